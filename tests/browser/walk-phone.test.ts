@@ -232,6 +232,11 @@ describeOnServers('the phone', () => {
       const { positions } = await askedOf(page)
       await move(10 * MINUTE)
       expect((await askedOf(page)).positions).toEqual(positions)
+      // Whoever comes now learns it first.
+      await using newcomer = await app.newPhone()
+      await newcomer.page.goto(app.address('?lang=en'))
+      await newcomer.page.getByText('The event has ended. Thank you for walking.').waitFor()
+      await photograph(newcomer.page, 'walk-welcome-ended')
     },
     TEST_MS,
   )

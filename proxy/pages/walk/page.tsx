@@ -12,7 +12,7 @@ import { RecoveryCode } from './views/code.tsx'
 import { Restore } from './views/restore.tsx'
 import { Say } from './views/say.tsx'
 import { ShareLinks } from './views/shares.tsx'
-import { NewConsent, Status } from './views/status.tsx'
+import { NewConsent, Status, StatusForNewcomers } from './views/status.tsx'
 import { Survey } from './views/survey.tsx'
 import { Tabs } from './views/tabs.tsx'
 import { Trackers } from './views/trackers.tsx'
@@ -32,7 +32,13 @@ interface Shown {
 
 const App = ({ words, choose }: Shown) => {
   if (view.value === 'restore') return <Restore words={words.walk} />
-  if (person.value === null) return <Welcome words={words} choose={choose} />
+  if (person.value === null)
+    return (
+      <>
+        <StatusForNewcomers words={words.walk} />
+        <Welcome words={words} choose={choose} />
+      </>
+    )
   if (erasedElsewhere.value) return <Gone words={words.walk} />
   return (
     <>

@@ -23,21 +23,10 @@ import { useChange } from './use-change.tsx'
 
 export function Status({ words }: { readonly words: WalkWords }) {
   const { status, problems } = words
-  const event = config.value
   const leave = leaveLine()
   return (
     <div class="stack-2 status">
-      {event?.status === 'paused' || event?.status === 'ended' ? (
-        <Notice kind="warning">
-          {status[event.status]}
-          {event.message === null ? null : (
-            <>
-              <br />
-              <strong>{status.from}</strong> {event.message}
-            </>
-          )}
-        </Notice>
-      ) : null}
+      <EventStatus words={status} />
       <SignIn words={problems} />
       {clockIsWrong.value ? (
         <Notice kind="warning">
@@ -57,6 +46,29 @@ export function Status({ words }: { readonly words: WalkWords }) {
     </div>
   )
 }
+
+function EventStatus({ words }: { readonly words: WalkWords['status'] }) {
+  const event = config.value
+  if (event?.status !== 'paused' && event?.status !== 'ended') return null
+  return (
+    <Notice kind="warning">
+      {words[event.status]}
+      {event.message === null ? null : (
+        <>
+          <br />
+          <strong>{words.from}</strong> {event.message}
+        </>
+      )}
+    </Notice>
+  )
+}
+
+/** Whoever opens the app for the first time learns of a pause or of the end before anything else. */
+export const StatusForNewcomers = ({ words }: { readonly words: WalkWords }) => (
+  <div class="status">
+    <EventStatus words={words.status} />
+  </div>
+)
 
 /** The token of LINE has expired: nothing is sent until the pilgrim logs in again. */
 function SignIn({ words }: { readonly words: WalkWords['problems'] }) {

@@ -3,7 +3,7 @@
  * each script call stays in one slot. The scripts are in `lua`.
  */
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
-import type { Kv, VersionedStatus } from './kv.ts'
+import { type Kv, KvUnavailable, type VersionedStatus } from './kv.ts'
 import { admissionVerbs } from './redis/admission.ts'
 import { clear } from './redis/clear.ts'
 import { asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
@@ -38,7 +38,7 @@ export async function openRedisKv(options: {
   const client = connect(url, REQUEST_TIMEOUT_MS, caller)
   const admission = connect(url, admitWithinMs, caller)
   const bulk = connect(url, BULK_TIMEOUT_MS, caller)
-  const clients = [client, admission, bulk]
+  const clients = [client, admission, bulk] as const
   const disconnect = () => {
     for (const each of clients) each.disconnect()
   }
@@ -64,12 +64,12 @@ export async function openRedisKv(options: {
     ...admissionVerbs(admission, tags, caller),
     ...readingVerbs(client, tags),
     ...flushVerbs(bulk, tags),
-    ...liveMapVerbs(bulk, tags),
+    ...liveMapVerbs(bulk, client, tags),
     ...statusVerbs(client, tags),
     ...limitVerbs(client),
     ...cacheVerbs(client),
     ...lockVerbs(client),
-    ...healthVerbs(client, tags),
+    ...healthVerbs(clients, tags),
     clock: () => readClock(client),
     others: () => countOthers(client, caller),
     clear: () => clear(bulk, partitions),
@@ -173,15 +173,19 @@ const memoryFraction = (info: string): number => {
 }
 
 function healthVerbs(
-  client: Client,
+  clients: readonly [Client, ...Client[]],
   tags: readonly string[],
 ): Pick<Kv, 'probe' | 'memoryUse' | 'onReconnect'> {
+  const [client] = clients
   const listeners: (() => void)[] = []
   client.on('ready', () => {
     for (const listener of listeners) listener()
   })
   return {
     async probe() {
+      // After an outage each connection comes back at a time of its own, and calls on the others still fail.
+      if (clients.some(({ status }) => status !== 'ready'))
+        throw new KvUnavailable('a connection to the kv is not ready')
       await Promise.all(tags.map((tag) => asked(client.set(`${tag}:probe`, '1', 'PX', 60_000))))
     },
     async memoryUse() {

@@ -223,7 +223,7 @@ export interface Kv {
   /** Deletes everything. For an installation that is set up again, with its services stopped. */
   clear(): Promise<void>
 
-  /** Resolves, within about a second, when every partition accepts a write. */
+  /** Resolves, within about a second, when every partition accepts a write and every connection is there. */
   probe(): Promise<void>
   /** Used memory as a fraction of the limit, of the fullest node; 0 without a limit. */
   memoryUse(): Promise<number>

@@ -83,8 +83,9 @@ describeOnServers('a Redis that fails', () => {
     expect(reconnects).toBe(0)
     await server.restart()
     await until(() => reconnects === 1, inTime('the client to reconnect'))
-    for (const call of everyVerb(kv))
-      await until(async () => (await call(), true), inTime('every verb to work again'))
+    // The probe tells that all connections are back, and not only its own.
+    await until(async () => (await kv.probe(), true), inTime('the probe'))
+    for (const call of everyVerb(kv)) await call()
     expect(await kv.peek('U')).toHaveLength(1)
     await kv.close()
   })
@@ -100,6 +101,7 @@ describeOnServers('a Redis that fails', () => {
         refusedAfterMs(kv.probe()),
         refusedAfterMs(kv.memoryUse()),
         refusedAfterMs(kv.status()),
+        refusedAfterMs(kv.hide('U', true)),
       ])
       for (const ms of answers) expect(ms).toBeLessThan(5_000)
       expect(await refusedAfterMs(admit(kv, checkin()))).toBeLessThan(ADMIT_WITHIN_MS + 5_000)

@@ -2,8 +2,10 @@
 import { type Kv, type Moved, partitionOf } from '../kv.ts'
 import { asked, type Client } from './connection.ts'
 
+/** @param requests the connection of requests: a pilgrim waits for `hide` in a transaction, so it settles soon */
 export function liveMapVerbs(
   client: Client,
+  requests: Client,
   tags: readonly string[],
 ): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'storeErasures' | 'erased'> {
   return {
@@ -32,7 +34,7 @@ export function liveMapVerbs(
     moved: (partition, sinceMs, count) => moved(client, tags[partition]!, sinceMs, count),
     async hide(userId, hidden) {
       const key = `${tags[partitionOf(userId, tags.length)]}:hidden`
-      await asked(hidden ? client.sadd(key, userId) : client.srem(key, userId))
+      await asked(hidden ? requests.sadd(key, userId) : requests.srem(key, userId))
     },
     hidden: (partition) => asked(client.smembers(`${tags[partition]}:hidden`)),
   }

@@ -8,7 +8,7 @@ export const consoleLifecycle = {
     message: 'What pilgrims read',
     messageHint: 'Phones show this sentence while the event is paused. At most 500 characters.',
     messagePlaceholder: 'Storm: stay where you are. We write at 07:00.',
-    noMessage: 'The event is paused. Your check-ins are kept here and sent when it goes on.',
+    noMessage: 'The event is paused. Your check-ins and your way are kept here and sent when it goes on.',
     preview: 'On a phone',
     pause: 'Pause',
     pauseAsk: 'Pause…',

@@ -30,7 +30,7 @@ export const walk = {
     firstNetwork: 'The first start needs a network. Please go where the phone has a signal.',
   },
   status: {
-    paused: 'The event is paused. Your check-ins are kept here and sent when it goes on.',
+    paused: 'The event is paused. Your check-ins and your way are kept here and sent when it goes on.',
     ended: 'The event has ended. Thank you for walking.',
     from: 'The organisers:',
     update: 'A new version is ready.',

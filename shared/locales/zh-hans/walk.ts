@@ -29,7 +29,7 @@ export const walk: WalkWords = {
     firstNetwork: '第一次使用需要网络，请到有信号的地方。',
   },
   status: {
-    paused: '活动暂停中。您的打卡先存在这里，恢复后会自动发送。',
+    paused: '活动暂停中。您的打卡和路线先存在这里，恢复后会自动发送。',
     ended: '活动结束了，感谢您一路同行。',
     from: '主办方：',
     update: '有新版本了。',

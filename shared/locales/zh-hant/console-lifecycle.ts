@@ -10,7 +10,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     message: '香客看到的訊息',
     messageHint: '暫停期間手機會顯示這句話，最多 500 字。',
     messagePlaceholder: '暴風雨：請留在原地，我們 07:00 再通知。',
-    noMessage: '活動暫停中。您的打卡先存在這裡，恢復後會自動送出。',
+    noMessage: '活動暫停中。您的打卡和路線先存在這裡，恢復後會自動送出。',
     preview: '手機上',
     pause: '暫停',
     pauseAsk: '暫停…',

@@ -29,7 +29,7 @@ export const walk: WalkWords = {
     firstNetwork: '第一次使用需要網路，請到有訊號的地方。',
   },
   status: {
-    paused: '活動暫停中。您的打卡先存在這裡，恢復後會自動送出。',
+    paused: '活動暫停中。您的打卡和路線先存在這裡，恢復後會自動送出。',
     ended: '活動結束了，感謝您一路同行。',
     from: '主辦單位：',
     update: '有新版本了。',

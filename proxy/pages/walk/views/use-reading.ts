@@ -1,23 +1,23 @@
-/** Reads what a view shows: when it is opened, when the network is back, and after a failure again and again. */
+/** Reads what a view shows: when it is opened, when the network is back, and again while that is needed. */
 import { useEffect } from 'preact/hooks'
 
 const AGAIN_MS = 20_000
 
 /**
  * @param read the same function at each drawing
- * @param failed whether the last reading has failed
+ * @param isNeeded whether the last reading has failed, or what it read has changed since
  */
-export function useReading(read: () => Promise<unknown>, failed: () => boolean): void {
+export function useReading(read: () => Promise<unknown>, isNeeded: () => boolean): void {
   useEffect(() => {
     const again = () => void read()
     again()
     const timer = setInterval(() => {
-      if (failed() && document.visibilityState === 'visible') again()
+      if (isNeeded() && document.visibilityState === 'visible') again()
     }, AGAIN_MS)
     addEventListener('online', again)
     return () => {
       clearInterval(timer)
       removeEventListener('online', again)
     }
-  }, [read, failed])
+  }, [read, isNeeded])
 }

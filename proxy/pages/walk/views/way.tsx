@@ -21,11 +21,20 @@ import { Stations } from './stations.tsx'
 import { useReading } from './use-reading.ts'
 import { Notice, View } from './view.tsx'
 
-const wayFailed = (): boolean => wayError.peek() !== null
+/** Kilometres of the profile when the way was read last. */
+let kmAtReading: number | undefined
+
+async function read(): Promise<void> {
+  await readWay()
+  kmAtReading = profile.peek()?.km
+}
+
+/** The last reading has failed, or the sum above the map has gone on since. */
+const isBehind = (): boolean => wayError.peek() !== null || profile.peek()?.km !== kmAtReading
 
 export function Way({ words, levels }: { readonly words: WalkWords; readonly levels: readonly string[] }) {
   const { way } = words
-  useReading(readWay, wayFailed)
+  useReading(read, isBehind)
   const sums = ownSums.value
   const shown = shownDay.value
   const error = wayError.value

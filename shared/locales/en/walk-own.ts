@@ -72,7 +72,8 @@ export const own = {
     withdrawKeep: 'Leave it as it is',
     withdrawn: 'You took back your consent. You are on no map.',
     agreeAgain: 'I agree again',
-    agreedAgain: 'Saved. To record your way again, start the recording under “Walk”.',
+    agreedAgain:
+      'Saved. To record your way again, start the recording under “Walk”. A tracker app has to be set up again.',
     participation: 'Taking part',
     pause: 'Pause my participation',
     pauseWhy:
@@ -149,6 +150,7 @@ export const own = {
     no: 'No, back',
     unknown: 'There is no walk with this code.',
     both: 'Your other phone may go on recording, too: a stretch counts once.',
+    lost: 'Whoever finds the lost phone and can unlock it sees this walk and can add to it; that phone can not be shut out from here. If this worries you, save your data under “My data”, delete everything there, and start anew.',
     replaces: 'This phone already has a walk. Write down its recovery code first if you want to keep it.',
   },
 }

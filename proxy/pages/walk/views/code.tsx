@@ -73,6 +73,7 @@ export function RecoveryCode({ words: { recovery, back, problems } }: { readonly
             <rect width={made.side} height={made.side} fill="#fff" />
             <path d={made.path} fill="#000" />
           </svg>
+          <p class="quiet">{recovery.lost}</p>
         </>
       )}
     </View>

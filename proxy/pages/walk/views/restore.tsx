@@ -33,6 +33,7 @@ export function Restore({ words }: { readonly words: WalkWords }) {
         <>
           <p class="strong">{recovery.found(whose.display_name ?? '–', whose.km)}</p>
           <p>{recovery.both}</p>
+          <p class="quiet">{recovery.lost}</p>
           <Button kind="primary" busy={searching.value} onClick={() => void takeWalk(whose)}>
             {recovery.yes}
           </Button>

@@ -69,12 +69,24 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
   </View>
 )
 
-/** What was typed and is not saved yet; null: nothing. It stays when the pilgrim opens another page of the app. */
-const typedName = signal<string | null>(null)
-const typedPhone = signal('')
+/** What a pilgrim has typed and not saved yet. It stays when they open another page of the app. */
+const typed = signal<{
+  readonly userId?: string
+  readonly name?: string | null
+  readonly phone?: string | null
+}>({})
+/** Null for what is as it was. Another pilgrim's walk may have been taken to this phone meanwhile. */
+const typedOf = (field: 'name' | 'phone'): string | null =>
+  typed.value.userId === person.value?.userId ? (typed.value[field] ?? null) : null
+
+function keepTyped(field: 'name' | 'phone', text: string | null): void {
+  const userId = person.value?.userId
+  if (userId === undefined) return
+  typed.value = { userId, name: typedOf('name'), phone: typedOf('phone'), [field]: text }
+}
 
 function Name({ words }: { readonly words: WalkWords }) {
-  const name = typedName.value ?? person.value?.name ?? ''
+  const name = typedOf('name') ?? person.value?.name ?? ''
   const missing = useSignal(false)
   const change = useChange(words)
   const save = async () => {
@@ -85,7 +97,7 @@ function Name({ words }: { readonly words: WalkWords }) {
     const isNew = !person.value.known
     if (isNew || (await change.run(() => client.syncProfile({ display_name: given }))) !== null) {
       keep(person, { ...person.value, name: given })
-      typedName.value = null
+      keepTyped('name', null)
     }
     if (isNew) await introduce(client)
   }
@@ -100,7 +112,7 @@ function Name({ words }: { readonly words: WalkWords }) {
           aria-invalid={missing.value}
           aria-describedby={missing.value ? 'own-name-missing' : undefined}
           value={name}
-          onInput={({ currentTarget }) => (typedName.value = currentTarget.value)}
+          onInput={({ currentTarget }) => keepTyped('name', currentTarget.value)}
         />
         {missing.value ? (
           <p id="own-name-missing" class="wrong" role="alert">
@@ -186,6 +198,7 @@ function Card({ words, words: { me, say } }: { readonly words: WalkWords }) {
 }
 
 function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
+  const phone = typedOf('phone') ?? ''
   const wrong = useSignal(false)
   const change = useChange({ me, ...words })
   const known = profile.value?.phone ?? null
@@ -196,7 +209,7 @@ function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
     // A number that was not saved stays, to be saved again.
     void change
       .run(() => client.setPhone({ phone: given }))
-      .then((saved) => saved !== null && (typedPhone.value = ''))
+      .then((saved) => saved !== null && keepTyped('phone', null))
   }
   return (
     <section class="card stack-2">
@@ -209,17 +222,17 @@ function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
           placeholder={known ?? ''}
           aria-describedby="phone-hint"
           aria-invalid={wrong.value}
-          value={typedPhone.value}
-          onInput={({ currentTarget }) => (typedPhone.value = currentTarget.value)}
+          value={phone}
+          onInput={({ currentTarget }) => keepTyped('phone', currentTarget.value)}
         />
         <p id="phone-hint" class={wrong.value ? 'wrong' : 'quiet'} role={wrong.value ? 'alert' : undefined}>
           {wrong.value ? me.phoneInvalid : me.phoneHint}
         </p>
       </div>
-      <Unsaved shown={typedPhone.value !== ''} words={{ me, ...words }} />
+      <Unsaved shown={phone !== ''} words={{ me, ...words }} />
       {change.said(me.saved)}
       <div class="row">
-        <Button busy={change.busy.value} onClick={() => save(typedPhone.value)}>
+        <Button busy={change.busy.value} onClick={() => save(phone)}>
           {me.save}
         </Button>
         {known === null ? null : (

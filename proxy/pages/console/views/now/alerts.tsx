@@ -8,12 +8,12 @@ import type { Condition } from './figure-tiles.tsx'
 import { BackupAge, isBackupOld } from './parts.tsx'
 import { ReportsAndSilent } from './reports-and-silent.tsx'
 
-/** What is wrong, and what to do about it; then what waits for people. */
 interface Props {
   readonly condition: Resource<Condition>
   readonly hour: Resource<Data<'readLastHour'>>
 }
 
+/** What is wrong, and what to do about it; then what waits for people. */
 export function Alerts({ condition, hour }: Props) {
   const said = words.value.now
   const value = condition.value.value

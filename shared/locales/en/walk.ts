@@ -108,7 +108,7 @@ export const walk = {
   way,
   share: {
     title: 'Show my walk to others',
-    why: 'Make a link, and send it to your family: they see where you are. A link to your card shows your figures only. You can stop each at any time.',
+    why: 'Make a link, and send it to your family: they see where you are. A link to your card shows your figures and the picture of your way, not where you are now. You can stop each at any time.',
     make: 'Show my card only',
     makeLive: (hours: number) => `Let my family see where I am (${hours} hours)`,
     showName: 'Show my name',

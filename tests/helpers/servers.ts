@@ -175,6 +175,10 @@ export async function startCaddy(options: {
 }): Promise<CaddyServer> {
   const { caddyfile, env = {}, port = freePort(), host = 'localhost' } = options
   const dir = await newDirectory('caddy')
+  // At its start Caddy removes empty directories of its storage, and may remove the one that it has just made for a
+  // certificate; it would try again a minute later.
+  for (const site of ['localhost', '127.0.0.1', host])
+    await Bun.write(join(dir, 'caddy/certificates/local', site, 'keep'), '')
   const server = await startServer({
     name: 'caddy',
     command: [commandPath('caddy'), 'run', '--adapter', 'caddyfile', '--config', caddyfile],

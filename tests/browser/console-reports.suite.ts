@@ -46,6 +46,34 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     const surveys = await saved('All answers (CSV)', '.panel.surveys')
     expect(surveys.name).toEndWith('.csv')
     expect(surveys.text).toContain('The soup at the 12. temple')
+    const codes = await saved('What the codes mean (CSV)', '.panel.surveys')
+    expect(codes.text.split('\r\n')[0]).toBe('question,text,answer,meaning')
+    expect(codes.text).toContain('q2,Who do you walk with?,group,A temple or a group\r\n')
+    expect(codes.text).toContain('q10,What else do you want to tell us?,,\r\n')
+  })
+
+  test('the busiest hour is named, of all and of the chosen series', async () => {
+    await using opened = await open({ view: 'reports' })
+    const { page } = opened
+    const panel = page.locator('.panel.timeline')
+    const most = async (series: string) => {
+      const said = await panel.locator('output', { hasText: `Most in one hour, ${series}: ` }).innerText()
+      return /Most in one hour, .+: (\S+) \((.+)\)/.exec(said)!.slice(1)
+    }
+    await panel.getByText('Figures as a table').click()
+    const table = panel.getByRole('table', { name: 'Timeline' })
+    const rows = await table
+      .locator('tbody tr')
+      .evaluateAll((all) =>
+        all.map((row) => Array.from(row.children, (cell) => (cell as HTMLElement).innerText)),
+      )
+    const columns = await table.locator('thead th').allTextContents()
+    for (const series of ['km', 'Points', 'Pilgrims']) {
+      await panel.getByRole('button', { name: series, exact: true }).click()
+      const figure = (row: string[]) => Number(row[columns.indexOf(series)]!.replaceAll(',', ''))
+      const highest = rows.reduce((one, row) => (figure(row) > figure(one) ? row : one))
+      expect(await most(series)).toEqual([highest[columns.indexOf(series)]!, highest[0]!])
+    }
   })
 
   test('an hour is chosen by its day and time; marks that lie on each other become one', async () => {

@@ -126,7 +126,7 @@ export const words = {
     pilgrims: 'On the public map',
     pilgrimsSeen: 'last 24 h',
     pilgrimsRule: 'now in groups of {crowd} or more, last 24 h',
-    walking: 'Walking now',
+    walking: 'Walked in the last hour',
     walkingRule: 'seen in the last 60 min',
     checkedIn: 'Checked in, last 60 min',
     checkedInRule: 'pilgrims, each once',

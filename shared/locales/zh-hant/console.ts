@@ -125,7 +125,7 @@ export const words: ConsoleWords = {
     pilgrims: '公開地圖上的香客',
     pilgrimsSeen: '24 小時內',
     pilgrimsRule: '24 小時內，目前 {crowd} 人以上成群',
-    walking: '正在走的香客',
+    walking: '一小時內在走的香客',
     walkingRule: '60 分鐘內出現過',
     checkedIn: '最近 60 分鐘打卡',
     checkedInRule: '人數，每人算一次',

@@ -50,3 +50,9 @@ export function sumBetween(rows: readonly Row[], from: number, to: number): Read
     }
   return sums
 }
+
+/** The first of the rows with the most in a time, or null where nothing is. */
+export function highestBetween(rows: readonly Row[], series: Series, from: number, to: number): Row | null {
+  const within = rows.filter(({ t }) => t >= from && t <= to)
+  return within.reduce<Row | null>((most, row) => (row[series] > (most?.[series] ?? 0) ? row : most), null)
+}

@@ -1,7 +1,5 @@
 /** Surveys: each question as bars, answers that are texts as a list, and everything as CSV. */
 import type { Data } from '#shared/client/index.ts'
-import { survey as english } from '#shared/locales/en/survey.ts'
-import { survey as traditional } from '#shared/locales/zh-hant/survey.ts'
 import { Button } from '../../../design/button.tsx'
 import { type Bar, Bars } from '../../../design/chart.tsx'
 import { date, fullDate, now, number } from '../../clock.ts'
@@ -11,9 +9,10 @@ import { saveBlob } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { client } from '../../session.ts'
-import { consoleLanguage, fill, words } from '../../words.ts'
+import { fill, words } from '../../words.ts'
 import type { Question } from './fit-questions.ts'
 import { PrintedSurveys } from './printed-surveys.tsx'
+import { knownOf, saveCodes } from './survey-words.ts'
 
 type Page = Data<'listSurveys'>
 
@@ -41,7 +40,12 @@ export function Surveys() {
       read={client.listSurveys}
       everyMs={EVERY_MS}
       totalOf={({ total }) => total}
-      actions={<Button onClick={() => void saveAll()}>{said.answersCsv}</Button>}
+      actions={
+        <>
+          <Button onClick={() => void saveAll()}>{said.answersCsv}</Button>
+          <Button onClick={saveCodes}>{said.answersKey}</Button>
+        </>
+      }
     >
       {(page, list) => (
         <>
@@ -61,12 +65,6 @@ export function Surveys() {
 
 /** `q2` before `q10`. */
 const byQuestion = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
-
-/** What the survey asks, and the words of each answer; a survey of another release may have other questions. */
-function knownOf(question: string): { ask: string; answers: Readonly<Record<string, string>> } | null {
-  const { questions } = consoleLanguage.value === 'en' ? english : traditional
-  return Object.hasOwn(questions, question) ? questions[question as keyof typeof questions] : null
-}
 
 const askOf = (question: string): string | null => knownOf(question)?.ask ?? null
 

@@ -8,7 +8,16 @@ import { PanelFrom } from '../../parts/panel.tsx'
 import { savePicture } from '../../parts/picture.ts'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
-import { type Grain, type Row, rowsOf, type Series, SERIES, sumBetween, type Timeline } from './series.ts'
+import {
+  type Grain,
+  highestBetween,
+  type Row,
+  rowsOf,
+  type Series,
+  SERIES,
+  sumBetween,
+  type Timeline,
+} from './series.ts'
 import type { Charted, Range } from './chart-options.ts'
 import { marksOf } from './chart-marks.ts'
 import { Happened } from './happened.tsx'
@@ -85,7 +94,11 @@ function Chart({ timeline, grain }: ChartProps) {
       </div>
       <TimeChart {...charted} onRange={(chosen) => (range.value = chosen)} />
       <p class="small quiet">{said.timelineHelp}</p>
-      <output>{chosenText(rows, from, to, grain)}</output>
+      <output>
+        {chosenText(rows, from, to, grain)}
+        <br />
+        {highestText(rows, series.value, from, to, grain)}
+      </output>
       <Happened timeline={timeline} from={range.value?.[0] ?? -Infinity} to={range.value?.[1] ?? Infinity} />
       <details>
         <summary>{said.numbers}</summary>
@@ -105,6 +118,18 @@ function chosenText(rows: readonly Row[], from: number, to: number, grain: Grain
     checkins: number(sums.checkins),
     km: oneDigit(sums.km),
     carbon: oneDigit(sums.carbon_kg),
+  })
+}
+
+function highestText(rows: readonly Row[], series: Series, from: number, to: number, grain: Grain): string {
+  const said = words.value.reports
+  const row = highestBetween(rows, series, from, to)
+  if (row === null) return ''
+  const hourly = grain === 'hours'
+  return fill(hourly ? said.mostHour : said.mostDay, {
+    series: said.series[series],
+    value: figureOf(series, row),
+    time: whenOf(row, grain),
   })
 }
 
@@ -149,6 +174,13 @@ const lastDay = (rows: readonly Row[]): string => {
 /** Columns with a digit after the point. */
 const PARTIAL: ReadonlySet<Series> = new Set(['km', 'carbon_kg'])
 
+const figureOf = (series: Series, row: Row): string =>
+  (PARTIAL.has(series) ? fixedDigit : number)(row[series])
+
+/** The hour's beginning, or the day. */
+const whenOf = ({ t, name }: Row, grain: Grain): string =>
+  grain === 'hours' ? date(t * 1_000) : dayName(name)
+
 /** The same as the chart, for readers without it. */
 const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grain: Grain }) => (
   <Table
@@ -156,12 +188,12 @@ const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grai
     columns={[
       {
         name: words.value.reports.when,
-        cell: ({ t, name }: Row) => (grain === 'hours' ? date(t * 1_000) : dayName(name)),
+        cell: (row: Row) => whenOf(row, grain),
       },
       ...SERIES.map((name) => ({
         name: words.value.reports.series[name],
         number: true,
-        cell: (row: Row) => (PARTIAL.has(name) ? fixedDigit : number)(row[name]),
+        cell: (row: Row) => figureOf(name, row),
       })),
     ]}
     rows={rows.filter(({ points }) => points > 0)}

@@ -79,6 +79,10 @@ export function reportTests(app: WalkApp): void {
       await photograph(page, 'walk-report-waits')
       await page.getByRole('button', { name: 'Back to “Tell us”' }).click()
       await page.getByText('Your report is on this phone. It is sent by itself').waitFor()
+      // The first tab does not say less.
+      await page.goto(app.address('#walk'))
+      await page.getByText('Your report is on this phone. It is sent by itself').waitFor()
+      expect(await page.getByText('Everything is sent.').count()).toBe(0)
       await page.goto('about:blank')
       await context.setOffline(false)
       // The first answer is lost on the way, after the service has stored the report.

@@ -1,5 +1,5 @@
 /** Reports on their way: each is kept on the device until the service has it, and is sent by itself. */
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import type { Answer, ClientError, Failure } from '#shared/client/index.ts'
 import { keep, kept } from '../session/kept.ts'
 import { person } from '../session/person.ts'
@@ -20,6 +20,10 @@ export interface WaitingReport extends ReportedPlace {
 }
 
 export const waitingReports = kept<readonly WaitingReport[]>('walk-reports', [])
+/** Whether a report of who uses this phone now is not at the service yet. */
+export const reportWaits = computed(() =>
+  waitingReports.value.some(({ userId }) => userId === person.value?.userId),
+)
 /** The report that arrived last. `atMs`: epoch milliseconds. */
 export const arrivedReport = kept<{
   readonly key: string

@@ -5,7 +5,7 @@ import { show, type View as Name } from '../route.ts'
 import { config, now, profile } from '../session/service.ts'
 import { written } from '../feedback/report.ts'
 import { draft, surveyWaits } from '../feedback/survey.ts'
-import { arrivedReport, refusedReport, waitingReports } from '../feedback/waiting-reports.ts'
+import { arrivedReport, refusedReport, reportWaits } from '../feedback/waiting-reports.ts'
 import { Notice, View } from './view.tsx'
 
 /** A row that leads to another view. */
@@ -48,7 +48,7 @@ function surveyText(words: WalkWords['say']): string | undefined {
 
 /** What became of the last report, before what a report is for. */
 function reportText(words: WalkWords['say']): string {
-  if (waitingReports.value.length > 0) return words.reportWaits
+  if (reportWaits.value) return words.reportWaits
   if (hasEnded()) return words.closed
   if (written.value.text !== '' || refusedReport.value !== null) return words.draft
   const last = arrivedReport.value

@@ -3,6 +3,8 @@ import type { TrackQueue } from '#shared/client/index.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
+import { surveyWaits } from '../feedback/survey.ts'
+import { reportWaits } from '../feedback/waiting-reports.ts'
 import { timeText } from '../format.ts'
 import { gpxOf } from '../own-data/waiting-gpx.ts'
 import { saveFile } from '../own-data/save-file.ts'
@@ -27,48 +29,75 @@ export function Waiting({ words }: { readonly words: WalkWords }) {
   const state = waiting.value
   if (open === null && storeBlocked.value) return <Notice kind="warning">{words.problems.blocked}</Notice>
   if (open === null || state === null) return null
-  const { checkIns, points } = state.waiting
-  const quiet = state.why === null && checkIns === 0 && points < FEW
+  const told = toldAndWaiting(words)
   return (
     <>
-      {quiet ? null : (
-        <section class="card stack-2" data-waiting={checkIns + points}>
-          <p aria-live="polite">
-            <strong class="block">
-              {checkIns + points === 0 ? words.queue.nothing : words.queue.waits(checkIns, points)}
-            </strong>{' '}
-            {state.why === null ? words.queue.safe : sentenceOf(words, waitOf(state))}{' '}
-            {state.sending ? words.queue.sending : null}
-            {!state.sending && state.why !== null && state.nextAttemptAt !== null
-              ? words.queue.next(timeText(state.nextAttemptAt))
-              : null}
-          </p>
-          {checkIns + points === 0 ? null : (
-            <div class="row">
-              <Button busy={state.sending} onClick={() => void sendAndSay(words, open)}>
-                {words.queue.send}
-              </Button>
-            </div>
-          )}
-          {checkIns + points === 0 ? null : (
-            <details class="more">
-              <summary>{words.queue.more}</summary>
-              <SaveWaiting words={words} queue={open} />
-            </details>
-          )}
-        </section>
-      )}
+      <CheckInsAndPoints words={words} queue={open} state={state} />
+      {told.map((text) => (
+        <p key={text} class="card">
+          {text}
+        </p>
+      ))}
       {state.rejected === 0 ? null : <Rejected words={words} queue={open} number={state.rejected} />}
     </>
   )
 }
+
+type State = NonNullable<typeof waiting.value>
+
+/** What the queue holds, why it was not sent, and when it is tried again. */
+function CheckInsAndPoints(props: {
+  readonly words: WalkWords
+  readonly queue: TrackQueue
+  readonly state: State
+}) {
+  const { words, queue: open, state } = props
+  const { checkIns, points } = state.waiting
+  const held = checkIns + points > 0
+  if (state.why === null && checkIns === 0 && points < FEW) return null
+  return (
+    <section class="card stack-2" data-waiting={checkIns + points}>
+      <p aria-live="polite">
+        <strong class="block">
+          {held ? words.queue.waits(checkIns, points) : null}
+          {!held && toldAndWaiting(words).length === 0 ? words.queue.nothing : null}
+        </strong>{' '}
+        {state.why === null ? words.queue.safe : sentenceOf(words, waitOf(state))}{' '}
+        {state.sending ? words.queue.sending : null}
+        {!state.sending && state.why !== null && state.nextAttemptAt !== null
+          ? words.queue.next(timeText(state.nextAttemptAt))
+          : null}
+      </p>
+      {held ? (
+        <>
+          <div class="row">
+            <Button busy={state.sending} onClick={() => void sendAndSay(words, open)}>
+              {words.queue.send}
+            </Button>
+          </div>
+          <details class="more">
+            <summary>{words.queue.more}</summary>
+            <SaveWaiting words={words} queue={open} />
+          </details>
+        </>
+      ) : null}
+    </section>
+  )
+}
+
+/** What was told to the organisers and is not with them yet. */
+const toldAndWaiting = ({ say }: WalkWords): readonly string[] => [
+  ...(reportWaits.value ? [say.reportWaits] : []),
+  ...(surveyWaits.value ? [say.surveyWaits] : []),
+]
 
 /** Says what became of it, also where nothing has changed: a touch that shows nothing seems to be none. */
 async function sendAndSay(words: WalkWords, open: TrackQueue): Promise<void> {
   const { queue: said, problems } = words
   const state = await sendNow(open)
   if (state === null) return showToast(problems.storage, { forMs: SAID_MS, warning: true })
-  if (state.why === null) return showToast(said.nothing, { forMs: SAID_MS })
+  if (state.why === null)
+    return showToast(toldAndWaiting(words).join(' ') || said.nothing, { forMs: SAID_MS })
   const next = state.nextAttemptAt === null ? '' : ` ${said.next(timeText(state.nextAttemptAt))}`
   showToast(said.notSent(sentenceOf(words, waitOf(state)) + next), { forMs: SAID_MS, warning: true })
 }
@@ -96,7 +125,7 @@ function Rejected(props: { readonly words: WalkWords; readonly queue: TrackQueue
   )
 }
 
-const waitOf = ({ why, nextAttemptAt }: NonNullable<typeof waiting.value>) => ({
+const waitOf = ({ why, nextAttemptAt }: State) => ({
   code: why!,
   retryAfter: nextAttemptAt === null ? undefined : (nextAttemptAt - now()) / 1_000,
 })

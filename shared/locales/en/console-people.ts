@@ -38,6 +38,8 @@ export const consolePeople = {
     nextNone: 'The highest level',
     lastCheckIn: 'the last one {time}',
     seenAt: 'Last seen {time}',
+    silentCounted:
+      'Who was last seen more than 24 hours ago is listed here, too. “Now” counts only those of the last 24 hours.',
     silentWhy:
       'The service does not know why a phone is silent: without power, without a network, put away with the app closed, or asleep. Nights and dead zones last for hours; a silence alone is no emergency. What the phone recorded meanwhile comes later.',
     kmReason: 'Sum of {points} stored points inside the area and {pending} that wait',

@@ -58,6 +58,7 @@ export function PeopleList({ typed, onType, search, silentHours, onSilent, onCho
       {({ items, pending }) => (
         <>
           {place.value.person === undefined ? <p class="small quiet">{words.value.people.choose}</p> : null}
+          {silentHours === 0 ? null : <p class="small quiet">{words.value.people.silentCounted}</p>}
           {pending === null ? <p class="warn-text small">{words.value.people.pendingUnknown}</p> : null}
           <Table
             caption={words.value.people.title}

@@ -2169,6 +2169,8 @@ export interface Operations {
       search?: string | number | undefined
       /** Only pilgrims who take part and whose latest point is older than this many hours. With sort=last_seen only */
       silent_hours?: number | undefined
+      /** Only pilgrims who have a tracker, or a link that they passed on and that works */
+      with_links?: 'true' | undefined
     }
     data: ListUsersAnswer
   }

@@ -37,6 +37,10 @@ export const UsersQuery = PageQuery.extend({
   silent_hours: HoursOfQuery.optional().describe(
     'Only pilgrims who take part and whose latest point is older than this many hours. With sort=last_seen only',
   ),
+  with_links: z
+    .literal('true', { error: 'must be true, or not be given' })
+    .optional()
+    .describe('Only pilgrims who have a tracker, or a link that they passed on and that works'),
 }).refine(({ sort, silent_hours: hours }) => hours === undefined || sort === 'last_seen', {
   path: ['silent_hours'],
   error: 'belongs to sort=last_seen',

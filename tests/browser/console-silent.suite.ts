@@ -1,5 +1,6 @@
 /** What waits for people and not for machines: new reports, and pilgrims who are silent. */
 import { expect, test } from 'bun:test'
+import { post } from '#tests/helpers/pilgrim.ts'
 import { flushed, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 import { type OpenPage, photograph } from './browser.ts'
 import { pilgrimId } from './console-data.ts'
@@ -32,6 +33,16 @@ export function silentTests(
     // Who was seen lately is listed again with everybody.
     await page.locator('.people-list select').selectOption({ label: 'Everybody' })
     await page.locator('.people-list').getByText('1–31 of 31').first().waitFor()
+    // Who has a tracker is found without knowing who it is.
+    expect((await post(stack(), 'trackers', { user_id: SILENT_ID, label: 'Old phone' })).status).toBe(200)
+    await page.locator('.people-list select').selectOption({ label: 'With a tracker or a share link' })
+    await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
+    // This pilgrim was read before the tracker was made.
+    await page.getByRole('button', { name: 'Read again' }).click()
+    await page.getByRole('button', { name: 'About' }).click()
+    await page.getByText('Old phone').waitFor()
+    await page.getByRole('button', { name: 'Revoke', exact: true }).click()
+    await page.locator('.people-list').getByText('Nothing here.').waitFor()
     await page.locator('nav').getByText('Now').click()
     await page.getByRole('button', { name: 'Show the reports' }).click()
     await page.locator('.feedback-card').first().waitFor()

@@ -1,6 +1,7 @@
 /** The list of pilgrims is in the order of the figures that it shows, which include pending points. */
 import { expect, test } from 'bun:test'
 import { usersEndpoint } from '#shared/contracts/reports.ts'
+import { createTrackerEndpoint } from '#shared/contracts/trackers.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
@@ -75,6 +76,30 @@ describeBothStacks(
       await post(stack, 'participant-status', { user_id: stored, status: 'withdrawn' })
       expect((await checkIn(stack, moved, { ...PLACE, timestamp: now })).status).toBe(202)
       expect(await silent('9')).toEqual([fresh])
+
+      // Who has a tracker or a link, in each order, and whether or not points of theirs wait.
+      const linked = async (query: string) => {
+        const page = await list(`with_links=true${query}`)
+        return page.items.map(({ userId }) => userId)
+      }
+      expect(await linked('')).toEqual([])
+      const tracker = await dataOf(await post(stack, 'trackers', { user_id: fresh }), createTrackerEndpoint)
+      await post(stack, 'shares', { user_id: moved })
+      const both = [fresh, moved].sort()
+      expect(await linked('')).toEqual(both)
+      expect((await linked('&sort=km')).sort()).toEqual(both)
+      expect(await linked('&sort=last_seen&order=asc')).toEqual([fresh, moved])
+      expect(await linked('&search=MOVED')).toEqual([moved])
+      expect(await linked('&sort=last_seen&silent_hours=9')).toEqual([fresh])
+      const half = await list('with_links=true&limit=1')
+      expect(await linked(`&cursor=${half.next_cursor}`)).toEqual(both.slice(1))
+      const revoke = `/api/event/admin/users/${fresh}/trackers/${tracker.id}`
+      expect((await stack.fetch(revoke, { method: 'DELETE', headers: admin('manager') })).status).toBe(200)
+      expect(await linked('')).toEqual([moved])
+      for (const query of ['with_links=false', 'with_links=']) {
+        const refused = await stack.fetch(`/api/event/admin/users?${query}`, { headers: admin('manager') })
+        expect(await sentenceOf(refused, 400, 'invalid-request')).toContain('with_links')
+      }
       for (const query of ['sort=km&silent_hours=3', 'sort=last_seen&silent_hours=0', 'silent_hours=3']) {
         const refused = await stack.fetch(`/api/event/admin/users?${query}`, { headers: admin('manager') })
         expect(await sentenceOf(refused, 400, 'invalid-request')).toContain('silent_hours')

@@ -30,6 +30,8 @@ interface Place {
   readonly search?: string
   /** Only pilgrims who are silent for so long. */
   readonly silentHours?: number
+  /** Only pilgrims who have a tracker or a share link. */
+  readonly withLinks?: boolean
 }
 
 const viewOf = (hash: string): View => VIEWS.find((view) => hash === `#/${view}`) ?? 'now'

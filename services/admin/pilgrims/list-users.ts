@@ -37,6 +37,7 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
     cursor,
     search,
     silent_hours: hours,
+    with_links: withLinks,
   } = query
   const list = `users:${sort}:${order}`
   const after = cursor === undefined ? null : decodeCursor(list, cursor, z.tuple([KEYS[sort], UserId]))
@@ -46,6 +47,7 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
   const rows = await readRows(context, {
     ...{ sort, order, limit: limit + 1, search: search ?? null, after },
     seenBefore: hours === undefined ? null : time(context.now() - hours * HOUR_MS),
+    linkedAt: withLinks === undefined ? null : time(context.now()),
     waiting: (waiting ?? []).map((userId) => ({ user_id: userId, key: ordered?.keys.get(userId) ?? null })),
   })
   const keyOf = (row: Row): string =>

@@ -54,6 +54,8 @@ export interface Page {
   readonly search: string | null
   /** Only who takes part and was last seen before this time. */
   readonly seenBefore: string | null
+  /** Only who has a tracker, or a link that works at this time; null: everybody. */
+  readonly linkedAt: string | null
   readonly after: readonly [key: string, userId: string] | null
   /** Pilgrims with pending points. Some may be known only in the buffer. */
   readonly waiting: readonly Waiting[]
@@ -66,7 +68,8 @@ export interface Page {
 export async function readRows(context: ServiceContext, page: Page): Promise<Row[]> {
   const { column } = SORTINGS[page.sort]
   if (page.seenBefore !== null) return readChosen(context, page, 'silent')
-  if (column === null || page.search !== null) return readChosen(context, page, 'everybody')
+  if (column === null || page.search !== null || page.linkedAt !== null)
+    return readChosen(context, page, 'everybody')
   const [first, second] = page.order === 'desc' ? (['some', 'none'] as const) : (['none', 'some'] as const)
   const rows = await readChosen(context, page, first)
   if (rows.length === page.limit) return rows
@@ -83,8 +86,15 @@ const FROM: Record<Who, string> = {
   silent: 'pilgrim_totals t JOIN pilgrims p ON p.user_id = t.user_id',
 }
 
-/** The SQL of a page. Input from clients is passed as parameters; everything else comes from constants. */
-function chosen({ sort, order }: Page, who: Who): string {
+/** Who has a tracker, or a link that works. */
+const linked = (userId: string, at: string): string => `${userId} IN (
+    SELECT user_id FROM trackers UNION ALL SELECT user_id FROM shares WHERE expires_at > ${at}::timestamptz)`
+
+/**
+ * The SQL of a page. Input from clients is passed as parameters; everything else comes from constants.
+ * @param parameter passes a value, and returns its name in the SQL
+ */
+function chosen({ sort, order, ...page }: Page, who: Who, parameter: (value: string) => string): string {
   const { column, type, nothing } = SORTINGS[sort]
   const beyond = order === 'asc' ? '>' : '<'
   const hasFigure = who === 'some' || who === 'silent'
@@ -94,30 +104,34 @@ function chosen({ sort, order }: Page, who: Who): string {
       ? 'p.user_id'
       : `coalesce(t.${column}, ${nothing})`
   const id = hasFigure ? 't.user_id' : 'p.user_id'
-  const which = (shown: string, status: string): string =>
+  const before = page.seenBefore === null ? null : parameter(page.seenBefore)
+  const at = page.linkedAt === null ? null : parameter(page.linkedAt)
+  const which = (shown: string, status: string, userId: string): string =>
     ({
       everybody: 'true',
       some: `${shown} > ${nothing}`,
       none: `${shown} = ${nothing}`,
-      silent: `${shown} > ${nothing} AND ${shown} < $6::timestamptz AND ${status} = 'active'`,
-    })[who]
+      silent: `${shown} > ${nothing} AND ${shown} < ${before}::timestamptz AND ${status} = 'active'`,
+    })[who] + (at === null ? '' : ` AND ${linked(userId, at)}`)
   const key = column === null ? 'w.user_id' : `coalesce(w.key::${type}, ${nothing}::${type})`
   const stored = `SELECT ${id} AS user_id, ${figure} AS key, false AS fresh FROM ${FROM[who]}
-    WHERE ${which(figure, 'p.participant_status')}
+    WHERE ${which(figure, 'p.participant_status', id)}
       AND ($4::text IS NULL ${who === 'everybody' || who === 'silent' ? 'OR p.searchable LIKE lower($4)' : ''})
       AND ($1::text IS NULL OR (${figure}, ${id}) ${beyond} ($1::${type}, $2::text))
       AND ${id} NOT IN (SELECT w.user_id FROM waiting w WHERE w.key IS NOT NULL)
     ORDER BY ${figure} ${order}, ${id} ${order} LIMIT $3::int`
   return `SELECT * FROM ((${stored}) UNION ALL (
       SELECT w.user_id, ${key}, true FROM waiting w LEFT JOIN pilgrims k ON k.user_id = w.user_id
-      WHERE (w.key IS NOT NULL OR k.user_id IS NULL) AND ${which(key, "coalesce(k.participant_status, 'active')")}
+      WHERE (w.key IS NOT NULL OR k.user_id IS NULL) AND ${which(key, "coalesce(k.participant_status, 'active')", 'w.user_id')}
         AND ($4::text IS NULL OR lower(w.user_id) LIKE lower($4) OR k.searchable LIKE lower($4))
         AND ($1::text IS NULL OR (${key}, w.user_id) ${beyond} ($1::${type}, $2::text)))) either
     ORDER BY key ${order}, user_id ${order} LIMIT $3::int`
 }
 
 function readChosen({ db }: ServiceContext, page: Page, who: Who): Promise<Row[]> {
-  const { order, limit, search, seenBefore, after, waiting } = page
+  const { order, limit, search, after, waiting } = page
+  const values = [after?.[0] ?? null, after?.[1] ?? null, limit, pattern(search), JSON.stringify(waiting)]
+  const rows = chosen(page, who, (value) => `$${values.push(value)}`)
   return db.read(() =>
     db.sql.unsafe<Row[]>(
       `WITH waiting AS MATERIALIZED (
@@ -128,20 +142,13 @@ function readChosen({ db }: ServiceContext, page: Page, who: Who): Promise<Row[]
               coalesce(t.checkins, 0) AS checkins, coalesce(t.distance_mm, 0)::float8 AS mm,
               coalesce(t.carbon_mg, 0)::float8 AS mg, (extract(epoch FROM t.last_seen) * 1000)::float8 AS last_ms,
               c.key::text AS sort_key
-       FROM (${chosen(page, who)}) c
+       FROM (${rows}) c
        LEFT JOIN pilgrims p ON p.user_id = c.user_id
        LEFT JOIN pilgrim_totals t ON t.user_id = c.user_id
        LEFT JOIN role_assignments r ON r.user_id = c.user_id
        WHERE c.fresh OR p.user_id IS NOT NULL
        ORDER BY c.key ${order}, c.user_id ${order}`,
-      [
-        after?.[0] ?? null,
-        after?.[1] ?? null,
-        limit,
-        pattern(search),
-        JSON.stringify(waiting),
-        ...(who === 'silent' ? [seenBefore] : []),
-      ],
+      values,
     ),
   )
 }

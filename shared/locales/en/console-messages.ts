@@ -36,7 +36,7 @@ export const consoleMessages = {
     partlySent: 'sent in part',
     morePeople: 'and {count} more',
     leftOut:
-      'Left out: {unreachable} who blocked or left the LINE account, {withdrawn} who have paused taking part, {no_line_id} who do not use LINE (only Web Push may reach them)',
+      'Left out: {unreachable} whom LINE does not reach (the account was blocked, left, or deleted), {withdrawn} who have paused taking part, {no_line_id} who do not use LINE (only Web Push may reach them)',
     devices: 'Also {devices} devices by Web Push, the notices of a browser. They use no LINE messages.',
     noDevices: 'No device gets it by Web Push, the notices of a browser.',
     nobody: 'Nobody would get it.',
@@ -78,7 +78,7 @@ export const consoleMessages = {
     leftOutNames: 'Who gets no LINE message',
     leftOutNobody: 'LINE reaches everybody of this audience now.',
     leftOutReasons: {
-      unreachable: 'blocked or left the LINE account',
+      unreachable: 'LINE does not reach them: the account was blocked, left, or deleted',
       withdrawn: 'has paused taking part',
       no_line_id: 'does not use LINE',
     },

@@ -38,6 +38,7 @@ export const consolePeople = {
     nextNone: 'The highest level',
     lastCheckIn: 'the last one {time}',
     seenAt: 'Last seen {time}',
+    withLinks: 'With a tracker or a share link',
     silentCounted:
       'Who was last seen more than 24 hours ago is listed here, too. “Now” counts only those of the last 24 hours.',
     silentWhy:

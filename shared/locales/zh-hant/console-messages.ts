@@ -38,7 +38,7 @@ export const consoleMessages: Pick<ConsoleWords, 'messages'> = {
     partlySent: '部分送出',
     morePeople: '還有 {count} 位',
     leftOut:
-      '未包含：{unreachable} 位封鎖或退出了 LINE 帳號、{withdrawn} 位暫停參加、{no_line_id} 位沒有用 LINE（只有 Web Push 可能收到）',
+      '未包含：{unreachable} 位 LINE 無法送達（封鎖、退出或刪除了帳號）、{withdrawn} 位暫停參加、{no_line_id} 位沒有用 LINE（只有 Web Push 可能收到）',
     devices: '另以 Web Push（瀏覽器通知）發送到 {devices} 台裝置，不使用 LINE 訊息。',
     noDevices: '沒有裝置會以 Web Push（瀏覽器通知）收到。',
     nobody: '沒有人會收到。',
@@ -79,7 +79,7 @@ export const consoleMessages: Pick<ConsoleWords, 'messages'> = {
     leftOutNames: '收不到 LINE 訊息的人',
     leftOutNobody: '現在 LINE 可以送達這群人中的每一位。',
     leftOutReasons: {
-      unreachable: '封鎖或退出了 LINE 官方帳號',
+      unreachable: 'LINE 無法送達：封鎖、退出或刪除了帳號',
       withdrawn: '已暫停參加',
       no_line_id: '沒有使用 LINE',
     },

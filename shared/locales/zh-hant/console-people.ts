@@ -40,6 +40,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     nextNone: '最高等級',
     lastCheckIn: '最近一次 {time}',
     seenAt: '最後出現 {time}',
+    withLinks: '有追蹤器或分享連結',
     silentCounted: '24 小時以前最後出現的人也列在這裡；「現況」只計 24 小時內出現過的人。',
     silentWhy:
       '系統不知道手機為什麼沒有消息：可能沒電、沒有網路、App 已關閉，或正在睡覺。夜裡和收訊死角會持續好幾個小時，單憑這點不表示出事。期間記錄的定位之後會送到。',

@@ -39,7 +39,10 @@ export function SendButton() {
         {result === null || result.devices === 0 ? null : (
           <p>{fill(said.devices, { devices: number(result.devices) })}</p>
         )}
-        <blockquote>{draft.value.title || draft.value.text || draft.value.image}</blockquote>
+        <blockquote>
+          {draft.value.title === '' ? null : <strong class="block">{draft.value.title}</strong>}
+          {draft.value.text || (draft.value.title === '' ? draft.value.image : null)}
+        </blockquote>
         {over ? <Over force={force.value} onForce={(value) => (force.value = value)} /> : null}
       </Confirm>
     </>

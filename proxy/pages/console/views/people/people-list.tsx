@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { Data } from '#shared/client/index.ts'
+import type { Data, Input } from '#shared/client/index.ts'
 import { SILENT_HOURS } from '#shared/rules/silence.ts'
 import { type Column, Table } from '../../../design/table.tsx'
 import { ago, duration, fixedDigit, fullDate, now, number } from '../../clock.ts'
@@ -21,22 +21,18 @@ interface Props {
   readonly search: string
   /** Only who is silent for so many hours; 0: everybody. */
   readonly silentHours: number
-  readonly onSilent: (hours: number) => void
+  /** Only who has a tracker or a share link. */
+  readonly withLinks: boolean
+  readonly onChosen: (chosen: { readonly silentHours: number; readonly withLinks: boolean }) => void
   readonly onChoose: (userId: string) => void
 }
 
-export function PeopleList({ typed, onType, search, silentHours, onSilent, onChoose }: Props) {
+export function PeopleList(props: Props) {
+  const { typed, onType, silentHours, onChoose } = props
   const sort = useSignal<Sort>('last_seen')
   const descending = useSignal(true)
   // Who is silent is listed by the time since when.
   const order = silentHours > 0 ? 'last_seen' : sort.value
-  const query = {
-    sort: order,
-    order: descending.value ? ('desc' as const) : ('asc' as const),
-    limit: PAGE,
-    ...(silentHours > 0 ? { silent_hours: silentHours } : {}),
-    ...(search === '' ? {} : { search }),
-  }
   const sortBy = (by: string) => {
     descending.value = order === by ? !descending.value : by !== 'userId'
     sort.value = SORTS.find((name) => name === by) ?? 'userId'
@@ -45,12 +41,12 @@ export function PeopleList({ typed, onType, search, silentHours, onSilent, onCho
     <PagedList
       title={words.value.people.title}
       kind="people-list"
-      query={query}
+      query={queryOf(props, order, descending.value)}
       read={client.listUsers}
       everyMs={EVERY_MS}
       actions={
         <>
-          <SilentFilter silentHours={silentHours} onSilent={onSilent} />
+          <Filter {...props} />
           <SearchField typed={typed} onType={onType} />
         </>
       }
@@ -77,23 +73,39 @@ export function PeopleList({ typed, onType, search, silentHours, onSilent, onCho
   )
 }
 
+const queryOf = (
+  { search, silentHours, withLinks }: Props,
+  sort: Sort,
+  descending: boolean,
+): Input<'listUsers'> => ({
+  ...{ sort, order: descending ? 'desc' : 'asc', limit: PAGE },
+  ...(silentHours > 0 ? { silent_hours: silentHours } : {}),
+  ...(withLinks ? { with_links: 'true' } : {}),
+  ...(search === '' ? {} : { search }),
+})
+
 const onlyBySeen = ({ sort, ...column }: Column<Row>): Column<Row> =>
   sort === 'last_seen' ? { ...column, sort } : column
 
 /** Hours of silence to choose from; 0: everybody. */
 const SILENCES = [0, 1, SILENT_HOURS, 6, 12, 24]
 
-const SilentFilter = ({ silentHours, onSilent }: Pick<Props, 'silentHours' | 'onSilent'>) => (
+const LINKS = 'links'
+
+const Filter = ({ silentHours, withLinks, onChosen }: Props) => (
   <select
     aria-label={words.value.people.show}
-    value={silentHours}
-    onChange={(event) => onSilent(Number(event.currentTarget.value))}
+    value={withLinks ? LINKS : silentHours}
+    onChange={({ currentTarget: { value } }) =>
+      onChosen({ silentHours: value === LINKS ? 0 : Number(value), withLinks: value === LINKS })
+    }
   >
     {SILENCES.map((hours) => (
       <option key={hours} value={hours}>
         {hours === 0 ? words.value.people.everybody : fill(words.value.people.silentFor, { hours })}
       </option>
     ))}
+    <option value={LINKS}>{words.value.people.withLinks}</option>
   </select>
 )
 

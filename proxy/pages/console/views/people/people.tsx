@@ -14,8 +14,8 @@ export function People() {
   useEffect(() => {
     if (asked !== undefined) typed.value = asked
   }, [asked, typed])
-  const { person = null, silentHours = 0 } = place.value
-  const listed = { search, silentHours }
+  const { person = null, silentHours = 0, withLinks = false } = place.value
+  const listed = { search, silentHours, withLinks }
   return (
     <div class={person === null ? 'view people' : 'view people chosen'}>
       <h1 class="visually-hidden">{words.value.people.title}</h1>
@@ -24,7 +24,8 @@ export function People() {
         onType={(value) => (typed.value = value)}
         search={search}
         silentHours={silentHours}
-        onSilent={(hours) => show('people', { ...place.value, silentHours: hours })}
+        withLinks={withLinks}
+        onChosen={(chosen) => show('people', { ...place.value, ...chosen })}
         onChoose={(userId) => show('people', { ...listed, person: userId })}
       />
       {person === null ? null : <Person key={person} userId={person} onBack={() => show('people', listed)} />}

@@ -1,8 +1,8 @@
-/** Everything about one pilgrim. Each reading is in the audit log, so it is read once and after each action. */
+/** Everything about one pilgrim. Each reading is in the audit log, so it is read once, after each action, and when asked for. */
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
+import { reloadAll, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { words } from '../../words.ts'
 import { PersonAbout } from './person-about.tsx'
@@ -30,9 +30,14 @@ export function Person({ userId, onBack }: { readonly userId: string; readonly o
       kind="person"
       from={detail}
       actions={
-        <Button kind="plain" onClick={onBack}>
-          {said.back}
-        </Button>
+        <>
+          <Button kind="plain" onClick={() => void reloadAll()}>
+            {words.value.common.refresh}
+          </Button>
+          <Button kind="plain" onClick={onBack}>
+            {said.back}
+          </Button>
+        </>
       }
     >
       {(person) => (

@@ -428,7 +428,7 @@ export interface EventMap {
   middle: MapPlace | null
   /** 95 % of the pilgrims on the map are ahead of it */
   tail: MapPlace | null
-  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known */
+  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or above 15 km/h, when late points have moved the middle */
   speed_kmh: number | null
   /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
   estimates: StationEstimate[]
@@ -469,7 +469,7 @@ export interface EventMapDelta {
   middle?: MapPlace | null
   /** 95 % of the pilgrims on the map are ahead of it */
   tail?: MapPlace | null
-  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known */
+  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or above 15 km/h, when late points have moved the middle */
   speed_kmh?: number | null
   /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
   estimates?: StationEstimate[]
@@ -816,13 +816,13 @@ export interface MapStation {
 export interface MapTotals {
   /** Time of the last flush */
   as_of: Time | null
-  /** Pilgrims with a point */
+  /** Pilgrims in the totals, as in the report of carbon: with a counted point or a report above zero, including erased ones */
   pilgrims: number
-  /** Kilometres of all pilgrims together, rounded down */
+  /** Kilometres of all pilgrims together, on foot and by vehicle, rounded down */
   km: number
   /** Compared with the same distance by bus, rounded */
   carbon_saved_kg: number
-  /** Number of pilgrims of each level, level 1 first */
+  /** Number of pilgrims with a counted point of each level, level 1 first */
   levels: number[]
 }
 

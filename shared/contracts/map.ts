@@ -45,10 +45,17 @@ export type StationEstimate = z.infer<typeof StationEstimate>
 
 export const MapTotals = z.object({
   as_of: Time.nullable().describe('Time of the last flush'),
-  pilgrims: z.int().describe('Pilgrims with a point'),
-  km: z.int().describe('Kilometres of all pilgrims together, rounded down'),
+  pilgrims: z
+    .int()
+    .describe(
+      'Pilgrims in the totals, as in the report of carbon: with a counted point or a report above zero, including erased ones',
+    ),
+  km: z.int().describe('Kilometres of all pilgrims together, on foot and by vehicle, rounded down'),
   carbon_saved_kg: z.int().describe('Compared with the same distance by bus, rounded'),
-  levels: z.array(z.int()).length(9).describe('Number of pilgrims of each level, level 1 first'),
+  levels: z
+    .array(z.int())
+    .length(9)
+    .describe('Number of pilgrims with a counted point of each level, level 1 first'),
 })
 export type MapTotals = z.infer<typeof MapTotals>
 
@@ -82,7 +89,7 @@ const State = z.object({
     .number()
     .nullable()
     .describe(
-      'Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known',
+      'Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or above 15 km/h, when late points have moved the middle',
     ),
   estimates: z
     .array(StationEstimate)

@@ -102,7 +102,7 @@ export const ACTIONS: readonly Action[] = [
   {
     ...{ name: 'revoke', view: 'people', request: ['DELETE', '**/users/*/trackers/*'] },
     unchanged: '.person .rows',
-    open: async (page) => ({ control: page.getByRole('button', { name: 'Revoke' }) }),
+    open: (page) => ask(page, page.getByRole('button', { name: 'Revoke…' }), 'Revoke'),
   },
   {
     ...{ name: 'erase', view: 'people', request: ['DELETE', `**/users/${pilgrimId(7)}`] },

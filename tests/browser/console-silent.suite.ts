@@ -40,8 +40,11 @@ export function silentTests(
     // This pilgrim was read before the tracker was made.
     await page.getByRole('button', { name: 'Read again' }).click()
     await page.getByRole('button', { name: 'About' }).click()
-    await page.getByText('Old phone').waitFor()
-    await page.getByRole('button', { name: 'Revoke', exact: true }).click()
+    await page.locator('.person .rows').getByText('Old phone').first().waitFor()
+    await page.getByRole('button', { name: 'Revoke…', exact: true }).click()
+    await page.getByText('What the tracker app sends is refused').waitFor()
+    await photograph(page, 'console-revoke')
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
     await page.locator('.people-list').getByText('Nothing here.').waitFor()
     await page.locator('nav').getByText('Now').click()
     await page.getByRole('button', { name: 'Show the reports' }).click()

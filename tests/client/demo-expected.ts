@@ -48,6 +48,7 @@ export class Known {
   agreed = false
   name: string | null = null
   follows = false
+  links = 0
   /** Where the simulation has them: time and place of the last point that counts. */
   last: Point | null = null
 
@@ -67,6 +68,7 @@ export class Known {
     else if (deed.kind === 'status') this.status = deed.status
     else if (deed.kind === 'phone-number') this.phone = deed.phone
     else if (deed.kind === 'consent') this.agreed = deed.agreed
+    else if (deed.kind === 'share' || deed.kind === 'tracker') this.links++
     else if (deed.kind === 'profile') this.name = deed.name
     else if (deed.kind === 'line' && deed.event === 'photo') this.photos++
     else if (deed.kind === 'line' && deed.event === 'follow') this.follows = true

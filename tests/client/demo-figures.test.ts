@@ -136,6 +136,15 @@ test('per person: kilometres, check-ins, level, status, survey', async () => {
   }
 })
 
+test('per person: trackers and links', async () => {
+  const { items } = await read(operator.listUsers({ limit: 200, with_links: 'true' }))
+  const listed = items.map(({ userId }) => userId)
+  const active = known.filter(({ status }) => status === 'active')
+  const expected = active.filter(({ links }) => links > 0).map(({ person }) => person.userId)
+  expect(expected.length).toBeGreaterThan(0)
+  expect(active.map(({ person }) => person.userId).filter((id) => listed.includes(id))).toEqual(expected)
+})
+
 test('per person: what a phone measures is what they walked', () => {
   const crowd = createCrowd({ ...options, sparseUntilS: 0, pilgrims: 40 })
   const measured = crowd.people.map((person) => new Known(person, timetable.departureMs, nowMs))

@@ -24,6 +24,8 @@ export function passageOf(index: number, station: Station, words: MapWords): Pas
   if (map === null || freshness.value !== 'fresh') return { text: '', state: 'unknown' }
   const [front, tail] = [map.front?.route_km ?? null, map.tail?.route_km ?? null]
   if (tail !== null && tail >= station.route_km) return { text: words.passed, state: 'passed' }
+  // After the end nobody passes any more, and nothing tells who has.
+  if (map.status === 'ended') return { text: '', state: 'unknown' }
   if (front !== null && front >= station.route_km)
     return { text: isScattered(front, tail) ? words.somePassed : words.passing, state: 'passing' }
   const estimate = map.estimates.find((one) => one.station === index)

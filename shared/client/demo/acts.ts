@@ -19,6 +19,10 @@ export type Deed =
   | { readonly kind: 'consent'; readonly agreed: boolean }
   | { readonly kind: 'phone-number'; readonly phone: string }
   | { readonly kind: 'reported'; readonly reported: Reported }
+  /** A link to their card. */
+  | { readonly kind: 'share' }
+  /** A key for a tracker app. */
+  | { readonly kind: 'tracker'; readonly label: string }
   | { readonly kind: 'survey'; readonly answers: Readonly<Record<string, string | number | string[]>> }
   | {
       readonly kind: 'feedback'

@@ -32,6 +32,8 @@ export function deliver(
     case 'consent':
     case 'phone-number':
     case 'reported':
+    case 'share':
+    case 'tracker':
     case 'survey':
     case 'feedback':
     case 'status':
@@ -63,6 +65,10 @@ function callOf(deed: Other, phone: Phone): Call {
       return (client) => client.setPhone({ phone: deed.phone })
     case 'reported':
       return (client) => client.syncProfile({ ...deed.reported })
+    case 'share':
+      return (client) => client.createShare({})
+    case 'tracker':
+      return (client) => client.createTracker({ label: deed.label })
     case 'survey':
       return (client) => client.submitSurvey({ survey: { ...deed.answers } })
     case 'feedback':

@@ -2,7 +2,7 @@
 import type { Act, Deed, Reported } from './acts.ts'
 import type { Random } from './person.ts'
 import { DAY_S } from './procession.ts'
-import { FEEDBACK, QUESTIONS, SUGGESTIONS, SURVEY } from './talk.ts'
+import { FEEDBACK, QUESTIONS, SUGGESTIONS, SURVEY, TRACKERS } from './talk.ts'
 import { act, connect, fixOf, isDead, lastPlaceOf, sleep, type Trip } from './trip.ts'
 
 const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)]!
@@ -11,9 +11,12 @@ const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(ran
 export function* arrive(trip: Trip): Generator<Act> {
   const { person, random } = trip
   yield act(trip, { kind: 'profile', name: person.name, language: person.language })
-  if (random() < 0.85) yield act(trip, { kind: 'consent', agreed: true })
+  if (random() < 0.97) yield act(trip, { kind: 'consent', agreed: true })
   if (person.follows) yield act(trip, { kind: 'line', event: 'follow' })
   if (random() < 0.3) yield act(trip, { kind: 'phone-number', phone: phoneOf(random) })
+  if (person.who % 12 === 5) yield act(trip, { kind: 'share' })
+  if (person.who % 25 === 7)
+    yield act(trip, { kind: 'tracker', label: TRACKERS[person.who % TRACKERS.length]! })
   trip.atS += 20
   yield* checkIn(trip)
   yield* connect(trip)

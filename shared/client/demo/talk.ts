@@ -76,6 +76,9 @@ export const SURVEY = {
   q9: ['5', '4', '3', '2', '1'],
 } as const
 
+/** Names that people give to their tracker apps. */
+export const TRACKERS = ['Traccar', 'OwnTracks', 'GPSLogger', '舊手機']
+
 export const SUGGESTIONS = [
   '一切都好',
   '多一點飲水站',

@@ -56,7 +56,8 @@ export const consolePeople = {
     consent: 'Consent',
     agreed: 'agreed, version {version}',
     agreedUnversioned: 'agreed',
-    notAgreed: 'not agreed',
+    notAgreed:
+      'not given. The app asks for it before it records; the service stores what is sent all the same',
     withdrawnConsent: 'withdrawn: not on the live map',
     phone: 'Phone',
     survey: 'Survey',
@@ -137,6 +138,10 @@ export const consolePeople = {
     lastUsed: 'last used {time}',
     until: 'until {time}',
     revoke: 'Revoke',
+    revokeTracker: 'Revoke the tracker “{name}”?',
+    revokeTrackerText:
+      'What the tracker app sends is refused from then on. The pilgrim can set it up anew in the walking app.',
+    revokeSharesText: 'Who opens one reads that it has ended. The pilgrim can make new ones.',
     revokeShares: 'End all share links',
     revoked: 'Revoked.',
     audited: 'Each look at a pilgrim is written to the audit log.',
@@ -166,6 +171,7 @@ export const consolePeople = {
     savedNote: 'compared with the same distance by bus; journeys that pilgrims reported are in it',
     used: 'Bottles and hotel nights',
     pilgrims: 'Pilgrims',
+    pilgrimsNote: 'who walked or reported, also erased ones',
     mode: 'By mode, with journeys that pilgrims reported',
     modes: {
       walk: 'Walk',

@@ -73,7 +73,7 @@ export const words: MapWords = {
   arrived: (station) => `The front has reached ${station}`,
   totals: 'Together',
   pilgrims: 'Pilgrims',
-  together: 'Walked together',
+  together: 'Distance, on foot and by vehicle',
   saved: 'Carbon saved',
   levels: 'Levels',
   totalsOf: (time) => `As of ${time}`,

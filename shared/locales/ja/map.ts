@@ -71,7 +71,7 @@ export const words: MapWords = {
   arrived: (station) => `先頭が${station}に着きました`,
   totals: 'みんなの足跡',
   pilgrims: '巡礼者',
-  together: '合計距離',
+  together: '合計距離（徒歩と乗り物）',
   saved: 'CO2削減',
   levels: 'レベル',
   totalsOf: (time) => `${time} 現在`,

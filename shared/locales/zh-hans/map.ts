@@ -71,7 +71,7 @@ export const words: MapWords = {
   arrived: (station) => `队伍前段到达${station}了`,
   totals: '同行的足迹',
   pilgrims: '香客',
-  together: '一起走了',
+  together: '合计里程（步行与乘车）',
   saved: '减碳',
   levels: '修行等级',
   totalsOf: (time) => `统计至 ${time}`,

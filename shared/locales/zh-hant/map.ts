@@ -71,7 +71,7 @@ export const words: MapWords = {
   arrived: (station) => `隊伍前段到達${station}了`,
   totals: '同行的足跡',
   pilgrims: '香客',
-  together: '一起走了',
+  together: '合計里程（步行與搭車）',
   saved: '減碳',
   levels: '修行等級',
   totalsOf: (time) => `統計至 ${time}`,

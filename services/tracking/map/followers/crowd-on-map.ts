@@ -17,6 +17,8 @@ const STEPS = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 export interface CrowdOnMap {
   /** All pilgrims were seen then or later, epoch milliseconds. */
   readonly sinceMs: number
+  /** Only who was seen in the last hours is shown, and not everybody of the last day. */
+  readonly isRecent: boolean
   readonly people: number
   readonly cells: MapCellEntry[]
   readonly places: Places
@@ -31,6 +33,7 @@ export function crowdOnMap(map: PublicMap): CrowdOnMap {
   const shown = isRecent ? recent : ofDay
   return {
     sinceMs: beginsMs[isRecent ? 0 : 1]!,
+    isRecent,
     people: sumOf(shown),
     cells: cellsOf(shown),
     places: {

@@ -43,11 +43,11 @@ export async function makeSnapshot(
   const nowMs = now()
   const crowd = crowdOnMap(publicMap)
   const middle = middleOfWalk(crowd.places, route)
-  const samples = withSample(last?.samples ?? [], middle, nowMs)
+  const samples = withSample(last?.samples ?? [], middle, crowd.isRecent, nowMs)
   const ends = route === null ? axisOf(crowd.places, samples) : alongRoute(crowd.places, route)
   const front = ends?.front ?? null
-  const speedKmh = speedOf(samples, middle, nowMs)
   const { status, message } = (await kv.status()) ?? (await readStatus(db))
+  const speedKmh = status === 'ended' ? null : speedOf(samples, middle, nowMs)
   const { totals, totalsMs, isStale } = await totalsNow(context, last, nowMs)
   const estimates = status === 'active' ? estimatesOf(stations, { front, middle, speedKmh }, nowMs) : []
   const map: EventMap = {

@@ -3,6 +3,7 @@ import type { MapPlace, StationEstimate } from '#shared/contracts/map.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { End } from '#shared/map/front-and-tail.ts'
 import type { Station } from '#shared/map/walking-route.ts'
+import { ZERO_EMISSION_KMH } from '#shared/rules/carbon.ts'
 import { distanceMm } from '#shared/rules/geo.ts'
 import { roundKm } from '#shared/rules/rounding.ts'
 
@@ -17,16 +18,29 @@ const FARTHEST_MS = 12 * HOUR_MS
 /** Where the middle was, at a time in epoch milliseconds. */
 export interface Sample extends End {
   readonly t: number
+  /** It is the middle of those who were seen in the last hours, and not of everybody of the last day. */
+  readonly isRecent: boolean
 }
 
-/** The samples of the last hour, one a minute, with the middle of now. */
-export function withSample(samples: readonly Sample[], middle: End | null, nowMs: number): Sample[] {
-  const hour = samples.filter(({ t }) => t >= nowMs - HOUR_MS)
+/**
+ * The samples of the last hour, one a minute, with the middle of now. Those of the other crowd are left out: its middle
+ * is elsewhere, and nobody has walked from there.
+ */
+export function withSample(
+  samples: readonly Sample[],
+  middle: End | null,
+  isRecent: boolean,
+  nowMs: number,
+): Sample[] {
+  const hour = samples.filter((one) => one.t >= nowMs - HOUR_MS && one.isRecent === isRecent)
   const isDue = (hour.at(-1)?.t ?? -Infinity) <= nowMs - MINUTE_MS
-  return middle === null || !isDue ? hour : [...hour, { ...middle, t: nowMs }]
+  return middle === null || !isDue ? hour : [...hour, { ...middle, t: nowMs, isRecent }]
 }
 
-/** km/h with one decimal; null when it is not known. */
+/**
+ * km/h with one decimal; null when it is not known. Nobody walks faster than {@link ZERO_EMISSION_KMH}: such a middle was
+ * moved by points that came late.
+ */
 export function speedOf(samples: readonly Sample[], middle: End | null, nowMs: number): number | null {
   const first = samples.find(({ t }) => t >= nowMs - HOUR_MS)
   if (first === undefined || middle === null || nowMs - first.t < LEAST_MS) return null
@@ -34,7 +48,8 @@ export function speedOf(samples: readonly Sample[], middle: End | null, nowMs: n
     first.alongM === null || middle.alongM === null
       ? distanceMm(first, middle) / 1_000
       : middle.alongM - first.alongM
-  return Math.max(0, Math.round((metres / (nowMs - first.t)) * 3_600 * 10) / 10)
+  const kmh = Math.max(0, Math.round((metres / (nowMs - first.t)) * 3_600 * 10) / 10)
+  return kmh > ZERO_EMISSION_KMH ? null : kmh
 }
 
 /** The stations that the middle has not reached, if it keeps its speed. Whole minutes. */

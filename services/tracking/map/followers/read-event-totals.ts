@@ -2,6 +2,7 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { MapTotals } from '#shared/contracts/map.ts'
+import { PILGRIMS_OF_EVENT } from '#shared/pilgrims/pilgrims-of-event.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/rules/carbon.ts'
 import { LEVELS } from '#shared/rules/levels.ts'
@@ -12,8 +13,11 @@ interface Sums {
   /** What pilgrims report about other ways; it counts for the carbon saved, as in `admin/carbon`. */
   readonly reportedMm: number
   readonly reportedMg: number
+  /** Of whom the sums are, with erased ones. */
   readonly pilgrims: number
-  /** Number of pilgrims with at least this level, from level 2 on. */
+  /** Pilgrims with a counted point. */
+  readonly walkers: number
+  /** Number of them with at least this level, from level 2 on. */
   readonly reached: readonly number[]
 }
 
@@ -34,20 +38,21 @@ export async function readEventTotals(
 ): Promise<MapTotals | null> {
   // First, so that the sums are not older than the time that stands beside them.
   const lastFlush = await readLastFlush(db, kv)
-  const { mm, mg, reportedMm, reportedMg, pilgrims, reached } = await db.read(async () => {
+  const { mm, mg, reportedMm, reportedMg, pilgrims, walkers, reached } = await db.read(async () => {
     const [row] = await db.sql<[{ sums: string }]>`
       SELECT json_build_object(
         'mm', (SELECT coalesce(sum(distance_mm), 0) FROM event_modes),
         'mg', (SELECT coalesce(sum(carbon_mg), 0) FROM event_modes),
         'reportedMm', (SELECT coalesce(sum(amount), 0) FROM reported_sums WHERE name NOT IN ${db.sql(CONSUMABLES)}),
         'reportedMg', (SELECT coalesce(sum(carbon_mg), 0) FROM reported_sums WHERE name NOT IN ${db.sql(CONSUMABLES)}),
-        'pilgrims', (SELECT count(*) FROM pilgrim_totals WHERE points > 0),
+        'pilgrims', ${db.sql.unsafe(PILGRIMS_OF_EVENT)},
+        'walkers', (SELECT count(*) FROM pilgrim_totals WHERE points > 0),
         'reached', (SELECT json_build_array(${db.sql.unsafe(REACHED)}) FROM pilgrim_totals WHERE points > 0)
       )::text AS sums`
     return JSON.parse(row.sums) as Sums
   })
-  if (pilgrims < crowd) return null
-  const atLeast = [pilgrims, ...reached, 0]
+  if (walkers < crowd) return null
+  const atLeast = [walkers, ...reached, 0]
   return {
     as_of: lastFlush === null ? null : time(lastFlush),
     pilgrims,

@@ -80,6 +80,14 @@ function Rests() {
 
 const textOf = ({ text }: Slot): string => text[consoleLanguage.value] ?? text['zh-Hant']
 
+/** The text that most pilgrims get, beside that in the console's language. */
+const MostRead = ({ slot }: { readonly slot: Slot }) =>
+  slot.text['zh-Hant'] === textOf(slot) ? null : (
+    <p class="slot-text quiet" lang="zh-Hant">
+      {slot.text['zh-Hant']}
+    </p>
+  )
+
 /** `every day of the event`, or its days. */
 const daysOf = ({ dates }: Slot): string =>
   dates === null
@@ -97,6 +105,7 @@ function SlotRow({ slot, next, onEdit }: Dated & { readonly onEdit: () => void }
       <strong>{hourText(slot.hour)}</strong>
       <div class="grow">
         <p class="slot-text">{textOf(slot)}</p>
+        <MostRead slot={slot} />
         {hasEnded() ? null : <p class="small">{slot.enabled ? nextText(next) : said.isOff}</p>}
         <p class="small quiet">
           {words.value.messages.audiences[slot.audience]} · {daysOf(slot)}

@@ -1,5 +1,5 @@
 import type { Data } from '#shared/client/index.ts'
-import { ago, minute, now, number, oneDigit, short } from '../../clock.ts'
+import { ago, date, minute, now, number, oneDigit, short } from '../../clock.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { isLoading, isStale, Panel } from '../../parts/panel.tsx'
 import { connection } from '../../live.ts'
@@ -93,10 +93,14 @@ function RateTiles() {
   )
 }
 
-/** Who leaves a group is not on the public map, so its figure may fall. */
-function crowdRule(crowd: number): string {
+/**
+ * The public map shows who was seen in the last hours; everybody of the last day, when these are few. Who leaves a group
+ * is not on it, so its figure may fall.
+ */
+function crowdRule({ event: { crowd }, seen_since: since }: Overview): string {
   const said = words.value.now
-  return crowd > 1 ? fill(said.pilgrimsRule, { crowd: number(crowd) }) : said.pilgrimsSeen
+  const seen = fill(said.pilgrimsSeen, { time: date(Date.parse(since)) })
+  return crowd > 1 ? fill(said.pilgrimsRule, { crowd: number(crowd), seen }) : seen
 }
 
 function CrowdTiles({ map }: Pick<Props, 'map'>) {
@@ -106,7 +110,7 @@ function CrowdTiles({ map }: Pick<Props, 'map'>) {
     <Figure
       label={said.pilgrims}
       value={value?.on_map === undefined ? null : number(value.on_map)}
-      note={value === null ? undefined : crowdRule(value.event.crowd)}
+      note={value === null ? undefined : crowdRule(value)}
       at={value?.as_of ?? null}
       stale={isStale(map) || (value?.stale ?? []).includes('crowd')}
       loading={isLoading(map)}

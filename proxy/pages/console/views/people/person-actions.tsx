@@ -125,7 +125,7 @@ function Erase({ person: { userId, display_name: name }, onErased }: Props) {
         onDone={({ erased, remaining }) => {
           const rows = Object.values(erased).reduce((sum, count) => sum + count, 0)
           const rest = remaining.length === 0 ? said.erasedAll : said.erasedRest
-          showToast(fill(said.erased, { rows, rest }))
+          showToast(fill(said.erased, { rows, rest }), { forMs: 20_000 })
           onErased()
         }}
       >

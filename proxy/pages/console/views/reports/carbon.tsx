@@ -75,7 +75,7 @@ const Sums = ({ totals }: { readonly totals: Totals }) => {
         tone="good"
         at={at}
       />
-      <Figure label={said.pilgrims} value={number(pilgrims)} at={at} />
+      <Figure label={said.pilgrims} value={number(pilgrims)} note={said.pilgrimsNote} at={at} />
     </Figures>
   )
 }

@@ -26,7 +26,12 @@ export function Headline({ carbon }: { readonly carbon: Resource<Data<'readCarbo
           note={value === null ? undefined : ridden(value)}
           {...state}
         />
-        <Figure label={said.pilgrims} value={value && number(value.pilgrims)} {...state} />
+        <Figure
+          label={said.pilgrims}
+          value={value && number(value.pilgrims)}
+          note={said.pilgrimsNote}
+          {...state}
+        />
         <Figure
           label={said.saved}
           value={value && short(value.saved_kg)}

@@ -95,9 +95,9 @@ function Chart({ timeline, grain }: ChartProps) {
       <TimeChart {...charted} onRange={(chosen) => (range.value = chosen)} />
       <p class="small quiet">{said.timelineHelp}</p>
       <output>
-        {chosenText(rows, from, to, grain)}
-        <br />
-        {highestText(rows, series.value, from, to, grain)}
+        {[chosenText(rows, from, to, grain), highestText(rows, series.value, from, to, grain)]
+          .filter((text) => text !== '')
+          .join(' · ')}
       </output>
       <Happened timeline={timeline} from={range.value?.[0] ?? -Infinity} to={range.value?.[1] ?? Infinity} />
       <details>

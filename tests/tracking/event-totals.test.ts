@@ -1,0 +1,44 @@
+/** The totals of the followers' map, against those that the operators' report is made of. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readEventTotals } from '#services/tracking/map/followers/read-event-totals.ts'
+import { type Database } from '#shared/db/db.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
+import { type Kv } from '#shared/kv/kv.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
+import { PILGRIMS_OF_EVENT } from '#shared/pilgrims/pilgrims-of-event.ts'
+import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { onError } from '#tests/kv/drivers.ts'
+
+describeOnServers('the totals of the followers’ map', () => {
+  let database: TestDatabase
+  let db: Database
+  let kv: Kv
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    db = await openDatabase({ url: database.url, dir: '' })
+    kv = await openKv({ url: '', partitions: 1, path: `${await newDirectory('totals')}/kv`, onError })
+  })
+  afterAll(async () => {
+    await kv.close()
+    await db.close()
+    await database.drop()
+  })
+
+  test('are of as many pilgrims as the report, with erased ones and those who only reported', async () => {
+    await db.sql`INSERT INTO pilgrim_totals (user_id, points, checkins, distance_mm)
+      VALUES ('first', 9, 0, 1000000), ('far', 9, 9, 20000000), ('nowhere', 0, 0, 0)`
+    await db.sql`INSERT INTO pilgrims (user_id, consumption, created_at, updated_at)
+      VALUES ('first', '{}', now(), now()), ('bottles', '{"water": 2}', now(), now())`
+    await db.sql`INSERT INTO erasures (user_hash, generation, erased_at, walked) VALUES ('gone', 1, now(), 1)`
+    const [report] = await db.sql<[{ n: number }]>`SELECT ${db.sql.unsafe(PILGRIMS_OF_EVENT)}::int AS n`
+    expect(report.n).toBe(4)
+    const totals = await readEventTotals({ db, kv }, 2)
+    expect(totals).toMatchObject({ pilgrims: 4 })
+    // Nothing but the number is known of who was erased, and who only reported has no level.
+    expect(totals!.levels.slice(0, 3)).toEqual([1, 1, 0])
+    // The sum of so few would be the figure of one of them.
+    expect(await readEventTotals({ db, kv }, 3)).toBeNull()
+  })
+})

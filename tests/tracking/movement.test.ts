@@ -1,0 +1,40 @@
+/** The speed of the middle of the walk, from where it was in the last hour. */
+import { expect, test } from 'bun:test'
+import { type Sample, speedOf, withSample } from '#services/tracking/map/followers/movement.ts'
+
+const MINUTE = 60_000
+const START = Date.parse('2026-04-12T04:10:00Z')
+const at = (alongM: number) => ({ lat: 24 + alongM / 111_195, lng: 120.6, alongM })
+
+/** The speed after so many minutes, of a middle at these metres in each of them. */
+function speedAfter(
+  minutes: number,
+  alongM: (minute: number) => number,
+  isRecent: (minute: number) => boolean = () => true,
+) {
+  let samples: Sample[] = []
+  for (let minute = 0; minute <= minutes; minute++)
+    samples = withSample(samples, at(alongM(minute)), isRecent(minute), START + minute * MINUTE)
+  return speedOf(samples, at(alongM(minutes)), START + minutes * MINUTE)
+}
+
+test('is that of the last hour, known after a quarter of an hour', () => {
+  expect(speedAfter(14, (minute) => 60 * minute)).toBeNull()
+  expect(speedAfter(15, (minute) => 60 * minute)).toBe(3.6)
+  // A rest of an hour after a walk.
+  expect(speedAfter(120, (minute) => 60 * Math.min(minute, 60))).toBe(0)
+  expect(speedAfter(30, (minute) => -60 * minute)).toBe(0)
+})
+
+test('is not known where nobody walks so fast: late points have moved the middle', () => {
+  expect(speedAfter(20, (minute) => 250 * minute)).toBe(15)
+  expect(speedAfter(20, (minute) => 255 * minute)).toBeNull()
+})
+
+test('is not that from one crowd to another: in the morning the first replace everybody of the evening', () => {
+  const jump = (minute: number) => (minute < 30 ? 2_000 : 5_000)
+  const recent = (minute: number) => minute >= 30
+  expect(speedAfter(35, jump)).toBe(5.1)
+  expect(speedAfter(35, jump, recent)).toBeNull()
+  expect(speedAfter(50, jump, recent)).toBe(0)
+})

@@ -45,7 +45,7 @@ export const walk = {
     button: 'Check in',
     busy: 'Looking for your place …',
     failed: (why: string) => `Not checked in: ${why}`,
-    counted: (time: string) => `Counted. You checked in at ${time}.`,
+    counted: (time: string) => `Counted. The organisers have your check-in of ${time}.`,
     kept: (time: string) => `Kept on this phone at ${time}. It counts, and is sent by itself.`,
     keptAfterEnd: 'Kept on this phone, but the event has ended: it is not taken any more.',
     good: 'Your place is exact.',

@@ -43,7 +43,7 @@ export const walk: WalkWords = {
     button: 'チェックイン',
     busy: '場所を調べています…',
     failed: (why) => `チェックインできていません：${why}`,
-    counted: (time) => `できました。${time} にチェックインしました。`,
+    counted: (time) => `できました。${time} にチェックインしました。主催者に届いています。`,
     kept: (time) => `${time} にこのスマホに保存しました。回数に入り、あとで自動で送ります。`,
     keptAfterEnd: 'このスマホに保存しましたが、イベントは終わったので送りません。',
     good: '場所は正確です。',

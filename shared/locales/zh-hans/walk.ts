@@ -43,7 +43,7 @@ export const walk: WalkWords = {
     button: '打卡',
     busy: '正在找您的位置…',
     failed: (why) => `没有打卡成功：${why}`,
-    counted: (time) => `完成了！${time} 打卡成功。`,
+    counted: (time) => `完成了！${time} 打卡成功，主办方已收到。`,
     kept: (time) => `${time} 已存在手机里，算数，会自动发送。`,
     keptAfterEnd: '已存在手机里，但活动已经结束，不会再发送。',
     good: '位置很准确。',

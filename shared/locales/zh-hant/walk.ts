@@ -43,7 +43,7 @@ export const walk: WalkWords = {
     button: '打卡',
     busy: '正在找您的位置…',
     failed: (why) => `沒有打卡成功：${why}`,
-    counted: (time) => `完成了！${time} 打卡成功。`,
+    counted: (time) => `完成了！${time} 打卡成功，主辦單位已收到。`,
     kept: (time) => `${time} 已存在手機裡，算數，會自動送出。`,
     keptAfterEnd: '已存在手機裡，但活動已經結束，不會再送出。',
     good: '位置很準確。',

@@ -23,7 +23,7 @@ export const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly
             </span>
             <Revoke
               button={said.revoke}
-              title={fill(said.revokeTracker, { name: label ?? '' })}
+              title={fill(said.revokeTracker, { name: label || said.tracker })}
               text={said.revokeTrackerText}
               run={() => client.revokeTrackerOfUser({ userId, id })}
             />

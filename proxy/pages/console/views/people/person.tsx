@@ -1,4 +1,7 @@
-/** Everything about one pilgrim. Each reading is in the audit log, so it is read once, after each action, and when asked for. */
+/**
+ * Everything about one pilgrim. Each reading is in the audit log, so it is read once, after each action, and when asked
+ * for.
+ */
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'

@@ -76,7 +76,7 @@ const shown = ({ points, checkins, pilgrims, distanceMm, carbonMg }: Row) => ({
   points,
   checkins,
   pilgrims,
-  km: km(distanceMm),
+  km: Math.round(distanceMm / 1e3) / 1_000,
   carbon_kg: kg(carbonMg),
 })
 

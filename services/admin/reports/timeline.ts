@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Timeline, TimelineEntry } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
-import { roundKg, roundKm } from '#shared/rules/rounding.ts'
+import { roundKg, roundKmOfRow } from '#shared/rules/rounding.ts'
 import { addTotals, zeroTotals, type Totals } from '#shared/fold/point-totals.ts'
 import { auditLog } from '#shared/schema/operations.ts'
 import { eventDays, eventHours } from '#shared/schema/totals.ts'
@@ -16,7 +16,7 @@ const figures = (sums: Totals, pilgrims: number) => ({
   points: sums.points,
   checkins: sums.checkins,
   pilgrims,
-  km: roundKm(sums.distanceMm),
+  km: roundKmOfRow(sums.distanceMm),
   carbon_kg: roundKg(sums.carbonMg),
 })
 

@@ -65,6 +65,7 @@ export const walk = {
         .filter(Boolean)
         .join(' and ')} on this phone.`,
     safe: 'Nothing is lost. It is sent by itself.',
+    kmLater: 'Their kilometres are added when they have arrived.',
     sending: 'Sending …',
     next: (time: string) => `Next try at ${time}.`,
     send: 'Send now',

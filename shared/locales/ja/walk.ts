@@ -58,6 +58,7 @@ export const walk: WalkWords = {
     waits: (checkIns, points) =>
       `このスマホに${[checkIns > 0 && `チェックイン ${checkIns}\u00a0回`, points > 0 && `位置の記録 ${points}\u00a0件`].filter(Boolean).join('と')}があります。`,
     safe: 'なくなりません。自動で送ります。',
+    kmLater: 'その分の距離は、届いてから加わります。',
     sending: '送信中…',
     next: (time) => `次は ${time} に試します。`,
     send: '今すぐ送る',

@@ -58,6 +58,7 @@ export const walk: WalkWords = {
     waits: (checkIns, points) =>
       `手机里还有${[checkIns > 0 && ` ${checkIns}\u00a0次打卡`, points > 0 && ` ${points}\u00a0个位置`].filter(Boolean).join('和')}。`,
     safe: '不会丢失，会自动发送。',
+    kmLater: '这些位置送达后，公里数就会增加。',
     sending: '发送中…',
     next: (time) => `${time} 再试。`,
     send: '现在发送',

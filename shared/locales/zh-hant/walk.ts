@@ -58,6 +58,7 @@ export const walk: WalkWords = {
     waits: (checkIns, points) =>
       `手機裡還有${[checkIns > 0 && ` ${checkIns}\u00a0次打卡`, points > 0 && ` ${points}\u00a0個位置`].filter(Boolean).join('和')}。`,
     safe: '不會遺失，會自動送出。',
+    kmLater: '這些位置送達後，公里數就會增加。',
     sending: '傳送中…',
     next: (time) => `${time} 再試。`,
     send: '現在送出',

@@ -63,6 +63,7 @@ function CheckInsAndPoints(props: {
           {!held && toldAndWaiting(words).length === 0 ? words.queue.nothing : null}
         </strong>{' '}
         {state.why === null ? words.queue.safe : sentenceOf(words, waitOf(state))}{' '}
+        {state.why !== null && points > 0 ? words.queue.kmLater : null}{' '}
         {state.sending ? words.queue.sending : null}
         {!state.sending && state.why !== null && state.nextAttemptAt !== null
           ? words.queue.next(timeText(state.nextAttemptAt))

@@ -21,7 +21,7 @@ export const SHARE: ShareWords = {
     'The phone may be out of signal, or its battery is empty. What it records is sent later, and the line is completed then.',
   nothingYet: 'Nothing has been heard yet. This page shows the place as soon as the phone sends it.',
   liveUntil: (at) => `The place is shown until ${at}`,
-  notLive: 'This link shows the card and the figures. It does not show the place.',
+  notLive: 'This link shows the card and the figures. It shows no map.',
   minutes: (count) => counted(count, 'minute'),
   hours: (count, minutes) => (minutes === 0 ? counted(count, 'hour') : `${count} h ${minutes} min`),
   days: (count) => counted(count, 'day'),

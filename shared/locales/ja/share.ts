@@ -18,7 +18,7 @@ export const SHARE: ShareWords = {
   silence: '圏外か、電池が切れている可能性があります。記録は後から送られ、線もつながります。',
   nothingYet: 'まだ通信がありません。位置が届きしだい、ここに表示します。',
   liveUntil: (at) => `位置の表示は ${at} まで`,
-  notLive: 'このリンクはカードと記録だけを表示し、位置は表示しません。',
+  notLive: 'このリンクはカードと記録だけを表示し、地図は表示しません。',
   minutes: (count) => `${count} 分`,
   hours: (count, minutes) => (minutes === 0 ? `${count} 時間` : `${count} 時間 ${minutes} 分`),
   days: (count) => `${count} 日`,

@@ -18,7 +18,7 @@ export const SHARE: ShareWords = {
   silence: '手机可能收不到信号，或是没电了。沿途的记录之后会补传，路线也会补上。',
   nothingYet: '还没有消息。手机一传来位置，这里就会显示。',
   liveUntil: (at) => `位置显示到 ${at} 为止`,
-  notLive: '这个链接只显示卡片与数字，不显示位置。',
+  notLive: '这个链接只显示卡片与数字，没有地图。',
   minutes: (count) => `${count} 分钟`,
   hours: (count, minutes) => (minutes === 0 ? `${count} 小时` : `${count} 小时 ${minutes} 分钟`),
   days: (count) => `${count} 天`,

@@ -18,7 +18,7 @@ export const SHARE: ShareWords = {
   silence: '手機可能收不到訊號，或是沒電了。沿途的紀錄之後會補傳，路線也會補上。',
   nothingYet: '還沒有消息。手機一傳來位置，這裡就會顯示。',
   liveUntil: (at) => `位置顯示到 ${at} 為止`,
-  notLive: '這個連結只顯示卡片與數字，不顯示位置。',
+  notLive: '這個連結只顯示卡片與數字，沒有地圖。',
   minutes: (count) => `${count} 分鐘`,
   hours: (count, minutes) => (minutes === 0 ? `${count} 小時` : `${count} 小時 ${minutes} 分鐘`),
   days: (count) => `${count} 天`,

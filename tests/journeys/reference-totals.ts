@@ -7,6 +7,8 @@ export interface Reports {
 }
 
 export const km = (mm: number): number => Math.floor(mm / 1e4) / 100
+/** Of a row of a report. */
+export const kmOfRow = (mm: number): number => Math.round(mm / 1e3) / 1_000
 export const kg = (mg: number): number => Math.round(mg / 1e3) / 1_000
 
 /** Milligrams per piece and per millimetre: the specification's table. */
@@ -76,7 +78,7 @@ const shown = ({ points, checkins, pilgrims, distanceMm, carbonMg }: Row) => ({
   points,
   checkins,
   pilgrims,
-  km: Math.round(distanceMm / 1e3) / 1_000,
+  km: kmOfRow(distanceMm),
   carbon_kg: kg(carbonMg),
 })
 

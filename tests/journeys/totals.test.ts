@@ -16,7 +16,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { admin, checkIn, flushed, syncTrack } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { recompute } from '#tests/fold/reference-fold.ts'
-import { carbonOf, eventOf, type Figures, figuresOf, kg, km } from './reference-totals.ts'
+import { carbonOf, eventOf, type Figures, figuresOf, kg, km, kmOfRow } from './reference-totals.ts'
 import { calendar, DAY, NOON, PEOPLE, type Person } from './totals-people.ts'
 
 const ERASED = PEOPLE[3]!
@@ -117,10 +117,12 @@ describeBothStacks('totals', (stack) => {
       saved_kg: kg(Math.round((event.mm + sum(({ mm }) => mm)) * 0.47515) - walkedMg),
       pilgrims: PEOPLE.length,
       by_mode: Object.fromEntries(
-        Object.entries(modes).map(([mode, { mm, mg }]) => [mode, { km: km(mm), kg: kg(mg) }]),
+        Object.entries(modes).map(([mode, { mm, mg }]) => [mode, { km: kmOfRow(mm), kg: kg(mg) }]),
       ),
-      recorded_km: Object.fromEntries(Object.entries(event.modes).map(([mode, { mm }]) => [mode, km(mm)])),
-      by_day: event.modeDays.map(({ day, mm, mg }) => ({ day, km: km(mm), kg: kg(mg) })),
+      recorded_km: Object.fromEntries(
+        Object.entries(event.modes).map(([mode, { mm }]) => [mode, kmOfRow(mm)]),
+      ),
+      by_day: event.modeDays.map(({ day, mm, mg }) => ({ day, km: kmOfRow(mm), kg: kg(mg) })),
       consumption: { water: 9, recycle: 3, hotel: 3, kg: kg(sum(({ mg, transportMg }) => mg - transportMg)) },
       as_of: expect.any(String),
     })

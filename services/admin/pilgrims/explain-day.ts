@@ -13,7 +13,7 @@ import { byInstant, type FoldPoint, START } from '#shared/fold/fold.ts'
 import { readDays } from '#shared/fold/stored-days.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 import type { Mode } from '#shared/rules/carbon.ts'
-import { roundKm } from '#shared/rules/rounding.ts'
+import { roundKmOfRow } from '#shared/rules/rounding.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { readable } from './readable-entries.ts'
 import { type PointDays, readDayPoints, readPointDays } from './read-day-points.ts'
@@ -86,7 +86,7 @@ function kmByMode(points: readonly Explained[]): DaySummary['recorded_km'] {
   const sums = new Map<Mode, number>()
   for (const { travelled, distanceMm } of points)
     if (travelled !== null) sums.set(travelled, (sums.get(travelled) ?? 0) + distanceMm)
-  return Object.fromEntries([...sums].map(([mode, mm]) => [mode, roundKm(mm)]))
+  return Object.fromEntries([...sums].map(([mode, mm]) => [mode, roundKmOfRow(mm)]))
 }
 
 function lastOf(points: readonly Explained[]): DaySummary['last'] {

@@ -10,7 +10,7 @@ import {
 } from '#shared/contracts/user-history.ts'
 import { decodeCursor, encodeCursor } from '#shared/http/pagination.ts'
 import { unavailable } from '#shared/http/errors.ts'
-import { roundKm } from '#shared/rules/rounding.ts'
+import { roundKmOfRow } from '#shared/rules/rounding.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
 import {
@@ -77,7 +77,7 @@ function daysOf(
     .filter(([day]) => !known.has(day))
     .map(([day, { length }]) => ({ day, points: length, km: 0 }))
   return [
-    ...days.map(({ day, points, distanceMm }) => ({ day, points, km: roundKm(distanceMm) })),
+    ...days.map(({ day, points, distanceMm }) => ({ day, points, km: roundKmOfRow(distanceMm) })),
     ...added,
   ].sort((a, b) => (a.day < b.day ? 1 : -1))
 }

@@ -4,7 +4,7 @@ import { time } from '#shared/contracts/fields.ts'
 import type { Carbon } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/rules/carbon.ts'
-import { roundKg, roundKm } from '#shared/rules/rounding.ts'
+import { roundKg, roundKmOfRow } from '#shared/rules/rounding.ts'
 import { type ModeTotals } from '#shared/fold/point-totals.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/pilgrims/pilgrims-of-event.ts'
 
@@ -19,7 +19,10 @@ const add = (into: ModeTotals, distanceMm: number, carbonMg: number) => {
   into.distanceMm += distanceMm
   into.carbonMg += carbonMg
 }
-const shown = ({ distanceMm, carbonMg: mg }: ModeTotals) => ({ km: roundKm(distanceMm), kg: roundKg(mg) })
+const shown = ({ distanceMm, carbonMg: mg }: ModeTotals) => ({
+  km: roundKmOfRow(distanceMm),
+  kg: roundKg(mg),
+})
 
 /** Figures by mode, in the order of the modes' names. */
 const byName = <T>(modes: ReadonlyMap<string, ModeTotals>, figure: (amount: ModeTotals) => T) =>
@@ -71,7 +74,7 @@ export async function readCarbon(context: ServiceContext): Promise<Carbon> {
     saved_kg: roundKg(savedMg(all.distanceMm, all.carbonMg)),
     pilgrims: sums.pilgrims,
     by_mode: byName(byMode, shown),
-    recorded_km: byName(recorded, ({ distanceMm }) => roundKm(distanceMm)),
+    recorded_km: byName(recorded, ({ distanceMm }) => roundKmOfRow(distanceMm)),
     by_day: [...byDay].map(([day, amount]) => ({ day, ...shown(amount) })),
     consumption: { ...pieces, kg: roundKg(consumedMg) },
     as_of: lastFlush === null ? null : time(lastFlush),

@@ -11,7 +11,7 @@ export async function stopsWithTheConsent(app: WalkApp, page: Page, userId: stri
   await using second = await app.newPhone()
   const other = second.page
   await other.goto(app.address(`?lang=en#restore=${userId}`))
-  await other.getByText('Your other phone may go on recording, too').waitFor()
+  await other.getByText('Let only one of your phones record.').waitFor()
   await other.getByText('that phone can not be shut out from here').waitFor()
   await other.getByRole('button', { name: 'Yes, that is me' }).click()
   // The walk has been taken to this phone.

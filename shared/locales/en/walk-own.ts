@@ -149,8 +149,8 @@ export const own = {
     yes: 'Yes, that is me',
     no: 'No, back',
     unknown: 'There is no walk with this code.',
-    both: 'Your other phone may go on recording, too: a stretch counts once.',
-    lost: 'Whoever finds the lost phone and can unlock it sees this walk and can add to it; that phone can not be shut out from here. If this worries you, save your data under “My data”, delete everything there, and start anew.',
+    both: 'Let only one of your phones record. While you carry both, a stretch counts once. When they are in different places, the way between them may count as a ride.',
+    lost: 'Whoever finds the lost phone and can unlock it sees this walk and can add to it; that phone can not be shut out from here. If it still records: take your consent back under “My data”, and agree again after five minutes. It stops when it has a network. If this worries you, save your data under “My data”, delete everything there, and start anew.',
     replaces: 'This phone already has a walk. Write down its recovery code first if you want to keep it.',
   },
 }

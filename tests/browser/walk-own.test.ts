@@ -52,7 +52,12 @@ describeOnServers('own matters', () => {
       // The number stays, so that pressing again saves it.
       await phone.context.setOffline(false)
       await page.getByRole('button', { name: 'Save' }).nth(1).click()
-      await page.getByRole('button', { name: 'Remove' }).waitFor()
+      const remove = page.getByRole('button', { name: 'Remove' })
+      await remove.click()
+      await page.getByText('The number is removed.').waitFor()
+      await page.getByLabel('Phone number').fill('0912-345-678')
+      await page.getByRole('button', { name: 'Save' }).nth(1).click()
+      await remove.waitFor()
       expect(await page.getByText('Not saved yet.').count()).toBe(1)
       await page.getByRole('button', { name: 'My data: save, pause, delete' }).click()
       const withdraw = page.getByRole('button', { name: 'Take back my consent' })

@@ -48,6 +48,7 @@ export const own = {
     phone: 'Phone number',
     phoneHint: 'Only the organisers see it. It is needed for the achievement card.',
     phoneInvalid: 'Please write 6 to 15 digits.',
+    phoneRemoved: 'The number is removed.',
     phoneRemove: 'Remove',
     cardTitle: 'Achievement card',
     unlocked: 'Your achievement card is complete.',
@@ -110,7 +111,7 @@ export const own = {
     gpx: 'My way (GPX, for map apps)',
     eraseTitle: 'Delete everything',
     eraseWhy:
-      'Your name, your way and all else about you are deleted at the organisers and on this phone. This can not be undone.',
+      'Your name, your way, check-ins, answers, reports with their pictures and all else about you are deleted at the organisers and on this phone. Other phones with this walk stop, too. This can not be undone.',
     erase: 'Delete everything about me',
     eraseSure: 'Really delete everything?',
     erased: 'Everything about you is deleted.',

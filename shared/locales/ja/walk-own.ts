@@ -47,6 +47,7 @@ export const own: OwnWords = {
     phone: '電話番号',
     phoneHint: '主催者だけが見ます。達成カードに必要です。',
     phoneInvalid: '6 から 15 桁の数字を書いてください。',
+    phoneRemoved: '電話番号を削除しました。',
     phoneRemove: '消す',
     cardTitle: '達成カード',
     unlocked: '達成カードができました。',
@@ -107,7 +108,8 @@ export const own: OwnWords = {
     json: '私のすべてのデータ（パソコン用のファイル）',
     gpx: '歩いた道（GPX、地図アプリ用）',
     eraseTitle: 'すべて削除',
-    eraseWhy: 'お名前、歩いた道など、すべてのデータを主催者とこのスマホから削除します。元には戻せません。',
+    eraseWhy:
+      'お名前、歩いた道、チェックイン、アンケート、報告と写真など、すべてのデータを主催者とこのスマホから削除します。同じ記録の他のスマホも止まります。元には戻せません。',
     erase: '私のデータをすべて削除',
     eraseSure: '本当にすべて削除しますか。',
     erased: 'あなたのデータはすべて削除しました。',

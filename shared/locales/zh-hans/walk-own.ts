@@ -46,6 +46,7 @@ export const own: OwnWords = {
     phone: '电话号码',
     phoneHint: '只有主办方看得到，成就卡需要它。',
     phoneInvalid: '请写 6 到 15\u00a0个数字。',
+    phoneRemoved: '电话号码已移除。',
     phoneRemove: '删除',
     cardTitle: '成就卡',
     unlocked: '您的成就卡完成了。',
@@ -102,7 +103,8 @@ export const own: OwnWords = {
     json: '我的全部数据（给电脑用的文件）',
     gpx: '我的足迹（GPX，给地图 App 用）',
     eraseTitle: '全部删除',
-    eraseWhy: '您的名字、走过的路和其他数据，会从主办方和这部手机删除，无法恢复。',
+    eraseWhy:
+      '您的名字、走过的路、打卡、问卷、反馈和照片等全部数据，会从主办方和这部手机删除；有同一份足迹的其他手机也会停止。无法恢复。',
     erase: '删除我的全部数据',
     eraseSure: '真的要全部删除吗？',
     erased: '您的数据都删除了。',

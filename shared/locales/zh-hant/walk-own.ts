@@ -46,6 +46,7 @@ export const own: OwnWords = {
     phone: '電話號碼',
     phoneHint: '只有主辦單位看得到，成就卡需要它。',
     phoneInvalid: '請寫 6 到 15\u00a0個數字。',
+    phoneRemoved: '電話號碼已移除。',
     phoneRemove: '移除',
     cardTitle: '成就卡',
     unlocked: '您的成就卡完成了。',
@@ -102,7 +103,8 @@ export const own: OwnWords = {
     json: '我的全部資料（給電腦用的檔案）',
     gpx: '我的足跡（GPX，給地圖 App 用）',
     eraseTitle: '全部刪除',
-    eraseWhy: '您的名字、走過的路和其他資料，會從主辦單位和這支手機刪除，無法恢復。',
+    eraseWhy:
+      '您的名字、走過的路、打卡、問卷、回報和照片等全部資料，會從主辦單位和這支手機刪除；有同一份足跡的其他手機也會停止。無法恢復。',
     erase: '刪除我的全部資料',
     eraseSure: '真的要全部刪除嗎？',
     erased: '您的資料都刪除了。',

@@ -230,7 +230,7 @@ function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
         </p>
       </div>
       <Unsaved shown={phone !== ''} words={{ me, ...words }} />
-      {change.said(me.saved)}
+      {change.said(known === null ? me.phoneRemoved : me.saved)}
       <div class="row">
         <Button busy={change.busy.value} onClick={() => save(phone)}>
           {me.save}

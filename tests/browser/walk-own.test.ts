@@ -8,6 +8,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { checkInButton, walkApp } from './walk-harness.ts'
 import { passLinkOn } from './walk-link.ts'
+import { removesTheNumber } from './walk-phone-number.ts'
 import { stopsWithTheConsent } from './walk-consent.ts'
 import { reportTests } from './walk-report.suite.ts'
 import { surveyTests } from './walk-survey.suite.ts'
@@ -51,13 +52,7 @@ describeOnServers('own matters', () => {
       await page.getByText('No network, so this was not done.').waitFor()
       // The number stays, so that pressing again saves it.
       await phone.context.setOffline(false)
-      await page.getByRole('button', { name: 'Save' }).nth(1).click()
-      const remove = page.getByRole('button', { name: 'Remove' })
-      await remove.click()
-      await page.getByText('The number is removed.').waitFor()
-      await page.getByLabel('Phone number').fill('0912-345-678')
-      await page.getByRole('button', { name: 'Save' }).nth(1).click()
-      await remove.waitFor()
+      await removesTheNumber(page, '0912-345-678')
       expect(await page.getByText('Not saved yet.').count()).toBe(1)
       await page.getByRole('button', { name: 'My data: save, pause, delete' }).click()
       const withdraw = page.getByRole('button', { name: 'Take back my consent' })

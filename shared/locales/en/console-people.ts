@@ -151,7 +151,7 @@ export const consolePeople = {
     headline: 'In short',
     timeline: 'Timeline',
     timelineHelp:
-      'Drag across the chart to choose a time; double-click shows everything. Distances and CO₂ are those of recorded points.',
+      'Drag across the chart to choose a time; double-click shows everything. Distances and CO₂ are those of recorded points. After a silence, what was covered meanwhile counts in the hour of the next point.',
     by: 'By',
     hours: 'hours',
     days: 'days',
@@ -215,6 +215,7 @@ export const consolePeople = {
     },
     byMode: '{km} km by {mode}',
     inAll: '{km} km in all, of which {rides}',
+    allOnFoot: '{km} km, all on foot',
     listComma: ', ',
     byDay: 'By day, recorded points only',
     consumption: '{water} water bottles, {recycle} recycled, {hotel} hotel nights: {kg} kg',

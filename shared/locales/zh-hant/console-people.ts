@@ -149,7 +149,8 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     title: '報表',
     headline: '摘要',
     timeline: '時間軸',
-    timelineHelp: '在圖上拖曳選擇時段；點兩下顯示全部。距離與 CO₂ 僅計記錄的定位。',
+    timelineHelp:
+      '在圖上拖曳選擇時段；點兩下顯示全部。距離與 CO₂ 僅計記錄的定位；中斷期間走的路，計在下一筆定位的那個小時。',
     by: '依',
     hours: '小時',
     days: '日',
@@ -207,6 +208,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     },
     byMode: '{mode} {km} 公里',
     inAll: '共 {km} 公里，其中{rides}',
+    allOnFoot: '共 {km} 公里，全部步行',
     listComma: '、',
     byDay: '依日期，僅計記錄的定位',
     consumption: '瓶裝水 {water}、回收 {recycle}、住宿 {hotel} 晚：{kg} kg',

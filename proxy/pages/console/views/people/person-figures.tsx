@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { ago, date, dayName, fullDate, now, number, oneDigit } from '../../clock.ts'
 import { loadGround, route } from '../../map/ground.ts'
 import { kmOnRoute, placeName, placeOf } from '../../map/place-words.ts'
-import { ridden } from '../../parts/distances.ts'
+import { distancesOf, ridden } from '../../parts/distances.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { consoleLanguage, fill, words } from '../../words.ts'
 import { LeftOutOfDay } from './left-out.tsx'
@@ -87,10 +87,11 @@ function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
 
 const SILENT_MS = SILENT_HOURS * 3_600_000
 
-/** `Mon, Nov 23: 31.3 km in all, of which 28.1 km by bus`; of walking alone nothing is said. */
+/** `Mon, Nov 23: 31.3 km in all, of which 28.1 km by bus`. */
 function Travelled({ day }: { readonly day: Detail['latest_day'] }) {
-  const rides = day === null ? undefined : ridden(day)
-  return day === null || rides === undefined ? null : <p>{`${dayName(day.day)}: ${rides}`}</p>
+  if (day === null) return null
+  const onFoot = fill(words.value.reports.allOnFoot, { km: oneDigit(distancesOf(day).all) })
+  return <p>{`${dayName(day.day)}: ${ridden(day) ?? onFoot}`}</p>
 }
 
 function nextText({ next_level }: Detail): string {

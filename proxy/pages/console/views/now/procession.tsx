@@ -15,8 +15,8 @@ type Route = EventRoute
 const STATIONS = 5
 /** The service leaves out a twentieth at each end: of fewer pilgrims nobody, so each end is a single one. */
 const FEW = 20
-/** Faster than this nobody walks: the middle of a few pilgrims jumps when one of them is seen anew. */
-const FASTEST_KMH = 12
+/** Slower than this the procession rests. */
+const RESTING_KMH = 0.5
 
 export const Procession = ({ map }: { readonly map: Resource<EventMap> }) => (
   <PanelFrom title={words.value.now.places} kind="procession" from={map}>
@@ -34,7 +34,7 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
   const said = words.value.now
   const spread =
     map.front?.route_km != null && map.tail?.route_km != null ? map.front.route_km - map.tail.route_km : null
-  const walks = map.speed_kmh != null && map.speed_kmh <= FASTEST_KMH
+  const speed = map.speed_kmh ?? null
   return (
     <>
       <ProcessionRows
@@ -42,11 +42,9 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
         absent={words.value.common.unknown}
       />
       <p class="row small">
-        {walks ? (
-          <span>
-            {said.speed}: {oneDigit(map.speed_kmh!)} km/h
-          </span>
-        ) : null}
+        {speed === null ? null : (
+          <span>{fill(speed < RESTING_KMH ? said.resting : said.speed, { kmh: oneDigit(speed) })}</span>
+        )}
         {spread === null ? null : (
           <span>
             {said.spread}: {oneDigit(spread)} km
@@ -57,7 +55,7 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
       {map.on_map < FEW ? (
         <p class="small quiet">{fill(said.fewPilgrims, { users: number(map.on_map) })}</p>
       ) : null}
-      {walks ? <Estimates map={map} route={route} /> : null}
+      <Estimates map={map} route={route} />
     </>
   )
 }

@@ -43,6 +43,15 @@ const uncovered = (page: Page) =>
     throw new Error('No pilgrim is in sight.')
   })
 
+/** Waits until the corner of the map, where nothing but the ground is, is light or dark. */
+const groundIs = (page: Page, wanted: 'light' | 'dark') =>
+  page.waitForFunction((wish) => {
+    const ground = document.querySelector<HTMLCanvasElement>('canvas.ground')!
+    const [red, green, blue, opacity] = ground.getContext('2d')!.getImageData(2, 2, 1, 1).data
+    const isLight = red! + green! + blue! > 380
+    return opacity === 255 && isLight === (wish === 'light')
+  }, wanted)
+
 /** Two steps of ten seconds have to be over before a chart has a line. */
 const LINE_TIMEOUT_MS = 45_000
 
@@ -121,6 +130,22 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
     await page.locator('.person .level-line').waitFor()
     expect(page.url()).not.toContain(id)
   })
+
+  test('what is old is grey, and can be read in both themes, which the map follows', async () => {
+    await using opened = await open({ expected: /ERR_INTERNET_DISCONNECTED/ })
+    const { page } = opened
+    await page.locator(`section.map[aria-label^="${PILGRIMS} pilgrims"]`).waitFor()
+    await page.context().setOffline(true)
+    const wrong = page.locator('.panel', { hasText: 'What is wrong' })
+    await page.locator('.panel.stale').and(wrong).waitFor({ timeout: 60_000 })
+    await page.locator('.tile.stale .figure').first().waitFor()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await groundIs(page, colorScheme)
+      expect(await seriousFaults(page)).toEqual([])
+      await photograph(page, `console-old-${colorScheme}`)
+    }
+  }, 90_000)
 
   test('a volunteer sees numbers on cells, and no single pilgrim', async () => {
     await using opened = await open({ role: 'volunteer', before: watchNumbers })

@@ -1,7 +1,26 @@
 /** The reader's theme. Without a choice the system decides between light and dark. */
+import { effect } from '@preact/signals'
 import { displayChoice } from './display-choice.ts'
 
 export type Theme = 'auto' | 'light' | 'dark' | 'sun'
 export const THEMES: readonly Theme[] = ['auto', 'light', 'dark', 'sun']
 
 export const { chosen: theme, choose: chooseTheme } = displayChoice('theme', THEMES, 'auto')
+
+/**
+ * Calls `draw` now, and again whenever the colours of the page change: by the reader's choice, or by the system.
+ * For what is drawn on a canvas: CSS changes the rest by itself.
+ * @returns ends it
+ */
+export function drawInColours(draw: () => void): () => void {
+  const dark = matchMedia('(prefers-color-scheme: dark)')
+  dark.addEventListener('change', draw)
+  const unwatch = effect(() => {
+    void theme.value
+    draw()
+  })
+  return () => {
+    dark.removeEventListener('change', draw)
+    unwatch()
+  }
+}

@@ -1,11 +1,10 @@
 /** The map itself: canvases and the marks over them, in one element that moves. */
-import { effect } from '@preact/signals'
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { MapWords } from '#shared/locales/map-words.ts'
 import { Button } from '../design/button.tsx'
 import { type Mark, MarkSymbol } from '../design/marks.tsx'
 import { Symbol } from '../design/symbol.tsx'
-import { theme } from '../frame/theme.ts'
+import { drawInColours } from '../frame/theme.ts'
 import { detailed, hasDetailedMap, tilesSource } from './detailed-map.ts'
 import { MapCamera } from './map-camera.ts'
 import { freshness, isFindingMe, isScreen, me, news } from './state.ts'
@@ -20,16 +19,9 @@ export function MapView({ words }: { readonly words: MapWords }) {
   useEffect(() => {
     const made = new MapCamera(frame.current!)
     camera.current = made
-    const dark = matchMedia('(prefers-color-scheme: dark)')
-    const recolour = () => made.recolour()
-    dark.addEventListener('change', recolour)
-    const unwatch = effect(() => {
-      void theme.value
-      made.recolour()
-    })
+    const stopColouring = drawInColours(() => made.recolour())
     return () => {
-      dark.removeEventListener('change', recolour)
-      unwatch()
+      stopColouring()
       made.stop()
     }
   }, [])

@@ -1,11 +1,11 @@
 /** A map of cells, with marks and single pilgrims over it. */
-import { effect, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { MapCellEntry } from '#shared/client/index.ts'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { MarkSymbol } from '../../design/marks.tsx'
-import { theme } from '../../frame/theme.ts'
+import { drawInColours } from '../../frame/theme.ts'
 import type { OverNames } from '../../map/labels.ts'
 import type { Places } from '../../map/marks-on-map.ts'
 import { boundsOf, worldX, worldY } from '../../map/projection.ts'
@@ -92,12 +92,9 @@ function useCamera(props: CrowdMapProps, pointing: Pointing) {
       onShared: (tried) => showHint(frame.current, tried),
     })
     camera.current = made
-    const unwatch = effect(() => {
-      void theme.value
-      made.recolour()
-    })
+    const stopColouring = drawInColours(() => made.recolour())
     return () => {
-      unwatch()
+      stopColouring()
       made.stop()
     }
   }, [free, pointing])

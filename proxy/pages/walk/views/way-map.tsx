@@ -1,7 +1,7 @@
 /** The map of the own way. It is a script of its own, which the first view does not need. */
 import { effect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { theme } from '../../frame/theme.ts'
+import { drawInColours } from '../../frame/theme.ts'
 import type { Scene } from '../../map/painter.ts'
 import type { Insets } from '../../map/projection.ts'
 import { drawWay } from '../way/draw-way.ts'
@@ -57,10 +57,7 @@ function follow(camera: WayCamera): () => void {
     else camera.show(bounds)
     seen = day?.day
   })
-  const stopColouring = effect(() => {
-    void theme.value
-    camera.recolour()
-  })
+  const stopColouring = drawInColours(() => camera.recolour())
   return () => {
     stopDrawing()
     stopColouring()
@@ -75,11 +72,7 @@ export function WayMap({ still = false, label, keys, onCamera }: WayMapProps) {
     const camera = new WayCamera(frame.current!, sceneOf(), still, insets)
     onCamera?.(camera)
     const stop = follow(camera)
-    const dark = matchMedia('(prefers-color-scheme: dark)')
-    const recolour = () => camera.recolour()
-    dark.addEventListener('change', recolour)
     return () => {
-      dark.removeEventListener('change', recolour)
       stop()
       camera.stop()
       onCamera?.(null)

@@ -22,7 +22,7 @@ export function silentTests(
     await flushed(stack())
     await using opened = await open({ view: 'now' })
     const { page } = opened
-    await page.locator('.matters', { hasText: /New reports of pilgrims: [1-9]/ }).waitFor()
+    await page.locator('.matters', { hasText: /New feedback of pilgrims: [1-9]/ }).waitFor()
     await page.locator('.matters', { hasText: 'and not in the last 3: 1.' }).waitFor()
     await page.getByRole('button', { name: 'Show who is silent' }).click()
     await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
@@ -47,7 +47,7 @@ export function silentTests(
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
     await page.locator('.people-list').getByText('Nothing here.').waitFor()
     await page.locator('nav').getByText('Now').click()
-    await page.getByRole('button', { name: 'Show the reports' }).click()
+    await page.getByRole('button', { name: 'Show the feedback' }).click()
     await page.locator('.feedback-card').first().waitFor()
   }, 60_000)
 }

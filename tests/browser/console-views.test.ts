@@ -14,6 +14,7 @@ import { refusalTests } from './console-refusals.suite.ts'
 import { scheduleTests } from './console-schedule.suite.ts'
 import { reportTests } from './console-reports.suite.ts'
 import { signOutTests } from './console-sign-out.suite.ts'
+import { noteTests } from './console-notes.suite.ts'
 import { silentTests } from './console-silent.suite.ts'
 import { openView, type View, VIEWS } from './console-tour.ts'
 
@@ -185,6 +186,10 @@ describe('the console with data', () => {
   }, 30_000)
 
   signOutTests((options) => browser.console(stack, options))
+  noteTests(
+    () => stack,
+    (options) => browser.console(stack, options),
+  )
   silentTests(
     () => stack,
     (options) => browser.console(stack, options),

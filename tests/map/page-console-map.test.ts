@@ -24,14 +24,25 @@ test('the window of the chart grows with what was observed', () => {
   expect(ticks.map(({ at }) => (at - NOON) / MINUTE)).toEqual([-25, -20, -15, -10, -5])
 })
 
+test('the table has the burst that the chart has, in the minute in which counting began', () => {
+  const since = NOON + 5_000
+  const rates = [{ at: NOON, points: 6_000, checkins: 600 }]
+  const to = NOON + 3 * MINUTE
+  const most = Math.max(...valuesOf(rates, 'checkins', since, to).map(({ value }) => value))
+  expect(minutesOf(rates, since, to)).toContainEqual({ at: NOON, points: 1_000, checkins: most })
+})
+
 test('each step tells the minute before its end; one without events counts as zero, one not over or not observed is absent', () => {
   const since = NOON - 70_000
   const rates = [{ at: NOON - 60_000, points: 120, checkins: 6 }]
   const values = valuesOf(rates, 'points', since, NOON + 5_000)
   expect(values).toHaveLength(7)
-  // Twenty points in ten seconds: of the first steps the rate is known, then the minute has twenty.
-  expect(values.map(({ value }) => value)).toEqual([0, 60, 40, 30, 24, 20, 20])
+  // Twenty points in ten seconds at the start are twenty in that minute: a burst is not taken for a rate.
+  expect(values.map(({ value }) => value)).toEqual([0, 20, 20, 20, 20, 20, 20])
   const later = valuesOf(rates, 'points', since, NOON + 25_000)
   expect(later.map(({ value }) => value).slice(-3)).toEqual([20, 0, 0])
-  expect(minutesOf(rates, since, NOON + 5_000)).toEqual([{ at: NOON - MINUTE, points: 20, checkins: 1 }])
+  expect(minutesOf(rates, since, NOON + 5_000)).toEqual([
+    { at: NOON - MINUTE, points: 20, checkins: 1 },
+    { at: NOON - 2 * MINUTE, points: 0, checkins: 0 },
+  ])
 })

@@ -9,7 +9,7 @@ export const consoleHouse = {
       fixed: 'Done',
       wontfix: "Won't do",
     },
-    unseen: 'The pilgrim’s app says only that the report has arrived. It shows neither status nor note.',
+    unseen: 'The pilgrim’s app says only that this has arrived. It shows neither status nor note.',
     categories: {
       app: 'the app',
       route: 'the route',
@@ -24,6 +24,7 @@ export const consoleHouse = {
     helpRead: 'J and K choose, O goes to the screenshot.',
     note: 'Note of the operators: every volunteer reads it, the pilgrim does not',
     noteSaved: 'Saved.',
+    noteTyped: 'Not saved yet. A status that you press saves it, too.',
     from: 'From',
     anonymous: 'anonymous',
     place: 'Place',
@@ -34,7 +35,10 @@ export const consoleHouse = {
     screenshot: 'Screenshot',
     noScreenshot: 'no screenshot',
     moved: '#{id} is now: {status}',
+    movedWithNote: '#{id} is now: {status}. The note is saved.',
     choose: 'Choose an item.',
+    notFound:
+      'No feedback has these words. The search looks in the texts as pilgrims wrote them, in their language, and in the notes. “About” finds feedback by its subject.',
     filter: 'Status',
     all: 'All',
     undo: 'Take back (Z)',

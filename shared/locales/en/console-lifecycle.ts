@@ -75,10 +75,10 @@ export const consoleLifecycle = {
     after: [
       'You can write to everybody under Messages. The reminders of the schedule are not sent any more.',
       'Points and check-ins that reach the service after the end are refused, and the app says so. What it had accepted before is stored.',
-      'Surveys and reports are closed: who has not answered the survey cannot earn the achievement card any more. Who only lacks the phone number can still give it.',
+      'Survey and feedback are closed: who has not answered the survey cannot earn the achievement card any more. Who only lacks the phone number can still give it.',
       'Pilgrims still see their walk, correct their profile and reported journeys, get their files and cards, and can have their data erased.',
-      'Reports and downloads stay. Their figures can still change a little, when a pilgrim corrects a reported journey, or when accepted points are stored.',
-      'Reports of pilgrims can still be worked on under Feedback.',
+      'Reports (figures) and downloads stay. Their figures can still change a little, when a pilgrim corrects a reported journey, or when accepted points are stored.',
+      'Feedback of pilgrims can still be worked on.',
     ],
     history: 'History',
     pausedFor: 'after a pause of {time}',

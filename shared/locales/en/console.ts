@@ -161,9 +161,9 @@ export const words = {
     alerts: 'What is wrong',
     noAlerts: 'The service is well.',
     noOtherAlerts: 'Nothing else is wrong with the service.',
-    newReports: 'New reports of pilgrims: {count}.',
+    newReports: 'New feedback of pilgrims: {count}.',
     ofSafety: 'About safety: {count}.',
-    showReports: 'Show the reports',
+    showReports: 'Show the feedback',
     silent:
       'Pilgrims who were seen in the last 24 hours, and not in the last {hours}: {count}. Who sleeps or has no network is among them.',
     showSilent: 'Show who is silent',

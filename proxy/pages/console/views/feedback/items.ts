@@ -5,6 +5,7 @@ import { act } from '../../parts/act.ts'
 import { reloadAll } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
+import { changeOfNote, keepTyped, type TypedNote, typedNotes } from './typed-notes.ts'
 
 export const STATUSES = ['new', 'triaging', 'fixing', 'fixed', 'wontfix'] as const
 export type Status = (typeof STATUSES)[number]
@@ -49,18 +50,55 @@ export async function change(
   return null
 }
 
-/** @param action what the operator may do about it afterwards */
-export const triage = (
+/**
+ * Sets a status. A note that is typed and not saved yet is saved with it.
+ * @param action what the operator may do about it afterwards
+ */
+export async function triage(item: Item, status: Status, action: ToastAction): Promise<Item | null> {
+  const { id } = item
+  const typed = typedNotes.value.get(id)
+  if (typed === undefined) return setStatus(item, status, action)
+  const { admin_note, seen } = changeOfNote(item.admin_note, typed)
+  const saved = await change(
+    id,
+    client.updateFeedback({ id, status, admin_note, seen: { status: item.status, ...seen } }),
+    (data) =>
+      fill(words.value.feedback.movedWithNote, { id, status: words.value.feedback.columns[data.status] }),
+    { group: 'triage', action },
+  )
+  afterSaving(id, typed, saved)
+  return saved
+}
+
+/** Sets a status, and leaves the note alone. */
+export const setStatus = (
   { id, status: seen }: Pick<Item, 'id' | 'status'>,
   status: Status,
   action?: ToastAction,
-) =>
+): Promise<Item | null> =>
   change(
     id,
     client.updateFeedback({ id, status, seen: { status: seen } }),
     (data) => fill(words.value.feedback.moved, { id, status: words.value.feedback.columns[data.status] }),
     { group: 'triage', ...(action === undefined ? {} : { action }) },
   )
+
+export async function saveNote({ id, admin_note: stored }: Item, typed: TypedNote): Promise<void> {
+  const saved = await change(
+    id,
+    client.updateFeedback({ id, ...changeOfNote(stored, typed) }),
+    () => words.value.feedback.noteSaved,
+  )
+  afterSaving(id, typed, saved)
+}
+
+/** After a conflict the text stays, beside the other note. What was typed meanwhile stays, too. */
+function afterSaving(id: number, typed: TypedNote, saved: Item | null): void {
+  const now = typedNotes.value.get(id)
+  if (saved === null) keepTyped(id, { ...typed, ...now, told: true })
+  else
+    keepTyped(id, now === undefined || now.text === typed.text ? null : { ...now, begun: saved.admin_note })
+}
 
 const PICTURES = '/api/event/feedback-image/'
 

@@ -1,14 +1,14 @@
-import { useSignal } from '@preact/signals'
 import type { ComponentChild, TargetedKeyboardEvent } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Button, Segments } from '../../../design/button.tsx'
 import { date } from '../../clock.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
-import { client, level, MANAGER } from '../../session.ts'
+import { level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { PlaceOfReport, placeOf } from './place-of-report.tsx'
-import { categoryText, change, type Item, screenshotPath, STATUSES, triage } from './items.ts'
+import { categoryText, type Item, saveNote, screenshotPath, setStatus, STATUSES, triage } from './items.ts'
+import { keepTyped, typedNotes } from './typed-notes.ts'
 
 export const OneItem = ({ item }: { readonly item: Item }) => {
   const said = words.value.feedback
@@ -45,7 +45,7 @@ export const OneItem = ({ item }: { readonly item: Item }) => {
 const moveByPress = (item: Item, status: Item['status']) =>
   triage(item, status, {
     name: words.value.schedule.undo,
-    run: () => void triage({ id: item.id, status }, item.status),
+    run: () => void setStatus({ id: item.id, status }, item.status),
   })
 
 /** For those who may not write it. */
@@ -94,34 +94,15 @@ function From({ item: { userId, display_name } }: { readonly item: Item }) {
   return <PilgrimLink userId={userId} name={display_name} />
 }
 
-/** A note that is being typed. */
-interface Typed {
-  readonly text: string
-  /** The note that was there when the typing began. */
-  readonly begun: string | null
-  /** Somebody else has written one since, and the operator was told. */
-  readonly told: boolean
-}
-
 function Note({ item }: { readonly item: Item }) {
   const said = words.value.feedback
-  const typed = useSignal<Typed | null>(null)
   const stored = item.admin_note
-  const type = (text: string) => (typed.value = { begun: stored, told: false, ...typed.value, text })
-  const save = async ({ text, begun, told }: Typed) => {
-    const seen = { admin_note: told ? stored : begun }
-    const saved = await change(
-      item.id,
-      client.updateFeedback({ id: item.id, admin_note: text, seen }),
-      () => said.noteSaved,
-    )
-    // After a conflict the text stays, beside the other note; the operator may save it over that one.
-    typed.value = saved === null ? { text, begun, told: true } : null
-  }
-  const now = typed.value
+  const now = typedNotes.value.get(item.id) ?? null
+  const type = (text: string) =>
+    keepTyped(item.id, text === (stored ?? '') ? null : { begun: stored, told: false, ...now, text })
   const onKey = (event: TargetedKeyboardEvent<HTMLTextAreaElement>) => {
     if (event.key === 'Escape') event.currentTarget.blur()
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && now !== null) void save(now)
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && now !== null) void saveNote(item, now)
   }
   return (
     <div class="field">
@@ -138,8 +119,9 @@ function Note({ item }: { readonly item: Item }) {
           {now.begun === stored ? null : (
             <p class="warn-text small">{fill(said.noteConflict, { note: stored ?? '' })}</p>
           )}
+          <p class="small">{said.noteTyped}</p>
           <p>
-            <Button kind="primary" onClick={() => void save(now)}>
+            <Button kind="primary" onClick={() => void saveNote(item, now)}>
               {words.value.common.save}
             </Button>
           </p>

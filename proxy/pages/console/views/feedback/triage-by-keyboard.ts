@@ -6,7 +6,7 @@ import type { Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
-import { inColumn, type Item, ordered, type Status, STATUSES, triage } from './items.ts'
+import { inColumn, type Item, ordered, setStatus, type Status, STATUSES, triage } from './items.ts'
 
 /** A change of status that can be taken back. */
 interface Change {
@@ -51,7 +51,7 @@ function createTriage({ items, chosen }: Triage) {
     if (change === undefined || at < 0) return
     changes.splice(at, 1)
     const { id, from, to } = change
-    if ((await triage({ id, status: to }, from)) === null) return
+    if ((await setStatus({ id, status: to }, from)) === null) return
     chosen.value = id
     focusChosen()
   }

@@ -36,19 +36,17 @@ export function ticksOf(to: number, { spanMs, tickMs }: (typeof WINDOWS)[number]
 const STEPS = MINUTE_MS / STEP_MS
 
 /**
- * What was counted in the minute before the end of each complete step, oldest first; of the first steps, what is known
- * as a rate. A step without events is a zero.
+ * What was counted in the minute before the end of each complete step, oldest first. A step without events is a zero.
+ * In the first minute of counting it is what was counted so far: a burst at the start is not taken for a rate.
  */
 export function valuesOf(rates: readonly Rate[], series: Series, since: number, to: number): Value[] {
   const known = new Map(rates.map((rate) => [rate.at, rate[series]]))
   const values = []
-  const oldest = Math.ceil(since / STEP_MS) * STEP_MS
   const first = Math.ceil(Math.max(since, to - SPAN_MS) / STEP_MS) * STEP_MS
   for (let at = first; at + STEP_MS <= to; at += STEP_MS) {
-    const steps = Math.min(STEPS, (at - oldest) / STEP_MS + 1)
     let sum = 0
-    for (let i = 0; i < steps; i++) sum += known.get(at - i * STEP_MS) ?? 0
-    values.push({ at, value: Math.round(sum / steps) })
+    for (let i = 0; i < STEPS; i++) sum += known.get(at - i * STEP_MS) ?? 0
+    values.push({ at, value: Math.round(sum / STEPS) })
   }
   return values
 }
@@ -65,14 +63,15 @@ export function lastMinute(
   return checkins === undefined || points === undefined ? null : { checkins, points }
 }
 
-/** Means of the whole minutes that were observed, newest first. */
+/** What was counted in each minute that is over, newest first. The oldest may have been counted in part only. */
 export function minutesOf(rates: readonly Rate[], since: number, to: number) {
   const minutes = []
-  const oldest = Math.ceil(Math.max(since, to - SPAN_MS) / MINUTE_MS) * MINUTE_MS
+  const oldest = Math.floor(Math.max(since, to - SPAN_MS) / MINUTE_MS) * MINUTE_MS
   for (let at = Math.floor(to / MINUTE_MS) * MINUTE_MS - MINUTE_MS; at >= oldest; at -= MINUTE_MS) {
     const within = rates.filter((rate) => rate.at >= at && rate.at < at + MINUTE_MS)
-    const mean = (series: Series) => Math.round(within.reduce((sum, rate) => sum + rate[series], 0) / STEPS)
-    minutes.push({ at, checkins: mean('checkins'), points: mean('points') })
+    const sum = (series: Series) =>
+      Math.round(within.reduce((total, rate) => total + rate[series], 0) / STEPS)
+    minutes.push({ at, checkins: sum('checkins'), points: sum('points') })
   }
   return minutes
 }

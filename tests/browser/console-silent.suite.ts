@@ -30,6 +30,14 @@ export function silentTests(
     await page.getByText('The service does not know why a phone is silent').waitFor()
     await page.locator('.person').getByText('km by bus').waitFor()
     await photograph(page, 'console-silent-people')
+    // A role is no more than it is, and a slip is taken back.
+    const role = page.getByLabel('Set role')
+    await role.selectOption('volunteer')
+    await page.getByText('The service answers: role Volunteer.').waitFor()
+    await photograph(page, 'console-role')
+    await page.getByRole('button', { name: 'Take back' }).click()
+    await page.getByText('The service answers: role no role.').waitFor()
+    expect(await role.inputValue()).toBe('')
     // Who was seen lately is listed again with everybody.
     await page.locator('.people-list select').selectOption({ label: 'Everybody' })
     await page.locator('.people-list').getByText('1–31 of 31').first().waitFor()

@@ -1,4 +1,5 @@
 /** The console on the real stack: each tier, what happens live, two operators, messages, triage, faults, the end. */
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { join } from 'node:path'
@@ -123,6 +124,7 @@ describeOnServers('the console', () => {
   test('a message is counted before it is sent; then LINE has it, and the ledger says so', async () => {
     const userId = lineUser(0x8_300_001)
     await checkIn(stack, userId)
+    await checkIn(stack, newPilgrimId())
     await flushed(stack)
     await using opened = await browser.console(stack, { view: 'messages' })
     const { page } = opened
@@ -134,8 +136,13 @@ describeOnServers('the console', () => {
     await page.getByText('100 left this month').waitFor()
     await page.getByRole('button', { name: 'Show who is left out' }).click()
     await page.locator('.left-out-people', { hasText: 'does not use LINE' }).waitFor()
+    const saving = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Names (CSV)' }).click()
+    const names = await readFile(await (await saving).path(), 'utf8')
+    expect(names).toMatch(/^\uFEFFuser_id,name,reason,web_push_devices\r\n(?:.+,does not use LINE,0\r\n)+$/)
     expect(line.received.get(userId) ?? 0).toBe(0)
     await page.getByRole('button', { name: 'Send…' }).click()
+    await page.getByText(/who get no LINE message: [1-9]/).waitFor()
     await confirm(page, 'Send now')
     await page.locator('.sent', { hasText: 'Water at the next temple' }).waitFor()
     await until(() => (line.received.get(userId) ?? 0) === 1, {

@@ -50,6 +50,8 @@ export const consoleMessages = {
     sendText: 'It uses {cost} of this month’s LINE messages and cannot be taken back.',
     over: 'This is more than the quota. Only with “send anyway” it goes out.',
     force: 'Send anyway',
+    sendLeftOut:
+      'People of this audience who get no LINE message: {count}. “Show who is left out” names them.',
     sendButton: 'Send now',
     sent: 'On its way to {recipients} people.',
     writeFirst: 'Write a text, then count the recipients.',
@@ -76,6 +78,8 @@ export const consoleMessages = {
     showLeftOut: 'Show who is left out',
     hideLeftOut: 'Hide who is left out',
     leftOutNames: 'Who gets no LINE message',
+    leftOutFile: 'Names (CSV)',
+    leftOutFileCut: 'The file has the first {count} names. The list has more.',
     leftOutNobody: 'LINE reaches everybody of this audience now.',
     leftOutReasons: {
       unreachable: 'LINE does not reach them: the account was blocked, left, or deleted',

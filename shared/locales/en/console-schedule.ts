@@ -2,7 +2,7 @@
 export const consoleSchedule = {
   schedule: {
     title: 'Schedule',
-    help: 'Reminders that the service sends by itself, in LINE and by Web Push, at a whole hour.',
+    help: 'Reminders that the service sends by itself, in LINE and by Web Push, at a whole hour. For another minute, send a message by hand at that moment (“Compose”).',
     defaults: 'These are the reminders that every event begins with. Change them as you like.',
     ended: 'The event has ended: nothing of this schedule is sent any more.',
     paused: 'The event is paused: nothing of this schedule is sent until it resumes.',
@@ -33,7 +33,7 @@ export const consoleSchedule = {
     day: 'Day {n}',
     addDay: 'Another day',
     removeDay: 'Remove day {n}',
-    hour: 'Time',
+    hour: 'Time, a whole hour',
     counted:
       'Now {recipients} people get it in LINE. Each time it is sent, it uses {cost} messages of the quota.',
     countedWithoutLine: 'Recipients: {recipients}. LINE is not configured, so nobody gets it in LINE.',

@@ -52,6 +52,7 @@ export const consoleMessages: Pick<ConsoleWords, 'messages'> = {
     sendText: '使用本月 LINE 訊息 {cost} 則，無法收回。',
     over: '超過本月額度。勾選「仍要發送」才會發出。',
     force: '仍要發送',
+    sendLeftOut: '這群人中有 {count} 人收不到 LINE 訊息。「看哪些人收不到」列出名字。',
     sendButton: '立即發送',
     sent: '正在發送給 {recipients} 人。',
     writeFirst: '先寫內容，再計算收件人。',
@@ -77,6 +78,8 @@ export const consoleMessages: Pick<ConsoleWords, 'messages'> = {
     showLeftOut: '看哪些人收不到',
     hideLeftOut: '收起名單',
     leftOutNames: '收不到 LINE 訊息的人',
+    leftOutFile: '名單（CSV）',
+    leftOutFileCut: '檔案只有前 {count} 位，名單上還有更多。',
     leftOutNobody: '現在 LINE 可以送達這群人中的每一位。',
     leftOutReasons: {
       unreachable: 'LINE 無法送達：封鎖、退出或刪除了帳號',

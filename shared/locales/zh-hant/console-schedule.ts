@@ -4,7 +4,7 @@ import type { ConsoleWords } from '../en/console.ts'
 export const consoleSchedule: Pick<ConsoleWords, 'schedule'> = {
   schedule: {
     title: '排程',
-    help: '服務會在整點自動以 LINE 與 Web Push 發送這些提醒。',
+    help: '服務會在整點自動以 LINE 與 Web Push 發送這些提醒。其他時刻請到時自行發送（「撰寫」）。',
     defaults: '這些是每個活動一開始就有的提醒，可以自由更改。',
     ended: '活動已結束：不再依此排程發送任何訊息。',
     paused: '活動暫停中：恢復之前不會依此排程發送訊息。',
@@ -35,7 +35,7 @@ export const consoleSchedule: Pick<ConsoleWords, 'schedule'> = {
     day: '第 {n} 個日期',
     addDay: '再加一天',
     removeDay: '移除第 {n} 個日期',
-    hour: '幾點',
+    hour: '幾點（整點）',
     counted: '目前有 {recipients} 人會在 LINE 收到。每次發送使用額度中的 {cost} 則訊息。',
     countedWithoutLine: '{recipients} 位收件人。尚未設定 LINE，所以沒有人會在 LINE 收到。',
     devices: '另以 Web Push 發送到 {devices} 台裝置，不使用額度。',

@@ -1,7 +1,7 @@
 import type { TargetedSubmitEvent } from 'preact'
 import { Button } from '../../../design/button.tsx'
 import { date } from '../../clock.ts'
-import { act } from '../../parts/act.ts'
+import { assignRole, ROLES } from '../../parts/assign-role.ts'
 import { fieldText } from '../../parts/field-text.ts'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { show } from '../../router.ts'
@@ -11,16 +11,6 @@ import { PagedList } from '../../parts/paged-list.tsx'
 
 const EVERY_MS = 30_000
 const QUERY = { limit: 20 }
-const ROLES = ['volunteer', 'manager', 'owner'] as const
-type Role = (typeof ROLES)[number]
-
-const assign = (userId: string, role: Role | null) =>
-  act(client.assignRole({ user_id: userId, role }), (data) =>
-    fill(words.value.people.saidRole, {
-      role: data.role === null ? words.value.people.noRole : words.value.roles[data.role],
-    }),
-  )
-
 /** Roles of people in the event. */
 export function Roles() {
   const said = words.value.house
@@ -39,7 +29,7 @@ export function Roles() {
                     {fill(said.assignedBy, { name: assigned_by, time: date(assigned_at) })}
                   </p>
                 </div>
-                <Button kind="plain" onClick={() => void assign(userId, null)}>
+                <Button kind="plain" onClick={() => void assignRole(userId, null, role)}>
                   {said.remove}
                 </Button>
               </li>
@@ -59,7 +49,7 @@ function AddRole() {
     const form = event.currentTarget
     const data = new FormData(form)
     const role = offered.find((name) => name === data.get('role')) ?? 'volunteer'
-    void assign(fieldText(data, 'userId'), role).then((done) => done !== null && form.reset())
+    void assignRole(fieldText(data, 'userId'), role).then((done) => done !== null && form.reset())
   }
   return (
     <form class="row" onSubmit={submit}>

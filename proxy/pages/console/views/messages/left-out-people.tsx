@@ -1,7 +1,13 @@
 /** Whom LINE does not reach, by name. */
+import { useSignal } from '@preact/signals'
 import type { Data, Input } from '#shared/client/index.ts'
-import { number } from '../../clock.ts'
+import { Button } from '../../../design/button.tsx'
+import { showToast } from '../../../design/toast.tsx'
+import { dayOf, now, number } from '../../clock.ts'
+import { warn } from '../../parts/act.ts'
+import { fileName, saveCsv } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
+import { sentenceOf } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
@@ -9,6 +15,9 @@ import { fill, words } from '../../words.ts'
 type Person = Data<'listLeftOut'>['items'][number]
 
 const PAGE = 20
+/** Pages of the file, each of the most people that the service lists at once. More calls would use up the token's limit. */
+const FILE_PAGES = 5
+const FILE_PAGE = 200
 
 /** @param of the message, or the audience, who is left out of it */
 export const LeftOutPeople = ({ of }: { readonly of: Input<'listLeftOut'> }) => (
@@ -18,6 +27,7 @@ export const LeftOutPeople = ({ of }: { readonly of: Input<'listLeftOut'> }) => 
     query={{ ...of, limit: PAGE }}
     read={client.listLeftOut}
     everyMs={0}
+    actions={<NamesFile of={of} />}
   >
     {({ items }) => (
       <ul class="rows">
@@ -44,3 +54,47 @@ function LeftOutPerson({ person: { userId, display_name, reason, devices } }: { 
     </li>
   )
 }
+
+/** The list as a file, for whoever calls these people or hands the list on. */
+function NamesFile({ of }: { readonly of: Input<'listLeftOut'> }) {
+  const said = words.value.messages
+  const busy = useSignal(false)
+  const save = async () => {
+    busy.value = true
+    const people: Person[] = []
+    let cursor: string | null = null
+    for (let page = 0; page < FILE_PAGES && (page === 0 || cursor !== null); page++) {
+      const answer = await client.listLeftOut({
+        ...of,
+        limit: FILE_PAGE,
+        ...(cursor === null ? {} : { cursor }),
+      })
+      if (!answer.ok) {
+        busy.value = false
+        warn(answer.error, sentenceOf)
+        return
+      }
+      people.push(...answer.data.items)
+      cursor = answer.data.next_cursor
+    }
+    busy.value = false
+    saveCsv(rowsOf(people), fileName('no-line-message', dayOf(now.peek()), 'csv'))
+    if (cursor !== null)
+      showToast(fill(said.leftOutFileCut, { count: number(people.length) }), { warning: true })
+  }
+  return (
+    <Button busy={busy.value} onClick={() => void save()}>
+      {said.leftOutFile}
+    </Button>
+  )
+}
+
+const rowsOf = (people: readonly Person[]) => [
+  ['user_id', 'name', 'reason', 'web_push_devices'],
+  ...people.map(({ userId, display_name, reason, devices }) => [
+    userId,
+    display_name,
+    words.value.messages.leftOutReasons[reason],
+    devices,
+  ]),
+]

@@ -39,6 +39,7 @@ export function SendButton() {
         {result === null || result.devices === 0 ? null : (
           <p>{fill(said.devices, { devices: number(result.devices) })}</p>
         )}
+        <NotReached />
         <blockquote>
           {draft.value.title === '' ? null : <strong class="block">{draft.value.title}</strong>}
           {draft.value.text || (draft.value.title === '' ? draft.value.image : null)}
@@ -47,6 +48,13 @@ export function SendButton() {
       </Confirm>
     </>
   )
+}
+
+/** Who reads "everybody" takes it for everybody. */
+function NotReached() {
+  const people = Object.values(counted.value?.left_out ?? {}).reduce((sum, count) => sum + count, 0)
+  if (people === 0) return null
+  return <p class="warn-text">{fill(words.value.messages.sendLeftOut, { count: number(people) })}</p>
 }
 
 interface OverProps {

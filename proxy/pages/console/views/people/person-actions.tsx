@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { act, warn } from '../../parts/act.ts'
+import { assignRole, ROLES } from '../../parts/assign-role.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { personFileName, saveBlob } from '../../parts/download.ts'
 import { sentenceOf } from '../../parts/panel.tsx'
@@ -10,7 +11,6 @@ import { fill, words } from '../../words.ts'
 import type { Detail } from './detail.ts'
 
 const STATES = ['active', 'completed', 'withdrawn'] as const
-const ROLES = ['volunteer', 'manager', 'owner'] as const
 
 interface Props {
   readonly person: Detail
@@ -28,8 +28,20 @@ export const PersonActions = ({ person, onErased }: Props) => (
         <Erase person={person} onErased={onErased} />
       </>
     ) : null}
+    <RoleHelp person={person} />
   </fieldset>
 )
+
+/** A role is easily taken for more than it is. */
+const RoleHelp = ({ person: { role: given, reachable } }: Pick<Props, 'person'>) => {
+  const said = words.value.people
+  return (
+    <p class="small quiet role-help">
+      {said.roleHelp}
+      {given === null || reachable ? null : <strong class="warn-text"> {said.roleUnreached}</strong>}
+    </p>
+  )
+}
 
 /** What was refused does not stay chosen, or it would look done. */
 const backUnless =
@@ -67,10 +79,7 @@ function SetRole({ person }: Pick<Props, 'person'>) {
   const said = words.value.people
   // Nobody gives a role above their own tier.
   const offered = ROLES.filter((_, i) => i < (role.value?.level ?? 0))
-  const set = (index: number) =>
-    act(client.assignRole({ user_id: person.userId, role: offered[index - 1] ?? null }), (data) =>
-      fill(said.saidRole, { role: data.role === null ? said.noRole : words.value.roles[data.role] }),
-    )
+  const set = (index: number) => assignRole(person.userId, offered[index - 1] ?? null, person.role)
   return (
     <label class="field">
       <span class="small quiet">{said.setRole}</span>

@@ -428,7 +428,7 @@ export interface EventMap {
   middle: MapPlace | null
   /** 95 % of the pilgrims on the map are ahead of it */
   tail: MapPlace | null
-  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or above 15 km/h, when late points have moved the middle */
+  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle */
   speed_kmh: number | null
   /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
   estimates: StationEstimate[]
@@ -469,7 +469,7 @@ export interface EventMapDelta {
   middle?: MapPlace | null
   /** 95 % of the pilgrims on the map are ahead of it */
   tail?: MapPlace | null
-  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or above 15 km/h, when late points have moved the middle */
+  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle */
   speed_kmh?: number | null
   /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
   estimates?: StationEstimate[]

@@ -89,7 +89,7 @@ const State = z.object({
     .number()
     .nullable()
     .describe(
-      'Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or above 15 km/h, when late points have moved the middle',
+      'Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle',
     ),
   estimates: z
     .array(StationEstimate)

@@ -20,8 +20,10 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
       return { name: download.suggestedFilename(), bytes, text: new TextDecoder().decode(bytes) }
     }
     const timeline = await saved('CSV', '.panel.timeline')
-    expect(timeline.text.split('\r\n')[0]).toBe('local_time,points,checkins,pilgrims,km,carbon_kg,utc')
-    expect(timeline.name).toMatch(/^timeline-\d{4}-\d\d-\d\d-\S+\.csv$/)
+    expect(timeline.text.split('\r\n')[0]).toBe(
+      'local_time,points,checkins,pilgrims,km_on_foot_and_by_vehicle,carbon_kg,utc',
+    )
+    expect(timeline.name).toMatch(/^timeline-by-hour-\d{4}-\d\d-\d\d-\S+\.csv$/)
     // Local time stands beside the instant.
     const [, local, utc] = /^([^,]+),.*,([^,]+)$/.exec(timeline.text.split('\r\n')[1]!)!
     expect(Date.parse(`${local!.replace(' ', 'T')}:00+08:00`)).toBe(Date.parse(utc!))

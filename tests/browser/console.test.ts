@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { join } from 'node:path'
 import { lineSettings, type LineServer, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { newDirectory, startServer } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -95,11 +96,7 @@ describeOnServers('the console', () => {
     await page.locator('textarea').fill(message)
     const volunteer = lineUser(0x8_300_001)
     const setRole = (role: 'volunteer' | null) =>
-      stack.fetch('/api/event/admin/roles', {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', ...admin('owner') },
-        body: JSON.stringify({ user_id: volunteer, role }),
-      })
+      post(stack, 'admin/roles', { user_id: volunteer, role }, admin('owner'))
     await checkIn(stack, volunteer)
     expect((await setRole('volunteer')).status).toBe(200)
     await page.getByRole('button', { name: 'Pause…', exact: true }).click()
@@ -112,12 +109,15 @@ describeOnServers('the console', () => {
     expect(refused.status).toBe(403)
     expect(await refused.json()).toMatchObject({ error: message })
     await page.getByRole('button', { name: 'Write to everybody with this text' }).click()
-    expect(await page.locator('.compose textarea').inputValue()).toBe(message)
+    const text = page.locator('.compose textarea')
+    expect(await text.inputValue()).toBe(message)
     expect(await page.locator('.compose select').inputValue()).toBe('all')
+    await text.fill('')
     await page.locator('.navigation a', { hasText: 'Lifecycle' }).click()
     await page.getByRole('button', { name: 'Resume…', exact: true }).click()
     await confirm(page, 'Resume')
     await other.page.locator('.badge.status', { hasText: 'Active' }).waitFor()
+    await page.getByRole('button', { name: 'Write to everybody that it goes on' }).waitFor()
     expect((await checkIn(stack, newPilgrimId())).status).toBe(202)
   }, 30_000)
 
@@ -155,11 +155,8 @@ describeOnServers('the console', () => {
     const gone = lineUser(0x8_300_002)
     line.gone.add(gone)
     await checkIn(stack, gone)
-    const pushed = await stack.fetch('/api/event/push', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...admin('manager') },
-      body: JSON.stringify({ user_ids: [userId, gone], text: 'The next one has shade' }),
-    })
+    const message = { user_ids: [userId, gone], text: 'The next one has shade' }
+    const pushed = await post(stack, 'push', message, admin('manager'))
     expect(pushed.ok).toBe(true)
     const failed = page.locator('.sent', { hasText: 'The next one has shade' })
     await failed.filter({ hasText: '1 of 2 sent' }).waitFor({ timeout: 25_000 })

@@ -6,10 +6,15 @@ import { PLACE, type TestStack } from './test-stack.ts'
 export const MINUTE = 60_000
 
 /** `POST` of JSON to a path of the API. */
-export const post = (stack: TestStack, path: string, body: object): Promise<Response> =>
+export const post = (
+  stack: TestStack,
+  path: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<Response> =>
   stack.fetch(`/api/event/${path}`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
 

@@ -26,15 +26,21 @@ test('is that of the last hour, known after a quarter of an hour', () => {
   expect(speedAfter(30, (minute) => -60 * minute)).toBe(0)
 })
 
-test('is not known where nobody walks so fast: late points have moved the middle', () => {
-  expect(speedAfter(20, (minute) => 250 * minute)).toBe(15)
-  expect(speedAfter(20, (minute) => 255 * minute)).toBeNull()
+test('is not known where nobody walks so fast', () => {
+  expect(speedAfter(20, (minute) => 133 * minute)).toBe(8)
+  expect(speedAfter(20, (minute) => 150 * minute)).toBeNull()
+})
+
+test('is not changed by a jump: the middle jumps when pilgrims wake up, or when late points arrive', () => {
+  for (const jump of [3_000, -3_000])
+    for (const when of [5, 20, 50])
+      expect(speedAfter(60, (minute) => 65 * minute + (minute >= when ? jump : 0))).toBe(3.9)
 })
 
 test('is not that from one crowd to another: in the morning the first replace everybody of the evening', () => {
-  const jump = (minute: number) => (minute < 30 ? 2_000 : 5_000)
+  const jump = (minute: number) => (minute < 30 ? 2_000 : 3_500)
   const recent = (minute: number) => minute >= 30
-  expect(speedAfter(35, jump)).toBe(5.1)
+  expect(speedAfter(35, jump)).toBe(3)
   expect(speedAfter(35, jump, recent)).toBeNull()
   expect(speedAfter(50, jump, recent)).toBe(0)
 })

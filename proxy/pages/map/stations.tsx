@@ -138,7 +138,7 @@ export function Stations({ words }: { readonly words: MapWords }) {
         </details>
       )}
       <Rows>{rows(folded, last)}</Rows>
-      <p class="small quiet">{words.estimate}</p>
+      {news.value?.status === 'ended' ? null : <p class="small quiet">{words.estimate}</p>}
     </section>
   )
 }

@@ -169,7 +169,7 @@ export const consoleHouse = {
       'not-a-list': 'not a list',
       'too-many': 'too many at once',
       'no-room': 'buffer of the pilgrim full',
-      paused: 'the event was paused; the phone keeps it, and sends it again afterwards',
+      paused: 'the event was paused; the phone keeps it, and sends it again afterwards (each try is counted)',
       ended: 'the event had ended',
       'rate-limited': 'too many calls; the phone sends again',
       'buffer-full': 'buffer of the pilgrim full',

@@ -28,6 +28,8 @@ export const consoleLifecycle = {
     pauseOthers:
       'Nobody else gets a LINE message. When the event is paused, you can write to everybody from here.',
     pauseWrite: 'Write to everybody with this text',
+    resumeWrite: 'Write to everybody that it goes on',
+    goesOn: 'The pilgrimage goes on.',
     resumeTitle: 'Resume the event?',
     resumeText:
       'Check-ins and tracks are accepted again at once, and the message disappears from phones. Nobody gets a LINE message of it; write one under Messages if people should know.',
@@ -36,7 +38,7 @@ export const consoleLifecycle = {
     endText:
       'The end is permanent. Check-ins, surveys and feedback are refused from then on. Points that the service has accepted are still stored. Phones without a network still have points, and only they know how many: with the app open and a network they send them within minutes, also what a pause refused. Nothing is taken after the end, so wait until the last ones are home. Under People stands who is silent.',
     endSteps: 'What will happen now',
-    endFlush: '{points} points of {pilgrims} pilgrims wait in the buffer and are stored',
+    endFlush: 'Points that wait in the buffer and are stored: {points}, of pilgrims: {pilgrims}',
     endJournals: '{points} points in journals follow by themselves',
     endCards:
       '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one by 3 check-ins, the survey and a phone number ({done} are up to date)',

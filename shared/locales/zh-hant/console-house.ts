@@ -155,7 +155,7 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'house'> = {
       'not-a-list': '不是清單',
       'too-many': '一次太多',
       'no-room': '該香客的緩衝區已滿',
-      paused: '活動暫停中；手機會保留，恢復後再送一次',
+      paused: '活動暫停中；手機會保留，恢復後再送一次（每次嘗試都計算）',
       ended: '活動已結束',
       'rate-limited': '呼叫過多，手機會再送',
       'buffer-full': '該香客的緩衝區已滿',

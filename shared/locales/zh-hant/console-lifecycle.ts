@@ -29,6 +29,8 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     pauseNobodyReached: '不會以 LINE 通知志工。{why}',
     pauseOthers: '其他人不會收到 LINE 訊息。暫停後，可以從這裡發訊息給所有人。',
     pauseWrite: '以這段文字發訊息給所有人',
+    resumeWrite: '寫給所有人：活動繼續',
+    goesOn: '進香活動繼續。',
     resumeTitle: '恢復活動？',
     resumeText:
       '立即重新接受打卡與軌跡，手機上的訊息也會消失。不會發送 LINE 訊息；需要讓大家知道時，請到「訊息」撰寫。',

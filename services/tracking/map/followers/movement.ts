@@ -3,16 +3,20 @@ import type { MapPlace, StationEstimate } from '#shared/contracts/map.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { End } from '#shared/map/front-and-tail.ts'
 import type { Station } from '#shared/map/walking-route.ts'
-import { ZERO_EMISSION_KMH } from '#shared/rules/carbon.ts'
 import { distanceMm } from '#shared/rules/geo.ts'
 import { roundKm } from '#shared/rules/rounding.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** A shorter time tells no speed: the middle moves in steps of cells. */
+/** The latest one of an hour ago is among them. */
+const KEPT_MS = HOUR_MS + 2 * MINUTE_MS
+/** A quarter. A shorter time tells no speed: the middle moves in steps of cells. */
 const LEAST_MS = 15 * MINUTE_MS
 /** Slower is a rest, which nobody can foresee the end of. */
 const LEAST_KMH = 0.5
+/** A fast procession walks at 6 or 7 km/h. */
+const MOST_KMH = 8
+const MOST_M_PER_MS = (MOST_KMH * 1_000) / HOUR_MS
 const FARTHEST_MS = 12 * HOUR_MS
 
 /** Where the middle was, at a time in epoch milliseconds. */
@@ -23,7 +27,7 @@ export interface Sample extends End {
 }
 
 /**
- * The samples of the last hour, one a minute, with the middle of now. Those of the other crowd are left out: its middle
+ * The samples of the last hour and a little more, one a minute, with the middle of now. Those of the other crowd are left out: its middle
  * is elsewhere, and nobody has walked from there.
  */
 export function withSample(
@@ -32,25 +36,35 @@ export function withSample(
   isRecent: boolean,
   nowMs: number,
 ): Sample[] {
-  const hour = samples.filter((one) => one.t >= nowMs - HOUR_MS && one.isRecent === isRecent)
+  const hour = samples.filter((one) => one.t >= nowMs - KEPT_MS && one.isRecent === isRecent)
   const isDue = (hour.at(-1)?.t ?? -Infinity) <= nowMs - MINUTE_MS
   return middle === null || !isDue ? hour : [...hour, { ...middle, t: nowMs, isRecent }]
 }
 
 /**
- * km/h with one decimal; null when it is not known. Nobody walks faster than {@link ZERO_EMISSION_KMH}: such a middle was
- * moved by points that came late.
+ * km/h with one decimal, the mean of the last hour's quarters; null when it is not known. A quarter in which the middle
+ * moved faster than {@link MOST_KMH} does not count: it was moved by pilgrims who woke up, or by points that came late.
  */
 export function speedOf(samples: readonly Sample[], middle: End | null, nowMs: number): number | null {
-  const first = samples.find(({ t }) => t >= nowMs - HOUR_MS)
-  if (first === undefined || middle === null || nowMs - first.t < LEAST_MS) return null
-  const metres =
-    first.alongM === null || middle.alongM === null
-      ? distanceMm(first, middle) / 1_000
-      : middle.alongM - first.alongM
-  const kmh = Math.max(0, Math.round((metres / (nowMs - first.t)) * 3_600 * 10) / 10)
-  return kmh > ZERO_EMISSION_KMH ? null : kmh
+  if (middle === null) return null
+  let [metres, ms] = [0, 0]
+  let to = { ...middle, t: nowMs }
+  for (let startMs = nowMs - LEAST_MS; startMs >= nowMs - HOUR_MS; startMs -= LEAST_MS) {
+    const from = samples.findLast(({ t }) => t <= startMs)
+    if (from === undefined) break
+    const walked = metresBetween(from, to)
+    if (Math.abs(walked) / (to.t - from.t) <= MOST_M_PER_MS) {
+      metres += walked
+      ms += to.t - from.t
+    }
+    to = { ...from }
+  }
+  return ms === 0 ? null : Math.max(0, Math.round((metres / ms) * 3_600 * 10) / 10)
 }
+
+/** Along the route, negative for the way back; without a route as the crow flies. */
+const metresBetween = (from: End, to: End): number =>
+  from.alongM === null || to.alongM === null ? distanceMm(from, to) / 1_000 : to.alongM - from.alongM
 
 /** The stations that the middle has not reached, if it keeps its speed. Whole minutes. */
 export function estimatesOf(

@@ -71,7 +71,8 @@ function Controls({ current }: { readonly current: Current }) {
             {paused ? said.resumeAsk : said.pauseAsk}
           </Button>
           {paused && changed ? <Update run={() => send('paused')} onDone={done} /> : null}
-          {paused ? <WriteToAll message={current.message ?? ''} /> : null}
+          {paused ? <WriteToAll label={said.pauseWrite} message={current.message ?? ''} /> : null}
+          {isResumed(current) ? <WriteToAll label={said.resumeWrite} message={said.goesOn} /> : null}
         </div>
       </div>
       <Phone message={message} />
@@ -115,15 +116,19 @@ function Question({ asked, message, run, onClose, onDone }: QuestionProps) {
 }
 
 /** Begins a message to everybody with what pilgrims read. Another message that is being written is kept. */
-function WriteToAll({ message }: { readonly message: string }) {
+function WriteToAll({ label, message }: { readonly label: string; readonly message: string }) {
   const { text } = draft.value
   if (message === '' || (text.trim() !== '' && text !== message)) return null
   const write = () => {
     draft.value = { ...draft.value, audience: 'all', text: message }
     show('messages', { panel: 'compose' })
   }
-  return <Button onClick={write}>{words.value.lifecycle.pauseWrite}</Button>
+  return <Button onClick={write}>{label}</Button>
 }
+
+/** Nobody gets a LINE message of it by itself. */
+const isResumed = ({ status: state, changed_by }: Current): boolean =>
+  state === 'active' && changed_by !== null
 
 const State = ({ current }: { readonly current: Current }) => (
   <p class="state-line">

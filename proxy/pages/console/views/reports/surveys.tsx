@@ -52,7 +52,7 @@ export function Surveys() {
           <p class="row">
             <span>{fill(said.answered, { count: number(page.total) })}</span>
             <Button onClick={() => savePicture(page, list.at.value)}>{words.value.common.png}</Button>
-            <span class="small quiet">{said.answersPrivate}</span>
+            <span class="small quiet screen-only">{said.answersPrivate}</span>
           </p>
           <Questions page={page} />
           <PrintedSurveys questions={printedOf(page)} />

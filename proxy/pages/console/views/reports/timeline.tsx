@@ -146,23 +146,26 @@ async function saveChart(charted: Charted, range: Range | null, sums: string): P
       height: PICTURE_HEIGHT,
       draw: (context) => context.drawImage(canvas, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT),
     },
-    fileName('timeline', lastDay(charted.rows), 'png'),
+    fileName(`timeline-by-${charted.hourly ? 'hour' : 'day'}`, lastDay(charted.rows), 'png'),
   )
 }
+
+/** Columns of the file whose short name could be taken for less than it is. */
+const COLUMNS: Partial<Record<Series, string>> = { km: 'km_on_foot_and_by_vehicle' }
 
 /** Hours by the event's clocks, and by UTC; days by their date. */
 function saveRows(rows: readonly Row[], grain: Grain): void {
   const hourly = grain === 'hours'
   saveCsv(
     [
-      ['local_time', ...SERIES, ...(hourly ? ['utc'] : [])],
+      ['local_time', ...SERIES.map((name) => COLUMNS[name] ?? name), ...(hourly ? ['utc'] : [])],
       ...rows.map((row) => [
         hourly ? localTime(row.name) : row.name,
         ...SERIES.map((name) => row[name]),
         ...(hourly ? [row.name] : []),
       ]),
     ],
-    fileName('timeline', lastDay(rows), 'csv'),
+    fileName(`timeline-by-${hourly ? 'hour' : 'day'}`, lastDay(rows), 'csv'),
   )
 }
 

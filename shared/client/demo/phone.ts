@@ -26,11 +26,15 @@ export interface PhoneOptions {
   /** Limit how many phones send points at once, and make other calls, which take the service longer. */
   readonly turns: Turns
   readonly callTurns: Turns
+  readonly now: () => number
   /** Spreads attempts after failures. */
   readonly random: Random
   /** Ends all attempts. */
   readonly signal: AbortSignal
 }
+
+/** A phone asks no more often whether the service still knows its pilgrim. */
+const KNOWN_FOR_MS = 300_000
 
 export type Call = (client: Client) => Promise<Answer<unknown>>
 
@@ -43,6 +47,10 @@ export class Phone {
   #calls: Call[] = []
   #sending: Promise<void> | null = null
   #calling: Promise<void> | null = null
+  /** When the service knew the pilgrim, epoch milliseconds; until it has taken a point, it need not. */
+  #knownMs = Infinity
+  #hadName = false
+  #isErased = false
 
   constructor(options: PhoneOptions) {
     const { person, shared, tally } = options
@@ -54,6 +62,7 @@ export class Phone {
       store: createMemoryStore(),
       onSent: (sent) => {
         count(tally, sent)
+        if (this.#knownMs === Infinity) this.#knownMs = options.now()
         if (sent.rejected.length > 0) void this.#queue.dismiss(sent.rejected)
       },
     })
@@ -68,17 +77,20 @@ export class Phone {
   }
 
   record(fix: Fix): void {
+    if (this.#isErased) return
     this.#options.tally.recorded++
     this.#track.push(this.#pointOf(fix))
   }
 
   checkIn(fix: Fix, times: number): void {
+    if (this.#isErased) return
     this.#options.tally.recorded++
     this.#checkIns.push({ point: this.#pointOf(fix), times })
   }
 
   /** A call that is repeated until the service takes it or refuses it for good. It begins at once, or when the phone sends next. */
   call(call: Call): void {
+    if (this.#isErased) return
     this.#calls.push(call)
     this.#options.tally.callsWaiting++
     if (this.isOnline) void this.#makeCallsOnce()
@@ -86,12 +98,32 @@ export class Phone {
 
   /** Sends what it holds. What is recorded meanwhile is part of it. */
   async send(): Promise<void> {
+    await this.#noteErasure()
     this.#sending ??= this.#sendPoints().finally(() => (this.#sending = null))
     await Promise.all([this.#sending, this.#makeCallsOnce()])
   }
 
   #makeCallsOnce(): Promise<void> {
     return (this.#calling ??= this.#makeCalls().finally(() => (this.#calling = null)))
+  }
+
+  /**
+   * What is sent after an erasure would bring the pilgrim back, as one without a name. So nothing is, once the phone has
+   * noticed. The pilgrims' app does the same.
+   */
+  async #noteErasure(): Promise<void> {
+    const { shared, person, tally, now } = this.#options
+    if (this.#isErased || now() - this.#knownMs < KNOWN_FOR_MS) return
+    this.#knownMs = now()
+    const answer = await shared.readProfile({ userId: person.userId })
+    const name = answer.ok ? answer.data.display_name : null
+    const isKnown = answer.ok ? name !== null || !this.#hadName : answer.error.code !== 'not-found'
+    this.#hadName ||= name !== null
+    if (isKnown) return
+    this.#isErased = true
+    add(tally.rejected, 'erased', this.held)
+    tally.callsWaiting -= this.#calls.length
+    ;[this.#track, this.#checkIns, this.#calls] = [[], [], []]
   }
 
   /** A place as the pilgrims' app puts it into a report. */

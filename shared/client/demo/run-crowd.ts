@@ -96,7 +96,10 @@ function createPhones(
       const known = phones.get(who)
       if (known !== undefined) return known
       const [person, random] = [crowd.people[who]!, randomOf(-1, who)]
-      const phone = new Phone({ person, shared, clientOf, departureMs, tally, ...lanes, random, signal })
+      const phone = new Phone({
+        ...{ person, shared, clientOf, departureMs, tally, ...lanes, random, signal },
+        now: Date.now,
+      })
       phones.set(who, phone)
       return phone
     },

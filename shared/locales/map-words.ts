@@ -35,6 +35,7 @@ export interface MapWords {
   readonly procession: string
   readonly part: Readonly<Record<Part, string>>
   readonly near: (station: string) => string
+  readonly between: (from: string, to: string) => string
   /** Kilometres along the route, and its length. */
   readonly along: (km: string, of: string) => string
   readonly length: (km: string) => string

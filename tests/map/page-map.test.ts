@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { distinctLabels } from '#proxy/pages/map/labels.ts'
 import { isScattered } from '#proxy/pages/map/scattered.ts'
+import { stationsAround } from '#proxy/pages/map/stations-around.ts'
 import { viewOf } from '#proxy/pages/map/view.ts'
 
 test('a name does not stand where something lies over the map', () => {
@@ -39,4 +40,17 @@ test('a few people who are far from each other are no procession that passes a s
   expect(isScattered(52, 49.5)).toBe(false)
   expect(isScattered(120, 41)).toBe(true)
   expect(isScattered(120, null)).toBe(false)
+})
+
+test('a place is near a station within a kilometre of it, else between two', () => {
+  const [start, temple, end] = [{ route_km: 0 }, { route_km: 10 }, { route_km: 30 }]
+  const around = (station: number | null, km: number | null) =>
+    stationsAround({ station, route_km: km }, [start, temple, end])
+  expect(around(1, 9)).toEqual([temple])
+  expect(around(1, 11)).toEqual([temple])
+  expect(around(1, 14)).toEqual([temple, end])
+  expect(around(1, 6)).toEqual([start, temple])
+  expect(around(2, 33)).toEqual([end])
+  expect(around(1, null)).toEqual([temple])
+  expect(around(null, 5)).toBeNull()
 })

@@ -8,7 +8,7 @@ import { distanceKm } from './projection.ts'
 import { carbonIn } from '#shared/locales/carbon.ts'
 import { UNITS } from '#shared/locales/units.ts'
 import { language } from '../frame/language.ts'
-import { clock, date, figure, km, stationName } from './say.ts'
+import { clock, date, figure, km, whereText } from './say.ts'
 import { isAlive } from './scene.ts'
 import { isScattered } from './scattered.ts'
 import { ageMs, connected, data, freshness, me, news, route, standing } from './state.ts'
@@ -96,13 +96,13 @@ function PartRow({ part, words }: WithWords & { readonly part: Part }) {
   const place = news.value?.[part]
   // Without a route there is nothing to say of a place that is no name.
   if (place == null || (place.station === null && place.route_km === null)) return null
-  const station = place.station === null ? undefined : route.value?.stations[place.station]
+  const where = whereText(place, words)
   return (
     <li>
       <MarkSymbol mark={part} />
       <span class="grow row">
         <span class="part quiet small">{words.part[part]}</span>
-        {station === undefined ? null : <strong>{words.near(stationName(station))}</strong>}
+        {where === null ? null : <strong>{where}</strong>}
       </span>
       {place.route_km === null || route.value === null ? null : (
         <span class="number small">{words.along(km(place.route_km), km(route.value.km))}</span>

@@ -1,8 +1,10 @@
 /** Figures, times and names as the reader's language writes them. */
 import type { EventRoute } from '#shared/client/index.ts'
+import type { MapWords } from '#shared/locales/map-words.ts'
 import { language } from '../frame/language.ts'
 import { UNITS } from '#shared/locales/units.ts'
-import { nowMs, timeZone } from './state.ts'
+import { nowMs, route, timeZone } from './state.ts'
+import { type PlaceOnRoute, stationsAround } from './stations-around.ts'
 
 export const figure = (value: number, digits = 0): string =>
   new Intl.NumberFormat(language.value, {
@@ -41,3 +43,11 @@ export const date = (time: string): string =>
 
 export const stationName = ({ name, names }: EventRoute['stations'][number]): string =>
   names[language.value] ?? name
+
+/** Where a place of the route is: near a station, or between two. Null without stations. */
+export function whereText(place: PlaceOnRoute, words: MapWords): string | null {
+  const around = stationsAround(place, route.value?.stations ?? [])
+  if (around === null) return null
+  const [from, to] = around
+  return to === undefined ? words.near(stationName(from)) : words.between(stationName(from), stationName(to))
+}

@@ -37,6 +37,8 @@ export const consoleLifecycle = {
     endTitle: 'End the event',
     endText:
       'The end is permanent. Check-ins, surveys and feedback are refused from then on. Points that the service has accepted are still stored. Phones without a network still have points, and only they know how many: with the app open and a network they send them within minutes, also what a pause refused. Nothing is taken after the end, so wait until the last ones are home. Under People stands who is silent.',
+    stillHeard:
+      'Pilgrims heard from in the last 60 minutes: {count}. They may still be on the way: what they do after the end is not taken.',
     endSteps: 'What will happen now',
     endFlush: 'Points that wait in the buffer and are stored: {points}, of pilgrims: {pilgrims}',
     endJournals: '{points} points in journals follow by themselves',
@@ -71,6 +73,7 @@ export const consoleLifecycle = {
     summaryFailed: '{sent} of {total} sent, {failed} failed; Messages tells why',
     summaryNobody: 'nobody can be reached in LINE',
     finished: 'The end is complete.',
+    readSummary: 'Read the summary under Messages',
     finishedWithout: 'The end is complete. The summary was not sent in LINE.',
     silent: 'See who is silent',
     afterTitle: 'What is still possible after the end',

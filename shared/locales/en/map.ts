@@ -37,6 +37,7 @@ export const words: MapWords = {
   procession: 'Where the procession is',
   part: { front: 'Front', middle: 'Middle', tail: 'Tail' },
   near: (station) => `near ${station}`,
+  between: (from, to) => `between ${from} and ${to}`,
   along: (km, of) => `${km} of ${of} km`,
   length: (km) => `The procession is about ${km} km long`,
   scattered: (km) => `From the first to the last pilgrim it is about ${km} km`,

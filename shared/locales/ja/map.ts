@@ -35,6 +35,7 @@ export const words: MapWords = {
   procession: '行列の現在地',
   part: { front: '先頭', middle: '中央', tail: '最後尾' },
   near: (station) => `${station}付近`,
+  between: (from, to) => `${from}と${to}の間`,
   along: (km, of) => `${km}／${of} km`,
   length: (km) => `行列の長さは約 ${km} km`,
   scattered: (km) => `先頭から最後の人まで約 ${km} km`,

@@ -35,6 +35,7 @@ export const words: MapWords = {
   procession: '队伍在哪里',
   part: { front: '队伍前段', middle: '队伍中段', tail: '队伍后段' },
   near: (station) => `${station}附近`,
+  between: (from, to) => `${from}与${to}之间`,
   along: (km, of) => `${km}／${of} 公里`,
   length: (km) => `队伍全长约 ${km} 公里`,
   scattered: (km) => `从最前到最后的香客约 ${km} 公里`,

@@ -38,6 +38,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     endTitle: '結束活動',
     endText:
       '結束後無法恢復。之後的打卡、問卷與回報都會被拒絕。服務已接受的定位仍會儲存。沒有網路的手機裡可能還有定位，有多少只有手機知道：App 開著、有網路時，幾分鐘內就會送出，暫停時被拒絕的也會。結束後一律不收，請等最後的人到家再結束。「香客」頁看得到誰沒有消息。',
+    stillHeard: '最近 60 分鐘還有 {count} 位香客有定位，可能還在路上；結束後他們送來的一律不收。',
     endSteps: '接下來會發生',
     endFlush: '儲存 {pilgrims} 位香客在緩衝區等待的 {points} 筆定位',
     endJournals: '日誌中的 {points} 筆定位會自動跟上',
@@ -68,6 +69,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     summaryFailed: '已發送 {sent} / {total}，{failed} 位失敗；原因見「訊息」',
     summaryNobody: '沒有人可以在 LINE 聯絡到',
     finished: '活動已完整結束。',
+    readSummary: '到「訊息」看總結內容',
     finishedWithout: '活動已完整結束，但沒有在 LINE 發送總結。',
     silent: '看誰沒有消息',
     afterTitle: '結束之後還可以做什麼',

@@ -35,6 +35,7 @@ export const words: MapWords = {
   procession: '隊伍在哪裡',
   part: { front: '隊伍前段', middle: '隊伍中段', tail: '隊伍後段' },
   near: (station) => `${station}附近`,
+  between: (from, to) => `${from}與${to}之間`,
   along: (km, of) => `${km}／${of} 公里`,
   length: (km) => `隊伍全長約 ${km} 公里`,
   scattered: (km) => `從最前到最後的香客約 ${km} 公里`,

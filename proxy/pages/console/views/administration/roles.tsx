@@ -11,6 +11,7 @@ import { PagedList } from '../../parts/paged-list.tsx'
 
 const EVERY_MS = 30_000
 const QUERY = { limit: 20 }
+
 /** Roles of people in the event. */
 export function Roles() {
   const said = words.value.house

@@ -56,10 +56,19 @@ function Preview() {
   )
   return (
     <>
+      <StillHeard />
       <h3>{words.value.lifecycle.endSteps}</h3>
       <Await from={preview}>{(value) => <Steps value={value} summary={summary} />}</Await>
     </>
   )
+}
+
+/** Nothing of theirs is taken after the end. */
+function StillHeard() {
+  const hour = useResource((signal) => client.readLastHour({}, { signal }), 0, 'still-heard')
+  const heard = hour.value.value?.walking?.pilgrims ?? 0
+  if (heard === 0) return null
+  return <p class="warn-text">{fill(words.value.lifecycle.stillHeard, { count: number(heard) })}</p>
 }
 
 interface StepsProps {

@@ -1,10 +1,12 @@
 /** The end in progress: the final flush, the cards, the summary. */
 import type { Data } from '#shared/client/index.ts'
+import { Button } from '../../../design/button.tsx'
 import { number } from '../../clock.ts'
 import { ending } from '../../live.ts'
 import { absenceOf, PanelFrom } from '../../parts/panel.tsx'
 import { Progress } from '../../parts/progress.tsx'
 import { type Resource, useResource } from '../../resource.ts'
+import { show } from '../../router.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { AfterTheEnd } from './after-the-end.tsx'
@@ -28,6 +30,13 @@ export const EndProgress = ({ activity }: { readonly activity: Resource<Data<'re
             <p class="quiet">{words.value.common.unknown}</p>
           ) : (
             <Bars progress={progress} />
+          )}
+          {progress === null || !isFinished(progress) ? null : (
+            <p>
+              <Button kind="plain" onClick={() => show('messages')}>
+                {words.value.lifecycle.readSummary}
+              </Button>
+            </p>
           )}
           <AfterTheEnd open />
         </>

@@ -60,7 +60,7 @@ export const PersonFigures = ({ person, onLeftOut }: Props) => {
   )
 }
 
-/** `near Da'an · km 254.3 · 12 min ago`, from the latest point. */
+/** `near Da'an km 254.3 Nov 23, 22:15 (12 min. ago)`, from the latest point. */
 function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
   useEffect(() => void loadGround(), [])
   const said = words.value.people
@@ -75,8 +75,8 @@ function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
     <p class="row where">
       <strong>{placeName(place, route.value)}</strong>
       {km === null ? null : <span>{km}</span>}
-      <span class="quiet" title={fullDate(last.recorded_at)}>
-        {ago(last.recorded_at)}
+      <span title={fullDate(last.recorded_at)}>
+        {date(last.recorded_at)} <span class="quiet">({ago(last.recorded_at)})</span>
       </span>
       {now.value - Date.parse(last.recorded_at) < SILENT_MS ? null : (
         <span class="quiet small">{said.silentWhy}</span>

@@ -142,7 +142,7 @@ describeOnServers('the console', () => {
     expect(names).toMatch(/^\uFEFFuser_id,name,reason,web_push_devices\r\n(?:.+,does not use LINE,0\r\n)+$/)
     expect(line.received.get(userId) ?? 0).toBe(0)
     await page.getByRole('button', { name: 'Send…' }).click()
-    await page.getByText(/who get no LINE message: [1-9]/).waitFor()
+    await page.getByText(/who surely get no LINE message: [1-9]/).waitFor()
     await confirm(page, 'Send now')
     await page.locator('.sent', { hasText: 'Water at the next temple' }).waitFor()
     await until(() => (line.received.get(userId) ?? 0) === 1, {

@@ -36,7 +36,7 @@ export const consoleMessages = {
     partlySent: 'sent in part',
     morePeople: 'and {count} more',
     leftOut:
-      'Left out: {unreachable} whom LINE does not reach (the account was blocked, left, or deleted), {withdrawn} who have paused taking part, {no_line_id} who do not use LINE (only Web Push may reach them)',
+      'Left out: {unreachable} whom LINE is known not to reach (the account was blocked, left, or deleted), {withdrawn} who have paused taking part, {no_line_id} who do not use LINE (only Web Push may reach them)',
     devices: 'Also {devices} devices by Web Push, the notices of a browser. They use no LINE messages.',
     noDevices: 'No device gets it by Web Push, the notices of a browser.',
     nobody: 'Nobody would get it.',
@@ -50,8 +50,10 @@ export const consoleMessages = {
     sendText: 'It uses {cost} of this month’s LINE messages and cannot be taken back.',
     over: 'This is more than the quota. Only with “send anyway” it goes out.',
     force: 'Send anyway',
+    reachUnsure:
+      'LINE tells only on sending whom it does not know any more: a few of these recipients may get nothing. They are named afterwards under “Sent messages”.',
     sendLeftOut:
-      'People of this audience who get no LINE message: {count}. “Show who is left out” names them.',
+      'People of this audience who surely get no LINE message: {count}. “Show who is left out” names them.',
     sendButton: 'Send now',
     sent: 'On its way to {recipients} people.',
     writeFirst: 'Write a text, then count the recipients.',

@@ -38,7 +38,7 @@ export const consoleMessages: Pick<ConsoleWords, 'messages'> = {
     partlySent: '部分送出',
     morePeople: '還有 {count} 位',
     leftOut:
-      '未包含：{unreachable} 位 LINE 無法送達（封鎖、退出或刪除了帳號）、{withdrawn} 位暫停參加、{no_line_id} 位沒有用 LINE（只有 Web Push 可能收到）',
+      '未包含：{unreachable} 位目前已知 LINE 無法送達（封鎖、退出或刪除了帳號）、{withdrawn} 位暫停參加、{no_line_id} 位沒有用 LINE（只有 Web Push 可能收到）',
     devices: '另以 Web Push（瀏覽器通知）發送到 {devices} 台裝置，不使用 LINE 訊息。',
     noDevices: '沒有裝置會以 Web Push（瀏覽器通知）收到。',
     nobody: '沒有人會收到。',
@@ -52,6 +52,8 @@ export const consoleMessages: Pick<ConsoleWords, 'messages'> = {
     sendText: '使用本月 LINE 訊息 {cost} 則，無法收回。',
     over: '超過本月額度。勾選「仍要發送」才會發出。',
     force: '仍要發送',
+    reachUnsure:
+      'LINE 只在發送時才告知哪些帳號已不存在，所以其中可能有少數人收不到；發送後會列在「已發送的訊息」。',
     sendLeftOut: '這群人中有 {count} 人收不到 LINE 訊息。「看哪些人收不到」列出名字。',
     sendButton: '立即發送',
     sent: '正在發送給 {recipients} 人。',

@@ -149,6 +149,7 @@ function Count() {
       <span>{devices === 0 ? said.noDevices : fill(said.devices, { devices: number(devices) })}</span>
       {pending === null ? <span class="warn-text">{said.bufferUnknown}</span> : null}
       <span class="small quiet">{fill(said.leftOut, { ...left_out })}</span>
+      {recipients === 0 ? null : <span class="small quiet">{said.reachUnsure}</span>}
     </output>
   )
 }

@@ -168,7 +168,8 @@ export function pictureTests(open: (options: ConsoleOptions) => Promise<OpenPage
       expect(map.width).toBeGreaterThan(panel.width * 0.4)
       await page.screenshot({ path: `${SCREENSHOTS}/console-print-${language}.png`, fullPage: true })
       const { y, height } = await boxOf('.view.reports')
-      expect(y + height).toBeLessThan(1_047)
+      // An A4 page has 1,047 pixels. A longer figure or sentence of another event may need another line.
+      expect(y + height).toBeLessThan(1_025)
       await page.emulateMedia({ media: null })
       const paper = await page.pdf({ preferCSSPageSize: true, printBackground: false })
       await Bun.write(`${SCREENSHOTS}/console-report-${language}.pdf`, paper)

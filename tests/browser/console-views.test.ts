@@ -73,7 +73,7 @@ describe('the console with data', () => {
     await page.locator('.name-button').first().click()
     await page.locator('.person').getByText(`All ${WALK_POINTS} points of`).waitFor()
     // Where they are, in words, and when they were there.
-    await page.locator('.person .where', { hasText: /^(near|between) .*ago$/s }).waitFor()
+    await page.locator('.person .where', { hasText: /^(near|between) .*ago\)$/s }).waitFor()
     await page.getByRole('button', { name: 'Points' }).click()
     const table = page.locator('.person tbody')
     await table.getByText('the way begins here').first().waitFor()

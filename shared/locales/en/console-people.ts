@@ -125,7 +125,7 @@ export const consolePeople = {
     erase: 'Erase…',
     eraseTitle: 'Erase this pilgrim?',
     eraseText:
-      'Everything about this person is deleted: points, profile, survey, card, screenshots. It cannot be undone. The event’s totals keep their contribution, without the person. Backups made before still contain it. The walking app notices it within five minutes and sends nothing more; what it or another device sends meanwhile is listed as a pilgrim without a name, and can be erased as well.',
+      'Everything about this person is deleted: points, profile, survey, card, screenshots. It cannot be undone. The event’s totals keep their contribution, without the person. Backups made before still contain it. The walking app notices it within five minutes and sends nothing more; what it or another device sends meanwhile is listed and counted as a pilgrim without a name, and can be erased as well.',
     eraseButton: 'Erase for ever',
     erased: 'Erased: {rows} rows. {rest}',
     erasedAll: 'Nothing is left here; backups made before still contain it.',
@@ -173,7 +173,7 @@ export const consolePeople = {
     savedNote: 'compared with the same distance by bus; journeys that pilgrims reported are in it',
     used: 'Bottles and hotel nights',
     pilgrims: 'Pilgrims',
-    pilgrimsNote: 'who walked or reported, also erased ones; who was erased and walks on counts again',
+    pilgrimsNote: 'who walked or reported, also erased ones',
     mode: 'By mode, with journeys that pilgrims reported',
     modes: {
       walk: 'Walk',

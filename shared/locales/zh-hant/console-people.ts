@@ -125,7 +125,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     erase: '刪除…',
     eraseTitle: '刪除這位香客？',
     eraseText:
-      '此人的一切都會刪除：定位、資料、問卷、卡片、截圖，無法復原。活動總數保留其貢獻，但不含個人資訊。之前做的備份裡還有此人。走路 App 會在五分鐘內發現並停止傳送；這段期間它或其他裝置送來的，會列為沒有名字的香客，可以再刪除一次。',
+      '此人的一切都會刪除：定位、資料、問卷、卡片、截圖，無法復原。活動總數保留其貢獻，但不含個人資訊。之前做的備份裡還有此人。走路 App 會在五分鐘內發現並停止傳送；這段期間它或其他裝置送來的，會列為（並計為）沒有名字的香客，可以再刪除一次。',
     eraseButton: '永久刪除',
     erased: '已刪除 {rows} 列。{rest}',
     erasedAll: '這裡沒有任何殘留；之前做的備份裡還有。',
@@ -172,7 +172,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     savedNote: '與搭公車走同樣距離相比；包含香客自己回報的車程',
     used: '瓶裝水與住宿',
     pilgrims: '香客',
-    pilgrimsNote: '走過或回報過的人，含已刪除的；刪除後又繼續走的會再算一次',
+    pilgrimsNote: '走過或回報過的人，含已刪除的',
     mode: '依交通方式，含香客自行回報的路程',
     modes: {
       walk: '步行',

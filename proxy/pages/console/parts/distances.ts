@@ -13,6 +13,8 @@ export function distancesOf({ recorded_km }: Recorded): { readonly walked: numbe
 
 /** Whole from a hundred on: a total is read to the kilometre, in every language. */
 export const kilometres = (km: number): string => (km < 100 ? oneDigit(km) : number(Math.round(km)))
+/** As kilometres: who reports the figures to others needs all of their digits. */
+export const kilograms = kilometres
 
 export function modeName(mode: string): string {
   const names: Readonly<Record<string, string>> = words.value.reports.modes

@@ -1,11 +1,11 @@
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
-import { dayOf, fixedDigit, fullDate, now, number, oneDigit, short, weekdayName } from '../../clock.ts'
+import { dayOf, fixedDigit, fullDate, now, number, oneDigit, weekdayName } from '../../clock.ts'
 import { type BarGroup, saveBars } from '../../parts/bars-png.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
-import { modeName } from '../../parts/distances.ts'
+import { kilograms, modeName } from '../../parts/distances.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
@@ -50,7 +50,7 @@ export function Carbon({ carbon }: { readonly carbon: Resource<Totals> }) {
             </section>
           ))}
           <p class="small quiet">
-            {fill(said.consumption, { ...value.consumption, kg: short(value.consumption.kg) })} ·{' '}
+            {fill(said.consumption, { ...value.consumption, kg: kilograms(value.consumption.kg) })} ·{' '}
             {said.mayFall}
           </p>
           <CarbonMethod />
@@ -65,11 +65,11 @@ const Sums = ({ totals }: { readonly totals: Totals }) => {
   const { as_of: at, total_kg, mean_kg, saved_kg, pilgrims } = totals
   return (
     <Figures>
-      <Figure label={said.total} value={short(total_kg)} unit="kg" note={partsOf(totals)} at={at} />
+      <Figure label={said.total} value={kilograms(total_kg)} unit="kg" note={partsOf(totals)} at={at} />
       <Figure label={said.mean} value={oneDigit(mean_kg)} unit="kg" at={at} />
       <Figure
         label={said.saved}
-        value={short(saved_kg)}
+        value={kilograms(saved_kg)}
         unit="kg"
         note={said.savedNote}
         tone="good"
@@ -82,7 +82,7 @@ const Sums = ({ totals }: { readonly totals: Totals }) => {
 
 /** What the footprint is the sum of. */
 const partsOf = ({ total_kg, consumption: { kg } }: Totals): string =>
-  fill(words.value.reports.totalParts, { ways: short(total_kg - kg), used: short(kg) })
+  fill(words.value.reports.totalParts, { ways: kilograms(total_kg - kg), used: kilograms(kg) })
 
 /** The bars of the page and of its picture: by mode, longest way first, and by day. */
 function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
@@ -111,9 +111,9 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
 function savePicture(value: Totals): void {
   const said = words.value.reports
   const figures = [
-    [said.total, short(value.total_kg)],
+    [said.total, kilograms(value.total_kg)],
     [said.mean, oneDigit(value.mean_kg)],
-    [said.saved, short(value.saved_kg)],
+    [said.saved, kilograms(value.saved_kg)],
   ].map(([name, kg]) => `${name}: ${kg} kg`)
   const lines = [
     value.as_of === null

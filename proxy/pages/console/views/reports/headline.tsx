@@ -1,7 +1,7 @@
 /** The event in four figures, before everything that explains them. */
-import { number, short } from '../../clock.ts'
+import { number } from '../../clock.ts'
 import type { Data } from '#shared/client/index.ts'
-import { distancesOf, kilometres, ridden } from '../../parts/distances.ts'
+import { distancesOf, kilograms, kilometres, ridden } from '../../parts/distances.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { isLoading, isStale, Panel, Stamp } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
@@ -34,7 +34,7 @@ export function Headline({ carbon }: { readonly carbon: Resource<Data<'readCarbo
         />
         <Figure
           label={said.saved}
-          value={value && short(value.saved_kg)}
+          value={value && kilograms(value.saved_kg)}
           unit="kg"
           note={said.savedNote}
           tone="good"

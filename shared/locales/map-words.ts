@@ -83,6 +83,8 @@ export interface MapWords {
   readonly together: string
   readonly saved: string
   readonly levels: string
+  /** Why their sum may be another than the number of pilgrims. */
+  readonly levelsOf: string
   readonly totalsOf: (time: string) => string
 
   readonly asOf: (time: string) => string

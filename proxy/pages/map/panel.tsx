@@ -166,6 +166,9 @@ export function Totals({ words }: WithWords) {
           symbol: <Emblem level={i + 1} />,
         }))}
       />
+      {totals.levels.reduce((sum, count) => sum + count, 0) === totals.pilgrims ? null : (
+        <p class="small quiet">{words.levelsOf}</p>
+      )}
       {totals.as_of === null ? null : <p class="small quiet">{words.totalsOf(clock(totals.as_of))}</p>}
     </section>
   )

@@ -119,9 +119,9 @@ export const consolePeople = {
     noRole: 'no role',
     roleHelp: 'A role decides which LINE messages this person gets. It informs nobody, and opens no console.',
     roleUnreached: 'LINE does not reach this person, so the role does nothing now.',
-    export: 'Export',
     exportJson: 'All data (JSON)',
     exportGpx: 'The way (GPX)',
+    exportTimes: 'These files have times in UTC, which are not those of the clocks here.',
     erase: 'Erase…',
     eraseTitle: 'Erase this pilgrim?',
     eraseText:
@@ -231,7 +231,6 @@ export const consolePeople = {
     moreAnswers: '{count} more answers: in the CSV',
     moreQuestions: '{count} more questions: in the CSV',
     moreDays: '{count} more: in the CSV',
-    moreTexts: 'More answers',
     procession: 'The procession over time',
     day: 'Day',
     hour: 'Hour',

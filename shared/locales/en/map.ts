@@ -77,6 +77,7 @@ export const words: MapWords = {
   together: 'Distance, on foot and by vehicle',
   saved: 'Carbon saved',
   levels: 'Levels',
+  levelsOf: 'Of those who have recorded a way, without those whose data were deleted.',
   totalsOf: (time) => `As of ${time}`,
   asOf: (time) => `As of ${time}`,
   loading: 'Loading the latest news…',

@@ -75,6 +75,7 @@ export const words: MapWords = {
   together: '合計距離（徒歩と乗り物）',
   saved: 'CO2削減',
   levels: 'レベル',
+  levelsOf: '道のりの記録がある人のレベルです（データを削除した人を除く）。',
   totalsOf: (time) => `${time} 現在`,
   asOf: (time) => `${time} の状況`,
   loading: '最新の情報を読み込んでいます…',

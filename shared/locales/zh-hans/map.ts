@@ -75,6 +75,7 @@ export const words: MapWords = {
   together: '合计里程（步行与乘车）',
   saved: '减碳',
   levels: '修行等级',
+  levelsOf: '只计有路程记录的人，不含已删除资料的人。',
   totalsOf: (time) => `统计至 ${time}`,
   asOf: (time) => `${time} 的状况`,
   loading: '正在获取最新消息…',

@@ -119,9 +119,9 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     noRole: '沒有角色',
     roleHelp: '角色決定這個人會收到哪些 LINE 訊息；不會通知任何人，也不能登入控制台。',
     roleUnreached: 'LINE 聯絡不到這個人，所以目前角色沒有作用。',
-    export: '匯出',
     exportJson: '全部資料（JSON）',
     exportGpx: '路線（GPX）',
+    exportTimes: '檔案裡的時間是世界標準時間（UTC），不是當地時間。',
     erase: '刪除…',
     eraseTitle: '刪除這位香客？',
     eraseText:
@@ -224,7 +224,6 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     moreAnswers: '其他 {count} 種回答：見 CSV',
     moreQuestions: '其他 {count} 題：見 CSV',
     moreDays: '其他 {count} 項：見 CSV',
-    moreTexts: '更多回答',
     procession: '隊伍的移動',
     day: '日期',
     hour: '時刻',

@@ -75,6 +75,7 @@ export const words: MapWords = {
   together: '合計里程（步行與搭車）',
   saved: '減碳',
   levels: '修行等級',
+  levelsOf: '只計有路程記錄的人，不含已刪除資料的人。',
   totalsOf: (time) => `統計至 ${time}`,
   asOf: (time) => `${time} 的狀況`,
   loading: '正在取得最新消息…',

@@ -12,7 +12,7 @@ import type { Resource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import { draft } from '../messages/draft.ts'
+import { clearDraft, draft } from '../messages/draft.ts'
 import { WhoIsTold } from './who-is-told.tsx'
 
 type Activity = Data<'readStatus'>
@@ -61,6 +61,9 @@ function Controls({ current }: { readonly current: Current }) {
     asked.value = null
     void readBack()
   }, [asked, current.status])
+  useEffect(() => {
+    if (current.status === 'active') forgetTaken()
+  }, [current.status])
   return (
     <div class="pause-controls">
       <div class="stack">
@@ -115,12 +118,22 @@ function Question({ asked, message, run, onClose, onDone }: QuestionProps) {
   )
 }
 
+/** The text of a pause that was taken into a message. */
+let taken: string | null = null
+
+/** What was written for the pause is not sent after it by mistake. */
+function forgetTaken(): void {
+  if (taken !== null && draft.peek().text === taken) clearDraft()
+  taken = null
+}
+
 /** Begins a message to everybody with what pilgrims read. Another message that is being written is kept. */
 function WriteToAll({ label, message }: { readonly label: string; readonly message: string }) {
   const { text } = draft.value
   if (message === '' || (text.trim() !== '' && text !== message)) return null
   const write = () => {
     draft.value = { ...draft.value, audience: 'all', text: message }
+    if (status.value?.status === 'paused') taken = message
     show('messages', { panel: 'compose' })
   }
   return <Button onClick={write}>{label}</Button>

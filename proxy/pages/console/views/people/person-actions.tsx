@@ -29,6 +29,7 @@ export const PersonActions = ({ person, onErased }: Props) => (
       </>
     ) : null}
     <RoleHelp person={person} />
+    {level.value >= OWNER ? <p class="small quiet action-help">{words.value.people.exportTimes}</p> : null}
   </fieldset>
 )
 
@@ -36,7 +37,7 @@ export const PersonActions = ({ person, onErased }: Props) => (
 const RoleHelp = ({ person: { role: given, reachable } }: Pick<Props, 'person'>) => {
   const said = words.value.people
   return (
-    <p class="small quiet role-help">
+    <p class="small quiet action-help">
       {said.roleHelp}
       {given === null || reachable ? null : <strong class="warn-text"> {said.roleUnreached}</strong>}
     </p>

@@ -34,7 +34,6 @@ export function silentTests(
     const role = page.getByLabel('Set role')
     await role.selectOption('volunteer')
     await page.getByText('The service answers: role Volunteer.').waitFor()
-    await photograph(page, 'console-role')
     await page.getByRole('button', { name: 'Take back' }).click()
     await page.getByText('The service answers: role no role.').waitFor()
     expect(await role.inputValue()).toBe('')

@@ -12,6 +12,7 @@ import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack
 import { admin, checkIn, flushed, newPilgrimId, syncTrack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
+import { openView } from './console-tour.ts'
 import { consoleBrowser, type Page, signIn, tokenOf } from './console-harness.ts'
 
 const browser = consoleBrowser()
@@ -111,13 +112,15 @@ describeOnServers('the console', () => {
     await page.getByRole('button', { name: 'Write to everybody with this text' }).click()
     expect(await page.locator('.compose textarea').inputValue()).toBe(message)
     expect(await page.locator('.compose select').inputValue()).toBe('all')
-    await page.locator('.navigation a', { hasText: 'Lifecycle' }).click()
-    await page.getByRole('button', { name: 'Resume…', exact: true }).click()
-    await confirm(page, 'Resume')
-    await other.page.locator('.badge.status', { hasText: 'Active' }).waitFor()
-    // It replaces the text of the pause, which was not sent.
-    await page.getByRole('button', { name: 'Write to everybody that it goes on' }).click()
-    expect(await page.locator('.compose textarea').inputValue()).toBe('The pilgrimage goes on.')
+    await openView(other.page, 'lifecycle')
+    await other.page.getByRole('button', { name: 'Resume…', exact: true }).click()
+    await confirm(other.page, 'Resume')
+    // The text of the pause, which was not sent, is not sent after it by mistake.
+    await page.waitForFunction(
+      () => document.querySelector<HTMLTextAreaElement>('.compose textarea')?.value === '',
+    )
+    await openView(page, 'lifecycle')
+    await page.getByRole('button', { name: 'Write to everybody that it goes on' }).waitFor()
     expect((await checkIn(stack, newPilgrimId())).status).toBe(202)
   }, 30_000)
 
@@ -150,7 +153,6 @@ describeOnServers('the console', () => {
       what: 'the message at LINE',
     })
     await page.locator('.sent', { hasText: '1 of 1 sent' }).waitFor({ timeout: 20_000 })
-
     // LINE refuses one of two people: the entry says so, and why.
     const gone = lineUser(0x8_300_002)
     line.gone.add(gone)

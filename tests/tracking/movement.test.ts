@@ -44,3 +44,16 @@ test('is not that from one crowd to another: in the morning the first replace ev
   expect(speedAfter(35, jump, recent)).toBeNull()
   expect(speedAfter(50, jump, recent)).toBe(0)
 })
+
+test('without a route it is that of the way as the crow flies, and a rest is none', () => {
+  const off = (north: number) => ({ lat: 24 + north / 111_195, lng: 120.6, alongM: null })
+  const after = (minutes: number, north: (minute: number) => number) => {
+    let samples: Sample[] = []
+    for (let minute = 0; minute <= minutes; minute++)
+      samples = withSample(samples, off(north(minute)), true, START + minute * MINUTE)
+    return speedOf(samples, off(north(minutes)), START + minutes * MINUTE)
+  }
+  expect(after(60, (minute) => 65 * minute)).toBe(3.9)
+  // The middle of a crowd that rests wanders.
+  expect(after(60, (minute) => (Math.floor(minute / 15) % 2) * 300)).toBe(0)
+})

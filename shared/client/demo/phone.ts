@@ -112,10 +112,14 @@ export class Phone {
    * noticed. The pilgrims' app does the same.
    */
   async #noteErasure(): Promise<void> {
-    const { shared, person, tally, now } = this.#options
+    const { shared, person, tally, now, callTurns, signal } = this.#options
     if (this.#isErased || now() - this.#knownMs < KNOWN_FOR_MS) return
+    if (this.held === 0 && this.#calls.length === 0) return
     this.#knownMs = now()
-    const answer = await shared.readProfile({ userId: person.userId })
+    const answer = await callTurns.take(async () =>
+      signal.aborted ? null : shared.readProfile({ userId: person.userId }, { signal }),
+    )
+    if (answer === null) return
     const name = answer.ok ? answer.data.display_name : null
     const isKnown = answer.ok ? name !== null || !this.#hadName : answer.error.code !== 'not-found'
     this.#hadName ||= name !== null

@@ -53,7 +53,7 @@ export const consoleMessages: Pick<ConsoleWords, 'messages'> = {
     over: '超過本月額度。勾選「仍要發送」才會發出。',
     force: '仍要發送',
     reachUnsure:
-      'LINE 只在發送時才告知哪些帳號已不存在，所以其中可能有少數人收不到；發送後會列在「已發送的訊息」。',
+      'LINE 只在發送時才告知哪些帳號已不存在，所以收件人中可能有少數人收不到；發送後會列在「已發送的訊息」。',
     sendLeftOut: '這群人中有 {count} 人收不到 LINE 訊息。「看哪些人收不到」列出名字。',
     sendButton: '立即發送',
     sent: '正在發送給 {recipients} 人。',

@@ -3,7 +3,6 @@ import type { MapPlace, StationEstimate } from '#shared/contracts/map.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { End } from '#shared/map/front-and-tail.ts'
 import type { Station } from '#shared/map/walking-route.ts'
-import { distanceMm } from '#shared/rules/geo.ts'
 import { roundKm } from '#shared/rules/rounding.ts'
 
 const MINUTE_MS = 60_000
@@ -17,6 +16,7 @@ const LEAST_KMH = 0.5
 /** A fast procession walks at 6 or 7 km/h. */
 const MOST_KMH = 8
 const MOST_M_PER_MS = (MOST_KMH * 1_000) / HOUR_MS
+const METRES_A_DEGREE = 111_195
 const FARTHEST_MS = 12 * HOUR_MS
 
 /** Where the middle was, at a time in epoch milliseconds. */
@@ -47,24 +47,31 @@ export function withSample(
  */
 export function speedOf(samples: readonly Sample[], middle: End | null, nowMs: number): number | null {
   if (middle === null) return null
-  let [metres, ms] = [0, 0]
+  let [along, aside, ms] = [0, 0, 0]
   let to = { ...middle, t: nowMs }
   for (let startMs = nowMs - LEAST_MS; startMs >= nowMs - HOUR_MS; startMs -= LEAST_MS) {
     const from = samples.findLast(({ t }) => t <= startMs)
     if (from === undefined) break
-    const walked = metresBetween(from, to)
-    if (Math.abs(walked) / (to.t - from.t) <= MOST_M_PER_MS) {
-      metres += walked
+    const [x, y] = moveBetween(from, to)
+    if (Math.hypot(x, y) / (to.t - from.t) <= MOST_M_PER_MS) {
+      along += x
+      aside += y
       ms += to.t - from.t
     }
     to = { ...from }
   }
-  return ms === 0 ? null : Math.max(0, Math.round((metres / ms) * 3_600 * 10) / 10)
+  const metres = middle.alongM === null ? Math.hypot(along, aside) : Math.max(0, along)
+  return ms === 0 ? null : Math.round((metres / ms) * 3_600 * 10) / 10
 }
 
-/** Along the route, negative for the way back; without a route as the crow flies. */
-const metresBetween = (from: End, to: End): number =>
-  from.alongM === null || to.alongM === null ? distanceMm(from, to) / 1_000 : to.alongM - from.alongM
+/** Metres along the route; where one is off it, to the east and to the north: who goes to and fro walks nowhere. */
+const moveBetween = (from: End, to: End): readonly [number, number] =>
+  from.alongM === null || to.alongM === null
+    ? [
+        (to.lng - from.lng) * METRES_A_DEGREE * Math.cos((to.lat * Math.PI) / 180),
+        (to.lat - from.lat) * METRES_A_DEGREE,
+      ]
+    : [to.alongM - from.alongM, 0]
 
 /** The stations that the middle has not reached, if it keeps its speed. Whole minutes. */
 export function estimatesOf(

@@ -51,7 +51,9 @@ export function Feedback() {
             <p class="small quiet keyboard-help">{level.value >= MANAGER ? said.help : said.helpRead}</p>
             <CategoryFilter chosen={category} />
             <StatusFilter page={page} value={status.value} onChoose={(to) => (status.value = to)} />
-            {search === '' || page.items.length > 0 ? null : <p>{said.notFound}</p>}
+            {search !== '' && status.value === '' && category.value === '' && page.items.length === 0 ? (
+              <p>{said.notFound}</p>
+            ) : null}
             <Page page={page} filter={status.value} chosen={chosen.value} onChoose={choose} shown={items} />
           </>
         )}

@@ -57,17 +57,17 @@ export async function change(
 export async function triage(item: Item, status: Status, action: ToastAction): Promise<Item | null> {
   const { id } = item
   const typed = typedNotes.value.get(id)
-  if (typed === undefined) return setStatus(item, status, action)
+  // Beside another note that was written meanwhile, the operator decides about their own.
+  if (typed === undefined || typed.begun !== item.admin_note) return setStatus(item, status, action)
   const { admin_note, seen } = changeOfNote(item.admin_note, typed)
-  const saved = await change(
+  const call = client.updateFeedback({ id, status, admin_note, seen: { status: item.status, ...seen } })
+  return change(
     id,
-    client.updateFeedback({ id, status, admin_note, seen: { status: item.status, ...seen } }),
+    afterAnswer(id, typed, call),
     (data) =>
       fill(words.value.feedback.movedWithNote, { id, status: words.value.feedback.columns[data.status] }),
     { group: 'triage', action },
   )
-  afterSaving(id, typed, saved)
-  return saved
 }
 
 /** Sets a status, and leaves the note alone. */
@@ -83,21 +83,24 @@ export const setStatus = (
     { group: 'triage', ...(action === undefined ? {} : { action }) },
   )
 
-export async function saveNote({ id, admin_note: stored }: Item, typed: TypedNote): Promise<void> {
-  const saved = await change(
+export const saveNote = ({ id, admin_note: stored }: Item, typed: TypedNote): Promise<Item | null> =>
+  change(
     id,
-    client.updateFeedback({ id, ...changeOfNote(stored, typed) }),
+    afterAnswer(id, typed, client.updateFeedback({ id, ...changeOfNote(stored, typed) })),
     () => words.value.feedback.noteSaved,
   )
-  afterSaving(id, typed, saved)
-}
 
-/** After a conflict the text stays, beside the other note. What was typed meanwhile stays, too. */
-function afterSaving(id: number, typed: TypedNote, saved: Item | null): void {
+/**
+ * Before the page is read again: what was saved is not typed any more. What was typed meanwhile stays, and so does all
+ * after a conflict, beside the other note.
+ */
+async function afterAnswer(id: number, typed: TypedNote, call: Promise<Answer<Item>>): Promise<Answer<Item>> {
+  const answer = await call
   const now = typedNotes.value.get(id)
-  if (saved === null) keepTyped(id, { ...typed, ...now, told: true })
-  else
-    keepTyped(id, now === undefined || now.text === typed.text ? null : { ...now, begun: saved.admin_note })
+  if (now === undefined) return answer
+  if (answer.ok) keepTyped(id, now.text === typed.text ? null : { ...now, begun: answer.data.admin_note })
+  else if (answer.error.status === 409) keepTyped(id, { ...now, told: true })
+  return answer
 }
 
 const PICTURES = '/api/event/feedback-image/'

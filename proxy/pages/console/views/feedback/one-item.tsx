@@ -119,11 +119,12 @@ function Note({ item }: { readonly item: Item }) {
           {now.begun === stored ? null : (
             <p class="warn-text small">{fill(said.noteConflict, { note: stored ?? '' })}</p>
           )}
-          <p class="small">{said.noteTyped}</p>
-          <p>
+          {now.begun === stored ? <p class="small">{said.noteTyped}</p> : null}
+          <p class="row">
             <Button kind="primary" onClick={() => void saveNote(item, now)}>
               {words.value.common.save}
             </Button>
+            <Button onClick={() => keepTyped(item.id, null)}>{words.value.common.cancel}</Button>
           </p>
         </>
       )}

@@ -66,9 +66,12 @@ function Preview() {
 /** Nothing of theirs is taken after the end. */
 function StillHeard() {
   const hour = useResource((signal) => client.readLastHour({}, { signal }), 0, 'still-heard')
-  const heard = hour.value.value?.walking?.pilgrims ?? 0
+  const answer = hour.value.value
+  if (answer === null) return <p class="quiet">{absenceOf(hour)}</p>
+  const heard = answer.walking?.pilgrims
   if (heard === 0) return null
-  return <p class="warn-text">{fill(words.value.lifecycle.stillHeard, { count: number(heard) })}</p>
+  const count = heard === undefined ? words.value.common.unknown : number(heard)
+  return <p class="warn-text">{fill(words.value.lifecycle.stillHeard, { count })}</p>
 }
 
 interface StepsProps {

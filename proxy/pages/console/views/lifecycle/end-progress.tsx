@@ -31,7 +31,7 @@ export const EndProgress = ({ activity }: { readonly activity: Resource<Data<'re
           ) : (
             <Bars progress={progress} />
           )}
-          {progress === null || !isFinished(progress) ? null : (
+          {progress?.summary !== 'sent' ? null : (
             <p>
               <Button kind="plain" onClick={() => show('messages')}>
                 {words.value.lifecycle.readSummary}

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { effect, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
@@ -12,7 +12,7 @@ import type { Resource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import { clearDraft, draft } from '../messages/draft.ts'
+import { draft } from '../messages/draft.ts'
 import { WhoIsTold } from './who-is-told.tsx'
 
 type Activity = Data<'readStatus'>
@@ -61,9 +61,6 @@ function Controls({ current }: { readonly current: Current }) {
     asked.value = null
     void readBack()
   }, [asked, current.status])
-  useEffect(() => {
-    if (current.status === 'active') forgetTaken()
-  }, [current.status])
   return (
     <div class="pause-controls">
       <div class="stack">
@@ -121,11 +118,13 @@ function Question({ asked, message, run, onClose, onDone }: QuestionProps) {
 /** The text of a pause that was taken into a message. */
 let taken: string | null = null
 
-/** What was written for the pause is not sent after it by mistake. */
-function forgetTaken(): void {
-  if (taken !== null && draft.peek().text === taken) clearDraft()
+// What was written for the pause is not sent after it by mistake, whoever ends the pause and whatever view is open.
+effect(() => {
+  const state = status.value?.status
+  if (taken === null || state === undefined || state === 'paused') return
+  if (draft.peek().text === taken) draft.value = { ...draft.peek(), text: '' }
   taken = null
-}
+})
 
 /** Begins a message to everybody with what pilgrims read. Another message that is being written is kept. */
 function WriteToAll({ label, message }: { readonly label: string; readonly message: string }) {
@@ -133,7 +132,7 @@ function WriteToAll({ label, message }: { readonly label: string; readonly messa
   if (message === '' || (text.trim() !== '' && text !== message)) return null
   const write = () => {
     draft.value = { ...draft.value, audience: 'all', text: message }
-    if (status.value?.status === 'paused') taken = message
+    taken = message
     show('messages', { panel: 'compose' })
   }
   return <Button onClick={write}>{label}</Button>

@@ -36,7 +36,7 @@ export function SendButton() {
         }}
       >
         <p>{fill(said.sendText, { cost: number(result?.cost ?? 0) })}</p>
-        <p>{said.reachUnsure}</p>
+        {result === null || result.recipients === 0 ? null : <p>{said.reachUnsure}</p>}
         {result === null || result.devices === 0 ? null : (
           <p>{fill(said.devices, { devices: number(result.devices) })}</p>
         )}

@@ -114,3 +114,25 @@ export async function newRecorder(app: ReturnType<typeof walkApp>): Promise<Reco
     },
   }
 }
+
+/** Has the page ask for the configuration, and holds the answer. */
+export async function holdConfig(app: ReturnType<typeof walkApp>, page: Page) {
+  const held = Promise.withResolvers<() => Promise<void>>()
+  await page.route(
+    '**/api/event/config',
+    async (route) => {
+      const body = await (await app.stack.fetch('/api/event/config')).text()
+      held.resolve(() => route.fulfill({ contentType: 'application/json', body }))
+    },
+    { times: 1 },
+  )
+  await page.evaluate(() => void dispatchEvent(new Event('online')))
+  const arrive = await held.promise
+  return {
+    async arrive() {
+      const arrived = page.waitForEvent('requestfinished', (one) => one.url().endsWith('/api/event/config'))
+      await arrive()
+      await arrived
+    },
+  }
+}

@@ -6,7 +6,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
-import { askedOf, look, newRecorder, north } from './phone-watch.ts'
+import { askedOf, look, holdConfig, newRecorder, north } from './phone-watch.ts'
 import { testRest } from './walk-rest.suite.ts'
 import { checkInButton, walkApp } from './walk-harness.ts'
 import { type NextRelease, openNextRelease } from './walk-release.ts'
@@ -210,13 +210,17 @@ describeOnServers('the phone', () => {
     async () => {
       await using phone = await recorder()
       const { page, move } = phone
+      const late = await holdConfig(app, page)
       const end = await app.stack.fetch('/api/event/admin/end-activity', {
         method: 'POST',
         headers: admin('owner'),
       })
       expect(end.status).toBe(200)
-      await move(MINUTE)
+      await page.evaluate(() => void dispatchEvent(new Event('online')))
       await page.getByText('The event has ended. Thank you for walking.').first().waitFor()
+      // What was asked for before the end arrives after it, and changes nothing.
+      await late.arrive()
+      await move(MINUTE)
       expect(await checkInButton(page).isDisabled()).toBe(true)
       await photograph(page, 'walk-ended', true)
       // Nobody answers ten questions that would be refused.

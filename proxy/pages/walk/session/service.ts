@@ -65,12 +65,19 @@ export function noteError(error: ClientError): void {
   if (error.code === 'paused' || error.code === 'ended') void refreshConfig()
 }
 
-/** Reads the configuration and compares the clocks. */
+/** Readings of the configuration, in the order in which they were asked for. */
+let configAsked = 0
+let configTaken = 0
+
+/** Reads the configuration and compares the clocks. What was asked for earlier never replaces what was asked for later. */
 export async function refreshConfig(): Promise<void> {
+  const order = ++configAsked
   const sentAt = Date.now()
   const answer = await client.readEventConfig()
+  if (order < configTaken) return
   refreshError.value = answer.ok ? null : answer.error
   if (!answer.ok) return
+  configTaken = order
   const tookMs = Date.now() - sentAt
   // The answer was written somewhere between both times. A phone that slept meanwhile would measure its sleep.
   if (tookMs >= 0 && tookMs <= TIMEOUT_MS)

@@ -77,7 +77,10 @@ async function onStage<T>(
   const perPilgrim = event.points / event.pilgrims
   const rounds = Math.min(8, perPilgrim)
   await fill(db, createCalendar('Asia/Taipei'), {
-    ...{ pilgrims: event.pilgrims, perPilgrim, rounds, nowMs: Date.now() },
+    pilgrims: event.pilgrims,
+    perPilgrim,
+    rounds,
+    nowMs: Date.now(),
   })
   const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, EVENT_MANAGER_TOKEN: TOKEN }
   const services = await Promise.all(

@@ -34,8 +34,13 @@ export async function ask(page: Page, opener: Locator, button: string, typed?: s
 }
 
 export const LETTERS = [7, 8, 9].map((id) => ({
-  ...{ id, userId: pilgrimId(1), field: 'c:1', value: '{}', reason: `The disk ${id} is full.` },
-  ...{ refusals: 1, refused_at: new Date().toISOString() },
+  id,
+  userId: pilgrimId(1),
+  field: 'c:1',
+  value: '{}',
+  reason: `The disk ${id} is full.`,
+  refusals: 1,
+  refused_at: new Date().toISOString(),
 }))
 export const letter = (page: Page, id: number) => page.locator('.letter', { hasText: `#${id}` })
 
@@ -49,7 +54,10 @@ async function openPerson(page: Page, tab: string): Promise<void> {
 
 export const ACTIONS: readonly Action[] = [
   {
-    ...{ name: 'send', view: 'messages', request: ['POST', '**/api/event/push'], unchanged: '.count' },
+    name: 'send',
+    view: 'messages',
+    request: ['POST', '**/api/event/push'],
+    unchanged: '.count',
     async open(page) {
       await page.locator('.compose select').selectOption('all')
       await page.locator('.compose textarea').fill('Rain comes at noon.')
@@ -59,34 +67,55 @@ export const ACTIONS: readonly Action[] = [
     },
   },
   {
-    ...{ name: 'slot', view: 'messages', request: ['PUT', '**/admin/notifications'] },
+    name: 'slot',
+    view: 'messages',
+    request: ['PUT', '**/admin/notifications'],
     unchanged: '.schedule .rows',
     open: async (page) => ({
       control: page.locator('.schedule .rows > li').nth(1).getByRole('button', { name: 'Remove' }),
     }),
   },
   {
-    ...{ name: 'pause', view: 'lifecycle', request: ['PUT', '**/admin/status'], unchanged: '.state-line' },
-    open: (page) => ask(page, page.getByRole('button', { name: 'Pause…', exact: true }), 'Pause'),
+    name: 'pause',
+    view: 'lifecycle',
+    request: ['PUT', '**/admin/status'],
+    unchanged: '.state-line',
+    open: (page) =>
+      ask(
+        page,
+        page.getByRole('button', {
+          name: 'Pause…',
+          exact: true,
+        }),
+        'Pause',
+      ),
   },
   {
-    ...{ name: 'end', view: 'lifecycle', request: ['POST', '**/admin/end-activity'] },
+    name: 'end',
+    view: 'lifecycle',
+    request: ['POST', '**/admin/end-activity'],
     unchanged: '.state-line',
     open: (page) =>
       ask(page, page.getByRole('button', { name: 'End the event…' }), 'End the event for ever', 'Pilgrimage'),
   },
   {
-    ...{ name: 'requeue', view: 'house', request: ['POST', '**/dead-letters/8/replay'] },
+    name: 'requeue',
+    view: 'house',
+    request: ['POST', '**/dead-letters/8/replay'],
     unchanged: '.dead-letters .rows',
     open: async (page) => ({ control: letter(page, 8).getByRole('button', { name: 'Requeue' }) }),
   },
   {
-    ...{ name: 'drop', view: 'house', request: ['DELETE', '**/dead-letters/8'] },
+    name: 'drop',
+    view: 'house',
+    request: ['DELETE', '**/dead-letters/8'],
     unchanged: '.dead-letters .rows',
     open: (page) => ask(page, letter(page, 8).getByRole('button', { name: 'Drop…' }), 'Drop…', '#8'),
   },
   {
-    ...{ name: 'status', view: 'people', request: ['PUT', '**/users/*/status'] },
+    name: 'status',
+    view: 'people',
+    request: ['PUT', '**/users/*/status'],
     unchanged: '.person-actions',
     async open(page) {
       await openPerson(page, 'About')
@@ -95,17 +124,24 @@ export const ACTIONS: readonly Action[] = [
     act: (control) => control.selectOption('withdrawn'),
   },
   {
-    ...{ name: 'role', view: 'people', request: ['POST', '**/admin/roles'], unchanged: '.person-actions' },
+    name: 'role',
+    view: 'people',
+    request: ['POST', '**/admin/roles'],
+    unchanged: '.person-actions',
     open: async (page) => ({ control: page.getByLabel('Set role') }),
     act: (control) => control.selectOption('manager'),
   },
   {
-    ...{ name: 'revoke', view: 'people', request: ['DELETE', '**/users/*/trackers/*'] },
+    name: 'revoke',
+    view: 'people',
+    request: ['DELETE', '**/users/*/trackers/*'],
     unchanged: '.person .rows',
     open: (page) => ask(page, page.getByRole('button', { name: 'Revoke…' }), 'Revoke'),
   },
   {
-    ...{ name: 'erase', view: 'people', request: ['DELETE', `**/users/${pilgrimId(7)}`] },
+    name: 'erase',
+    view: 'people',
+    request: ['DELETE', `**/users/${pilgrimId(7)}`],
     unchanged: '.person-actions',
     open: (page) =>
       ask(page, page.locator('.person-actions .danger').first(), 'Erase for ever', pilgrimId(7)),

@@ -32,7 +32,7 @@ async function picture(page: Page, panel: string) {
     let light = 0
     for (let i = 0; i < data.length; i += 4) if (data[i]! + data[i + 1]! + data[i + 2]! > 384) light++
     return {
-      corner: [...data.slice(0, 4)],
+      corner: Array.from(data.slice(0, 4)),
       light: light / (data.length / 4),
       written: (globalThis as unknown as Noting).written.join('\n'),
     }
@@ -110,7 +110,9 @@ export function pictureTests(open: (options: ConsoleOptions) => Promise<OpenPage
   test('the browser’s own menu prints the report light, as wide as the paper, and on one page', async () => {
     for (const language of ['en', 'zh-Hant'] as const) {
       await using opened = await open({
-        ...{ view: 'reports', colorScheme: 'dark', language },
+        view: 'reports',
+        colorScheme: 'dark',
+        language,
         async before(page) {
           await page.route(
             '**/admin/surveys?*',

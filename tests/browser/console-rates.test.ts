@@ -16,8 +16,16 @@ const history = (from: number, through: number) => ({
   steps: Array.from({ length: (through - from) / 10 }, (): [number, number] => [5, 2]),
 })
 const counts = (seconds: number, points: number, checkins: number) => ({
-  ...{ at: iso(seconds), seconds: 1, points, checkins, duplicates: 0 },
-  totals: { points: 0, checkins: 0, duplicates: 0 },
+  at: iso(seconds),
+  seconds: 1,
+  points,
+  checkins,
+  duplicates: 0,
+  totals: {
+    points: 0,
+    checkins: 0,
+    duplicates: 0,
+  },
 })
 
 beforeEach(clearRates)

@@ -84,7 +84,9 @@ async function expectRefused(page: Page, { name, request: [method, path], ...act
       { name, refusal, focus: true },
     )
     expect({ name, refusal, state: await stateOf(page, action.unchanged) }).toEqual({
-      ...{ name, refusal, state: before },
+      name,
+      refusal,
+      state: before,
     })
     await page.unroute(path, handler)
   }

@@ -105,8 +105,15 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await using opened = await open({ view: 'messages', viewport, language: 'zh-Hant', colorScheme: 'dark' })
     const { page } = opened
     const usage = {
-      ...{ quota: { type: 'none', value: null }, consumption: { total_usage: 3 }, remaining: null },
-      ...{ usage_percent: null, followers: 9, configured: true },
+      quota: {
+        type: 'none',
+        value: null,
+      },
+      consumption: { total_usage: 3 },
+      remaining: null,
+      usage_percent: null,
+      followers: 9,
+      configured: true,
     }
     await page.route('**/line-usage', (route) => route.fulfill({ json: { ok: true, data: usage } }))
     await page.getByRole('button', { name: '新增提醒' }).click()

@@ -208,7 +208,9 @@ describeOnServers('the console', () => {
     const other = await startServer({
       name: 'admin',
       command: [process.execPath, join(ROOT, 'services/admin/main.ts')],
-      ...{ dir: await newDirectory('admin'), port, url },
+      dir: await newDirectory('admin'),
+      port,
+      url,
       env: {
         ...(stack.settings as Record<string, string>),
         EVENT_MANAGER_TOKEN: 'x:another-token-of-x',

@@ -3,8 +3,15 @@ import { describe, expect, test } from 'bun:test'
 import { fitQuestions, type Question } from '#proxy/pages/console/views/reports/fit-questions.ts'
 
 const question = (i: number, answers: number, others = 0): Question => ({
-  ...{ name: `q${i}`, ask: null, answered: 100, others },
-  bars: Array.from({ length: answers }, (_, n) => ({ name: `answer ${n}`, value: n, shown: `${n}` })),
+  name: `q${i}`,
+  ask: null,
+  answered: 100,
+  others,
+  bars: Array.from({ length: answers }, (_, n) => ({
+    name: `answer ${n}`,
+    value: n,
+    shown: `${n}`,
+  })),
 })
 const many = (count: number, answers: number) => Array.from({ length: count }, (_, i) => question(i, answers))
 const namesOf = (columns: readonly (readonly Question[])[]) =>

@@ -84,7 +84,11 @@ test('the journal is full at its bound, also within one batch, until an entry is
   const appended = [journal.append(submission), ...Array.from({ length: 4 }, () => journal.append(checkin()))]
   const outcomes = await Promise.allSettled(appended)
   expect(outcomes.map(({ status }) => status)).toEqual([
-    ...['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected'],
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
+    'rejected',
+    'rejected',
   ] as never)
   expect(await rejection(journal.append(checkin()))).toBeInstanceOf(JournalFull)
   journal.remove([submission.id])

@@ -26,9 +26,19 @@ test('it sends nothing more once it has noticed, and holds nothing', async () =>
   const tally = createTally()
   let nowMs = Date.now()
   const phone = new Phone({
-    ...{ person, tally, shared: createClient(common), departureMs: nowMs - 60 * MINUTE },
-    ...{ turns: createTurns(1), callTurns: createTurns(1), random: Math.random, now: () => nowMs },
-    clientOf: (id) => createClient({ ...common, identity: { userId: id } }),
+    person,
+    tally,
+    shared: createClient(common),
+    departureMs: nowMs - 60 * MINUTE,
+    turns: createTurns(1),
+    callTurns: createTurns(1),
+    random: Math.random,
+    now: () => nowMs,
+    clientOf: (id) =>
+      createClient({
+        ...common,
+        identity: { userId: id },
+      }),
     signal: new AbortController().signal,
   })
   let clockS = 0

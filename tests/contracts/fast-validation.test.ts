@@ -176,8 +176,13 @@ describe('the fast selection of fields', () => {
     })
     const end = { lat: 24.1, lng: 120.6, route_km: null }
     const summary = {
-      ...{ zoom: 6, requested_zoom: 18, since: null, spread_km: 1.25 },
-      ...{ front: end, middle: null, tail: null },
+      zoom: 6,
+      requested_zoom: 18,
+      since: null,
+      spread_km: 1.25,
+      front: end,
+      middle: null,
+      tail: null,
     }
     const beside = { ...summary, as_of: '2026-04-12T04:00:00.000Z' }
     const given = { ...beside, front: { ...end, secret: 1 }, secret: 1 }

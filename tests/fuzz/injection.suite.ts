@@ -34,7 +34,15 @@ const POSITIONS: readonly (readonly unknown[])[] = [
     '9'.repeat(40),
     '2026-13-45',
   ].flatMap((text) => [[text], [text, text], ['0', text]]),
-  ...[[-1], [2 ** 31], [2 ** 53 - 1], [2 ** 53], [1.5], [null], [[]], [{}], []],
+  [-1],
+  [2 ** 31],
+  [2 ** 53 - 1],
+  [2 ** 53],
+  [1.5],
+  [null],
+  [[]],
+  [{}],
+  [],
 ]
 
 function databases(stack: TestStack): void {

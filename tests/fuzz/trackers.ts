@@ -40,19 +40,23 @@ export const tracker = (operation: string, usual: fc.Arbitrary<unknown>): fc.Arb
     : usual
 
 const PARAMETERS = [
-  ...['lat', 'lon', 'lng', 'location', 'valid', 'timestamp', 'time'],
-  ...[
-    'speed',
-    'speed_ms',
-    'spd',
-    'spd_kph',
-    'accuracy',
-    'acc',
-    'altitude',
-    'alt',
-    '__proto__',
-    'constructor',
-  ],
+  'lat',
+  'lon',
+  'lng',
+  'location',
+  'valid',
+  'timestamp',
+  'time',
+  'speed',
+  'speed_ms',
+  'spd',
+  'spd_kph',
+  'accuracy',
+  'acc',
+  'altitude',
+  'alt',
+  '__proto__',
+  'constructor',
 ]
 
 const parameters = fc

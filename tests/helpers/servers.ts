@@ -64,7 +64,11 @@ export async function startPostgres(options: { args?: readonly string[] } = {}):
   return startServer({
     name: 'postgres',
     command: [
-      ...[join(bin, 'postgres'), '-D', data, '-p', `${port}`],
+      join(bin, 'postgres'),
+      '-D',
+      data,
+      '-p',
+      `${port}`,
       ...[...settings, ...(options.args ?? [])].flatMap((setting) => ['-c', setting]),
     ],
     dir,
@@ -89,9 +93,26 @@ export async function startRedis(
   return startServer({
     name: 'redis',
     command: [
-      ...[commandPath('redis-server'), '--bind', '127.0.0.1', '--port', `${port}`, '--dir', dir],
-      ...['--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--maxmemory-policy', 'noeviction'],
-      ...['--hash-max-listpack-entries', '32', '--databases', `${REDIS_DATABASES}`, ...args],
+      commandPath('redis-server'),
+      '--bind',
+      '127.0.0.1',
+      '--port',
+      `${port}`,
+      '--dir',
+      dir,
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'always',
+      '--save',
+      '',
+      '--maxmemory-policy',
+      'noeviction',
+      '--hash-max-listpack-entries',
+      '32',
+      '--databases',
+      `${REDIS_DATABASES}`,
+      ...args,
     ],
     dir,
     port,
@@ -137,9 +158,14 @@ export async function startRedisCluster(masters = 3, replicas = 0): Promise<Redi
 const startClusterNode = (): Promise<Server> =>
   startRedis({
     args: [
-      ...['--cluster-enabled', 'yes', '--cluster-port', `${freePort()}`, '--cluster-node-timeout', '2000'],
-      // One node's slots must stay available while a test stops another node.
-      ...['--cluster-require-full-coverage', 'no'],
+      '--cluster-enabled',
+      'yes',
+      '--cluster-port',
+      `${freePort()}`,
+      '--cluster-node-timeout',
+      '2000',
+      '--cluster-require-full-coverage',
+      'no',
     ],
   })
 

@@ -32,7 +32,12 @@ test('the table has a row for every read endpoint and for no other', () => {
 
 /** Fields that change with time or with each read. */
 const MOMENTARY = new Set([
-  ...['as_of', 'generated_at', 'exported_at', 'pending', 'request_id', 'updated_at'],
+  'as_of',
+  'generated_at',
+  'exported_at',
+  'pending',
+  'request_id',
+  'updated_at',
   // Only Redis knows it.
   'last_used_at',
 ])

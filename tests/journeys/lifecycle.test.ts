@@ -75,7 +75,9 @@ describeBothStacks('the states', (stack) => {
     const audit = await stack.fetch('/api/event/admin/audit', { headers: admin('owner') })
     const { items } = await dataOf(audit, auditEndpoint)
     expect(items.map(({ action, details }) => details.status ?? action).reverse()).toEqual([
-      ...['paused', 'active', 'paused'],
+      'paused',
+      'active',
+      'paused',
       'end-activity',
     ])
   }, 60_000)

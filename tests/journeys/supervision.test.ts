@@ -115,7 +115,13 @@ describeBothStacks('supervision', (stack) => {
     await syncTrack(stack, userId, [at(5.1, 300), at(-24 * 60, 300)])
     expect(await dataOf(await read(`admin/users/${userId}`), userEndpoint)).toMatchObject({
       latest_day: {
-        ...{ day: first.day, points: 6, left_out: { ...left_out, 'too-soon': 2 }, truncated: false },
+        day: first.day,
+        points: 6,
+        left_out: {
+          ...left_out,
+          'too-soon': 2,
+        },
+        truncated: false,
         last: { recorded_at: new Date(at(5.1, 300).timestamp).toISOString() },
       },
     })

@@ -142,7 +142,10 @@ describeOnServers('tracker apps', () => {
     const processes: Server[] = [
       ...ServiceName.options.map((name) => stack.service(name)),
       stack.service('tracking', 1),
-      ...[stack.postgres, stack.redis, stack.nats, stack.caddy],
+      stack.postgres,
+      stack.redis,
+      stack.nats,
+      stack.caddy,
     ]
     const logs = processes.map(({ dir }) => readFileSync(join(dir, 'server.log'), 'utf8')).join('\n')
     expect(keys.length).toBeGreaterThan(ROUNDS)

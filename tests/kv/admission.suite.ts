@@ -184,8 +184,13 @@ export function admissionSuite(driver: KvDriver): void {
       const outcomes = Map.groupBy(verdicts, (_, i) => submissions[i]!.userId)
       for (const of of outcomes.values())
         expect(of.map((one) => (one.outcome === 'admitted' ? `${one.pending}` : one.outcome))).toEqual([
-          ...['1', '1', '2', '3', '4'],
-          ...['limited', 'limited'],
+          '1',
+          '1',
+          '2',
+          '3',
+          '4',
+          'limited',
+          'limited',
         ])
       expect(outcomes.size).toBe(4)
     })

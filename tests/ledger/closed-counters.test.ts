@@ -55,7 +55,14 @@ test('points that an ended epoch confirmed and that were not stored are lost', (
 
 test('a slice that is stored and acknowledged while the ledger is read is not lost', () => {
   const counters = (settled: number) => ({
-    ...{ epoch: 'now', admitted: 6, checkins: 0, settled, duplicate: 0, dropped: 0, erased: 0, expired: 0 },
+    epoch: 'now',
+    admitted: 6,
+    checkins: 0,
+    settled,
+    duplicate: 0,
+    dropped: 0,
+    erased: 0,
+    expired: 0,
     callers: {},
   })
   const stored = { ...STORED, epoch: 'now', stored: 4, erased: 0, duplicate: 0, dropped: 0 }
@@ -105,8 +112,18 @@ test.each([
 
 test('the figures of the epoch that the store is in', () => {
   const counters = (settled: number) => ({
-    ...{ epoch: 'now', admitted: 200, checkins: 0, settled, duplicate: 9, dropped: 8, erased: 6, expired: 4 },
-    callers: { a: 50, b: 20 },
+    epoch: 'now',
+    admitted: 200,
+    checkins: 0,
+    settled,
+    duplicate: 9,
+    dropped: 8,
+    erased: 6,
+    expired: 4,
+    callers: {
+      a: 50,
+      b: 20,
+    },
   })
   const row = { ...STORED, epoch: 'now', stored: 60, dead_letters: 10, repeated: 12, erased: 14 }
   const caller = { epoch: 'now', partition: 0 }
@@ -138,7 +155,15 @@ test('the figures of the epoch that the store is in', () => {
 
 test('flat figures name each reason of a rejection, and only counts', () => {
   expect(statesOf(ledgerOf(9))).toEqual({
-    ...{ received: 25, stored: 5, duplicate: 5, pending: 0, journaled: 2, deadLetter: 0, erased: 5, lost: 2 },
-    ...{ inFlight: 0, 'rejected_too-old': 6 },
+    received: 25,
+    stored: 5,
+    duplicate: 5,
+    pending: 0,
+    journaled: 2,
+    deadLetter: 0,
+    erased: 5,
+    lost: 2,
+    inFlight: 0,
+    'rejected_too-old': 6,
   })
 })

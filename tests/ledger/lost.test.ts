@@ -46,15 +46,16 @@ describeOnServers('points that the store has lost', () => {
   }
   const flushAll = (kv: Kv, changes: Partial<FlushContext> = {}) =>
     flush({
-      ...{
-        db,
-        kv,
-        log,
-        calendar: createCalendar('Asia/Taipei'),
-        now: () => NOW,
-        metrics: createMetrics('test'),
-      },
-      ...{ retentionMs: 60_000, lockMs: 90_000, slicePoints: 3, stopping: new AbortController().signal },
+      db,
+      kv,
+      log,
+      calendar: createCalendar('Asia/Taipei'),
+      now: () => NOW,
+      metrics: createMetrics('test'),
+      retentionMs: 6e4,
+      lockMs: 9e4,
+      slicePoints: 3,
+      stopping: new AbortController().signal,
       ...changes,
     })
   const columns = async (kv: Kv): Promise<Partial<Ledger>> => {

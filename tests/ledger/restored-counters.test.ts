@@ -15,7 +15,13 @@ describeFlushHarness('closed counters', (harness) => {
     await sql`
       INSERT INTO ledger_callers (epoch, partition, caller, acknowledged, lost) VALUES ('gone', 0, 'a', 90, 2)`
     const closed: PartitionCounters = {
-      ...{ epoch: 'gone', admitted: 88, checkins: 0, settled: 33, duplicate: 17, dropped: 19, erased: 23 },
+      epoch: 'gone',
+      admitted: 88,
+      checkins: 0,
+      settled: 33,
+      duplicate: 17,
+      dropped: 19,
+      erased: 23,
       expired: 4,
       callers: { a: 88 },
     }

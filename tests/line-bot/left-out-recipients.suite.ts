@@ -38,7 +38,9 @@ export function leftOutRecipientsTests(stack: TestStack, line: LineServer): void
       return found
     }
     const named = (userId: string, reason: LeftOutRecipient['reason']) => ({
-      ...{ userId, reason, devices: 0 },
+      userId,
+      reason,
+      devices: 0,
       display_name: `Name of ${userId}`,
     })
     const users = { user_ids: [phones[2]!, reached, paused, blocked, phones[0]!, phones[1]!], text: 'x' }

@@ -75,8 +75,14 @@ export async function openWorkplace(root: string, directory: string, thorough: b
       const startedMs = performance.now()
       const child = Bun.spawn(
         [
-          ...[process.execPath, 'test', '--no-env-file', '--no-orphans', '--bail=1'],
-          ...[`--timeout=${TEST_MS}`, ...names, `./${file}`],
+          process.execPath,
+          'test',
+          '--no-env-file',
+          '--no-orphans',
+          '--bail=1',
+          `--timeout=${TEST_MS}`,
+          ...names,
+          `./${file}`,
         ],
         { cwd: tree, env: { ...env, TEST_DIRECTORY: own }, stdio: ['ignore', 'pipe', 'pipe'] },
       )

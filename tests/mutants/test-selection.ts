@@ -72,8 +72,15 @@ export const ROOMS: readonly Room[] = [
       'line-bot/figures',
     ],
     through: [
-      ...['webhook', 'push', 'announcements', 'notifications', 'send-messages'],
-      ...['web-push', 'pilgrim-replies', 'links', 'refused-webhook-events'],
+      'webhook',
+      'push',
+      'announcements',
+      'notifications',
+      'send-messages',
+      'web-push',
+      'pilgrim-replies',
+      'links',
+      'refused-webhook-events',
     ]
       .map((name) => `line-bot/${name}`)
       .concat('journeys/writes-without-kv'),

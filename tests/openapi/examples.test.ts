@@ -88,12 +88,11 @@ beforeAll(async () => {
   // Two letters to read, requeue and drop: no request makes one.
   const at = Date.now() - 3_600_000
   const letter = (minutes: number) => ({
-    ...{
-      userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
-      field: `t${at + minutes}`,
-      value: `[0,${at},24.1481,120.6731,1]`,
-    },
-    ...{ reason: 'refused', createdAt: new Date(at) },
+    userId: 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye',
+    field: `t${at + minutes}`,
+    value: `[0,${at},24.1481,120.6731,1]`,
+    reason: 'refused',
+    createdAt: new Date(at),
   })
   await db.orm.insert(deadLetters).values([letter(0), letter(1)])
   // A tracker and a link that an operator ends, beside those that the pilgrim ends.
@@ -102,8 +101,11 @@ beforeAll(async () => {
     .insert(trackers)
     .values({ ...theirs, id: '3b8f0a1c-4a8e-4c6b-9d59-7d0f3c520b2e', keyHash: 'a lost phone' })
   await db.orm.insert(shares).values({
-    ...{ ...theirs, id: 'aLinkOfALostPhone0000000', madeBy: 'pilgrim', showName: false },
-    expiresAt: new Date(at + 86_400_000),
+    ...theirs,
+    id: 'aLinkOfALostPhone0000000',
+    madeBy: 'pilgrim',
+    showName: false,
+    expiresAt: new Date(at + 864e5),
   })
   // Who follows the bot may be given a role.
   await db.orm

@@ -18,7 +18,11 @@ test('redocly finds no error and nothing to warn of', async () => {
       [
         process.execPath,
         join(ROOT, 'node_modules/@redocly/cli/bin/cli.js'),
-        ...['lint', file, '--extends=recommended', '--format=json', '--max-problems=1000'],
+        'lint',
+        file,
+        '--extends=recommended',
+        '--format=json',
+        '--max-problems=1000',
       ],
       { cwd: directory, env: { ...process.env, ...QUIET }, stdout: 'pipe', stderr: 'pipe' },
     )

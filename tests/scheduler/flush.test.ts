@@ -56,12 +56,24 @@ describeFlushHarness('flush', (harness) => {
     const place = { user_id: 'anna', lat: 24.15, lng: 120.67 }
     expect([...stored]).toEqual([
       {
-        ...{ ...place, kind: 'c', sent: NOON + HOUR_MS, recorded: NOON, received: NOON + 1, ...measured },
-        ...{ in_range: true, clock_corrected: true },
+        ...place,
+        kind: 'c',
+        sent: NOON + HOUR_MS,
+        recorded: NOON,
+        received: NOON + 1,
+        ...measured,
+        in_range: true,
+        clock_corrected: true,
       },
       {
-        ...{ ...place, kind: 't', sent: NOON + 1, recorded: NOON + 1, received: NOON + 1_001, ...nothing },
-        ...{ in_range: false, clock_corrected: false },
+        ...place,
+        kind: 't',
+        sent: NOON + 1,
+        recorded: NOON + 1,
+        received: NOON + 1001,
+        ...nothing,
+        in_range: false,
+        clock_corrected: false,
       },
     ])
   })

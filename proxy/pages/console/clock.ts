@@ -23,7 +23,9 @@ const formats = computed(() => {
     shortDay: make({ month: 'short', day: 'numeric' }),
     weekday: new Intl.DateTimeFormat(consoleLanguage.value, {
       timeZone: 'UTC',
-      ...{ weekday: 'short', month: 'short', day: 'numeric' },
+      weekday: 'short',
+      month: 'short',
+      day: 'numeric',
     }),
     near: new Intl.RelativeTimeFormat(consoleLanguage.value, { numeric: 'auto' }),
     local: new Intl.DateTimeFormat('sv-SE', { ...zone, dateStyle: 'short', timeStyle: 'medium' }),

@@ -41,8 +41,20 @@ export function viewOf(camera: Camera, size: Size, density: number, type = 1): V
   const left = camera.x - width / 2 / scale
   const top = camera.y - height / 2 / scale
   return {
-    ...{ scale, left, top, width, height, density, type, zoom: camera.zoom },
-    bounds: { west: left, north: top, east: left + width / scale, south: top + height / scale },
+    scale,
+    left,
+    top,
+    width,
+    height,
+    density,
+    type,
+    zoom: camera.zoom,
+    bounds: {
+      west: left,
+      north: top,
+      east: left + width / scale,
+      south: top + height / scale,
+    },
   }
 }
 

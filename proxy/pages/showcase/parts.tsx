@@ -19,8 +19,24 @@ const Part = ({ title, children }: { readonly title: string; readonly children: 
 )
 
 const COLOURS = [
-  ...['paper', 'surface', 'sunken', 'ink', 'soft', 'line', 'accent', 'gold', 'gold-fill', 'jade', 'good'],
-  ...['warning', 'danger', 'map-sea', 'map-land', 'map-coast', 'map-route', 'map-walked'],
+  'paper',
+  'surface',
+  'sunken',
+  'ink',
+  'soft',
+  'line',
+  'accent',
+  'gold',
+  'gold-fill',
+  'jade',
+  'good',
+  'warning',
+  'danger',
+  'map-sea',
+  'map-land',
+  'map-coast',
+  'map-route',
+  'map-walked',
 ]
 
 export const Colours = () => (

@@ -45,10 +45,17 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
   const waiting = await pendingUsersWithTimeout(context.kv)
   const ordered = await orderedByShown(context, sort, waiting)
   const rows = await readRows(context, {
-    ...{ sort, order, limit: limit + 1, search: search ?? null, after },
+    sort,
+    order,
+    limit: limit + 1,
+    search: search ?? null,
+    after,
     seenBefore: hours === undefined ? null : time(context.now() - hours * HOUR_MS),
     linkedAt: withLinks === undefined ? null : time(context.now()),
-    waiting: (waiting ?? []).map((userId) => ({ user_id: userId, key: ordered?.keys.get(userId) ?? null })),
+    waiting: (waiting ?? []).map((userId) => ({
+      user_id: userId,
+      key: ordered?.keys.get(userId) ?? null,
+    })),
   })
   const keyOf = (row: Row): string =>
     ordered?.keys.get(row.user_id) ?? (sort === 'last_seen' ? time(row.last_ms ?? 0) : row.sort_key)

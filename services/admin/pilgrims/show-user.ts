@@ -119,7 +119,9 @@ function checkInsOf(stored: readonly CheckIn[], entries: readonly Entry[]): User
     .map(({ recordedMs, receivedMs, lat, lng, mode, inRange, pending: isPending }) => ({
       recorded_at: time(recordedMs),
       received_at: time(receivedMs),
-      ...{ lat, lng, mode },
+      lat,
+      lng,
+      mode,
       in_range: inRange,
       pending: isPending,
     }))

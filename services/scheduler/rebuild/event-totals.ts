@@ -41,7 +41,10 @@ export class EventTotals {
     }))
     const days = [...this.#days].map(([day, { pilgrims }]) => ({ day, pilgrims }))
     const modes = [...this.#modes.values()].map(({ day, mode, distanceMm, carbonMg }) => ({
-      ...{ day, mode, distance_mm: distanceMm, carbon_mg: carbonMg },
+      day,
+      mode,
+      distance_mm: distanceMm,
+      carbon_mg: carbonMg,
     }))
     await differences.reconcile(tx, EVENT_HOURS, hours, await rowsOf(tx, EVENT_HOURS))
     await differences.reconcile(tx, EVENT_DAYS, days, await rowsOf(tx, EVENT_DAYS))
@@ -74,7 +77,10 @@ const rowsOf = async (tx: Query, table: Table): Promise<Row[]> => [
 
 /** The columns of a row for sums. */
 export const rowOf = ({ points, checkins, distanceMm, carbonMg }: Totals) => ({
-  ...{ points, checkins, distance_mm: distanceMm, carbon_mg: carbonMg },
+  points,
+  checkins,
+  distance_mm: distanceMm,
+  carbon_mg: carbonMg,
 })
 
 const sumsOf = (row: Row): Totals => ({

@@ -86,8 +86,12 @@ function totalsOf(userId: string, points: readonly FoldPoint[], days: readonly D
   const lastMs = points.at(-1)!.t
   const { lat, lng } = points.find(({ t }) => t === lastMs)!
   return {
-    ...{ user_id: userId, ...rowOf(sums), first_seen: points[0]!.t, last_seen: lastMs },
-    ...{ last_lat: lat, last_lng: lng },
+    user_id: userId,
+    ...rowOf(sums),
+    first_seen: points[0]!.t,
+    last_seen: lastMs,
+    last_lat: lat,
+    last_lng: lng,
   }
 }
 
@@ -98,9 +102,16 @@ function dayOf(userId: string, { day, delta, end }: DayChange, calendar: Calenda
     if (points > 0) hours |= 1 << Math.round((hour - startMs) / HOUR_MS)
   const { anchor, before } = end
   return {
-    ...{ user_id: userId, day, ...rowOf(delta), hours },
-    ...{ anchor_lat: anchor!.lat, anchor_lng: anchor!.lng, anchor_at: anchor!.t },
-    ...{ before_lat: before?.lat ?? null, before_lng: before?.lng ?? null, before_at: before?.t ?? null },
+    user_id: userId,
+    day,
+    ...rowOf(delta),
+    hours,
+    anchor_lat: anchor!.lat,
+    anchor_lng: anchor!.lng,
+    anchor_at: anchor!.t,
+    before_lat: before?.lat ?? null,
+    before_lng: before?.lng ?? null,
+    before_at: before?.t ?? null,
   }
 }
 

@@ -7,8 +7,12 @@ export const TOTALS: Table = {
   name: 'pilgrim_totals',
   key: ['user_id'],
   columns: {
-    ...{ user_id: 'text', ...SUMS, first_seen: 'instant', last_seen: 'instant' },
-    ...{ last_lat: 'number', last_lng: 'number' },
+    user_id: 'text',
+    ...SUMS,
+    first_seen: 'instant',
+    last_seen: 'instant',
+    last_lat: 'number',
+    last_lng: 'number',
   },
 }
 
@@ -16,9 +20,16 @@ export const DAYS: Table = {
   name: 'pilgrim_days',
   key: ['user_id', 'day'],
   columns: {
-    ...{ user_id: 'text', day: 'day', ...SUMS, hours: 'whole' },
-    ...{ anchor_lat: 'number', anchor_lng: 'number', anchor_at: 'instant' },
-    ...{ before_lat: 'number', before_lng: 'number', before_at: 'instant' },
+    user_id: 'text',
+    day: 'day',
+    ...SUMS,
+    hours: 'whole',
+    anchor_lat: 'number',
+    anchor_lng: 'number',
+    anchor_at: 'instant',
+    before_lat: 'number',
+    before_lng: 'number',
+    before_at: 'instant',
   },
 }
 

@@ -26,7 +26,10 @@ export function createMap(
       positions.map(({ userId }) => userId),
     )
     return positions.map(({ userId, lat, lng, t }) => ({
-      ...{ id: live.publicId(userId), lat, lng, recorded_at: time(t) },
+      id: live.publicId(userId),
+      lat,
+      lng,
+      recorded_at: time(t),
       ...(maySeeId(config, operator, userId) ? { userId } : {}),
       display_name: names.get(userId) ?? null,
     }))

@@ -97,7 +97,14 @@ function createPhones(
       if (known !== undefined) return known
       const [person, random] = [crowd.people[who]!, randomOf(-1, who)]
       const phone = new Phone({
-        ...{ person, shared, clientOf, departureMs, tally, ...lanes, random, signal },
+        person,
+        shared,
+        clientOf,
+        departureMs,
+        tally,
+        ...lanes,
+        random,
+        signal,
         now: Date.now,
       })
       phones.set(who, phone)

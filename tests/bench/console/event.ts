@@ -84,8 +84,13 @@ async function startCrowd(stack: RealTestStack, redisUrl: string, pilgrims: numb
     const walked = ((t - startedMs) / 1_000 / DAY_S) * 0.3
     const position = { t, lat: 24 + (i % 997) / 1_000 + walked, lng: 120.5 + (i % 89) / 180 }
     return {
-      ...{ id: `${startedMs}-${id++}`, userId: walkerId(i), kind: 'sync' as const, entries: [] },
-      ...{ duplicateKey: '', recordedMs: t, position },
+      id: `${startedMs}-${id++}`,
+      userId: walkerId(i),
+      kind: 'sync' as const,
+      entries: [],
+      duplicateKey: '',
+      recordedMs: t,
+      position,
     }
   }
   const checkIn = (i: number) =>

@@ -25,8 +25,17 @@ export async function startCrowd(redisUrl: string, pilgrims: number): Promise<()
     const walkedM = ((t - startedMs) / 1_000) * METRES_A_SECOND
     const { lat, lng } = route!.at(20_000 + (i / pilgrims) * SPREAD_M + walkedM)
     return {
-      ...{ id: `${startedMs}-${id++}`, userId: walkerId(i), kind: 'sync', entries: [], duplicateKey: '' },
-      ...{ recordedMs: t, position: { t, lat, lng } },
+      id: `${startedMs}-${id++}`,
+      userId: walkerId(i),
+      kind: 'sync',
+      entries: [],
+      duplicateKey: '',
+      recordedMs: t,
+      position: {
+        t,
+        lat,
+        lng,
+      },
     }
   }
   const everybody = Array.from({ length: pilgrims }, (_, i) => i)

@@ -55,8 +55,11 @@ async function measureMap(stack: RealTestStack): Promise<number> {
     sayFrames('zooming', zooming)
     for (const { name, firstDataMs, answers, slowest, largest } of await measureViews(page))
       say(
-        ...[name, `${ms(firstDataMs)} ms`, `${answers} answers`],
-        ...[`slowest ${slowest.path} ${ms(slowest.ms)} ms`, `largest ${largest.path} ${kb(largest.bytes)}`],
+        name,
+        `${ms(firstDataMs)} ms`,
+        `${answers} answers`,
+        `slowest ${slowest.path} ${ms(slowest.ms)} ms`,
+        `largest ${largest.path} ${kb(largest.bytes)}`,
       )
     say('after all views', sayHeld(await heldBy(devtools)))
     return quantile(panning.works, 0.95)

@@ -170,8 +170,10 @@ test.each([
     {
       route: winding,
       stations: [9, 21, 33, 44].map((km) => ({
-        ...{ name: `${km}`, names: {}, alongM: km * 1_000 },
-        ...winding.at(km * 1_000),
+        name: `${km}`,
+        names: {},
+        alongM: km * 1e3,
+        ...winding.at(km * 1e3),
       })),
     },
   ],

@@ -6,8 +6,13 @@ import { wayShapes } from '#proxy/pages/walk/way/way-shapes.ts'
 const time = (minute: number) => new Date(Date.UTC(2026, 3, 12, 1, minute)).toISOString()
 const place = (minute: number) => ({ t: time(minute), lat: 24 + minute / 1_000, lng: 120.5 })
 const stretch = (from: number, to: number, kg: number) => ({
-  ...{ from: time(from), to: time(to), mode: kg > 0 ? 'bus' : 'walk', inferred: true },
-  ...{ km: 1, speed_kmh: kg > 0 ? 40 : 4, carbon_kg: kg },
+  from: time(from),
+  to: time(to),
+  mode: kg > 0 ? 'bus' : 'walk',
+  inferred: true,
+  km: 1,
+  speed_kmh: kg > 0 ? 40 : 4,
+  carbon_kg: kg,
 })
 const EMPTY = { km: 0, checkIns: 0, line: [], stretches: [], checkins: [] }
 

@@ -64,7 +64,8 @@ function operatingCommands(): Command[] {
   const { lifecycle, messages } = words.value
   const commands: Command[] = [
     {
-      ...{ name: messages.compose, also: alsoOf('compose') },
+      name: messages.compose,
+      also: alsoOf('compose'),
       run: () => show('messages', { panel: 'compose' }),
     },
   ]

@@ -145,7 +145,9 @@ function summaryText(state: Message['state'], { sent, recipients, failed, web_pu
   const devices = web_push.sent + web_push.waiting + web_push.failed
   if (devices === 0) return inLine
   const byPush = fill(words.value.messages.deviceFigures, {
-    ...{ sent: number(web_push.sent), total: number(devices), failed: number(web_push.failed) },
+    sent: number(web_push.sent),
+    total: number(devices),
+    failed: number(web_push.failed),
   })
   return `${inLine} · ${byPush}`
 }

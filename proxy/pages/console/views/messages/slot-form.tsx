@@ -18,8 +18,12 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
 const DAY_MS = 86_400_000
 
 const newSlot = (): Slot => ({
-  ...{ id: '', enabled: true, hour: 6, dates: [dayOf(now.value + DAY_MS)] },
-  ...{ audience: 'participants', text: { 'zh-Hant': '' } },
+  id: '',
+  enabled: true,
+  hour: 6,
+  dates: [dayOf(now.value + DAY_MS)],
+  audience: 'participants',
+  text: { 'zh-Hant': '' },
 })
 
 interface Props {

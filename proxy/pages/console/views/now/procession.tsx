@@ -71,7 +71,8 @@ function Rule({ map }: { readonly map: EventMap }) {
     <>
       <p class={ageMs > OLD_MS ? 'small warn-text' : 'small quiet'}>
         {fill(ageMs > OLD_MS ? said.positionsOld : said.positionsSince, {
-          ...{ time: date(map.seen_since), age: duration(ageMs) },
+          time: date(map.seen_since),
+          age: duration(ageMs),
         })}
       </p>
       <p class="small quiet">{said.endsRule}</p>

@@ -78,7 +78,9 @@ const queryOf = (
   sort: Sort,
   descending: boolean,
 ): Input<'listUsers'> => ({
-  ...{ sort, order: descending ? 'desc' : 'asc', limit: PAGE },
+  sort,
+  order: descending ? 'desc' : 'asc',
+  limit: PAGE,
   ...(silentHours > 0 ? { silent_hours: silentHours } : {}),
   ...(withLinks ? { with_links: 'true' } : {}),
   ...(search === '' ? {} : { search }),

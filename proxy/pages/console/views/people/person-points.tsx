@@ -28,7 +28,8 @@ interface Props {
 export function PersonPoints({ userId, onlyOut }: Props) {
   const day = useSignal<string | null>(null)
   const query = {
-    ...{ userId, limit: PAGE },
+    userId,
+    limit: PAGE,
     ...(day.value === null ? {} : { day: day.value }),
     ...(onlyOut.value ? { only: 'left-out' as const } : {}),
   }
@@ -132,7 +133,9 @@ const DayChoice = ({ page, onChoose }: ChoiceProps) => (
       {page.days.map(({ day, points, km }) => (
         <option key={day} value={day}>
           {fill(words.value.people.dayFigures, {
-            ...{ day: dayName(day), points: number(points), km: oneDigit(km) },
+            day: dayName(day),
+            points: number(points),
+            km: oneDigit(km),
           })}
         </option>
       ))}

@@ -51,7 +51,10 @@ export function saveHour(hour: string, { cells, ...places }: Hour): void {
     what,
     placeName(place, route.peek()),
     place.route_km === null || place.unsure ? null : Math.round(place.route_km * 10) / 10,
-    ...[place.lat, place.lng, points, hour],
+    place.lat,
+    place.lng,
+    points,
+    hour,
   ]
   saveCsv(
     [

@@ -116,7 +116,10 @@ function signsOf(places: ProcessionPlaces, { left, top, scale }: View): Sign[] {
     else {
       const from = x - (mark === 'front' ? (MARKS.front.at[0] * SIGN) / 24 : SIGN / 2)
       signs.push({
-        ...{ marks: [mark], x, y, place: placeName(place, route.peek()) },
+        marks: [mark],
+        x,
+        y,
+        place: placeName(place, route.peek()),
         symbol: [from, y - SIGN, from + SIGN, y],
       })
     }

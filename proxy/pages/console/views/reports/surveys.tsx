@@ -98,7 +98,10 @@ const barsOf = ({ counts }: Page, question: string): readonly Bar[] =>
 
 const printedOf = (page: Page): readonly Question[] =>
   questionsOf(page).map((name) => ({
-    ...{ name, ask: askOf(name), bars: barsOf(page, name), answered: page.responses[name] ?? 0 },
+    name,
+    ask: askOf(name),
+    bars: barsOf(page, name),
+    answered: page.responses[name] ?? 0,
     others: Math.max(0, Object.keys(page.counts[name] ?? {}).length - BARS),
   }))
 

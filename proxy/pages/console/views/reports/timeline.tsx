@@ -71,7 +71,9 @@ function Chart({ timeline, grain }: ChartProps) {
   const marks = useMemo(() => marksOf(timeline, last), [timeline, last])
   const [from, to] = range.value ?? [rows[0]?.t ?? 0, rows.at(-1)?.t ?? 0]
   const charted: Charted = {
-    ...{ rows, marks, hourly: grain === 'hours' },
+    rows,
+    marks,
+    hourly: grain === 'hours',
     series: series.value,
     label: said.series[series.value],
   }

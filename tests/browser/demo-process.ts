@@ -4,7 +4,7 @@ import { cleanEnvironment } from '#tests/helpers/clean-environment.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
 
-const DEMO = join(import.meta.dir, '../../shared/client/demo.ts')
+const DEMO = join(import.meta.dir, '../crowd/demo.ts')
 
 /** What the demo says at its end. */
 export interface DemoSummary {

@@ -16,7 +16,7 @@ const NOW_MS = Date.parse('2026-04-15T04:00:00Z')
 const STEP_M = 75
 
 const faults: string[] = []
-const way = readRoute(join(import.meta.dir, '../../shared/client/demo/route.geojson'), faults)
+const way = readRoute(join(import.meta.dir, '../crowd/route.geojson'), faults)
 
 /** A point a minute, up to 31 km along the route, as a phone without a clear sky measures it. */
 const walked = (minutes: number, silentMinutes: number): Fix[] =>

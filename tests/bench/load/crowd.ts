@@ -6,7 +6,7 @@ import { openKv } from '#shared/kv/open-kv.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
 import { walkerId } from '../aggregates/fill.ts'
 
-export const ROUTE = join(import.meta.dir, '../../../shared/client/demo/route.geojson')
+export const ROUTE = join(import.meta.dir, '../../crowd/route.geojson')
 
 /** The procession is this long; everybody walks at the same speed. */
 const SPREAD_M = 12_000

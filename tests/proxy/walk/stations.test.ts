@@ -164,7 +164,7 @@ const winding = createRoute([
 ])
 
 test.each([
-  ['the demo', readRoute(join(import.meta.dir, '../../../shared/client/demo/route.geojson'), [])],
+  ['the demo', readRoute(join(import.meta.dir, '../../crowd/route.geojson'), [])],
   [
     'a winding road',
     {

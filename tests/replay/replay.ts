@@ -2,11 +2,11 @@
 import { environment } from '#shared/config/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { CheckInAnswer } from '#shared/contracts/tracking.ts'
-import { createPhone, type Phone } from './replay/phone.ts'
-import { ReplayFault } from './replay/replay-error.ts'
-import { parseGpx, type Recording } from './replay/gpx.ts'
-import { type Options, parseOptions, USAGE } from './replay/options.ts'
-import { type Plan, planReplay } from './replay/plan-requests.ts'
+import { createPhone, type Phone } from './phone.ts'
+import { ReplayFault } from './replay-error.ts'
+import { parseGpx, type Recording } from './gpx.ts'
+import { type Options, parseOptions, USAGE } from './options.ts'
+import { type Plan, planReplay } from './plan-requests.ts'
 import {
   NOTHING_SENT,
   profileLines,
@@ -16,9 +16,9 @@ import {
   type Tally,
   addAnswer,
   countersLine,
-} from './replay/report.ts'
-import { createScreen, type Screen } from './replay/terminal.ts'
-import { trustFor } from './replay/trusted-certificates.ts'
+} from './report.ts'
+import { createScreen, type Screen } from './terminal.ts'
+import { trustFor } from './trusted-certificates.ts'
 
 /** Maximum age of a profile's statistics (60 s), and one second for the transfer. */
 const SETTLE_MS = 61_000

@@ -1,5 +1,5 @@
 /** Generated walks for the tests of the replay. */
-import type { TrackPoint } from '#shared/client/replay/gpx.ts'
+import type { TrackPoint } from './gpx.ts'
 
 /** A degree of latitude in metres, near enough to choose speeds by. */
 const M_PER_DEGREE = 111_195

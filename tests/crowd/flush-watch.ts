@@ -2,7 +2,7 @@
  * Whether a service stores as fast as the crowd sends. A service on one computer admits points faster than it stores
  * them; without a pause its buffer would grow as long as a large crowd hurries.
  */
-import type { Client } from '../index.ts'
+import type { Client } from '#shared/client/index.ts'
 import { pause } from './phone.ts'
 
 export interface FlushWatch {

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { recompute } from '#shared/client/replay/report.ts'
+import { recompute } from './report.ts'
 import { Health } from '#shared/contracts/operations.ts'
 import { startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { gpxOf, walk } from './replay-walk.ts'
+import { gpxOf, walk } from './recorded-walk.ts'
 
 const WALK = walk(300)
 const DRIVE = walk(60, { stepS: 60, kmh: 40 })
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 /** Runs the command as people do, in a process of its own that finds the certificate by itself. */
 async function run(line: string) {
-  const child = Bun.spawn(['bun', 'shared/client/replay.ts', ...line.split(' ')], {
+  const child = Bun.spawn(['bun', 'tests/replay/replay.ts', ...line.split(' ')], {
     cwd: join(import.meta.dir, '../..'),
     env: { ...process.env, EVENT_DATA_DIR: service.dataDir, EVENT_PORT: new URL(service.url).port },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -157,7 +157,7 @@ test(
     const line = `${join(dir, 'walk.gpx')} --user careful --url ${address}`
     const elsewhere = { ...process.env, EVENT_DATA_DIR: dir }
     const spawn = (args: readonly string[]) =>
-      Bun.spawn(['bun', 'shared/client/replay.ts', ...line.split(' '), ...args], {
+      Bun.spawn(['bun', 'tests/replay/replay.ts', ...line.split(' '), ...args], {
         cwd: join(import.meta.dir, '../..'),
         env: elsewhere,
         stdio: ['ignore', 'ignore', 'pipe'],

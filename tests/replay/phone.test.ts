@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createClient } from '#shared/client/index.ts'
-import { backoffMs, failureOf, refusalOf } from '#shared/client/replay/phone.ts'
+import { backoffMs, failureOf, refusalOf } from './phone.ts'
 
 /** What the replay makes of an answer with an error. */
 async function refusal(status: number, body: unknown, headers: Record<string, string> = {}) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { ReplayFault } from '#shared/client/replay/replay-error.ts'
-import { parseOptions } from '#shared/client/replay/options.ts'
+import { ReplayFault } from './replay-error.ts'
+import { parseOptions } from './options.ts'
 
 const URL_GIVEN = 'https://localhost:8443'
 const parse = (line: string) => parseOptions(line.split(' ').filter(Boolean), URL_GIVEN)

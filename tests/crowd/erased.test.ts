@@ -1,11 +1,11 @@
 /** A phone of the demo whose pilgrim the organisers have erased: as the pilgrims' app, it brings nobody back. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createClient, type Fetch } from '#shared/client/index.ts'
-import { createPerson } from '#shared/client/demo/person.ts'
-import { Phone } from '#shared/client/demo/phone.ts'
-import { createTally } from '#shared/client/demo/tally.ts'
-import { createTurns } from '#shared/client/demo/turns.ts'
-import { readWay } from '#shared/client/demo/way.ts'
+import { createPerson } from './person.ts'
+import { Phone } from './phone.ts'
+import { createTally } from './tally.ts'
+import { createTurns } from './turns.ts'
+import { readWay } from './way.ts'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { admin, flushed, type TestStack } from '#tests/helpers/test-stack.ts'
 

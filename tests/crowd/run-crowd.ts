@@ -1,6 +1,6 @@
 /** Sends what the crowd does, when it is due. */
 import { setImmediate as immediately } from 'node:timers/promises'
-import { createClient, type Fetch } from '../index.ts'
+import { createClient, type Fetch } from '#shared/client/index.ts'
 import type { Act } from './acts.ts'
 import { deliver } from './deliver.ts'
 import type { Crowd } from './crowd.ts'

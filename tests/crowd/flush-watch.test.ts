@@ -1,7 +1,7 @@
 /** The demo's crowd waits while its own service does not store fast enough. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { watchFlush } from '#shared/client/demo/flush-watch.ts'
+import { watchFlush } from './flush-watch.ts'
 import { type Client, createClient } from '#shared/client/index.ts'
 import { type Embedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 

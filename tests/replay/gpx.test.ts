@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { parseGpx } from '#shared/client/replay/gpx.ts'
-import { gpx, gpxOf, walk } from './replay-walk.ts'
+import { parseGpx } from './gpx.ts'
+import { gpx, gpxOf, walk } from './recorded-walk.ts'
 
 const point = (at: string, attributes = 'lat="24.1" lon="120.5"') =>
   `<trkpt ${attributes}><time>${at}</time></trkpt>`

@@ -1,5 +1,5 @@
 /** From what people do to calls of the client. */
-import type { Answer, Client } from '../index.ts'
+import type { Answer, Client } from '#shared/client/index.ts'
 import type { Act, Deed } from './acts.ts'
 import type { LineDeliveries } from './line-deliveries.ts'
 import type { Person } from './person.ts'

@@ -1,14 +1,14 @@
 /** The demo's simulation: the same for the same seed, in order of time, in bounded memory, never in the future. */
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import type { Act } from '#shared/client/demo/acts.ts'
-import { createCrowd } from '#shared/client/demo/crowd.ts'
-import { createPerson, randomOf } from '#shared/client/demo/person.ts'
-import { pilgrimage } from '#shared/client/demo/pilgrimage.ts'
-import { parseOptions } from '#shared/client/demo/options.ts'
-import { DAY_S, HOUR_S, processionKm, WALK_S } from '#shared/client/demo/procession.ts'
-import { chooseTimetable, dueMs } from '#shared/client/demo/timetable.ts'
-import { readWay } from '#shared/client/demo/way.ts'
+import type { Act } from './acts.ts'
+import { createCrowd } from './crowd.ts'
+import { createPerson, randomOf } from './person.ts'
+import { pilgrimage } from './pilgrimage.ts'
+import { parseOptions } from './options.ts'
+import { DAY_S, HOUR_S, processionKm, WALK_S } from './procession.ts'
+import { chooseTimetable, dueMs } from './timetable.ts'
+import { readWay } from './way.ts'
 
 const way = readWay()
 const crowdOf = (seed: number, pilgrims = 30, sparseUntilS = 6 * DAY_S) =>

@@ -21,7 +21,7 @@ const Station = z.object({
   geometry: z.object({ type: z.literal('Point'), coordinates: Position }),
 })
 const File = z.object({ type: z.literal('FeatureCollection'), features: z.array(z.unknown()) })
-const FILE = join(import.meta.dir, '../../shared/client/demo/route.geojson')
+const FILE = join(import.meta.dir, 'route.geojson')
 const route = File.parse(await Bun.file(FILE).json())
 const lines = route.features.slice(0, 2).map((feature) => Line.parse(feature))
 const stations = route.features.slice(2).map((feature) => Station.parse(feature))

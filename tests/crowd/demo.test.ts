@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCrowd } from '#shared/client/demo/crowd.ts'
-import { readWay } from '#shared/client/demo/way.ts'
+import { createCrowd } from './crowd.ts'
+import { readWay } from './way.ts'
 import { cleanEnvironment } from '#tests/helpers/clean-environment.ts'
 import { until } from '#tests/helpers/wait.ts'
 
@@ -18,7 +18,7 @@ afterAll(() => rmSync(directory, { recursive: true }))
 /** Starts the command; what it writes is collected. */
 function start(line: string, env: Record<string, string> = {}) {
   const child = Bun.spawn(
-    [process.execPath, '--no-env-file', join(ROOT, 'shared/client/demo.ts'), ...line.split(' ')],
+    [process.execPath, '--no-env-file', join(ROOT, 'tests/crowd/demo.ts'), ...line.split(' ')],
     {
       cwd: directory,
       env: { ...cleanEnvironment(), TMPDIR: directory, EVENT_PORT: '0', ...env },

@@ -2,9 +2,9 @@
  * What the service's reports must show of a crowd, computed from the simulation alone: by the documented rules
  * (shared/README.md, "Decisions"; shared/contracts/README.md), without the service's code.
  */
-import type { Act, Fix, Reported } from '#shared/client/demo/acts.ts'
-import type { Person } from '#shared/client/demo/person.ts'
-import type { Place, Way } from '#shared/client/demo/way.ts'
+import type { Act, Fix, Reported } from './acts.ts'
+import type { Person } from './person.ts'
+import type { Place, Way } from './way.ts'
 
 interface Point {
   readonly t: number

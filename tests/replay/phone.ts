@@ -1,9 +1,9 @@
 /** A phone that calls the service: it repeats what failed for a while. */
 import type { Profile } from '#shared/contracts/profile.ts'
 import type { CheckInAnswer, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
-import type { Answer, ClientError } from '../answer.ts'
-import { isTemporary } from '../backoff.ts'
-import { createClient } from '../create-client.ts'
+import type { Answer, ClientError } from '#shared/client/answer.ts'
+import { isTemporary } from '#shared/client/backoff.ts'
+import { createClient } from '#shared/client/create-client.ts'
 import { ReplayFault } from './replay-error.ts'
 import type { Step } from './plan-requests.ts'
 

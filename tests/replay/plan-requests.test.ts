@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { TrackSyncRequest, CheckInRequest } from '#shared/contracts/gps-points.ts'
-import type { TrackPoint } from '#shared/client/replay/gpx.ts'
+import type { TrackPoint } from './gpx.ts'
 import {
   batches,
   createRandom,
@@ -10,8 +10,8 @@ import {
   type Plan,
   planReplay,
   shuffled,
-} from '#shared/client/replay/plan-requests.ts'
-import { walk } from './replay-walk.ts'
+} from './plan-requests.ts'
+import { walk } from './recorded-walk.ts'
 
 const NOW = Date.parse('2026-10-01T12:00:00Z')
 

@@ -44,7 +44,7 @@ const PASSED = [
 
 /** The file that marks a data directory as a demo's. */
 const MARK = 'demo.json'
-const PROGRAM = join(import.meta.dir, '../../../proxy/local.ts')
+const PROGRAM = join(import.meta.dir, '../../proxy/local.ts')
 /** Time to stop for a service whose data is deleted. */
 const GRACE_MS = 10_000
 /** A crowd in a hurry has one address, and its phones send faster than real ones. */

@@ -1,6 +1,6 @@
 /** One pilgrim's phone: the offline queue of the client for points and check-ins, and a line of other calls. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffMs, isTemporary } from '../backoff.ts'
+import { backoffMs, isTemporary } from '#shared/client/backoff.ts'
 import {
   type Answer,
   type Client,
@@ -9,7 +9,7 @@ import {
   type RecordedPoint,
   type Sent,
   type TrackQueue,
-} from '../index.ts'
+} from '#shared/client/index.ts'
 import type { Fix } from './acts.ts'
 import type { Person, Random } from './person.ts'
 import type { Turns } from './turns.ts'

@@ -2,16 +2,20 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/privacy.ts'
+import type { Erased } from '#shared/kv/kv.ts'
 import { consents } from '#shared/schema/profiles.ts'
+import { beginAnew } from '#shared/pilgrims/person-lock.ts'
 import { endTrackers } from '#shared/pilgrims/end-trackers.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 
 /**
- * Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately, and their
- * links and tracker apps end.
- * @throws KvUnavailable when the live map has to change or a key is to be refused, and then nothing is stored
+ * Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately, their
+ * links and tracker apps end, and no points of theirs are admitted until they consent again. An erased person who
+ * consents begins anew.
+ * @throws KvUnavailable when the kv has to change or a key is to be refused, and then nothing is stored; or when the kv
+ * does not know yet that an erased person begins anew, and then the call is to be repeated
  */
 export async function recordConsent(
   context: ServiceContext,
@@ -19,7 +23,9 @@ export async function recordConsent(
 ): Promise<PrivacyAnswer> {
   const { db, kv, now } = context
   const at = new Date(now())
+  let erasure: Erased | undefined
   const row = await db.orm.transaction(async (tx) => {
+    if (agreed) erasure = await beginAnew(tx, userId, at.getTime())
     const fields = {
       privacyAgreed: agreed,
       privacyAgreedAt: agreed ? at : null,
@@ -36,6 +42,8 @@ export async function recordConsent(
     await updateLiveMapPresence(kv, userId, held, row)
     return row
   })
+  // After the commit: the kv never takes points of an erased person whose consent is not stored.
+  if (erasure !== undefined) await kv.storeErasures([erasure])
   return {
     userId,
     privacy_agreed: row.privacyAgreed,

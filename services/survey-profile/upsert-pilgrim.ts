@@ -15,7 +15,7 @@ export type PilgrimFields = Partial<Omit<Row, 'userId' | 'createdAt' | 'updatedA
  * Creates or changes a pilgrim in one statement, so that two concurrent first writes create one pilgrim. Must be the
  * first write of its transaction.
  * @param nowMs when the request was received
- * @throws Refusal 409 when the pilgrim has been erased since then
+ * @throws Refusal 410 when the pilgrim was erased (`lockPersonUnlessErased`)
  */
 export async function upsertPilgrim(
   tx: Writer,

@@ -370,7 +370,7 @@ export interface ErrorBody {
 }
 
 /** Stable; clients branch on it */
-export type ErrorCode = 'invalid-request' | 'unauthorized' | 'forbidden' | 'paused' | 'ended' | 'not-found' | 'method-not-allowed' | 'too-slow' | 'conflict' | 'erased' | 'gone' | 'too-large' | 'rate-limited' | 'internal' | 'unavailable' | 'buffer-full'
+export type ErrorCode = 'invalid-request' | 'unauthorized' | 'forbidden' | 'paused' | 'ended' | 'not-found' | 'method-not-allowed' | 'too-slow' | 'conflict' | 'gone' | 'erased' | 'too-large' | 'rate-limited' | 'internal' | 'unavailable' | 'buffer-full'
 
 export interface EventConfig {
   name: string

@@ -193,7 +193,7 @@ export const userSyncEndpoint = endpoint({
   caller: 'body',
   body: UserSyncRequest,
   data: Profile,
-  // 404: the pilgrim is erased before the write; 409: between the write and the answer.
+  // 404: the pilgrim is erased between the write and the answer; 410: before the write.
   errors: ['not-found', 'erased'],
 })
 

@@ -67,7 +67,7 @@ export const createShareEndpoint = endpoint({
   caller: 'body',
   body: CreateShareRequest,
   data: Share,
-  errors: [409, 503],
+  errors: ['conflict', 'erased', 503],
 })
 
 export const listSharesEndpoint = endpoint({
@@ -94,7 +94,7 @@ export const changeShareEndpoint = endpoint({
   params: Named,
   body: ChangeShareRequest,
   data: Share,
-  errors: [404, 409, 503],
+  errors: ['not-found', 'conflict', 'erased', 503],
 })
 
 export const revokeShareEndpoint = endpoint({

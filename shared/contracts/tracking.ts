@@ -143,7 +143,7 @@ export const checkInEndpoint = endpoint({
     clock_corrected,
     ...(track === undefined ? {} : { track: shownTrack(track) }),
   }),
-  errors: ['paused', 'ended', 'buffer-full'],
+  errors: ['paused', 'ended', 'forbidden', 'erased', 'buffer-full'],
 })
 
 export const trackSyncEndpoint = endpoint({
@@ -159,7 +159,7 @@ export const trackSyncEndpoint = endpoint({
   data: TrackSyncAnswer,
   fastBody: fastTrackSync,
   fastData: shownTrack,
-  errors: ['paused', 'ended', 'buffer-full'],
+  errors: ['paused', 'ended', 'forbidden', 'erased', 'buffer-full'],
 })
 
 export const dataEndpoint = endpoint({

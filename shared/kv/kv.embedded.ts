@@ -2,10 +2,10 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { admit, move, put } from './embedded/admission.ts'
-import { countersOf, bufferOf, entriesBefore, prune } from './embedded/state.ts'
+import { countersOf, bufferOf, prune } from './embedded/state.ts'
 import { openStore, type Store } from './embedded/store.ts'
 import { slidingWindows } from './embedded/limit-windows.ts'
-import { type Kv, type Receipt, userHash } from './kv.ts'
+import { type Erased, type Kv, type Receipt, userHash } from './kv.ts'
 
 /** Batches of changes after which an acknowledgement rewrites the log. */
 const COMPACT_AFTER = 20_000
@@ -109,6 +109,14 @@ function readingVerbs(
   }
 }
 
+/** An erasure as the log holds it; logs of releases before have no `stands`. */
+const recorded = ({ userHash: hash, generation, erasedMs, stands = false }: Erased): Required<Erased> => ({
+  userHash: hash,
+  generation,
+  erasedMs,
+  stands,
+})
+
 function liveMapVerbs({
   state,
   change,
@@ -116,27 +124,28 @@ function liveMapVerbs({
   rewritten,
 }: Store): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'storeErasures' | 'erased'> {
   return {
-    async erase(userId, { generation, erasedMs }, caches = []) {
-      const pending = entriesBefore(state.buffers.get(userId), generation).length
+    async erase(userId, erased, caches = []) {
+      const before = state.counters.erased
       for (const key of caches) change(['forget', key])
-      change(['erase', userId, { userHash: userHash(userId), generation, erasedMs }])
+      change(['erase', userId, recorded({ userHash: userHash(userId), ...erased })])
+      const pending = state.counters.erased - before
       // The log still holds the erased data, and the changes that erase it hold the user id.
       await rewritten()
       return pending
     },
     async storeErasures(erased) {
-      for (const one of erased) change(['erased', one])
+      for (const one of erased) change(['erased', recorded(one)])
       await committed()
     },
-    erased: async () => [...state.erased.values()],
+    erased: async () => [...state.erased.values()].map(recorded),
     moved: async (_partition, sinceMs, count) =>
       [...state.live]
         .filter(([, { movedMs }]) => movedMs >= sinceMs)
         .sort(([, a], [, b]) => a.movedMs - b.movedMs)
         .slice(0, count)
         .map(([userId, moved]) => ({ userId, ...moved })),
-    async hide(userId, hidden) {
-      change(['hide', userId, hidden])
+    async hide(userId, hidden, refused = false) {
+      change(['hide', userId, hidden, refused])
       await committed()
     },
     hidden: async () => [...state.hidden],

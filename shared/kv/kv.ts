@@ -88,6 +88,10 @@ export type Verdict =
   | { readonly outcome: 'refused'; readonly status: 'paused' | 'ended'; readonly message: string | null }
   /** The pilgrim has too many pending points. */
   | { readonly outcome: 'full' }
+  /** The pilgrim was erased, after the points were received or without having consented anew. */
+  | { readonly outcome: 'erased' }
+  /** The pilgrim has taken back the consent. */
+  | { readonly outcome: 'no-consent' }
   /** The store has no status: it must be primed from the database first. */
   | { readonly outcome: 'unknown' }
 
@@ -123,7 +127,16 @@ export interface Erased {
   /** Rises with each erasure; each point carries the generation at its admission. */
   readonly generation: number
   readonly erasedMs: number
+  /** Whether no points are accepted, because the person has not consented anew; else those received since then are. */
+  readonly stands?: boolean
 }
+
+/** The time of an erasure that stands is stored later by this: in every comparison all points are of before. */
+export const STANDS_MS = 4e15
+
+/** Points that were received until then are of before the erasure. Of two times the earlier one holds. */
+export const storedMs = ({ erasedMs, stands = false }: Pick<Erased, 'erasedMs' | 'stands'>): number =>
+  stands ? erasedMs + STANDS_MS : erasedMs
 
 /** The hash that identifies an erased pilgrim. */
 export const userHash = (userId: string): string => new Bun.CryptoHasher('sha1').update(userId).digest('hex')
@@ -135,7 +148,10 @@ export interface Kv {
 
   /** Admits submissions of one partition, in order, in one atomic call. */
   admit(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<Verdict[]>
-  /** Buffers points that were already answered: it checks neither status nor limit, and drops known identities. */
+  /**
+   * Buffers points that were already answered: it checks neither status, consent nor limit, and drops known identities
+   * and points of erased people.
+   */
   restore(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<void>
 
   /** A pilgrim's pending points, in no order. */
@@ -175,23 +191,23 @@ export interface Kv {
   /** Positions that moved at or after `sinceMs`, oldest first, at most `count`. */
   moved(partition: number, sinceMs: number, count: number): Promise<Moved[]>
 
-  /** Hides a pilgrim from the live map, or shows them again. */
-  hide(userId: string, hidden: boolean): Promise<void>
+  /**
+   * Hides a pilgrim from the live map, or shows them again.
+   * @param refused whether no points of theirs are admitted, because they have taken back their consent
+   */
+  hide(userId: string, hidden: boolean, refused?: boolean): Promise<void>
   /** The hidden pilgrims of a partition. */
   hidden(partition: number): Promise<string[]>
 
   /**
    * Erases a pilgrim. Points that were received before are not accepted any more, and later ones carry the new
-   * generation. Safe to repeat: points that were admitted since the first call stay.
+   * generation, also those that were pending. Safe to repeat, and in any order with `storeErasures`: of two erasures
+   * the newer generation holds, and of the same one that the person has consented anew.
    * @param caches keys of cache entries that are deleted as well
    * @returns the number of deleted pending points
    */
-  erase(
-    userId: string,
-    erased: Pick<Erased, 'generation' | 'erasedMs'>,
-    caches?: readonly string[],
-  ): Promise<number>
-  /** Stores erasures again after the store has lost its data. */
+  erase(userId: string, erased: Omit<Erased, 'userHash'>, caches?: readonly string[]): Promise<number>
+  /** Stores erasures again after the store has lost its data, or that a person has consented anew. */
   storeErasures(erased: readonly Erased[]): Promise<void>
   /** The erasures that a partition has stored. */
   erased(partition: number): Promise<Erased[]>

@@ -34,6 +34,9 @@ function reasonOf(verdict: Exclude<Verdict, { outcome: 'admitted' }>): string {
       return verdict.status
     case 'full':
       return 'buffer-full'
+    case 'erased':
+    case 'no-consent':
+      return verdict.outcome
     case 'unknown':
       return 'unavailable'
   }

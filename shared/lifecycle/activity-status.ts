@@ -33,11 +33,11 @@ export async function publishStatus(db: Database, kv: Kv): Promise<VersionedStat
 async function refill(db: Database, kv: Kv): Promise<void> {
   const rows = await db.read(() =>
     db.orm
-      .select({ userId: pilgrims.userId })
+      .select({ userId: pilgrims.userId, refused: pilgrims.consentWithdrawn })
       .from(pilgrims)
       .where(or(eq(pilgrims.participantStatus, 'withdrawn'), eq(pilgrims.consentWithdrawn, true))),
   )
-  for (const { userId } of rows) await kv.hide(userId, true)
+  for (const { userId, refused } of rows) await kv.hide(userId, true, refused)
   const erased = await db.read(() => db.orm.select().from(erasures))
   await kv.storeErasures(
     erased.map(({ erasedAt, ...erasure }) => ({ ...erasure, erasedMs: erasedAt.getTime() })),

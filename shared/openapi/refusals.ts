@@ -17,7 +17,7 @@ const SENTENCES: Record<ErrorCode, string> = {
   'too-slow': `The body arrives too slowly (${BODY_PACE}): please send it again.`,
   conflict: 'The event has ended. An ended event can not be reopened.',
   erased:
-    'This pilgrim was erased while the request was being processed, so nothing was stored. Send it again to start anew.',
+    'The data of this pilgrim were deleted, so nothing is stored. Agree to the privacy notice to start anew.',
   gone: 'This link has ended. Ask the pilgrim for a new one.',
   'too-large': 'The body is too large: send less in one request.',
   'rate-limited': 'Too many requests: at most 5 in 60 s. Try again in 12 s.',

@@ -7,7 +7,7 @@ import { eq } from 'drizzle-orm'
 /**
  * Creates a pilgrim's row unless it exists. Must be the first statement of its transaction.
  * @param nowMs time of the request (epoch milliseconds)
- * @throws Refusal 409 when the pilgrim has been erased since
+ * @throws Refusal 410 when the pilgrim was erased (`lockPersonUnlessErased`)
  */
 export async function ensurePilgrim(tx: Writer, userId: string, nowMs: number): Promise<void> {
   await lockPersonUnlessErased(tx, userId, nowMs)

@@ -23,8 +23,9 @@ export async function updateLiveMapPresence(
   after: Presence,
 ): Promise<void> {
   try {
-    await kv.hide(userId, isHidden(after))
+    await kv.hide(userId, isHidden(after), after.consentWithdrawn)
   } catch (error) {
-    if (!isKvUnavailable(error) || isHidden(before) !== isHidden(after)) throw error
+    const isSame = isHidden(before) === isHidden(after) && before.consentWithdrawn === after.consentWithdrawn
+    if (!isKvUnavailable(error) || !isSame) throw error
   }
 }

@@ -2,9 +2,9 @@
  * An advisory lock in Postgres per person: writers share it, an erasure takes it exclusively. It must be the first
  * statement of a transaction, so that no transaction waits for it while it holds row locks.
  */
-import { and, eq, gte, sql } from 'drizzle-orm'
+import { eq, gte, or, sql } from 'drizzle-orm'
 import { Refusal } from '#shared/http/errors.ts'
-import { userHash } from '#shared/kv/kv.ts'
+import { type Erased, userHash } from '#shared/kv/kv.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
 
@@ -23,43 +23,81 @@ export async function lockPersonShared(tx: Writer, userId: string): Promise<void
 }
 
 /** Number of erasures of a person so far. */
-export async function readGeneration(tx: Writer, userId: string): Promise<number> {
+export const readGeneration = async (tx: Writer, userId: string): Promise<number> =>
+  (await readErasure(tx, userId))?.generation ?? 0
+
+/** The latest erasure of a person; undefined for a person who was never erased. */
+export async function readErasure(
+  tx: Writer,
+  userId: string,
+): Promise<typeof erasures.$inferSelect | undefined> {
   const [row] = await tx
-    .select({ generation: erasures.generation })
+    .select()
     .from(erasures)
     .where(eq(erasures.userHash, userHash(userId)))
-  return row?.generation ?? 0
+  return row
 }
 
 /**
  * Takes the shared lock and checks for an erasure.
  * @param sinceMs time of origin of the data to write (epoch milliseconds)
- * @returns true if the person has been erased since, so that nothing may be written
+ * @returns true if the person has been erased since, so that the data is of before
  */
 export async function isErasedSince(tx: Writer, userId: string, sinceMs: number): Promise<boolean> {
   await lockPersonShared(tx, userId)
-  const [row] = await tx
-    .select({ generation: erasures.generation })
-    .from(erasures)
-    .where(and(eq(erasures.userHash, userHash(userId)), gte(erasures.erasedAt, new Date(sinceMs))))
-  return row !== undefined
+  const erasure = await readErasure(tx, userId)
+  return erasure !== undefined && erasure.erasedAt.getTime() >= sinceMs
 }
+
+/**
+ * Takes the shared lock and checks whether anything of a person may be written.
+ * @param sinceMs time of origin of the data to write (epoch milliseconds)
+ * @returns false if the person has been erased since, or was erased and has not consented anew
+ */
+export async function mayWrite(tx: Writer, userId: string, sinceMs: number): Promise<boolean> {
+  await lockPersonShared(tx, userId)
+  const erasure = await readErasure(tx, userId)
+  return erasure === undefined || (!erasure.stands && erasure.erasedAt.getTime() < sinceMs)
+}
+
+/** 410 for a write of or about a person who was erased. */
+export const erasedPerson = () =>
+  new Refusal(
+    410,
+    'erased',
+    'The data of this pilgrim were deleted, so nothing is stored. Agree to the privacy notice to start anew.',
+  )
 
 /**
  * Takes the shared lock until the transaction ends.
  * @param sinceMs time of the request (epoch milliseconds)
- * @throws Refusal 409 if the person has been erased since
+ * @throws Refusal 410 if the person was erased and has not consented anew, or has been erased since
  */
 export async function lockPersonUnlessErased(tx: Writer, userId: string, sinceMs: number): Promise<void> {
-  if (await isErasedSince(tx, userId, sinceMs))
-    throw new Refusal(
-      409,
-      'erased',
-      'This pilgrim was erased while the request was being processed, so nothing was stored. Send it again to start anew.',
-    )
+  if (!(await mayWrite(tx, userId, sinceMs))) throw erasedPerson()
 }
 
-/** Filters out people who were erased since a time (epoch milliseconds); keeps the order. */
+/**
+ * Lets an erased person begin anew, because they consent. What is of before the erasure stays refused.
+ * @param nowMs time of the consent (epoch milliseconds)
+ * @returns their erasure, for the kv; undefined for a person who was never erased
+ * @throws Refusal 410 if the person has been erased since
+ */
+export async function beginAnew(tx: Writer, userId: string, nowMs: number): Promise<Erased | undefined> {
+  await lockPersonShared(tx, userId)
+  const erasure = await readErasure(tx, userId)
+  if (erasure === undefined) return undefined
+  const { generation, erasedAt } = erasure
+  if (erasedAt.getTime() >= nowMs) throw erasedPerson()
+  if (erasure.stands)
+    await tx
+      .update(erasures)
+      .set({ stands: false })
+      .where(eq(erasures.userHash, userHash(userId)))
+  return { userHash: erasure.userHash, generation, erasedMs: erasedAt.getTime(), stands: false }
+}
+
+/** Filters out people who are erased, or were erased since a time (epoch milliseconds); keeps the order. */
 export async function withoutErased(
   tx: Writer,
   userIds: readonly string[],
@@ -68,7 +106,7 @@ export async function withoutErased(
   const rows = await tx
     .select({ hash: erasures.userHash })
     .from(erasures)
-    .where(gte(erasures.erasedAt, new Date(sinceMs)))
+    .where(or(erasures.stands, gte(erasures.erasedAt, new Date(sinceMs))))
   const erasedHashes = new Set(rows.map(({ hash }) => hash))
   return erasedHashes.size === 0
     ? [...userIds]

@@ -32,7 +32,7 @@ export async function endShares(tx: Writer, userId: string): Promise<void> {
 
 /**
  * Returns the id of the link that the bot's answers use, and makes it if needed.
- * The caller has locked out an erasure (`isErasedSince`).
+ * The caller has locked out an erasure (`mayWrite`).
  * @returns null for a pilgrim who is unknown or has withdrawn
  */
 export async function bringBotShare(tx: Writer, userId: string, nowMs: number): Promise<string | null> {

@@ -1,5 +1,5 @@
 /** Status, roles, erasures and the audit log. */
-import { bigserial, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { bigserial, boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import type { ErasurePart } from '#shared/contracts/erasure.ts'
 import { instant } from './columns.ts'
 
@@ -42,6 +42,8 @@ export const erasures = pgTable('erasures', {
   userHash: text('user_hash').primaryKey(),
   generation: integer('generation').notNull(),
   erasedAt: instant('erased_at').notNull(),
+  /** Whether nothing of the person is accepted, because they have not consented anew since. */
+  stands: boolean('stands').notNull().default(false),
   /** Number of erased people who had a point or a report: the event's totals still include them. */
   walked: integer('walked').notNull().default(0),
 })

@@ -1,6 +1,7 @@
 /** Installations without services: a database, a kv, objects and journals, which tests fill and compare. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { beginAnew } from '#shared/pilgrims/person-lock.ts'
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import { writeArchive } from '#services/admin/backup/archive.ts'
 import { type Installation, journalsOf, takeBackup, TABLES } from '#services/admin/backup/take-backup.ts'
@@ -100,6 +101,8 @@ export async function fill({ installation, harness }: Opened): Promise<void> {
   await db.sql`UPDATE share_cards SET etag = ${(await objects.head('cards/walker-0.png'))!.etag}`
   for (const userId of ['gone', 'back-again'])
     await eraseUser({ ...installation, calendar: harness.calendar } as ServiceContext, OPERATOR, userId, 'r')
+  const anew = (await db.orm.transaction((tx) => beginAnew(tx, 'back-again', Date.now() + 60_000)))!
+  await harness.kv.storeErasures([anew])
   // Pending points with and without the stamp of a generation; in a journal, in the buffer, in both, and in the database.
   harness.nowMs += 3_600_000
   const later = walk(20, harness.nowMs, { receivedMs: harness.nowMs })

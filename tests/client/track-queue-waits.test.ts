@@ -71,7 +71,7 @@ test.each([
   [200, 'unexpected', false],
   [403, 'ended', true],
   [403, 'forbidden', true],
-  [409, 'erased', true],
+  [410, 'erased', true],
 ] as const)('%p %s keeps the points and says so', async (status, code, stopped) => {
   const { queue, asked, service, clock } = phone()
   await queue.checkIn(at(1))

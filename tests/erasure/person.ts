@@ -80,7 +80,6 @@ export const WRITES: Readonly<
     post(stack, 'user/sync', { user_id: userId, display_name: name, consumption: { water: 1 } }),
   'user/phone': (stack, { userId }, { phone }) => post(stack, 'user/phone', { user_id: userId, phone }),
   privacy: (stack, { userId }, { note }) => post(stack, 'privacy', { user_id: userId, version: note }),
-  'privacy taken back': (stack, { userId }) => post(stack, 'privacy', { user_id: userId, agreed: false }),
   'a link': (stack, { userId }) => post(stack, 'shares', { user_id: userId, show_name: true }),
   'a device': (stack, { userId }) =>
     post(stack, 'push-subscriptions', {
@@ -137,6 +136,8 @@ export const WRITES: Readonly<
     ]),
   'a photo to the bot': (stack, { userId }) =>
     deliver(stack, [lineEvent(userId, { type: 'message', message: { type: 'image', id: '1' } })]),
+  // Last, because no points are taken from then on.
+  'privacy taken back': (stack, { userId }) => post(stack, 'privacy', { user_id: userId, agreed: false }),
 }
 
 /** Calls that derive something from stored data, or name the person, without new data about them. */
@@ -164,7 +165,8 @@ export const DERIVED: Readonly<Record<string, (stack: TestStack, person: Person)
 /** Executes every write about a person, and has their card drawn. */
 export async function fillIn(stack: TestStack, person: Person): Promise<void> {
   for (const write of Object.values(WRITES)) await write(stack, person, person.before)
-  // Active again, because a withdrawn person receives no messages.
+  // Active again and with consent, because a withdrawn person receives no messages.
+  await WRITES.privacy!(stack, person, person.before)
   await post(stack, 'participant-status', { user_id: person.userId, status: 'active' })
   for (const read of ['og-image', 'photos/count']) await DERIVED[read]!(stack, person)
 }

@@ -49,6 +49,7 @@ describeOnServers('writers that are late', () => {
   afterAll(() => late.close(), OPEN_MS)
   const erase = (userId: string) => late.erase(userId)
   const found = (words: readonly string[]) => late.found(words)
+  const consent = (userId: string) => recordConsent(context, { user_id: userId, agreed: true, version: '1' })
   const phone = (userId: string) => setPhone(context, { user_id: userId, phone: '0912345678' })
 
   test('a card whose drawing began before the erasure is not stored after it, and its failure is not recorded', async () => {
@@ -63,7 +64,7 @@ describeOnServers('writers that are late', () => {
     await recordCardFailure(context, userId)
     expect(await found([userId])).toEqual([])
     // The card of a new person is stored.
-    await phone(userId)
+    await consent(userId)
     const newCard = { ...card, generation: await beginCard(context, userId) }
     expect(await storeCard(context, newCard, PICTURE)).toBeString()
     await erase(userId)
@@ -100,7 +101,7 @@ describeOnServers('writers that are late', () => {
       await context.objects.put(cardKey(userId), PICTURE, { contentType: 'image/png' })
       await context.kv.hide(userId, true)
     }
-    await phone(back)
+    await consent(back)
     await storeCard(
       context,
       { userId: back, named: true, generation: await beginCard(context, back), portrait: PORTRAIT },
@@ -121,7 +122,7 @@ describeOnServers('writers that are late', () => {
     const before = { ...context, now: () => cameAt }
     const refused = await rejection(setPhone(before, { user_id: userId, phone: '0987654321' }))
     expect(refused).toBeInstanceOf(Refusal)
-    expect(refused).toMatchObject({ httpStatus: 409, reason: 'erased' })
+    expect(refused).toMatchObject({ httpStatus: 410, reason: 'erased' })
     for (const write of [
       () => createShare(before, { user_id: userId, show_name: true }),
       () =>
@@ -129,7 +130,7 @@ describeOnServers('writers that are late', () => {
       () => recordConsent(before, { user_id: userId, agreed: true, version: '1' }),
       () => assignRole(before, OPERATOR, { user_id: userId, role: 'manager' }, 'r'),
     ])
-      expect(await rejection(write())).toMatchObject({ httpStatus: 409, reason: 'erased' })
+      expect(await rejection(write())).toMatchObject({ httpStatus: 410, reason: 'erased' })
     expect(await found([userId, '0987654321'])).toEqual([])
   })
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { privacyEndpoint } from '#shared/contracts/privacy.ts'
 import { participantStatusEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, checkIn, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, newPilgrimId, syncTrack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
@@ -55,6 +55,58 @@ describeBothStacks('consent and status', (stack) => {
       await post(stack, 'privacy', { user_id: one })
       await becomes(one, true)
     }, 30_000)
+  })
+
+  test('points are not taken from who has taken the consent back, until it is given again', async () => {
+    const [one, never] = [newPilgrimId(), newPilgrimId()]
+    const track = (userId: string) =>
+      syncTrack(stack, userId, [{ lat: 24.1, lng: 120.6, timestamp: Date.now() - 60_000 }])
+    expect((await checkIn(stack, never)).status).toBe(202)
+    await post(stack, 'privacy', { user_id: one })
+    expect((await checkIn(stack, one)).status).toBe(202)
+    await post(stack, 'privacy', { user_id: one, agreed: false })
+    for (const send of [() => checkIn(stack, one), () => track(one)])
+      expect(await sentenceOf(await send(), 403, 'forbidden')).toContain('taken back your consent')
+    await post(stack, 'privacy', { user_id: one })
+    expect((await checkIn(stack, one, { timestamp: Date.now() - 1_000 })).status).toBe(202)
+    expect((await track(one)).status).toBe(200)
+    expect((await profileOf(stack, one)).checkins).toBe(2)
+  })
+
+  test('an erased person is told so by every write, and begins anew by a consent', async () => {
+    const userId = newPilgrimId()
+    const point = { lat: 24.1, lng: 120.6, timestamp: Date.now() - 60_000 }
+    const writes: Record<string, () => Promise<Response>> = {
+      checkin: () => checkIn(stack, userId),
+      'track/sync': () => syncTrack(stack, userId, [point]),
+      'user/sync': () => post(stack, 'user/sync', { user_id: userId, display_name: 'A' }),
+      'user/phone': () => post(stack, 'user/phone', { user_id: userId, phone: '0912345678' }),
+      'participant-status': () => post(stack, 'participant-status', { user_id: userId, status: 'active' }),
+      submit: () => post(stack, 'submit', { user_id: userId, survey: { q1: 'a' } }),
+      feedback: () => post(stack, 'feedback', { user_id: userId, category: 'a', description: 'b' }),
+      trackers: () => post(stack, 'trackers', { user_id: userId, label: 'a' }),
+      shares: () => post(stack, 'shares', { user_id: userId }),
+      'privacy, refused': () => post(stack, 'privacy', { user_id: userId, agreed: false }),
+    }
+    await checkIn(stack, userId, { timestamp: Date.now() - 5_000 })
+    const erased = await stack.fetch(`/api/event/admin/users/${userId}`, {
+      method: 'DELETE',
+      headers: admin('owner'),
+    })
+    expect(erased.status).toBe(200)
+    for (const [name, write] of Object.entries(writes)) {
+      const answer = await write()
+      expect({ name, status: answer.status }).toEqual({ name, status: 410 })
+      expect(await sentenceOf(answer, 410, 'erased')).toContain('were deleted')
+    }
+    expect((await stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
+    expect((await post(stack, 'privacy', { user_id: userId })).status).toBe(200)
+    expect((await profileOf(stack, userId)).checkins).toBe(0)
+    for (const [name, write] of Object.entries(writes)) {
+      const { ok } = await write()
+      expect({ name, ok }).toEqual({ name, ok: true })
+    }
+    expect((await profileOf(stack, userId)).checkins).toBe(1)
   })
 
   describe('participant-status', () => {

@@ -121,13 +121,16 @@ describeBothStacks('personal data', (stack) => {
     await becomes(true)
     expect((await asOwner(stack, 'DELETE', userId)).status).toBe(200)
     await becomes(false)
+    await post(stack, 'privacy', { user_id: userId })
     await checkIn(stack, userId, { lat: PLACE.lat + 1 })
     await becomes(true)
   }, 40_000)
 
-  test('a point that arrives after an erasure starts a new person', async () => {
+  test('a consent after an erasure starts a new person', async () => {
     const userId = await somebody(stack)
     await asOwner(stack, 'DELETE', userId)
+    await sentenceOf(await checkIn(stack, userId), 410, 'erased')
+    await post(stack, 'privacy', { user_id: userId })
     expect((await checkIn(stack, userId)).status).toBe(202)
     const profile = async () => dataOf(await stack.fetch(`/api/event/user/${userId}`), profileEndpoint)
     expect(await profile()).toMatchObject({ checkins: 1, km: 0, display_name: null, survey_completed: 0 })

@@ -65,6 +65,7 @@ export function erasedSuite(driver: KvDriver): void {
         userHash: userHash('gone'),
         generation: 1,
         erasedMs: now,
+        stands: false,
       })
       expect(await counters()).toEqual({ admitted: 2, erased: 1, dropped: 0 })
     })
@@ -107,10 +108,55 @@ export function erasedSuite(driver: KvDriver): void {
 
     test('do not come back by a call that was made before and arrives after', async () => {
       await kv.erase('again', { generation: 1, erasedMs: now })
-      expect(await admit(kv, one('again', now))).toMatchObject({ outcome: 'admitted', pending: 0 })
+      expect(await admit(kv, one('again', now))).toEqual({ outcome: 'erased' })
       expect(await kv.peek('again')).toEqual([])
       expect(await liveIn('again')).not.toContain('again')
-      expect(await counters()).toEqual({ admitted: 0, erased: 0, dropped: 1 })
+    })
+
+    test('are told so until they consent anew; a restore drops their points and positions', async () => {
+      const erased = { generation: 1, erasedMs: now, stands: true }
+      await admit(kv, one('gone', now))
+      await kv.erase('gone', erased)
+      const later = one('gone', now + 3_600_000)
+      const nothing = { ...later, kind: 'sync' as const, entries: [], position: null }
+      expect(await admit(kv, later)).toEqual({ outcome: 'erased' })
+      expect(await admit(kv, nothing)).toEqual({ outcome: 'erased' })
+      await restore(kv, later)
+      await restore(kv, { ...nothing, position: later.position })
+      expect(await kv.peek('gone')).toEqual([])
+      expect(await liveIn('gone')).not.toContain('gone')
+      expect(await counters()).toEqual({ admitted: 1, erased: 1, dropped: 1 })
+      expect(await admit(kv, one('stays', now))).toMatchObject({ outcome: 'admitted' })
+
+      await kv.storeErasures([{ userHash: userHash('gone'), ...erased, stands: false }])
+      // The sweep of erasures repeats an erasure that it read before.
+      await kv.erase('gone', erased)
+      expect(await admit(kv, one('gone', now))).toEqual({ outcome: 'erased' })
+      expect(await admit(kv, later)).toMatchObject({ outcome: 'admitted', pending: 1 })
+      await kv.erase('gone', { generation: 2, erasedMs: now + 1, stands: true })
+      expect(await kv.peek('gone')).toEqual([])
+      expect(await admit(kv, later)).toEqual({ outcome: 'erased' })
+    })
+
+    test('who consented anew keep what was restored before the store knew of the erasure', async () => {
+      await restore(kv, one('again', now))
+      await restore(kv, one('again', now + 1))
+      expect(await kv.erase('again', { generation: 1, erasedMs: now, stands: false })).toBe(1)
+      const kept = (await kv.peek('again')).map((entry) => unpack(entry))
+      expect(kept).toEqual([{ ...pointAt(now + 1), generation: 1 }])
+      expect(await liveIn('again')).toContain('again')
+      expect(await counters()).toEqual({ admitted: 2, erased: 1, dropped: 0 })
+    })
+
+    test('points of those who have taken back their consent are not admitted; a restore takes them', async () => {
+      await kv.hide('one', true, true)
+      await kv.hide('hidden', true)
+      expect(await admit(kv, one('one', now))).toEqual({ outcome: 'no-consent' })
+      expect(await admit(kv, one('hidden', now))).toMatchObject({ outcome: 'admitted' })
+      await restore(kv, one('one', now))
+      expect(await kv.peek('one')).toHaveLength(1)
+      await kv.hide('one', false)
+      expect(await admit(kv, one('one', now + 1))).toMatchObject({ outcome: 'admitted', pending: 2 })
     })
 
     test('are stored again in a store that has lost its data', async () => {

@@ -7,6 +7,7 @@ import {
   type Pending,
   type Submission,
   SUBMISSION_KINDS,
+  userHash,
   type VersionedStatus,
 } from '#shared/kv/kv.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -16,12 +17,13 @@ type Step =
   | { readonly verb: 'admit' | 'restore'; readonly submissions: readonly Submission[] }
   | { readonly verb: 'acknowledge'; readonly userId: string; readonly share: number; readonly spoil: boolean }
   | { readonly verb: 'setStatus'; readonly status: VersionedStatus }
-  | { readonly verb: 'hide'; readonly userId: string; readonly hidden: boolean }
+  | { readonly verb: 'hide'; readonly userId: string; readonly hidden: boolean; readonly refused: boolean }
   | {
-      readonly verb: 'erase'
+      readonly verb: 'erase' | 'storeErasures'
       readonly userId: string
       readonly generation: number
       readonly erasedMs: number
+      readonly stands: boolean
     }
 
 const RULES: AdmissionRules = rules({
@@ -89,15 +91,21 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ verb: fc.constant('hide' as const), userId: userIds, hidden: fc.boolean() }),
+    arbitrary: fc.record({
+      verb: fc.constant('hide' as const),
+      userId: userIds,
+      hidden: fc.boolean(),
+      refused: fc.boolean(),
+    }),
   },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({
-      verb: fc.constant('erase' as const),
+      verb: fc.constantFrom('erase' as const, 'storeErasures' as const),
       userId: userIds,
       generation: times,
       erasedMs: times,
+      stands: fc.boolean(),
     }),
   },
   {
@@ -135,7 +143,9 @@ async function take(kv: Kv, step: Step): Promise<unknown> {
       return kv.acknowledge(0, [{ userId: step.userId, entries }])
     }
     case 'hide':
-      return kv.hide(step.userId, step.hidden)
+      return kv.hide(step.userId, step.hidden, step.refused)
+    case 'storeErasures':
+      return kv.storeErasures([{ ...step, userHash: userHash(step.userId) }])
     case 'erase':
       return kv.erase(step.userId, step)
     case 'setStatus':
@@ -156,7 +166,7 @@ async function seen(kv: Kv) {
       callers: Object.values(counts.callers),
     })),
     hidden: new Set(await kv.hidden(0)),
-    erased: new Map((await kv.erased(0)).map(({ userHash, ...rest }) => [userHash, rest])),
+    erased: new Map((await kv.erased(0)).map(({ userHash: hash, ...rest }) => [hash, rest])),
     status: await kv.status(),
     places: new Map(moved.map(({ userId, t, lat, lng }) => [userId, { t, lat, lng }])),
   }
@@ -178,7 +188,7 @@ const late = (id: string, duplicateKey: string, ...entries: [field: string, rece
 })
 /** A duplicate check-in whose track was received before an erasure is not stored in the window, by either store. */
 const LATE_TRACK_OF_A_DUPLICATE = [
-  { verb: 'erase' as const, userId: 'b:c', generation: 1, erasedMs: 1 },
+  { verb: 'erase' as const, userId: 'b:c', generation: 1, erasedMs: 1, stands: false },
   late('0', 't6', ['c1', 2]),
   late('1', 't6', ['c1', 1], ['t1', 1]),
   late('1', 't5', ['c1', 2]),

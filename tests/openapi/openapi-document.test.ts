@@ -76,6 +76,7 @@ test('a check-in is described with its fields and refusals', () => {
     '401',
     '403',
     '408',
+    '410',
     '413',
     '429',
     '500',
@@ -115,7 +116,8 @@ test('an error names the codes of its operation, and only those', () => {
   expect(codes('checkIn', 403)).toEqual(only('forbidden', 'paused', 'ended'))
   expect(codes('checkIn', 503)).toEqual(only('unavailable', 'buffer-full'))
   expect(codes('setStatus', 403)).toEqual(only('forbidden'))
-  expect(codes('setParticipantStatus', 409)).toEqual(only('conflict', 'erased'))
+  expect(codes('setParticipantStatus', 409)).toEqual(only('conflict'))
+  expect(codes('setParticipantStatus', 410)).toEqual(only('erased'))
 })
 
 test('the limit of a body is the configured one', () => {

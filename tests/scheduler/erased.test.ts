@@ -14,12 +14,19 @@ const drained = async (harness: FlushHarness): Promise<Pending[]> => {
   return (await Promise.all(slices)).flat()
 }
 
-const erase = async (harness: FlushHarness, userId: string, generation: number): Promise<void> => {
-  await harness.db.sql`
-    INSERT INTO erasures (user_hash, generation, erased_at)
-    VALUES (${userHash(userId)}, ${generation}, to_timestamp(${harness.nowMs}::float8 / 1000))
-    ON CONFLICT (user_hash) DO UPDATE SET generation = excluded.generation`
-  await harness.kv.erase(userId, { generation, erasedMs: harness.nowMs })
+const record = (harness: FlushHarness, userId: string, generation: number, stands: boolean) =>
+  harness.db.sql`
+    INSERT INTO erasures (user_hash, generation, erased_at, stands)
+    VALUES (${userHash(userId)}, ${generation}, to_timestamp(${harness.nowMs}::float8 / 1000), ${stands})`
+
+const erase = async (
+  harness: FlushHarness,
+  userId: string,
+  generation: number,
+  stands: boolean,
+): Promise<void> => {
+  await record(harness, userId, generation, stands)
+  await harness.kv.erase(userId, { generation, erasedMs: harness.nowMs, stands })
 }
 
 const pilgrims = async (harness: FlushHarness): Promise<string[]> =>
@@ -34,7 +41,7 @@ describeFlushHarness('erased pilgrims', (harness) => {
     await harness.buffer('gone', walk(10))
     await harness.buffer('stays', walk(10))
     const slice = { epoch: 'one', partition: 0, pending: await drained(harness) }
-    await erase(harness, 'gone', 1)
+    await erase(harness, 'gone', 1, true)
     expect(await flushSlice(harness.db, harness.calendar, slice, () => harness.nowMs)).toEqual({
       stored: 10,
       duplicates: 0,
@@ -47,9 +54,24 @@ describeFlushHarness('erased pilgrims', (harness) => {
     await expectProjections(harness.db, harness.calendar)
   })
 
+  test('points that a kv without the erasure admitted are stored if they came after it, and it does not stand', async () => {
+    await harness.db.sql`TRUNCATE erasures`
+    const received = (atMs: number) =>
+      walk(3, harness.nowMs).map((point, i) => ({ ...point, receivedMs: atMs + i }))
+    await harness.buffer('again', [
+      ...received(harness.nowMs - 10),
+      ...received(harness.nowMs + 1).map((point) => ({ ...point, sentMs: point.sentMs + 1 })),
+    ])
+    await harness.buffer('gone', received(harness.nowMs + 1))
+    await record(harness, 'again', 1, false)
+    await record(harness, 'gone', 1, true)
+    expect(await harness.flush()).toMatchObject({ stored: 3, erased: 6 })
+    expect(await pilgrims(harness)).toEqual(['again'])
+  })
+
   test('later points are stored and belong to a new person', async () => {
     await harness.db.sql`TRUNCATE erasures`
-    await erase(harness, 'again', 2)
+    await erase(harness, 'again', 2, false)
     await harness.buffer(
       'again',
       walk(5, harness.nowMs + 3_600_000).map((point) => ({

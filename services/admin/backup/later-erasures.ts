@@ -8,13 +8,19 @@ import { PERSONAL_TABLES } from '#shared/schema/personal-data.ts'
 export async function readErasures(sql: Query): Promise<Erased[]> {
   const [there] = await sql`SELECT to_regclass('erasures') IS NOT NULL AS known`
   if (!there?.known) return []
-  const rows = await sql<{ hash: string; generation: number; ms: number }[]>`
-    SELECT user_hash AS hash, generation, (extract(epoch FROM erased_at) * 1000)::float8 AS ms FROM erasures`
-  return rows.map(({ hash, generation, ms }) => ({ userHash: hash, generation, erasedMs: ms }))
+  const rows = await sql<{ hash: string; generation: number; ms: number; stands: boolean }[]>`
+    SELECT user_hash AS hash, generation, (extract(epoch FROM erased_at) * 1000)::float8 AS ms, stands FROM erasures`
+  return rows.map(({ hash, generation, ms, stands }) => ({
+    userHash: hash,
+    generation,
+    erasedMs: ms,
+    stands,
+  }))
 }
 
 /**
- * Merges the backup's erasures with later ones of the installation.
+ * Merges the backup's erasures with those of the installation that are later, or after which the person has consented
+ * anew.
  * @param madeMs when the backup was made, in epoch milliseconds
  */
 export function mergeLaterErasures(
@@ -24,9 +30,11 @@ export function mergeLaterErasures(
 ): { readonly all: Erased[]; readonly later: Erased[] } {
   const known = new Map(inBackup.map((one) => [one.userHash, one]))
   const later = here
-    .filter(
-      ({ userHash: hash, erasedMs }) => erasedMs > madeMs && erasedMs > (known.get(hash)?.erasedMs ?? 0),
-    )
+    .filter(({ userHash: hash, erasedMs, stands }) => {
+      const held = known.get(hash)
+      if (held?.erasedMs === erasedMs) return held.stands === true && stands !== true
+      return erasedMs > madeMs && erasedMs > (held?.erasedMs ?? 0)
+    })
     .map((one) => ({
       ...one,
       generation: Math.max(one.generation, known.get(one.userHash)?.generation ?? 0),
@@ -49,11 +57,13 @@ const PEOPLE_AT_ONCE = 5_000
 export async function storeLaterErasures(tx: Query, later: readonly Erased[]): Promise<void> {
   if (later.length === 0) return
   await tx`
-    INSERT INTO erasures (user_hash, generation, erased_at, walked)
-    SELECT hash, generation, to_timestamp(ms / 1000), 0 FROM unnest(
+    INSERT INTO erasures (user_hash, generation, erased_at, stands, walked)
+    SELECT hash, generation, to_timestamp(ms / 1000), stands = 1, 0 FROM unnest(
       ${later.map((one) => one.userHash)}::text[], ${later.map((one) => one.generation)}::int[],
-      ${later.map((one) => one.erasedMs)}::float8[]) AS l (hash, generation, ms)
-    ON CONFLICT (user_hash) DO UPDATE SET generation = excluded.generation, erased_at = excluded.erased_at`
+      ${later.map((one) => one.erasedMs)}::float8[], ${later.map((one) => Number(one.stands ?? false))}::int[])
+      AS l (hash, generation, ms, stands)
+    ON CONFLICT (user_hash) DO UPDATE SET
+      generation = excluded.generation, erased_at = excluded.erased_at, stands = excluded.stands`
   const byHash = new Map(later.map((one) => [one.userHash, one]))
   const back: { readonly userId: string; readonly erased: Erased }[] = []
   const named = `SELECT user_id FROM (${NAMED}) n (user_id) WHERE user_id IS NOT NULL`

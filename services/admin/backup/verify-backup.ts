@@ -17,7 +17,12 @@ export interface Verified {
   readonly erased: readonly Erased[]
 }
 
-const ErasureRow = z.object({ user_hash: z.string(), generation: z.number(), erased_at: z.string() })
+const ErasureRow = z.object({
+  user_hash: z.string(),
+  generation: z.number(),
+  erased_at: z.string(),
+  stands: z.boolean().default(false),
+})
 
 /** Kinds of lines that describe the archive. */
 const DESCRIPTIVE = new Set(['backup', 'lives', 'end'])
@@ -45,6 +50,7 @@ export async function verifyBackup(path: string): Promise<Verified> {
         userHash: row.user_hash,
         generation: row.generation,
         erasedMs: Date.parse(row.erased_at),
+        stands: row.stands,
       })
   }
   if (header === null || counts === null) throw new CommandRefused(`${path} is not a backup of this service.`)

@@ -9,6 +9,7 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { cardKey, namelessCardKey } from '#shared/objects/pictures.ts'
 import { deleteSpooled } from '#shared/objects/spooled-webhook-events.ts'
+import { readErasure } from '#shared/pilgrims/person-lock.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
 import { photoCountKey } from '#shared/pilgrims/photo-count-cache.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
@@ -102,7 +103,9 @@ async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing 
 async function forgetInBuffer(context: Finishing, row: Erasing): Promise<Erasing | null> {
   const { db, kv } = context
   const { subject, generation, erasedAt } = row
-  const erased = { generation, erasedMs: erasedAt.getTime() }
+  const held = await db.read(() => readErasure(db.orm, subject))
+  // A person who consents anew after this read is told to the kv after this call, or was told to it before.
+  const erased = { generation, erasedMs: erasedAt.getTime(), stands: held?.stands ?? true }
   await revokeKeys(kv, row.trackers)
   const pending = await kv.erase(subject, erased, [photoCountKey(subject)])
   await storeCounters(db, kv)

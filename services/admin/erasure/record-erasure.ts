@@ -95,12 +95,13 @@ async function raise(tx: Writer, userId: string, erasedAt: Date, gone: ErasedRow
   const walked = Number(gone.walked)
   const [row] = await tx
     .insert(erasures)
-    .values({ userHash: userHash(userId), generation: 1, erasedAt, walked })
+    .values({ userHash: userHash(userId), generation: 1, erasedAt, stands: true, walked })
     .onConflictDoUpdate({
       target: erasures.userHash,
       set: {
         generation: sql`${erasures.generation} + 1`,
         erasedAt,
+        stands: true,
         walked: sql`${erasures.walked} + ${walked}`,
       },
     })

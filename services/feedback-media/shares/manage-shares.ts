@@ -59,7 +59,7 @@ function liveFor(hours: number | null | undefined, nowMs: number, before: ShareR
 
 /**
  * Locks the pilgrim's row, so that a withdrawal comes before or after this write.
- * @throws Refusal 409 for a pilgrim who has withdrawn, or was erased since the request
+ * @throws Refusal 409 for a pilgrim who has withdrawn, 410 for one who was erased
  */
 async function lockSharing(tx: Writer, userId: string): Promise<void> {
   const row = await lockPilgrim(tx, userId)

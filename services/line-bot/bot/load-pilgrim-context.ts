@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { HttpsUrl, withoutDirections } from '#shared/contracts/fields.ts'
 import { readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import type { Line, Profile } from '#shared/line/line-client.ts'
-import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
+import { mayWrite } from '#shared/pilgrims/person-lock.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
@@ -64,7 +64,7 @@ async function storeProfile(
       .slice(0, max)
       .toWellFormed() || null
   return db.orm.transaction(async (tx) => {
-    if (await isErasedSince(tx, stored.userId, requestedMs)) return stored
+    if (!(await mayWrite(tx, stored.userId, requestedMs))) return stored
     await tx.update(followers).set({ profileFetchedAt: at }).where(eq(followers.userId, stored.userId))
     const [row] = await tx
       .update(pilgrims)

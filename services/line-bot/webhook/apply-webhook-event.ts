@@ -7,7 +7,7 @@ import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-
 import type { Writer } from '#shared/bus/outbox.ts'
 import { followers, lineEvents } from '#shared/schema/messages.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
-import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
+import { isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /** @returns the user id of the sender; null where LINE does not send it */
@@ -43,6 +43,8 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
       .returning({ id: lineEvents.webhookEventId })
     // Talking in a group does not make a person a pilgrim.
     if (fresh.length === 0 || userId === null || !isOneToOne(event)) return true
+    // The bot answers a person who was erased and did not consent anew, and stores nothing about them.
+    if (!(await mayWrite(tx, userId, event.timestamp))) return true
     await recordReachability(tx, event, userId)
     if (event.type === 'unfollow') return true
     await ensurePilgrim(tx, userId, now())

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
+import { mayWrite } from '#shared/pilgrims/person-lock.ts'
 import { refusedLineEvents } from '#shared/schema/messages.ts'
 import { senderOf } from './apply-webhook-event.ts'
 
@@ -28,7 +28,7 @@ export async function setAside(
   const parsed = LineEvent.safeParse(given)
   const userId = parsed.success ? senderOf(parsed.data) : null
   await db.orm.transaction(async (tx) => {
-    if (userId !== null && (await isErasedSince(tx, userId, parsed.data!.timestamp))) return
+    if (userId !== null && !(await mayWrite(tx, userId, parsed.data!.timestamp))) return
     await tx
       .insert(refusedLineEvents)
       .values({

@@ -21,7 +21,7 @@ export interface SliceResult {
   readonly stored: number
   readonly duplicates: number
   readonly deadLetters: number
-  /** Points of people who positions erased after the points positions admitted. */
+  /** Points of people who were erased after the points were received, or are erased. */
   readonly erased: number
 }
 
@@ -136,18 +136,26 @@ async function lockPilgrims(tx: Query, userIds: string[]): Promise<Map<string, F
   return new Map(rows.map(({ user_id, ...fix }) => [user_id, fix]))
 }
 
-/** Removes points that positions admitted before their pilgrim was erased. */
+/**
+ * Removes points of erased people: of somebody who consented anew, those that were received before the erasure. A kv
+ * that lost its data admits without the generation, and then the time of receipt tells.
+ */
 async function withoutErased(
   tx: Query,
   points: readonly OwnedPoint[],
   userIds: readonly string[],
 ): Promise<readonly OwnedPoint[]> {
   const hashes = new Map(userIds.map((userId) => [userHash(userId), userId]))
-  const rows = await tx<{ user_hash: string; generation: number }[]>`
-    SELECT user_hash, generation FROM erasures WHERE user_hash = ANY(${[...hashes.keys()]}::text[])`
+  const rows = await tx<{ user_hash: string; generation: number; stands: boolean; ms: number }[]>`
+    SELECT user_hash, generation, stands, (extract(epoch FROM erased_at) * 1000)::float8 AS ms
+    FROM erasures WHERE user_hash = ANY(${[...hashes.keys()]}::text[])`
   if (rows.length === 0) return points
-  const generations = new Map(rows.map((row) => [hashes.get(row.user_hash)!, row.generation]))
-  return points.filter(({ userId, point }) => point.generation >= (generations.get(userId) ?? 0))
+  const erasures = new Map(rows.map((row) => [hashes.get(row.user_hash)!, row]))
+  return points.filter(({ userId, point }) => {
+    const erasure = erasures.get(userId)
+    if (erasure === undefined) return true
+    return !erasure.stands && (point.generation >= erasure.generation || point.receivedMs > erasure.ms)
+  })
 }
 
 /** Creates new pilgrims. Deletes the lock rows of pilgrims without a remaining point. */
@@ -196,7 +204,8 @@ async function setAside(
       INSERT INTO dead_letters (user_id, field, value, reason, created_at)
       SELECT user_id, field, value, reason, at FROM letter WHERE NOT EXISTS (SELECT FROM again)
         -- Nothing of an erased person is stored, unreadable entries included.
-        AND NOT EXISTS (SELECT FROM erasures WHERE user_hash = ${userHash(userId)} AND generation > ${generation}::int)
+        AND NOT EXISTS (SELECT FROM erasures WHERE user_hash = ${userHash(userId)}
+          AND (stands OR generation > ${generation}::int))
       RETURNING id
     ), counted AS (
       SELECT (SELECT count(*)::int FROM fresh) AS fresh, (SELECT count(*)::int FROM again) AS again

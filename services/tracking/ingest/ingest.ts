@@ -69,7 +69,7 @@ export async function ingest(
       )
       if (accepted + duplicates > 0) noteUse(key)
     } catch (error) {
-      if (!isEnded(error)) throw error
+      if (!isForEver(error)) throw error
     }
   }
   return new Response(TAKEN_BY[app] ?? TAKEN, {
@@ -87,5 +87,6 @@ function readOrCount(read: () => Received): Received {
   }
 }
 
-/** After the end nothing is taken any more, so the app may forget its points. They are counted as `ended`. */
-const isEnded = (error: unknown): boolean => error instanceof Refusal && error.reason === 'ended'
+/** Nothing is taken any more after the end, of an erased person or without consent. The points are counted so. */
+const isForEver = (error: unknown): boolean =>
+  error instanceof Refusal && ['ended', 'erased', 'forbidden'].includes(error.reason)

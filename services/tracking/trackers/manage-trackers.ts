@@ -23,7 +23,7 @@ const KEY_BYTES = 24
 /**
  * Makes a tracker. The answer is the only place where its key appears.
  * @param address whose limit the QR codes are charged to
- * @throws Refusal 409 when the pilgrim has too many, or was erased since the request came; 429 for an address over its
+ * @throws Refusal 409 when the pilgrim has too many, 410 when they were erased; 429 for an address over its
  * limit
  */
 export async function createTracker(

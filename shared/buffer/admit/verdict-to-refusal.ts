@@ -1,7 +1,8 @@
 /** The error that a phone gets when the buffer refuses its points. */
 import type { Window } from '#shared/config/config.ts'
-import { notActive, Refusal, unavailable } from '#shared/http/errors.ts'
+import { forbidden, notActive, Refusal, unavailable } from '#shared/http/errors.ts'
 import type { Verdict } from '#shared/kv/kv.ts'
+import { erasedPerson } from '#shared/pilgrims/person-lock.ts'
 import { rateLimited } from '#shared/security/rate-limits.ts'
 
 /** Returns the refusal for a verdict other than `admitted`. */
@@ -21,6 +22,12 @@ export function refusalOfVerdict(
         'buffer-full',
         'Too many of your points are not stored yet. Keep the rest and send it in five minutes.',
         { 'Retry-After': '300' },
+      )
+    case 'erased':
+      return erasedPerson()
+    case 'no-consent':
+      return forbidden(
+        'You have taken back your consent, so your way is not recorded. Agree to the privacy notice again to go on.',
       )
     case 'unknown':
       return unavailable('The status of the event is not known at the moment. Please try again shortly.')

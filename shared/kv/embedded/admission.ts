@@ -1,7 +1,14 @@
 /** Admission on the embedded state: the same decisions as `admit.lua`. */
 import { sharesInstantByAccident, checkInPositionOf } from '#shared/buffer/point.ts'
-import { type AdmissionRules, type Entry, type Submission, userHash, type Verdict } from '../kv.ts'
-import { bufferOf, type Call, type Change, type State } from './state.ts'
+import {
+  type AdmissionRules,
+  type Entry,
+  type Erased,
+  type Submission,
+  userHash,
+  type Verdict,
+} from '../kv.ts'
+import { bufferOf, type Call, type Change, isBefore, type State } from './state.ts'
 
 export interface Admission {
   readonly state: State
@@ -12,9 +19,6 @@ export interface Admission {
   /** Applies a change and appends it to the log. */
   readonly change: (change: Change) => void
 }
-
-/** Time of receipt: the second number of a packed point. */
-const receivedMs = (value: string): number => Number(/^\[[^,]*,(\d+)/.exec(value)?.[1])
 
 /** The first instant from a check-in's own on that is free or holds this same check-in. */
 function ownInstant(held: ReadonlyMap<string, string> | undefined, { field, value }: Entry): string {
@@ -28,6 +32,11 @@ function ownInstant(held: ReadonlyMap<string, string> | undefined, { field, valu
   }
 }
 
+const erasureOf = ({ erased }: State, userId: string): Erased | undefined =>
+  erased.size === 0 ? undefined : erased.get(userHash(userId))
+
+const NOTHING = { known: 0, firstKnown: false, gone: 0, later: 0 }
+
 /**
  * Puts entries into a pilgrim's buffer without checking status and limits; null when the buffer is full.
  * @param skip number of entries at the beginning that are left out
@@ -39,7 +48,9 @@ export function put(admission: Admission, submission: Submission, skip: number, 
   const entries = submission.entries.slice(skip)
   const held = () => bufferOf(state, userId, nowMs)?.entries
   if (bounded && entries.length > 0 && (held()?.size ?? 0) + entries.length > rules.pendingMax) return null
-  const erased = state.erased.size === 0 ? undefined : state.erased.get(userHash(userId))
+  const erased = erasureOf(state, userId)
+  // Without points, the position is dropped with the person.
+  if (entries.length === 0 && erased?.stands) return { ...NOTHING, gone: 1, pending: held()?.size ?? 0 }
   const stamp = erased === undefined ? '' : `${erased.generation}~`
   let known = 0
   let gone = 0
@@ -48,7 +59,7 @@ export function put(admission: Admission, submission: Submission, skip: number, 
   /** Delay of the first entry's instant, ms. */
   let later = 0
   for (const [i, { field, value }] of entries.entries()) {
-    if (erased !== undefined && receivedMs(value) <= erased.erasedMs) {
+    if (isBefore(erased, value)) {
       gone++
       continue
     }
@@ -74,13 +85,23 @@ export function move({ state, nowMs, change }: Admission, { userId, position }: 
   if (last === undefined || last.t <= position.t) change(['move', userId, position, nowMs])
 }
 
-/** Admits one submission. */
-export function admit(admission: Admission, submission: Submission): Verdict {
-  const { state, nowMs, rules, caller, change } = admission
+/** Why nothing of a submission is admitted, before its rate limit is looked at; null: it may be. */
+function refusalOf(state: State, { userId, entries }: Submission): Verdict | null {
   const { status } = state
   if (status === null) return { outcome: 'unknown' }
   if (status.status !== 'active')
     return { outcome: 'refused', status: status.status, message: status.message }
+  if (state.refused.has(userId)) return { outcome: 'no-consent' }
+  const erased = erasureOf(state, userId)
+  const isErased = erased?.stands || (entries[0] !== undefined && isBefore(erased, entries[0].value))
+  return isErased ? { outcome: 'erased' } : null
+}
+
+/** Admits one submission. */
+export function admit(admission: Admission, submission: Submission): Verdict {
+  const { state, nowMs, rules, caller, change } = admission
+  const refusal = refusalOf(state, submission)
+  if (refusal !== null) return refusal
 
   const { kind, userId, id, duplicateKey, entries } = submission
   const identity = entries[0]?.field ?? ''
@@ -105,7 +126,7 @@ export function admit(admission: Admission, submission: Submission): Verdict {
   const recordedMs = first?.recordedMs ?? submission.recordedMs + done.later
   if (first !== undefined) change(['entered', caller, 0, 1, 0, 0])
   if (done.gone === 0 && (first === undefined || entries.length > 1)) move(admission, submission)
-  // If the pilgrim was erased since, the window does not store the call either.
+  // Where points of an erased person were dropped, the window does not store the call either.
   if (!charged && done.gone === 0) {
     const call: Call = { ms: nowMs, id, duplicateKey, recordedMs }
     change(['window', key, [...calls, call], nowMs + cacheMs])

@@ -3,7 +3,9 @@ import {
   type Erased,
   type PartitionCounters,
   type Position,
+  storedMs,
   SUBMISSION_KINDS,
+  userHash,
   type VersionedStatus,
 } from '../kv.ts'
 
@@ -29,7 +31,7 @@ export type Change =
   | ['drop', userId: string, fields: string[], nowMs: number]
   | ['window', key: string, calls: Call[], expiresMs: number]
   | ['move', userId: string, position: Position, movedMs: number]
-  | ['hide', userId: string, hidden: boolean]
+  | ['hide', userId: string, hidden: boolean, refused?: boolean]
   | ['erase', userId: string, erased: Erased]
   | ['erased', Erased]
   | ['entered', caller: string, admitted: number, duplicate: number, dropped: number, checkins: number]
@@ -45,6 +47,8 @@ export interface State {
   readonly windows: Map<string, { calls: Call[]; expiresMs: number }>
   readonly live: Map<string, Position & { movedMs: number }>
   readonly hidden: Set<string>
+  /** Those who have taken back their consent. */
+  readonly refused: Set<string>
   /** By hash of the user id. */
   readonly erased: Map<string, Erased>
   readonly cache: Map<string, { value: string; expiresMs: number }>
@@ -66,6 +70,7 @@ export const createState = (): State => ({
   windows: new Map(),
   live: new Map(),
   hidden: new Set(),
+  refused: new Set(),
   erased: new Map(),
   cache: new Map(),
   counters: { epoch: '', callers: new Map(), checkins: 0, duplicate: 0, dropped: 0, settled: 0, erased: 0 },
@@ -98,10 +103,11 @@ export function apply(state: State, change: Change): void {
       return
     case 'hide':
       state.hidden[change[2] ? 'add' : 'delete'](change[1])
+      state.refused[change[3] ? 'add' : 'delete'](change[1])
       return
     case 'erase':
-      forget(state, change[1], change[2].generation)
       remember(state, change[2])
+      forget(state, change[1], change[2].generation)
       return
     case 'erased':
       remember(state, change[1])
@@ -145,33 +151,45 @@ function renew(buffer: Buffer | undefined, expiresMs: number): void {
 }
 
 function clear(state: State): void {
-  const { buffers, windows, live, hidden, erased, cache } = state
-  for (const part of [buffers, windows, live, hidden, erased, cache]) part.clear()
+  const { buffers, windows, live, hidden, refused, erased, cache } = state
+  for (const part of [buffers, windows, live, hidden, refused, erased, cache]) part.clear()
   Object.assign(state, { counters: createState().counters, status: null })
 }
 
-/** Stores an erasure; an older generation never replaces a newer one. */
+/** Stores an erasure: of two the newer generation; of the same one the person's new consent. */
 function remember({ erased }: State, one: Erased): void {
-  if ((erased.get(one.userHash)?.generation ?? 0) <= one.generation) erased.set(one.userHash, one)
+  const held = erased.get(one.userHash)
+  const isOlder =
+    held !== undefined &&
+    (held.generation > one.generation ||
+      (held.generation === one.generation && storedMs(held) < storedMs(one)))
+  if (!isOlder) erased.set(one.userHash, one)
 }
 
-/** Entries of a buffer that were admitted before an erasure. */
-export const entriesBefore = (buffer: Buffer | undefined, generation: number): string[] =>
-  [...(buffer?.entries ?? [])]
-    .filter(([, value]) => Number(/^(\d+)~/.exec(value)?.[1] ?? 0) < generation)
-    .map(([field]) => field)
+/** Whether an erasure stands, or a packed point, with or without a stamp, was received before it. */
+export const isBefore = (erased: Erased | undefined, value: string): boolean =>
+  erased !== undefined &&
+  // The time of receipt is the second number of a packed point.
+  (erased.stands || !(Number(/^(?:\d+~)?\[[^,]*,(\d+)/.exec(value)?.[1]) > erased.erasedMs))
 
 function forget(state: State, userId: string, generation: number): void {
   const buffer = state.buffers.get(userId)
-  const before = entriesBefore(buffer, generation)
-  state.counters.erased += before.length
-  for (const field of before) buffer?.entries.delete(field)
+  const erased = state.erased.get(userHash(userId))
+  for (const [field, value] of buffer?.entries ?? []) {
+    if (Number(/^(\d+)~/.exec(value)?.[1] ?? 0) >= generation) continue
+    // Others were restored before the store knew of the erasure.
+    if (isBefore(erased, value)) {
+      buffer!.entries.delete(field)
+      state.counters.erased++
+    } else buffer!.entries.set(field, `${generation}~${value.replace(/^\d+~/, '')}`)
+  }
   // Points that were admitted after the erasure belong to a new pilgrim, who keeps windows and position.
   if (buffer !== undefined && buffer.entries.size > 0) return
   state.buffers.delete(userId)
   for (const kind of SUBMISSION_KINDS) state.windows.delete(`${kind}:${userId}`)
   state.live.delete(userId)
   state.hidden.delete(userId)
+  state.refused.delete(userId)
 }
 
 function hold(
@@ -219,7 +237,7 @@ export function* snapshot(state: State): Generator<Change> {
     for (const [field, value] of entries) yield ['put', userId, field, value, sinceMs, expiresMs]
   for (const [key, { calls, expiresMs }] of state.windows) yield ['window', key, calls, expiresMs]
   for (const [userId, { movedMs, ...position }] of state.live) yield ['move', userId, position, movedMs]
-  for (const userId of state.hidden) yield ['hide', userId, true]
+  for (const userId of state.hidden) yield ['hide', userId, true, state.refused.has(userId)]
   for (const [key, { value, expiresMs }] of state.cache) yield ['cache', key, value, expiresMs]
   yield ['epoch', state.counters.epoch]
   for (const erased of state.erased.values()) yield ['erased', erased]

@@ -154,8 +154,12 @@ end
 
 local admitted, checkins, duplicate, gone = 0, 0, 0, 0
 
--- Erasures: "generation|erased at (ms)" by SHA-1 of the user id. Mostly there are none.
-local someErased = redis.call('HLEN', tag .. ':erased') > 0
+-- Erasures: "generation|time until which received points are not accepted (ms)" by SHA-1 of the user id, and those who
+-- have taken back their consent. Mostly there are none.
+-- The time of an erasure that stands is later by this.
+local STANDS = 4e15
+local someErased = redis.call('EXISTS', tag .. ':erased') == 1
+local someRefused = not restoring and redis.call('EXISTS', tag .. ':refused') == 1
 
 -- Returns the prefix of a pilgrim's points, and the time of their erasure; '' and nil if they were never erased.
 local function generationOf(user)
@@ -169,6 +173,12 @@ end
 local function receivedBefore(value, at)
   local received = at and tonumber(string.match(value, '^%[[^,]*,(%d+)'))
   return received and received <= at
+end
+
+-- Whether a pilgrim was erased and has not consented anew, or after their packed point was received.
+local function isErased(user, value)
+  local _, at = generationOf(user)
+  return at and (at >= STANDS or value and receivedBefore(value, at))
 end
 
 -- First byte of a check-in's identity: c.
@@ -260,7 +270,7 @@ end
 local function buffer(user, first, n)
   local key = tag .. ':buf:' .. user
   local before = redis.call('HLEN', key)
-  if n == 0 then return 0, 0, before, 0, 0 end
+  if n == 0 then return 0, 0, before, isErased(user) and 1 or 0, 0 end
   if not restoring and before + n > pendingMax then return nil end
   local stamp, erasedAt = generationOf(user)
   local known, firstKnown, late, later = 0, 0, 0, 0
@@ -294,6 +304,8 @@ end
 local function decide(submission)
   if refused then return refused end
   local kind, user, call, position, first, n = unpack(submission)
+  if someRefused and redis.call('SISMEMBER', tag .. ':refused', user) == 1 then return { 'no-consent' } end
+  if not restoring and isErased(user, n > 0 and entries[first + 1]) then return { 'erased' } end
   local open, window, charged = windows[kind], '', false
   if open then
     local charges
@@ -321,7 +333,7 @@ local function decide(submission)
     recorded = string.format('%.0f', recorded + later)
     call = placed(call, recorded)
   end
-  -- If the pilgrim was erased since, the window does not store the call either.
+  -- Where points of an erased person were dropped, the window does not store the call either.
   if open and not charged and late == 0 then charge(open, user, window, call) end
   if known == 0 and later == 0 then return pending end
   local held = ''

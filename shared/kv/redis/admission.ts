@@ -105,6 +105,8 @@ function verdictOf([outcome, ...rest]: Reply): Verdict {
     case 'ended':
       return { outcome: 'refused', status: outcome, message: String(rest[0]) || null }
     case 'full':
+    case 'erased':
+    case 'no-consent':
       return { outcome }
     default:
       return { outcome: 'unknown' }

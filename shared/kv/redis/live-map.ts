@@ -1,6 +1,10 @@
 /** Live positions, hidden pilgrims and erasures. */
-import { type Kv, type Moved, partitionOf } from '../kv.ts'
+import { type Erased, type Kv, type Moved, partitionOf, STANDS_MS, storedMs, userHash } from '../kv.ts'
 import { asked, type Client } from './connection.ts'
+
+/** Erasures per call: the stack of a script holds some thousands of values. */
+const ERASURES_A_CALL = 1_000
+const stored = (one: Erased): (string | number)[] => [one.userHash, one.generation, storedMs(one)]
 
 /** @param requests the connection of requests: a pilgrim waits for `hide` in a transaction, so it settles soon */
 export function liveMapVerbs(
@@ -9,32 +13,37 @@ export function liveMapVerbs(
   tags: readonly string[],
 ): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'storeErasures' | 'erased'> {
   return {
-    async erase(userId, { generation, erasedMs }, caches = []) {
+    async erase(userId, erased, caches = []) {
       const tag = tags[partitionOf(userId, tags.length)]!
-      const pending = await asked<number>(client.gpsErase(tag, userId, generation, erasedMs))
+      const pending = await asked<number>(
+        client.gpsErase(tag, userId, ...stored({ userHash: userHash(userId), ...erased })),
+      )
       await Promise.all(caches.map((key) => asked(client.del(`cache:${key}`))))
       return pending
     },
     async storeErasures(erased) {
       if (erased.length === 0) return
-      const fields = erased.flatMap(({ userHash, generation, erasedMs }) => [
-        userHash,
-        `${generation}|${erasedMs}`,
-      ])
       // A hash does not reveal the pilgrim's partition, so every partition stores every erasure.
-      await Promise.all(tags.map((tag) => asked(client.hset(`${tag}:erased`, ...fields))))
+      for (let from = 0; from < erased.length; from += ERASURES_A_CALL) {
+        const some = erased.slice(from, from + ERASURES_A_CALL).flatMap(stored)
+        await Promise.all(tags.map((tag) => asked(client.gpsErase(tag, '', ...some))))
+      }
     },
     async erased(partition) {
       const held = await asked<Record<string, string>>(client.hgetall(`${tags[partition]}:erased`))
-      return Object.entries(held).map(([userHash, stamp]) => {
-        const [generation = 0, erasedMs = 0] = stamp.split('|').map(Number)
-        return { userHash, generation, erasedMs }
+      return Object.entries(held).map(([hash, stamp]) => {
+        const [generation = 0, time = 0] = stamp.split('|').map(Number)
+        const stands = time >= STANDS_MS
+        return { userHash: hash, generation, erasedMs: stands ? time - STANDS_MS : time, stands }
       })
     },
     moved: (partition, sinceMs, count) => moved(client, tags[partition]!, sinceMs, count),
-    async hide(userId, hidden) {
-      const key = `${tags[partitionOf(userId, tags.length)]}:hidden`
-      await asked(hidden ? requests.sadd(key, userId) : requests.srem(key, userId))
+    async hide(userId, hidden, refused = false) {
+      const tag = tags[partitionOf(userId, tags.length)]
+      await Promise.all([
+        asked(requests[hidden ? 'sadd' : 'srem'](`${tag}:hidden`, userId)),
+        asked(requests[refused ? 'sadd' : 'srem'](`${tag}:refused`, userId)),
+      ])
     },
     hidden: (partition) => asked(client.smembers(`${tags[partition]}:hidden`)),
   }

@@ -1,0 +1,1 @@
+ALTER TABLE "erasures" ADD COLUMN "stands" boolean DEFAULT false NOT NULL;

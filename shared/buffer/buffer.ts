@@ -22,12 +22,11 @@ import {
   storeFull,
 } from './admit/admit-with-timeout.ts'
 import type { Journal } from './journal/journal.ts'
+import { MEMORY_CEILING } from './memory-ceiling.ts'
 import { createJournalFallback } from './journal/admit-to-journal.ts'
 import { createOfflineAdmission, type OfflineAdmission } from './journal/decide-without-kv.ts'
 import { createJournalRecovery } from './journal/journal-recovery.ts'
 
-/** Above this fraction of its memory the kv accepts no more points, so that it never has to refuse a flush. */
-const MEMORY_CEILING = 0.9
 /** For this long after a late answer the next check-ins do not wait for the kv. */
 const LATE_MS = 1_000
 const WATCH_MS = 1_000

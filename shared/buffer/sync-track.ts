@@ -19,7 +19,6 @@ export interface SyncRules extends AcceptRules {
 /**
  * Admits a batch.
  * @param kind whose rate limit applies
- * @param id requests with the same id are charged once
  * @throws Refusal 403 paused or ended, 429, 503
  */
 export async function syncTrack(
@@ -28,7 +27,6 @@ export async function syncTrack(
   receivedMs: number,
   rules: SyncRules,
   kind: 'sync' | 'ingest' = 'sync',
-  id: string = submissionId(),
 ): Promise<TrackSyncAnswer> {
   const { points, rejected } = acceptTrack(request.points, receivedMs, rules)
   // If several points of a batch have the same identity, the first one counts.
@@ -38,7 +36,7 @@ export async function syncTrack(
     if (!distinct.has(entry.field)) distinct.set(entry.field, entry)
   }
   const verdict = await admitTrack({
-    id,
+    id: submissionId(),
     userId: request.user_id,
     kind,
     entries: [...distinct.values()],

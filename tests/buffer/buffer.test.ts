@@ -73,8 +73,9 @@ describeOnServers('a buffer over a troubled Redis', () => {
   })
   beforeEach(async () => {
     proxy.set({ kind: 'clear' })
+    await asked(server.url, (redis) => redis.config('SET', 'maxmemory', 0))
     await until(async () => (await kv.probe(), await direct.probe(), true), inTime('Redis to be well'))
-    await asked(server.url, (redis) => redis.flushall())
+    await asked(server.url, (redis) => redis.multi().flushall().config('SET', 'maxmemory', 0).exec())
   })
 
   test('a check-in to a kv that is two seconds late gets 202 through the journal in time, and is stored once', async () => {
@@ -247,4 +248,50 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'admitted' })
     expect(replica.journaled()).toBe(0)
   })
+
+  test('what the journal holds waits for room in Redis, and leaves the flush enough to work', async () => {
+    await using replica = await startReplica(kv)
+    const limit = (part: number) =>
+      asked(server.url, async (redis) => {
+        const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))![1])
+        await redis.config('SET', 'maxmemory', Math.round(used / part))
+      })
+    proxy.set({ kind: 'closed' })
+    const waiting = Array.from({ length: 50 }, (_, i) => checkin({ userId: `waiting-${i}` }))
+    for (const one of waiting) await replica.admitCheckIn(one)
+    expect(replica.journaled()).toBe(50)
+    // Above the ceiling and below the limit: Redis would still take them.
+    await limit(0.95)
+    proxy.set({ kind: 'clear' })
+    await until(async () => (await kv.probe(), true), inTime('Redis to be well'))
+    const rounds = async () => {
+      const before = await direct.clock()
+      await until(async () => (await direct.clock()) > before + 2_500, inTime('some rounds of the recovery'))
+    }
+    await rounds()
+    expect(replica.journaled()).toBe(50)
+    await limit(0.5)
+    await until(() => replica.journaled() === 0, inTime('the recovery'))
+    expect(await direct.pendingUsers(0)).toHaveLength(50)
+  })
+
+  test.each([1, 0.999, 0.9, 0.5])(
+    'with %d of its memory used, Redis gives the flush its lock and lets it store',
+    async (part) => {
+      await using replica = await startReplica(kv)
+      await replica.admitTrack(sync('U', [1, 2, 3]))
+      await asked(server.url, async (redis) => {
+        const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))![1])
+        await redis.config('SET', 'maxmemory', Math.round(used / part))
+      })
+      const lock = await direct.lock('flush:0', 90_000)
+      expect(lock).not.toBeNull()
+      const pending = await direct.drain(0, await direct.pendingUsers(0))
+      await direct.acknowledge(0, pending)
+      expect(await fields(direct, 'U')).toEqual([])
+      await direct.unlock('flush', token!)
+      await asked(server.url, (redis) => redis.config('SET', 'maxmemory', 0))
+      expect(await replica.admitTrack(sync('V', [1]))).toMatchObject({ outcome: 'admitted' })
+    },
+  )
 })

@@ -59,7 +59,7 @@ test('entries that are adopted during an export are not missed', async () => {
     what: 'a copy',
   })
   left.close()
-  expect(held.adopt()).toEqual({ entries: 5, faults: [] })
+  expect(await held.adopt()).toEqual({ entries: 5, faults: [] })
   const timer = setInterval(() => void handOver(), 20)
   expect(await collecting).toEqual(ids.sort())
   clearInterval(timer)

@@ -23,7 +23,7 @@ async function write(): Promise<never> {
 if (does === 'write') await Promise.all(Array.from({ length: 5 }, write))
 else
   for (;;) {
-    const { entries, faults } = journal.adopt()
+    const { entries, faults } = await journal.adopt()
     if (faults.length > 0) throw new AggregateError(faults)
     if (entries > 0) say(`${entries}`)
     await Bun.sleep(0)

@@ -14,8 +14,12 @@ let dir: string
 beforeEach(async () => void (dir = await newDirectory('journal')))
 afterEach(() => rm(dir, { recursive: true, force: true }))
 
-const ids = (journal: Journal): Set<string> =>
-  new Set(journal.after(0, 1_000_000).map(({ submission }) => submission.id))
+function ids(journal: Journal): Set<string> {
+  const found = new Set<string>()
+  for (let page = journal.after(0, 1_000); page.length > 0; page = journal.after(page.at(-1)!.place, 1_000))
+    for (const { submission } of page) found.add(submission.id)
+  return found
+}
 const fill = (journal: Journal, count: number): Promise<void[]> =>
   Promise.all(Array.from({ length: count }, () => journal.append(checkin())))
 
@@ -59,6 +63,54 @@ test('appends of one turn share a commit, and a repeated one counts once', async
   await journal.append(submission)
   expect(journal.size()).toBe(2_101)
   journal.close()
+})
+
+test('another submission under an id that the journal holds is refused, and its neighbours are stored', async () => {
+  const journal = openJournal(dir, 100)
+  const first = checkin({ userId: 'U' })
+  await journal.append(first)
+  const [neighbour, other] = [checkin(), { ...checkin({ userId: 'V' }), id: first.id }]
+  const [refused] = await Promise.all([rejection(journal.append(other)), journal.append(neighbour)])
+  expect(String(refused)).toContain('another submission is in the journal under this id')
+  expect(ids(journal)).toEqual(new Set([first.id, neighbour.id]))
+  expect(journal.after(0, 1)[0]!.submission).toEqual(first)
+  journal.close()
+})
+
+test('a page is bounded by its bytes, and its first entry is returned whatever its size', async () => {
+  const journal = openJournal(dir, 100)
+  const long = checkin({ entries: [{ field: 'c1', value: 'x'.repeat(1_000_000) }] })
+  const short = Array.from({ length: 4 }, (_, i) =>
+    checkin({ userId: `${i}`, entries: [{ field: 'c1', value: 'x'.repeat(100_000) }] }),
+  )
+  for (const one of [long, ...short]) await journal.append(one)
+  const sizes: number[] = []
+  for (let page = journal.after(0, 500); page.length > 0; page = journal.after(page.at(-1)!.place, 500))
+    sizes.push(page.length)
+  expect(sizes).toEqual([1, 2, 2])
+  journal.close()
+})
+
+test('other work goes on while a large journal is adopted, and an adoption that is cut short is continued', async () => {
+  await abandon(6_000)
+  const journal = openJournal(dir, 10)
+  let turns = 0
+  const counting = setInterval(() => turns++, 0)
+  const adopting = journal.adopt()
+  await until(() => journal.size() >= 1_000, { timeoutMs: 10_000, what: 'the first pages' })
+  // The rest stays in the file of the replica that has ended.
+  expect(journal.size()).toBeLessThan(6_000)
+  const held = ids(journal)
+  journal.close()
+  const { entries } = await adopting
+  clearInterval(counting)
+  expect(turns).toBeGreaterThan(0)
+  const next = openJournal(dir, 10)
+  await next.adopt()
+  expect(entries).toBeLessThan(6_000)
+  expect(next.size()).toBe(6_000)
+  expect(held.difference(ids(next))).toEqual(new Set())
+  next.close()
 })
 
 test('removed entries leave nothing in the journal’s files', async () => {
@@ -105,7 +157,7 @@ test('a track counts as one entry and as all its points, also after its adoption
   expect([journal.size(), journal.points()]).toEqual([2, 4])
   journal.close()
   const next = openJournal(dir, 10)
-  next.adopt()
+  await next.adopt()
   expect([next.size(), next.points()]).toEqual([2, 4])
   next.remove([track.id])
   expect([next.size(), next.points()]).toEqual([1, 1])
@@ -118,7 +170,7 @@ test('an empty journal deletes its file; one with entries is adopted by the next
   expect(readdirSync(dir)).toEqual([])
   await abandon(5)
   const journal = openJournal(dir, 2)
-  expect(journal.adopt()).toEqual({ entries: 5, faults: [] })
+  expect(await journal.adopt()).toEqual({ entries: 5, faults: [] })
   expect(journal.size()).toBe(5)
   expect(readdirSync(dir).filter((name) => name.endsWith('.journal'))).toHaveLength(1)
   journal.remove([...ids(journal)])
@@ -131,7 +183,7 @@ test('entries of a file whose adopter died before deleting it count once', async
   const file = await abandon(5)
   copyFileSync(file, join(dir, 'copy.journal'))
   const journal = openJournal(dir, 100)
-  expect(journal.adopt().faults).toEqual([])
+  expect((await journal.adopt()).faults).toEqual([])
   expect(journal.size()).toBe(5)
   journal.remove([...ids(journal)])
   journal.close()
@@ -146,11 +198,11 @@ test('a damaged file is reported once and set aside; an empty one is deleted', a
   writeFileSync(join(dir, 'empty.journal'), '')
   await abandon(3)
   const journal = openJournal(dir, 100)
-  const { entries, faults } = journal.adopt()
+  const { entries, faults } = await journal.adopt()
   expect(entries).toBe(3)
   const named = ['other', 'torn'].map((name) => `the journal ${name}.journal could not be adopted`)
   expect(faults.map(({ message }) => message).sort()).toEqual(named)
-  expect(journal.adopt()).toEqual({ entries: 0, faults: [] })
+  expect(await journal.adopt()).toEqual({ entries: 0, faults: [] })
   const left = readdirSync(dir).filter((name) => !name.endsWith('-journal'))
   expect(left.filter((name) => name.endsWith('.journal'))).toHaveLength(1)
   expect(left).toEqual(expect.arrayContaining(['other.journal.damaged', 'torn.journal.damaged']))
@@ -188,10 +240,10 @@ test('the journal of a killed replica is adopted completely, that of a running o
   for (let round = 0; round < 4; round++) {
     const replica = await startReplica('write')
     await until(() => replica.lines().length > 20, { timeoutMs: 10_000, what: 'the replica to write' })
-    expect(journal.adopt()).toEqual({ entries: 0, faults: [] })
+    expect(await journal.adopt()).toEqual({ entries: 0, faults: [] })
     await Bun.sleep(Math.random() * 60)
     await replica.kill()
-    const { entries, faults } = journal.adopt()
+    const { entries, faults } = await journal.adopt()
     expect(faults).toEqual([])
     expect(entries).toBeGreaterThanOrEqual(replica.lines().length)
     expect(new Set(replica.lines()).difference(ids(journal))).toEqual(new Set())
@@ -213,7 +265,7 @@ test('a new file that others adopt before it is locked is not used; nothing is l
   await until(() => adopted() >= 100, { timeoutMs: 10_000, what: 'the others to adopt all' })
   await Promise.all(adopters.map((one) => one.kill()))
   const journal = openJournal(dir, 10)
-  expect(journal.adopt()).toEqual({ entries: 100, faults: [] })
+  expect(await journal.adopt()).toEqual({ entries: 100, faults: [] })
   expect(journal.size()).toBe(100)
   journal.close()
 }, 30_000)
@@ -241,7 +293,7 @@ describe.skipIf(disk === null)('a full disk', () => {
     expect(journal.size()).toBe(21)
     journal.close()
     const next = openJournal(disk!.dir, 1_000_000)
-    expect(next.adopt()).toEqual({ entries: 21, faults: [] })
+    expect(await next.adopt()).toEqual({ entries: 21, faults: [] })
     expect(ids(next)).toEqual(new Set(promised))
     next.close()
   })

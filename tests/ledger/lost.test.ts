@@ -156,10 +156,10 @@ describeOnServers('points that the store has lost', () => {
       await troubleDisk((data) => rmSync(data, { recursive: true }))
       await publishStatus(db, survivor.kv)
       // Its journal is its own as long as it is locked.
-      mine.adopt()
+      await mine.adopt()
       expect(await columns(survivor.kv)).toEqual(told > 0 ? { received: told, lost: told } : {})
       its.close()
-      mine.adopt()
+      await mine.adopt()
       expect(await columns(survivor.kv)).toEqual({ received: 10, lost: 6 })
       expect((await readLedger(db, survivor.kv)).rejected).toEqual({ 'too-old': 4 })
       const names = await db.sql<{ name: string }[]>`SELECT DISTINCT name FROM ledger_counts ORDER BY name`

@@ -3,14 +3,10 @@
  * are durable or will never be taken, 503 when they are to be sent again.
  */
 import type { Buffer } from '#shared/buffer/buffer.ts'
-import { submissionId } from '#shared/buffer/admit/submission-id.ts'
 import { type SyncRules, syncTrack } from '#shared/buffer/sync-track.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
 import { notFound, Refusal } from '#shared/http/errors.ts'
 import { type Received, UNREADABLE } from './sent-point.ts'
-
-/** Number of points that one admission takes. */
-const POINTS_AT_ONCE = 1_000
 
 /** OwnTracks reads a list of messages for the phone; Overland keeps its batch without this result. */
 const TAKEN = '{"result":"ok"}'
@@ -55,23 +51,15 @@ export async function ingest(
   const userId = await expectKey({ findKey }, key)
   const { points, refused } = readOrCount(read)
   for (const reason of refused) rules.count(`rejected:${reason}`, 1)
-  const id = submissionId()
-  for (let from = 0; from < points.length; from += POINTS_AT_ONCE) {
-    const batch = { user_id: userId, points: points.slice(from, from + POINTS_AT_ONCE) }
+  if (points.length > 0)
     try {
-      const { accepted, duplicates } = await syncTrack(
-        buffer.admitIngest,
-        batch,
-        receivedMs,
-        rules,
-        'ingest',
-        id,
-      )
+      // One submission whatever its size: parts of it could be stored in part, under one answer.
+      const batch = { user_id: userId, points: [...points] }
+      const { accepted, duplicates } = await syncTrack(buffer.admitIngest, batch, receivedMs, rules, 'ingest')
       if (accepted + duplicates > 0) noteUse(key)
     } catch (error) {
       if (!isForEver(error)) throw error
     }
-  }
   return new Response(TAKEN_BY[app] ?? TAKEN, {
     headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
   })

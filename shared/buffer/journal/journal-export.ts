@@ -2,6 +2,7 @@
  * Exports journals to a backup. The process of a journal holds its file's lock, so a backup writes a request file into
  * the shared directory, and each process answers with a copy of its entries. An unlocked file is read directly.
  */
+import type { Database } from 'bun:sqlite'
 import { createReadStream, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { appendFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -9,7 +10,7 @@ import type { Submission } from '#shared/kv/kv.ts'
 import { readLines } from '#shared/runtime/read-lines.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import type { Journal } from './journal.ts'
-import { openAbandoned, SUFFIX } from './journal-file.ts'
+import { openAbandoned, readPage, SUFFIX } from './journal-file.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const PAGE = 500
@@ -84,9 +85,9 @@ async function* collectOnce(
       const copy = copyOf(path, id)
       if (existsSync(copy)) yield* readCopy(copy)
       else if (existsSync(path)) {
-        const entries = readAbandoned(path)
-        if (entries === null) continue
-        yield entries
+        const abandoned = openAbandoned(path)
+        if (abandoned === null) continue
+        yield* readAbandoned(abandoned)
       } else gone = true
       pending.delete(name)
     }
@@ -109,12 +110,14 @@ async function* readCopy(path: string): AsyncGenerator<Submission[]> {
   if (page.length > 0) yield page
 }
 
-/** Null while a process locks the file. */
-function readAbandoned(path: string): Submission[] | null {
-  const abandoned = openAbandoned(path)
-  if (abandoned === null) return null
-  abandoned.db.close()
-  return abandoned.rows.map(({ submission }) => JSON.parse(submission) as Submission)
+function* readAbandoned(abandoned: Database): Generator<Submission[]> {
+  try {
+    let page = readPage(abandoned, 0, PAGE)
+    for (; page.length > 0; page = readPage(abandoned, page.at(-1)!.place, PAGE))
+      yield page.map(({ submission }) => JSON.parse(submission) as Submission)
+  } finally {
+    abandoned.close()
+  }
 }
 
 /** Removes leftover files of killed backups. */
@@ -134,7 +137,7 @@ export async function deleteJournals(dir: string): Promise<void> {
     const abandoned = openAbandoned(join(dir, name))
     if (abandoned === null)
       throw new LoggableError(`A process still uses the journal ${name}. Stop all services first.`)
-    abandoned.db.close()
+    abandoned.close()
     await rm(join(dir, name), { force: true })
   }
   for (const name of readdirSync(dir).filter((name) => name.endsWith('.counters'))) await rm(join(dir, name))

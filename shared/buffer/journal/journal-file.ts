@@ -6,8 +6,34 @@ import { join } from 'node:path'
 export const SUFFIX = '.journal'
 
 export interface StoredRow {
+  /** Places rise in the order of the writes. */
+  readonly place: number
   readonly id: string
   readonly submission: string
+}
+
+/** Bytes of the rows that are read at once: a row holds up to 5,000 points. The first row is read whatever its size. */
+const PAGE_BYTES = 256_000
+
+/** Rows after a place, oldest first: at most `count`, and few enough that the event loop does not stand still. */
+export function readPage(db: Database, place: number, count: number): StoredRow[] {
+  const sizes = db
+    .query<{ place: number; bytes: number }, [number, number]>(
+      'SELECT rowid AS place, length(submission) AS bytes FROM journal WHERE rowid > ? ORDER BY rowid LIMIT ?',
+    )
+    .all(place, count)
+  let bytes = 0
+  let last = place
+  for (const row of sizes) {
+    bytes += row.bytes
+    if (last > place && bytes > PAGE_BYTES) break
+    last = row.place
+  }
+  return db
+    .query<StoredRow, [number, number]>(
+      'SELECT rowid AS place, id, submission FROM journal WHERE rowid > ? AND rowid <= ? ORDER BY rowid',
+    )
+    .all(place, last)
 }
 
 export interface OwnFile {
@@ -57,24 +83,29 @@ function openFile(path: string, mode: { readonly create: true } | { readonly rea
 }
 
 /**
- * Locks and reads an unlocked file; null when its process still runs, or when another replica has adopted it
+ * Locks an unlocked file; null when its process still runs, or when another replica has adopted it
  * meanwhile.
- * @throws SQLiteError for a file that can not be read; a damaged one is renamed to `….damaged`
+ * @throws SQLiteError for a file that can not be read; a damaged one is set aside
  */
-export function openAbandoned(file: string): { db: Database; rows: StoredRow[] } | null {
+export function openAbandoned(file: string): Database | null {
   let db: Database | null = null
   try {
     db = openFile(file, { readwrite: true })
     // Otherwise another replica adopted and deleted it after it was opened and before it was locked.
-    if (existsSync(file))
-      return { db, rows: db.query<StoredRow, []>('SELECT id, submission FROM journal ORDER BY rowid').all() }
+    if (existsSync(file)) return db
   } catch (error) {
     db?.close()
     const { code } = error as SQLiteError
     if (code === 'SQLITE_BUSY' || !existsSync(file)) return null
-    if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB') renameSync(file, `${file}.damaged`)
+    setAsideIfDamaged(file, error)
     throw error
   }
   db.close()
   return null
+}
+
+/** Renames a damaged file to `….damaged`, so that an operator can examine it and nobody tries to adopt it again. */
+export function setAsideIfDamaged(file: string, error: unknown): void {
+  const { code } = error as SQLiteError
+  if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB') renameSync(file, `${file}.damaged`)
 }

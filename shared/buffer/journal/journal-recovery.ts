@@ -8,12 +8,13 @@ import {
   type Verdict,
 } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { MEMORY_CEILING } from '../memory-ceiling.ts'
 import { createJournalExport } from './journal-export.ts'
 import type { Journal } from './journal.ts'
 
 const EVERY_MS = 1_000
 const ADOPT_EVERY_MS = 60_000
-/** Journal entries that are read together. */
+/** Journal entries that are read together, at most; the journal bounds their bytes. */
 const PAGE = 500
 /** Pages a round: the entries of an unavailable partition must not be read without end. */
 const PAGES_A_ROUND = 20
@@ -44,6 +45,7 @@ export function createJournalRecovery(options: JournalRecoveryOptions): JournalR
   const firstCalls = createFirstCalls(journal, log)
   const recover = createRecovery(options, firstCalls.underWay)
   const exportJournal = createJournalExport(journal, log)
+  const adopt = createAdoption(journal, log)
   const timers: Timer[] = []
   let round: Promise<void> | null = null
 
@@ -57,11 +59,11 @@ export function createJournalRecovery(options: JournalRecoveryOptions): JournalR
   return {
     journal: firstCalls.journal,
     start() {
-      adopt(journal, log)
+      void adopt()
       timers.push(
         setInterval(() => void tick(), EVERY_MS),
         setInterval(() => void exportJournal(), EVERY_MS),
-        setInterval(() => adopt(journal, log), ADOPT_EVERY_MS),
+        setInterval(() => void adopt(), ADOPT_EVERY_MS),
       )
     },
     async stop() {
@@ -119,6 +121,16 @@ function createRecovery(
 ): () => Promise<void> {
   let place = 0
 
+  const isFull = async (): Promise<boolean> => {
+    try {
+      return (await kv.memoryUse()) >= MEMORY_CEILING
+    } catch (error) {
+      if (!isKvUnavailable(error)) throw error
+      // Of a Cluster, the partitions that can be reached go on.
+      return false
+    }
+  }
+
   const restore = async (partition: number, submissions: readonly Submission[], unavailable: Set<number>) => {
     try {
       await kv.restore(partition, submissions, rules)
@@ -133,8 +145,10 @@ function createRecovery(
   return async () => {
     const unavailable = new Set<number>()
     for (let page = 0; page < PAGES_A_ROUND && unavailable.size < kv.partitions; page++) {
+      // What is left of the kv's memory belongs to the flush, which makes room again.
+      if (journal.size() === 0 || (await isFull())) return
       const entries = journal.after(place, PAGE)
-      place = entries.length < PAGE ? 0 : entries.at(-1)!.place
+      place = entries.at(-1)?.place ?? 0
       const due = entries.map(({ submission }) => submission).filter(({ id }) => !underWay(id))
       const byPartition = Map.groupBy(due, ({ userId }) => partitionOf(userId, kv.partitions))
       const reachable = [...byPartition].filter(([partition]) => !unavailable.has(partition))
@@ -146,8 +160,16 @@ function createRecovery(
   }
 }
 
-function adopt(journal: Journal, log: Log): void {
-  const { entries, faults } = journal.adopt()
-  if (entries > 0) log.warn('adopted the journal of a replica that has ended', { entries })
-  for (const fault of faults) log.error(fault.message, errorFields(fault.cause))
+/** @returns a function that adopts abandoned journals; its calls do not overlap */
+function createAdoption(journal: Journal, log: Log): () => Promise<void> {
+  let adopting: Promise<void> | null = null
+  const adopt = async (): Promise<void> => {
+    const { entries, faults } = await journal.adopt()
+    if (entries > 0) log.warn('adopted the journal of a replica that has ended', { entries })
+    for (const fault of faults) log.error(fault.message, errorFields(fault.cause))
+  }
+  return () =>
+    (adopting ??= adopt()
+      .catch((error: unknown) => log.error('adopting journals failed', errorFields(error)))
+      .finally(() => (adopting = null)))
 }

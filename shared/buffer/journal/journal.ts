@@ -7,7 +7,14 @@ import type { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Submission } from '#shared/kv/kv.ts'
-import { openAbandoned, openOwnFile, type OwnFile, type StoredRow, SUFFIX } from './journal-file.ts'
+import {
+  openAbandoned,
+  openOwnFile,
+  type OwnFile,
+  readPage,
+  setAsideIfDamaged,
+  SUFFIX,
+} from './journal-file.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** The journal is full: its entries stay, and the new check-in must be refused. */
@@ -31,19 +38,25 @@ export interface Adoption {
 export interface Journal {
   /** Path of its file. */
   readonly path: string
-  /** Resolves when the submission is on disk. @throws JournalFull; or SQLite's error for a full disk */
+  /**
+   * Resolves when the submission is on disk.
+   * @throws JournalFull; SQLite's error for a full disk; an Error when another submission has its id
+   */
   append(submission: Submission): Promise<void>
   /** Removes entries that the kv has confirmed. */
   remove(ids: readonly string[]): void
-  /** Entries after a place, oldest first, at most `count`; place 0 is before the first. */
+  /** The next entries after a place, oldest first, at most `count`; place 0 is before the first, [] is the end. */
   after(place: number, count: number): Journaled[]
   /** Number of entries. */
   size(): number
   /** Number of points in them. */
   points(): number
-  /** Moves the entries of abandoned files into this journal. */
-  adopt(): Adoption
-  /** Releases the file. If it still has entries, another replica or the next start adopts it. */
+  /** Moves the entries of abandoned files into this journal, page by page; other work goes on between pages. */
+  adopt(): Promise<Adoption>
+  /**
+   * Releases the file, and ends an adoption after its page. If it still has entries, another replica or the next start
+   * adopts it.
+   */
   close(): void
 }
 
@@ -53,8 +66,20 @@ export function openJournal(dir: string, max: number): Journal {
   return new JournalFile(dir, max, openOwnFile(dir))
 }
 
-interface Row extends StoredRow {
+/** Entries of an abandoned file that are moved together. */
+const ADOPTED_TOGETHER = 500
+
+interface Row {
+  readonly id: string
+  readonly submission: string
   readonly points: number
+}
+
+/** A submission that waits for the commit of its turn of the event loop. */
+interface Waiting {
+  readonly row: Row
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
 }
 
 const rowOf = (submission: Submission): Row => ({
@@ -68,13 +93,13 @@ class JournalFile implements Journal {
   readonly #db: Database
   readonly #insert
   readonly #delete
-  readonly #after
+  readonly #stored
   #size = 0
   /** Points of entries that have more than one, by id. */
   readonly #tracks = new Map<string, number>()
   /** Submissions of one turn of the event loop, which share a commit. */
-  #batch: Submission[] = []
-  #commit: Promise<void> | null = null
+  #batch: Waiting[] = []
+  #isClosed = false
 
   constructor(
     private readonly dir: string,
@@ -85,29 +110,31 @@ class JournalFile implements Journal {
     this.#db = db
     this.#insert = db.query('INSERT OR IGNORE INTO journal (id, submission) VALUES (?, ?)')
     this.#delete = db.query('DELETE FROM journal WHERE id = ?')
-    this.#after = db.query<{ place: number; submission: string }, [number, number]>(
-      'SELECT rowid AS place, submission FROM journal WHERE rowid > ? ORDER BY rowid LIMIT ?',
-    )
+    this.#stored = db.query<{ submission: string }, [string]>('SELECT submission FROM journal WHERE id = ?')
   }
 
   append(submission: Submission): Promise<void> {
     if (this.size() >= this.max)
       return Promise.reject(new JournalFull(`the journal is full: it holds ${this.max} check-ins`))
-    this.#batch.push(submission)
-    this.#commit ??= new Promise((resolve, reject) => {
-      setImmediate(() => {
-        const rows = this.#batch.map(rowOf)
-        this.#batch = []
-        this.#commit = null
-        try {
-          this.#write(rows)
-          resolve()
-        } catch (error) {
-          reject(error)
-        }
-      })
+    return new Promise((resolve, reject) => {
+      if (this.#batch.length === 0) setImmediate(() => this.#commit())
+      this.#batch.push({ row: rowOf(submission), resolve, reject })
     })
-    return this.#commit
+  }
+
+  #commit(): void {
+    const batch = this.#batch
+    this.#batch = []
+    try {
+      this.#write(batch.map(({ row }) => row))
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+      return
+    }
+    for (const { row, resolve, reject } of batch)
+      // A repeated submission is stored already. Another one under its id is not, and must not be answered as stored.
+      if (this.#stored.get(row.id)?.submission === row.submission) resolve()
+      else reject(new LoggableError('another submission is in the journal under this id'))
   }
 
   remove(ids: readonly string[]): void {
@@ -122,7 +149,7 @@ class JournalFile implements Journal {
   }
 
   after(place: number, count: number): Journaled[] {
-    return this.#after.all(place, count).map((row) => ({
+    return readPage(this.#db, place, count).map((row) => ({
       place: row.place,
       submission: JSON.parse(row.submission) as Submission,
     }))
@@ -138,14 +165,14 @@ class JournalFile implements Journal {
     return points
   }
 
-  adopt(): Adoption {
+  async adopt(): Promise<Adoption> {
     const faults: Error[] = []
     let entries = 0
     for (const name of readdirSync(this.dir)) {
       const file = join(this.dir, name)
-      if (!name.endsWith(SUFFIX) || file === this.path) continue
+      if (!name.endsWith(SUFFIX) || file === this.path || this.#isClosed) continue
       try {
-        entries += this.#adoptFile(file)
+        entries += await this.#adoptFile(file)
       } catch (error) {
         faults.push(new LoggableError(`the journal ${name} could not be adopted`, { cause: error }))
       }
@@ -153,16 +180,31 @@ class JournalFile implements Journal {
     return { entries, faults }
   }
 
-  #adoptFile(file: string): number {
+  async #adoptFile(file: string): Promise<number> {
     const abandoned = openAbandoned(file)
     if (abandoned === null) return 0
+    const remove = abandoned.query<unknown, [number]>('DELETE FROM journal WHERE rowid <= ?')
+    let entries = 0
     try {
-      this.#write(abandoned.rows.map(({ submission }) => rowOf(JSON.parse(submission) as Submission)))
-      // Deleted only after its entries are in this journal, and while its lock is held.
-      rmSync(file, { force: true })
-      return abandoned.rows.length
+      for (;;) {
+        const page = readPage(abandoned, 0, ADOPTED_TOGETHER)
+        if (page.length === 0) {
+          // While its lock is held.
+          rmSync(file, { force: true })
+          return entries
+        }
+        // Deleted there only after it is here; a page that is in both files is the same entries.
+        this.#write(page.map(({ submission }) => rowOf(JSON.parse(submission) as Submission)))
+        remove.run(page.at(-1)!.place)
+        entries += page.length
+        await new Promise((resolve) => setImmediate(resolve))
+        if (this.#isClosed) return entries
+      }
+    } catch (error) {
+      setAsideIfDamaged(file, error)
+      throw error
     } finally {
-      abandoned.db.close()
+      abandoned.close()
       if (!existsSync(file)) rmSync(`${file}-journal`, { force: true })
     }
   }
@@ -179,6 +221,7 @@ class JournalFile implements Journal {
   }
 
   close(): void {
+    this.#isClosed = true
     this.#db.close()
     if (this.#size === 0) rmSync(this.path, { force: true })
   }

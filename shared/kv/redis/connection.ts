@@ -7,14 +7,17 @@ const lua = (name: string): string => readFileSync(new URL(`../lua/${name}.lua`,
 
 const counters = lua('counters')
 
+/** For scripts that free memory, or write a few bytes that a flush, a pause or an erasure needs (Redis 7). */
+const ALSO_WHEN_FULL = '#!lua flags=allow-oom\n'
+
 const SCRIPTS = {
   gpsAdmit: counters + lua('admit'),
-  gpsAcknowledge: counters + lua('acknowledge'),
-  gpsSetStatus: counters + lua('set-status'),
-  gpsErase: lua('erase'),
+  gpsAcknowledge: ALSO_WHEN_FULL + counters + lua('acknowledge'),
+  gpsSetStatus: ALSO_WHEN_FULL + counters + lua('set-status'),
+  gpsErase: ALSO_WHEN_FULL + lua('erase'),
   windowLimit: lua('limit'),
   lockOwner: lua('unlock'),
-  lockTake: lua('take-lock'),
+  lockTake: ALSO_WHEN_FULL + lua('take-lock'),
 }
 
 type Script = (key: string, ...args: (string | number)[]) => Promise<unknown>

@@ -6,6 +6,7 @@ import type { Subject } from '#shared/contracts/events.ts'
 import { recordFinalFlush } from '#shared/lifecycle/end-progress.ts'
 import { createRouter } from '#shared/http/router.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { startNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushResult } from './flush/flush.ts'
@@ -19,6 +20,11 @@ const WAIT_MS = 300_000
 const LOCK_MS = 90_000
 /** While a slice is stored or acknowledged, Redis and an embedded database do nothing else. */
 const SLICE_POINTS = 5_000
+/** Above this fraction of its memory the kv is flushed at once: from 0.9 on it would accept no more points. */
+const FLUSH_AT_USE = 0.5
+const LOOK_MS = 5_000
+/** The end waits so long at most for check-ins that only journals hold, so that the summary includes them. */
+const JOURNALS_MS = 300_000
 
 export function createScheduler(context: ServiceContext): Service {
   const { config, db, kv, outbox, log, metrics, now } = context
@@ -34,7 +40,7 @@ export function createScheduler(context: ServiceContext): Service {
   const watch = createAlertWatch(context)
   let stopNotifications: () => Promise<void> = async () => undefined
   const maintenance = createMaintenance(context)
-  let timer: Timer | undefined
+  const timers: Timer[] = []
   metrics.gauge('event_buffer_pilgrims', 'Pilgrims with pending points', () => kv.bufferSize())
 
   const run = (waitMs: number): Promise<FlushResult> => {
@@ -48,6 +54,15 @@ export function createScheduler(context: ServiceContext): Service {
       .catch((error: unknown) => log.error('the flush failed', errorFields(error)))
   }
 
+  /** Flushes when the kv fills, unless a flush is under way. */
+  const look = async (): Promise<void> => {
+    try {
+      if (running.size === 0 && (await kv.memoryUse()) >= FLUSH_AT_USE && running.size === 0) tick()
+    } catch (error) {
+      if (!isKvUnavailable(error)) log.error('reading memory use of the kv failed', errorFields(error))
+    }
+  }
+
   return {
     name: 'scheduler',
     fetch: createRouter(context).fetch,
@@ -56,12 +71,15 @@ export function createScheduler(context: ServiceContext): Service {
       maintenance.start()
       stopNotifications = startNotifications(context)
       await outbox.on('scheduler.flush', ({ subject }) => flushOnDemand(context, subject, run))
-      timer = setInterval(tick, config.flushMs)
+      timers.push(
+        setInterval(tick, config.flushMs),
+        setInterval(() => void look(), LOOK_MS),
+      )
       const lastMs = await readLastFlush(db, kv).catch(() => null)
       if (lastMs === null || now() - lastMs >= config.flushMs) tick()
     },
     async stop() {
-      clearInterval(timer)
+      for (const timer of timers) clearInterval(timer)
       stopping.abort()
       await Promise.allSettled([...running, watch.stop(), maintenance.stop(), stopNotifications()])
     },
@@ -79,5 +97,21 @@ async function flushOnDemand(
   const { failures, skipped } = await run(WAIT_MS)
   if (failures + skipped > 0)
     throw new LoggableError(`the flush on demand is not complete: ${failures} failures, ${skipped} skipped`)
-  if (isFinal) await recordFinalFlush(db.orm, new Date(now()))
+  if (!isFinal) return
+  // Journals are brought to the kv within seconds after an outage. Without them the summary would tell too little.
+  const { journaled, waitingMs } = await journaledAtEnd(db, now())
+  if (journaled > 0 && waitingMs < JOURNALS_MS)
+    throw new LoggableError(`the final flush waits for ${journaled} points that are in journals`)
+  await recordFinalFlush(db.orm, new Date(now()))
+}
+
+/** Points that are in journals as their processes last said, and how long the event has been over. */
+async function journaledAtEnd(
+  { sql }: ServiceContext['db'],
+  nowMs: number,
+): Promise<{ readonly journaled: number; readonly waitingMs: number }> {
+  const [row] = await sql<[{ journaled: number; ended_ms: number | null }]>`
+    SELECT (SELECT coalesce(sum(points), 0)::float8 FROM ledger_counts WHERE name = 'journaled') AS journaled,
+           (SELECT (extract(epoch FROM min(ended_at)) * 1000)::float8 FROM ending) AS ended_ms`
+  return { journaled: row.journaled, waitingMs: row.ended_ms === null ? Infinity : nowMs - row.ended_ms }
 }

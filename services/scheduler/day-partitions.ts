@@ -13,7 +13,18 @@ const EXISTS = ['42P07', '23505']
 /** SQLSTATE of a default partition that already has points of the day. */
 const OCCUPIED = '23514'
 
-/** Creates missing partitions around today. A day whose points arrived first stays in the default partition. */
+/** SQLSTATE of a table that others read or write: a backup, an export. */
+const LOCKED = '55P03'
+/**
+ * Creating a partition needs the default one for itself. Whoever waits for that stops all readers that come after, so
+ * it gives way soon: the day mostly begins only in a week.
+ */
+const LOCK_TIMEOUT = '1s'
+
+/**
+ * Creates missing partitions around today. A day whose points arrived first stays in the default partition, and one
+ * whose partition cannot be created just now is created by a later flush.
+ */
 export async function ensureDayPartitions(db: Database, nowMs: number, log: Log): Promise<void> {
   const today = Math.floor(nowMs / DAY_MS)
   const rows = await db.read(
@@ -26,7 +37,10 @@ export async function ensureDayPartitions(db: Database, nowMs: number, log: Log)
     const { name, create } = dayPartition(date)
     if (existing.has(name)) continue
     try {
-      await db.sql.unsafe(create)
+      await db.sql.begin(async (tx) => {
+        await tx.unsafe(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
+        await tx.unsafe(create)
+      })
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       if (code === OCCUPIED)
@@ -34,7 +48,11 @@ export async function ensureDayPartitions(db: Database, nowMs: number, log: Log)
           day: date,
           ...errorFields(error),
         })
-      else if (!EXISTS.includes(code)) throw error
+      else if (code === LOCKED) {
+        log.warn('the partition of a day is created later, because the points are being read', { day: date })
+        // Each further day would wait as long.
+        return
+      } else if (!EXISTS.includes(code)) throw error
     }
   }
 }

@@ -41,7 +41,8 @@ export async function* slices(kv: Kv, partition: number, slicePoints: number): A
         size = 0
       }
     const fitting = Math.round((slicePoints * batch.length) / Math.max(points, 1))
-    reading = Math.min(Math.max(fitting, 1), LONGEST_READ)
+    // Slowly upwards: pilgrims with thousands of points may follow one with a single point.
+    reading = Math.min(Math.max(fitting, 1), 2 * batch.length, LONGEST_READ)
   }
   if (pending.length > 0) yield { epoch, partition, pending }
 }

@@ -43,12 +43,24 @@ export class DatabaseTimeout extends LoggableError {
 const UNAVAILABLE =
   /^(CONNECT_TIMEOUT|CONNECTION_(CLOSED|ENDED|DESTROYED)|ECONN(REFUSED|RESET)|EPIPE|ENOENT|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|08...|53...|57P0.|57014|25P03)$/
 
+/** SQLSTATE of a statement that was cancelled, mostly because it took longer than the driver allows. */
+const CANCELLED = '57014'
+
 /** Whether an error or one of its causes means that the database is unavailable, not that a query is wrong. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) {
     if (e instanceof DatabaseTimeout) return true
     if ('code' in e && typeof e.code === 'string' && UNAVAILABLE.test(e.code)) return true
   }
+  return false
+}
+
+/**
+ * Whether an error or one of its causes means that a statement ran out of time. The database is there: the same
+ * statement must not be repeated as it was, but with less work it may succeed.
+ */
+export function isStatementTimeout(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause) if ('code' in e && e.code === CANCELLED) return true
   return false
 }
 

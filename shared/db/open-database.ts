@@ -2,7 +2,7 @@
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { openEmbeddedPostgres } from './db.embedded.ts'
 import { openPostgres } from './db.postgres.ts'
-import { type Database, isDatabaseUnavailable } from './db.ts'
+import { type Database, isDatabaseUnavailable, isStatementTimeout } from './db.ts'
 import { queuedProbe, serverProbe } from './health-probe.ts'
 
 /**
@@ -26,7 +26,8 @@ export async function openDatabase(options: {
       try {
         return await query()
       } catch (error) {
-        if (!isDatabaseUnavailable(error)) throw error
+        // A statement that ran out of time would do so again.
+        if (!isDatabaseUnavailable(error) || isStatementTimeout(error)) throw error
         return await query()
       }
     },

@@ -11,6 +11,7 @@ interface DayRow {
   user_id: string
   day: string
   hours: number
+  points: number
   anchor_lat: number
   anchor_lng: number
   anchor_ms: number
@@ -25,6 +26,8 @@ const beforeOf = (row: DayRow): Fix | null =>
 /** A stored day with the hours in which it has points (bit n: n-th hour of the day). */
 export interface StoredDayHours extends StoredDay {
   readonly hours: number
+  /** Stored points of the day in the area. */
+  readonly points: number
 }
 
 /**
@@ -38,7 +41,7 @@ export async function readDays(
   const days = new Map<string, StoredDayHours[]>()
   if (asked.length === 0) return days
   const rows = await tx<DayRow[]>`
-    SELECT d.user_id, d.day::text AS day, d.hours, d.anchor_lat, d.anchor_lng,
+    SELECT d.user_id, d.day::text AS day, d.hours, d.points::float8 AS points, d.anchor_lat, d.anchor_lng,
            (extract(epoch FROM d.anchor_at) * 1000)::float8 AS anchor_ms, d.before_lat, d.before_lng,
            (extract(epoch FROM d.before_at) * 1000)::float8 AS before_ms
     FROM unnest(${asked.map(({ userId }) => userId)}::text[], ${asked.map(({ from }) => from)}::text[]) AS a (user_id, day)
@@ -52,6 +55,7 @@ export async function readDays(
     const day: StoredDayHours = {
       day: row.day,
       hours: row.hours,
+      points: row.points,
       end: { anchor: { lat: row.anchor_lat, lng: row.anchor_lng, t: row.anchor_ms }, before: beforeOf(row) },
     }
     const mine = days.get(row.user_id)

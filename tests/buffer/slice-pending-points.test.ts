@@ -37,6 +37,35 @@ test('a slice ends with the pilgrim who fills it', async () => {
   expect(await cut()).toEqual([])
 })
 
+test('reads grow slowly, because pilgrims with many points may follow one with few', async () => {
+  const dir = await newDirectory('slices')
+  const kv = await openKv({ url: '', partitions: 1, path: join(dir, 'kv'), onError })
+  const reads: number[] = []
+  const counted = {
+    ...kv,
+    drain: (partition: number, users: readonly string[]) => {
+      reads.push(users.length)
+      return kv.drain(partition, users)
+    },
+  }
+  await kv.setStatus({ status: 'active', version: 1, message: null })
+  const many = Array.from({ length: 40 }, (_, t) => t)
+  const add = (from: number, count: number, times: readonly number[]) =>
+    kv.admit(
+      0,
+      Array.from({ length: count }, (_, i) => sync(`pilgrim-${from + i}`, times)),
+      rules(),
+    )
+  await add(0, 50, many)
+  await add(50, 1, [1])
+  await add(51, 60, many)
+  const found = await Array.fromAsync(slices(counted, 0, 40))
+  await kv.close()
+  await rm(dir, { recursive: true })
+  expect(found.flatMap(({ pending }) => pending)).toHaveLength(111)
+  expect(reads.slice(0, 5)).toEqual([50, 1, 2, 1, 1])
+})
+
 test('a pilgrim with more points than a slice holds is split', async () => {
   expect(await cut(25, 2)).toEqual([[10], [10], [5, 2]])
 })

@@ -179,6 +179,15 @@ function eventTests(open: () => Promise<Running>): void {
     expect(await isHandled(context, event)).toBe(false)
     expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'running' })
     await context.db.sql`ALTER TABLE elsewhere RENAME TO pilgrim_days`
+    // A check-in that only a journal holds belongs to the summary.
+    await context.db.sql`INSERT INTO ledger_counts (caller, name, points) VALUES ('replica', 'journaled', 3)`
+    const waiting = 'the final flush waits for 3 points that are in journals'
+    await until(
+      () => running.logged.some((line) => line.includes(waiting)),
+      timeout('the wait for the journal'),
+    )
+    expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'running' })
+    await context.db.sql`DELETE FROM ledger_counts WHERE caller = 'replica'`
     await until(() => isHandled(context, event), timeout('the next try'))
     expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'done' })
     expect(await stored(context, 'ben')).toBe(4)

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { expectProjections } from './projections.ts'
-import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'
+import { describeFlushHarness, describeFlushOnServers, NOON, type FlushHarness } from './flush-harness.ts'
 import { point, walk } from './walks.ts'
 
 const DAY_MS = 86_400_000
@@ -81,5 +81,31 @@ describeFlushHarness('day partitions', (harness) => {
     const ahead = NOON + 1_000 * DAY_MS
     await Promise.all(Array.from({ length: 6 }, () => ensureDayPartitions(harness.db, ahead, silent)))
     expect(await partitions(harness)).toContain(nameOf(ahead))
+  })
+})
+
+describeFlushOnServers('day partitions beside others', (harness) => {
+  test('a long reader of points delays the partition of a day that begins later, and neither flushes nor other readers', async () => {
+    await harness.flush()
+    const held = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    const reading = harness.db.sql.begin(async (tx) => {
+      await tx`SELECT count(*) FROM gps_points`
+      started.resolve()
+      await held.promise
+    })
+    await started.promise
+    harness.nowMs = NOON + DAY_MS
+    await harness.buffer('anna', walk(3, NOON + DAY_MS))
+    const flushed = harness.flush()
+    const other = harness.db.sql`SELECT count(*)::int AS n FROM gps_points`
+    expect(await flushed).toMatchObject({ stored: 3, failures: 0 })
+    await other
+    const later = nameOf(NOON + 8 * DAY_MS)
+    expect(await partitions(harness)).not.toContain(later)
+    held.resolve()
+    await reading
+    await harness.flush()
+    expect(await partitions(harness)).toContain(later)
   })
 })

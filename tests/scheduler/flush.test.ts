@@ -1,8 +1,9 @@
 /** The flush, from the buffer to every projection. */
 import { expect, test } from 'bun:test'
 import { pack } from '#shared/buffer/point.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
 import { expectProjections } from './projections.ts'
-import { describeFlushHarness, NOON } from './flush-harness.ts'
+import { describeFlushHarness, describeFlushOnServers, NOON } from './flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from './walks.ts'
 
 const HOUR_MS = 3_600_000
@@ -246,5 +247,54 @@ describeFlushHarness('flush', (harness) => {
     }
     expect(await harness.storedPoints()).toBe(12 * 80)
     expect(harness.complaints).toEqual([])
+  })
+})
+
+describeFlushOnServers('a flush whose statements run out of time', (harness) => {
+  test('repeats them with half of the points, and ends no partition', async () => {
+    const { db, urls } = harness
+    // Each point takes 10 ms to insert.
+    await db.sql.unsafe(`
+      CREATE FUNCTION wait_for_points() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_sleep(0.01 * (SELECT count(*) FROM added)); RETURN NULL; END $$;
+      CREATE TRIGGER waits AFTER INSERT ON gps_points REFERENCING NEW TABLE AS added
+        FOR EACH STATEMENT EXECUTE FUNCTION wait_for_points()`)
+    const hurried = await openDatabase({ url: urls.databaseUrl, dir: '', statementMs: 600 })
+    try {
+      await Promise.all(['anna', 'ben', 'cleo', 'dora'].map((user) => harness.buffer(user, walk(40))))
+      expect(await harness.flush({ db: hurried })).toMatchObject({ stored: 160, failures: 0, deadLetters: 0 })
+      expect(await harness.pending()).toEqual([])
+      // A single point that takes too long stays, and its neighbours in other slices are stored.
+      await db.sql`CREATE OR REPLACE FUNCTION wait_for_points() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_sleep(2) FROM added WHERE user_id = 'slow'; RETURN NULL; END $$`
+      await harness.buffer('slow', walk(1, NOON + HOUR_MS))
+      await harness.buffer('quick', walk(3, NOON + HOUR_MS))
+      const flushed = await harness.flush({ db: hurried, slicePoints: 1 })
+      expect(flushed).toMatchObject({ stored: 3, failures: 1, deadLetters: 0 })
+      expect(await harness.pending()).toEqual([expect.stringContaining('slow t')])
+      expect(harness.complaints.at(-1)).toMatchObject({ level: 'error' })
+    } finally {
+      await hurried.close()
+      await db.sql`DROP TRIGGER waits ON gps_points`
+      await db.sql`DROP FUNCTION wait_for_points`
+    }
+    expect(await harness.flush()).toMatchObject({ stored: 1, failures: 0 })
+    await expectProjections(harness.db, harness.calendar)
+  })
+
+  test('late points of many pilgrims are folded some pilgrims at a time', async () => {
+    const users = Array.from({ length: 60 }, (_, i) => `late-${i}`)
+    for (const user of users)
+      await harness.buffer(
+        user,
+        walk(60).filter((_, i) => i !== 30),
+      )
+    await harness.flush()
+    // As if the days had so many points that two of them fill a read.
+    await harness.db.sql`UPDATE pilgrim_days SET points = points + 50000`
+    for (const user of users) await harness.buffer(user, walk(60).slice(30, 31))
+    expect(await harness.flush()).toMatchObject({ stored: 60, failures: 0 })
+    await harness.db.sql`UPDATE pilgrim_days SET points = points - 50000`
+    await expectProjections(harness.db, harness.calendar)
   })
 })

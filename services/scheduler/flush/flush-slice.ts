@@ -1,6 +1,6 @@
 /** Stores and folds a slice of pending points in one transaction. Refused points become dead letters. */
 import { type BufferedPoint, readStamp, unpack } from '#shared/buffer/point.ts'
-import type { Database, Query } from '#shared/db/db.ts'
+import { type Database, isStatementTimeout, type Query } from '#shared/db/db.ts'
 import { ValueRefused } from '#shared/db/insert-rows.ts'
 import { type Entry, userHash } from '#shared/kv/kv.ts'
 import { type BufferEpoch, countSlice } from '#shared/ledger/stored-counters.ts'
@@ -84,8 +84,13 @@ async function storeOrHalve(storing: Storing, points: readonly OwnedPoint[]): Pr
   try {
     return await store(storing, points)
   } catch (error) {
-    if (!isRefusal(error)) throw error
-    if (points.length === 1) return setAside(storing, { userId: first.userId, ...first.entry }, error)
+    const isTooMuch = isStatementTimeout(error)
+    if (!isRefusal(error) && !isTooMuch) throw error
+    if (points.length === 1) {
+      // One point that takes too long is not refused: it stays pending.
+      if (isTooMuch) throw error
+      return setAside(storing, { userId: first.userId, ...first.entry }, error)
+    }
     const half = Math.ceil(points.length / 2)
     const left = await storeOrHalve(storing, points.slice(0, half))
     return sum(left, await storeOrHalve(storing, points.slice(half)))

@@ -4,7 +4,7 @@
  * nothing has changed; after it the next flush finds the points stored and deletes them from the buffer.
  */
 import { type Slice, slices } from '#shared/buffer/slice-pending-points.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { isDatabaseUnavailable, isStatementTimeout } from '#shared/db/db.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/buffer/last-flush.ts'
 import { storeCounters } from '#shared/ledger/stored-counters.ts'
@@ -50,7 +50,11 @@ function sum(results: readonly Partial<FlushResult>[]): FlushResult {
  * @param waitMs how long to wait in total for partitions that another process flushes; 0 skips them
  */
 export async function flush(context: FlushContext, waitMs = 0): Promise<FlushResult> {
-  const { kv } = context
+  const { db, kv, now, log } = context
+  await ensureDayPartitions(db, now(), log).catch((error: unknown) =>
+    // Points of a day without a partition go to the default one.
+    log.warn('the daily partitions of points could not be looked at', errorFields(error)),
+  )
   const waitUntil = performance.now() + waitMs
   const results: FlushResult[] = []
   const records: FlushRecord[] = []
@@ -141,9 +145,8 @@ async function flushLocked(
   lock: FlushLock,
   done: Partial<FlushResult>[],
 ): Promise<FlushRecord> {
-  const { db, kv, now, log, slicePoints, stopping } = context
+  const { kv, now, slicePoints, stopping } = context
   const startedAt = new Date(now())
-  await ensureDayPartitions(db, now(), log)
   const pending = slices(kv, partition, slicePoints)
   const worker = async () => {
     // A worker that throws ends the iterator, and with it the other workers.
@@ -180,7 +183,7 @@ async function storeAndAcknowledge(
     await kv.acknowledge(slice.partition, slice.pending, slice.epoch)
     return result
   } catch (error) {
-    if (isDatabaseUnavailable(error) || isKvUnavailable(error)) throw error
+    if ((isDatabaseUnavailable(error) && !isStatementTimeout(error)) || isKvUnavailable(error)) throw error
     log.error('a slice could not be flushed; its points stay pending', {
       partition: slice.partition,
       ...errorFields(error),

@@ -22,6 +22,8 @@ interface Plan {
   readonly userId: string
   readonly points: readonly FoldPoint[]
   readonly steps: ReturnType<typeof refold>
+  /** Number of stored points of each of their stored days. */
+  readonly storedPoints: ReadonlyMap<string, number>
   days: DayChange[]
   neededDay: string | null
 }
@@ -51,8 +53,10 @@ export async function foldPoints(
   const requested = [...added].map(([userId, points]) => ({ userId, from: calendar.day(points[0]!.t) }))
   const stored = await readDays(tx, requested)
   const plans = [...added].map(([userId, points]): Plan => {
-    const steps = refold(stored.get(userId) ?? [], points, calendar)
-    const plan: Plan = { userId, points, steps, days: [], neededDay: null }
+    const storedDays = stored.get(userId) ?? []
+    const steps = refold(storedDays, points, calendar)
+    const storedPoints = new Map(storedDays.map((day) => [day.day, day.points]))
+    const plan: Plan = { userId, points, steps, storedPoints, days: [], neededDay: null }
     advance(plan, steps.next())
     return plan
   })
@@ -68,13 +72,38 @@ function advance(plan: Plan, step: IteratorResult<string, DayChange[]>): void {
   plan.neededDay = step.done ? null : step.value
 }
 
-/** Completes the plans. Each round reads one day of every pilgrim that still needs one. */
+/**
+ * Stored points that are read at once. A slice has few points of each pilgrim, but the days onto which late ones are
+ * folded may have thousands each.
+ */
+const POINTS_A_READ = 100_000
+
+/** Completes the plans. Each round reads one day of every pilgrim that still needs one, some pilgrims at a time. */
 async function readLateDays(tx: Query, plans: readonly Plan[], calendar: Calendar): Promise<void> {
   for (;;) {
     const incomplete = plans.filter(({ neededDay }) => neededDay !== null)
     if (incomplete.length === 0) return
-    const requested = incomplete.map(({ userId, neededDay }) => ({ userId, day: neededDay! }))
-    const found = await readPointsOfDays(tx, requested, calendar)
-    for (const plan of incomplete) advance(plan, plan.steps.next(found.get(plan.userId) ?? []))
+    for (const chunk of chunks(incomplete)) {
+      const requested = chunk.map(({ userId, neededDay }) => ({ userId, day: neededDay! }))
+      const found = await readPointsOfDays(tx, requested, calendar)
+      for (const plan of chunk) advance(plan, plan.steps.next(found.get(plan.userId) ?? []))
+    }
   }
+}
+
+/** Cuts plans so that the days that they need have at most {@link POINTS_A_READ} points together; at least one plan. */
+function* chunks(plans: readonly Plan[]): Generator<Plan[]> {
+  let chunk: Plan[] = []
+  let size = 0
+  for (const plan of plans) {
+    const points = plan.storedPoints.get(plan.neededDay!) ?? 0
+    if (chunk.length > 0 && size + points > POINTS_A_READ) {
+      yield chunk
+      chunk = []
+      size = 0
+    }
+    chunk.push(plan)
+    size += points
+  }
+  if (chunk.length > 0) yield chunk
 }

@@ -2,7 +2,7 @@
 import type { Entry, Kv } from '../kv.ts'
 import { allOf, asked, type Client } from './connection.ts'
 
-/** Pilgrims listed in one call. */
+/** Pilgrims listed or renewed in one call. */
 const PAGE = 10_000
 
 /** @param client a connection with a timeout for thousands of points per call */
@@ -41,9 +41,12 @@ export function flushVerbs(
       await asked(client.gpsAcknowledge(tags[partition]!, epoch, JSON.stringify(lists)))
     },
     async renew(partition, userIds, retentionMs) {
-      const pipeline = client.pipeline()
-      for (const userId of userIds) pipeline.pexpire(`${tags[partition]}:buf:${userId}`, retentionMs)
-      await allOf(pipeline)
+      for (let from = 0; from < userIds.length; from += PAGE) {
+        const pipeline = client.pipeline()
+        for (const userId of userIds.slice(from, from + PAGE))
+          pipeline.pexpire(`${tags[partition]}:buf:${userId}`, retentionMs)
+        await allOf(pipeline)
+      }
     },
   }
 }

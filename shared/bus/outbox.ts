@@ -15,7 +15,7 @@ import type { Database, Orm } from '#shared/db/db.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { handled, outbox } from '#shared/schema/outbox.ts'
-import { and, eq, gt, inArray, lt, notExists } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 
 /** The common interface of drizzle and its transactions. */
 export type Writer = Pick<Orm, 'insert' | 'select' | 'update' | 'delete' | 'execute'>
@@ -44,6 +44,10 @@ const SWEEPING: Sweeping = { everyMs: 15_000, afterMs: 5_000 }
 /** Maximum age of swept events: older ones are obsolete, such as last week's pause. */
 const SWEEP_UNTIL_MS = 7 * 86_400_000
 const SWEEP_BATCH = 100
+/** No transaction is open for so long: an older event is committed, and so are those with smaller ids. */
+const SETTLED_MS = 600_000
+/** So many ids before it are looked at all the same, because the clocks of processes differ. */
+const SETTLED_IDS = 1_000
 
 type Act = (event: Event) => Promise<void>
 
@@ -81,7 +85,7 @@ export function createOutbox(
         if (!isDatabaseUnavailable(error))
           log.error('an event is not handled yet', { subscriber, ...errorFields(error) })
       }
-      const readPending = () => pendingEvents(db, subscriber, now(), sweeping.afterMs)
+      const readPending = createPendingEvents(db, subscriber, now, sweeping.afterMs)
       sweeps.push(startSweep(readPending, handle, report, sweeping.everyMs))
     },
     async stop() {
@@ -127,29 +131,46 @@ function createHandling(db: Database, now: () => number, subscriber: Subscriber,
   }
 }
 
-/** Events that a subscriber has not handled, oldest first. */
-async function pendingEvents(
+/**
+ * @returns a function that reads the events that a subscriber has not handled, oldest first. When all are handled, the
+ * next call begins near them: looking at a week of handled events again would cost more with each event.
+ */
+function createPendingEvents(
   db: Database,
   subscriber: Subscriber,
-  nowMs: number,
+  now: () => number,
   afterMs: number,
-): Promise<number[]> {
-  const rows = await db.read(() =>
-    db.orm
-      .select({ id: outbox.id })
-      .from(outbox)
-      .where(
-        and(
-          inArray(outbox.subject, [...SUBSCRIBERS[subscriber]]),
-          gt(outbox.createdAt, new Date(nowMs - SWEEP_UNTIL_MS)),
-          lt(outbox.createdAt, new Date(nowMs - afterMs)),
-          notExists(isHandled(db, subscriber)),
-        ),
-      )
-      .orderBy(outbox.id)
-      .limit(SWEEP_BATCH),
-  )
-  return rows.map(({ id }) => id)
+): () => Promise<number[]> {
+  let fromId = 0
+  return async () => {
+    const nowMs = now()
+    const settled = await db.read(() =>
+      db.orm
+        .select({ id: outbox.id })
+        .from(outbox)
+        .where(lt(outbox.createdAt, new Date(nowMs - SETTLED_MS)))
+        .orderBy(desc(outbox.createdAt))
+        .limit(1),
+    )
+    const rows = await db.read(() =>
+      db.orm
+        .select({ id: outbox.id })
+        .from(outbox)
+        .where(
+          and(
+            gte(outbox.id, fromId),
+            inArray(outbox.subject, [...SUBSCRIBERS[subscriber]]),
+            gt(outbox.createdAt, new Date(nowMs - SWEEP_UNTIL_MS)),
+            lt(outbox.createdAt, new Date(nowMs - afterMs)),
+            notExists(isHandled(db, subscriber)),
+          ),
+        )
+        .orderBy(outbox.id)
+        .limit(SWEEP_BATCH),
+    )
+    if (rows.length === 0) fromId = Math.max(fromId, (settled[0]?.id ?? 0) - SETTLED_IDS)
+    return rows.map(({ id }) => id)
+  }
 }
 
 interface Sweep {

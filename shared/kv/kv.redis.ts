@@ -98,13 +98,31 @@ class OtherPartitions extends LoggableError {
   }
 }
 
-/** Stores the number of partitions. @throws OtherPartitions when points are pending under another number */
+/** What a partition keeps beside points and the ledger. It is filled again from Postgres, or by the next requests. */
+const OF_A_PARTITION = [
+  'status',
+  'hidden',
+  'refused',
+  'erased',
+  'live',
+  'moved',
+  ...['checkin', 'sync', 'ingest'].flatMap((kind) => [`win:${kind}:0`, `win:${kind}:1`]),
+]
+
+/**
+ * Stores the number of partitions. When it changes, everybody belongs to another partition: what was kept by the old
+ * ones is deleted, and without a status each service fills the new ones from Postgres before it admits anything.
+ * @throws OtherPartitions when points are pending under another number
+ */
 async function claimPartitions(client: Client, partitions: number): Promise<void> {
   const held = Number(await asked<string | null>(client.get('partitions')))
   if (held === partitions) return
   for (let p = 0; p < held; p++)
     if ((await asked<number>(client.zcard(`{gps:${p}}:pending`))) > 0)
       throw new OtherPartitions(partitions, held)
+  if (held > 0)
+    for (let p = 0; p < Math.max(held, partitions); p++)
+      for (const name of OF_A_PARTITION) await asked(client.unlink(`{gps:${p}}:${name}`))
   await asked(client.set('partitions', partitions))
 }
 

@@ -1,5 +1,6 @@
 /** Metrics of one service, in the Prometheus text format. */
 import { Counter, Gauge, Registry } from 'prom-client'
+import { measureStalls } from './event-loop-stall.ts'
 import { createDurations } from './request-durations.ts'
 
 export interface Metrics {
@@ -26,6 +27,14 @@ export function createMetrics(service: string): Metrics {
     service,
   )
   const counters = new Map<string, Counter>()
+  const longestStall = measureStalls()
+  addGauge(
+    registry,
+    'event_loop_stall_seconds',
+    'Longest time that the event loop stood still since the last scrape',
+    [],
+    async (gauge) => gauge.set(longestStall()),
+  )
   return {
     request(route, method, status, seconds) {
       requests.observe(route, method, status, seconds)

@@ -43,6 +43,42 @@ describeOnServers('partitions', () => {
     await two.close()
   })
 
+  test.each([
+    [4, 1],
+    [1, 4],
+  ])(
+    'from %d to %d partitions, nothing of a person stays behind, and the status is asked anew',
+    async (before, after) => {
+      const url = await testRedisUrl()
+      const old = await open(url, before)
+      await activate(old)
+      const people = Array.from({ length: 12 }, (_, i) => `pilgrim-${i}`)
+      for (const userId of people) {
+        const point = checkin({ userId, position: { t: 1_000, lat: 24, lng: 120.5 } })
+        await admit(old, point)
+        await old.acknowledge(partitionOf(userId, before), [point])
+      }
+      await old.hide('pilgrim-3', true)
+      await old.close()
+      const kv = await open(url, after)
+      expect(await kv.status()).toBeNull()
+      for (let partition = 0; partition < after; partition++) {
+        expect(await kv.moved(partition, 0, 100)).toEqual([])
+        expect(await kv.hidden(partition)).toEqual([])
+      }
+      await asked(url, async (redis) => {
+        for (const key of await redis.keys('{gps:*'))
+          expect(
+            JSON.stringify([key, (await redis.type(key)) === 'hash' ? await redis.hgetall(key) : '']),
+          ).not.toContain('pilgrim-')
+      })
+      await activate(kv)
+      for (const userId of people)
+        expect(await admit(kv, checkin({ userId }))).toMatchObject({ outcome: 'admitted' })
+      await kv.close()
+    },
+  )
+
   test('a partition without a status makes it unknown everywhere', async () => {
     const url = await testRedisUrl()
     const kv = await open(url, 16)

@@ -1,5 +1,6 @@
 /** The page that `/metrics` answers. */
 import { expect, test } from 'bun:test'
+import { measureStalls } from '#shared/runtime/event-loop-stall.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 
 test('counters have labels, and gauges are read at each scrape', async () => {
@@ -26,4 +27,19 @@ test('a gauge that cannot be read does not fail the scrape', async () => {
   const page = await metrics.page()
   expect(page).toContain('here{service="tracking"} 5')
   expect(page).toMatch(/^away\{service="tracking"\} Nan$/im)
+})
+
+test('the longest stall of the event loop since the last scrape', () => {
+  let nowMs = 0
+  const longest = measureStalls(() => nowMs)
+  nowMs = 320
+  expect(longest()).toBeCloseTo(0.3, 6)
+  nowMs = 335
+  expect(longest()).toBe(0)
+})
+
+test('a page tells the longest stall', async () => {
+  expect(await createMetrics('tracking').page()).toMatch(
+    /^event_loop_stall_seconds\{service="tracking"\} [\d.e-]+$/m,
+  )
 })

@@ -156,7 +156,7 @@ const syncing: Entrance = (replica, random, userId) => {
 }
 
 const taking =
-  (name: string, most: number, sentOf: (...fixes: readonly Fix[]) => Sent): Entrance =>
+  (name: string, most: number, sentOf: (...fixes: Fix[]) => Sent): Entrance =>
   (replica, random, userId) => {
     const startMs = Math.floor(Date.now() / 1_000) * 1_000 - 6 * 3_600_000
     const fixes = Array.from({ length: most === 1 ? 1 : countBy(random, most) }, (_, i): Fix => ({
@@ -185,7 +185,7 @@ const ENTRANCES: readonly Entrance[] = [
   syncing,
   taking('Overland', MAX_POINTS, overland),
   taking('Traccar, a list', MAX_POINTS, traccar10Json),
-  ...Object.entries(FORMS).map(([name, form]) => taking(name, 1, (fix) => form(fix!))),
+  ...Object.entries(FORMS).map(([name, form]) => taking(name, 1, (fix) => form(fix))),
 ]
 /** Batches are worth more cases than single positions. */
 const WEIGHTED = [...ENTRANCES, ...ENTRANCES.slice(0, 4), ...ENTRANCES.slice(0, 4), ...ENTRANCES.slice(0, 4)]
@@ -216,7 +216,10 @@ describeOnServers(`every entrance, seed ${SEED}`, () => {
     let isClosed = false
     const turning =
       state === 'coming and going'
-        ? setInterval(() => proxy.set({ kind: (isClosed = !isClosed) ? 'closed' : 'clear' }), 150)
+        ? setInterval(() => {
+            isClosed = !isClosed
+            proxy.set({ kind: isClosed ? 'closed' : 'clear' })
+          }, 150)
         : undefined
     try {
       return await work()

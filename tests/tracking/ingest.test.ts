@@ -66,7 +66,7 @@ function suite(driver: KvDriver): void {
       return { httpStatus, reason, retryAfter: Number(headers['Retry-After']) > 0 }
     }
 
-    test('of 2,500 points is admitted in parts, and charged once to the rate limit', async () => {
+    test('of 2,500 points is admitted whole, and charged once to the rate limit', async () => {
       await setStatus('active')
       await using replica = await startReplica(kv, { rules: rules({ ingest: { max: 1, windowMs: 60_000 } }) })
       const sent = await send(replica, batch(2_500))
@@ -74,6 +74,18 @@ function suite(driver: KvDriver): void {
       expect(sent.pending).toBe(2_500)
       const again = await send(replica, batch(1), sent.userId)
       expect(refusalOf(again)).toEqual({ httpStatus: 503, reason: 'rate-limited', retryAfter: true })
+    })
+
+    test('whose positions all lie in the future is sent again later; with others beside them they are left out', async () => {
+      await setStatus('active')
+      await using replica = await startReplica(kv)
+      const ahead = { points: [point(-360), point(-420)], refused: [] }
+      const sent = await send(replica, ahead)
+      expect(refusalOf(sent)).toEqual({ httpStatus: 503, reason: 'unavailable', retryAfter: true })
+      expect(sent.counts).toMatchObject({ 'rejected:in-the-future': 2 })
+      const mixed = await send(replica, { points: [point(-360), point(1)], refused: [] })
+      expect(mixed.answer).toMatchObject({ status: 200 })
+      expect(mixed.pending).toBe(1)
     })
 
     test('beyond the room for a pilgrim’s points is sent again later', async () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
   chmodSync,
   lstatSync,
+  lutimesSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -50,6 +51,12 @@ describe('files of the map', () => {
         .filter((name) => name.startsWith('at-'))
         .map((name) => [name, readlinkSync(join(dir, name))]),
     )
+  /** Makes an entry so many seconds older. */
+  const age = (name: string, seconds: number) => {
+    const path = join(dir, name)
+    const changed = lstatSync(path).mtimeMs / 1_000 - seconds
+    lutimesSync(path, changed, changed)
+  }
   const read = (slot: number, file: string) => readFileSync(join(dir, `at-${slot}`, file))
 
   test('a version has its whole map and what has changed, in every encoding, for the slots of 40 s', async () => {
@@ -92,11 +99,23 @@ describe('files of the map', () => {
 
   test('versions follow each other in bounded room, and each slot of now always has a file', async () => {
     for (let version = 100; version < 140; version++) {
+      // Each version is written ten seconds after the one before.
+      for (const name of names()) age(name, 10)
       await write([version])
       for (let slot = version; slot < version + SLOTS; slot++)
         expect(JSON.parse(read(slot, 'map.json').toString()).data.version).toBe(version)
-      expect(names().length).toBeLessThanOrEqual(2 * (SLOTS + 3) + SLOTS)
+      expect(names().length).toBeLessThanOrEqual(2 * (SLOTS + 6) + SLOTS)
     }
+  })
+
+  test('a replica whose clock is a minute ahead removes nothing that others serve now', async () => {
+    await write([100])
+    await write([106])
+    expect(JSON.parse(read(100, 'map.json').toString()).data.version).toBe(100)
+    await write([101])
+    await write([107])
+    for (const slot of [101, 102, 103])
+      expect(JSON.parse(read(slot, 'map.json').toString()).data.version).toBe(101)
   })
 
   test('replicas that write one version at once leave one folder and nothing else', async () => {

@@ -5,8 +5,8 @@
 import type { Buffer } from '#shared/buffer/buffer.ts'
 import { type SyncRules, syncTrack } from '#shared/buffer/sync-track.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
-import { notFound, Refusal } from '#shared/http/errors.ts'
-import { type Received, UNREADABLE } from './sent-point.ts'
+import { notFound, Refusal, unavailable } from '#shared/http/errors.ts'
+import { isObject, type Received, UNREADABLE } from './sent-point.ts'
 
 /** OwnTracks reads a list of messages for the phone; Overland keeps its batch without this result. */
 const TAKEN = '{"result":"ok"}'
@@ -54,8 +54,19 @@ export async function ingest(
   if (points.length > 0)
     try {
       // One submission whatever its size: parts of it could be stored in part, under one answer.
-      const batch = { user_id: userId, points: [...points] }
-      const { accepted, duplicates } = await syncTrack(buffer.admitIngest, batch, receivedMs, rules, 'ingest')
+      const batch = { user_id: userId, points: points.map((point) => timed(app, point, receivedMs)) }
+      const { accepted, duplicates, rejected } = await syncTrack(
+        buffer.admitIngest,
+        batch,
+        receivedMs,
+        rules,
+        'ingest',
+      )
+      if (rejected.length === points.length && rejected.every(({ reason }) => reason === 'in-the-future'))
+        throw unavailable(
+          'All positions lie in the future: the clock of the phone or of the service is wrong.',
+          60,
+        )
       if (accepted + duplicates > 0) noteUse(key)
     } catch (error) {
       if (!isForEver(error)) throw error
@@ -64,6 +75,14 @@ export async function ingest(
     headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
   })
 }
+
+/** Apps that send one position in a query or a form; without a time it counts at its receipt, as Traccar's server has it. */
+const AT_RECEIPT: ReadonlySet<TrackerApp> = new Set(['traccar', 'osmand', 'gpslogger'])
+
+const timed = (app: TrackerApp, point: unknown, receivedMs: number): unknown =>
+  AT_RECEIPT.has(app) && isObject(point) && (point.timestamp ?? null) === null
+    ? { ...point, timestamp: receivedMs }
+    : point
 
 /** A body that is not in the app's format will not be so the next time either. */
 function readOrCount(read: () => Received): Received {

@@ -16,6 +16,8 @@ const OVERLAP_MS = 250
 const PAGE = 5_000
 /** Most public ids that are cached; 100 bytes each. */
 const MAX_NAMES = 200_000
+/** User ids that are hashed in one turn of the event loop. */
+const HASHED_AT_ONCE = 5_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const SECRET_KEY = 'live-map-secret'
@@ -83,9 +85,14 @@ export class LivePositions {
     return this.#version
   }
 
-  #current(): readonly Moved[] {
+  /** @throws Refusal 503 when the positions are out of date */
+  expectCurrent(): void {
     if (this.now() - this.#refreshedMs > STALE_MS)
       throw unavailable('The live positions are out of date right now. Please try again in a moment.')
+  }
+
+  #current(): readonly Moved[] {
+    this.expectCurrent()
     this.#order()
     return this.#sorted
   }
@@ -178,11 +185,15 @@ export class LivePositions {
     if (fresh.length === 0) return
     for (const { userHash: hash, generation } of fresh) this.#generations.set(hash, generation)
     const gone = new Set(fresh.map(({ userHash: hash }) => hash))
-    for (const [userId, position] of this.#positions)
+    let looked = 0
+    for (const [userId, position] of this.#positions) {
+      // Hashing everybody at once would hold up check-ins.
+      if (++looked % HASHED_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
       if (gone.has(userHash(userId))) {
         this.#positions.delete(userId)
         this.#replaced.add(position)
       }
+    }
   }
 }
 

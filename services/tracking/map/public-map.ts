@@ -52,10 +52,9 @@ export class PublicMap {
       if (group.minuteMs < sinceMs) break
       if (bbox !== undefined && !inside(group, bbox)) continue
       const { lat, lng, minuteMs } = group
-      for (const id of this.#idsOf(group)) {
-        if (points.length === limit) return points
-        points.push({ id, lat, lng, recorded_at: time(minuteMs) })
-      }
+      const recorded_at = time(minuteMs)
+      for (const id of this.#idsOf(group, limit - points.length)) points.push({ id, lat, lng, recorded_at })
+      if (points.length === limit) return points
     }
     return points
   }
@@ -65,9 +64,9 @@ export class PublicMap {
     return { groups: this.#current(), beginsMs: this.#spanBegins() }
   }
 
-  /** Ids in an order that carries no information and changes each hour. */
-  #idsOf({ count, name }: Group): string[] {
-    return Array.from({ length: count }, (_, i) => this.live.publicId(name(i))).sort()
+  /** The first ids of a place, at most so many. They are numbered by place, so their order tells nothing of anybody. */
+  #idsOf({ count, name }: Group, atMost: number): string[] {
+    return Array.from({ length: Math.min(count, atMost) }, (_, i) => this.live.publicId(name(i)))
   }
 
   /** Start of the day shown. Crowds leave the map together, at a full hour: a person who left alone could be recognised. */
@@ -81,9 +80,10 @@ export class PublicMap {
 
   /** The groups, computed once for each version of the positions, however many clients read them. */
   #current(): readonly Group[] {
-    const people = this.live.shown()
+    this.live.expectCurrent()
     const computedFrom = `${this.live.version} ${this.#hour()}`
     if (computedFrom !== this.#computedFrom) {
+      const people = this.live.shown()
       const begins = this.#spanBegins()
       const spanOf = (t: number) => begins.findIndex((ms) => t >= ms)
       const groups =

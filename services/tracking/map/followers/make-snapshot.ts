@@ -105,7 +105,7 @@ interface Totals {
 }
 
 async function totalsNow(context: Context, last: Snapshot | null, nowMs: number): Promise<Totals> {
-  if (last !== null && !last.map.stale.includes('totals') && nowMs - last.totalsMs < TOTALS_MS)
+  if (last !== null && !last.map.stale.includes('totals') && Math.abs(nowMs - last.totalsMs) < TOTALS_MS)
     return { totals: last.map.totals, totalsMs: last.totalsMs, isStale: false }
   const kept: Totals = { totals: last?.map.totals ?? null, totalsMs: last?.totalsMs ?? 0, isStale: true }
   const read = readEventTotals(context, context.config.mapCrowd).then(

@@ -8,7 +8,7 @@
  *   next 40 s and no more. So when all replicas have stopped, were killed or cannot write, the proxy finds no file soon
  *   after, and nobody has to remove one that another replica needs.
  */
-import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Prepared } from '#shared/http/prepared-response.ts'
 
@@ -16,8 +16,8 @@ import type { Prepared } from '#shared/http/prepared-response.ts'
 const SLOTS = 4
 /** Older versions are in no slot of now, and no request reads them any more. */
 const KEPT = SLOTS + 2
-/** A folder that a killed process has not completed is deleted after this time. */
-const ABANDONED_MS = 60_000
+/** Nothing younger is removed: it may be served, or a process may be about to complete it. */
+const OLD_MS = 60_000
 
 const ENDINGS = { identity: '', br: '.br', zstd: '.zst', gzip: '.gz' } as const
 
@@ -94,15 +94,17 @@ async function removeOver(dir: string, before: number): Promise<void> {
   for (const entry of await readdir(dir)) {
     const path = join(dir, entry)
     const number = /^(?:made|at)-(\d+)/.exec(entry)?.[1]
+    // By its age as well: a replica whose clock is ahead must not remove what others serve now.
     const isOver =
-      number === undefined ? entry.startsWith('new-') && (await isAbandoned(path)) : Number(number) < before
+      (number === undefined ? entry.startsWith('new-') : Number(number) < before) && (await isOld(path))
     if (isOver) await rm(path, { recursive: true, force: true })
   }
 }
 
-async function isAbandoned(path: string): Promise<boolean> {
+async function isOld(path: string): Promise<boolean> {
   try {
-    return (await stat(path)).mtimeMs < Date.now() - ABANDONED_MS
+    // Of a link its own age, and not that of its version.
+    return (await lstat(path)).mtimeMs < Date.now() - OLD_MS
   } catch (error) {
     // Its replica has just completed it.
     if (codeOf(error) === 'ENOENT') return false

@@ -1,7 +1,8 @@
 /** Renders pictures in a child process, one at a time. */
 import { join } from 'node:path'
-import { ChildFailed, openChild } from '#shared/child-process/child-process.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { openChild } from '#shared/child-process/child-process.ts'
+import { Refusal } from '#shared/http/errors.ts'
+import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
 import type { Element } from './element.ts'
 import type { Size } from './render.ts'
 import type { RenderOrder } from './render-child.ts'
@@ -54,8 +55,9 @@ export function openRenderer({
       try {
         return new Uint8Array(await child.run({ element, ...size }))
       } catch (error) {
-        if (!(error instanceof ChildFailed)) throw error
-        throw new RenderFailed(`a picture was not drawn: ${error.message}`, { cause: error })
+        if (error instanceof Refusal) throw error
+        // A tree that cannot be sent to the child fails alone as well, and not the run that draws everybody's cards.
+        throw new RenderFailed(`a picture was not drawn: ${describeError(error)}`, { cause: error })
       }
     },
     get childPid() {

@@ -102,7 +102,10 @@ describeBothStacks('own data', (stack) => {
     expect(json.headers.get('content-disposition')).toBe('attachment; filename="pilgrim.json"')
     expect(await json.text()).toContain(`"lat":${PLACE.lat}`)
     const gpx = await post(stack, 'me/export', { user_id: userId, format: 'gpx' })
-    expect(await gpx.text()).toContain(`<wpt lat="${PLACE.lat}"`)
+    const file = await gpx.text()
+    expect(file).toContain(`<wpt lat="${PLACE.lat}"`)
+    // Files are passed on, and the id of an app is its key.
+    expect(file).not.toContain(userId)
   })
 
   test('no answer tells a volunteer an id that opens a pilgrim’s own data', async () => {

@@ -204,7 +204,15 @@ describeBothStacksAtOnce(
       const second = textEvent(userId, 'help')
       await tell(second)
       expect(json((await reply(second)).messages)).toContain('Help')
-      expect(await nameOf()).toBe('From LINE'.padEnd(200, '.'))
+      // The name that a pilgrim chose stays.
+      expect(await nameOf()).toBe('Kept')
+      const other = newUser()
+      line.profiles.set(other, { displayName: 'From LINE'.padEnd(250, '.'), language: 'en' })
+      const third = textEvent(other, 'help')
+      await tell(third)
+      expect(json((await reply(third)).messages)).toContain('Help')
+      const { display_name } = await dataOf(await stack.fetch(`/api/event/user/${other}`), profileEndpoint)
+      expect(display_name).toBe('From LINE'.padEnd(200, '.'))
     })
 
     test('a follow is welcomed; one with a time out of range is rejected', async () => {

@@ -140,3 +140,17 @@ test('the child does not get the environment', async () => {
   const environ = await Bun.file(`/proc/${renderer.childPid}/environ`).text()
   expect(environ).not.toContain('PATH=')
 })
+
+test('a tree that cannot be sent to the child fails alone', async () => {
+  const renderer = openRenderer()
+  try {
+    const element = { type: 'div', props: { children: Object } } as unknown as Parameters<
+      typeof renderer.renderPng
+    >[0]
+    expect(
+      await renderer.renderPng(element, { width: 10, height: 10 }).catch((error: unknown) => error),
+    ).toBeInstanceOf(RenderFailed)
+  } finally {
+    await renderer.close()
+  }
+})

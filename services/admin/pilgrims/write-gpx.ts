@@ -82,11 +82,12 @@ const HEAD = `<?xml version="1.0" encoding="UTF-8"?>\n<gpx version="1.1" creator
 const INCOMPLETE = `<metadata><desc>Incomplete: pending points are missing, because the buffer was unavailable.</desc></metadata>\n`
 
 /**
- * Writes check-ins as waypoints, then all points as one track, in order of time.
+ * Writes check-ins as waypoints, then all points as one track, in order of time. The track has the name of the event
+ * and the day of the export.
  * @param entries entries of the buffer, read before this; null: it was unavailable, and the file says so
  */
 export async function* gpx(
-  { db }: ServiceContext,
+  { calendar, config, db, now }: ServiceContext,
   userId: string,
   entries: readonly Entry[] | null,
 ): AsyncGenerator<string> {
@@ -95,7 +96,8 @@ export async function* gpx(
   const checkIns = pending.filter(({ kind }) => kind === 'c')
   for await (const point of merged(readTable(db, userId, ['c']), checkIns))
     yield tagged('wpt', point, '<name>check-in</name>')
-  yield `<trk><name>${escapeMarkup(userId)}</name><trkseg>\n`
+  // Never the user id: where identity is open it is the key to the pilgrim, and these files are passed on.
+  yield `<trk><name>${escapeMarkup(`${config.eventName} ${calendar.day(now())}`)}</name><trkseg>\n`
   for await (const point of merged(readTable(db, userId, ['c', 't']), pending)) yield tagged('trkpt', point)
   yield '</trkseg></trk>\n</gpx>\n'
 }

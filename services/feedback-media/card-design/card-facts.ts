@@ -26,19 +26,22 @@ export interface CardFacts {
   readonly unlocked: boolean
 }
 
-const PILGRIM: Readonly<Record<string, string>> = {
-  zh: '香客',
-  ja: '巡礼者',
-  ko: '순례자',
-  th: 'ผู้จาริกแสวงบุญ',
-  vi: 'Khách hành hương',
-  en: 'Pilgrim',
-  id: 'Peziarah',
-  es: 'Peregrino',
-  fr: 'Pèlerin',
-  de: 'Pilger',
-}
+/** A map, because pilgrims write the key: an object would also answer to `constructor`. */
+const PILGRIM: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    zh: '香客',
+    ja: '巡礼者',
+    ko: '순례자',
+    th: 'ผู้จาริกแสวงบุญ',
+    vi: 'Khách hành hương',
+    en: 'Pilgrim',
+    id: 'Peziarah',
+    es: 'Peregrino',
+    fr: 'Pèlerin',
+    de: 'Pilger',
+  }),
+)
 
 /** The word for a pilgrim in their language; 香客 where the language is unknown. */
 export const pilgrimWord = (language: string | null): string =>
-  PILGRIM[(language ?? '').toLowerCase().split(/[-_]/)[0]!] ?? '香客'
+  PILGRIM.get((language ?? '').toLowerCase().split(/[-_]/)[0]!) ?? '香客'

@@ -69,9 +69,10 @@ async function storeProfile(
     const [row] = await tx
       .update(pilgrims)
       .set({
-        displayName: clean(profile.displayName, 200) ?? stored.displayName,
+        // What a pilgrim chose, or was known by, wins over LINE's.
+        displayName: stored.displayName ?? clean(profile.displayName, 200),
         pictureUrl: HttpsUrl.safeParse(profile.pictureUrl).data ?? stored.pictureUrl,
-        language: clean(profile.language, 35) ?? stored.language,
+        language: stored.language ?? clean(profile.language, 35),
         updatedAt: at,
       })
       .where(eq(pilgrims.userId, stored.userId))

@@ -1,8 +1,9 @@
 /** All faults, one at a time. */
+import Redis from 'ioredis'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import type { LinkCondition } from '#tests/helpers/tcp-proxy.ts'
-import { type Part, PARTS, type Link } from './test-system.ts'
+import { type Part, PARTS, type Link, type TestSystem } from './test-system.ts'
 import { CLOCK_NOTICED_MS } from './clocks.ts'
 import { type Fault, type Group, kill, restart } from './fault.ts'
 import { clusterFailover, emptyRedis } from './losses.ts'
@@ -31,6 +32,8 @@ const cutting = (link: Link, condition: LinkCondition, short = false): Fault => 
   strike: (system) => system.link(link).set(condition),
   mend: (system) => system.link(link).set({ kind: 'clear' }),
 })
+
+const DAY_S = 86_400
 
 const turning = (part: Part, offsetS: number): Fault => ({
   name: `clock of ${part} ${offsetS > 0 ? '+' : '−'}${Math.abs(offsetS) / 60} min`,
@@ -70,6 +73,38 @@ const fullDiskOfJournal: Fault = {
     await system.journalDisk!.free()
     await restart(system, ['redis'])
   },
+}
+
+/** Sets what Redis may use to what it uses and so many bytes more; null: no limit. */
+async function limitRedis(system: TestSystem, moreBytes: number | null): Promise<void> {
+  const redis = new Redis(system.part('redis').url)
+  try {
+    const used = Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
+    await redis.config('SET', 'maxmemory', moreBytes === null ? 0 : used + moreBytes)
+  } finally {
+    redis.disconnect()
+  }
+}
+
+/** Nothing more is accepted; what is pending must still be flushed, which makes the room again. */
+const redisAtItsLimit: Fault = {
+  name: 'redis at its limit of memory',
+  group: 'disk',
+  strike: (system) => limitRedis(system, 0),
+  mend: (system) => limitRedis(system, null),
+}
+
+/** Journals that recover fill what is left, and must leave the flush enough to work. */
+const redisAtItsLimitBesideJournals: Fault = {
+  name: 'redis at its limit of memory, beside full journals',
+  group: 'disk',
+  async strike(system) {
+    system.part('redis').pause()
+    await Bun.sleep(4_000)
+    system.part('redis').resume()
+    await limitRedis(system, 100_000)
+  },
+  mend: (system) => limitRedis(system, null),
 }
 
 /** Its journal contains check-ins when it is removed; the other replica must recover them. */
@@ -144,6 +179,14 @@ export const FAULTS: readonly Fault[] = [
   turning('scheduler', 3_600),
   turning('scheduler', -3_600),
   turning('line-bot', 3_600),
+  ...(['tracking-2', 'scheduler', 'admin', 'survey-profile', 'line-bot'] as const).map((part) =>
+    turning(part, -360),
+  ),
+  turning('tracking-2', DAY_S),
+  turning('scheduler', DAY_S),
+  turning('scheduler', -DAY_S),
+  redisAtItsLimit,
+  redisAtItsLimitBesideJournals,
   replicaRemoved,
   poisonRow,
   pair('redis', 'tracking'),

@@ -195,12 +195,17 @@ class Phone {
     if (!answer.ok && answer.error.status === 403) this.#syncs.giveBack()
     if (!answer.ok) return
     const left = new Set(answer.data.rejected.map(({ index }) => batch[index]))
+    // A clock that is behind takes them later.
+    const ahead = answer.data.rejected
+      .filter(({ reason }) => reason === 'in-the-future')
+      .map(({ index }) => batch[index])
+    if (ahead.length > 0) this.#notBeforeMs = performance.now() + LONGEST_BACKOFF_MS
     const taken = batch.filter((point) => !left.has(point))
     this.recorded.promise(
       this.userId,
       taken.map(({ timestamp }) => `t${timestamp}`),
     )
-    this.#queue = this.#queue.filter((point) => !batch.includes(point))
+    this.#queue = this.#queue.filter((point) => !batch.includes(point) || ahead.includes(point))
     this.#sent = fresh
   }
 

@@ -12,6 +12,7 @@ import { RecordedRequests, json, send } from './recorded-requests.ts'
 import type { Fault } from './fault.ts'
 import { startOperators } from './operators.ts'
 import { startPhones } from './phones.ts'
+import { startTrackerApps } from './trackers.ts'
 
 export interface Timing {
   readonly phones: number
@@ -45,6 +46,8 @@ export interface Outcome {
 
 /** Timeout of a recovery. */
 const RECOVERY_MS = 150_000
+/** Tracker apps beside the phones. */
+const TRACKER_APPS = 3
 /** A health report may be a second old. */
 const REPORT_MS = 1_100
 
@@ -63,6 +66,7 @@ export async function runFault(
   const logs = watchLogs(system)
   const lostBefore = await lostByLedger(system)
   const { fetch } = system.stack
+  const trackers = await startTrackerApps(system, recorded, randomBy(own + 1), TRACKER_APPS, forMs)
   const phones = startPhones({ fetch, recorded, seed: own, count: timing.phones, forMs })
   const operators = startOperators(system, recorded, randomBy(own), forMs)
   await Bun.sleep(timing.calmMs)
@@ -75,7 +79,7 @@ export async function runFault(
   const servingS = await secondsSince(mendedMs, () => isServing(system, recorded))
   await mending
   await Bun.sleep(timing.calmMs)
-  await Promise.all([phones.finish(RECOVERY_MS), operators.finish(RECOVERY_MS)])
+  await Promise.all([phones, trackers, operators].map((one) => one.finish(RECOVERY_MS)))
   const settledS = await acknowledge(system, recorded, fault, mendedMs)
   const findings = await audit(system, recorded, fault.deadLetters ?? 0)
   await balance(system, recorded, fault, lostBefore, findings.lost.length)

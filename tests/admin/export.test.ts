@@ -21,7 +21,7 @@ describeFlushHarness('an export', (harness) => {
   }
   const download = (format: 'gpx' | 'json') =>
     exportUser(
-      harness.context() as unknown as ServiceContext,
+      { ...harness.context(), config: { eventName: 'Walk' } } as unknown as ServiceContext,
       { operator: null, userId: 'anna', requestId: 'r' },
       format,
     )

@@ -182,11 +182,11 @@ describeOnServers('own matters', () => {
       expect(await checkInButton(other).count()).toBe(0)
       expect(await seriousFaults(other)).toEqual([])
       await photograph(other, 'walk-gone')
-      // A point that was still on its way is a new person without a name: that is not this pilgrim.
-      await checkIn(app.stack, userId)
+      // A point that was still on its way is refused.
+      expect((await checkIn(app.stack, userId)).status).toBe(410)
       const answered = other.waitForResponse(/\/api\/event\/user\//)
       await other.getByRole('button', { name: 'Try again' }).click()
-      expect((await answered).status()).toBe(200)
+      expect((await answered).status()).toBe(404)
       await other.getByText('your data are still deleted').waitFor()
       await other.getByRole('button', { name: 'Start anew' }).click()
       await other.getByText(/Everything about you is deleted|being deleted/).waitFor()

@@ -57,10 +57,10 @@ test('it sends nothing more once it has noticed, and holds nothing', async () =>
   expect(await profile()).toMatchObject({ data: { display_name: person.name } })
   expect((await owner.eraseUser({ userId })).ok).toBe(true)
 
-  // It has asked a moment ago, and sends once more: a pilgrim without a name.
+  // It has asked a moment ago, and sends once more, which is refused: nobody comes back.
   await walk()
   await flushed(stack)
-  expect(await profile()).toMatchObject({ data: { display_name: null } })
+  expect(await profile()).toMatchObject({ ok: false, error: { status: 404 } })
   const { points } = tally
   nowMs += 6 * MINUTE
   await walk()

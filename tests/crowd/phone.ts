@@ -188,6 +188,10 @@ export class Phone {
       const { waiting, why, nextAttemptAt, stopped } = sent
       if (waiting.checkIns + waiting.points === 0) return
       add(stopped ? tally.refused : tally.retried, why ?? 'unknown')
+      if (why === 'erased') {
+        this.#isErased = true
+        add(tally.rejected, 'erased', waiting.checkIns + waiting.points)
+      }
       // The service refuses for good (the event has ended): the phone keeps what it has.
       if (stopped) return
       await pause((nextAttemptAt ?? Date.now() + 1_000) - Date.now(), signal)

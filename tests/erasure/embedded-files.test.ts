@@ -32,13 +32,13 @@ test('the files contain nothing of an erased person while the kv runs, is killed
     })
   // Over several pages, and rewritten once in between.
   for (let i = 0; i < 300; i++) await admit(kv, gone(i), rules({ checkin: { max: 1_000, windowMs: 60_000 } }))
-  await kv.erase('GONE-2', { generation: 1, erasedMs: 0 })
+  await kv.erase('GONE-2', { generation: 1, erasedMs: 0, stands: true })
   await admit(kv, gone(301), rules({ checkin: { max: 1_000, windowMs: 60_000 } }))
   await kv.hide('GONE-1', true)
   await kv.cache('photos:GONE-1', '3', 60_000)
   expect(filesAt(path)).toContain('GONE-1')
   const stays = await kv.peek('U1')
-  await kv.erase('GONE-1', { generation: 1, erasedMs: 0 }, ['photos:GONE-1'])
+  await kv.erase('GONE-1', { generation: 1, erasedMs: 0, stands: true }, ['photos:GONE-1'])
   const nothing = () =>
     ['GONE', '24.987654321', '120.123456789'].filter((word) => filesAt(path).includes(word))
   expect(nothing()).toEqual([])

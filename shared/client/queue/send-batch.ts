@@ -24,11 +24,8 @@ export interface Unsent {
 
 type Sender = Pick<Client, 'checkIn' | 'syncTrack'>
 
-/**
- * Reasons that let the phone keep the point: there was no room for it beside a check-in, or a clock is wrong, which
- * time cures.
- */
-const KEPT = new Set(['too-many', 'no-room', 'in-the-future'])
+/** Reasons that let the phone keep the point. The service gives them to points beside a check-in alone. */
+const KEPT = new Set(['too-many', 'no-room'])
 
 /** Sends one check-in. Answered with success, it may be deleted, also as a duplicate. */
 export async function sendCheckIn(

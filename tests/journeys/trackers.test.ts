@@ -210,7 +210,17 @@ function walks(stack: TestStack): void {
     expect((await detail(stack, userId)).stored_points).toBe(0)
   }, 30_000)
 
-  test('a batch is taken whole, beside visits and a faulty point; 1,000 and more points are divided', async () => {
+  test('a position of a query without a time counts at its receipt', async () => {
+    const userId = newPilgrimId()
+    const { key } = await newTracker(stack, userId)
+    const [{ lat, lng }] = walk(1) as [Fix]
+    const sent: Sent = { app: 'osmand', method: 'GET', query: `lat=${lat}&lon=${lng}` }
+    await expectTaken(await send(stack, key, sent), sent)
+    await flushed(stack)
+    expect((await detail(stack, userId)).stored_points).toBe(1)
+  })
+
+  test('a batch is taken whole, beside visits and a faulty point; 1,000 and more points are one submission', async () => {
     const userId = newPilgrimId()
     const { key } = await newTracker(stack, userId)
     const fixes = Array.from({ length: 1_200 }, (_, i) => ({

@@ -72,8 +72,8 @@ export const REFUSED: readonly (readonly [reason: string, what: string, sent: (f
   ],
   [
     'no-timestamp',
-    'OsmAnd: without a time',
-    ({ lat, lng }) => ({ app: 'osmand', method: 'GET', query: `lat=${lat}&lon=${lng}` }),
+    'Overland: without a time',
+    (fix) => post('overland', { locations: [{ ...overlandFeature(fix), properties: {} }] }),
   ],
   [
     'invalid-position',

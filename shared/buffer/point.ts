@@ -1,6 +1,7 @@
 /** A point between the request and the table: its identity, and its packed form in the buffer. */
-import type { PointKind } from '#shared/fold/fold.ts'
+import type { FoldPoint, PointKind } from '#shared/fold/fold.ts'
 import type { Entry } from '#shared/kv/kv.ts'
+import { isRough } from '#shared/rules/geo.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** An accepted point. Times are epoch milliseconds. */
@@ -29,6 +30,17 @@ export interface BufferedPoint extends Point {
   /** How often its pilgrim had been erased when it was admitted. The kv adds it. */
   readonly generation: number
 }
+
+/** What the fold reads of a point. */
+export const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode, accuracy }: Point): FoldPoint => ({
+  kind,
+  sentMs,
+  t: recordedMs,
+  lat,
+  lng,
+  mode,
+  rough: isRough(accuracy),
+})
 
 /** Identity within a pilgrim's buffer. */
 export const fieldOf = (point: Pick<Point, 'kind' | 'sentMs'>): string => `${point.kind}${point.sentMs}`

@@ -683,6 +683,7 @@ export interface LeftOut {
   "too-near": number
   "too-fast": number
   "same-instant": number
+  rough: number
   outside: number
 }
 
@@ -1046,7 +1047,7 @@ export interface PhotoCount {
   photo_count: number
 }
 
-export type PointOutcome = 'first' | 'counted' | 'too-soon' | 'too-near' | 'too-fast' | 'same-instant' | 'outside'
+export type PointOutcome = 'first' | 'counted' | 'too-soon' | 'too-near' | 'too-fast' | 'same-instant' | 'rough' | 'outside'
 
 export type PointRejection = 'not-an-object' | 'no-timestamp' | 'invalid-timestamp' | 'in-the-future' | 'too-old' | 'in-seconds' | 'out-of-bounds' | 'invalid-position' | 'invalid-field' | 'not-a-list' | 'too-many' | 'no-room'
 
@@ -1748,7 +1749,7 @@ export interface UserPoint {
   clock_corrected: boolean
   /** In the buffer, not yet in the database */
   pending: boolean
-  /** counted: ends a segment of the sum; first: the way begins here. Left out: too-soon (less than 30 s after the anchor), too-near (less than 10 m from it), too-fast (more than 300 km/h from it), same-instant (another point of this instant counts), outside (of the event’s area) */
+  /** counted: ends a segment of the sum; first: the way begins here. Left out: too-soon (less than 30 s after the anchor), too-near (less than 10 m from it), too-fast (more than 300 km/h from it), same-instant (another point of this instant counts), rough (less exact than 100 m), outside (of the event’s area) */
   outcome: PointOutcome
   /** Length of the segment that ends here; 0 if the point is left out */
   km: number

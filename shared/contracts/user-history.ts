@@ -12,7 +12,7 @@ export const MAX_WAY = 500
 export const MAX_POINTS_A_DAY = 100_000
 
 /** Outcomes of points that are not in the sum. */
-export const LEFT_OUT = ['too-soon', 'too-near', 'too-fast', 'same-instant', 'outside'] as const
+export const LEFT_OUT = ['too-soon', 'too-near', 'too-fast', 'same-instant', 'rough', 'outside'] as const
 
 export const PointOutcome = z.enum(['first', 'counted', ...LEFT_OUT])
 export type PointOutcome = z.infer<typeof PointOutcome>
@@ -23,6 +23,7 @@ export const LeftOut = z
     'too-near': z.int(),
     'too-fast': z.int(),
     'same-instant': z.int(),
+    rough: z.int(),
     outside: z.int(),
   } satisfies Record<(typeof LEFT_OUT)[number], z.ZodType>)
   .describe('Number of the day’s points that are left out of the sum, by reason; pending points included')
@@ -59,7 +60,7 @@ export const UserPoint = z.object({
   clock_corrected: z.boolean(),
   pending: z.boolean().describe('In the buffer, not yet in the database'),
   outcome: PointOutcome.describe(
-    'counted: ends a segment of the sum; first: the way begins here. Left out: too-soon (less than 30 s after the anchor), too-near (less than 10 m from it), too-fast (more than 300 km/h from it), same-instant (another point of this instant counts), outside (of the event’s area)',
+    'counted: ends a segment of the sum; first: the way begins here. Left out: too-soon (less than 30 s after the anchor), too-near (less than 10 m from it), too-fast (more than 300 km/h from it), same-instant (another point of this instant counts), rough (less exact than 100 m), outside (of the event’s area)',
   ),
   km: z.number().describe('Length of the segment that ends here; 0 if the point is left out'),
 })

@@ -4,7 +4,7 @@ import { fold, type FoldPoint, type FoldState, type Segment } from './fold.ts'
 
 /** What becomes of a point inside the area; the meaning is in `contracts/user-history.ts`. */
 export interface ExplainedPoint {
-  readonly outcome: 'first' | 'counted' | 'too-soon' | 'too-near' | 'too-fast' | 'same-instant'
+  readonly outcome: 'first' | 'counted' | 'too-soon' | 'too-near' | 'too-fast' | 'same-instant' | 'rough'
   /** Length of the segment that ends here; 0 if there is none. */
   readonly distanceMm: number
   /** How that segment was travelled; null if there is none. */
@@ -37,6 +37,7 @@ function outcomeOf(
   segment: Segment | null,
 ): ExplainedPoint['outcome'] {
   if (segment !== null) return 'counted'
+  if (point.rough) return 'rough'
   if (before.anchor === null) return 'first'
   if (after.before !== null && after.before !== before.before) return 'too-fast'
   if (after.anchor !== before.anchor) return 'too-near'

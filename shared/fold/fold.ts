@@ -22,6 +22,8 @@ export interface FoldPoint extends Fix {
   /** The time that the client sent: part of the point's identity, and the tie-breaker within an instant. */
   readonly sentMs: number
   readonly mode: string | null
+  /** It counts as a point, and as a check-in, but never in the distance (`rules/geo.ts`). */
+  readonly rough: boolean
 }
 
 /** The state between two points. `before` is the previous anchor after a jump that was too fast. */
@@ -74,6 +76,7 @@ export function fold(
   let { anchor, before } = state
   for (let i = 0; i < points.length; i++) {
     const p = points[i]!
+    if (p.rough) continue
     if (anchor === null) {
       anchor = fixOf(p)
       continue

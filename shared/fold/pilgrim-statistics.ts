@@ -3,7 +3,7 @@
  * for any number of pilgrims; days are read only for pilgrims with a late pending point.
  */
 import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import { fieldOf, type Point, unpack } from '#shared/buffer/point.ts'
+import { fieldOf, foldPointOf, type Point, unpack } from '#shared/buffer/point.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Entry, Kv, Pending } from '#shared/kv/kv.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
@@ -127,7 +127,7 @@ export function pendingPoints(entries: readonly Entry[]): Point[] {
 export const addedPoints = (pending: readonly Point[], { known }: Stored): FoldPoint[] =>
   pending
     .filter((point) => point.inRange && !known.has(fieldOf(point)))
-    .map(({ kind, sentMs, recordedMs, lat, lng, mode }) => ({ kind, sentMs, t: recordedMs, lat, lng, mode }))
+    .map(foldPointOf)
     .sort(byInstant)
 
 function withDays(stored: Stored, added: readonly FoldPoint[], days: readonly DayChange[]): Statistics {

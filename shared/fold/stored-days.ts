@@ -12,16 +12,17 @@ interface DayRow {
   day: string
   hours: number
   points: number
-  anchor_lat: number
-  anchor_lng: number
-  anchor_ms: number
+  anchor_lat: number | null
+  anchor_lng: number | null
+  anchor_ms: number | null
   before_lat: number | null
   before_lng: number | null
   before_ms: number | null
 }
 
-const beforeOf = (row: DayRow): Fix | null =>
-  row.before_ms === null ? null : { lat: row.before_lat!, lng: row.before_lng!, t: row.before_ms }
+/** The fix of three columns, which are null together. */
+export const fixOf = (lat: number | null, lng: number | null, t: number | null): Fix | null =>
+  t === null ? null : { lat: lat!, lng: lng!, t }
 
 /** A stored day with the hours in which it has points (bit n: n-th hour of the day). */
 export interface StoredDayHours extends StoredDay {
@@ -56,7 +57,10 @@ export async function readDays(
       day: row.day,
       hours: row.hours,
       points: row.points,
-      end: { anchor: { lat: row.anchor_lat, lng: row.anchor_lng, t: row.anchor_ms }, before: beforeOf(row) },
+      end: {
+        anchor: fixOf(row.anchor_lat, row.anchor_lng, row.anchor_ms),
+        before: fixOf(row.before_lat, row.before_lng, row.before_ms),
+      },
     }
     const mine = days.get(row.user_id)
     if (mine === undefined) days.set(row.user_id, [day])
@@ -84,10 +88,12 @@ export async function readPointsOfDays(
       lat: number
       lng: number
       mode: string | null
+      rough: boolean
     }[]
   >`
     SELECT p.user_id, p.kind, (extract(epoch FROM p.sent_at) * 1000)::float8 AS sent_ms,
-           (extract(epoch FROM p.recorded_at) * 1000)::float8 AS t, p.lat, p.lng, p.mode
+           (extract(epoch FROM p.recorded_at) * 1000)::float8 AS t, p.lat, p.lng, p.mode,
+           coalesce(p.accuracy > 100, false) AS rough
     FROM unnest(${asked.map(({ userId }) => userId)}::text[], ${spans.map(([from]) => from)}::float8[],
                 ${spans.map(([, to]) => to)}::float8[]) AS a (user_id, from_ms, to_ms)
     CROSS JOIN LATERAL (

@@ -2,6 +2,7 @@
 import type { Point } from '#shared/buffer/point.ts'
 import type { Query } from '#shared/db/db.ts'
 import type { FoldState } from '#shared/fold/fold.ts'
+import { fixOf } from '#shared/fold/stored-days.ts'
 import type { Totals } from '#shared/fold/point-totals.ts'
 
 /** A pilgrim to read, with their pending points. */
@@ -111,8 +112,8 @@ function knownOf(query: Query, asked: readonly Asked[]) {
 
 function storedOf(row: Row): Stored {
   const { createdMs, points, checkins, distanceMm, carbonMg, day } = row
-  const anchor = { lat: row.a_lat, lng: row.a_lng, t: row.a_ms }
-  const before = row.b_ms === null ? null : { lat: row.b_lat!, lng: row.b_lng!, t: row.b_ms }
+  const anchor = fixOf(row.a_lat, row.a_lng, row.a_ms)
+  const before = fixOf(row.b_lat, row.b_lng, row.b_ms)
   return {
     pilgrim: createdMs === null ? null : pilgrimOf(row, createdMs),
     sums: points === null ? null : { points, checkins, distanceMm, carbonMg },

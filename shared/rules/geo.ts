@@ -3,6 +3,13 @@
 /** Mean Earth radius in metres (IUGG mean radius R₁; shared/README.md, "Decisions"). */
 export const EARTH_RADIUS_M = 6_371_008.8
 
+/** A position that is less exact is rough: no distance is measured from it or to it. Metres. */
+const ROUGH_M = 100
+
+/** Whether a position is rough. @param accuracy metres, as the table stores it (float4); null: unknown, not rough */
+export const isRough = (accuracy: number | null): boolean =>
+  accuracy !== null && Math.fround(accuracy) > ROUGH_M
+
 const RADIANS = Math.PI / 180
 
 /** Great-circle distance by haversine, in whole millimetres, so that sums are exact in any grouping. */

@@ -27,9 +27,10 @@ export const pilgrimDays = pgTable(
     carbonMg: exact('carbon_mg').notNull(),
     /** Bit n: a point in the n-th hour after the day's start (a day has up to 25). */
     hours: integer('hours').notNull(),
-    anchorLat: doublePrecision('anchor_lat').notNull(),
-    anchorLng: doublePrecision('anchor_lng').notNull(),
-    anchorAt: instant('anchor_at').notNull(),
+    /** Null while the pilgrim has only rough points. */
+    anchorLat: doublePrecision('anchor_lat'),
+    anchorLng: doublePrecision('anchor_lng'),
+    anchorAt: instant('anchor_at'),
     beforeLat: doublePrecision('before_lat'),
     beforeLng: doublePrecision('before_lng'),
     beforeAt: instant('before_at'),

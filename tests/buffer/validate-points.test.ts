@@ -208,6 +208,13 @@ describe('the latest position', () => {
     expect(latestPosition([ahead, ...track])).toEqual({ t: NOW, lat: 23, lng: 120 })
   })
 
+  test('is rough only when no better one is of the last hour', () => {
+    const rough = (t: number, lat: number) => ({ ...at(t, lat), accuracy: 100.1 })
+    expect(latest(at(NOW - HOUR, 21), rough(NOW, 22))).toEqual({ t: NOW - HOUR, lat: 21, lng: 120 })
+    expect(latest(at(NOW - HOUR - 1, 21), rough(NOW, 22))).toEqual({ t: NOW, lat: 22, lng: 120, rough: true })
+    expect(latest({ ...at(NOW - 1, 21), accuracy: 100 }, rough(NOW, 22))).toMatchObject({ lat: 21 })
+  })
+
   test('leaves out what lies outside the area', () => {
     expect(latest(at(NOW - 3, 21), at(NOW - 1, 5))).toEqual({ t: NOW - 3, lat: 21, lng: 120 })
   })

@@ -13,6 +13,7 @@ const at = (seconds: number, north: number, kind: 'c' | 't' = 't'): FoldPoint =>
   lat: 24 + north / 111_195,
   lng: 120.6,
   mode: null,
+  rough: false,
 })
 
 test('says of each point why it is left out', () => {
@@ -23,6 +24,7 @@ test('says of each point why it is left out', () => {
     at(60, 4),
     at(120, 100),
     at(180, 90_000),
+    { ...at(200, 500), rough: true },
     at(240, 90_060),
   ]
   expect(explainPoints(START, points).map(({ outcome }) => outcome)).toEqual([
@@ -32,6 +34,7 @@ test('says of each point why it is left out', () => {
     'too-near',
     'counted',
     'too-fast',
+    'rough',
     'counted',
   ])
 })
@@ -44,8 +47,12 @@ test('a jump that is a single wrong position: the next point counts from the pla
 
 test('the explained lengths add up to what the fold counts, of each mode', () => {
   const point = fc
-    .record({ seconds: fc.integer({ min: 0, max: 7_200 }), north: fc.integer({ min: 0, max: 60_000 }) })
-    .map(({ seconds, north }) => at(seconds, north))
+    .record({
+      seconds: fc.integer({ min: 0, max: 7_200 }),
+      north: fc.integer({ min: 0, max: 60_000 }),
+      rough: fc.boolean(),
+    })
+    .map(({ seconds, north, rough }) => ({ ...at(seconds, north), rough }))
   fc.assert(
     fc.property(fc.array(point, { maxLength: 60 }), (given) => {
       const points = [...given].sort(byInstant)

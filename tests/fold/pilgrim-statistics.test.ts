@@ -1,7 +1,7 @@
 /** A pilgrim's statistics: what is stored and what is pending, each point once, at every moment. */
 import { expect, test } from 'bun:test'
 import type { Point } from '#shared/buffer/point.ts'
-import { pack } from '#shared/buffer/point.ts'
+import { foldPointOf, pack } from '#shared/buffer/point.ts'
 import type { Database, Query } from '#shared/db/db.ts'
 import { readPilgrims, type Statistics } from '#shared/fold/pilgrim-statistics.ts'
 import type { Kv } from '#shared/kv/kv.ts'
@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000
 
 /** The statistics of the points, computed plainly. */
 function expected({ calendar }: FlushHarness, points: readonly Point[]): Statistics {
-  const counting = points.filter(({ inRange }) => inRange).map((p) => ({ ...p, t: p.recordedMs }))
+  const counting = points.filter(({ inRange }) => inRange).map(foldPointOf)
   const sums = { points: 0, checkins: 0, distanceMm: 0, carbonMg: 0 }
   for (const day of Object.values(recompute(counting, calendar).days)) {
     sums.points += day.points

@@ -90,8 +90,10 @@ export function plainFold(
       before = null
     }
   }
-  for (const p of onePerInstant(points)) {
-    take(p)
+  // A rough point counts as a point, and changes nothing else.
+  const exact = onePerInstant(points.filter(({ rough }) => !rough))
+  for (const p of [...exact, ...points.filter(({ rough }) => rough)].sort((a, b) => a.t - b.t)) {
+    if (!p.rough) take(p)
     after(p, { anchor, before })
   }
 }

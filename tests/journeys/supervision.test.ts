@@ -99,7 +99,7 @@ describeBothStacks('supervision', (stack) => {
     expect(Math.floor(km * 100) / 100).toBe((await profileOf(stack, userId)).km)
     expect(first).toMatchObject({ truncated: false, pending: 0, days: [{ day: first.day, points: 5 }] })
     expect(first.way).toHaveLength(3)
-    const left_out = { 'too-soon': 1, 'too-near': 1, 'too-fast': 0, 'same-instant': 0, outside: 0 }
+    const left_out = { 'too-soon': 1, 'too-near': 1, 'too-fast': 0, 'same-instant': 0, rough: 0, outside: 0 }
     expect(first).toMatchObject({ total: 5, left_out })
     const only = await dataOf(await read(`${path}?limit=1&only=left-out`), userPointsEndpoint)
     expect(only).toMatchObject({ items: [{ outcome: 'too-soon' }], total: 2, left_out, way: first.way })

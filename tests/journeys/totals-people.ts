@@ -30,7 +30,7 @@ const way = (
   let at = { t: from, lat }
   return steps.map(([minutes, metres]) => {
     at = { t: at.t + minutes * MINUTE, lat: at.lat + metres / 111_195 }
-    return { kind, sentMs: at.t, t: at.t, lat: at.lat, lng: 120.7, mode }
+    return { kind, sentMs: at.t, t: at.t, lat: at.lat, lng: 120.7, mode, rough: false }
   })
 }
 

@@ -166,6 +166,19 @@ export function bufferSuite(driver: KvDriver): void {
       expect(await kv.moved(0, 0, 1)).toEqual(moved.slice(0, 1))
     })
 
+    test('a rough place replaces a better one only when that is an hour older', async () => {
+      const at = async (t: number, lat: number, rough: boolean) => {
+        await admit(kv, checkin({ userId: 'U', position: { t, lat, lng: 1, rough } }))
+        return (await kv.moved(partition('U'), 0, 10))[0]
+      }
+      const hour = 3_600_000
+      expect(await at(1_000, 1, true)).toMatchObject({ t: 1_000, lat: 1 })
+      expect(await at(2_000, 2, false)).toMatchObject({ t: 2_000, lat: 2 })
+      expect(await at(1_999 + hour, 3, true)).toMatchObject({ t: 2_000, lat: 2 })
+      expect(await at(2_001 + hour, 4, true)).toMatchObject({ t: 2_001 + hour, lat: 4 })
+      expect(await at(3_000, 5, false)).toMatchObject({ t: 3_000, lat: 5 })
+    })
+
     test('pilgrims are hidden from the map, and shown again', async () => {
       for (const userId of IDS) await kv.hide(userId, true)
       await kv.hide('a', false)

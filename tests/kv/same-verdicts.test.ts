@@ -56,7 +56,15 @@ const submissions: fc.Arbitrary<Submission> = fc
     track: fc.array(entriesOf('t'), { maxLength: 4 }),
     key: fc.constantFrom('p1,2', 'p3,4', 't5', 't6'),
     recordedMs: times,
-    position: fc.option(fc.record({ t: times, lat: latitudes, lng: times })),
+    position: fc.option(
+      // Around the hour after which a rough place replaces a better one.
+      fc.record({
+        t: fc.tuple(times, fc.constantFrom(0, 3_600_000)).map(([ms, hour]) => ms + hour),
+        lat: latitudes,
+        lng: times,
+        rough: fc.boolean(),
+      }),
+    ),
   })
   .map(({ kind, checkin, track, key, ...rest }) => ({
     ...rest,

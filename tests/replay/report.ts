@@ -66,6 +66,7 @@ export function recompute(points: Recording['points']): { readonly km: number; r
     sentMs: t,
     kind: 't',
     mode: null,
+    rough: false,
   }))
   fold(START, track, (segment) => {
     mm += segment.distanceMm

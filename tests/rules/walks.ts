@@ -22,6 +22,7 @@ export const point = (t: number, northM: number, more: Partial<FoldPoint> = {}):
   t,
   ...placeAt(northM),
   mode: null,
+  rough: false,
   ...more,
 })
 
@@ -42,6 +43,7 @@ interface Step {
   readonly kinds: readonly PointKind[]
   readonly clockAheadMs: number
   readonly mode: string | null
+  readonly rough: boolean
   /** Place in the order of arrival; the point's own number if it came at once. */
   readonly late: number
   readonly again: number | null
@@ -87,6 +89,7 @@ const steps: fc.Arbitrary<Step> = fc.record({
     // Of two check-ins the second is a millisecond further ahead.
     { weight: 1, arbitrary: fc.constant(DAY_MS - 1) },
   ),
+  rough: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
   mode: seldom(4, fc.constantFrom(...MODES)),
   late: fc.oneof(
     { weight: 8, arbitrary: fc.constant(0) },
@@ -125,7 +128,14 @@ function walkOf(calendar: Calendar, startMs: number, taken: readonly Step[]) {
       const ahead = kind === 'c' ? step.clockAheadMs + i : 0
       // What shares an instant is measured twice, some metres apart.
       const place = placeAt(there[0] + 7 * i, there[1] + 12 * i)
-      const p: FoldPoint = { kind, sentMs: t + ahead, t, ...place, mode: i === 0 ? step.mode : null }
+      const p: FoldPoint = {
+        kind,
+        sentMs: t + ahead,
+        t,
+        ...place,
+        mode: i === 0 ? step.mode : null,
+        rough: step.rough,
+      }
       if (points.has(identity(p))) continue
       points.set(identity(p), p)
       arrivals.push({ point: p, order: n + step.late * (i + 1), cut: step.cut })

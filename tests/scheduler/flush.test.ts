@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { pack } from '#shared/buffer/point.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
-import { expectProjections } from './projections.ts'
+import { expectNothingToRebuild, expectProjections } from './projections.ts'
 import { describeFlushHarness, describeFlushOnServers, NOON } from './flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from './walks.ts'
 
@@ -123,6 +123,28 @@ describeFlushHarness('flush', (harness) => {
     await harness.buffer('anna', [point({ sentMs: NOON - 1 }), point({ sentMs: NOON + HOUR_MS, lat: 24.16 })])
     await harness.flush()
     await expectProjections(harness.db, harness.calendar)
+  })
+
+  test('rough points are counted, and add no distance', async () => {
+    // Indoors a mast answers for the phone: 1.5 km away and back.
+    const away = point({ kind: 'c', sentMs: NOON + 90_000, lat: 24.164, accuracy: 1_500 })
+    await harness.buffer('anna', [...walk(3), away])
+    await harness.buffer('bert', [{ ...away, accuracy: 101 }])
+    await harness.flush()
+    const read = () =>
+      harness.db.sql`SELECT points, checkins, distance_mm / 1000 AS m FROM pilgrim_totals ORDER BY user_id`
+    expect(await read()).toMatchObject([
+      { points: 4, checkins: 1, m: '160' },
+      { points: 1, checkins: 1, m: '0' },
+    ])
+    // Before and after a rough one, in whichever flush: the way begins at the first exact one.
+    await harness.buffer('bert', walk(2, NOON - HOUR_MS))
+    await harness.flush()
+    await harness.buffer('bert', walk(2, NOON + HOUR_MS))
+    await harness.flush()
+    expect((await read())[1]).toMatchObject({ points: 5, checkins: 1 })
+    await expectProjections(harness.db, harness.calendar)
+    await expectNothingToRebuild(harness)
   })
 
   test('a point that is already stored is a duplicate and leaves the buffer', async () => {

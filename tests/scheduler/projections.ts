@@ -48,7 +48,8 @@ async function readProjections(db: Database): Promise<Projections> {
     FROM pilgrim_totals`
   const days = await sql<{ key: string }[]>`
     SELECT user_id || ' ' || day AS key, points, checkins, distance_mm::float8 AS mm, carbon_mg::float8 AS mg, hours,
-           json_build_array(anchor_lat, anchor_lng, (extract(epoch FROM anchor_at) * 1000)::float8) AS anchor,
+           CASE WHEN anchor_at IS NOT NULL THEN
+             json_build_array(anchor_lat, anchor_lng, (extract(epoch FROM anchor_at) * 1000)::float8) END AS anchor,
            CASE WHEN before_at IS NOT NULL THEN
              json_build_array(before_lat, before_lng, (extract(epoch FROM before_at) * 1000)::float8) END AS before
     FROM pilgrim_days`
@@ -77,7 +78,8 @@ type Row = FoldPoint & { readonly user_id: string; readonly in_range: boolean }
 async function recomputeProjections({ sql }: Database, calendar: Calendar): Promise<Projections> {
   const rows = await sql<Row[]>`
     SELECT user_id, kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
-           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, in_range
+           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, in_range,
+           coalesce(accuracy > 100, false) AS rough
     FROM gps_points`
   const erased = await sql<{ hour: number; x: number; y: number; points: number }[]>`
     SELECT (extract(epoch FROM hour) * 1000)::float8 AS hour, x, y, points FROM erased_cells`

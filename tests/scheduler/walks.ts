@@ -65,7 +65,8 @@ export function wander(random: Random, count: number, fromMs: number, days: numb
     const isStray = random() < 0.02
     const place = { lat: isStray ? lat + 9 : lat, lng }
     const mode = MODES[Math.floor(random() * MODES.length)]!
-    const more = { mode, source: random() < 0.5 ? 'phone' : null, inRange: random() > 0.03 }
+    const accuracy = random() < 0.5 ? null : random() * 110
+    const more = { mode, accuracy, source: random() < 0.5 ? 'phone' : null, inRange: random() > 0.03 }
     const kind = random() < 0.1 ? 'c' : 't'
     const aheadMs = kind === 'c' && random() < 0.2 ? Math.ceil(random() * DAY_MS) : 0
     points.push(point({ ...place, ...more, kind, sentMs: t + aheadMs, recordedMs: t }))

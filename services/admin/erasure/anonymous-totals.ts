@@ -18,7 +18,8 @@ export async function storeAnonymousTotals(tx: Writer, userId: string, calendar:
     { kind: 'c' | 't'; sent_ms: number; t: number } & Record<string, unknown>
   >(sql`
     SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS sent_ms,
-           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode
+           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode,
+           coalesce(accuracy > 100, false) AS rough
     FROM gps_points WHERE user_id = ${userId} AND in_range`)
   const added = points.map(({ sent_ms: sentMs, ...point }) => ({ ...point, sentMs }) as unknown as FoldPoint)
   // A fold that starts without stored days never asks for one.

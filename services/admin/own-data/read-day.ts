@@ -32,7 +32,7 @@ const inDay = (tx: Query, { userId, span: [fromMs, toMs] }: DayAsked) => tx`
     AND recorded_at < to_timestamp(${toMs}::float8 / 1000)`
 
 /**
- * The points that the fold looks at, in its order: of all points inside the area the first one, and then always the
+ * The points that the fold looks at, in its order: of all points inside the area that are not rough the first one, and then always the
  * first that is `MIN_ELAPSED_MS` after the last one looked at. The fold of these gives the same segments as the fold of
  * all, because it leaves out the others. At most 2,882 of a day of 24 hours, however many points it has.
  * @param added pending points of the day
@@ -48,11 +48,12 @@ export async function readCountablePoints(
     WITH RECURSIVE points AS MATERIALIZED (
       SELECT *, row_number() OVER (ORDER BY t, kind, "sentMs") AS n FROM (
         SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
-          (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode
+          (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, false AS rough
         FROM gps_points WHERE ${inDay(tx, day)} AND kind IN ('c', 't') AND in_range
+          AND accuracy > 100 IS NOT TRUE
         UNION ALL
-        SELECT kind, "sentMs", t, lat, lng, mode
-        FROM json_to_recordset(${JSON.stringify(added)}::text::json)
+        SELECT kind, "sentMs", t, lat, lng, mode, false AS rough
+        FROM json_to_recordset(${JSON.stringify(added.filter(({ rough }) => !rough))}::text::json)
           AS added (kind text, "sentMs" float8, t float8, lat float8, lng float8, mode text)
       ) either
     ), times AS MATERIALIZED (
@@ -64,7 +65,7 @@ export async function readCountablePoints(
       SELECT 1 + width_bucket((SELECT t FROM times)[n] + ${MIN_ELAPSED_MS - 1}::float8, (SELECT t FROM times))
       FROM looked_at WHERE n <= (SELECT n FROM times)
     )
-    SELECT kind, "sentMs", t, lat, lng, mode FROM points
+    SELECT kind, "sentMs", t, lat, lng, mode, rough FROM points
     WHERE n = 1 OR n IN (SELECT n FROM looked_at) ORDER BY points.n`
 }
 

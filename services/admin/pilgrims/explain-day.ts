@@ -1,5 +1,5 @@
 /** One day of a pilgrim: its points, with what the fold makes of each. */
-import { fieldOf, type Point } from '#shared/buffer/point.ts'
+import { fieldOf, foldPointOf, type Point } from '#shared/buffer/point.ts'
 import {
   type DaySummary,
   LEFT_OUT,
@@ -9,7 +9,7 @@ import {
 } from '#shared/contracts/user-history.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type ExplainedPoint, explainPoints } from '#shared/fold/explain-points.ts'
-import { byInstant, type FoldPoint, START } from '#shared/fold/fold.ts'
+import { byInstant, START } from '#shared/fold/fold.ts'
 import { readDays } from '#shared/fold/stored-days.ts'
 import type { Entry } from '#shared/kv/kv.ts'
 import type { Mode } from '#shared/rules/carbon.ts'
@@ -117,15 +117,6 @@ async function pointsOf(
     ...mine.filter((point) => !known.has(fieldOf(point))),
   ]
 }
-
-const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode }: Point): FoldPoint => ({
-  kind,
-  sentMs,
-  lat,
-  lng,
-  mode,
-  t: recordedMs,
-})
 
 /** Folds the day from the stored end of the day before it. */
 async function explain(

@@ -1,5 +1,5 @@
 /** Folds the new points of a slice onto the stored days, for all its pilgrims together. */
-import type { Point } from '#shared/buffer/point.ts'
+import { foldPointOf } from '#shared/buffer/point.ts'
 import type { Query } from '#shared/db/db.ts'
 import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
@@ -27,15 +27,6 @@ interface Plan {
   days: DayChange[]
   neededDay: string | null
 }
-
-const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode }: Point): FoldPoint => ({
-  kind,
-  sentMs,
-  t: recordedMs,
-  lat,
-  lng,
-  mode,
-})
 
 /**
  * Plans the changes of every pilgrim that has a new point in the area. The caller holds their rows' locks.

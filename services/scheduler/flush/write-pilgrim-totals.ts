@@ -84,7 +84,7 @@ async function writeDays(tx: Query, changes: readonly PilgrimChange[], calendar:
 /** Adds to days or inserts them. @returns the previous `hours` of the days that existed */
 function upsertDays(tx: Query, rows: readonly DayRow[]) {
   const deltas = rows.map(({ delta }) => delta)
-  const anchors = rows.map(({ end }) => end.anchor!)
+  const anchors = rows.map(({ end }) => end.anchor)
   const befores = rows.map(({ end }) => end.before)
   return tx<{ user_id: string; day: string; hours: number }[]>`
     WITH c AS MATERIALIZED (
@@ -93,8 +93,8 @@ function upsertDays(tx: Query, rows: readonly DayRow[]) {
         ${deltas.map((d) => d.points)}::int[], ${deltas.map((d) => d.checkins)}::int[],
         ${deltas.map((d) => d.distanceMm)}::float8[], ${deltas.map((d) => d.carbonMg)}::float8[],
         ${rows.map(({ hours }) => hours)}::int[],
-        ${anchors.map((a) => a.lat)}::float8[], ${anchors.map((a) => a.lng)}::float8[],
-        ${anchors.map((a) => a.t)}::float8[],
+        ${anchors.map((a) => a?.lat ?? null)}::float8[], ${anchors.map((a) => a?.lng ?? null)}::float8[],
+        ${anchors.map((a) => a?.t ?? null)}::float8[],
         ${befores.map((b) => b?.lat ?? null)}::float8[], ${befores.map((b) => b?.lng ?? null)}::float8[],
         ${befores.map((b) => b?.t ?? null)}::float8[]
       ) AS u (user_id, day_name, points, checkins, mm, mg, hours, a_lat, a_lng, a_ms, b_lat, b_lng, b_ms)

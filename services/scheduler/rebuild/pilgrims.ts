@@ -59,7 +59,8 @@ async function* pilgrims(tx: Query): AsyncGenerator<{ userId: string; points: St
   let points: StoredPoint[] = []
   const select = `
     SELECT user_id AS "userId", kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
-           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode
+           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode,
+           coalesce(accuracy > 100, false) AS rough
     FROM gps_points WHERE in_range ORDER BY user_id`
   for await (const page of cursorBatches<StoredPoint>(tx, 'points', select))
     for (const point of page) {
@@ -106,9 +107,9 @@ function dayOf(userId: string, { day, delta, end }: DayChange, calendar: Calenda
     day,
     ...rowOf(delta),
     hours,
-    anchor_lat: anchor!.lat,
-    anchor_lng: anchor!.lng,
-    anchor_at: anchor!.t,
+    anchor_lat: anchor?.lat ?? null,
+    anchor_lng: anchor?.lng ?? null,
+    anchor_at: anchor?.t ?? null,
     before_lat: before?.lat ?? null,
     before_lng: before?.lng ?? null,
     before_at: before?.t ?? null,

@@ -4,8 +4,9 @@ import { fastGpsPoint } from '#shared/contracts/fast-validation.ts'
 import { type PointRejection } from '#shared/contracts/tracking.ts'
 import { normalizePointAliases, GpsPoint, SENT_TIME_RULE } from '#shared/contracts/gps-points.ts'
 import { invalid } from '#shared/http/errors.ts'
-import type { Position } from '#shared/kv/kv.ts'
+import { type Position, rankOf } from '#shared/kv/kv.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
+import { isRough } from '#shared/rules/geo.ts'
 import { looksLikeSeconds, parseSentTime } from '#shared/rules/sent-time.ts'
 import type { Point } from '../point.ts'
 
@@ -137,10 +138,13 @@ function faultOf({
   }
 }
 
-/** The latest position of some points inside the area (the first one of an instant); null when there is none. */
+/** Which of some points inside the area is on the map (the first one of an instant); null when there is none. */
 export function latestPosition(points: readonly Point[]): Position | null {
-  let latest: Point | null = null
-  for (const point of points)
-    if (point.inRange && (latest === null || point.recordedMs > latest.recordedMs)) latest = point
-  return latest && { t: latest.recordedMs, lat: latest.lat, lng: latest.lng }
+  let latest: Position | null = null
+  for (const { inRange, recordedMs: t, lat, lng, accuracy } of points) {
+    if (!inRange) continue
+    const position = { t, lat, lng, ...(isRough(accuracy) && { rough: true }) }
+    if (latest === null || rankOf(position) > rankOf(latest)) latest = position
+  }
+  return latest
 }

@@ -4,6 +4,7 @@ import {
   type AdmissionRules,
   type Entry,
   type Erased,
+  rankOf,
   type Submission,
   userHash,
   type Verdict,
@@ -82,7 +83,7 @@ export function put(admission: Admission, submission: Submission, skip: number, 
 export function move({ state, nowMs, change }: Admission, { userId, position }: Submission): void {
   if (position === null) return
   const last = state.live.get(userId)
-  if (last === undefined || last.t <= position.t) change(['move', userId, position, nowMs])
+  if (last === undefined || rankOf(last) <= rankOf(position)) change(['move', userId, position, nowMs])
 }
 
 /** Why nothing of a submission is admitted, before its rate limit is looked at; null: it may be. */

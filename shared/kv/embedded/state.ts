@@ -107,7 +107,7 @@ export function apply(state: State, change: Change): void {
       return
     case 'erase':
       remember(state, change[2])
-      forget(state, change[1], change[2].generation)
+      forget(state, change[1])
       return
     case 'erased':
       remember(state, change[1])
@@ -172,9 +172,11 @@ export const isBefore = (erased: Erased | undefined, value: string): boolean =>
   // The time of receipt is the second number of a packed point.
   (erased.stands || !(Number(/^(?:\d+~)?\[[^,]*,(\d+)/.exec(value)?.[1]) > erased.erasedMs))
 
-function forget(state: State, userId: string, generation: number): void {
+function forget(state: State, userId: string): void {
   const buffer = state.buffers.get(userId)
-  const erased = state.erased.get(userHash(userId))
+  // A later erasure may be known than the one that is carried out: it decides.
+  const erased = state.erased.get(userHash(userId))!
+  const { generation } = erased
   for (const [field, value] of buffer?.entries ?? []) {
     if (Number(/^(\d+)~/.exec(value)?.[1] ?? 0) >= generation) continue
     // Others were restored before the store knew of the erasure.

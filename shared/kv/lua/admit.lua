@@ -3,7 +3,7 @@
 -- KEYS[1]  the partition's hash tag, such as {gps:0}; all keys begin with it, so all share its slot
 -- ARGV     caller, epoch for a store without one (empty: admit, otherwise: restore), checkin max, checkin
 --          window ms, sync max, sync window ms, ingest max, ingest window ms, duplicate window ms, retention s, max
---          pending points, then one text with lines for each submission (some hundreds at most): kind;user;call;position (t,lat,lng or empty);n, and
+--          pending points, then one text with lines for each submission (some hundreds at most): kind;user;call;position (t,lat,lng, t,lat,lng,rough or empty);n, and
 --          n × (field, value). A call is stored in the window: request id|duplicate key|time at which it counts (ms)
 -- Returns  {the pilgrim's pending points after each submission, as one text; each submission that was not admitted
 --          completely: its index (from 1), followed by {outcome, …}; new points; the caller's points so far; epoch}
@@ -293,10 +293,16 @@ local function buffer(user, first, n)
   return known, firstKnown, pending, late, later
 end
 
+-- Of two positions the one with the higher rank is on the map (kv.ts): a rough one counts as an hour older.
+local function rank(position)
+  local t = tonumber(string.match(position, '^[^,]+'))
+  return string.find(position, ',rough', 1, true) and t - 3600000 or t
+end
+
 local moved, movers = {}, {}
 local function move(user, position)
   local last = places[user]
-  if last and tonumber(string.match(last, '^[^,]+')) > tonumber(string.match(position, '^[^,]+')) then return end
+  if last and rank(last) > rank(position) then return end
   if not moved[user] then movers[#movers + 1] = user end
   moved[user], places[user] = true, position
 end

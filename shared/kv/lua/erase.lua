@@ -13,6 +13,9 @@ for i = 2, #ARGV, 3 do
   if known == generation then through = math.min(through, till or through) end
   if known <= generation then
     redis.call('HSET', tag .. ':erased', hash, string.format('%.0f|%.0f', generation, through))
+  else
+    -- A later erasure is known: it decides.
+    generation, through = known, till
   end
 end
 if user == '' then return 0 end

@@ -61,7 +61,10 @@ function admitArguments(submissions: readonly Submission[], rules: AdmissionRule
   // One argument for all submissions: each argument costs the client and Redis more than its content.
   let lines = ''
   for (const { kind, userId, id, duplicateKey, recordedMs, position, entries } of submissions) {
-    const place = position === null ? '' : `${position.t},${position.lat},${position.lng}`
+    const place =
+      position === null
+        ? ''
+        : `${position.t},${position.lat},${position.lng}${position.rough ? ',rough' : ''}`
     lines += `${kind};${userId};${id}|${duplicateKey}|${recordedMs};${place};${entries.length}\n`
     for (const { field, value } of entries) lines += `${field}\n${value}\n`
   }

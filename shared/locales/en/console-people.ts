@@ -105,6 +105,7 @@ export const consolePeople = {
       'too-near': 'less than 10 m from the last counted point',
       'too-fast': 'faster than 300 km/h',
       'same-instant': 'same instant as another point',
+      rough: 'a rough place, less exact than 100 m',
       outside: 'outside the event’s area',
     },
     late: '{time} later',

@@ -105,6 +105,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
       'too-near': '距上一個計入點不到 10 公尺',
       'too-fast': '超過時速 300 公里',
       'same-instant': '與另一點同一時刻',
+      rough: '位置不夠準確，誤差超過 100 公尺',
       outside: '在活動範圍外',
     },
     late: '晚 {time}',

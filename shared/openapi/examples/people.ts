@@ -66,7 +66,7 @@ export const PEOPLE = {
       latest_day: {
         day: '2026-04-12',
         points: 3,
-        left_out: { 'too-soon': 1, 'too-near': 0, 'too-fast': 0, 'same-instant': 0, outside: 1 },
+        left_out: { 'too-soon': 1, 'too-near': 0, 'too-fast': 0, 'same-instant': 0, rough: 0, outside: 1 },
         last: { lat: 24.05, lng: 120.55, recorded_at: '2026-04-12T01:30:00.000Z' },
         recorded_km: { walk: 1.2 },
         truncated: false,
@@ -123,7 +123,7 @@ export const PEOPLE = {
       days: [{ day: '2026-04-12', points: 3, km: 0.17 }],
       way: [[120.6736, 24.1477]],
       total: 3,
-      left_out: { 'too-soon': 1, 'too-near': 0, 'too-fast': 0, 'same-instant': 0, outside: 1 },
+      left_out: { 'too-soon': 1, 'too-near': 0, 'too-fast': 0, 'same-instant': 0, rough: 0, outside: 1 },
       truncated: false,
       pending: 0,
     },

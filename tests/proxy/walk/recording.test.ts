@@ -48,7 +48,15 @@ const kmOf = (points: readonly FoldPoint[]): number => {
   fold(START, points, ({ distanceMm }) => (sum += distanceMm))
   return sum
 }
-const trackPoint = ({ t, lat, lng }: Fix): FoldPoint => ({ kind: 't', t, sentMs: t, lat, lng, mode: null })
+const trackPoint = ({ t, lat, lng }: Fix): FoldPoint => ({
+  kind: 't',
+  t,
+  sentMs: t,
+  lat,
+  lng,
+  mode: null,
+  rough: false,
+})
 
 describe('the filter', () => {
   /** A walk: steps of up to 40 s and 80 m, with rests. */

@@ -7,9 +7,11 @@ import { readLedger, statesOf } from '#shared/ledger/ledger.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/line/deduplication-window.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { mendKvCopies } from '#shared/pilgrims/mend-kv-copies.ts'
 import { deleteUnnamedScreenshots } from './delete-unnamed-screenshots.ts'
 
 const LOSSES_EVERY_MS = 15_000
+const COMPARE_EVERY_MS = 60_000
 const DELETE_EVERY_MS = 3_600_000
 const RETENTION_MS = 30 * 86_400_000
 
@@ -54,6 +56,17 @@ export function createMaintenance(context: ServiceContext) {
       .finally(() => running.delete(done))
     running.add(done)
   }
+  const mend = async () => {
+    const differing = await mendKvCopies(context)
+    if (differing === 0) return
+    metrics.count(
+      'event_kv_copies_mended_total',
+      'People whose copy in the kv differed from Postgres',
+      {},
+      differing,
+    )
+    log.warn('copies in the kv differed from Postgres, and were mended', { people: differing })
+  }
   const expire = () => {
     run(() => deleteExpired(db, now()))
     run(async () => void (await deleteUnnamedScreenshots(db, objects, now())))
@@ -62,7 +75,11 @@ export function createMaintenance(context: ServiceContext) {
   return {
     start() {
       expire()
-      timers = [setInterval(() => run(checkLosses), LOSSES_EVERY_MS), setInterval(expire, DELETE_EVERY_MS)]
+      timers = [
+        setInterval(() => run(checkLosses), LOSSES_EVERY_MS),
+        setInterval(expire, DELETE_EVERY_MS),
+        setInterval(() => run(mend), COMPARE_EVERY_MS),
+      ]
     },
     async stop() {
       for (const timer of timers) clearInterval(timer)

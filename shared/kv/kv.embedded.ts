@@ -122,7 +122,7 @@ function liveMapVerbs({
   change,
   committed,
   rewritten,
-}: Store): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'storeErasures' | 'erased'> {
+}: Store): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'refused' | 'erase' | 'storeErasures' | 'erased'> {
   return {
     async erase(userId, erased, caches = []) {
       const before = state.counters.erased
@@ -149,6 +149,7 @@ function liveMapVerbs({
       await committed()
     },
     hidden: async () => [...state.hidden],
+    refused: async () => [...state.refused],
   }
 }
 

@@ -206,6 +206,8 @@ export interface Kv {
   hide(userId: string, hidden: boolean, refused?: boolean): Promise<void>
   /** The hidden pilgrims of a partition. */
   hidden(partition: number): Promise<string[]>
+  /** The pilgrims of a partition whose points are refused. */
+  refused(partition: number): Promise<string[]>
 
   /**
    * Erases a pilgrim. Points that were received before are not accepted any more, and later ones carry the new

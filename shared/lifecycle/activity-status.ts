@@ -1,10 +1,10 @@
 /** The activity status. Its row in Postgres is authoritative; each partition of the kv holds a copy. */
-import { eq, or } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Kv, VersionedStatus } from '#shared/kv/kv.ts'
-import { activity, erasures } from '#shared/schema/operations.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
+import { activity } from '#shared/schema/operations.ts'
+import { readErasures, readHidden } from '#shared/pilgrims/mend-kv-copies.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Id of the table's single row. */
@@ -31,15 +31,6 @@ export async function publishStatus(db: Database, kv: Kv): Promise<VersionedStat
 }
 
 async function refill(db: Database, kv: Kv): Promise<void> {
-  const rows = await db.read(() =>
-    db.orm
-      .select({ userId: pilgrims.userId, refused: pilgrims.consentWithdrawn })
-      .from(pilgrims)
-      .where(or(eq(pilgrims.participantStatus, 'withdrawn'), eq(pilgrims.consentWithdrawn, true))),
-  )
-  for (const { userId, refused } of rows) await kv.hide(userId, true, refused)
-  const erased = await db.read(() => db.orm.select().from(erasures))
-  await kv.storeErasures(
-    erased.map(({ erasedAt, ...erasure }) => ({ ...erasure, erasedMs: erasedAt.getTime() })),
-  )
+  for (const { userId, refused } of await readHidden(db)) await kv.hide(userId, true, refused)
+  await kv.storeErasures(await readErasures(db))
 }

@@ -7,6 +7,10 @@ interface Presence {
   readonly consentWithdrawn: boolean
 }
 
+/** Copies a pilgrim's presence to the kv; of nobody, if there is no such pilgrim. @throws KvUnavailable */
+export const copyPresence = (kv: Kv, userId: string, row: Presence | undefined): Promise<void> =>
+  kv.hide(userId, row !== undefined && isHidden(row), row?.consentWithdrawn)
+
 const isHidden = ({ participantStatus, consentWithdrawn }: Presence): boolean =>
   participantStatus === 'withdrawn' || consentWithdrawn
 
@@ -23,7 +27,7 @@ export async function updateLiveMapPresence(
   after: Presence,
 ): Promise<void> {
   try {
-    await kv.hide(userId, isHidden(after), after.consentWithdrawn)
+    await copyPresence(kv, userId, after)
   } catch (error) {
     const isSame = isHidden(before) === isHidden(after) && before.consentWithdrawn === after.consentWithdrawn
     if (!isKvUnavailable(error) || !isSame) throw error

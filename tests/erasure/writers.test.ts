@@ -26,6 +26,7 @@ import { OPERATOR } from '#tests/admin/backup-harness.ts'
 import { textEvent } from '#tests/helpers/line-webhook.ts'
 import { newDevice } from '#tests/helpers/push-service.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
+import { mendKvCopies } from '#shared/pilgrims/mend-kv-copies.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 
@@ -108,6 +109,8 @@ describeOnServers('writers that are late', () => {
       PICTURE,
     )
     await removeLeftovers(context)
+    await context.kv.setStatus({ status: 'active', version: 1, message: null })
+    await mendKvCopies(context)
     expect(await found([gone])).toEqual([])
     expect(await context.objects.head(cardKey(back))).not.toBeNull()
     await erase(back)

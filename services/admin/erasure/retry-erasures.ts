@@ -9,7 +9,6 @@ import { cardKey, CARDS, userOfCard } from '#shared/objects/pictures.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { shareCards } from '#shared/schema/cards.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
 import { finishErasure, type Finishing } from './erasure-steps.ts'
 
 const EVERY_MS = 3_000
@@ -23,16 +22,12 @@ export async function finishErasures(context: Finishing): Promise<void> {
   for (const row of rows) await finishErasure(context, row)
 }
 
-/**
- * Removes what late calls have written about people who were erased in the last hour: cards without a row, and entries
- * in the live map's list of hidden pilgrims.
- */
+/** Removes cards without a row, which late calls have stored, of people who were erased in the last hour. */
 export async function removeLeftovers({
   db,
-  kv,
   objects,
   now,
-}: Pick<ServiceContext, 'db' | 'kv' | 'objects' | 'now'>): Promise<void> {
+}: Pick<ServiceContext, 'db' | 'objects' | 'now'>): Promise<void> {
   const rows = await db.read(() =>
     db.orm
       .select({ hash: erasures.userHash })
@@ -53,13 +48,6 @@ export async function removeLeftovers({
       if ((await tx.select().from(shareCards).where(mine)).length === 0) await objects.delete(key)
     })
   }
-  for (let partition = 0; partition < kv.partitions; partition++)
-    for (const userId of (await kv.hidden(partition)).filter(isGone))
-      await db.orm.transaction(async (tx) => {
-        await lockPerson(tx, userId)
-        const there = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId))
-        if (there.length === 0) await kv.hide(userId, false)
-      })
 }
 
 /** Runs both tasks periodically from its start. */

@@ -11,7 +11,7 @@ export function liveMapVerbs(
   client: Client,
   requests: Client,
   tags: readonly string[],
-): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'erase' | 'storeErasures' | 'erased'> {
+): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'refused' | 'erase' | 'storeErasures' | 'erased'> {
   return {
     async erase(userId, erased, caches = []) {
       const tag = tags[partitionOf(userId, tags.length)]!
@@ -46,6 +46,7 @@ export function liveMapVerbs(
       ])
     },
     hidden: (partition) => asked(client.smembers(`${tags[partition]}:hidden`)),
+    refused: (partition) => asked(client.smembers(`${tags[partition]}:refused`)),
   }
 }
 

@@ -1,0 +1,84 @@
+/**
+ * Compares what the kv holds beside Postgres: who is hidden, whose points are refused, and who was erased. Postgres
+ * decides; a difference (a commit that failed after the kv was told, an upgrade, a hand at Redis) is mended.
+ */
+import { eq, or } from 'drizzle-orm'
+import type { Database } from '#shared/db/db.ts'
+import { type Erased, type Kv, storedMs } from '#shared/kv/kv.ts'
+import { erasures } from '#shared/schema/operations.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { copyPresence } from './live-map-presence.ts'
+import { lockPerson } from './person-lock.ts'
+
+interface Stores {
+  readonly db: Database
+  readonly kv: Kv
+}
+
+/** People who are mended at a time; the next comparison mends the others. */
+const MOST_AT_ONCE = 1_000
+
+/** Pilgrims who are hidden, and whether their points are refused. */
+export const readHidden = (db: Database) =>
+  db.read(() =>
+    db.orm
+      .select({ userId: pilgrims.userId, refused: pilgrims.consentWithdrawn })
+      .from(pilgrims)
+      .where(or(eq(pilgrims.participantStatus, 'withdrawn'), eq(pilgrims.consentWithdrawn, true))),
+  )
+
+export async function readErasures(db: Database): Promise<Erased[]> {
+  const rows = await db.read(() => db.orm.select().from(erasures))
+  return rows.map(({ erasedAt, ...erasure }) => ({ ...erasure, erasedMs: erasedAt.getTime() }))
+}
+
+/**
+ * Mends the copies that differ.
+ * @returns the number of people whose copy differed
+ * @throws KvUnavailable
+ */
+export async function mendKvCopies(stores: Stores): Promise<number> {
+  // A kv that lost its data is refilled before it has a status (`lifecycle/activity-status.ts`).
+  if ((await stores.kv.status()) === null) return 0
+  return (await mendErasures(stores)) + (await mendPresence(stores))
+}
+
+async function mendErasures({ db, kv }: Stores): Promise<number> {
+  const stored = await readErasures(db)
+  const missing = new Map<string, Erased>()
+  for (let partition = 0; partition < kv.partitions; partition++) {
+    const copies = new Map((await kv.erased(partition)).map((copy) => [copy.userHash, copy]))
+    for (const erasure of stored) {
+      const copy = copies.get(erasure.userHash)
+      const isOlder =
+        copy === undefined ||
+        copy.generation < erasure.generation ||
+        (copy.generation === erasure.generation && storedMs(copy) > storedMs(erasure))
+      if (isOlder) missing.set(erasure.userHash, erasure)
+    }
+  }
+  await kv.storeErasures([...missing.values()])
+  return missing.size
+}
+
+async function mendPresence({ db, kv }: Stores): Promise<number> {
+  const copies = new Map<string, boolean>()
+  for (let partition = 0; partition < kv.partitions; partition++) {
+    for (const userId of await kv.hidden(partition)) copies.set(userId, false)
+    for (const userId of await kv.refused(partition)) copies.set(userId, true)
+  }
+  const differing: string[] = []
+  for (const { userId, refused } of await readHidden(db)) {
+    if (copies.get(userId) !== refused) differing.push(userId)
+    copies.delete(userId)
+  }
+  differing.push(...copies.keys())
+  for (const userId of differing.slice(0, MOST_AT_ONCE))
+    await db.orm.transaction(async (tx) => {
+      // The lock waits for a change that has told the kv and is not committed yet.
+      await lockPerson(tx, userId)
+      const [row] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId))
+      await copyPresence(kv, userId, row)
+    })
+  return differing.length
+}

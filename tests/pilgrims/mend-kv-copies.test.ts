@@ -1,0 +1,104 @@
+/** Copies in the kv that differ from Postgres are found and mended, also beside a change under way. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
+import { mendKvCopies } from '#shared/pilgrims/mend-kv-copies.ts'
+import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
+import { partitionOf, userHash } from '#shared/kv/kv.ts'
+import { erasures } from '#shared/schema/operations.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { type Late, newUser, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+
+describeOnServers('the copies in the kv', () => {
+  let late: Late
+  beforeAll(async () => {
+    late = await openLate()
+    await late.context.kv.setStatus({ status: 'active', version: 1, message: null })
+  }, OPEN_MS)
+  afterAll(() => late.close(), OPEN_MS)
+
+  const add = async (fields: { participantStatus?: string; consentWithdrawn?: boolean } = {}) => {
+    const userId = newUser()
+    await late.context.db.orm
+      .insert(pilgrims)
+      .values({ userId, createdAt: new Date(), updatedAt: new Date(), ...fields })
+    return userId
+  }
+  const copyOf = async (userId: string) => {
+    const { kv } = late.context
+    const partition = partitionOf(userId, kv.partitions)
+    const [hidden, refused] = await Promise.all([kv.hidden(partition), kv.refused(partition)])
+    return { hidden: hidden.includes(userId), refused: refused.includes(userId) }
+  }
+
+  test('of presence and consent are those of Postgres after a comparison', async () => {
+    const { kv } = late.context
+    const people = {
+      withdrawn: await add({ participantStatus: 'withdrawn' }),
+      refusing: await add({ consentWithdrawn: true }),
+      returned: await add(),
+      again: await add({ participantStatus: 'withdrawn' }),
+      unknown: newUser(),
+      walking: await add(),
+    }
+    await kv.hide(people.returned, true, true)
+    await kv.hide(people.again, true, true)
+    await kv.hide(people.unknown, true)
+    expect(await mendKvCopies(late.context)).toBe(5)
+    const shown = { hidden: false, refused: false }
+    expect(await copyOf(people.withdrawn)).toEqual({ hidden: true, refused: false })
+    expect(await copyOf(people.refusing)).toEqual({ hidden: true, refused: true })
+    expect(await copyOf(people.again)).toEqual({ hidden: true, refused: false })
+    for (const userId of [people.returned, people.unknown, people.walking])
+      expect(await copyOf(userId)).toEqual(shown)
+    expect(await mendKvCopies(late.context)).toBe(0)
+  })
+
+  test('of erasures are those of Postgres, in every partition', async () => {
+    const { db, kv } = late.context
+    const [lost, anew] = [newUser(), newUser()].map(userHash) as [string, string]
+    const at = new Date('2026-04-12T04:00:00Z')
+    await db.orm.insert(erasures).values([
+      { userHash: lost, generation: 2, erasedAt: at, stands: true },
+      { userHash: anew, generation: 1, erasedAt: at, stands: false },
+    ])
+    await kv.storeErasures([
+      { userHash: lost, generation: 1, erasedMs: at.getTime() - 1, stands: true },
+      { userHash: anew, generation: 1, erasedMs: at.getTime(), stands: true },
+    ])
+    expect(await mendKvCopies(late.context)).toBe(2)
+    for (let partition = 0; partition < kv.partitions; partition++) {
+      const held = await kv.erased(partition)
+      expect(held).toContainEqual({ userHash: lost, generation: 2, erasedMs: at.getTime(), stands: true })
+      expect(held).toContainEqual({ userHash: anew, generation: 1, erasedMs: at.getTime(), stands: false })
+    }
+    expect(await mendKvCopies(late.context)).toBe(0)
+  })
+
+  test('a change that is not committed yet is waited for, and is not undone', async () => {
+    const { db, kv } = late.context
+    const userId = await add()
+    const told = Promise.withResolvers<void>()
+    const commit = Promise.withResolvers<void>()
+    const change = db.orm.transaction(async (tx) => {
+      await lockPersonShared(tx, userId)
+      const [row] = await tx
+        .update(pilgrims)
+        .set({ participantStatus: 'withdrawn' })
+        .where(eq(pilgrims.userId, userId))
+        .returning()
+      await updateLiveMapPresence(kv, userId, { ...row!, participantStatus: 'active' }, row!)
+      told.resolve()
+      await commit.promise
+    })
+    await told.promise
+    const mending = mendKvCopies(late.context)
+    expect(await Promise.race([mending.then(() => 'mended'), Bun.sleep(300).then(() => 'waits')])).toBe(
+      'waits',
+    )
+    commit.resolve()
+    await Promise.all([change, mending])
+    expect(await copyOf(userId)).toEqual({ hidden: true, refused: false })
+  })
+})

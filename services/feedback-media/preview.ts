@@ -10,24 +10,32 @@ import { environment, readConfig } from '#shared/config/config.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { type Level, LEVELS } from '#shared/rules/levels.ts'
-import type { CardFacts, Fix } from './card-design/card-facts.ts'
+import type { CardFacts, CardRoute, Place } from './card-design/card-facts.ts'
 import { cardOf } from './card-design/card.ts'
 
 interface Sample {
   readonly title: string
   readonly facts: CardFacts
-  readonly track: readonly Fix[]
+  /** Null: the event has none. */
+  readonly route: CardRoute | null
 }
 
 /** A winding road down a coast, the same in each run. */
-const COAST: readonly Fix[] = Array.from({ length: 600 }, (_, i) => ({
+const COAST: readonly Place[] = Array.from({ length: 600 }, (_, i) => ({
   lat: 24.57 - i * 0.0018 + Math.sin(i / 9) * 0.006,
   lng: 120.71 - i * 0.0007 + Math.sin(i / 60) * 0.07 + Math.sin(i / 13) * 0.012,
 }))
 
-/** The first kilometres of the road. */
-const walked = (km: number): readonly Fix[] =>
-  COAST.slice(0, Math.max(2, Math.round((COAST.length * Math.min(km, 300)) / 300)))
+const STATION_EVERY = 40
+
+/** The road with its stations, and the stretch between those of the first kilometres. */
+function passedAt(km: number): CardRoute {
+  const reached = Math.floor((COAST.length * Math.min(km, 300)) / 300 / STATION_EVERY) * STATION_EVERY
+  const stations = COAST.flatMap((place, i) =>
+    i % STATION_EVERY === 0 ? [{ ...place, isPassed: reached > 0 && i <= reached }] : [],
+  )
+  return { lines: [COAST], stations, passed: reached === 0 ? [] : [COAST.slice(0, reached + 1)] }
+}
 
 function factsOf(level: Level, displayName: string | null, unlocked: boolean, language = 'zh-TW'): CardFacts {
   const next = LEVELS[level.level] ?? null
@@ -72,13 +80,13 @@ function samples(): Sample[] {
     [false, true].map((unlocked) => ({
       title: `level-${level.level}-${unlocked ? 'unlocked' : 'locked'}`,
       facts: factsOf(level, '林美玉 🌸', unlocked),
-      track: walked(factsOf(level, null, unlocked).km),
+      route: passedAt(factsOf(level, null, unlocked).km),
     })),
   )
   const names = NAMES.map(([script, name, language], i) => ({
     title: `name-${i + 1}-${script.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`,
     facts: factsOf(LEVELS[(i * 4) % 9]!, name, i % 2 === 1, language),
-    track: COAST,
+    route: passedAt(300),
   }))
   const fresh = {
     ...factsOf(LEVELS[0]!, '林美玉', false),
@@ -98,13 +106,13 @@ function samples(): Sample[] {
   return [
     ...levels,
     ...names,
-    { title: 'no-points-yet', facts: fresh, track: [] },
-    { title: 'unlocked-without-points', facts: { ...fresh, checkins: 3, unlocked: true }, track: [] },
-    { title: 'large-figures', facts: far, track: COAST },
+    { title: 'no-points-yet', facts: fresh, route: passedAt(0) },
+    { title: 'unlocked-without-points', facts: { ...fresh, checkins: 3, unlocked: true }, route: null },
+    { title: 'large-figures', facts: far, route: passedAt(300) },
     {
       title: 'a-long-event-name',
       facts: { ...fresh, eventName: 'The Great Island Circumambulation of All Temples and Shrines 2026' },
-      track: COAST,
+      route: passedAt(300),
     },
   ]
 }
@@ -145,8 +153,8 @@ async function writePreview(folder: string): Promise<void> {
   const thumbs: string[] = []
   const all = samples()
   try {
-    for (const { title, facts, track } of all) {
-      const png = await renderer.renderPng(cardOf(facts, track), CARD_SIZE)
+    for (const { title, facts, route } of all) {
+      const png = await renderer.renderPng(cardOf(facts, route), CARD_SIZE)
       await Bun.write(join(folder, `${title}.png`), png)
       const thumb = await new Bun.Image(png).resize(THUMB.width, THUMB.height).png().bytes()
       thumbs.push(`data:image/png;base64,${Buffer.from(thumb).toString('base64')}`)

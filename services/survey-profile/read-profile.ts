@@ -1,7 +1,9 @@
 /** Pilgrims' profiles. The pilgrim and operators get all of it; others get days instead of instants. */
+import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { ParticipantStatus, time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
+import { isAppId } from '#shared/contracts/own-data.ts'
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
 import { notFound, unavailable } from '#shared/http/errors.ts'
 import { type Pilgrim, readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
@@ -11,6 +13,8 @@ import { levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import { zeroTotals } from '#shared/fold/point-totals.ts'
+import { coarseKg, coarseKm, isExactForAll } from '#shared/pilgrims/public-figures.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
 
 /** Replaces every character except the last two with a dot. */
 export const maskPhone = (phone: string): string =>
@@ -73,8 +77,52 @@ function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profi
   }
 }
 
-/** The profile as others get it. An instant would reveal which point of the map is the pilgrim's. */
-export function toPublicProfile({ calendar }: Pick<ServiceContext, 'calendar'>, profile: Profile): Profile {
-  const dayOf = (seen: Profile['first_seen']) => seen && calendar.day(Date.parse(seen))
-  return { ...profile, first_seen: dayOf(profile.first_seen), last_seen: dayOf(profile.last_seen) }
+/** Who may not share is known to others by name and level alone. */
+const HIDDEN = {
+  picture_url: null,
+  km: 0,
+  checkins: 0,
+  next_level: null,
+  carbon_kg: 0,
+  carbon_saved_kg: 0,
+  phone: null,
+  survey_completed: 0,
+  achievement_card: 'locked',
+  photo_count: 0,
+  first_seen: null,
+  last_seen: null,
+} as const satisfies Partial<Profile>
+
+/**
+ * The profile as others get it: days, because an instant would reveal which point of the map is the pilgrim's, and
+ * rounded figures while the event runs. An app's id is known to its pilgrim alone, who reads their own figures by it.
+ */
+export async function toPublicProfile(context: ServiceContext, profile: Profile): Promise<Profile> {
+  const dayOf = (seen: Profile['first_seen']) => seen && context.calendar.day(Date.parse(seen))
+  const days = { ...profile, first_seen: dayOf(profile.first_seen), last_seen: dayOf(profile.last_seen) }
+  if (isAppId(profile.userId)) return days
+  if (profile.participant_status === 'withdrawn' || (await hasTakenBack(context, profile)))
+    return { ...days, ...HIDDEN }
+  const anonymous = { ...days, phone: profile.phone && '••••••••' }
+  if (await isExactForAll(context)) return anonymous
+  const km = coarseKm(profile.km)
+  return {
+    ...anonymous,
+    km,
+    next_level: nextLevel(km * 1e6, profile.checkins),
+    carbon_kg: coarseKg(profile.carbon_kg),
+    carbon_saved_kg: coarseKg(profile.carbon_saved_kg),
+  }
+}
+
+/** Never having been asked for consent is not taking it back. */
+async function hasTakenBack({ db }: ServiceContext, { userId, privacy_agreed }: Profile): Promise<boolean> {
+  if (privacy_agreed) return false
+  const [row] = await db.read(() =>
+    db.orm
+      .select({ consentWithdrawn: pilgrims.consentWithdrawn })
+      .from(pilgrims)
+      .where(eq(pilgrims.userId, userId)),
+  )
+  return row?.consentWithdrawn ?? false
 }

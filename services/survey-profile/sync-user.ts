@@ -33,5 +33,5 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
   })
   const profile = expectProfile(userId, (await readProfiles(context, [userId])).get(userId))
   // The caller has been verified as the pilgrim, unless EVENT_IDENTITY is open.
-  return config.identity === 'open' ? toPublicProfile(context, profile) : profile
+  return config.identity === 'open' ? await toPublicProfile(context, profile) : profile
 }

@@ -2,14 +2,22 @@
 
 export const CARDS = 'cards/'
 
-export const cardKey = (userId: string): string => `${CARDS}${userId}.png`
+export const cardKey = (userId: string): string => `${CARDS}${userId}/route.png`
 
 /** Key of the card without the name. */
-export const namelessCardKey = (userId: string): string => `${CARDS}${userId}/nameless.png`
+export const namelessCardKey = (userId: string): string => `${CARDS}${userId}/route-nameless.png`
+
+/** Keys of all cards of a pilgrim. The last two are of an earlier design, which drew the walked way: nothing shows them. */
+export const cardKeysOf = (userId: string): string[] => [
+  cardKey(userId),
+  namelessCardKey(userId),
+  `${CARDS}${userId}.png`,
+  `${CARDS}${userId}/nameless.png`,
+]
 
 /** Returns the user id of a card's key; null for any other key. */
 export const userOfCard = (key: string): string | null =>
-  /^cards\/([^/]+?)(?:\/nameless)?\.png$/.exec(key)?.[1] ?? null
+  /^cards\/(?!newcomers\/)([^/]+?)(?:\/(?:nameless|route|route-nameless))?\.png$/.exec(key)?.[1] ?? null
 
 /** Key of the card of all pilgrims without points; no user id contains a slash. @param fingerprint of its content */
 export const newcomersCardKey = (fingerprint: string): string => `cards/newcomers/${fingerprint}.png`

@@ -6,8 +6,9 @@ import type { Database, Query } from '#shared/db/db.ts'
 export const unlocked = (sql: Query) =>
   sql`(t.checkins >= ${CARD_CHECKINS}::int AND p.survey_completed_at IS NOT NULL AND p.phone IS NOT NULL)`
 
-/** Pilgrims with a card or an unlocked achievement. Pilgrims without a point share a card that never changes. */
-export const wanted = (sql: Query) => sql`(t.points > 0 AND (${unlocked(sql)} OR c.fingerprint IS NOT NULL))`
+/** Pilgrims who may share, with a card or an unlocked achievement. Pilgrims without a point share a card that never changes. */
+export const wanted = (sql: Query) =>
+  sql`(t.points > 0 AND p.participant_status <> 'withdrawn' AND NOT p.consent_withdrawn AND (${unlocked(sql)} OR c.fingerprint IS NOT NULL))`
 
 /** Counts the cards that the end draws, and how many of them are up to date. */
 export async function countCards({

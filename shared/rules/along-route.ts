@@ -144,6 +144,22 @@ export const kmAlong = (
   here: RoutePlace,
 ): number | null => follow(route, walked, here).km
 
+/**
+ * The stretch of the route that a walked line covers: from where it is on the route first to the farthest that it
+ * reaches.
+ * @param walked in the order of time
+ * @returns kilometres along the route; null for a line that is nowhere on it
+ */
+export function stretchWalked(
+  route: MeasuredRoute,
+  walked: readonly RoutePlace[],
+): { readonly fromKm: number; readonly toKm: number } | null {
+  const on = walked.filter((place) => passagesNear(route, place).length > 0)
+  const [first, last] = [on[0], on.at(-1)]
+  if (first === undefined || last === undefined) return null
+  return { fromKm: follow(route, [], first).reachedKm, toKm: follow(route, on, last).reachedKm }
+}
+
 /** Eight directions, clockwise from the north. */
 const EIGHTH = Math.PI / 4
 

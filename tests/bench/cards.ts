@@ -4,7 +4,7 @@ import { openRenderer } from '#shared/picture-renderer/renderer.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { cardOf } from '#services/feedback-media/card-design/card.ts'
-import { factsOf, trackOf } from './cards/sample.ts'
+import { factsOf, routeOf } from './cards/sample.ts'
 
 const LIMIT_BYTES = 400_000_000
 
@@ -38,7 +38,7 @@ const sampling = setInterval(() => {
 }, 20)
 const started = performance.now()
 for (let i = 0; i < cards; i++)
-  bytes += (await renderer.renderPng(cardOf(factsOf(i), trackOf(i)), CARD_SIZE)).length
+  bytes += (await renderer.renderPng(cardOf(factsOf(i), routeOf(i)), CARD_SIZE)).length
 const seconds = (performance.now() - started) / 1_000
 clearInterval(sampling)
 await renderer.close()

@@ -80,7 +80,7 @@ describeOnServers('the time of a link', () => {
     expect(await shown(85)).toEqual(until(80))
     // The time has run out before it is set anew.
     await set(80 + 61, 1)
-    expect(await shown(80 + 62)).toEqual([119])
+    expect(await shown(80 + 62)).toEqual([])
   })
 
   test('a phone that sends without measure makes no long line', async () => {

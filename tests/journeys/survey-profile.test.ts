@@ -80,7 +80,7 @@ describeBothStacks('survey-profile', (stack) => {
       expect(writes.map(({ status }) => status)).toEqual([200, 200, 200, 200])
       expect(await profileOf(stack, userId)).toMatchObject({
         display_name: '甲',
-        phone: '••••••••78',
+        phone: '••••••••',
         privacy_agreed: true,
       })
     })

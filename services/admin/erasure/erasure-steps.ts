@@ -7,7 +7,7 @@ import { isKvUnavailable, userHash } from '#shared/kv/kv.ts'
 import { storeCounters } from '#shared/ledger/stored-counters.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
-import { cardKey, namelessCardKey } from '#shared/objects/pictures.ts'
+import { cardKeysOf } from '#shared/objects/pictures.ts'
 import { deleteSpooled } from '#shared/objects/spooled-webhook-events.ts'
 import { readErasure } from '#shared/pilgrims/person-lock.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
@@ -115,7 +115,7 @@ async function forgetInBuffer(context: Finishing, row: Erasing): Promise<Erasing
 async function deleteObjects(context: Finishing, row: Erasing): Promise<Erasing | null> {
   const { objects } = context
   let pictures = 0
-  for (const key of [cardKey(row.subject), namelessCardKey(row.subject), ...row.objects]) {
+  for (const key of [...cardKeysOf(row.subject), ...row.objects]) {
     if ((await objects.head(key)) !== null) pictures++
     // Also when there is none, because an interrupted write may have left a part of it.
     await objects.delete(key)

@@ -1,11 +1,11 @@
 /** Repeats unfinished erasures, and removes what late writers have left behind. */
-import { and, eq, gt, isNotNull } from 'drizzle-orm'
+import { eq, gt } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { isKvUnavailable, userHash } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
-import { cardKey, CARDS, userOfCard } from '#shared/objects/pictures.ts'
+import { cardKey, CARDS, namelessCardKey, userOfCard } from '#shared/objects/pictures.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { shareCards } from '#shared/schema/cards.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
@@ -43,9 +43,12 @@ export async function removeLeftovers({
     await db.orm.transaction(async (tx) => {
       // The lock prevents that a card is stored meanwhile.
       await lockPerson(tx, userId)
-      const etag = key === cardKey(userId) ? shareCards.etag : shareCards.namelessEtag
-      const mine = and(eq(shareCards.userId, userId), isNotNull(etag))
-      if ((await tx.select().from(shareCards).where(mine)).length === 0) await objects.delete(key)
+      const [row] = await tx.select().from(shareCards).where(eq(shareCards.userId, userId))
+      const etags = new Map([
+        [cardKey(userId), row?.etag],
+        [namelessCardKey(userId), row?.namelessEtag],
+      ])
+      if ((etags.get(key) ?? null) === null) await objects.delete(key)
     })
   }
 }

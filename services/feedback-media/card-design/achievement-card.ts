@@ -3,10 +3,10 @@ import { box, drawing, type Element } from '#shared/picture-renderer/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { LEVELS } from '#shared/rules/levels.ts'
 import { feast } from './backdrops.ts'
-import type { CardFacts, Fix } from './card-facts.ts'
+import type { CardFacts, CardRoute } from './card-facts.ts'
 import { GOLD, GOLD_LIGHT, paletteOf, SEAL } from './palette.ts'
 import { emblemField, eventLine, figures, levelLines, nameLine, progress } from './parts.ts'
-import { outlineIn, routeMap } from './route-map.ts'
+import { routeMap } from './route-map.ts'
 
 const COLUMN_PX = 600
 
@@ -50,14 +50,14 @@ const seal = (level: number): Element =>
     box({ flexDirection: 'column', alignItems: 'center' }, ...sealWords(level)),
   )
 
-/** @param track the walked positions; empty for a pilgrim without points */
-export function achievementCard(facts: CardFacts, track: readonly Fix[]): Element {
+/** @param route null: the event has none */
+export function achievementCard(facts: CardFacts, route: CardRoute | null): Element {
   const { level } = facts.level
   const colours = paletteOf(level)
   return box(
     { width: CARD_SIZE.width, height: CARD_SIZE.height, position: 'relative', color: '#fff' },
     drawing(feast(colours), CARD_SIZE.width, CARD_SIZE.height, { position: 'absolute', left: 0, top: 0 }),
-    routeMap(outlineIn(track), colours, { left: 58, top: 106, size: 424 }),
+    routeMap(route, colours, { left: 58, top: 106, size: 424 }),
     emblemField(level, { left: 52, top: 72, size: 138 }),
     seal(level),
     box(

@@ -1,10 +1,17 @@
 /** Everything that a card shows. Equal facts give the same picture. */
 import type { Level } from '#shared/rules/levels.ts'
 
-/** A place on the walked track. */
-export interface Fix {
+export interface Place {
   readonly lat: number
   readonly lng: number
+}
+
+/** The event's route as a card shows it. */
+export interface CardRoute {
+  readonly lines: readonly (readonly Place[])[]
+  /** The part between stations that the pilgrim passed. */
+  readonly passed: readonly (readonly Place[])[]
+  readonly stations: readonly (Place & { readonly isPassed: boolean })[]
 }
 
 export interface CardFacts {
@@ -14,10 +21,10 @@ export interface CardFacts {
   readonly language: string | null
   readonly level: Level
   readonly next: Level | null
-  /** Kilometres, rounded as in all answers. */
+  /** Kilometres, as everybody may read them (`pilgrims/public-figures.ts`). */
   readonly km: number
   readonly checkins: number
-  /** Kilograms, rounded as in all answers. */
+  /** Kilograms, as everybody may read them. */
   readonly carbonSavedKg: number
   /** Progress to the next level, 0 to 1. */
   readonly progress: number

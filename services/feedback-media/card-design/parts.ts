@@ -76,9 +76,9 @@ export const emblemField = (level: number, place: { left: number; top: number; s
 const grouped = (decimals: number) =>
   new Intl.NumberFormat('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 const [whole, tenths] = [grouped(0), grouped(1)]
-/** One decimal below a thousand, none above. Rounded down, so that no card shows a distance before it is walked. */
+/** One decimal below a thousand, none above, and none of a whole number. Rounded down, so that no card shows a distance before it is walked. */
 const amount = (value: number): string =>
-  Math.abs(value) >= 1_000
+  Math.abs(value) >= 1_000 || Number.isInteger(value)
     ? whole.format(Math.trunc(value))
     : tenths.format(Math.trunc(value * 10 + 1e-6) / 10)
 
@@ -113,10 +113,7 @@ export function figures(
 /** What is missing to the next level, computed from the distance that the card shows. */
 function needed({ km, kmNeeded, checkinsNeeded, next }: CardFacts): string {
   const toGo = next === null || kmNeeded <= 0 ? 0 : next.minKm - Math.trunc(km * 10 + 1e-6) / 10
-  return [
-    toGo > 0 ? `${tenths.format(toGo)} km` : '',
-    checkinsNeeded > 0 ? `${checkinsNeeded} 打卡 check-ins` : '',
-  ]
+  return [toGo > 0 ? `${amount(toGo)} km` : '', checkinsNeeded > 0 ? `${checkinsNeeded} 打卡 check-ins` : '']
     .filter(Boolean)
     .join(' + ')
 }

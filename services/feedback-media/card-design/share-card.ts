@@ -1,11 +1,11 @@
-/** The design of the share card: pilgrim and level over evening hills, the walked track on a round map. */
+/** The design of the share card: pilgrim and level over evening hills, the event's route on a round map. */
 import { box, drawing, type Element } from '#shared/picture-renderer/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { eveningHills } from './backdrops.ts'
-import type { CardFacts, Fix } from './card-facts.ts'
+import type { CardFacts, CardRoute } from './card-facts.ts'
 import { GOLD, GOLD_LIGHT, paletteOf } from './palette.ts'
 import { emblemField, eventLine, figures, levelLines, nameLine, progress } from './parts.ts'
-import { outlineIn, routeMap } from './route-map.ts'
+import { routeMap } from './route-map.ts'
 
 const COLUMN_PX = 640
 
@@ -22,8 +22,8 @@ const lockedSign = (): Element =>
     box({ fontSize: 25, color: GOLD_LIGHT, marginLeft: 10 }, '成就卡未解鎖 · Locked'),
   )
 
-/** @param track the walked positions; empty for a pilgrim without points */
-export function shareCard(facts: CardFacts, track: readonly Fix[]): Element {
+/** @param route null: the event has none */
+export function shareCard(facts: CardFacts, route: CardRoute | null): Element {
   const { level } = facts.level
   const colours = paletteOf(level)
   return box(
@@ -33,7 +33,7 @@ export function shareCard(facts: CardFacts, track: readonly Fix[]): Element {
       left: 0,
       top: 0,
     }),
-    routeMap(outlineIn(track), colours, { left: 728, top: 62, size: 424 }),
+    routeMap(route, colours, { left: 728, top: 62, size: 424 }),
     emblemField(level, { left: 1020, top: 392, size: 138 }),
     lockedSign(),
     box(

@@ -6,7 +6,8 @@ import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import type { StoredObject } from '#shared/objects/objects.ts'
 import { shareCards } from '#shared/schema/cards.ts'
 import { cardOf } from '../card-design/card.ts'
-import { type Portrait, readPortrait, readTrack } from './read-card-facts.ts'
+import { type Portrait, readPortrait } from './read-card-facts.ts'
+import { cardRouteOf, readCardRoute } from './passed-stretch.ts'
 import { beginCard, keyOf, recordCard, storeCard, unknownPilgrim } from './store-card.ts'
 
 /** A picture and its ETag, without quotes. */
@@ -44,7 +45,7 @@ export interface Cards {
 
 /** Creates the cards of one process. */
 export function createCards(context: ServiceContext, renderer: Renderer): Cards {
-  const { db, objects, metrics } = context
+  const { config, db, objects, metrics } = context
   const drawings = new Map<string, Promise<Picture>>()
 
   const look = async (userId: string, named = true): Promise<Look> => {
@@ -65,8 +66,10 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
 
   const drawNew = async (seen: Look): Promise<Picture> => {
     const { userId, portrait } = seen
-    const track = portrait.isNewcomer ? [] : await readTrack(context, userId)
-    const bytes = await renderer.renderPng(cardOf(portrait.facts, track), CARD_SIZE)
+    const route = portrait.isNewcomer
+      ? config.route && cardRouteOf(config.route, config.stations, [])
+      : await readCardRoute(context, userId)
+    const bytes = await renderer.renderPng(cardOf(portrait.facts, route), CARD_SIZE)
     const etag = await storeCard(context, seen, bytes)
     const { unlocked } = portrait.facts
     metrics.count('event_cards_drawn_total', 'Share cards drawn', { unlocked: String(unlocked) })

@@ -1,17 +1,18 @@
-/** Reads what a pilgrim's card shows, and their track. */
-import { unpack } from '#shared/buffer/point.ts'
+/** Reads what a pilgrim's card shows. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type Pilgrim, readPilgrims } from '#shared/fold/pilgrim-statistics.ts'
+import { coarseKg, coarseKm, isExactForAll } from '#shared/pilgrims/public-figures.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { type Level, LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
 import { transportSums } from '#shared/rules/reported-carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import { zeroTotals } from '#shared/fold/point-totals.ts'
-import type { CardFacts, Fix } from '../card-design/card-facts.ts'
+import type { CardFacts } from '../card-design/card-facts.ts'
+import { countPastPoints } from './passed-stretch.ts'
 
 /** Version of the design; a new one makes every stored card outdated. */
-const DESIGN = 3
+const DESIGN = 4
 
 export interface Portrait {
   readonly facts: CardFacts
@@ -46,18 +47,27 @@ export async function readPortrait(
   if (known === undefined) return null
   const { statistics, storedPoints } = known
   const isNewcomer = (statistics?.points ?? 0) === 0
-  const whole = factsOf(context.config.eventName, isNewcomer ? NOBODY : known)
+  const { eventName, route } = context.config
+  const isExact = await isExactForAll(context)
+  const whole = factsOf(eventName, isNewcomer ? NOBODY : known, isExact)
   const facts = named ? whole : { ...whole, displayName: null }
-  const all = JSON.stringify([DESIGN, facts, ...(isNewcomer ? [] : [statistics?.points, statistics?.lastMs])])
+  const pastPoints = isNewcomer || route === null ? 0 : await countPastPoints(context, userId)
+  const all = JSON.stringify([DESIGN, facts, pastPoints])
   const fingerprint = new Bun.CryptoHasher('sha256').update(all).digest('hex')
   return { facts, storedPoints, fingerprint, isNewcomer }
 }
 
 const NOBODY = { row: null, statistics: null }
 
-function factsOf(eventName: string, { row, statistics }: Pick<Pilgrim, 'row' | 'statistics'>): CardFacts {
-  const { distanceMm, checkins, carbonMg: mg } = statistics ?? zeroTotals()
+function factsOf(
+  eventName: string,
+  { row, statistics }: Pick<Pilgrim, 'row' | 'statistics'>,
+  isExact: boolean,
+): CardFacts {
+  const { distanceMm: exactMm, checkins, carbonMg: mg } = statistics ?? zeroTotals()
+  const distanceMm = isExact ? exactMm : coarseKm(exactMm / 1e6) * 1e6
   const reported = transportSums(row?.transport ?? {})
+  const savedKg = roundKg(savedMg(exactMm + reported.distanceMm, mg + reported.carbonMg))
   const level = levelOf(distanceMm, checkins)
   const next = LEVELS[level.level] ?? null
   const needed = nextLevel(distanceMm, checkins)
@@ -71,54 +81,10 @@ function factsOf(eventName: string, { row, statistics }: Pick<Pilgrim, 'row' | '
     next,
     km: roundKm(distanceMm),
     checkins,
-    carbonSavedKg: roundKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
+    carbonSavedKg: isExact ? savedKg : coarseKg(savedKg),
     progress: progressOf(level, next, distanceMm, checkins),
     kmNeeded: needed?.km_needed ?? 0,
     checkinsNeeded: needed?.checkins_needed ?? 0,
     unlocked: achievementCard({ checkins, surveyCompleted, phone }) === 'unlocked',
   }
-}
-
-/** The map is a few hundred pixels wide; more positions are not visible. */
-const TRACK_SLOTS = 1_200
-/** Nine days of ten hours with a point a second are 324,000. Of more points only the first are drawn. */
-const MAX_POINTS = 500_000
-
-type Placed = Fix & { readonly t: number }
-
-/** The first stored point of each of `TRACK_SLOTS` time slots, unordered. */
-const readStored = ({ db }: ServiceContext, userId: string): Promise<readonly Placed[]> =>
-  db.read(
-    () => db.sql<Placed[]>`
-      SELECT fix[1] AS t, fix[2] AS lat, fix[3] AS lng
-      FROM (
-        SELECT min(ARRAY[p.t, p.lat, p.lng]) AS fix
-        FROM (
-          SELECT (extract(epoch FROM g.recorded_at) * 1000)::float8 AS t, g.lat, g.lng
-          FROM gps_points g
-          WHERE g.user_id = ${userId} AND g.kind IN ('c', 't') AND g.in_range LIMIT ${MAX_POINTS}::int
-        ) p
-        CROSS JOIN (
-          SELECT (extract(epoch FROM first_seen) * 1000)::float8 AS first_ms,
-                 (extract(epoch FROM last_seen) * 1000)::float8 AS last_ms
-          FROM pilgrim_totals WHERE user_id = ${userId}
-        ) w
-        GROUP BY floor((p.t - w.first_ms) / greatest((w.last_ms - w.first_ms) / ${TRACK_SLOTS}::int, 1))
-      ) slots`,
-  )
-
-/** Pending points; a sample of at most about `TRACK_SLOTS`. */
-async function readPending({ kv }: ServiceContext, userId: string): Promise<Placed[]> {
-  const points = (await kv.peek(userId)).map(unpack).filter(({ inRange }) => inRange)
-  const every = Math.ceil(points.length / TRACK_SLOTS)
-  return points
-    .sort((a, b) => a.recordedMs - b.recordedMs)
-    .filter((_, i) => i % every === 0 || i === points.length - 1)
-    .map(({ lat, lng, recordedMs: t }) => ({ lat, lng, t }))
-}
-
-/** The pilgrim's track, ordered by time, pending points included. */
-export async function readTrack(context: ServiceContext, userId: string): Promise<Fix[]> {
-  const [stored, pending] = await Promise.all([readStored(context, userId), readPending(context, userId)])
-  return [...stored, ...pending].sort((a, b) => a.t - b.t)
 }

@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { notFound, type Refusal } from '#shared/http/errors.ts'
 import { cardKey, namelessCardKey, newcomersCardKey } from '#shared/objects/pictures.ts'
+import { maySharePilgrim } from '#shared/pilgrims/shares.ts'
 import { isBeingErased, readGeneration, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { shareCards } from '#shared/schema/cards.ts'
@@ -38,12 +39,15 @@ export const unknownPilgrim = (userId: string): Refusal =>
 
 /**
  * Reads the pilgrim's generation. Call it before anything else of a card is read.
- * @throws Refusal 404 during an erasure, because the buffer may still have points that the database has deleted
+ * @throws Refusal 404 during an erasure, because the buffer may still have points that the database has deleted; and for
+ * a pilgrim who has withdrawn or taken back their consent
  */
 export async function beginCard({ db }: Pick<Stores, 'db'>, userId: string): Promise<number> {
   // In this order, so that an erasure between the two reads is detected.
   const generation = await db.read(() => readGeneration(db.orm, userId))
   if (await db.read(() => isBeingErased(db.orm, userId))) throw unknownPilgrim(userId)
+  const [row] = await db.read(() => db.orm.select().from(pilgrims).where(eq(pilgrims.userId, userId)))
+  if (row !== undefined && !maySharePilgrim(row)) throw unknownPilgrim(userId)
   return generation
 }
 

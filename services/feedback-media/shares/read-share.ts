@@ -6,6 +6,7 @@ import { SHARE_ID } from '#shared/contracts/shares.ts'
 import { readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import { zeroTotals } from '#shared/fold/point-totals.ts'
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
+import { coarseKg, coarseKm, isExactForAll } from '#shared/pilgrims/public-figures.ts'
 import { maySharePilgrim, type ShareRow } from '#shared/pilgrims/shares.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
@@ -85,12 +86,15 @@ export async function readShare(context: ServiceContext, { row, name }: OpenShar
   const pilgrim = known.get(userId) ?? null
   const { distanceMm, checkins, carbonMg } = pilgrim?.statistics ?? zeroTotals()
   const reported = transportSums(pilgrim?.row?.transport ?? {})
+  const savedKg = roundKg(savedMg(distanceMm + reported.distanceMm, carbonMg + reported.carbonMg))
+  // A live link shows the place.
+  const isExact = live !== null || (await isExactForAll(context))
   return {
     name,
     level: levelOf(distanceMm, checkins),
-    km: roundKm(distanceMm),
+    km: isExact ? roundKm(distanceMm) : coarseKm(distanceMm / 1e6),
     checkins,
-    savedKg: roundKg(savedMg(distanceMm + reported.distanceMm, carbonMg + reported.carbonMg)),
+    savedKg: isExact ? savedKg : coarseKg(savedKg),
     unlocked:
       achievementCard({
         checkins,
@@ -113,6 +117,7 @@ async function readLive(
     context,
     userId,
     Math.max(nowMs - LINE_MS, liveSince.getTime()),
+    liveSince.getTime(),
   )
   const progress = progressOf(points, context.config, nowMs)
   return { untilMs: liveUntil.getTime(), progress, line: points, incomplete }

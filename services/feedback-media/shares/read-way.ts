@@ -12,7 +12,7 @@ export interface Fix {
 }
 
 export interface Way {
-  /** Ordered by time. The last one may be older than the others' period. */
+  /** Ordered by time. A single one may be older than the line's period. */
   readonly points: readonly Fix[]
   /** The buffer was unavailable: the latest points are missing. */
   readonly incomplete: boolean
@@ -25,11 +25,15 @@ export interface Way {
 const SLOT_MS = 15_000
 const slotOf = ({ t }: Fix): number => Math.floor(t / SLOT_MS)
 
-/** @param sinceMs beginning of the line, epoch milliseconds */
+/**
+ * @param sinceMs beginning of the line, epoch milliseconds
+ * @param fromMs nothing from before it is read, the last place included
+ */
 export async function readWay(
   { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
   userId: string,
   sinceMs: number,
+  fromMs: number,
 ): Promise<Way> {
   // Before the stored points, so that points which a flush stores in between are not missing.
   const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
@@ -46,9 +50,12 @@ export async function readWay(
       ) slots
       UNION ALL
       SELECT extract(epoch FROM last_seen)::float8 * 1000, last_lat, last_lng
-      FROM pilgrim_totals WHERE user_id = ${userId} AND last_seen IS NOT NULL AND last_lat IS NOT NULL`,
+      FROM pilgrim_totals WHERE user_id = ${userId} AND last_lat IS NOT NULL
+        AND last_seen >= to_timestamp(${fromMs / 1_000}::float8)`,
   )
-  const all = [...stored, ...pendingFixes(entries ?? [])].sort((a, b) => a.t - b.t)
+  const all = [...stored, ...pendingFixes(entries ?? []).filter(({ t }) => t >= fromMs)].sort(
+    (a, b) => a.t - b.t,
+  )
   const last = all.at(-1)
   const recent = all.filter(({ t }) => t >= sinceMs)
   const line = recent.filter(

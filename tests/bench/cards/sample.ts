@@ -1,6 +1,6 @@
 /** Cards of pilgrims with names in many scripts. */
 import { LEVELS } from '#shared/rules/levels.ts'
-import type { CardFacts, Fix } from '#services/feedback-media/card-design/card-facts.ts'
+import type { CardFacts, CardRoute } from '#services/feedback-media/card-design/card-facts.ts'
 
 const SCRIPTS = ['一', 'あ', '가', 'ก', 'a', 'Α', 'Б'].map((first) => first.codePointAt(0)!)
 
@@ -29,9 +29,12 @@ export const factsOf = (i: number): CardFacts => {
   }
 }
 
-/** A walk of 1,200 fixes. */
-export const trackOf = (i: number): Fix[] =>
-  Array.from({ length: 1_200 }, (_, k) => ({
+/** A route of 1,200 places with twenty stations, half of it passed. */
+export function routeOf(i: number): CardRoute {
+  const line = Array.from({ length: 1_200 }, (_, k) => ({
     lat: 24.5 - k * 0.0009 + Math.sin(k / (9 + (i % 5))) * 0.006,
     lng: 120.7 + Math.sin(k / 60) * 0.07,
   }))
+  const stations = line.filter((_, k) => k % 60 === 0).map((place, k) => ({ ...place, isPassed: k <= 10 }))
+  return { lines: [line], stations, passed: [line.slice(0, 601)] }
+}

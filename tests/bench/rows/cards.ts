@@ -7,7 +7,7 @@ import { openRenderer } from '#shared/picture-renderer/renderer.ts'
 import { typeset } from '#shared/picture-renderer/typesetting.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
-import { factsOf, trackOf } from '../cards/sample.ts'
+import { factsOf, routeOf } from '../cards/sample.ts'
 import type { Row } from '../measure.ts'
 import { installPeers } from '../peers/install.ts'
 
@@ -20,7 +20,7 @@ async function perSecond(times: number, draw: (i: number) => Promise<unknown>): 
 }
 
 /** The card that all draw. Emoji are left out of the peer's: it fetches them from the internet. */
-const card = () => cardOf({ ...factsOf(4), displayName: 'Walker' }, trackOf(4))
+const card = () => cardOf({ ...factsOf(4), displayName: 'Walker' }, routeOf(4))
 const EMOJI = /\p{Extended_Pictographic}\ufe0f?/gu
 const withoutEmoji = (value: unknown): unknown =>
   JSON.parse(

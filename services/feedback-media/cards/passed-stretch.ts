@@ -1,0 +1,88 @@
+/**
+ * The part of a pilgrim's way that everybody may see: the event's route between whole stations that they passed on days
+ * that are over. It tells neither where they began and ended nor where they are.
+ */
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { measuredRoute } from '#shared/map/shown-route.ts'
+import type { Place, Route, Station } from '#shared/map/walking-route.ts'
+import { stretchWalked } from '#shared/rules/along-route.ts'
+import type { CardRoute } from '../card-design/card-facts.ts'
+
+/** Positions of the way that are looked at; a slot of nine days is a quarter of an hour. */
+const SLOTS = 900
+/** Nine days of ten hours with a point a second are 324,000. Of more points only the first are looked at. */
+const MAX_POINTS = 500_000
+
+type Given = Pick<ServiceContext, 'db' | 'calendar' | 'config' | 'now'>
+
+/** Beginning of today, epoch milliseconds. */
+const midnightOf = ({ calendar, now }: Given): number => calendar.span(calendar.day(now()))[0]
+
+/** Number of stored points of days that are over: the stretch changes only with it. */
+export async function countPastPoints(given: Given, userId: string): Promise<number> {
+  const { db, calendar, now } = given
+  const [row] = await db.read(
+    () => db.sql<[{ points: number }]>`
+      SELECT coalesce(sum(points), 0)::float8 AS points FROM pilgrim_days
+      WHERE user_id = ${userId} AND day < ${calendar.day(now())}::date`,
+  )
+  return row.points
+}
+
+/** The route with the pilgrim's stretch; null for an event without a route. */
+export async function readCardRoute(given: Given, userId: string): Promise<CardRoute | null> {
+  const { route, stations } = given.config
+  if (route === null) return null
+  const walked = await readPast(given, userId)
+  const stretch = stretchWalked(measuredRoute(route), walked)
+  const passed =
+    stretch === null
+      ? []
+      : stations.filter(({ alongM }) => alongM >= stretch.fromKm * 1_000 && alongM <= stretch.toKm * 1_000)
+  return cardRouteOf(route, stations, passed)
+}
+
+/** @param passed of the stations, in the order of the route; the stretch is between the first and the last */
+export function cardRouteOf(
+  route: Route,
+  stations: readonly Station[],
+  passed: readonly Station[],
+): CardRoute {
+  const [first, last] = [passed[0], passed.at(-1)]
+  return {
+    lines: route.lines,
+    stations: stations.map((station) => ({ ...station, isPassed: passed.includes(station) })),
+    passed: first === undefined || last === undefined || first === last ? [] : [between(route, first, last)],
+  }
+}
+
+/** Places of the line, this far apart. A card shows no more. */
+const STEP_M = 200
+
+function between(route: Route, first: Station, last: Station): Place[] {
+  const places: Place[] = []
+  for (let alongM = first.alongM; alongM < last.alongM; alongM += STEP_M) places.push(route.at(alongM))
+  return [...places, route.at(last.alongM)]
+}
+
+/** The first stored point of each of `SLOTS` time slots of the days that are over, in the order of time. */
+const readPast = (given: Given, userId: string): Promise<readonly Place[]> =>
+  given.db.read(
+    () => given.db.sql<Place[]>`
+      SELECT fix[2] AS lat, fix[3] AS lng
+      FROM (
+        SELECT min(ARRAY[p.t, p.lat, p.lng]) AS fix
+        FROM (
+          SELECT (extract(epoch FROM g.recorded_at) * 1000)::float8 AS t, g.lat, g.lng
+          FROM gps_points g
+          WHERE g.user_id = ${userId} AND g.kind IN ('c', 't') AND g.in_range AND g.accuracy > 100 IS NOT TRUE
+            AND g.recorded_at < to_timestamp(${midnightOf(given)}::float8 / 1000) LIMIT ${MAX_POINTS}::int
+        ) p
+        CROSS JOIN (
+          SELECT (extract(epoch FROM first_seen) * 1000)::float8 AS first_ms,
+                 (extract(epoch FROM last_seen) * 1000)::float8 AS last_ms
+          FROM pilgrim_totals WHERE user_id = ${userId}
+        ) w
+        GROUP BY floor((p.t - w.first_ms) / greatest((w.last_ms - w.first_ms) / ${SLOTS}::int, 1))
+      ) slots ORDER BY fix[1]`,
+  )

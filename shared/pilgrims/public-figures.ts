@@ -1,0 +1,31 @@
+/**
+ * What others get of a pilgrim's figures. Exact kilometres are a place on the route, so others get them rounded down
+ * while the event runs.
+ */
+import type { Config } from '#shared/config/config.ts'
+import type { Database } from '#shared/db/db.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import { readStatus } from '#shared/lifecycle/activity-status.ts'
+
+/** Kilometres: whole ones below 10, whole fives above. Every level begins at a whole five. */
+export const coarseKm = (km: number): number => coarse(km, 10)
+/** Kilograms, which follow from the kilometres: whole ones below 5, whole fives above. */
+export const coarseKg = (kg: number): number => coarse(kg, 5)
+
+const coarse = (value: number, fine: number): number =>
+  value < fine ? Math.floor(value) : Math.floor(value / 5) * 5
+
+/** Whether everybody gets exact figures: once the event has ended, and where the map shows single pilgrims. */
+export async function isExactForAll({
+  config,
+  kv,
+  db,
+}: {
+  readonly config: Pick<Config, 'mapCrowd'>
+  readonly kv: Kv
+  readonly db: Database
+}): Promise<boolean> {
+  if (config.mapCrowd === 1) return true
+  const held = await kv.status().catch(() => null)
+  return (held ?? (await readStatus(db))).status === 'ended'
+}

@@ -1,0 +1,111 @@
+/** What others get of a pilgrim while the event runs: rounded figures, no way, and nothing of who may not share. */
+import { expect, test } from 'bun:test'
+import { createShareEndpoint } from '#shared/contracts/shares.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { MINUTE, post, profileOf } from '#tests/helpers/pilgrim.ts'
+import {
+  admin,
+  checkIn,
+  flushed,
+  newAppId,
+  newPilgrimId,
+  PLACE,
+  syncTrack,
+} from '#tests/helpers/test-stack.ts'
+
+describeBothStacks(
+  'figures that others get',
+  (stack) => {
+    const card = (userId: string) => stack.fetch(`/api/event/og/${userId}.png`)
+    /** A walk of so many metres to the north in the last hours. */
+    const walk = (userId: string, fromM: number, toM: number, startMs: number) =>
+      syncTrack(
+        stack,
+        userId,
+        Array.from({ length: (toM - fromM) / 100 + 1 }, (_, i) => ({
+          lat: PLACE.lat + (fromM + i * 100) / 111_195,
+          lng: PLACE.lng,
+          timestamp: startMs + i * 1.5 * MINUTE,
+        })),
+      )
+    const startMs = Date.now() - 6 * 60 * MINUTE
+
+    test('are rounded down; the pilgrim’s app and operators get them exactly', async () => {
+      const [userId, app] = [newPilgrimId(), newAppId()]
+      for (const id of [userId, app]) await walk(id, 0, 12_300, startMs)
+      await post(stack, 'user/phone', { user_id: userId, phone: '0912345678' })
+      const seen = await profileOf(stack, userId)
+      expect(seen).toMatchObject({ km: 10, carbon_saved_kg: 5, carbon_kg: 0, phone: '••••••••' })
+      expect(seen.next_level).toMatchObject({ level: 2, km_needed: 5 })
+      expect((await profileOf(stack, userId, admin('owner'))).km).toBeCloseTo(12.3, 1)
+      expect((await profileOf(stack, app)).km).toBeCloseTo(12.3, 1)
+    })
+
+    test('the card does not change with the next points, until a figure does', async () => {
+      const userId = newPilgrimId()
+      await walk(userId, 0, 11_000, startMs)
+      const first = (await card(userId)).headers.get('etag')
+      expect(first).not.toBeNull()
+      await walk(userId, 11_000, 13_000, startMs + 170 * MINUTE)
+      await flushed(stack)
+      expect((await card(userId)).headers.get('etag')).toBe(first)
+      await walk(userId, 13_000, 16_000, startMs + 210 * MINUTE)
+      expect((await card(userId)).headers.get('etag')).not.toBe(first)
+    })
+
+    test('who takes back the consent, or withdraws, has no card, and no figures for others', async () => {
+      const ends = {
+        consent: (userId: string) => post(stack, 'privacy', { user_id: userId, agreed: false }),
+        withdrawal: (userId: string) =>
+          post(stack, 'participant-status', { user_id: userId, status: 'withdrawn' }),
+      }
+      for (const end of Object.values(ends)) {
+        const userId = newPilgrimId()
+        await post(stack, 'user/sync', {
+          user_id: userId,
+          display_name: '阿明',
+          picture_url: 'https://a.example/b.png',
+        })
+        await post(stack, 'privacy', { user_id: userId })
+        expect((await checkIn(stack, userId)).status).toBe(202)
+        expect((await card(userId)).status).toBe(200)
+        expect((await end(userId)).status).toBe(200)
+        await sentenceOf(await card(userId), 404, 'not-found')
+        await sentenceOf(await post(stack, 'og-image', { user_id: userId }), 404, 'not-found')
+        expect(await profileOf(stack, userId)).toMatchObject({
+          display_name: '阿明',
+          level: 1,
+          picture_url: null,
+          checkins: 0,
+          first_seen: null,
+          last_seen: null,
+        })
+        expect((await profileOf(stack, userId, admin('owner'))).checkins).toBe(1)
+      }
+    })
+
+    test('never having been asked is not taking it back', async () => {
+      const userId = newPilgrimId()
+      expect((await checkIn(stack, userId)).status).toBe(202)
+      expect((await profileOf(stack, userId)).checkins).toBe(1)
+      expect((await card(userId)).status).toBe(200)
+    })
+
+    test('a link without the place shows the rounded figures, a live one the exact ones', async () => {
+      const userId = newAppId()
+      await walk(userId, 0, 12_300, startMs)
+      const pageOf = async (body: object) => {
+        const { id } = await dataOf(
+          await post(stack, 'shares', { user_id: userId, ...body }),
+          createShareEndpoint,
+        )
+        return (await stack.fetch(`/s/${id}?lang=en`)).text()
+      }
+      expect(await pageOf({})).toContain('>10')
+      expect(await pageOf({})).not.toContain('12.3')
+      expect(await pageOf({ live_hours: 1 })).toContain('12.')
+    })
+  },
+  { EVENT_MAP_CROWD: '5' },
+)

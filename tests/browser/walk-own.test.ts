@@ -2,8 +2,10 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
+import postgres from 'postgres'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { checkIn } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { checkInButton, walkApp } from './walk-harness.ts'
@@ -197,7 +199,7 @@ describeOnServers('own matters', () => {
   )
 
   test.each([false, true])(
-    'what waits of somebody who was erased elsewhere is never sent, and can be taken along (loaded anew: %p)',
+    'what waits of somebody who was erased elsewhere is refused, and can be taken along (loaded anew: %p)',
     async (anew) => {
       await using phone = await app.newPilgrim('Lin')
       const { page, context, userId } = phone
@@ -206,11 +208,10 @@ describeOnServers('own matters', () => {
       await page.locator('[data-state=kept]').waitFor()
       if (anew) await page.goto('about:blank')
       expect((await post(app.stack, 'me/erase', { user_id: userId, confirm: true })).ok).toBe(true)
-      const sent: string[] = []
-      page.on(
-        'request',
-        (request) => void sent.push(`${request.method()} ${new URL(request.url()).pathname}`),
-      )
+      const answers: number[] = []
+      page.on('response', (response) => {
+        if (response.request().method() === 'POST') answers.push(response.status())
+      })
       await context.setOffline(false)
       if (anew) await page.goto(app.address())
       const gone = page.getByRole('heading', { name: 'Your data were deleted' })
@@ -221,8 +222,36 @@ describeOnServers('own matters', () => {
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Save as a file (GPX)' }).click()
       expect(readFileSync(await (await download).path(), 'utf8')).toContain('<wpt lat="24.15"')
-      expect(sent.filter((one) => one.startsWith('POST'))).toEqual([])
+      expect(new Set(answers)).toEqual(new Set([410]))
       expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a service that does not know the pilgrim, as after a restore, is told again, and nothing that waits is lost',
+    async () => {
+      await using phone = await app.newPilgrim('Lin')
+      const { page, context, userId } = phone
+      await context.setOffline(true)
+      await checkInButton(page).click()
+      await page.locator('[data-state=kept]').waitFor()
+      // As a backup of before the first minute has it: neither the person nor an erasure.
+      const sql = postgres(app.stack.databaseUrl, { max: 1 })
+      await sql`DELETE FROM consents WHERE user_id = ${userId}`
+      await sql`DELETE FROM pilgrims WHERE user_id = ${userId}`
+      await sql.end()
+      await context.setOffline(false)
+      await page.reload()
+      await until(
+        async () => {
+          const found = await app.stack.fetch(`/api/event/user/${userId}`)
+          const { data } = (await found.json()) as { data: { display_name: string; checkins: number } | null }
+          return found.ok && data?.display_name === 'Lin' && data.checkins === 1
+        },
+        { timeoutMs: 20_000, what: 'the pilgrim to be known again, with the check-in' },
+      )
+      expect(await page.getByRole('heading', { name: 'Your data were deleted' }).count()).toBe(0)
     },
     TEST_MS,
   )

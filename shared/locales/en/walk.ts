@@ -104,6 +104,8 @@ export const walk = {
       hidden: 'the screen was off, or another app was open',
       permission: 'the phone did not allow the position',
       'no-signal': 'no satellite signal',
+      rough: 'the phone gave only a rough place',
+      storage: 'the phone had no room',
     },
   },
   way,
@@ -201,6 +203,8 @@ export const walk = {
       'Another page answers, perhaps the sign-in of a Wi-Fi. Please open the browser and sign in there.',
     permission:
       'The phone does not allow the position. Open the settings of the phone, find this browser, allow “Location”, then touch the button again.',
+    rough:
+      'The phone gives only a rough place, so no kilometres are counted. Open the settings of the phone, find this browser, and turn on “Precise location”.',
     'no-signal': 'No position. Please go out under the open sky and try again.',
     slow: 'The phone needs longer for its position. Please wait under the open sky and try again.',
   },

@@ -109,10 +109,18 @@ describe('the filter', () => {
     )
   })
 
-  test('leaves out inaccurate positions', () => {
-    const { state, record: kept, skipped } = filterFix(EMPTY, fix(0, 24, { accuracy: 800 }))
-    expect([kept, skipped, state]).toEqual([[], 'inaccurate', EMPTY])
-    expect(filterFix(EMPTY, fix(0, 24, { accuracy: Number.NaN })).skipped).toBe('inaccurate')
+  test('records a rough position only where nothing else was for five minutes, and as no beginning of a way', () => {
+    const minutes = [0, 1, 4, 5, 6, 10]
+    const rough = record(minutes.map((minute) => fix(minute * 60_000, 24, { accuracy: 800 })))
+    expect(rough.recorded.map(({ t }) => t / 60_000)).toEqual([0, 5, 10])
+    expect(rough.state.last).toBeNull()
+    const beside = record([fix(0), fix(60_000, 25, { accuracy: 101 }), fix(300_000, 25, { accuracy: 101 })])
+    expect(beside.recorded.map(({ t }) => t / 60_000)).toEqual([0, 5])
+    expect(beside.state.last?.t).toBe(0)
+    expect(filterFix(EMPTY, fix(0, 24, { accuracy: Number.NaN }))).toMatchObject({
+      record: [],
+      skipped: 'rough',
+    })
   })
 
   test('records a jump only when the next position confirms it', () => {

@@ -1,11 +1,12 @@
 /** A check-in: a position, kept on the device at once, sent as soon as there is a network. */
 import { signal } from '@preact/signals'
+import { MAX_ACCURACY_M } from '../recording/position-filter.ts'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
 import { lastFix, noteCheckIn, recordsHere } from '../recording/recorder.ts'
 import { keepPoint, lastCheckIn } from '../session/queue.ts'
 import { now } from '../session/service.ts'
 
-export type CheckInFault = PositionFault | 'storage'
+export type CheckInFault = PositionFault
 
 export const checkingIn = signal(false)
 export const checkInFault = signal<CheckInFault | null>(null)
@@ -40,7 +41,8 @@ export async function checkIn(): Promise<void> {
       checkInFault.value = 'storage'
       return
     }
-    noteCheckIn({ t: at, lat, lng })
+    // A rough place is not where the next 30 s begin.
+    if (accuracy <= MAX_ACCURACY_M) noteCheckIn({ t: at, lat, lng })
     navigator.vibrate?.(80)
   } finally {
     checkingIn.value = false

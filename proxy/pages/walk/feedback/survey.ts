@@ -74,8 +74,7 @@ async function send(): Promise<void> {
   const [userId, given] = [ownId(), draft.value]
   // Answers that are sent after an erasure would bring the pilgrim back.
   const result =
-    (await whyNotSent(userId)) ??
-    (await client.submitSurvey({ survey: given as Record<string, string | string[]> }))
+    whyNotSent(userId) ?? (await client.submitSurvey({ survey: given as Record<string, string | string[]> }))
   underWay = false
   if (!result.ok) {
     surveyState.value = result.error

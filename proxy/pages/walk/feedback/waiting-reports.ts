@@ -109,7 +109,7 @@ function noteArrived({ key, picture, pictureUrl, device_info: info }: WaitingRep
 async function send(report: WaitingReport): Promise<Answer<{ readonly id: number }>> {
   const { key, userId, category, text, device_info: info } = report
   // A report that is sent after an erasure would bring the pilgrim back.
-  const why = await whyNotSent(userId)
+  const why = whyNotSent(userId)
   if (why !== null) return why
   const picture = await upload(report)
   if (!picture.ok) return picture

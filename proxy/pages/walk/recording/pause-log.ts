@@ -1,7 +1,7 @@
 /** The pause log: when nothing was recorded although the pilgrim wanted it, for how long, and why. */
 
 /** `closed`: the app was not open; `hidden`: the screen was off or another app was in front. */
-export type PauseCause = 'closed' | 'hidden' | 'permission' | 'no-signal'
+export type PauseCause = 'closed' | 'hidden' | 'permission' | 'storage' | 'rough' | 'no-signal'
 
 export interface Pause {
   /** Epoch milliseconds. */
@@ -26,7 +26,7 @@ export const PAUSE_AFTER_MS = 90_000
 const KEPT = 100
 
 /** A cause explains a pause better than those after it. */
-const GRAVITY: readonly PauseCause[] = ['closed', 'permission', 'hidden', 'no-signal']
+const GRAVITY: readonly PauseCause[] = ['closed', 'storage', 'permission', 'hidden', 'rough', 'no-signal']
 
 const graver = (a: PauseCause | null, b: PauseCause): PauseCause =>
   a === null || GRAVITY.indexOf(b) < GRAVITY.indexOf(a) ? b : a

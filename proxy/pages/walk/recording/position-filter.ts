@@ -24,15 +24,17 @@ export interface FilterState {
   readonly doubted: Fix | null
   /** Where the phone has been since when, as long as it stays within {@link REST_M}. */
   readonly rest: Place | null
+  /** Time of the last rough position that was recorded; absent: none was. */
+  readonly roughMs?: number
 }
 
 export const EMPTY: FilterState = { last: null, doubted: null, rest: null }
 
 /** Why a position is not recorded. */
-export type Skipped = 'inaccurate' | 'too-soon' | 'doubted'
+export type Skipped = 'rough' | 'too-soon' | 'doubted'
 
 export const MIN_ELAPSED_MS = 30_000
-/** A position by a mobile mast or by Wi-Fi alone is worse. */
+/** A position by a mobile mast or by Wi-Fi alone is worse: a rough one. The service measures no distance from it. */
 export const MAX_ACCURACY_M = 100
 const MAX_KMH = 300
 /** A phone that stays in a circle of this radius for this long rests. */
@@ -44,7 +46,13 @@ export function filterFix(
   state: FilterState,
   fix: Fix,
 ): { readonly state: FilterState; readonly record: readonly Fix[]; readonly skipped: Skipped | null } {
-  if (!(fix.accuracy <= MAX_ACCURACY_M)) return { state, record: [], skipped: 'inaccurate' }
+  if (!(fix.accuracy <= MAX_ACCURACY_M)) {
+    const isNeeded =
+      Number.isFinite(fix.accuracy) && !isRecent(state.last?.t, fix.t) && !isRecent(state.roughMs, fix.t)
+    return isNeeded
+      ? { state: { ...state, roughMs: fix.t }, record: [fix], skipped: 'rough' }
+      : { state, record: [], skipped: 'rough' }
+  }
   const moved = { ...state, rest: restAfter(state.rest, fix) }
   const { last, doubted } = state
   // A phone whose clock was set back starts anew.
@@ -56,6 +64,11 @@ export function filterFix(
     return { state: { ...moved, last: fix, doubted: null }, record: [doubted, fix], skipped: null }
   return { state: { ...moved, doubted: fix }, record: [], skipped: 'doubted' }
 }
+
+/** A rough position is recorded where nothing was for so long. */
+const ROUGH_EVERY_MS = 300_000
+const isRecent = (t: number | undefined, nowMs: number): boolean =>
+  t !== undefined && nowMs >= t && nowMs - t < ROUGH_EVERY_MS
 
 /** A check-in is a point, too: it begins the next 30 s unless it is within the last ones. */
 export const afterCheckIn = (state: FilterState, at: Place): FilterState =>

@@ -1,8 +1,8 @@
 /** The phone's positions, as the filter takes them. */
 import type { Fix } from './position-filter.ts'
 
-/** Why there is no position. */
-export type PositionFault = 'permission' | 'no-signal' | 'slow'
+/** Why there is no position; or it is too rough, or the device has no room for it. */
+export type PositionFault = 'permission' | 'no-signal' | 'slow' | 'rough' | 'storage'
 
 /** Satellites have a clock of their own: a larger difference says that the device's is wrong, and not that a fix is old. */
 const MAX_AGE_MS = 30_000

@@ -30,22 +30,30 @@ const REST_MS = 30_000
 
 /** Takes a position: records it if it matters. */
 async function take(fix: Fix): Promise<void> {
+  // A position that was asked for before the pilgrim stopped, or took the consent back.
+  if (!recording.value) return
   positionFault.value = null
   lastFix.value = fix
-  keep(pauses, received(pauses.value, fix.t))
-  const { state, record } = filterFix(filter.value, fix)
+  const { state, record, skipped } = filterFix(filter.value, fix)
+  const before = pauses.value
+  if (skipped === 'rough') fail('rough')
+  else keep(pauses, received(before, fix.t))
   for (const { t, ...fields } of record)
-    if (!(await keepPoint('track', { ...fields, timestamp: t, source: 'walk' }))) return
+    if (!(await keepPoint('track', { ...fields, timestamp: t, source: 'walk' }))) {
+      // Nothing was recorded, so the log has a gap here.
+      keep(pauses, before)
+      return fail('storage')
+    }
   // After it is kept: a point that is lost is not the last one.
   keep(filter, state)
   const kept = record.at(-1)
-  if (kept !== undefined) noteTrail(kept)
+  if (kept !== undefined && skipped === null) noteTrail(kept)
   resting.value = isResting(state, fix.t)
 }
 
 function fail(fault: PositionFault): void {
   positionFault.value = fault
-  keep(pauses, hindered(pauses.value, fault === 'permission' ? 'permission' : 'no-signal'))
+  keep(pauses, hindered(pauses.value, fault === 'slow' ? 'no-signal' : fault))
 }
 
 /** One after the other, so that the filter sees them in order. */
@@ -72,6 +80,7 @@ async function watch(signal: AbortSignal): Promise<void> {
       if (signal.aborted) return
       if (!resting.value) continue
       const found = await onePosition(now)
+      if (signal.aborted) return
       if (typeof found === 'string') fail(found)
       else takeInOrder(found)
       await taking

@@ -3,7 +3,7 @@ import type { Client } from '#shared/client/index.ts'
 import { language } from '../../frame/language.ts'
 import { keep } from './kept.ts'
 import { person } from './person.ts'
-import { erasedElsewhere, noteError, profileChanged, refreshProfile, wasMet } from './service.ts'
+import { noteError, profileChanged, refreshProfile } from './service.ts'
 
 let introducing = false
 
@@ -13,9 +13,7 @@ export async function introduce(client: Pick<Client, 'syncProfile' | 'setPrivacy
   if (given === null || given.known || introducing) return
   introducing = true
   try {
-    // A consent that is given anew makes no new person of somebody who was erased elsewhere.
-    if (wasMet(given)) await refreshProfile()
-    if (erasedElsewhere.value) return
+    // The name first: it is refused of somebody who was erased elsewhere, whom a consent would bring back.
     const named = await client.syncProfile({ display_name: given.name, language: language.value })
     const agreed = named.ok ? await client.setPrivacy({ agreed: true, version: given.privacyVersion }) : named
     if (!agreed.ok) return noteError(agreed.error)

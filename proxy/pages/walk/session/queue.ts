@@ -118,8 +118,6 @@ function startQueue(opened: QueueStore): TrackQueue {
     waiting.value = withoutSettling(state)
     const { why, message } = state
     if (why !== null && why !== 'offline') noteError({ code: why, message: message ?? '', status: 0 })
-    // The service has refused what was sent: the profile tells the app what it shows then.
-    if (why === 'erased') void refreshProfile()
   })
   sendUnlessErased(started)
   sendWhenActive(started)

@@ -17,7 +17,7 @@ const isRefusal = ({ ok, ...answer }: Answer<Data<'checkIn'>>): boolean =>
 export const sender: Pick<Client, 'checkIn' | 'syncTrack' | 'identity'> = {
   identity: owner,
   async checkIn(point, options) {
-    const why = await whyNotSent(point.user_id)
+    const why = whyNotSent(point.user_id)
     if (why !== null) return why
     before = tally.value
     keep(tally, sending(before))
@@ -27,8 +27,7 @@ export const sender: Pick<Client, 'checkIn' | 'syncTrack' | 'identity'> = {
     before = null
     return answer
   },
-  syncTrack: async (points, options) =>
-    (await whyNotSent(points.user_id)) ?? client.syncTrack(points, options),
+  syncTrack: async (points, options) => whyNotSent(points.user_id) ?? client.syncTrack(points, options),
 }
 
 /** A check-in has left the queue: the service has it, or will never take it. */

@@ -22,7 +22,7 @@ export const signInNeeded = signal(false)
 /** Why the last refresh failed; null: it did not. */
 export const refreshError = signal<ClientError | null>(null)
 
-/** The service does not know the pilgrim any more: they were erased on another phone, or by the organisers. */
+/** The service says that the pilgrim was erased: on another phone, or by the organisers. */
 export const erasedElsewhere = kept('walk-erased-elsewhere', false)
 
 /** The pilgrim has taken the consent back, with this phone or another one. */
@@ -63,6 +63,7 @@ export const client = createClient({ baseUrl: '', identity, timeoutMs: TIMEOUT_M
 export function noteError(error: ClientError): void {
   if (error.code === 'unauthorized') signInNeeded.value = true
   if (error.code === 'paused' || error.code === 'ended') void refreshConfig()
+  if (error.code === 'erased') void noteErased()
 }
 
 /** Readings of the configuration, in the order in which they were asked for. */
@@ -103,22 +104,6 @@ let lastTaken = 0
 /** After a change of the profile: what was asked for before it is out of date. Ask again. */
 export const profileChanged = (): void => void (lastTaken = lastAsked)
 
-const NOBODY = { userId: '', atMs: 0 }
-/** Whom the service knew last, and when, in epoch milliseconds. While somebody looks, it is asked every minute. */
-let lastKnown = NOBODY
-const KNOWN_FOR_MS = 300_000
-const forgetKnown = (): void => void (lastKnown = NOBODY)
-// Without a network, or while nobody looks, everything may have been deleted on another phone.
-addEventListener('online', forgetKnown)
-document.addEventListener('visibilitychange', forgetKnown)
-
-/** The service knew this pilgrim a moment ago. */
-const isKnownNow = (userId: string): boolean =>
-  lastKnown.userId === userId && Math.abs(Date.now() - lastKnown.atMs) < KNOWN_FOR_MS
-
-/** The service has known the pilgrim at some time. */
-export const wasMet = ({ known, userId }: Person): boolean => known || profile.value?.userId === userId
-
 /** @returns the answer; null when nobody walks, or when it was out of date on arrival */
 export async function refreshProfile(): Promise<Answer<Profile> | null> {
   const asked = person.value
@@ -132,7 +117,7 @@ export async function refreshProfile(): Promise<Answer<Profile> | null> {
     noteConsent(answer.data)
     keep(profile, answer.data)
   } else noteError(answer.error)
-  await noteErasure(asked, answer)
+  noteFound(asked, answer)
   return answer
 }
 
@@ -146,34 +131,23 @@ function noteConsent({ userId, privacy_agreed: agrees, display_name: name }: Pro
 }
 
 /**
- * Whoever is known to the service is found by it, with a name and the consent. A point that was sent after an erasure
- * has made a new person, who has neither.
+ * A service that does not know the pilgrim, because a backup was restored or the introduction never arrived, is told
+ * again who walks (`introduce`). It refuses that of somebody who was erased.
  */
-async function noteErasure(asked: Person, answer: Answer<Profile>): Promise<void> {
-  if (!wasMet(asked) || (!answer.ok && answer.error.code !== 'not-found')) return
-  const introduced = asked.known && asked.name !== '' && asked.privacyVersion !== ''
-  const unknown =
-    !answer.ok || (introduced && answer.data.display_name === null && !answer.data.privacy_agreed)
-  // Somebody else may have logged in with LINE.
-  const erased = unknown && (await owner())?.userId === asked.userId
-  if (!unknown) lastKnown = { userId: asked.userId, atMs: Date.now() }
-  keep(erasedElsewhere, erased)
+function noteFound(asked: Person, answer: Answer<Profile>): void {
+  if (answer.ok) keep(erasedElsewhere, false)
+  else if (answer.error.code === 'not-found' && person.value === asked && asked.known)
+    keep(person, { ...asked, known: false })
 }
 
-/**
- * Before anything of the pilgrim is sent: whether the service still knows them. What is sent after an erasure would
- * bring them back. @returns why nothing may be sent; null: it may
- */
-export async function whyNotSent(userId: string | null | undefined): Promise<Failure | null> {
-  const asked = person.value
-  if (asked === null || asked.userId !== userId || !wasMet(asked)) return null
-  if (!erasedElsewhere.value && isKnownNow(userId)) return null
-  const answer = await refreshProfile()
-  if (erasedElsewhere.value) return { ok: false, error: GONE }
-  return answer !== null && !answer.ok && isOwnFault(answer.error) ? answer : null
+/** The service has refused something because this pilgrim was erased. With LINE somebody else may have logged in. */
+async function noteErased(): Promise<void> {
+  const refused = person.value
+  if (refused !== null && (await owner())?.userId === refused.userId) keep(erasedElsewhere, true)
 }
 
-/** The request can not succeed as it is. Otherwise the profile alone may be unavailable, while check-ins are taken. */
-const isOwnFault = ({ status }: ClientError): boolean => status >= 400 && status < 500 && status !== 429
+/** The gate of everything that goes out: nothing of a pilgrim who was erased. @returns why not; null: it may go */
+export const whyNotSent = (userId: string | null | undefined): Failure | null =>
+  erasedElsewhere.value && person.value?.userId === userId ? { ok: false, error: ERASED } : null
 
-const GONE: ClientError = { code: 'erased', status: 404, message: 'The pilgrim was deleted.' }
+const ERASED: ClientError = { code: 'erased', status: 410, message: 'The pilgrim was deleted.' }

@@ -34,6 +34,8 @@ async function refresh(): Promise<void> {
   await askForStatus()
   await introduce(client)
   await refreshProfile()
+  // The service did not know the pilgrim.
+  await introduce(client)
   await Promise.all([sendReports(), sendWaitingSurvey()])
 }
 

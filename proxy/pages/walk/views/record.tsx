@@ -95,7 +95,9 @@ function State({ words: { record, problems } }: { readonly words: WalkWords }) {
         <span aria-hidden="true" class={`dot ${fault === null && pause === null ? '' : 'bad'}`} />{' '}
         {stateText(record)}
       </p>
-      {fault === 'permission' ? <p class="wrong">{problems.permission}</p> : null}
+      {fault === 'permission' || fault === 'rough' || fault === 'storage' ? (
+        <p class="wrong">{problems[fault]}</p>
+      ) : null}
       {pause === null ? null : (
         <p class="wrong">
           {record.pausing(minutesOf(pause.to - pause.from))} {record.causes[pause.cause]}
@@ -107,7 +109,9 @@ function State({ words: { record, problems } }: { readonly words: WalkWords }) {
 
 function stateText(record: WalkWords['record']): string {
   if (!recordsHere.value) return record.otherTab
-  if (positionFault.value === 'permission') return record.off
+  const fault = positionFault.value
+  if (fault === 'rough') return record.causes.rough
+  if (fault === 'permission' || fault === 'storage') return record.off
   if (lastFix.value === null) return record.waiting
   return resting.value ? record.resting : record.on
 }

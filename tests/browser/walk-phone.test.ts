@@ -63,6 +63,109 @@ describeOnServers('the phone', () => {
   )
 
   test(
+    'a rough place is said, counts no kilometres, and is a gap in the log',
+    async () => {
+      await using phone = await recorder()
+      const { page, context, move, arrive } = phone
+      await move(31_000)
+      await arrive(40)
+      for (const metres of [100, 300, 500, 700]) {
+        await context.setGeolocation({ ...north(metres), accuracy: 3_000 })
+        await move(2 * MINUTE)
+      }
+      await page.getByText('The phone gives only a rough place, so no kilometres are counted.').waitFor()
+      expect(await page.getByText('Your way is being recorded.').count()).toBe(0)
+      await arrive(740)
+      await page.getByText('Your way is being recorded.').waitFor()
+      await page.waitForFunction(
+        () => localStorage.getItem('event-walk-pauses')?.includes('"cause":"rough"}]') === true,
+      )
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a phone without room says so, and the log has a gap',
+    async () => {
+      await using phone = await recorder()
+      const { page, context, move, arrive } = phone
+      await move(31_000)
+      await arrive(40)
+      const full = (isFull: boolean) =>
+        page.evaluate((isFull) => {
+          const stored = IDBObjectStore.prototype as { add: unknown; put: unknown; held?: [unknown, unknown] }
+          const local = Storage.prototype as { setItem: unknown; held?: unknown }
+          stored.held ??= [stored.add, stored.put]
+          local.held ??= local.setItem
+          const refuse = () => {
+            throw new DOMException('full', 'QuotaExceededError')
+          }
+          const original = local.held as (key: string, value: string) => void
+          ;[stored.add, stored.put] = isFull ? [refuse, refuse] : stored.held
+          // What is set aside has no room; the app's few settings are overwritten in place.
+          local.setItem = isFull
+            ? function (this: Storage, key: string, value: string) {
+                if (value.includes('"lat"') && !key.includes('filter')) refuse()
+                original.call(this, key, value)
+              }
+            : original
+        }, isFull)
+      await full(true)
+      for (const metres of [100, 200, 300]) {
+        await context.setGeolocation(north(metres))
+        await move(MINUTE)
+      }
+      await page.getByText('This browser keeps nothing.').waitFor()
+      await page.getByText('Your way is not being recorded.').waitFor()
+      await full(false)
+      await arrive(440)
+      await page.waitForFunction(
+        () => localStorage.getItem('event-walk-pauses')?.includes('"cause":"storage"}]') === true,
+      )
+    },
+    TEST_MS,
+  )
+
+  test(
+    'no place is recorded that arrives after the stop',
+    async () => {
+      await using phone = await recorder()
+      const { page, context, move, arrive } = phone
+      await move(31_000)
+      await arrive(40)
+      await page.evaluate(() => {
+        const held = window as unknown as { held: PositionCallback | undefined }
+        navigator.geolocation.getCurrentPosition = (answer) => void (held.held = answer)
+      })
+      const asked = () => page.evaluate(() => 'held' in window)
+      const rested = async () => {
+        await move(10_000)
+        return asked()
+      }
+      await until(rested, { timeoutMs: 30_000, everyMs: 1, what: 'a question at rest' })
+      await page.getByRole('button', { name: 'Stop recording' }).click()
+      await page.getByText('Your way is not being recorded.').waitFor()
+      const filter = () => page.evaluate(() => localStorage.getItem('event-walk-filter'))
+      const before = await filter()
+      await page.evaluate((place) => {
+        const { held } = window as unknown as { held: PositionCallback }
+        const coords = {
+          ...place,
+          accuracy: 5,
+          altitude: null,
+          speed: null,
+          heading: null,
+          altitudeAccuracy: null,
+        }
+        held({ coords, timestamp: Date.now() } as unknown as GeolocationPosition)
+      }, north(900))
+      await context.clock.runFor(1_000)
+      expect(await filter()).toBe(before)
+    },
+    TEST_MS,
+  )
+
+  test(
     'the pause log says when nothing was recorded, for how long and why, and recording goes on by itself',
     async () => {
       await using phone = await recorder()

@@ -47,7 +47,9 @@ async function take(fix: Fix): Promise<void> {
   // After it is kept: a point that is lost is not the last one.
   keep(filter, state)
   const kept = record.at(-1)
-  if (kept !== undefined && skipped === null) noteTrail(kept)
+  // A rough place tells neither where the way goes nor whether the pilgrim rests.
+  if (skipped === 'rough') return
+  if (kept !== undefined) noteTrail(kept)
   resting.value = isResting(state, fix.t)
 }
 

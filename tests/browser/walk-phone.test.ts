@@ -85,6 +85,21 @@ describeOnServers('the phone', () => {
   )
 
   test(
+    'a window out of sight leaves the recording to the one in front',
+    async () => {
+      await using phone = await recorder()
+      const { page, context } = phone
+      const other = await context.newPage()
+      await other.goto(app.address('?lang=en'))
+      await other.getByText('Another window of this app records your way.').waitFor()
+      await look(page, 'hidden')
+      await other.getByText('Your way is being recorded.').waitFor()
+      expect((await askedOf(other)).positions.length).toBeGreaterThan(0)
+    },
+    TEST_MS,
+  )
+
+  test(
     'a phone without room says so, and the log has a gap',
     async () => {
       await using phone = await recorder()
@@ -198,6 +213,7 @@ describeOnServers('the phone', () => {
       await look(page, 'visible')
       await page.getByText('The phone does not allow the position.').waitFor({ state: 'hidden' })
       await page.getByRole('button', { name: 'Gaps in the recording' }).click()
+      await page.getByRole('heading', { name: 'Gaps in the recording' }).waitFor()
       const entries = page.locator('.rows:not(.card) li')
       await entries.first().waitFor()
       const texts = await entries.allTextContents()

@@ -1,6 +1,6 @@
 /**
- * Records the way while the page is open. One tab records for all; when it is closed or crashes, another one takes
- * over. What is recorded goes to the queue, and is on the device before anything else happens.
+ * Records the way while the page is in sight: out of sight it gets no positions. One tab records for all; when it is
+ * closed, hidden or crashes, another one takes over. What is recorded goes to the queue, and is on the device before anything else happens.
  */
 import { effect, signal } from '@preact/signals'
 import { keep, kept } from '../session/kept.ts'
@@ -23,6 +23,9 @@ export const positionFault = signal<PositionFault | null>(null)
 /** Whether this tab is the one that records. */
 export const recordsHere = signal(false)
 export const resting = signal(false)
+
+/** Whether somebody can see this tab. */
+const isSeen = signal(document.visibilityState === 'visible')
 
 const LOCK = 'walk-recorder'
 /** At rest the phone is not asked more often. */
@@ -91,25 +94,8 @@ async function watch(signal: AbortSignal): Promise<void> {
     }
     const why = await watchUntilRest(signal)
     if (why === 'permission') await permissionMayHaveChanged(signal)
-    // The next watch asks for a position.
-    if (why === 'silent') await seen(signal)
   }
 }
-
-/** Resolves when somebody looks, or when the signal aborts: a page out of sight gets no positions. */
-const seen = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (document.visibilityState === 'visible') return resolve()
-    const over = new AbortController()
-    const done = () => {
-      over.abort()
-      resolve()
-    }
-    signal.addEventListener('abort', done, { signal: over.signal })
-    document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && done(), {
-      signal: over.signal,
-    })
-  })
 
 const after = (ms: number, call: () => void) => {
   const timer = setTimeout(call, ms)
@@ -229,8 +215,8 @@ export function stopRecording(): void {
 export function watchRecording(): void {
   if (recording.value) keep(pauses, reopened(pauses.value))
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'hidden' && recording.value)
-      keep(pauses, hindered(pauses.value, 'hidden'))
+    isSeen.value = document.visibilityState === 'visible'
+    if (!isSeen.value && recording.value) keep(pauses, hindered(pauses.value, 'hidden'))
   })
   effect(() => {
     // Also where it was taken back on another phone.
@@ -238,7 +224,7 @@ export function watchRecording(): void {
   })
   effect(() => {
     // After the event nothing is counted, and the screen may go dark.
-    if (recording.value && config.value?.status !== 'ended' && !erasedElsewhere.value) begin()
+    if (recording.value && isSeen.value && config.value?.status !== 'ended' && !erasedElsewhere.value) begin()
     else {
       running?.abort()
       running = null

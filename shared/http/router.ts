@@ -101,7 +101,12 @@ export function serve<E extends Endpoint>(
       forgiveAddress(context, endpoint, call, error)
       throw error
     }
-    return data instanceof Response ? stamp(data, set, requestId) : enveloped(endpoint, data, headersOf())
+    const answer =
+      data instanceof Response ? stamp(data, set, requestId) : enveloped(endpoint, data, headersOf())
+    // What an operator or a proven pilgrim gets is not left in a browser's files.
+    const isPersonal = operator !== null || request.headers.has('authorization')
+    if (isPersonal && !answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
+    return answer
   }
   const answerOrRefuse = async (routed: Routed, requestId: string): Promise<Response> => {
     const { request, set } = routed

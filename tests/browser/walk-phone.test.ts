@@ -45,6 +45,10 @@ describeOnServers('the phone', () => {
       expect(await seriousFaults(page)).toEqual([])
       await photograph(page, 'walk-dark-screen')
       await dark.getByText('Recording goes on.').waitFor()
+      const shown = () => dark.locator('.dark-time').textContent()
+      const before = await shown()
+      await phone.context.clock.runFor(MINUTE + 15_000)
+      expect(await shown()).not.toBe(before)
       await dark.getByRole('button', { name: 'Touch twice to come back' }).click()
       // The second touch may take its time.
       await Bun.sleep(700)

@@ -123,7 +123,9 @@ describeBothStacks('access', (stack) => {
         const passes = ROLE_LEVEL[role] >= needed
         if (passes && UNDONE_BY_NOTHING.has(name)) continue
         test(`with the token of a ${role}`, async () => {
-          const { status } = await call(endpoint, admin(role))
+          const { status, ok, headers } = await call(endpoint, admin(role))
+          // Names and numbers of pilgrims must not stay in the files of a browser.
+          if (ok && needed > 0) expect(headers.get('cache-control')).toMatch(/no-store|private, no-cache/)
           if (passes) expect([401, 403]).not.toContain(name.includes('webhook') ? 200 : status)
           else expect(status).toBe(403)
         })

@@ -159,7 +159,8 @@ export const walk = {
     place: 'Send where I am',
     placeNone: 'Your place is not sent: please write where it was.',
     placeFound: (time: string) => `Your place of ${time} goes along. Only the organisers see it.`,
-    sends: 'Sent are your words, the picture, your name and the kind of your phone.',
+    sends:
+      'Sent are your words, the picture, your name and the kind of your phone. Everybody can read your words; the rest is for the organisers alone.',
     pictureTooLarge: 'This picture can not be read. Please choose another one, or send without.',
     send: 'Send',
     sent: (number: number) => `Thank you. Your report has arrived. It has number ${number}.`,

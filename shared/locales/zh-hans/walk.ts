@@ -151,7 +151,7 @@ export const walk: WalkWords = {
     place: '发送我的位置',
     placeNone: '不会发送您的位置，请写下是在哪里。',
     placeFound: (time) => `会附上您 ${time} 的位置，只有主办方看得到。`,
-    sends: '会发送：您写的字、照片、名字和手机型号。',
+    sends: '会发送：您写的字、照片、名字和手机型号。您写的字所有人都看得到，其他只有主办方看得到。',
     pictureTooLarge: '这张照片读不出来。请换一张，或不附照片直接发送。',
     send: '发送',
     sent: (number) => `谢谢您，反馈已经送达，编号是 ${number}。`,

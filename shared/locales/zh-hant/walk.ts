@@ -151,7 +151,7 @@ export const walk: WalkWords = {
     place: '送出我的位置',
     placeNone: '不會送出您的位置，請寫下是在哪裡。',
     placeFound: (time) => `會附上您 ${time} 的位置，只有主辦單位看得到。`,
-    sends: '會送出：您寫的字、照片、名字和手機型號。',
+    sends: '會送出：您寫的字、照片、名字和手機型號。您寫的字所有人都看得到，其他只有主辦單位看得到。',
     pictureTooLarge: '這張照片讀不出來。請換一張，或不附照片送出。',
     send: '送出',
     sent: (number) => `謝謝您，回報已經送達，編號是 ${number}。`,

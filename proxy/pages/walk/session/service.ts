@@ -131,13 +131,16 @@ function noteConsent({ userId, privacy_agreed: agrees, display_name: name }: Pro
 }
 
 /**
- * A service that does not know the pilgrim, because a backup was restored or the introduction never arrived, is told
- * again who walks (`introduce`). It refuses that of somebody who was erased.
+ * A service that does not know the pilgrim, because a backup was restored, is told again who walks (`introduce`). It
+ * refuses that of somebody who was erased. What the queue has sent before may have made a person without name and
+ * consent.
  */
 function noteFound(asked: Person, answer: Answer<Profile>): void {
   if (answer.ok) keep(erasedElsewhere, false)
-  else if (answer.error.code === 'not-found' && person.value === asked && asked.known)
-    keep(person, { ...asked, known: false })
+  const isUnknown = answer.ok
+    ? asked.name !== '' && answer.data.display_name === null && !answer.data.privacy_agreed
+    : answer.error.code === 'not-found'
+  if (isUnknown && asked.known && person.value === asked) keep(person, { ...asked, known: false })
 }
 
 /** The service has refused something because this pilgrim was erased. With LINE somebody else may have logged in. */

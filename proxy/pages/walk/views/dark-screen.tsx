@@ -4,7 +4,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { numberText, timeText, unitText } from '../format.ts'
 import { positionFault } from '../recording/recorder.ts'
-import { now, profile } from '../session/service.ts'
+import { profile } from '../session/service.ts'
+import { useTime } from './use-time.ts'
 
 export const darkScreen = signal(false)
 
@@ -19,6 +20,7 @@ export function DarkScreen({ words }: { readonly words: WalkWords }) {
   const element = useRef<HTMLDialogElement>(null)
   const isDark = darkScreen.value
   const fault = positionFault.value
+  const time = useTime()
   useEffect(() => {
     if (isDark) element.current?.showModal()
     else element.current?.close()
@@ -41,7 +43,7 @@ export function DarkScreen({ words }: { readonly words: WalkWords }) {
       <p class="dark-figure">
         {numberText(profile.value?.km ?? 0)} <small>{unitText('km')}</small>
       </p>
-      <p class="dark-time">{timeText(now())}</p>
+      <p class="dark-time">{timeText(time)}</p>
       {isDark ? <p>{fault === null ? words.record.darkOn : words.problems[fault]}</p> : null}
       {/* Once is not enough, so that a pocket does not press it; a keyboard and a screen reader press once. */}
       <button type="button" aria-live="polite" onClick={({ detail }) => touch(detail > 0)}>

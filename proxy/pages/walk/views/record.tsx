@@ -1,5 +1,4 @@
 /** Recording the way: the switch, what it does now, and what a web page can not do. */
-import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { Button } from '../../design/button.tsx'
@@ -17,24 +16,12 @@ import {
   stopRecording,
 } from '../recording/recorder.ts'
 import { darkScreen } from './dark-screen.tsx'
-import { consentWithdrawn, now } from '../session/service.ts'
+import { consentWithdrawn } from '../session/service.ts'
 import { Way } from './say.tsx'
+import { useTime } from './use-time.ts'
 import { Notice, View } from './view.tsx'
 
 const RECOMMENDED_NAME = TRACKER_APPS[RECOMMENDED].name
-
-const time = signal(0)
-
-/** The time, read anew every 15 s while somebody looks. */
-function useTime(): number {
-  useEffect(() => {
-    const read = () => (time.value = now())
-    read()
-    const timer = setInterval(read, 15_000)
-    return () => clearInterval(timer)
-  }, [])
-  return Math.max(time.value, lastFix.value?.t ?? 0)
-}
 
 export function Record({ words }: { readonly words: WalkWords }) {
   const { record } = words

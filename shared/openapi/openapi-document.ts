@@ -3,8 +3,7 @@ import { actsForPilgrim, type Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { ErrorBody } from '#shared/contracts/errors.ts'
 import { USER_ID_ALIASES, UserId } from '#shared/contracts/fields.ts'
-import { codeSamples } from './code-samples.ts'
-import { EXAMPLE_DAY, EXAMPLES } from './examples.ts'
+import { EXAMPLE_DAY } from './examples.ts'
 import { type Json, NamedSchemas } from './named-schemas.ts'
 import { refusalsOf } from './refusals.ts'
 import { requestOf } from './requests.ts'
@@ -71,7 +70,6 @@ function securityOf(endpoint: Endpoint): Json[] {
 
 /** What one document is about. */
 interface About {
-  readonly url: string
   readonly bodyBytes: number
   readonly schemas: NamedSchemas
 }
@@ -82,7 +80,7 @@ const titleOf = (id: string): string =>
     .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     .replace(/^./, (first) => first.toUpperCase())
 
-const operationOf = (endpoint: Endpoint, { url, bodyBytes, schemas }: About): Json => ({
+const operationOf = (endpoint: Endpoint, { bodyBytes, schemas }: About): Json => ({
   operationId: endpoint.id,
   summary: titleOf(endpoint.id),
   description: endpoint.summary,
@@ -93,7 +91,6 @@ const operationOf = (endpoint: Endpoint, { url, bodyBytes, schemas }: About): Js
     ...successesOf(endpoint, schemas),
     ...refusalsOf(endpoint, schemas, bodyBytes),
   },
-  'x-codeSamples': codeSamples(endpoint, url, EXAMPLES[endpoint.id]),
 })
 
 /** The path of an endpoint in the notation of OpenAPI. */
@@ -108,11 +105,10 @@ interface Options {
 
 /**
  * The whole document.
- * @param name of the event @param url address of the API
+ * @param name of the event
  */
 export function openApiDocument(
   name: string,
-  url: string,
   { bodyBytes = BODY_BYTES, day = EXAMPLE_DAY }: Options = {},
 ): Json {
   const schemas = new NamedSchemas()
@@ -121,7 +117,6 @@ export function openApiDocument(
   const paths: Record<string, Json> = {}
   for (const endpoint of ENDPOINTS)
     (paths[templateOf(endpoint.path)] ??= {})[endpoint.method.toLowerCase()] = operationOf(endpoint, {
-      url,
       bodyBytes,
       schemas,
     })

@@ -54,7 +54,7 @@ const USER = 'user_id'
 
 /** The generated module. */
 export function clientModule(): string {
-  const document = openApiDocument('the event', 'https://event.example') as unknown as Document
+  const document = openApiDocument('the event') as unknown as Document
   const calls = Object.entries(document.paths)
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]): Call => ({

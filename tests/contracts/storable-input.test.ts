@@ -25,7 +25,7 @@ function faultIn(value: unknown, path = ''): string | null {
   return null
 }
 
-const { paths } = withoutReferences(openApiDocument('x', 'https://x.test')) as {
+const { paths } = withoutReferences(openApiDocument('x')) as {
   paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>
 }
 const bodies = ENDPOINTS.filter(({ bodyKind, body }) => bodyKind === 'json' && body !== Nothing)

@@ -10,7 +10,7 @@ interface Operation {
   readonly responses: Record<string, Answer>
 }
 
-const document = openApiDocument('test', 'https://event.test')
+const document = openApiDocument('test')
 const paths = Object.entries(document.paths as Record<string, Record<string, Operation>>)
   .map(([path, operations]) => ({
     path,

@@ -13,7 +13,7 @@ test('redocly finds no error and nothing to warn of', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'event-openapi-'))
   try {
     const file = join(directory, 'openapi.json')
-    await Bun.write(file, JSON.stringify(openApiDocument('The <Walk>', 'https://event.test')))
+    await Bun.write(file, JSON.stringify(openApiDocument('The <Walk>')))
     const lint = Bun.spawn(
       [
         process.execPath,

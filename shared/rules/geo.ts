@@ -12,6 +12,9 @@ export const isRough = (accuracy: number | null): boolean =>
 
 const RADIANS = Math.PI / 180
 
+/** Metres of a degree of latitude, and of longitude on the equator. */
+export const METRES_PER_DEGREE = 111_195
+
 /** Great-circle distance by haversine, in whole millimetres, so that sums are exact in any grouping. */
 export function distanceMm(
   a: { readonly lat: number; readonly lng: number },

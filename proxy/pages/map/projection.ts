@@ -1,4 +1,5 @@
 /** Mercator, and a camera over it. World coordinates: the whole world is the square from 0 to 1; y grows to the south. */
+import { distanceMm } from '#shared/rules/geo.ts'
 
 export interface Camera {
   /** World coordinates of the centre. */
@@ -92,13 +93,6 @@ export function fitting(bounds: Bounds, size: Size, insets: Insets, maxZoom: num
   })
 }
 
-const EARTH_KM = 6_371.0088
-
 /** Kilometres in a straight line. */
-export function distanceKm(a: { lat: number; lng: number }, b: { lat: number; lng: number }): number {
-  const radians = Math.PI / 180
-  const half = (degrees: number) => Math.sin((degrees * radians) / 2) ** 2
-  const chord =
-    half(b.lat - a.lat) + Math.cos(a.lat * radians) * Math.cos(b.lat * radians) * half(b.lng - a.lng)
-  return 2 * EARTH_KM * Math.asin(Math.min(1, Math.sqrt(chord)))
-}
+export const distanceKm = (a: { lat: number; lng: number }, b: { lat: number; lng: number }): number =>
+  distanceMm(a, b) / 1e6

@@ -1,4 +1,5 @@
 /** Fits the event's route into a square. */
+import { METRES_PER_DEGREE } from '#shared/rules/geo.ts'
 import { simplifyLine } from '#shared/map/simplify-line.ts'
 import type { CardRoute, Place } from './card-facts.ts'
 
@@ -16,7 +17,6 @@ export interface RouteOutline {
 
 /** Details below this size are not visible. */
 const TOLERANCE_PX = 0.5
-const METRES_PER_DEGREE = 111_195
 
 /** Rounded; never a negative zero. */
 const tenths = (px: number): number => Math.round(px * 10) / 10 + 0

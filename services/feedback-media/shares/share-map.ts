@@ -1,4 +1,5 @@
 /** The map of the page of a link: the line of the last hours, the route and its stations, as SVG. */
+import { METRES_PER_DEGREE } from '#shared/rules/geo.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import { simplifyLine } from '#shared/map/simplify-line.ts'
 import type { Place, Route, Station } from '#shared/map/walking-route.ts'
@@ -11,7 +12,6 @@ const MARGIN = 62
 const TOLERANCE = 0.8
 /** Metres; a smaller map would show the noise of the phone. */
 const LEAST_SPAN_M = 900
-const METRES_PER_DEGREE = 111_195
 
 type Projection = (place: Place) => Point
 

@@ -4,6 +4,7 @@
  * The service ignores a point less than 30 s after the last one that it took. So these are not recorded: the distance
  * is the same to the millimetre, and a walk costs a fraction of the battery, the memory and the network.
  */
+import { distanceMm } from '#shared/rules/geo.ts'
 
 /** A position. Times are epoch milliseconds; accuracy and altitude are metres, speed km/h. */
 export interface Fix {
@@ -90,12 +91,6 @@ const isTooFast = (from: Place, to: Place): boolean => {
   return metres >= 10 && (metres / Math.max(1, to.t - from.t)) * 3_600 > MAX_KMH
 }
 
-const RADIUS_M = 6_371_008.8
-const RADIAN = Math.PI / 180
-
-/** Distance on the sphere (haversine), in metres. */
-export function metresBetween(a: Pick<Fix, 'lat' | 'lng'>, b: Pick<Fix, 'lat' | 'lng'>): number {
-  const half = (degrees: number) => Math.sin((degrees * RADIAN) / 2) ** 2
-  const h = half(b.lat - a.lat) + Math.cos(a.lat * RADIAN) * Math.cos(b.lat * RADIAN) * half(b.lng - a.lng)
-  return 2 * RADIUS_M * Math.asin(Math.min(1, Math.sqrt(h)))
-}
+/** Distance on the sphere, in metres. */
+export const metresBetween = (a: Pick<Fix, 'lat' | 'lng'>, b: Pick<Fix, 'lat' | 'lng'>): number =>
+  distanceMm(a, b) / 1_000

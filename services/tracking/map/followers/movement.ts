@@ -1,4 +1,5 @@
 /** How fast the middle of the walk moves, and when it is expected at the next stations. */
+import { METRES_PER_DEGREE } from '#shared/rules/geo.ts'
 import type { MapPlace, StationEstimate } from '#shared/contracts/map.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { End } from '#shared/map/front-and-tail.ts'
@@ -16,7 +17,6 @@ const LEAST_KMH = 0.5
 /** A fast procession walks at 6 or 7 km/h. */
 const MOST_KMH = 8
 const MOST_M_PER_MS = (MOST_KMH * 1_000) / HOUR_MS
-const METRES_A_DEGREE = 111_195
 const FARTHEST_MS = 12 * HOUR_MS
 
 /** Where the middle was, at a time in epoch milliseconds. */
@@ -68,8 +68,8 @@ export function speedOf(samples: readonly Sample[], middle: End | null, nowMs: n
 const moveBetween = (from: End, to: End): readonly [number, number] =>
   from.alongM === null || to.alongM === null
     ? [
-        (to.lng - from.lng) * METRES_A_DEGREE * Math.cos((to.lat * Math.PI) / 180),
-        (to.lat - from.lat) * METRES_A_DEGREE,
+        (to.lng - from.lng) * METRES_PER_DEGREE * Math.cos((to.lat * Math.PI) / 180),
+        (to.lat - from.lat) * METRES_PER_DEGREE,
       ]
     : [to.alongM - from.alongM, 0]
 

@@ -1,7 +1,7 @@
 /** What the queue takes, and what it says of what it cannot take: times, places, pilgrims. */
 import { expect, test } from 'bun:test'
 import { createClient, createMemoryStore, createTrackQueue, type Identity } from '#shared/client/index.ts'
-import { readTime } from '#shared/client/queue/read-time.ts'
+import { readTime } from '#shared/client/queue/queued-point.ts'
 import { openSqliteStore } from '#shared/client/queue/sqlite-store.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import { parseSentTime } from '#shared/rules/sent-time.ts'

@@ -2,7 +2,7 @@
 import { type Answer, type ClientError, failure } from '../answer.ts'
 import type { CallOptions, Client, Data } from '../create-client.ts'
 import { asSent, fittingBatch } from './queued-point.ts'
-import { sentenceOf } from './rejection-sentences.ts'
+import type { PointRejection } from '../api.ts'
 import type { Kind, QueuedPoint, RejectedPoint } from './store.ts'
 
 /** What one request did. */
@@ -69,3 +69,18 @@ function covering(batch: readonly QueuedPoint[], answer: Answer<Data<'syncTrack'
     return failure('unexpected', 'The service took none of the points and refused none.', answer.status)
   return { ...answer, data: { kind: 'track', durable, rejected, answer: answer.data } }
 }
+
+const SENTENCES: Readonly<Partial<Record<PointRejection, string>>> = {
+  'no-timestamp': 'The point has no time.',
+  'invalid-timestamp': 'The time of the point cannot be read.',
+  'in-seconds': 'The time of the point is in seconds; it must be in milliseconds.',
+  'in-the-future': 'The time of the point lies in the future: the clock of the device is wrong.',
+  'too-old': 'The point is older than the service accepts.',
+  'out-of-bounds': 'There is no such place on Earth: lat or lng is out of range.',
+  'invalid-position': 'The place of the point cannot be read.',
+  'invalid-field': 'Another field of the point is wrong.',
+}
+
+/** A sentence for people. */
+const sentenceOf = (reason: PointRejection): string =>
+  SENTENCES[reason] ?? `The service does not take the point (${reason}).`

@@ -122,7 +122,6 @@ export const own = {
       'The organisers have nothing about you any more. Everything was deleted, perhaps on another phone. This phone sends nothing now.',
     goneRest: 'When you start anew, what is left on this phone is deleted, too.',
     goneStart: 'Start anew',
-    goneStill: (time: string) => `Asked again at ${time}: your data are still deleted.`,
   },
   recovery: {
     title: 'Recovery code',

@@ -114,7 +114,6 @@ export const own: OwnWords = {
     goneWhy: '主办方已经没有您的数据，可能是在另一部手机上全部删除了。这部手机现在不会发送任何东西。',
     goneRest: '重新开始时，这部手机里剩下的也会删除。',
     goneStart: '重新开始',
-    goneStill: (time) => `${time} 再查了一次，您的数据仍是删除的。`,
   },
   recovery: {
     title: '恢复码',

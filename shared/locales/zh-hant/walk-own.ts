@@ -114,7 +114,6 @@ export const own: OwnWords = {
     goneWhy: '主辦單位已經沒有您的資料，可能是在另一支手機上全部刪除了。這支手機現在不會送出任何東西。',
     goneRest: '重新開始時，這支手機裡剩下的也會刪除。',
     goneStart: '重新開始',
-    goneStill: (time) => `${time} 再查了一次，您的資料仍是刪除的。`,
   },
   recovery: {
     title: '救援碼',

@@ -1074,6 +1074,7 @@ export interface Profile {
     en: string
   }
   icon: string
+  /** Others get it rounded down while the event runs: whole kilometres below 10, whole fives above */
   km: number
   checkins: number
   /** What is still needed for the next level; null at level 9 */
@@ -1085,7 +1086,7 @@ export interface Profile {
   carbon_kg: number
   /** Compared with the same distance by bus */
   carbon_saved_kg: number
-  /** Masked except for the last two digits */
+  /** Masked except for the last two digits; others get no digit */
   phone: string | null
   survey_completed: 0 | 1
   privacy_agreed: boolean
@@ -1617,6 +1618,7 @@ export interface UserDetail {
     en: string
   }
   icon: string
+  /** Others get it rounded down while the event runs: whole kilometres below 10, whole fives above */
   km: number
   checkins: number
   /** What is still needed for the next level; null at level 9 */

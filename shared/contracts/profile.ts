@@ -32,7 +32,11 @@ export const Profile = z.object({
   level: z.int().min(1).max(9),
   level_name: z.object({ zh: z.string(), en: z.string() }),
   icon: z.string(),
-  km: z.number(),
+  km: z
+    .number()
+    .describe(
+      'Others get it rounded down while the event runs: whole kilometres below 10, whole fives above',
+    ),
   checkins: z.int(),
   next_level: z
     .object({ level: z.int(), km_needed: z.number(), checkins_needed: z.int() })
@@ -40,7 +44,7 @@ export const Profile = z.object({
     .describe('What is still needed for the next level; null at level 9'),
   carbon_kg: z.number(),
   carbon_saved_kg: z.number().describe('Compared with the same distance by bus'),
-  phone: z.string().nullable().describe('Masked except for the last two digits'),
+  phone: z.string().nullable().describe('Masked except for the last two digits; others get no digit'),
   survey_completed: z.literal([0, 1]),
   privacy_agreed: z.boolean(),
   privacy_agreed_at: Time.nullable(),

@@ -32,9 +32,9 @@ const inDay = (tx: Query, { userId, span: [fromMs, toMs] }: DayAsked) => tx`
     AND recorded_at < to_timestamp(${toMs}::float8 / 1000)`
 
 /**
- * The points that the fold looks at, in its order: of all points inside the area that are not rough the first one, and then always the
- * first that is `MIN_ELAPSED_MS` after the last one looked at. The fold of these gives the same segments as the fold of
- * all, because it leaves out the others. At most 2,882 of a day of 24 hours, however many points it has.
+ * The points that the fold looks at, in its order: of all points inside the area that are not rough the first one, and
+ * then always the first that is `MIN_ELAPSED_MS` after the last one looked at. The fold of these gives the same segments
+ * as the fold of all, because it leaves out the others. At most 2,882 of a day of 24 hours, however many points it has.
  * @param added pending points of the day
  * @param anchorMs time of the anchor with which the day begins; null: there is none
  */

@@ -80,7 +80,8 @@ const readPast = (given: Given, userId: string): Promise<readonly Place[]> =>
         ) p
         CROSS JOIN (
           SELECT (extract(epoch FROM first_seen) * 1000)::float8 AS first_ms,
-                 (extract(epoch FROM last_seen) * 1000)::float8 AS last_ms
+                 -- Nothing of today changes which places are looked at.
+                 least((extract(epoch FROM last_seen) * 1000)::float8, ${midnightOf(given)}::float8) AS last_ms
           FROM pilgrim_totals WHERE user_id = ${userId}
         ) w
         GROUP BY floor((p.t - w.first_ms) / greatest((w.last_ms - w.first_ms) / ${SLOTS}::int, 1))

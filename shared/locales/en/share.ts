@@ -7,7 +7,7 @@ export const SHARE: ShareWords = {
   somebody: 'A pilgrim',
   title: (name, event) => `${name} on the way · ${event}`,
   description: ({ km, checkins, level }) => `${km} km, ${counted(checkins, 'check-in')}, ${level}`,
-  imageAlt: (name) => `The card of ${name}: level, distance, check-ins and the way so far`,
+  imageAlt: (name) => `The card of ${name}: level, distance, check-ins and the route`,
   km: 'Distance',
   checkins: 'Check-ins',
   level: 'Level',

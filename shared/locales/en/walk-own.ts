@@ -55,7 +55,7 @@ export const own = {
     cardSoon: 'Your achievement card is complete as soon as your check-ins have arrived.',
     seeCard: 'See my card',
     saveCard: 'Save the picture',
-    cardAlt: 'Your card: level, distance, check-ins and the way',
+    cardAlt: 'Your card: level, distance, check-ins and the route',
     locked: (checkIns: number, survey: boolean, phone: boolean) =>
       `For the achievement card you still need ${[checkIns > 0 && count(checkIns, 'check-in', 'check-ins'), survey && 'the survey', phone && 'a phone number'].filter(Boolean).join(', ')}.`,
     privacy: 'Privacy',

@@ -111,7 +111,7 @@ export const walk = {
   way,
   share: {
     title: 'Show my walk to others',
-    why: 'Make a link, and send it to your family: they see where you are. A link to your card shows your figures and a drawing of your way, without a map; who knows the route can guess from it how far you have come. You can stop each at any time.',
+    why: 'Make a link, and send it to your family: they see where you are. A link to your card shows your figures, rounded, and the stations that you passed on earlier days, not where you are. You can stop each at any time.',
     make: 'Show my card only',
     makeLive: (hours: number) => `Let my family see where I am (${hours} hours)`,
     showName: 'Show my name',

@@ -54,7 +54,7 @@ export const own: OwnWords = {
     cardSoon: 'チェックインが届くと、達成カードができます。',
     seeCard: 'カードを見る',
     saveCard: '画像を保存',
-    cardAlt: 'あなたのカード：レベル、距離、チェックイン、歩いた道',
+    cardAlt: 'あなたのカード：レベル、距離、チェックイン、道のり',
     locked: (checkIns, survey, phone) =>
       `達成カードまで、あと${[checkIns > 0 && `チェックイン ${checkIns}\u00a0回`, survey && 'アンケート', phone && '電話番号'].filter(Boolean).join('、')}です。`,
     privacy: '個人情報',

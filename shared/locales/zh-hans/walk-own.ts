@@ -53,7 +53,7 @@ export const own: OwnWords = {
     cardSoon: '打卡送达后，您的成就卡就完成了。',
     seeCard: '看我的卡片',
     saveCard: '存成图片',
-    cardAlt: '您的卡片：等级、里程、打卡与走过的路',
+    cardAlt: '您的卡片：等级、里程、打卡与路线',
     locked: (checkIns, survey, phone) =>
       `还差${[checkIns > 0 && ` ${checkIns}\u00a0次打卡`, survey && '问卷', phone && '电话号码'].filter(Boolean).join('、')}，就有成就卡。`,
     privacy: '隐私',

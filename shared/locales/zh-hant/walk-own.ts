@@ -53,7 +53,7 @@ export const own: OwnWords = {
     cardSoon: '打卡送達後，您的成就卡就完成了。',
     seeCard: '看我的卡片',
     saveCard: '存成圖片',
-    cardAlt: '您的卡片：等級、里程、打卡與走過的路',
+    cardAlt: '您的卡片：等級、里程、打卡與路線',
     locked: (checkIns, survey, phone) =>
       `還差${[checkIns > 0 && ` ${checkIns}\u00a0次打卡`, survey && '問卷', phone && '電話號碼'].filter(Boolean).join('、')}，就有成就卡。`,
     privacy: '個資',

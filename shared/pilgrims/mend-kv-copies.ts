@@ -1,6 +1,6 @@
 /**
  * Compares what the kv holds beside Postgres: who is hidden, whose points are refused, and who was erased. Postgres
- * decides; a difference (a commit that failed after the kv was told, an upgrade, a hand at Redis) is mended.
+ * decides; a difference (a commit that failed after the kv was told, an upgrade) is mended.
  */
 import { eq, or } from 'drizzle-orm'
 import type { Database } from '#shared/db/db.ts'

@@ -54,8 +54,7 @@ test('shows every operation, finds one, tries a check-in, and sends the token th
   const docs = page.locator('rapi-doc')
   expect(await docs.locator('.nav-bar-path').count()).toBe(ENDPOINTS.length)
 
-  await docs.getByText('TypeScript', { exact: true }).click()
-  await docs.getByText('await fetch(').first().waitFor()
+  await docs.getByText('curl -X POST').first().waitFor()
   await docs.getByRole('button', { name: 'TRY', exact: true }).click()
   await docs.getByText('Response Status: Accepted:202').waitFor()
   await page.screenshot({ path: join(run.dataDir, 'docs.png') })

@@ -14,9 +14,12 @@ const INSET = 84
 const MAX_STATIONS = 40
 
 /** The emblem of an event without a route: a winding path into the hills. */
+const HILL_PATH = 'M120 330 C 190 300, 330 315, 300 255 S 150 230, 185 180 S 285 160, 240 105'
 const EMBLEM = `
-  <path d="M120 330 C 190 300, 330 315, 300 255 S 150 230, 185 180 S 285 160, 240 105" fill="none" stroke="${GOLD_DEEP}" stroke-opacity=".55" stroke-width="14" stroke-linecap="round"/>
-  <path d="M120 330 C 190 300, 330 315, 300 255 S 150 230, 185 180 S 285 160, 240 105" fill="none" stroke="${GOLD_LIGHT}" stroke-width="6" stroke-linecap="round"/>
+  <g fill="none" stroke-linecap="round">
+    <path d="${HILL_PATH}" stroke="${GOLD_DEEP}" stroke-opacity=".55" stroke-width="14"/>
+    <path d="${HILL_PATH}" stroke="${GOLD_LIGHT}" stroke-width="6"/>
+  </g>
   <path d="M240 105 v-44 l30 11 l-30 11" fill="${GOLD}" stroke="${GOLD}" stroke-width="5" stroke-linejoin="round"/>`
 
 /** Contour lines, as on a hiking map: the same hills on every card. */

@@ -8,7 +8,7 @@ import type { Place, Route, Station } from '#shared/map/walking-route.ts'
 import { stretchWalked } from '#shared/rules/along-route.ts'
 import type { CardRoute } from '../card-design/card-facts.ts'
 
-/** Positions of the way that are looked at; a slot of nine days is a quarter of an hour. */
+/** Places of the way that are looked at; a slot of nine days is a quarter of an hour. */
 const SLOTS = 900
 /** Nine days of ten hours with a point a second are 324,000. Of more points only the first are looked at. */
 const MAX_POINTS = 500_000
@@ -19,8 +19,7 @@ type Given = Pick<ServiceContext, 'db' | 'calendar' | 'config' | 'now'>
 const midnightOf = ({ calendar, now }: Given): number => calendar.span(calendar.day(now()))[0]
 
 /** Number of stored points of days that are over: the stretch changes only with it. */
-export async function countPastPoints(given: Given, userId: string): Promise<number> {
-  const { db, calendar, now } = given
+export async function countPastPoints({ db, calendar, now }: Given, userId: string): Promise<number> {
   const [row] = await db.read(
     () => db.sql<[{ points: number }]>`
       SELECT coalesce(sum(points), 0)::float8 AS points FROM pilgrim_days

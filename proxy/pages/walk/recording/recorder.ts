@@ -1,6 +1,6 @@
 /**
  * Records the way while the page is in sight: out of sight it gets no positions. One tab records for all; when it is
- * closed, hidden or crashes, another one takes over. What is recorded goes to the queue, and is on the device before anything else happens.
+ * closed, hidden or crashes, another one takes over. What is recorded is in the queue before anything else happens.
  */
 import { effect, signal } from '@preact/signals'
 import { keep, kept } from '../session/kept.ts'
@@ -30,17 +30,20 @@ const isSeen = signal(document.visibilityState === 'visible')
 const LOCK = 'walk-recorder'
 /** At rest the phone is not asked more often. */
 const REST_MS = 30_000
+const MINUTE_MS = 60_000
 
 /** Takes a position: records it if it matters. */
 async function take(fix: Fix): Promise<void> {
   // A position that was asked for before the pilgrim stopped, or took the consent back.
   if (!recording.value) return
   positionFault.value = null
-  lastFix.value = fix
   const { state, record, skipped } = filterFix(filter.value, fix)
   const before = pauses.value
-  if (skipped === 'rough') fail('rough')
-  else keep(pauses, received(before, fix.t))
+  if (skipped === 'rough') noteRough(fix)
+  else {
+    lastFix.value = fix
+    keep(pauses, received(before, fix.t))
+  }
   for (const { t, ...fields } of record)
     if (!(await keepPoint('track', { ...fields, timestamp: t, source: 'walk' }))) {
       // Nothing was recorded, so the log has a gap here.
@@ -54,6 +57,12 @@ async function take(fix: Fix): Promise<void> {
   if (skipped === 'rough') return
   if (kept !== undefined) noteTrail(kept)
   resting.value = isResting(state, fix.t)
+}
+
+/** Satellites take a moment, so it is no fault at once. */
+function noteRough({ t }: Fix): void {
+  keep(pauses, hindered(pauses.value, 'rough'))
+  if (t - (pauses.value.lastMs ?? t) >= MINUTE_MS) positionFault.value = 'rough'
 }
 
 function fail(fault: PositionFault): void {

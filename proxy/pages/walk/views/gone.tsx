@@ -1,4 +1,4 @@
-/** The pilgrim was erased elsewhere: the service takes nothing of them. */
+/** The pilgrim was erased elsewhere. What is left on this phone is forgotten when they say so. */
 import { useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
@@ -9,7 +9,6 @@ import { queue, waiting } from '../session/queue.ts'
 import { SaveWaiting } from './waiting.tsx'
 import { Notice, View } from './view.tsx'
 
-/** What is left on this phone is forgotten when the pilgrim says so. */
 export function Gone({ words }: { readonly words: WalkWords }) {
   const { data } = words
   const error = useSignal<ClientError | null>(null)

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { Page } from './browser.ts'
 import type { OpenMap } from './map-gestures.suite.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { heard } from './map-page.ts'
 
 /** In Qingshui, south of Dajia. */
@@ -42,6 +43,13 @@ const shownNotifications = (page: Page): Promise<string[]> =>
     return (await registration.getNotifications()).map(({ title }) => title)
   })
 
+/** The page says it at once; the service worker shows it a moment later. */
+const notified = (page: Page, text: string) =>
+  until(async () => (await shownNotifications(page)).join() === text, {
+    timeoutMs: 5_000,
+    what: `the notification alone: ${text}`,
+  })
+
 export function readerTests(open: OpenMap): void {
   test('who waits at a station is told once when the procession is near, and once when it is there', async () => {
     let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
@@ -65,13 +73,13 @@ export function readerTests(open: OpenMap): void {
       data.estimates = [{ station: STATION, front_at: inMinutes(15), middle_at: inMinutes(30) }]
     })
     await heard(page, '隊伍約 15 分鐘後到達彰化')
-    expect(await shownNotifications(page)).toEqual(['隊伍約 15 分鐘後到達彰化'])
+    await notified(page, '隊伍約 15 分鐘後到達彰化')
     answers!((data) => {
       data.front!.route_km = 90
     })
     await heard(page, '隊伍前段到達彰化了')
     // The second one replaces the first: both have the same tag.
-    expect(await shownNotifications(page)).toEqual(['隊伍前段到達彰化了'])
+    await notified(page, '隊伍前段到達彰化了')
     await page.reload()
     // The tail is far behind: that is no procession which passes now.
     await page.getByText('部分已通過').first().waitFor()

@@ -186,10 +186,6 @@ describeOnServers('own matters', () => {
       await photograph(other, 'walk-gone')
       // A point that was still on its way is refused.
       expect((await checkIn(app.stack, userId)).status).toBe(410)
-      const answered = other.waitForResponse(/\/api\/event\/user\//)
-      await other.getByRole('button', { name: 'Try again' }).click()
-      expect((await answered).status()).toBe(404)
-      await other.getByText('your data are still deleted').waitFor()
       await other.getByRole('button', { name: 'Start anew' }).click()
       await other.getByText(/Everything about you is deleted|being deleted/).waitFor()
       expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)

@@ -86,7 +86,7 @@ async function seesCard(app: WalkApp, page: Page): Promise<void> {
   }
   await page.goto(app.address('#me'))
   await page.getByRole('button', { name: 'See my card' }).click()
-  const picture = page.getByAltText('Your card: level, distance, check-ins and the way')
+  const picture = page.getByAltText('Your card: level, distance, check-ins and the route')
   await picture.waitFor()
   await page.waitForFunction(
     () => document.querySelector<HTMLImageElement>('.own-card')?.naturalWidth === 1_200,

@@ -6,10 +6,8 @@ import { lastFix, noteCheckIn, recordsHere } from '../recording/recorder.ts'
 import { keepPoint, lastCheckIn } from '../session/queue.ts'
 import { now } from '../session/service.ts'
 
-export type CheckInFault = PositionFault
-
 export const checkingIn = signal(false)
-export const checkInFault = signal<CheckInFault | null>(null)
+export const checkInFault = signal<PositionFault | null>(null)
 
 /** The recorder's last position is of here while it is not older. */
 const FRESH_MS = 10_000

@@ -3,9 +3,8 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/walk-words.ts'
 import { numberText, timeText, unitText } from '../format.ts'
-import { positionFault } from '../recording/recorder.ts'
-import { profile } from '../session/service.ts'
-import { useTime } from './use-time.ts'
+import { lastFix, positionFault } from '../recording/recorder.ts'
+import { now, profile } from '../session/service.ts'
 
 export const darkScreen = signal(false)
 
@@ -15,6 +14,19 @@ const SECOND_TOUCH_MS = 3_000
 const LEAVE_AFTER_MS = 400
 /** The first touch was made, and waits for the second. */
 const touched = signal(false)
+
+const time = signal(0)
+
+/** The time, read anew every 15 s while somebody looks. */
+export function useTime(): number {
+  useEffect(() => {
+    const read = () => (time.value = now())
+    read()
+    const timer = setInterval(read, 15_000)
+    return () => clearInterval(timer)
+  }, [])
+  return Math.max(time.value, lastFix.value?.t ?? 0)
+}
 
 export function DarkScreen({ words }: { readonly words: WalkWords }) {
   const element = useRef<HTMLDialogElement>(null)

@@ -15,10 +15,9 @@ import {
   startRecording,
   stopRecording,
 } from '../recording/recorder.ts'
-import { darkScreen } from './dark-screen.tsx'
+import { darkScreen, useTime } from './dark-screen.tsx'
 import { consentWithdrawn } from '../session/service.ts'
 import { Way } from './say.tsx'
-import { useTime } from './use-time.ts'
 import { Notice, View } from './view.tsx'
 
 const RECOMMENDED_NAME = TRACKER_APPS[RECOMMENDED].name

@@ -24,23 +24,29 @@ const WAIT_MS = 1_000
 const USAGE = `Computes all totals (pilgrims, days, hours, modes, map cells, reports, surveys) again from their sources, and corrects
 every difference. Flushes wait until it ends; check-ins do not.
 
-  bun run rebuild [--check]
+  bun run rebuild [--check] [--drop-erased-reports]
 
-  --check   report differences, and change nothing
-  --help    print this text
+  --check                 report differences, and change nothing
+  --drop-erased-reports   take the kilometres and counts that erased people reported out of the event's carbon
+  --help                  print this text
 
 Exit codes: 0 no difference is left, 1 --check found a difference, 2 failed or wrong command line.`
 
 /**
  * Finds every difference between the projections and their sources, and corrects it unless `check` is set. Flushes
  * and erasures wait during the transaction.
+ * @param dropErased takes what erased people reported out of the totals
  * @param tell receives one line for each difference, in a stable order
  * @returns the number of differences
  */
 export async function rebuild(
   db: Database,
   calendar: Calendar,
-  { check, tell }: { readonly check: boolean; readonly tell: (line: string) => void },
+  {
+    check,
+    dropErased = false,
+    tell,
+  }: { readonly check: boolean; readonly dropErased?: boolean; readonly tell: (line: string) => void },
 ): Promise<number> {
   const differences = new Differences(tell)
   try {
@@ -51,7 +57,7 @@ export async function rebuild(
   } catch (error) {
     if (!(error instanceof CheckRolledBack)) throw error
   }
-  await rebuildReportTotals(db, differences, !check)
+  await rebuildReportTotals(db, differences, { mend: !check, dropErased })
   return differences.count
 }
 
@@ -68,14 +74,17 @@ async function reconcileAll(tx: Query, calendar: Calendar, differences: Differen
 
 /** The command. @returns its exit code */
 async function main(): Promise<number> {
-  const { check } = readCommandLine(USAGE, { check: { type: 'boolean', default: false } }).values
+  const { check, 'drop-erased-reports': dropErased } = readCommandLine(USAGE, {
+    check: { type: 'boolean', default: false },
+    'drop-erased-reports': { type: 'boolean', default: false },
+  }).values
   const config = readConfig(environment())
   const unlock = config.databaseUrl === '' ? lockDataDirectory(config.dataDir, WAIT_MS) : () => undefined
   const db = await openDatabase({ url: config.databaseUrl, dir: join(config.dataDir, 'db'), statementMs: 0 })
   try {
     await expectSchema(db.sql)
     const calendar = createCalendar(config.timeZone)
-    const count = await rebuild(db, calendar, { check, tell: (line) => console.log(line) })
+    const count = await rebuild(db, calendar, { check, dropErased, tell: (line) => console.log(line) })
     console.log(
       count === 0 ? 'Nothing differs.' : `${count} rows differ${check ? '.' : ' and are corrected.'}`,
     )

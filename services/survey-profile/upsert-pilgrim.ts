@@ -1,11 +1,11 @@
 /** Writes a pilgrim's row. Creates it if needed, and changes only the fields that were sent. */
 import { eq } from 'drizzle-orm'
-import { normalizeModes, MAX_MODES } from '#shared/contracts/profile.ts'
+import { MAX_MODES, MAX_REPORTED_KM, normalizeModes } from '#shared/contracts/profile.ts'
 import { invalid } from '#shared/http/errors.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
 import { addToReportTotals } from '#shared/pilgrims/report-totals.ts'
-import type { Reported } from '#shared/rules/reported-carbon.ts'
+import { type Reported, reportedAmounts } from '#shared/rules/reported-carbon.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 type Row = typeof pilgrims.$inferSelect
@@ -36,7 +36,7 @@ export async function upsertPilgrim(
 /**
  * Merges reported amounts into a pilgrim whose row the transaction has locked. A given amount replaces the one of the
  * same name.
- * @throws Refusal 400 when the pilgrim would have reported too many modes
+ * @throws Refusal 400 when the pilgrim would have reported too many modes, or too many kilometres of one
  */
 export async function mergeReported(tx: Writer, held: Row, given: Reported): Promise<void> {
   const consumption = { ...held.consumption, ...given.consumption }
@@ -47,6 +47,12 @@ export async function mergeReported(tx: Writer, held: Row, given: Reported): Pro
     throw invalid(
       `transport: with those of earlier calls there would be ${modes} modes, and at most ${MAX_MODES} are possible; use their names`,
     )
+  const was = reportedAmounts({ consumption: {}, transport: before })
+  for (const [mode, { amount }] of reportedAmounts({ consumption: {}, transport }))
+    if (amount > MAX_REPORTED_KM * 1e6 && amount > (was.get(mode)?.amount ?? 0))
+      throw invalid(
+        `transport: with those of earlier calls there would be more than 5,000 km by ${mode}; an unknown mode counts as bus`,
+      )
   await tx.update(pilgrims).set({ consumption, transport }).where(eq(pilgrims.userId, held.userId))
   await addToReportTotals(tx, held, { consumption, transport })
 }

@@ -1807,7 +1807,7 @@ export interface UserSyncRequest {
     recycle?: number | null | undefined
     hotel?: number | null | undefined
   } | null | undefined
-  /** Self-reported kilometres by mode; an unknown mode counts as bus */
+  /** Self-reported kilometres by mode; an unknown mode counts as bus. At most 5,000 a mode, with what earlier calls reported */
   transport?: Record<string, number> | null | undefined
 }
 

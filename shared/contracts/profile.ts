@@ -72,7 +72,10 @@ const replacement = (max: number) =>
     .nullish()
     .transform((value) => withoutDirections(value ?? '').trim() || null)
 
-const Count = z.int().min(0).max(1_000_000)
+const Count = z.int().min(0).max(5_000)
+
+/** More than a body can travel during the event: a bound of what one invented report adds to the event's totals. */
+export const MAX_REPORTED_KM = 5_000
 
 /** Maximum number of modes that a pilgrim may report, including those of earlier calls. */
 export const MAX_MODES = 20
@@ -93,7 +96,7 @@ export const UserSyncRequest = z.object({
       'Numbers of water bottles, recycled bottles and hotel nights; each one replaces its stored value',
     ),
   transport: z
-    .record(text(MAX_MODE), z.number().min(0).max(1_000_000))
+    .record(text(MAX_MODE), z.number().min(0).max(MAX_REPORTED_KM))
     .refine((given) => Object.keys(given).length <= MAX_MODES, {
       error: `must name at most ${MAX_MODES} modes`,
     })
@@ -105,7 +108,9 @@ export const UserSyncRequest = z.object({
     })
     .transform(normalizeModes)
     .nullish()
-    .describe('Self-reported kilometres by mode; an unknown mode counts as bus'),
+    .describe(
+      'Self-reported kilometres by mode; an unknown mode counts as bus. At most 5,000 a mode, with what earlier calls reported',
+    ),
 })
 export type UserSyncRequest = z.infer<typeof UserSyncRequest>
 

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { mergeReported, upsertPilgrim } from '#services/survey-profile/upsert-pilgrim.ts'
 import type { Answers } from '#shared/contracts/survey.ts'
 import { addErasedReportTotals, recountReported } from '#shared/pilgrims/report-totals.ts'
-import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
+import { consumptionMg, reportedAmounts, transportSums } from '#shared/rules/reported-carbon.ts'
 import { countSurvey, recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { describeFlushHarness, type FlushHarness } from '../scheduler/flush-harness.ts'
@@ -65,8 +65,35 @@ describeFlushHarness('kept sums', (harness) => {
       await addErasedReportTotals(tx, rows[0]!)
     })
     expect(await reportedSums(harness)).toEqual(kept)
-    await harness.db.sql.begin(recountReported)
+    await harness.db.sql.begin((tx) => recountReported(tx))
     expect(await reportedSums(harness)).toEqual(kept)
+    // An operator who finds the reports of erased people invented drops them, and only them.
+    await harness.db.sql.begin((tx) => recountReported(tx, { dropErased: true }))
+    const ofOthers = rows.slice(1).flatMap((row) => [...reportedAmounts(row).values()])
+    const left = await reportedSums(harness)
+    expect(left).not.toEqual(kept)
+    expect(left.reduce((sum, { mg }) => sum + mg, 0)).toBe(
+      ofOthers.reduce((sum, { carbonMg }) => sum + carbonMg, 0),
+    )
+  }, 30_000)
+
+  test('of reports: nobody reports more than 5,000 km a mode, in any spelling or number of calls', async () => {
+    await harness.db.sql`TRUNCATE reported_sums`
+    const report = (transport: Record<string, number>) =>
+      harness.db.orm.transaction(async (tx) =>
+        mergeReported(tx, await upsertPilgrim(tx, 'far', {}, harness.nowMs), { consumption: {}, transport }),
+      )
+    await report({ bus: 2_000, car: 5_000 })
+    await report({ sled: 3_000 })
+    const kept = await reportedSums(harness)
+    expect(kept.find(({ name }) => name === 'bus')?.amount).toBe(5_000 * 1e6)
+    expect(await report({ raft: 1 }).catch(String)).toContain('5,000 km')
+    expect(await report({ bus: 2_001 }).catch(String)).toContain('5,000 km')
+    expect(await reportedSums(harness)).toEqual(kept)
+    // What was stored before there was a bound hinders nobody who reports less, or something else.
+    await harness.db.sql`UPDATE pilgrims SET transport = '{"car": 900000}'::jsonb WHERE user_id = 'far'`
+    await report({ car: 800_000, walk: 5 })
+    expect(await report({ car: 800_001 }).catch(String)).toContain('5,000 km')
   }, 30_000)
 
   test('of surveys: given, given again, erased', async () => {

@@ -16,11 +16,15 @@ const TOTALS_OF = {
 /** Thrown to roll back the corrections of a check. */
 export class CheckRolledBack extends Error {}
 
-/** Reconciles these totals, each kind in its own transaction. @param mend false only reports differences */
+/**
+ * Reconciles these totals, each kind in its own transaction.
+ * @param mend false only reports differences
+ * @param dropErased removes what erased people reported
+ */
 export async function rebuildReportTotals(
   db: Database,
   differences: Differences,
-  mend: boolean,
+  { mend, dropErased }: { readonly mend: boolean; readonly dropErased: boolean },
 ): Promise<void> {
   const recount = (tables: readonly (keyof typeof TOTALS_OF)[], count: (tx: Query) => Promise<void>) =>
     db.sql
@@ -36,7 +40,7 @@ export async function rebuildReportTotals(
       .catch((error: unknown) => {
         if (!(error instanceof CheckRolledBack)) throw error
       })
-  await recount(['reported_sums'], recountReported)
+  await recount(['reported_sums'], (tx) => recountReported(tx, { dropErased }))
   await recount(['survey_questions', 'survey_counts'], recountSurveys)
 }
 

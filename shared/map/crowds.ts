@@ -2,6 +2,7 @@
  * Crowds for the public map: a quadtree of the map's cells from zoom 10 to 18, each divided as long as enough people
  * are in it (spatial cloaking; Gruteser and Grunwald, MobiSys 2003).
  */
+import { eachOf, sorted } from '#shared/runtime/in-turns.ts'
 import { type Cell, cellAt, MAX_ZOOM } from './cells.ts'
 
 /** The widest cells that form crowds, about 1.4 km. */
@@ -24,18 +25,19 @@ export interface Crowd {
 /**
  * Groups people into the finest cells with at least `least` of them, each person in one crowd. People whose finer cells
  * have fewer are grouped in the wider cell; if they are too few alone, the smallest crowd within it joins them. So
- * everybody with enough people in the same cell of zoom 10 is in a crowd. All others are left out.
+ * everybody with enough people in the same cell of zoom 10 is in a crowd. All others are left out. Computed in turns of
+ * the event loop (`inTurns`), for half a million people take seconds.
  *
  * @param least people in a crowd, at least 1
  * @returns crowds in the order of their cells, independent of the order of the people
  */
-export function groupIntoCrowds(people: readonly Seen[], least: number): Crowd[] {
+export function* groupIntoCrowds(people: readonly Seen[], least: number): Generator<void, readonly Crowd[]> {
   const xs = new Int32Array(people.length)
   const ys = new Int32Array(people.length)
   const times = new Float64Array(people.length)
   const widest = new Map<number, number[]>()
   const up = MAX_ZOOM - WIDEST_ZOOM
-  for (const [i, { lat, lng, t }] of people.entries()) {
+  yield* eachOf(people, ({ lat, lng, t }, i) => {
     const { x, y } = cellAt(lat, lng, MAX_ZOOM)
     xs[i] = x
     ys[i] = y
@@ -44,12 +46,20 @@ export function groupIntoCrowds(people: readonly Seen[], least: number): Crowd[]
     const held = widest.get(key)
     if (held === undefined) widest.set(key, [i])
     else held.push(i)
-  }
+  })
   const crowds: Crowd[] = []
   for (const within of widest.values())
-    divide({ xs, ys, times, order: Int32Array.from(within), least, crowds }, 0, within.length, WIDEST_ZOOM)
-  return crowds.sort(byCell)
+    yield* divide(
+      { xs, ys, times, order: new Int32Array(within), least, crowds },
+      0,
+      within.length,
+      WIDEST_ZOOM,
+    )
+  return yield* sorted(crowds, byCell)
 }
+
+/** A cell with more people is preceded by a pause. */
+const PAUSE_ABOVE = 500
 
 /** People of a widest cell, by column and row of their finest one. */
 interface Cloud {
@@ -73,8 +83,9 @@ const together = (a: Rest, b: Rest): Rest => ({
 })
 
 /** Finds the crowds of a cell with the people `from` to before `to` of the order. @returns people without a crowd */
-function divide(cloud: Cloud, from: number, to: number, zoom: number): Rest {
+function* divide(cloud: Cloud, from: number, to: number, zoom: number): Generator<void, Rest> {
   const { order, least, crowds } = cloud
+  if (to - from > PAUSE_ABOVE) yield
   if (to - from < least) return everybody(cloud, from, to)
   const first = crowds.length
   let rest = NOBODY
@@ -87,8 +98,8 @@ function divide(cloud: Cloud, from: number, to: number, zoom: number): Rest {
       [middle, to],
     ] as const) {
       const half = split(order, cloud.xs, bit, south, north)
-      if (half > south) rest = together(rest, divide(cloud, south, half, zoom + 1))
-      if (north > half) rest = together(rest, divide(cloud, half, north, zoom + 1))
+      if (half > south) rest = together(rest, yield* divide(cloud, south, half, zoom + 1))
+      if (north > half) rest = together(rest, yield* divide(cloud, half, north, zoom + 1))
     }
     if (rest.count === 0) return rest
     if (rest.count < least) rest = together(rest, takeSmallest(crowds, first))

@@ -106,7 +106,7 @@ describeOnServers('the map of followers', () => {
     await standing(300, 2_000, 9_000)
     await one.refresh()
     const map = await one.whole()
-    const points = one.crowds.read({ limit: 5_000 })
+    const points = await one.crowds.read({ limit: 5_000 })
     expect(map.on_map).toBe(points.length)
     for (const [latE5, lngE5, zoom, pilgrims] of map.cells) {
       const half = 0.1 / 2 ** (zoom - 6) + 1e-5

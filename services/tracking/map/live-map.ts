@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto'
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
 import { unavailable } from '#shared/http/errors.ts'
 import { type Kv, isKvUnavailable, type Moved, userHash } from '#shared/kv/kv.ts'
+import { filtered, inTurns, merged, sorted } from '#shared/runtime/in-turns.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 
 const REFRESH_MS = 1_500
@@ -16,8 +17,6 @@ const OVERLAP_MS = 250
 const PAGE = 5_000
 /** Most public ids that are cached; 100 bytes each. */
 const MAX_NAMES = 200_000
-/** User ids that are hashed in one turn of the event loop. */
-const HASHED_AT_ONCE = 5_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const SECRET_KEY = 'live-map-secret'
@@ -26,6 +25,8 @@ const SECRET_TTL_MS = 30 * DAY_MS
 /** Caches the latest position of everyone in memory. */
 export class LivePositions {
   readonly #positions = new Map<string, Moved>()
+  /** Their user ids by hash: hashing everybody at an erasure would hold up check-ins. */
+  readonly #userIds = new Map<string, string>()
   /** Per partition, how far this replica has read (the kv's clock). */
   readonly #through: number[]
   /** Generations of the erased people whom this replica has removed, by hash. */
@@ -34,10 +35,11 @@ export class LivePositions {
   #secret = ''
   #refreshedMs = 0
   #version = 0
-  /** Latest first. Positions in `#moved` are merged in when somebody reads. */
+  /** Latest first. Never changed in place: readers look through it in turns of the event loop. */
   #sorted: readonly Moved[] = []
+  /** Positions that this refresh has read. */
   #moved: Moved[] = []
-  /** Positions that a later one has replaced. */
+  /** Positions that it has replaced by a later one. */
   readonly #replaced = new Set<Moved>()
   /** Cache of this hour's public ids, by name. */
   readonly #names = new Map<string, string>()
@@ -64,20 +66,18 @@ export class LivePositions {
   }
 
   /** Latest positions, latest first. @throws Refusal 503 when they are out of date */
-  read({ limit, since, bbox }: DataQuery): Moved[] {
+  async read({ limit, since, bbox }: DataQuery): Promise<Moved[]> {
+    this.expectCurrent()
     const sinceMs = since ?? this.now() - DAY_MS
-    const found: Moved[] = []
-    for (const position of this.#current()) {
-      if (position.t < sinceMs || found.length === limit) break
-      if (this.#hidden.has(position.userId)) continue
-      if (bbox === undefined || inside(position, bbox)) found.push(position)
-    }
-    return found
+    const isAsked = (position: Moved) =>
+      position.t >= sinceMs && (bbox === undefined || inside(position, bbox))
+    return inTurns(this.shown(isAsked, limit))
   }
 
-  /** Positions of everybody who is not hidden, of any age, latest first. @throws Refusal 503 when they are out of date */
-  shown(): Moved[] {
-    return this.#current().filter(({ userId }) => !this.#hidden.has(userId))
+  /** Positions of everybody who is not hidden, of any age, latest first. Computed in turns of the event loop. */
+  *shown(isAsked: (position: Moved) => boolean = () => true, limit?: number): Generator<void, Moved[]> {
+    const isShown = (position: Moved) => !this.#hidden.has(position.userId) && isAsked(position)
+    return yield* filtered(this.#sorted, isShown, limit)
   }
 
   /** Version of the positions; it changes with each refresh. */
@@ -91,15 +91,9 @@ export class LivePositions {
       throw unavailable('The live positions are out of date right now. Please try again in a moment.')
   }
 
-  #current(): readonly Moved[] {
-    this.expectCurrent()
-    this.#order()
-    return this.#sorted
-  }
-
-  /** Number of positions in memory, replaced ones included; at most two per pilgrim. */
+  /** Number of positions in memory. */
   held(): number {
-    return this.#sorted.length + this.#moved.length
+    return this.#sorted.length
   }
 
   /** This hour's id for a name, such as a pilgrim's id. The name can not be derived from it. */
@@ -113,13 +107,12 @@ export class LivePositions {
   }
 
   /** Merges changed positions into the sorted list. */
-  #order(): void {
+  *#order(): Generator<void, void> {
     if (this.#moved.length === 0 && this.#replaced.size === 0) return
     const isLatest = (position: Moved) => !this.#replaced.has(position)
-    this.#sorted = merged(
-      this.#sorted.filter(isLatest),
-      this.#moved.filter(isLatest).sort((a, b) => b.t - a.t),
-    )
+    const kept = yield* filtered(this.#sorted, isLatest)
+    const moved = yield* sorted(this.#moved.filter(isLatest), latestFirst)
+    this.#sorted = yield* merged(kept, moved, latestFirst)
     this.#moved = []
     this.#replaced.clear()
   }
@@ -128,7 +121,8 @@ export class LivePositions {
     const held = this.#positions.get(moved.userId)
     // Refreshes overlap, so many of these positions are known.
     if (held?.t === moved.t && held.lat === moved.lat && held.lng === moved.lng) return
-    if (held !== undefined) this.#replaced.add(held)
+    if (held === undefined) this.#userIds.set(userHash(moved.userId), moved.userId)
+    else this.#replaced.add(held)
     this.#positions.set(moved.userId, moved)
     this.#moved.push(moved)
   }
@@ -150,8 +144,7 @@ export class LivePositions {
       this.#hidden = new Set(hidden.flat())
       await this.#forgetErased()
       await this.#allPartitions((partition) => this.#pull(partition))
-      // Without readers, changed positions must not accumulate.
-      if (this.#moved.length > this.#positions.size) this.#order()
+      await inTurns(this.#order())
       this.#refreshedMs = startedMs
       this.#version++
     } catch (error) {
@@ -179,35 +172,19 @@ export class LivePositions {
   /** Removes erased people from this replica's memory, once per erasure. */
   async #forgetErased(): Promise<void> {
     const all = (await this.#allPartitions((partition) => this.kv.erased(partition))).flat()
-    const fresh = all.filter(
-      ({ userHash: hash, generation }) => (this.#generations.get(hash) ?? 0) < generation,
-    )
-    if (fresh.length === 0) return
-    for (const { userHash: hash, generation } of fresh) this.#generations.set(hash, generation)
-    const gone = new Set(fresh.map(({ userHash: hash }) => hash))
-    let looked = 0
-    for (const [userId, position] of this.#positions) {
-      // Hashing everybody at once would hold up check-ins.
-      if (++looked % HASHED_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve))
-      if (gone.has(userHash(userId))) {
-        this.#positions.delete(userId)
-        this.#replaced.add(position)
-      }
+    for (const { userHash: hash, generation } of all) {
+      if ((this.#generations.get(hash) ?? 0) >= generation) continue
+      this.#generations.set(hash, generation)
+      const userId = this.#userIds.get(hash)
+      if (userId === undefined) continue
+      this.#replaced.add(this.#positions.get(userId)!)
+      this.#positions.delete(userId)
+      this.#userIds.delete(hash)
     }
   }
 }
 
-/** Merges two lists that are sorted latest first. */
-function merged(old: readonly Moved[], moved: readonly Moved[]): readonly Moved[] {
-  if (moved.length === 0) return old
-  const all: Moved[] = []
-  let next = 0
-  for (const position of old) {
-    while (next < moved.length && moved[next]!.t >= position.t) all.push(moved[next++]!)
-    all.push(position)
-  }
-  return [...all, ...moved.slice(next)]
-}
+const latestFirst = (a: Moved, b: Moved): number => b.t - a.t
 
 /** Whether a place lies in a box, edges included. Degrees. */
 export const inside = (

@@ -9,6 +9,7 @@ import { time } from '#shared/contracts/fields.ts'
 import { type Cell, cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
 import { groupIntoCrowds } from '#shared/map/crowds.ts'
 import type { Moved } from '#shared/kv/kv.ts'
+import { eachOf, inTurns, sorted } from '#shared/runtime/in-turns.ts'
 import { inside, type LivePositions } from './live-map.ts'
 
 const MINUTE_MS = 60_000
@@ -32,8 +33,8 @@ const minute = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS
 
 /** The public map. */
 export class PublicMap {
-  #groups: readonly Group[] = []
-  /** Version of the positions, and hour, that the groups were computed from. */
+  #groups: Promise<readonly Group[]> = Promise.resolve([])
+  /** Version of the positions, and hour, that the groups are computed from. */
   #computedFrom = ''
 
   /** @param crowd least number of people at a place; 1: each person is shown separately, with an id of their own */
@@ -44,8 +45,8 @@ export class PublicMap {
   ) {}
 
   /** Points, the latest minute first. @throws Refusal 503 when the positions are out of date */
-  read({ limit, since, bbox }: DataQuery): LivePosition[] {
-    const groups = this.#current()
+  async read({ limit, since, bbox }: DataQuery): Promise<LivePosition[]> {
+    const groups = await this.#current()
     const sinceMs = minute(since ?? this.#dayStart())
     const points: LivePosition[] = []
     for (const group of groups) {
@@ -60,8 +61,9 @@ export class PublicMap {
   }
 
   /** The groups, the latest minute first, and when their spans begin. @throws Refusal 503 when the positions are out of date */
-  snapshot(): { readonly groups: readonly Group[]; readonly beginsMs: readonly number[] } {
-    return { groups: this.#current(), beginsMs: this.#spanBegins() }
+  async snapshot(): Promise<{ readonly groups: readonly Group[]; readonly beginsMs: readonly number[] }> {
+    const beginsMs = this.#spanBegins()
+    return { groups: await this.#current(), beginsMs }
   }
 
   /** The first ids of a place, at most so many. They are numbered by place, so their order tells nothing of anybody. */
@@ -79,19 +81,12 @@ export class PublicMap {
   }
 
   /** The groups, computed once for each version of the positions, however many clients read them. */
-  #current(): readonly Group[] {
+  #current(): Promise<readonly Group[]> {
     this.live.expectCurrent()
     const computedFrom = `${this.live.version} ${this.#hour()}`
     if (computedFrom !== this.#computedFrom) {
-      const people = this.live.shown()
-      const begins = this.#spanBegins()
-      const spanOf = (t: number) => begins.findIndex((ms) => t >= ms)
-      const groups =
-        this.crowd === 1
-          ? people.map((one) => groupOfOne(one, spanOf(one.t)))
-          : this.#groupByCrowd(Map.groupBy(people, ({ t }) => spanOf(t)))
-      this.#groups = groups.sort((a, b) => b.minuteMs - a.minuteMs)
       this.#computedFrom = computedFrom
+      this.#groups = inTurns(this.#group())
     }
     return this.#groups
   }
@@ -104,18 +99,27 @@ export class PublicMap {
    * Groups people by when they were last seen: the last hours, the last day, earlier. Otherwise one phone that was
    * switched off would make everybody around it appear as old. The time spans change at full hours only.
    */
-  #groupByCrowd(spans: ReadonlyMap<number, readonly Moved[]>): Group[] {
-    return Array.from(spans).flatMap(([span, within]) =>
-      groupIntoCrowds(within, this.crowd).map(({ cell, count, sinceMs }) => ({
-        ...cellCentre(cell),
-        minuteMs: minute(sinceMs),
-        count,
-        cell,
-        span,
-        // Ids are numbered per place, so a person who leaves the place also leaves the id.
-        name: (index) => `${span}/${cellName(cell)}/${index}`,
-      })),
-    )
+  *#group(): Generator<void, readonly Group[]> {
+    const begins = this.#spanBegins()
+    const spans: Moved[][] = begins.map(() => [])
+    yield* eachOf(yield* this.live.shown(), (one) => spans[begins.findIndex((ms) => one.t >= ms)]!.push(one))
+    const groups: Group[] = []
+    for (const [span, people] of spans.entries()) {
+      if (this.crowd === 1) yield* eachOf(people, (one) => groups.push(groupOfOne(one, span)))
+      else
+        yield* eachOf(yield* groupIntoCrowds(people, this.crowd), ({ cell, count, sinceMs }) =>
+          groups.push({
+            ...cellCentre(cell),
+            minuteMs: minute(sinceMs),
+            count,
+            cell,
+            span,
+            // Ids are numbered per place, so a person who leaves the place also leaves the id.
+            name: (index) => `${span}/${cellName(cell)}/${index}`,
+          }),
+        )
+    }
+    return yield* sorted(groups, (a, b) => b.minuteMs - a.minuteMs)
   }
 }
 

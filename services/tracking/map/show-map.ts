@@ -15,12 +15,12 @@ export function createMap(
   publicMap: PublicMap,
 ): (query: DataQuery, operator: Operator | null) => Promise<LiveMap> {
   return async (query, operator) => ({
-    points: operator === null ? publicMap.read(query) : await namedPositions(query, operator),
+    points: operator === null ? await publicMap.read(query) : await namedPositions(query, operator),
     generated_at: time(now()),
   })
 
   async function namedPositions(query: DataQuery, operator: Operator): Promise<LiveMap['points']> {
-    const positions = live.read(query)
+    const positions = await live.read(query)
     const names = await displayNames(
       db,
       positions.map(({ userId }) => userId),

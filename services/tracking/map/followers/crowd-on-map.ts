@@ -5,6 +5,7 @@
 import { MAX_MAP_CELLS, type MapCellEntry } from '#shared/contracts/map.ts'
 import { type Cell, cellCentre, cellName, MIN_ZOOM } from '#shared/map/cells.ts'
 import type { Places } from '#shared/map/front-and-tail.ts'
+import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 import type { Group, PublicMap } from '../public-map.ts'
 
 /** The finest cells of the followers' map, about 90 m. */
@@ -25,8 +26,8 @@ export interface CrowdOnMap {
 }
 
 /** Reads the crowd. @throws Refusal 503 when the positions are out of date */
-export function crowdOnMap(map: PublicMap): CrowdOnMap {
-  const { groups, beginsMs } = map.snapshot()
+export async function crowdOnMap(map: PublicMap): Promise<CrowdOnMap> {
+  const { groups, beginsMs } = await map.snapshot()
   const ofDay = groups.filter(({ span }) => span <= 1)
   const recent = ofDay.filter(({ span }) => span === 0)
   const isRecent = recent.length > 0 && sumOf(recent) >= RECENT * sumOf(ofDay)
@@ -35,7 +36,7 @@ export function crowdOnMap(map: PublicMap): CrowdOnMap {
     sinceMs: beginsMs[isRecent ? 0 : 1]!,
     isRecent,
     people: sumOf(shown),
-    cells: cellsOf(shown),
+    cells: await inTurns(cellsOf(shown)),
     places: {
       lats: shown.map(({ lat }) => lat),
       lngs: shown.map(({ lng }) => lng),
@@ -47,13 +48,13 @@ export function crowdOnMap(map: PublicMap): CrowdOnMap {
 const sumOf = (groups: readonly Group[]): number => groups.reduce((sum, { count }) => sum + count, 0)
 
 /** The groups' cells at the finest zoom that has few enough of them. */
-function cellsOf(groups: readonly Group[]): MapCellEntry[] {
+function* cellsOf(groups: readonly Group[]): Generator<void, MapCellEntry[]> {
   for (let zoom = FINEST_ZOOM; ; zoom--) {
     const counts = new Map<string, { readonly cell: Cell; count: number }>()
-    for (const { cell, count } of groups) {
+    yield* eachOf(groups, ({ cell, count }) => {
       const shown = coarser(cell, zoom)
       counts.getOrInsertComputed(cellName(shown), () => ({ cell: shown, count: 0 })).count += count
-    }
+    })
     if (counts.size <= MAX_MAP_CELLS || zoom === MIN_ZOOM)
       return [...counts.values()].map(({ cell, count }) => entryOf(cell, count)).sort(byPlace)
   }

@@ -41,7 +41,7 @@ export async function makeSnapshot(
   const { config, db, kv, now } = context
   const { route, stations } = config
   const nowMs = now()
-  const crowd = crowdOnMap(publicMap)
+  const crowd = await crowdOnMap(publicMap)
   const middle = middleOfWalk(crowd.places, route)
   const samples = withSample(last?.samples ?? [], middle, crowd.isRecent, nowMs)
   const ends = route === null ? axisOf(crowd.places, samples) : alongRoute(crowd.places, route)

@@ -1,0 +1,65 @@
+/** Computations in turns of the event loop give what the plain ones give, and pause often enough. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { groupIntoCrowds } from '#shared/map/crowds.ts'
+import { eachOf, filtered, inTurns, merged, sorted } from '#shared/runtime/in-turns.ts'
+
+const byTens = (a: number, b: number): number => Math.floor(a / 10) - Math.floor(b / 10)
+const numbers = fc.array(fc.nat(1_000), { maxLength: 6_000, size: 'max' })
+
+test('sorting, merging and filtering give what the array methods give, in the same order', async () => {
+  await fc.assert(
+    fc.asyncProperty(numbers, numbers, fc.nat(100), async (some, others, atMost) => {
+      expect(await inTurns(sorted(some, byTens))).toEqual(some.toSorted(byTens))
+      const [first, second] = [some.toSorted(byTens), others.toSorted(byTens)]
+      expect(await inTurns(merged(first, second, byTens))).toEqual([...first, ...second].toSorted(byTens))
+      const isEven = (n: number) => n % 2 === 0
+      expect(await inTurns(filtered(some, isEven, atMost))).toEqual(some.filter(isEven).slice(0, atMost))
+      const seen: number[] = []
+      await inTurns(eachOf(some, (n) => seen.push(n)))
+      expect(seen).toEqual(some)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('no more than a few thousand items are looked at between two pauses, however many there are', () => {
+  let looked = 0
+  let most = 0
+  const run = (work: Generator<void, unknown>): void => {
+    looked = 0
+    for (const _ of work) {
+      most = Math.max(most, looked)
+      looked = 0
+    }
+  }
+  const many = Array.from({ length: 100_000 }, (_, i) => (i * 7_919) % 100_003)
+  const counted = (a: number, b: number): number => {
+    looked++
+    return a - b
+  }
+  run(sorted(many, counted))
+  run(filtered(many, () => ++looked < 0))
+  // Comparing takes a few steps for each item of a piece.
+  expect(most).toBeLessThan(40_000)
+  most = 0
+  const people = many.map((n, i) => ({
+    get lat() {
+      looked++
+      return 24 + n / 400_000
+    },
+    lng: 120.5 + i / 400_000,
+    t: i,
+  }))
+  run(groupIntoCrowds(people, 5))
+  expect(most).toBeLessThanOrEqual(2_000)
+})
+
+test('others run while a long computation is under way', async () => {
+  let turns = 0
+  const timer = setInterval(() => turns++, 0)
+  // Each piece is longer than a turn.
+  await inTurns(eachOf(Array.from({ length: 20_000 }), (_, i) => i % 2_000 === 0 && Bun.sleepSync(10)))
+  clearInterval(timer)
+  expect(turns).toBeGreaterThan(1)
+})

@@ -69,7 +69,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'a byte has no ninth bit',
   },
   {
-    file: 'shared/map/crowds.ts',
+    file: 'services/tracking/map/crowds.ts',
     original: '(y >> up) * 2 ** 16',
     replacement: '(((y >> up)) / (2 ** 16))',
     why: 'a row at zoom 10 is below 2 ** 10, so as a fraction it tells cells apart as well',

@@ -1,7 +1,7 @@
 /** Computations in turns of the event loop give what the plain ones give, and pause often enough. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { groupIntoCrowds } from '#shared/map/crowds.ts'
+import { groupIntoCrowds } from '#services/tracking/map/crowds.ts'
 import { eachOf, filtered, inTurns, merged, sorted } from '#shared/runtime/in-turns.ts'
 
 const byTens = (a: number, b: number): number => Math.floor(a / 10) - Math.floor(b / 10)

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import type { LivePosition, LiveMap } from '#shared/contracts/tracking.ts'
 import { cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
-import { WIDEST_ZOOM } from '#shared/map/crowds.ts'
+import { WIDEST_ZOOM } from '#services/tracking/map/crowds.ts'
 import {
   acrossByOrder,
   acrossByValue,

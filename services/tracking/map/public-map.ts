@@ -7,7 +7,7 @@
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type Cell, cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
-import { groupIntoCrowds } from '#shared/map/crowds.ts'
+import { groupIntoCrowds } from './crowds.ts'
 import type { Moved } from '#shared/kv/kv.ts'
 import { eachOf, inTurns, sorted } from '#shared/runtime/in-turns.ts'
 import { inside, type LivePositions } from './live-map.ts'

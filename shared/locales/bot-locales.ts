@@ -3,8 +3,8 @@ import type { Language } from '#shared/contracts/bot.ts'
 import { EN } from './en/bot.ts'
 import { JA } from './ja/bot.ts'
 import type { Locale } from './bot-locale.ts'
-import { ZH_HANS } from './zh-hans/bot.ts'
-import { ZH_HANT } from './zh-hant/bot.ts'
+import { bot as ZH_HANS } from './zh-hans/bot.ts'
+import { bot as ZH_HANT } from './zh-hant/bot.ts'
 
 export const LOCALES: Readonly<Record<Language, Locale>> = {
   'zh-Hant': ZH_HANT,

@@ -1,4 +1,4 @@
-/** Maps language tags to the service's languages. */
+/** Maps language tags to the service's languages, and chooses names in them. */
 import type { Language } from '#shared/contracts/bot.ts'
 
 /** Subtags of Chinese that mean simplified characters. */
@@ -25,3 +25,15 @@ export function acceptedLanguage(header: string | null): Language | null {
     .sort((a, b) => b.quality - a.quality)
   return best?.language ?? null
 }
+
+/** The name of a county or a town. */
+export interface PlaceName {
+  readonly zh: string
+  /** In simplified characters. */
+  readonly hans: string
+  readonly en: string
+}
+
+/** A name as readers of a language know it: Japanese writes Taiwan's names as Taiwan does. */
+export const placeName = (language: Language, { zh, hans, en }: PlaceName): string =>
+  language === 'en' ? en : language === 'zh-Hans' ? hans : zh

@@ -27,7 +27,7 @@ const fileOf = ({ land, lines, names }: Shapes): Atlas => ({
   source: ATLAS_SOURCE,
   land: coded(land),
   lines: coded(lines),
-  names: names.map(({ zh, en, at }) => [zh, en, ...inUnits(at)]),
+  names: names.map(({ zh, hans, en, at }) => [zh, hans, en, ...inUnits(at)]),
 })
 
 /** Coast and counties. */

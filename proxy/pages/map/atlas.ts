@@ -8,6 +8,6 @@ export interface Atlas {
   /** Closed rings. */
   readonly land: Lines
   readonly lines: Lines
-  /** Name in Chinese, name in English, longitude and latitude in 1e-4 degrees. */
-  readonly names: readonly (readonly [zh: string, en: string, lng: number, lat: number])[]
+  /** Name in traditional and simplified Chinese and in English, longitude and latitude in 1e-4 degrees. */
+  readonly names: readonly (readonly [zh: string, hans: string, en: string, lng: number, lat: number])[]
 }

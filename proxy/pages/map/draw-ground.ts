@@ -1,4 +1,6 @@
 /** Draws what stands still: land, borders and the route below the crowd, stations and names above it. */
+import type { Language } from '#shared/contracts/bot.ts'
+import { placeName } from '#shared/rules/languages.ts'
 import { type Box, distinctLabels, drawLabels, type Label, type OverNames } from './labels.ts'
 import type { AtlasShapes, Place, RouteShapes, Shape } from './shapes.ts'
 import { type Colour, meet, type View } from './view.ts'
@@ -17,7 +19,7 @@ export interface Ground {
   readonly mine: number | null
   /** The route is walked up to here; null when it is not known. */
   readonly walkedKm: number | null
-  readonly english: boolean
+  readonly language: Language
   /** Marks over the names, which names leave free. */
   readonly marks?: readonly OverNames[]
   /** What lies over the map at the same place of the screen, which names leave free. */
@@ -177,7 +179,7 @@ function drawStations(
 
 /** Names in the order of their weight: a later one gives way. */
 function labelsOf(
-  { stations, mine, counties, towns, english, detailed = false }: Ground,
+  { stations, mine, counties, towns, language, detailed = false }: Ground,
   { zoom }: View,
 ): Label[] {
   const own = mine === null ? undefined : stations[mine]
@@ -187,7 +189,7 @@ function labelsOf(
     kind: station === own ? 'own' : 'station',
   })
   const named = (shapes: AtlasShapes | null, kind: Label['kind']): Label[] =>
-    shapes?.names.map(({ x, y, zh, en }) => ({ x, y, text: english ? en : zh, kind })) ?? []
+    shapes?.names.map((name) => ({ ...name, text: placeName(language, name), kind })) ?? []
   // A town whose station is named says nothing more.
   const isStation = ({ text }: Label) => stations.some(({ name }) => text.startsWith(name))
   return [

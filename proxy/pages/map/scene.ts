@@ -60,7 +60,7 @@ export const ground = computed<Ground>(() => ({
   stations: stations.value,
   mine: myStation.value,
   walkedKm: walkedKm.value,
-  english: language.value === 'en',
+  language: language.value,
   detailed: detailed.value === 'on',
   marks: marks.value,
 }))

@@ -1,5 +1,6 @@
 /** Lines, places and cells in world coordinates, decoded once when they arrive. */
 import type { EventRoute, MapCellEntry } from '#shared/client/index.ts'
+import type { PlaceName } from '#shared/rules/languages.ts'
 import { crowdStep } from '../design/marks.tsx'
 import type { Atlas, Lines } from './atlas.ts'
 import { type Bounds, boundsOf, distanceKm, worldX, worldY } from './projection.ts'
@@ -39,14 +40,20 @@ export interface AtlasShapes {
   readonly source: string
   readonly land: readonly Shape[]
   readonly lines: readonly Shape[]
-  readonly names: readonly (Place & { readonly zh: string; readonly en: string })[]
+  readonly names: readonly (Place & PlaceName)[]
 }
 
 export const atlasShapes = ({ source, land, lines, names }: Atlas): AtlasShapes => ({
   source,
   land: decode(land),
   lines: decode(lines),
-  names: names.map(([zh, en, lng, lat]) => ({ zh, en, x: worldX(lng / 1e4), y: worldY(lat / 1e4) })),
+  names: names.map(([zh, hans, en, lng, lat]) => ({
+    zh,
+    hans,
+    en,
+    x: worldX(lng / 1e4),
+    y: worldY(lat / 1e4),
+  })),
 })
 
 export interface RouteShapes {

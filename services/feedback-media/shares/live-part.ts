@@ -2,6 +2,7 @@
 import { UNITS } from '#shared/locales/units.ts'
 import { townOf } from '#shared/atlas/taiwan.ts'
 import type { Route, Station } from '#shared/map/walking-route.ts'
+import { placeName } from '#shared/rules/languages.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import type { ShareView } from './read-share.ts'
 import type { ShareTexts } from './share-format.ts'
@@ -54,9 +55,7 @@ export function liveMap(
   })
   const town = townOf(progress.last)
   const where =
-    town === null
-      ? ''
-      : `<p class="town-name">${escapeMarkup(texts.language === 'en' ? town.en : town.zh)}</p>`
+    town === null ? '' : `<p class="town-name">${escapeMarkup(placeName(texts.language, town))}</p>`
   return `<section class="panel">
 <div><h2>${escapeMarkup(progress.isHeard ? words.where : words.whereLast)}</h2>${where}</div>
 <figure class="frame">${map.svg}${map.hasAtlas ? `<figcaption>${escapeMarkup(words.source)}</figcaption>` : ''}</figure>

@@ -1,5 +1,7 @@
 /** The map of the page of a link: the line of the last hours, the route and its stations, as SVG. */
+import type { Language } from '#shared/contracts/bot.ts'
 import { METRES_PER_DEGREE } from '#shared/rules/geo.ts'
+import { placeName } from '#shared/rules/languages.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import { simplifyLine } from '#shared/map/simplify-line.ts'
 import type { Place, Route, Station } from '#shared/map/walking-route.ts'
@@ -30,8 +32,7 @@ export interface ShareMap {
   readonly next: Station | null
   readonly nameOf: (station: Station) => string
   readonly label: string
-  /** BCP 47. */
-  readonly language: string
+  readonly language: Language
 }
 
 /**
@@ -49,7 +50,7 @@ export function shareMap(map: ShareMap): { readonly svg: string; readonly hasAtl
   const here = project(line.at(-1)!)
   const walked = pathOf(simplifyLine(line.map(project), TOLERANCE))
   const start = project(line[0]!)
-  const towns = (ground?.names ?? []).map(({ x, y, zh, en }) => ({ x, y, text: language === 'en' ? en : zh }))
+  const towns = (ground?.names ?? []).map((name) => ({ ...name, text: placeName(language, name) }))
   const names = placeNames({ stations: shown, towns, here }, MAP_SIZE)
   const svg = `<svg class="map" viewBox="0 0 ${MAP_SIZE.width} ${MAP_SIZE.height}" role="img" aria-label="${escapeMarkup(label)}">
 <rect class="${ground === null ? 'land' : 'sea'}" width="${MAP_SIZE.width}" height="${MAP_SIZE.height}"/>

@@ -3,10 +3,12 @@ import type { BotAction } from '#shared/contracts/bot.ts'
 import type { Message } from '#shared/line/line-client.ts'
 import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
 import type { Locale } from '#shared/locales/bot-locale.ts'
+import { levelName } from '#shared/locales/level-names.ts'
+import { UNITS } from '#shared/locales/units.ts'
 
 /** A pilgrim's figures, the same as in their profile. */
 export interface Figures {
-  readonly level: { readonly level: number; readonly zh: string; readonly en: string; readonly icon: string }
+  readonly level: { readonly level: number; readonly icon: string }
   readonly km: number
   readonly checkins: number
   readonly next: {
@@ -104,10 +106,10 @@ const text = (content: string): Message => ({ type: 'text', text: content })
 function levelCard(words: Locale, figures: Figures): Message {
   const { level, km, checkins, next, incomplete } = figures
   return card({
-    title: `${level.icon} ${words.levelName(level)}`,
+    title: `${level.icon} ${levelName(level.level, words.language)}`,
     contents: [
       figure(words.level, `${level.level} / 9`),
-      figure(words.distance, `${km} ${words.units.km}`),
+      figure(words.distance, `${km} ${UNITS[words.language].km}`),
       figure(words.checkins, words.times(checkins)),
       next === null
         ? paragraph(words.top)
@@ -122,9 +124,9 @@ const carbonCard = (words: Locale, { carbonKg, savedKg, km, incomplete }: Figure
   card({
     title: `🌱 ${words.labels.carbon}`,
     contents: [
-      figure(words.distance, `${km} ${words.units.km}`),
-      figure(words.emitted, `${carbonKg} ${words.units.kg} CO2e`),
-      figure(words.saved, `${savedKg} ${words.units.kg} CO2e`),
+      figure(words.distance, `${km} ${UNITS[words.language].km}`),
+      figure(words.emitted, `${carbonKg} ${UNITS[words.language].kg} CO2e`),
+      figure(words.saved, `${savedKg} ${UNITS[words.language].kg} CO2e`),
       paragraph(words.carbonNote),
       ...(incomplete ? [paragraph(words.incomplete)] : []),
     ],

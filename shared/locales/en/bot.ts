@@ -1,11 +1,11 @@
 import type { Locale } from '../bot-locale.ts'
-import { figure, UNITS } from '../units.ts'
+import { figure } from '../units.ts'
 
 const counted = (count: number, one: string, many: string): string =>
   `${figure(count)} ${count === 1 ? one : many}`
 
 export const EN: Locale = {
-  units: UNITS.en,
+  language: 'en',
   labels: {
     checkin: 'Check in',
     help: 'Help',
@@ -37,7 +37,6 @@ export const EN: Locale = {
     `${event} records the way of each pilgrim: distance, check-ins, level and carbon footprint.`,
   card: 'This is your card. Press and hold it to save or share it.',
   noLink: 'You have withdrawn, so nothing of yours is shared. Take part again to get your card.',
-  levelName: ({ en }) => en,
   level: 'Level',
   distance: 'Distance',
   checkins: 'Check-ins',

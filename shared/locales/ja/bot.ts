@@ -1,8 +1,8 @@
 import type { Locale } from '../bot-locale.ts'
-import { figure, UNITS } from '../units.ts'
+import { figure } from '../units.ts'
 
 export const JA: Locale = {
-  units: UNITS.ja,
+  language: 'ja',
   labels: {
     checkin: 'チェックイン',
     help: 'ヘルプ',
@@ -34,7 +34,6 @@ export const JA: Locale = {
   about: (event) => `「${event}」は、巡礼者一人ひとりの距離、チェックイン、レベル、CO2を記録します。`,
   card: 'あなたのカードです。長押しで保存・シェアできます。',
   noLink: '参加を取り消したため、共有されるものはありません。再び参加するとカードを受け取れます。',
-  levelName: ({ zh, en }) => `${zh}(${en})`,
   level: 'レベル',
   distance: '累計距離',
   checkins: 'チェックイン',

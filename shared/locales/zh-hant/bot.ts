@@ -1,8 +1,8 @@
 import type { Locale } from '../bot-locale.ts'
-import { figure, UNITS } from '../units.ts'
+import { figure } from '../units.ts'
 
-export const ZH_HANT: Locale = {
-  units: UNITS['zh-Hant'],
+export const bot: Locale = {
+  language: 'zh-Hant',
   labels: {
     checkin: '打卡',
     help: '使用說明',
@@ -32,7 +32,6 @@ export const ZH_HANT: Locale = {
   about: (event) => `「${event}」記錄每一位香客走過的路：里程、打卡、等級與碳足跡。`,
   card: '這是您的成績卡，長按即可儲存或分享。',
   noLink: '您已退出，因此不會分享任何內容。重新參加後即可取得卡片。',
-  levelName: ({ zh }) => zh,
   level: '等級',
   distance: '累積里程',
   checkins: '打卡次數',

@@ -49,7 +49,7 @@ export const ground = computed<Ground>(() => ({
   })),
   mine: null,
   walkedKm: null,
-  english: consoleLanguage.value === 'en',
+  language: consoleLanguage.value,
 }))
 
 export const mapSource = computed(() => counties.value?.source ?? null)

@@ -43,7 +43,7 @@ export const ground = computed<Ground>(() => ({
   })),
   mine: null,
   walkedKm: null,
-  english: language.value === 'en',
+  language: language.value,
 }))
 
 /** Taiwan. */

@@ -119,6 +119,7 @@ const recorded = ({ userHash: hash, generation, erasedMs, stands = false }: Eras
 
 function liveMapVerbs({
   state,
+  now,
   change,
   committed,
   rewritten,
@@ -143,9 +144,13 @@ function liveMapVerbs({
         .filter(([, { movedMs }]) => movedMs >= sinceMs)
         .sort(([, a], [, b]) => a.movedMs - b.movedMs)
         .slice(0, count)
-        .map(([userId, moved]) => ({ userId, ...moved })),
+        .map(([userId, { returnsMs = 0, ...place }]) => ({
+          userId,
+          ...place,
+          hiddenUntilMs: state.hidden.has(userId) ? Infinity : returnsMs,
+        })),
     async hide(userId, hidden, refused = false) {
-      change(['hide', userId, hidden, refused])
+      change(['hide', userId, hidden, refused, now()])
       await committed()
     },
     hidden: async () => [...state.hidden],

@@ -102,6 +102,7 @@ class OtherPartitions extends LoggableError {
 const OF_A_PARTITION = [
   'status',
   'hidden',
+  'returning',
   'refused',
   'erased',
   'live',

@@ -116,10 +116,13 @@ export interface Pending {
   readonly entries: readonly Entry[]
 }
 
-/** A live position, and the time of its last change by the store's clock (epoch milliseconds). */
+/** A live position. Times are the store's clock, epoch milliseconds. */
 export interface Moved extends Position {
   readonly userId: string
+  /** When the position or whether it is shown changed last. */
   readonly movedMs: number
+  /** The map shows it from then on: 0, or a full hour; infinite: the pilgrim is hidden. */
+  readonly hiddenUntilMs: number
 }
 
 export interface LimitVerdict {
@@ -200,7 +203,8 @@ export interface Kv {
   moved(partition: number, sinceMs: number, count: number): Promise<Moved[]>
 
   /**
-   * Hides a pilgrim from the live map, or shows them again.
+   * Hides a pilgrim from the live map, or shows them again from the next full hour on: whoever hides and shows somebody
+   * would otherwise see on the map which place is theirs.
    * @param refused whether no points of theirs are admitted, because they have taken back their consent
    */
   hide(userId: string, hidden: boolean, refused?: boolean): Promise<void>

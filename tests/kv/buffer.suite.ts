@@ -187,5 +187,34 @@ export function bufferSuite(driver: KvDriver): void {
       expect(hidden.flat().sort()).toEqual(IDS.filter((userId) => userId !== 'a').sort())
       for (const [p, users] of hidden.entries()) for (const userId of users) expect(partition(userId)).toBe(p)
     })
+
+    test('a place is hidden at once, with the first place of somebody hidden, and shown from the next full hour on', async () => {
+      const hour = 3_600_000
+      const place = async (userId: string) =>
+        (await kv.moved(partition(userId), 0, 10)).find((moved) => moved.userId === userId)!
+      const hiddenUntil = async (userId: string) => (await place(userId)).hiddenUntilMs
+      const checkInOf = (userId: string, t: number) =>
+        admit(kv, checkin({ userId, t, id: `${userId}${t}`, position: { t, lat: 1, lng: 1 } }))
+      await kv.hide('later', true)
+      for (const userId of ['later', 'seen', 'calm']) await checkInOf(userId, 1_000)
+      const before = await place('seen')
+      await kv.hide('calm', false)
+      expect(await hiddenUntil('calm')).toBe(0)
+      await kv.hide('seen', true)
+      expect((await place('seen')).movedMs).toBeGreaterThanOrEqual(before.movedMs)
+      for (const userId of ['later', 'seen']) {
+        expect(await hiddenUntil(userId)).toBe(Infinity)
+        const fromMs = await kv.clock()
+        await kv.hide(userId, false)
+        const returnsMs = await hiddenUntil(userId)
+        expect(returnsMs % hour).toBe(0)
+        expect(returnsMs).toBeGreaterThan(fromMs)
+        expect(returnsMs).toBeLessThanOrEqual((await kv.clock()) + hour)
+        // Neither a new place nor being shown again changes that.
+        await checkInOf(userId, 2_000)
+        await kv.hide(userId, false)
+        expect(await hiddenUntil(userId)).toBe(returnsMs)
+      }
+    })
   })
 }

@@ -39,6 +39,8 @@ async function fill(kv: Kv): Promise<void> {
   const [stored] = await kv.drain(0, ['U3'])
   await kv.acknowledge(0, [stored!, { userId: 'U4', entries: (await kv.peek('U4')).slice(1) }])
   await kv.renew(0, ['U5'], 60_000)
+  for (const userId of ['U1', 'U2'])
+    await admit(kv, sync(userId, [50], { position: { t: 50, lat: 1, lng: 1 } }), rules())
   await kv.hide('U1', true)
   await kv.hide('U2', true)
   await kv.hide('U2', false)

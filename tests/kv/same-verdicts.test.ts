@@ -176,7 +176,12 @@ async function seen(kv: Kv) {
     hidden: new Set(await kv.hidden(0)),
     erased: new Map((await kv.erased(0)).map(({ userHash: hash, ...rest }) => [hash, rest])),
     status: await kv.status(),
-    places: new Map(moved.map(({ userId, t, lat, lng }) => [userId, { t, lat, lng }])),
+    places: new Map(
+      moved.map(({ userId, t, lat, lng, hiddenUntilMs }) => [
+        userId,
+        { t, lat, lng, hidden: hiddenUntilMs === Infinity, returns: hiddenUntilMs > 0 },
+      ]),
+    ),
   }
 }
 

@@ -8,6 +8,7 @@ import { partitionOf, userHash } from '#shared/kv/kv.ts'
 import { erasures } from '#shared/schema/operations.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { type Late, newUser, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { restore, sync } from '#tests/kv/drivers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 
 describeOnServers('the copies in the kv', () => {
@@ -52,6 +53,25 @@ describeOnServers('the copies in the kv', () => {
     expect(await copyOf(people.again)).toEqual({ hidden: true, refused: false })
     for (const userId of [people.returned, people.unknown, people.walking])
       expect(await copyOf(userId)).toEqual(shown)
+    expect(await mendKvCopies(late.context)).toBe(0)
+  })
+
+  test('of who comes back are no difference, and somebody who was hidden by mistake comes back alike', async () => {
+    const { kv } = late.context
+    const [back, mistaken] = [await add(), await add()]
+    const until = async (userId: string) => {
+      const moved = await kv.moved(partitionOf(userId, kv.partitions), 0, 1_000)
+      return moved.find((one) => one.userId === userId)!.hiddenUntilMs
+    }
+    for (const userId of [back, mistaken]) {
+      await restore(kv, sync(userId, [], { position: { t: 1, lat: 24, lng: 121 } }))
+      await kv.hide(userId, true)
+    }
+    await kv.hide(back, false)
+    const returnsMs = await until(back)
+    expect(await mendKvCopies(late.context)).toBe(1)
+    expect(await until(back)).toBe(returnsMs)
+    expect((await until(mistaken)) % 3_600_000).toBe(0)
     expect(await mendKvCopies(late.context)).toBe(0)
   })
 

@@ -31,7 +31,6 @@ export class LivePositions {
   readonly #through: number[]
   /** Generations of the erased people whom this replica has removed, by hash. */
   readonly #generations = new Map<string, number>()
-  #hidden = new Set<string>()
   #secret = ''
   #refreshedMs = 0
   #version = 0
@@ -76,7 +75,8 @@ export class LivePositions {
 
   /** Positions of everybody who is not hidden, of any age, latest first. Computed in turns of the event loop. */
   *shown(isAsked: (position: Moved) => boolean = () => true, limit?: number): Generator<void, Moved[]> {
-    const isShown = (position: Moved) => !this.#hidden.has(position.userId) && isAsked(position)
+    const nowMs = this.now()
+    const isShown = (position: Moved) => position.hiddenUntilMs <= nowMs && isAsked(position)
     return yield* filtered(this.#sorted, isShown, limit)
   }
 
@@ -120,7 +120,7 @@ export class LivePositions {
   #place(moved: Moved): void {
     const held = this.#positions.get(moved.userId)
     // Refreshes overlap, so many of these positions are known.
-    if (held?.t === moved.t && held.lat === moved.lat && held.lng === moved.lng) return
+    if (held !== undefined && KEPT.every((field) => held[field] === moved[field])) return
     if (held === undefined) this.#userIds.set(userHash(moved.userId), moved.userId)
     else this.#replaced.add(held)
     this.#positions.set(moved.userId, moved)
@@ -140,8 +140,6 @@ export class LivePositions {
     try {
       if (this.#secret === '')
         this.#secret = await this.kv.cacheOnce(SECRET_KEY, crypto.randomUUID(), SECRET_TTL_MS)
-      const hidden = await this.#allPartitions((partition) => this.kv.hidden(partition))
-      this.#hidden = new Set(hidden.flat())
       await this.#forgetErased()
       await this.#allPartitions((partition) => this.#pull(partition))
       await inTurns(this.#order())
@@ -183,6 +181,9 @@ export class LivePositions {
     }
   }
 }
+
+/** What a position that is read again has in common with the one that is held. */
+const KEPT = ['t', 'lat', 'lng', 'hiddenUntilMs'] as const
 
 const latestFirst = (a: Moved, b: Moved): number => b.t - a.t
 

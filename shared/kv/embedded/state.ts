@@ -9,6 +9,8 @@ import {
   type VersionedStatus,
 } from '../kv.ts'
 
+const HOUR_MS = 3_600_000
+
 /** A charged call in a pilgrim's window. */
 export interface Call {
   readonly ms: number
@@ -30,8 +32,8 @@ export type Change =
   | ['renew', userId: string, expiresMs: number]
   | ['drop', userId: string, fields: string[], nowMs: number]
   | ['window', key: string, calls: Call[], expiresMs: number]
-  | ['move', userId: string, position: Position, movedMs: number]
-  | ['hide', userId: string, hidden: boolean, refused?: boolean]
+  | ['move', userId: string, position: Omit<Place, 'movedMs'>, movedMs: number]
+  | ['hide', userId: string, hidden: boolean, refused?: boolean, nowMs?: number]
   | ['erase', userId: string, erased: Erased]
   | ['erased', Erased]
   | ['entered', caller: string, admitted: number, duplicate: number, dropped: number, checkins: number]
@@ -42,10 +44,16 @@ export type Change =
   | ['forget', key: string]
   | ['clear']
 
+interface Place extends Position {
+  readonly movedMs: number
+  /** When a pilgrim who was hidden is shown again. */
+  readonly returnsMs?: number | undefined
+}
+
 export interface State {
   readonly buffers: Map<string, Buffer>
   readonly windows: Map<string, { calls: Call[]; expiresMs: number }>
-  readonly live: Map<string, Position & { movedMs: number }>
+  readonly live: Map<string, Place>
   readonly hidden: Set<string>
   /** Those who have taken back their consent. */
   readonly refused: Set<string>
@@ -99,11 +107,11 @@ export function apply(state: State, change: Change): void {
       state.windows.set(change[1], { calls: change[2], expiresMs: change[3] })
       return
     case 'move':
-      state.live.set(change[1], { ...change[2], movedMs: change[3] })
+      const returnsMs = state.live.get(change[1])?.returnsMs
+      state.live.set(change[1], { returnsMs, ...change[2], movedMs: change[3] })
       return
     case 'hide':
-      state.hidden[change[2] ? 'add' : 'delete'](change[1])
-      state.refused[change[3] ? 'add' : 'delete'](change[1])
+      hide(state, change)
       return
     case 'erase':
       remember(state, change[2])
@@ -144,6 +152,18 @@ function enter(
   counters.duplicate += duplicate
   counters.dropped += dropped
   counters.checkins += checkins
+}
+
+function hide(
+  { hidden, refused, live }: State,
+  [, userId, hides, refuses, nowMs]: Extract<Change, ['hide', ...unknown[]]>,
+): void {
+  refused[refuses ? 'add' : 'delete'](userId)
+  if (hidden.has(userId) === hides) return
+  hidden[hides ? 'add' : 'delete'](userId)
+  const place = live.get(userId)
+  if (place === undefined || nowMs === undefined) return
+  live.set(userId, { ...place, movedMs: nowMs, returnsMs: nowMs - (nowMs % HOUR_MS) + HOUR_MS })
 }
 
 function renew(buffer: Buffer | undefined, expiresMs: number): void {

@@ -46,6 +46,7 @@ end
 redis.call('ZREM', tag .. ':pending', user)
 redis.call('HDEL', tag .. ':live', user)
 redis.call('ZREM', tag .. ':moved', user)
+redis.call('ZREM', tag .. ':returning', user)
 redis.call('SREM', tag .. ':hidden', user)
 redis.call('SREM', tag .. ':refused', user)
 return deleted

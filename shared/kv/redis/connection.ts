@@ -14,6 +14,7 @@ const SCRIPTS = {
   gpsAdmit: counters + lua('admit'),
   gpsAcknowledge: ALSO_WHEN_FULL + counters + lua('acknowledge'),
   gpsSetStatus: ALSO_WHEN_FULL + counters + lua('set-status'),
+  gpsHide: lua('hide'),
   gpsErase: ALSO_WHEN_FULL + lua('erase'),
   windowLimit: lua('limit'),
   lockOwner: lua('unlock'),

@@ -1,6 +1,6 @@
 /** Live positions, hidden pilgrims and erasures. */
 import { type Erased, type Kv, type Moved, partitionOf, STANDS_MS, storedMs, userHash } from '../kv.ts'
-import { asked, type Client } from './connection.ts'
+import { allOf, asked, type Client } from './connection.ts'
 
 /** Erasures per call: the stack of a script holds some thousands of values. */
 const ERASURES_A_CALL = 1_000
@@ -39,15 +39,24 @@ export function liveMapVerbs(
     },
     moved: (partition, sinceMs, count) => moved(client, tags[partition]!, sinceMs, count),
     async hide(userId, hidden, refused = false) {
-      const tag = tags[partitionOf(userId, tags.length)]
-      await Promise.all([
-        asked(requests[hidden ? 'sadd' : 'srem'](`${tag}:hidden`, userId)),
-        asked(requests[refused ? 'sadd' : 'srem'](`${tag}:refused`, userId)),
-      ])
+      const tag = tags[partitionOf(userId, tags.length)]!
+      await asked(requests.gpsHide(tag, userId, Number(hidden), Number(refused)))
     },
-    hidden: (partition) => asked(client.smembers(`${tags[partition]}:hidden`)),
-    refused: (partition) => asked(client.smembers(`${tags[partition]}:refused`)),
+    hidden: (partition) => membersOf(client, `${tags[partition]}:hidden`),
+    refused: (partition) => membersOf(client, `${tags[partition]}:refused`),
   }
+}
+
+/** Reads a set in pages: nothing else is answered while Redis reads one. */
+async function membersOf(client: Client, key: string): Promise<string[]> {
+  const members = new Set<string>()
+  let cursor = '0'
+  do {
+    const [next, page] = await asked<[string, string[]]>(client.sscan(key, cursor, 'COUNT', 1_000))
+    for (const member of page) members.add(member)
+    cursor = next
+  } while (cursor !== '0')
+  return [...members]
 }
 
 async function moved(client: Client, tag: string, sinceMs: number, count: number): Promise<Moved[]> {
@@ -56,10 +65,19 @@ async function moved(client: Client, tag: string, sinceMs: number, count: number
   )
   if (flat.length === 0) return []
   const users = flat.filter((_, i) => i % 2 === 0)
-  const places = await asked<(string | null)[]>(client.hmget(`${tag}:live`, ...users))
+  const [places, hidden, returning] = await allOf<(string | number | null)[]>(
+    client
+      .pipeline()
+      .hmget(`${tag}:live`, ...users)
+      .smismember(`${tag}:hidden`, ...users)
+      .zmscore(`${tag}:returning`, ...users),
+  )
   return users.flatMap((userId, i) => {
-    const [t, lat, lng] = places[i]?.split(',').map(Number) ?? []
+    const [t, lat, lng] = String(places?.[i] ?? '')
+      .split(',')
+      .map(Number)
     if (t === undefined || lat === undefined || lng === undefined) return []
-    return [{ userId, t, lat, lng, movedMs: Number(flat[2 * i + 1]) }]
+    const hiddenUntilMs = hidden?.[i] === 1 ? Infinity : Number(returning?.[i] ?? 0)
+    return [{ userId, t, lat, lng, movedMs: Number(flat[2 * i + 1]), hiddenUntilMs }]
   })
 }

@@ -1,0 +1,141 @@
+/**
+ * Who hides leaves the public map at once, and who comes back appears with the next full hour: an attacker who hides
+ * and shows somebody again and again does not learn which place is theirs. And what a refresh of the map reads does not
+ * depend on how many people without a place are hidden.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import Redis from 'ioredis'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LivePositions } from '#services/tracking/map/live-map.ts'
+import { PublicMap } from '#services/tracking/map/public-map.ts'
+import { openEmbeddedKv } from '#shared/kv/kv.embedded.ts'
+import type { Kv } from '#shared/kv/kv.ts'
+import { openKv } from '#shared/kv/open-kv.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { startRedis } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { onError, restore, sync } from '#tests/kv/drivers.ts'
+import { randomBy } from '#tests/scheduler/walks.ts'
+
+const CROWD = 5
+const PILGRIMS = 120
+/** Somebody moves each 0.4 s, and the attacker asks as often as the map changes. */
+const REFRESH_MS = 1_600
+const MOVES = 4
+const TOGGLES = 8
+const START = Date.parse('2026-04-12T04:10:00Z')
+const HOUR = 3_600_000
+const LOG = createLog({}, () => undefined)
+
+describe('hiding and showing somebody again', () => {
+  let dir = ''
+  let kv: Kv
+  let nowMs = START
+  let live: LivePositions
+  let map: PublicMap
+  const random = randomBy(21)
+  const walk = (i: number) =>
+    restore(
+      kv,
+      sync(`pilgrim-${i}`, [], {
+        position: { t: nowMs, lat: 24.15 + 0.06 * random(), lng: 120.67 + 0.01 * random() },
+      }),
+    )
+  beforeAll(async () => {
+    dir = await newDirectory('presence')
+    kv = await openEmbeddedKv({ path: join(dir, 'kv'), onError, now: () => nowMs })
+    live = new LivePositions(kv, () => nowMs, LOG)
+    map = new PublicMap(live, CROWD, () => nowMs)
+    for (let i = 0; i < PILGRIMS; i++) await walk(i)
+  })
+  afterAll(async () => {
+    await kv.close()
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  /** The map some moves later: people by place. */
+  const counts = async (victim: number): Promise<Map<string, number>> => {
+    for (let n = 0; n < MOVES; n++) {
+      const mover = Math.floor(random() * PILGRIMS)
+      if (mover !== victim) await walk(mover)
+    }
+    nowMs += REFRESH_MS
+    await live.refresh()
+    const points = await map.read({ limit: 5_000, since: 0 })
+    return new Map(
+      Object.entries(Object.groupBy(points, ({ lat, lng }) => `${lat} ${lng}`)).map(([place, all]) => [
+        place,
+        all!.length,
+      ]),
+    )
+  }
+  /** The place with which somebody's presence changes most often, if there is one. */
+  const likeliest = async (victim: number): Promise<string | null> => {
+    const userId = `pilgrim-${victim}`
+    const scores = new Map<string, number>()
+    let before = await counts(victim)
+    for (let n = 0; n < 2 * TOGGLES; n++) {
+      await kv.hide(userId, n % 2 === 0)
+      const after = await counts(victim)
+      for (const place of new Set([...before.keys(), ...after.keys()])) {
+        const more = (after.get(place) ?? 0) - (before.get(place) ?? 0)
+        const score = Math.sign(n % 2 === 0 ? -more : more)
+        scores.set(place, (scores.get(place) ?? 0) + score)
+      }
+      before = after
+    }
+    const [best, next] = [...scores].sort(([, a], [, b]) => b - a)
+    return best === undefined || best[1] === next?.[1] ? null : best[0]
+  }
+
+  test('tells no place, however often; with the next hour all are there', async () => {
+    const victims = Array.from({ length: 10 }, (_, i) => 12 * i)
+    let found = 0
+    for (const victim of victims) {
+      const place = await likeliest(victim)
+      const [lat, lng] = (place ?? 'none').split(' ').map(Number)
+      const at = (await kv.moved(0, 0, PILGRIMS)).find(({ userId }) => userId === `pilgrim-${victim}`)!
+      // Within about the widest cell of a crowd.
+      if (place !== null && Math.abs(at.lat - lat!) < 0.007 && Math.abs(at.lng - lng!) < 0.007) found++
+    }
+    expect(found).toBeLessThanOrEqual(victims.length / CROWD)
+    expect(await map.read({ limit: 5_000, since: 0 })).toHaveLength(PILGRIMS - victims.length)
+    nowMs = Math.ceil(nowMs / HOUR) * HOUR
+    await live.refresh()
+    expect(await map.read({ limit: 5_000, since: 0 })).toHaveLength(PILGRIMS)
+  })
+})
+
+describeOnServers('a refresh of the map', () => {
+  test('reads nothing of 100,000 hidden people without a place', async () => {
+    // A server of its own, because all its commands are counted.
+    await using server = await startRedis()
+    const { url } = server
+    const kv = await openKv({ url, partitions: 1, path: '', onError })
+    const redis = new Redis(url)
+    const live = new LivePositions(kv, Date.now, LOG)
+    /** Commands and bytes that a refresh costs Redis. */
+    const costOf = async () => {
+      await redis.config('RESETSTAT')
+      await live.refresh()
+      const stats = await redis.info('everything')
+      const calls = [...stats.matchAll(/^cmdstat_(?!info|config)([\w|]+):calls=(\d+)/gm)]
+      const [, sent] = /^total_net_output_bytes:(\d+)/m.exec(stats)!
+      return { calls: calls.map(([, name, n]) => `${name} ${n}`), bytes: Number(sent) }
+    }
+    try {
+      await restore(kv, sync('walking', [], { position: { t: Date.now(), lat: 24.15, lng: 120.67 } }))
+      await live.refresh()
+      const before = await costOf()
+      for (let from = 0; from < 100_000; from += 1_000)
+        await redis.sadd('{gps:0}:hidden', ...Array.from({ length: 1_000 }, (_, i) => `nobody-${from + i}`))
+      expect(await kv.hidden(0)).toHaveLength(100_000)
+      expect(await costOf()).toEqual(before)
+    } finally {
+      redis.disconnect()
+      await kv.close()
+    }
+  }, 60_000)
+})

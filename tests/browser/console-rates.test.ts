@@ -1,7 +1,15 @@
 /** What the console knows of the last hour: the service's counts from before it was opened, and the stream's since. */
 import { beforeEach, expect, test } from 'bun:test'
-import { addCounts, addHistory, clearRates, lastHour, rates, ratesSince } from '#proxy/pages/console/rates.ts'
-import { lastMinute, valuesOf } from '#proxy/pages/console/views/now/rate-series.ts'
+import {
+  addCounts,
+  addHistory,
+  clearRates,
+  lastHour,
+  rates,
+  ratesSince,
+  lastMinute,
+  valuesOf,
+} from '#proxy/pages/console/rates.ts'
 
 const START = Date.parse('2026-04-12T02:00:00Z')
 const at = (seconds: number): number => START + seconds * 1_000

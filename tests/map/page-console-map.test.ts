@@ -1,7 +1,7 @@
 /** What the console's maps and moving charts work out: pure functions of the pages. */
 import { expect, test } from 'bun:test'
 import { cellZoom } from '#proxy/pages/console/map/cells.ts'
-import { minutesOf, ticksOf, valuesOf, windowOf } from '#proxy/pages/console/views/now/rate-series.ts'
+import { minutesOf, ticksOf, valuesOf, windowOf } from '#proxy/pages/console/rates.ts'
 
 const MINUTE = 60_000
 const NOON = Date.UTC(2026, 3, 12, 12)

@@ -11,19 +11,17 @@ import type { Places } from '../../map/marks-on-map.ts'
 import { boundsOf, worldX, worldY } from '../../map/projection.ts'
 import { crowdOf } from '../../map/shapes.ts'
 import { consoleLanguage, words } from '../words.ts'
-import { arrange, chooseAt, moveCard, showScale } from './arrange.ts'
+import { arrange, chooseAt, moveCard, showScale } from './overlay-layout.ts'
 import { numbersOver } from './cell-numbers.ts'
 import { boundsOfCells } from './cells.ts'
 import { CrowdCamera, type Seen } from './crowd-camera.ts'
 import { DotCard } from './dot-card.tsx'
-import { type Dot, OverMap, type Place, type Way } from './over-map.tsx'
-import { type Pointing, usePointing } from './pointing.ts'
-import { MapHint, showHint } from './map-hint.tsx'
+import { type Pointing, usePointing, type Dot, OverMap, type Place, type Way } from './over-map.tsx'
 import { ground, loadGround, mapSource, route } from './ground.ts'
 
 const MARKS = ['tail', 'middle', 'front'] as const
 
-export interface CrowdMapProps {
+interface CrowdMapProps {
   readonly cells: readonly MapCellEntry[]
   readonly marks?: Places
   readonly walkedKm?: number | null
@@ -213,3 +211,31 @@ const Controls = ({ camera }: { readonly camera: () => CrowdCamera | null }) => 
     </Button>
   </div>
 )
+
+// How to move a map over which the page scrolls. It is shown to whoever tried it otherwise.
+
+const SHOWN_MS = 1_600
+
+const timers = new WeakMap<Element, Timer>()
+
+type Timer = ReturnType<typeof setTimeout>
+
+/** The keyboard has its own keys, which the map's name tells, so nothing is said to screen readers. */
+const MapHint = () => (
+  <p class="map-hint" aria-hidden="true">
+    <span class="wheel">{words.value.now.wheelHint}</span>
+    <span class="touch">{words.value.now.touchHint}</span>
+  </p>
+)
+
+/** @param frame of the map, beside the hint */
+function showHint(frame: HTMLElement | null, tried: 'wheel' | 'touch'): void {
+  const hint = frame?.parentElement?.querySelector<HTMLElement>('.map-hint')
+  if (hint === null || hint === undefined) return
+  hint.dataset['tried'] = tried
+  clearTimeout(timers.get(hint))
+  timers.set(
+    hint,
+    setTimeout(() => delete hint.dataset['tried'], SHOWN_MS),
+  )
+}

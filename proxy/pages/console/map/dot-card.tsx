@@ -3,8 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { words } from '../words.ts'
-import type { Dot, Place } from './over-map.tsx'
-import type { Pointing } from './pointing.ts'
+import type { Dot, Place, Pointing } from './over-map.tsx'
 
 /** Between the place and its card, and between the card and the edge of the map. */
 const AWAY_PX = 14

@@ -1,19 +1,23 @@
-import { useComputed, useSignalEffect } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useComputed, useSignalEffect, useSignal, signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { pageData } from '../../frame/page-data.ts'
-import { timeZone } from '../clock.ts'
-import { incident, status } from '../live.ts'
+import { timeZone, clock, now } from '../clock.ts'
+import { incident, status, connection, heardAt } from '../live.ts'
 import { forgetAnswers } from '../resource.ts'
-import { refusedView, view } from '../router.ts'
-import { role } from '../session.ts'
+import { refusedView, view, show, allowedViews, type View } from '../router.ts'
+import { role, endSession, level, MANAGER } from '../session.ts'
 import { fill, words } from '../words.ts'
 import { keepFocus } from './keep-focus.ts'
-import { ConnectionBar } from './connection-bar.tsx'
-import type { LanguageProps } from './language-choice.tsx'
-import { Navigation } from './navigation.tsx'
-import { Palette } from './palette.tsx'
-import { TopBar } from './top-bar.tsx'
-import { ShownView } from './shown-view.tsx'
+import { type LanguageProps, LanguageChoice } from './language-choice.tsx'
+import { Palette, openPalette } from './palette.tsx'
+import { Button } from '../../design/button.tsx'
+import { Dialog } from '../../design/dialog.tsx'
+import { ThemeSwitch } from '../../frame/switches.tsx'
+import { Icon } from './icons.tsx'
+import { showToast } from '../../design/toast.tsx'
+import { secondsLeft } from '../limit.ts'
+import type { ComponentType } from 'preact'
+import { Now } from '../views/now/now.tsx'
 
 /** The signed-in console: bars, navigation, and one view. */
 export function Shell({ onLanguage }: LanguageProps) {
@@ -66,4 +70,195 @@ function NotForTier() {
 function focusView(event: Event): void {
   event.preventDefault()
   document.getElementById('view')?.focus()
+}
+
+const TONES = { active: 'good', paused: 'warning', ended: '', unknown: '' } as const
+
+function TopBar({ onLanguage }: LanguageProps) {
+  const said = words.value.bar
+  const settings = useSignal(false)
+  const state = status.value?.status ?? 'unknown'
+  return (
+    <header class="top-bar">
+      <p class="event-name">{pageData().name}</p>
+      {level.value >= MANAGER ? (
+        <button
+          type="button"
+          class={`badge status ${TONES[state]}`}
+          title={words.value.lifecycle.pauseAndResume}
+          onClick={() => show('lifecycle')}
+        >
+          {said.status[state]}
+        </button>
+      ) : (
+        <span class={`badge status ${TONES[state]}`}>{said.status[state]}</span>
+      )}
+      <span class={`connection ${whyPolled() === undefined ? connection.value : ''}`} title={whyPolled()}>
+        {said.connection[connection.value]}
+      </span>
+      <span class="clock" aria-hidden="true">
+        {clock(now.value)}
+      </span>
+      <span class="spring" />
+      <button type="button" class="find" onClick={openPalette}>
+        <Icon name="search" />
+        <span>{said.palette}</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <button
+        type="button"
+        class="who"
+        aria-label={`${role.value?.name}: ${words.value.page.settings}`}
+        onClick={() => (settings.value = true)}
+      >
+        <Icon name="settings" />
+        <span>{role.value?.name}</span>
+      </button>
+      <Settings open={settings.value} onClose={() => (settings.value = false)} onLanguage={onLanguage} />
+    </header>
+  )
+}
+
+/** A volunteer's page is never live, and nothing is wrong with it. */
+const whyPolled = (): string | undefined =>
+  connection.value === 'polling' && level.value < MANAGER ? words.value.bar.pollingVolunteer : undefined
+
+/** `wang · Owner`; a token that is named after its tier is not named twice. */
+function whoText(): string {
+  const { name = '', role: tier = 'volunteer' } = role.value ?? {}
+  return name.toLowerCase() === tier ? words.value.roles[tier] : `${name} · ${words.value.roles[tier]}`
+}
+
+interface SettingsProps extends LanguageProps {
+  readonly open: boolean
+  readonly onClose: () => void
+}
+
+const Settings = ({ open, onClose, onLanguage }: SettingsProps) => (
+  <Dialog
+    title={words.value.page.settings}
+    open={open}
+    onClose={onClose}
+    closeWord={words.value.page.close}
+    actions={
+      <Button onClick={() => endSession('left')}>
+        <Icon name="leave" /> {words.value.bar.signOut}
+      </Button>
+    }
+  >
+    <p>{whoText()}</p>
+    <p class="small quiet">{words.value.tiers[role.value?.role ?? 'volunteer']}</p>
+    {whyPolled() === undefined ? null : <p class="small quiet">{whyPolled()}</p>}
+    <LanguageChoice onLanguage={onLanguage} />
+    <ThemeSwitch words={words.value.page} />
+  </Dialog>
+)
+
+/** The views of the operator's tier: at the side of a wide screen, at the bottom of a phone. */
+const Navigation = () => (
+  <nav class="navigation" aria-label={words.value.nav.label}>
+    {allowedViews.value.map((name) => (
+      <a
+        key={name}
+        href={`#/${name}`}
+        aria-current={view.value === name ? 'page' : undefined}
+        onClick={(event) => {
+          event.preventDefault()
+          show(name)
+        }}
+      >
+        <Icon name={name} />
+        <span>{words.value.nav[name]}</span>
+      </a>
+    ))}
+  </nav>
+)
+
+/** How long the news of the connection is shown. */
+const BACK_MS = 6_000
+
+/** A bar across the page while the connection is lost or the event is paused. */
+function ConnectionBar() {
+  const said = words.value.bar
+  const state = connection.value
+  const wasLost = useRef(false)
+  useSignalEffect(() => {
+    const now = connection.value
+    if (wasLost.current && (now === 'live' || now === 'polling'))
+      showToast(words.peek().bar.back, { forMs: BACK_MS })
+    wasLost.current = now === 'lost'
+  })
+  const { status: activity, message } = status.value ?? {}
+  return (
+    <output class="bars-across">
+      <WaitBar />
+      {state === 'lost' ? (
+        <span class="bar-across lost">{fill(said.lost, { since: clock(heardAt.value ?? now.value) })}</span>
+      ) : null}
+      {state === 'polling' && level.value >= MANAGER ? <span class="bar-across">{said.polling}</span> : null}
+      {activity === 'paused' ? (
+        <span class="bar-across paused">
+          {fill(said.pausedBar, { message: message ?? words.value.lifecycle.noMessage })}
+        </span>
+      ) : null}
+    </output>
+  )
+}
+
+/** The token's limit of calls is used up. Screen readers hear it once, and not each second. */
+function WaitBar() {
+  const seconds = secondsLeft.value
+  const first = useRef(0)
+  if (seconds === 0) first.current = 0
+  else if (first.current === 0) first.current = seconds
+  if (seconds === 0) return null
+  const said = words.value.common.rateLimited
+  return (
+    <span class="bar-across waits">
+      <span aria-hidden="true">{fill(said, { seconds })}</span> <span>{words.value.common.rateShared}</span>
+      <span class="visually-hidden">{fill(said, { seconds: first.current })}</span>
+    </span>
+  )
+}
+
+// The views. All but the first are loaded when they are opened.
+
+type Later = Exclude<View, 'now'>
+
+const LOADERS: Readonly<Record<Later, () => Promise<ComponentType>>> = {
+  people: async () => (await import('../views/people/people.tsx')).People,
+  reports: async () => (await import('../views/reports/reports.tsx')).Reports,
+  feedback: async () => (await import('../views/feedback/feedback.tsx')).Feedback,
+  messages: async () => (await import('../views/messages/messages.tsx')).Messages,
+  lifecycle: async () => (await import('../views/lifecycle/lifecycle.tsx')).Lifecycle,
+  house: async () => (await import('../views/administration/administration.tsx')).House,
+}
+
+const loaded = signal<Partial<Readonly<Record<View, ComponentType>>>>({ now: Now })
+const failed = signal<View | null>(null)
+
+async function load(view: View): Promise<void> {
+  if (view === 'now' || loaded.value[view] !== undefined) return
+  failed.value = null
+  try {
+    const component = await LOADERS[view]()
+    loaded.value = { ...loaded.value, [view]: component }
+  } catch {
+    // The network is away, or a new release has replaced the files.
+    failed.value = view
+  }
+}
+
+function ShownView({ view }: { readonly view: View }) {
+  useEffect(() => void load(view), [view])
+  const Component = loaded.value[view]
+  if (Component !== undefined) return <Component />
+  if (failed.value !== view) return <p class="quiet">{words.value.common.loading}</p>
+  return (
+    <p>
+      <button type="button" class="button" onClick={() => location.reload()}>
+        {words.value.common.again}
+      </button>
+    </p>
+  )
 }

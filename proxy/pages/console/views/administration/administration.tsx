@@ -5,11 +5,9 @@ import { client, level, OWNER } from '../../session.ts'
 import { words } from '../../words.ts'
 import { Alerting } from './alerting.tsx'
 import { AuditLog } from './audit-log.tsx'
-import { DeadLetters } from './dead-letters.tsx'
-import { LedgerAndBackup } from './ledger-and-backup.tsx'
+import { DeadLetters, LedgerAndBackup } from './ledger.tsx'
 import { RichMenu } from './rich-menu.tsx'
-import { Roles } from './roles.tsx'
-import { Tokens } from './tokens.tsx'
+import { Roles, Tokens } from './tokens-and-roles.tsx'
 
 const TOKENS_MS = 60_000
 

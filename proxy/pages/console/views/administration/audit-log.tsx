@@ -1,14 +1,13 @@
 import { useSignal } from '@preact/signals'
-import type { Data } from '#shared/client/index.ts'
+import type { Data, Input } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
-import { date, fullDate } from '../../clock.ts'
+import { date, fullDate, number, dayOf, instantOf, now } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
-import { useSettled } from '../../parts/settled.ts'
+import { useSettled } from '../../parts/actions.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { words } from '../../words.ts'
-import { AuditDetails } from './audit-details.tsx'
-import { actionName, AuditFilters, NO_FILTERS, queryOf } from './audit-filters.tsx'
+import { words, fill, ownName } from '../../words.ts'
+import { endOfId, PilgrimLink } from '../../parts/pilgrim-link.tsx'
 
 type Entry = Data<'listAudit'>['items'][number]
 
@@ -65,4 +64,322 @@ function columns(): Column<Entry>[] {
     },
     { name: said.details, cell: (entry) => <AuditDetails entry={entry} /> },
   ]
+}
+
+// What an entry of the audit log says, in words: about whom, and what was changed to what.
+
+type Details = Entry['details']
+
+/** In the place of an id that was erased stands its hash. */
+const HASH = /^[0-9a-f]{40}$/
+
+function AuditDetails({ entry }: { readonly entry: Entry }) {
+  const said = saidOf(entry)
+  return (
+    <span title={rawText(entry.details)}>
+      <Pilgrim entry={entry} /> {said}
+    </span>
+  )
+}
+
+/** Whom the entry is about. The name leads to the pilgrim. */
+function Pilgrim({ entry: { details, display_name } }: { readonly entry: Entry }) {
+  const { user_id: userId, user_hash: hash } = details
+  if (typeof hash === 'string' || (typeof userId === 'string' && HASH.test(userId)))
+    return <em class="quiet">{words.value.house.erasedPilgrim}</em>
+  if (typeof userId !== 'string') return null
+  return (
+    <>
+      <PilgrimLink userId={userId} name={display_name} />
+      {/* Two people may have one name. */}
+      {display_name === null ? null : <span class="small quiet"> …{endOfId(userId)}</span>}
+    </>
+  )
+}
+
+/** A value's name among words; a new release may know more values. */
+const named = (names: Readonly<Record<string, string>>, value: unknown): string =>
+  typeof value === 'string' ? (Object.hasOwn(names, value) ? names[value]! : value) : ''
+
+const quoted = (text: unknown): string => (typeof text === 'string' && text !== '' ? `“${text}”` : '')
+
+const roleName = (role: unknown): string =>
+  role === null ? words.value.people.noRole : named(words.value.roles, role)
+
+const change = (from: string, to: string): string => (from === to ? to : `${from} → ${to}`)
+
+const letter = ({ id }: Details): string => `#${String(id)}`
+
+type Say = (details: Details) => readonly string[]
+
+const SAY: Readonly<Record<string, Say>> = {
+  'set-status': ({ status, message }) => [named(words.value.bar.status, status), quoted(message)],
+  'set-status-message': ({ message }) => [quoted(message) || words.value.house.noMessage],
+  'end-activity': ({ from }) => [change(named(words.value.bar.status, from), words.value.bar.status.ended)],
+  push: ({ audience, recipients, message, forced }) => [
+    named(words.value.messages.audiences, audience),
+    fill(words.value.house.toSoMany, { count: number(Number(recipients)) }),
+    quoted(message),
+    forced === true ? words.value.house.forced : '',
+  ],
+  'set-notifications': scheduleText,
+  'set-user-status': ({ status }) => [named(words.value.people.status, status)],
+  'assign-role': ({ role, before }) => [change(roleName(before), roleName(role))],
+  'update-feedback': (details) => [
+    letter(details),
+    change(
+      named(words.value.feedback.columns, details.from),
+      named(words.value.feedback.columns, details.status),
+    ),
+    details.note_changed === true ? words.value.house.noteChanged : '',
+  ],
+  'export-user': ({ format }) => [fileType(format)],
+  'export-surveys': ({ format }) => [fileType(format)],
+  'erase-user': () => [],
+  'replay-dead-letter': (details) => [letter(details), named(words.value.house.outcomes, details.outcome)],
+  'drop-dead-letter': (details) => [letter(details)],
+  'deploy-richmenu': ({ menus }) => [
+    fill(words.value.house.menusTold, { count: Array.isArray(menus) ? menus.length : 0 }),
+  ],
+  reset: ({ state }) => [named(words.value.house.resetStates, state)],
+}
+
+const fileType = (format: unknown): string => (typeof format === 'string' ? format.toUpperCase() : '')
+
+/** What is not about the pilgrim. Of an action that is new here, the details as they are. */
+function saidOf({ action, details }: Entry): string {
+  const say = Object.hasOwn(SAY, action) ? SAY[action] : undefined
+  if (say !== undefined)
+    return say(details)
+      .filter((part) => part !== '')
+      .join(' · ')
+  const { user_id: _, ...rest } = details
+  return rawText(rest)
+}
+
+const rawText = (details: Details): string =>
+  Object.entries(details)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ')
+
+type Action = keyof ReturnType<typeof actionNames>
+type Period = keyof ReturnType<typeof periodNames>
+
+const actionNames = () => words.value.house.actions
+const periodNames = () => words.value.house.periods
+
+interface Filters {
+  readonly action: string
+  readonly token_name: string
+  readonly search: string
+  readonly period: Period
+  /** Of the period `between`: local times of the event, such as `2026-04-12T06:00`. */
+  readonly since: string
+  readonly until: string
+}
+
+const NO_FILTERS: Filters = {
+  action: '',
+  token_name: '',
+  search: '',
+  period: 'all',
+  since: '',
+  until: '',
+}
+
+const DAY_MS = 86_400_000
+const PAGE = 30
+
+/** Midnight of today or of another day, in the event's zone. */
+const midnight = (daysAgo: number): string => `${dayOf(now.peek() - daysAgo * DAY_MS)}T00:00`
+
+function timesOf({ period, since, until }: Filters): readonly [since: string, until: string] {
+  if (period === 'today') return [midnight(0), '']
+  if (period === 'yesterday') return [midnight(1), midnight(0)]
+  if (period === 'week') return [midnight(6), '']
+  return period === 'between' ? [since, until] : ['', '']
+}
+
+function queryOf(filters: Filters): Input<'listAudit'> {
+  const { action, token_name, search } = filters
+  const [since, until] = timesOf(filters)
+  const given = Object.entries({
+    action,
+    token_name,
+    search,
+    since: since && instantOf(since),
+    until: until && instantOf(until),
+  })
+  return { limit: PAGE, ...Object.fromEntries(given.filter(([, text]) => text.trim() !== '')) }
+}
+
+/** What an action is called; a new release may know more of them. */
+const actionName = (action: string): string =>
+  Object.hasOwn(actionNames(), action) ? actionNames()[action as Action] : action
+
+interface Props {
+  readonly filters: Filters
+  readonly onChange: (filters: Filters) => void
+  /** Those in use; null until they are known. */
+  readonly tokens: Data<'listTokens'> | null
+}
+
+function AuditFilters({ filters, onChange, tokens }: Props) {
+  const said = words.value.house
+  const change = (fields: Partial<Filters>) => onChange({ ...filters, ...fields })
+  return (
+    <div class="row filters">
+      <Choice
+        label={said.action}
+        names={{ '': words.value.common.all, ...actionNames() }}
+        value={filters.action}
+        onChoose={(action) => change({ action })}
+      />
+      <Choice
+        label={said.period}
+        names={periodNames()}
+        value={filters.period}
+        onChoose={(period) => change({ period })}
+      />
+      {filters.period === 'between' ? (
+        <>
+          <Time label={said.since} value={filters.since} onInput={(since) => change({ since })} />
+          <Time label={said.until} value={filters.until} onInput={(until) => change({ until })} />
+        </>
+      ) : null}
+      <TokenName
+        tokens={tokens}
+        value={filters.token_name}
+        onInput={(token_name) => change({ token_name })}
+      />
+      <label class="field">
+        <span>{said.details}</span>
+        <input
+          type="search"
+          maxLength={128}
+          placeholder={said.detailsHint}
+          value={filters.search}
+          onInput={(event) => change({ search: event.currentTarget.value })}
+        />
+      </label>
+    </div>
+  )
+}
+
+interface ChoiceProps<T extends string> {
+  readonly label: string
+  readonly names: Readonly<Record<T, string>>
+  readonly value: string
+  readonly onChoose: (value: T) => void
+}
+
+const Choice = <T extends string>({ label, names, value, onChoose }: ChoiceProps<T>) => (
+  <label class="field">
+    <span>{label}</span>
+    <select value={value} onChange={(event) => onChoose(event.currentTarget.value as T)}>
+      {Object.entries<string>(names).map(([name, text]) => (
+        <option key={name} value={name}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+interface TextProps {
+  readonly value: string
+  readonly onInput: (value: string) => void
+}
+
+const Time = ({ label, value, onInput }: TextProps & { readonly label: string }) => (
+  <label class="field">
+    <span>{label}</span>
+    <input type="datetime-local" value={value} onInput={(event) => onInput(event.currentTarget.value)} />
+  </label>
+)
+
+/** A name of a token: those in use are offered, and one that is gone can be typed. */
+function TokenName({ value, onInput, tokens }: TextProps & Pick<Props, 'tokens'>) {
+  return (
+    <label class="field">
+      <span>{words.value.house.who}</span>
+      <input
+        type="search"
+        list="token-names"
+        maxLength={64}
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      <datalist id="token-names">
+        {tokens?.items.map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </datalist>
+    </label>
+  )
+}
+
+// What an entry of the audit log says about a change of the schedule.
+
+/** As the service writes it; an entry of an older release has the slots alone. */
+interface Change {
+  readonly id: string
+  readonly hour: number
+  readonly change: 'added' | 'removed' | 'changed'
+  readonly fields?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown } | undefined>>
+  readonly texts?: Readonly<Record<string, string | null>>
+}
+
+interface Slot {
+  readonly id: string
+  readonly hour: number
+  readonly enabled: boolean
+}
+
+const hourText = (hour: unknown): string => `${String(hour).padStart(2, '0')}:00`
+
+const turned = (enabled: unknown): string =>
+  enabled === true ? words.value.schedule.on : words.value.schedule.off
+
+const daysText = (dates: unknown): string =>
+  Array.isArray(dates) ? dates.join(', ') : words.value.schedule.everyDay
+
+const audienceText = (audience: unknown): string => {
+  const names: Readonly<Record<string, string>> = words.value.messages.audiences
+  return names[String(audience)] ?? String(audience)
+}
+
+const FIELDS: Readonly<Record<string, (value: unknown) => string>> = {
+  hour: hourText,
+  enabled: turned,
+  dates: daysText,
+  audience: audienceText,
+}
+
+function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
+  const said = words.value.house
+  const parts = [
+    ...Object.entries(FIELDS).flatMap(([name, text]) => {
+      const field = fields[name]
+      return field === undefined ? [] : [`${text(field.from)} → ${text(field.to)}`]
+    }),
+    ...Object.entries(texts).map(
+      ([language, text]) => `${ownName(language)}: ${text === null ? said.textTaken : `“${text}”`}`,
+    ),
+  ]
+  return fill(said.slotChanges[change], { hour: hourText(hour), what: parts.join(', ') })
+}
+
+const slotText = ({ id, hour, enabled }: Slot): string => `${hourText(hour)} ${id}: ${turned(enabled)}`
+
+/** What was added, removed and changed; of an older entry, the schedule as it was left. */
+function scheduleText({ slots, changes }: Readonly<Record<string, unknown>>): readonly string[] {
+  if (Array.isArray(changes))
+    return changes.length === 0
+      ? [words.value.house.scheduleUnchanged]
+      : (changes as readonly Change[]).map(changeText)
+  return Array.isArray(slots) ? (slots as readonly Slot[]).map(slotText) : []
 }

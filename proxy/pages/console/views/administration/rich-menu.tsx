@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { Button } from '../../../design/button.tsx'
 import { date } from '../../clock.ts'
-import { act } from '../../parts/act.ts'
+import { act } from '../../parts/actions.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'

@@ -1,15 +1,23 @@
 /** Feedback: a board by status, one item with its screenshot beside it, triage by keyboard. */
 import { type Signal, useSignal } from '@preact/signals'
-import { useLayoutEffect } from 'preact/hooks'
+import { useLayoutEffect, useEffect, useRef } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Segments } from '../../../design/button.tsx'
-import { useSettled } from '../../parts/settled.ts'
+import { useSettled } from '../../parts/actions.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
-import { number } from '../../clock.ts'
+import { number, date } from '../../clock.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
-import { Board } from './board.tsx'
-import { countsOf, type Item, itemsOf, type Status, STATUSES, totalOf } from './items.ts'
+import {
+  countsOf,
+  type Item,
+  itemsOf,
+  type Status,
+  STATUSES,
+  totalOf,
+  categoryText,
+  inColumn,
+} from './items.ts'
 import { OneItem } from './one-item.tsx'
 import { useTriageKeys } from './triage-by-keyboard.ts'
 
@@ -141,5 +149,74 @@ const StatusFilter = ({ page, value, onChoose }: FilterProps) => {
       value={value}
       onChoose={onChoose}
     />
+  )
+}
+
+interface Props {
+  readonly items: readonly Item[]
+  /** Those that are shown. */
+  readonly statuses: readonly Status[]
+  /** Of all items, also those on other pages. */
+  readonly counts: Readonly<Record<Status, number>> | null
+  readonly chosen: number | null
+  readonly onChoose: (id: number) => void
+}
+
+const Board = ({ items, statuses, counts, chosen, onChoose }: Props) => (
+  <div class="board">
+    {statuses.map((status) => {
+      const column = inColumn(items, status)
+      const all = counts?.[status] ?? column.length
+      const shown = all === column.length ? number(all) : `${number(column.length)} / ${number(all)}`
+      const name = words.value.feedback.columns[status]
+      return (
+        <section
+          key={status}
+          aria-label={`${name}: ${shown}`}
+          class={`column ${status}${column.length === 0 ? ' empty' : ''}`}
+        >
+          <h3>
+            {level.value >= MANAGER ? <kbd>{STATUSES.indexOf(status) + 1}</kbd> : null} {name}{' '}
+            <span class="quiet">{shown}</span>
+          </h3>
+          <ul>
+            {column.map((item) => (
+              <Card key={item.id} item={item} isChosen={item.id === chosen} onChoose={onChoose} />
+            ))}
+          </ul>
+        </section>
+      )
+    })}
+  </div>
+)
+
+interface CardProps {
+  readonly item: Item
+  readonly isChosen: boolean
+  readonly onChoose: (id: number) => void
+}
+
+function Card({ item, isChosen, onChoose }: CardProps) {
+  const button = useRef<HTMLButtonElement>(null)
+  // The keyboard may have chosen it out of sight.
+  useEffect(() => {
+    if (isChosen) button.current!.scrollIntoView({ block: 'nearest' })
+  }, [isChosen])
+  return (
+    <li>
+      <button
+        type="button"
+        class="feedback-card"
+        aria-pressed={isChosen}
+        ref={button}
+        onClick={() => onChoose(item.id)}
+      >
+        <span class="small quiet">
+          #{item.id} · {categoryText(item.category)} · {date(item.created_at)}
+          {item.screenshot_url === null ? '' : ' · ▣'}
+        </span>
+        <span class="feedback-text">{item.description}</span>
+      </button>
+    </li>
   )
 }

@@ -1,11 +1,11 @@
 /** Items of feedback as operators get them, and their triage. */
 import type { Answer, Data } from '#shared/client/index.ts'
 import { showToast, type ToastAction, type ToastOptions } from '../../../design/toast.tsx'
-import { act } from '../../parts/act.ts'
+import { act } from '../../parts/actions.tsx'
 import { reloadAll } from '../../resource.ts'
-import { client } from '../../session.ts'
+import { client, atSignOut } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import { changeOfNote, keepTyped, type TypedNote, typedNotes } from './typed-notes.ts'
+import { signal } from '@preact/signals'
 
 export const STATUSES = ['new', 'triaging', 'fixing', 'fixed', 'wontfix'] as const
 export type Status = (typeof STATUSES)[number]
@@ -37,7 +37,7 @@ export function totalOf(list: Data<'listFeedback'>, status: Status | ''): number
  * A change of an item by what the operator saw. When somebody else was faster, nothing is changed: the item is read
  * again, and the operator is told.
  */
-export async function change(
+async function change(
   id: number,
   call: Promise<Answer<Item>>,
   said: (data: Item) => string,
@@ -120,3 +120,32 @@ export function categoryText(category: string): string {
   const names: Readonly<Record<string, string>> = words.value.feedback.categories
   return Object.hasOwn(names, category) ? names[category]! : category
 }
+
+// Notes that are typed and not saved yet, of all items. They stay in this tab, whatever else is opened meanwhile.
+
+interface TypedNote {
+  readonly text: string
+  /** The note that was there when the typing began. */
+  readonly begun: string | null
+  /** Somebody else has written one since, and the operator was told. */
+  readonly told: boolean
+}
+
+/** By the item's id. */
+export const typedNotes = signal<ReadonlyMap<number, TypedNote>>(new Map())
+atSignOut(() => (typedNotes.value = new Map()))
+
+/** @param typed null: it was saved, or it says what is saved */
+export function keepTyped(id: number, typed: TypedNote | null): void {
+  const kept = new Map(typedNotes.value)
+  if (typed === null) kept.delete(id)
+  else kept.set(id, typed)
+  typedNotes.value = kept
+}
+
+/** What a change that saves the note sends of it. */
+const changeOfNote = (stored: string | null, { text, begun, told }: TypedNote) => ({
+  admin_note: text,
+  // After a conflict the operator has seen the other note, and may replace it.
+  seen: { admin_note: told ? stored : begun },
+})

@@ -6,9 +6,20 @@ import { Panel } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import { PlaceOfReport, placeOf } from './place-of-report.tsx'
-import { categoryText, type Item, saveNote, screenshotPath, setStatus, STATUSES, triage } from './items.ts'
-import { keepTyped, typedNotes } from './typed-notes.ts'
+import {
+  categoryText,
+  type Item,
+  saveNote,
+  screenshotPath,
+  setStatus,
+  STATUSES,
+  triage,
+  keepTyped,
+  typedNotes,
+} from './items.ts'
+import { kmAlong, measureRoute, unpackLines } from '#shared/rules/along-route.ts'
+import { loadGround, route } from '../../map/ground.ts'
+import { kmOnRoute, placeName } from '../../map/place-words.ts'
 
 export const OneItem = ({ item }: { readonly item: Item }) => {
   const said = words.value.feedback
@@ -146,4 +157,43 @@ function Screenshot({ item }: { readonly item: Item }) {
       {item.screenshot_url === null ? said.noScreenshot : item.screenshot_url}
     </p>
   )
+}
+
+// The place that the pilgrims' app puts into a report's `device_info`.
+
+interface Place {
+  readonly lat: number
+  readonly lng: number
+  /** Metres. */
+  readonly accuracy: number
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** @param info whatever a client has sent */
+function placeOf(info: string | null): Place | null {
+  try {
+    const { lat, lng, accuracy, at } = (JSON.parse(info ?? '') as { place: Place }).place
+    const isPlace = [lat, lng, accuracy, Date.parse(at)].every(Number.isFinite)
+    return isPlace ? { lat, lng, accuracy, at } : null
+  } catch {
+    return null
+  }
+}
+
+/** Where it is on the route, in degrees for other maps, and how exact it was when. */
+function PlaceOfReport({ place }: { readonly place: Place }) {
+  useEffect(() => void loadGround(), [])
+  const ground = route.value
+  const { lat, lng, accuracy, at } = place
+  const route_km =
+    ground === null ? null : kmAlong(measureRoute(unpackLines(ground.lines), ground.km), [], place)
+  const here = { lat, lng, route_km }
+  const degrees = `${lat.toFixed(5)}, ${lng.toFixed(5)}`
+  const names = route_km === null ? [] : [placeName(here, ground), kmOnRoute(here)]
+  const exact = fill(words.value.feedback.placeExact, {
+    metres: String(Math.round(accuracy)),
+    time: date(at),
+  })
+  return <>{[...names, degrees, exact].join(' · ')}</>
 }

@@ -4,7 +4,7 @@ import type { Data, Input } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { dayOf, now, number } from '../../clock.ts'
-import { warn } from '../../parts/act.ts'
+import { warn } from '../../parts/actions.tsx'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
@@ -98,3 +98,28 @@ const rowsOf = (people: readonly Person[]) => [
     devices,
   ]),
 ]
+
+type Known = keyof typeof words.value.messages.reasons
+
+/** What LINE and the sender write, by what it means to an operator. The first that fits counts. */
+const KNOWN: readonly (readonly [RegExp, Known])[] = [
+  [/^not confirmed within a day/, 'unconfirmed'],
+  [/^no recipients are left/, 'erased'],
+  [/monthly (quota|limit)/i, 'quota'],
+  [/'to'|user ?id/i, 'recipient'],
+]
+
+/** Why a message failed or waits: in words where they are known, and as it was said. */
+export function Reason({ detail }: { readonly detail: string }) {
+  const known = KNOWN.find(([pattern]) => pattern.test(detail))?.[1]
+  if (known === undefined) return <>{detail}</>
+  return (
+    <>
+      {words.value.messages.reasons[known]}
+      <details>
+        <summary>{words.value.messages.asSaid}</summary>
+        <code class="quiet">{detail}</code>
+      </details>
+    </>
+  )
+}

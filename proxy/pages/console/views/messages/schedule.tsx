@@ -7,8 +7,16 @@ import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
 import { consoleLanguage, words } from '../../words.ts'
-import { removeSlot, saveSlot } from './plan.ts'
-import { type Bounds, hourText, nextSending, type NextSending, nextText, type Slot } from './slot.ts'
+import {
+  removeSlot,
+  saveSlot,
+  type Bounds,
+  hourText,
+  nextSending,
+  type NextSending,
+  nextText,
+  type Slot,
+} from './slot.ts'
 import { SlotForm } from './slot-form.tsx'
 
 const EVERY_MS = 60_000

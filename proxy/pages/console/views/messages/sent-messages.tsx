@@ -2,16 +2,14 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
-import { date, number } from '../../clock.ts'
+import { date, number, oneDigit } from '../../clock.ts'
 import { Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
-import { LeftOutPeople } from './left-out-people.tsx'
-import { Reason } from './reason.tsx'
-import { Usage } from './usage.tsx'
+import { LeftOutPeople, Reason } from './left-out-people.tsx'
 
 type Message = Data<'listMessages'>['items'][number]
 type Named = Data<'readPush'>['faults'][number]['people'][number]
@@ -164,3 +162,34 @@ const To = ({ people, more }: { readonly people: readonly Named[]; readonly more
     {more > 0 ? fill(words.value.messages.morePeople, { count: number(more) }) : null}
   </p>
 )
+
+const USAGE_EVERY_MS = 300_000
+
+/** The month's quota as a bar. */
+function Usage() {
+  const said = words.value.messages
+  const usage = useResource((signal) => client.readLineUsage({}, { signal }), USAGE_EVERY_MS, 'usage').value
+    .value
+  if (usage === null) return null
+  if (!usage.configured) return <p class="small quiet">{words.value.now.notConfigured}</p>
+  const { quota, consumption, usage_percent, followers } = usage
+  return (
+    <p class="row small quiet">
+      {quota.value === null || usage_percent === null ? (
+        <span>{said.unlimited}</span>
+      ) : (
+        <>
+          <meter min={0} max={100} high={90} value={usage_percent} aria-label={said.quota} />
+          <span>
+            {fill(said.used, {
+              used: number(consumption.total_usage ?? 0),
+              value: number(quota.value),
+              percent: oneDigit(usage_percent),
+            })}
+          </span>
+        </>
+      )}
+      {followers === null ? null : <span>{fill(said.followers, { count: number(followers) })}</span>}
+    </p>
+  )
+}

@@ -1,16 +1,14 @@
 /** The form of a new reminder, or of one that is changed. It says when it is sent next, and to how many. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { Button } from '../../../design/button.tsx'
+import { Button, Segments } from '../../../design/button.tsx'
 import { dayOf, now, number } from '../../clock.ts'
 import { absenceOf } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import { useLineConfigured } from '../lifecycle/who-is-told.tsx'
-import { saveSlot } from './plan.ts'
-import { type Bounds, hourText, newSlotId, nextSending, nextText, type Slot } from './slot.ts'
-import { SlotDays } from './slot-days.tsx'
+import { useLineConfigured } from '../lifecycle/pause-and-resume.tsx'
+import { saveSlot, type Bounds, hourText, newSlotId, nextSending, nextText, type Slot } from './slot.ts'
 
 const AUDIENCES = ['all', 'participants', 'volunteers', 'managers', 'owners', 'completed'] as const
 const TEXT_MAX = 5_000
@@ -198,5 +196,78 @@ function Sending({ draft, bounds, isNew }: SendingProps) {
       )}
       <span class="small quiet">{isNew ? said.mayGrow : `${said.mayGrow} ${said.sentOnce}`}</span>
     </output>
+  )
+}
+
+const MOST_DAYS = 366
+const tomorrow = (): string => dayOf(now.value + DAY_MS)
+/** The day after the latest one of them. */
+function following(dates: readonly string[]): string {
+  const latest = dates
+    .filter((day) => day !== '')
+    .toSorted()
+    .at(-1)
+  if (latest === undefined) return tomorrow()
+  return new Date(Date.parse(latest) + DAY_MS).toISOString().slice(0, 10)
+}
+
+interface DaysProps {
+  /** Null: every day of the event. */
+  readonly dates: readonly string[] | null
+  readonly onChange: (dates: string[] | null) => void
+}
+
+/** The days of a reminder, as the event's calendar has them. */
+function SlotDays({ dates, onChange }: DaysProps) {
+  const said = words.value.schedule
+  return (
+    <div class="wide slot-when">
+      <Segments
+        label={said.when}
+        value={dates === null ? 'every' : 'some'}
+        options={[
+          { value: 'some', text: said.someDays },
+          { value: 'every', text: said.everyDay },
+        ]}
+        onChoose={(kind) => onChange(kind === 'every' ? null : (dates?.slice() ?? [tomorrow()]))}
+      />
+      {dates === null ? null : <Days dates={dates} onChange={onChange} />}
+    </div>
+  )
+}
+
+function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string[] }) {
+  const said = words.value.schedule
+  return (
+    <fieldset class="slot-days">
+      <legend class="small">{said.days}</legend>
+      {dates.map((day, i) => (
+        // The place of a day is what it is known by: two may be the same while one is typed.
+        <span key={i} class="slot-day">
+          <input
+            type="date"
+            required
+            aria-label={fill(said.day, { n: i + 1 })}
+            value={day}
+            onInput={({ currentTarget }) => onChange(dates.with(i, currentTarget.value))}
+          />
+          {dates.length === 1 ? null : (
+            <Button
+              kind="plain"
+              icon
+              label={fill(said.removeDay, { n: i + 1 })}
+              onClick={() => onChange(dates.toSpliced(i, 1))}
+            >
+              ✕
+            </Button>
+          )}
+        </span>
+      ))}
+      {dates.length < MOST_DAYS ? (
+        <Button kind="plain" onClick={() => onChange([...dates, following(dates)])}>
+          {said.addDay}
+        </Button>
+      ) : null}
+    </fieldset>
   )
 }

@@ -3,13 +3,15 @@ import { ago, date, minute, now, number, oneDigit, short } from '../../clock.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { isLoading, isStale, Panel } from '../../parts/panel.tsx'
 import { connection } from '../../live.ts'
-import { HOUR_MS, lastHour, rates, ratesSince, STEP_MS } from '../../rates.ts'
+import { HOUR_MS, lastHour, rates, ratesSince, STEP_MS, lastMinute } from '../../rates.ts'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
 import { distancesOf, kilometres, ridden } from '../../parts/distances.ts'
-import type { Overview } from './event-map.ts'
-import { FlushNow } from './flush-now.tsx'
-import { lastMinute } from './rate-series.ts'
+import type { Overview } from './map-panel.tsx'
+import { useSignal } from '@preact/signals'
+import { Button } from '../../../design/button.tsx'
+import { act } from '../../parts/actions.tsx'
+import { client } from '../../session.ts'
 
 export type Condition = Data<'readCondition'>
 
@@ -212,3 +214,23 @@ function QuotaTile({ usage }: Pick<Props, 'usage'>) {
 
 /** `12.3 %` of a fraction. */
 export const percent = (fraction: number): string => `${oneDigit(fraction * 100)} %`
+
+/** Flushes the buffer and says what was stored. */
+function FlushNow() {
+  const busy = useSignal(false)
+  const said = words.value.now
+  const flush = async () => {
+    busy.value = true
+    await act(client.forceFlush({}, { timeoutMs: 40_000 }), ({ finished, stored, dead_letters }) =>
+      finished
+        ? fill(said.flushed, { stored: number(stored), letters: number(dead_letters) })
+        : said.flushing,
+    )
+    busy.value = false
+  }
+  return (
+    <Button busy={busy.value} onClick={() => void flush()}>
+      {said.flushNow}
+    </Button>
+  )
+}

@@ -1,26 +1,26 @@
 /** The crowd on the map: cells by zoom from the service, and single pilgrims when the map is close. */
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import type { Data } from '#shared/client/index.ts'
-import { minute, number } from '../../clock.ts'
+import type { Data, EventMap } from '#shared/client/index.ts'
+import { minute, number, ago, clock, oneDigit } from '../../clock.ts'
 import { moved } from '../../live.ts'
 import { bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
 import type { Seen } from '../../map/crowd-camera.ts'
 import { CrowdLegend } from '../../map/crowd-legend.tsx'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import type { Dot } from '../../map/over-map.tsx'
-import { Panel, Stamp, useStale } from '../../parts/panel.tsx'
+import { Panel, Stamp, useStale, Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import type { Overview } from './event-map.ts'
-import { PilgrimCard } from './pilgrim-card.tsx'
+import { Button } from '../../../design/button.tsx'
+import { show } from '../../router.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** Cells are read again when somebody has moved, at most this often, and after the second time in any case. */
 const SOONEST_MS = 15_000
-const EVERY_MS = 30_000
+const CELLS_EVERY_MS = 30_000
 /** From this zoom on single pilgrims are shown, at most so many. */
 const PEOPLE_ZOOM = 15
 const MOST_PEOPLE = 200
@@ -44,7 +44,7 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   const cells = useResource(
     (signal) =>
       client.readClusters({ since: dayBefore(), ...(query === null ? { zoom: 10 } : query) }, { signal }),
-    EVERY_MS,
+    CELLS_EVERY_MS,
     `cells ${query?.zoom} ${query?.bbox}`,
   )
   useFollowed(cells)
@@ -129,7 +129,7 @@ function usePeople(bbox: string | null): People | null {
       bbox === null || level.value < MANAGER
         ? { ok: true as const, status: 200, data: null, headers: new Headers() }
         : client.readMap({ bbox, limit: MOST_PEOPLE }, { signal }),
-    bbox === null ? 0 : EVERY_MS,
+    bbox === null ? 0 : CELLS_EVERY_MS,
     `people ${bbox}`,
   ).value.value
   return useMemo(() => (people === null ? null : peopleOf(people)), [people])
@@ -169,5 +169,98 @@ const PeopleLegend = ({ shown }: { readonly shown: number }) => {
         <p class="small warn-text">{fill(said.morePeople, { shown: number(shown) })}</p>
       )}
     </>
+  )
+}
+
+const CARD_EVERY_MS = 60_000
+/** Names may contain an id, too. */
+const FOUND = 5
+
+interface Props {
+  readonly userId: string
+  /** Of the position on the map. */
+  readonly seenAt: string | null
+}
+
+/**
+ * What the list of pilgrims tells of one: it needs no more than that, and opening the pilgrim, which shows everything,
+ * is written to the audit log.
+ */
+function PilgrimCard({ userId, seenAt }: Props) {
+  const said = words.value.people
+  const found = useResource(
+    (signal) => client.listUsers({ search: userId, limit: FOUND }, { signal }),
+    CARD_EVERY_MS,
+    `pilgrim-card ${userId}`,
+  )
+  return (
+    <>
+      <dl class="card-rows small">
+        {seenAt === null ? null : (
+          <div>
+            <dt>{said.columns.seen}</dt>
+            <dd>
+              {ago(seenAt)} <span class="quiet">{clock(seenAt)}</span>
+            </dd>
+          </div>
+        )}
+        <Await from={found}>
+          {({ items }) => <Figures row={items.find((row) => row.userId === userId) ?? null} />}
+        </Await>
+      </dl>
+      <Button onClick={() => show('people', { person: userId })}>{words.value.now.openPilgrim}</Button>
+    </>
+  )
+}
+
+interface Row {
+  readonly km: number
+  readonly checkins: number
+  readonly level: number
+}
+
+function Figures({ row }: { readonly row: Row | null }) {
+  const said = words.value.people
+  if (row === null) return <p class="quiet">{said.notFound}</p>
+  return (
+    <>
+      <div>
+        <dt>{said.sorts.km}</dt>
+        <dd>
+          {oneDigit(row.km)} km · {fill(said.level, { level: row.level })}
+        </dd>
+      </div>
+      <div>
+        <dt>{said.columns.checkins}</dt>
+        <dd>{number(row.checkins)}</dd>
+      </div>
+    </>
+  )
+}
+
+// The public map in the console: totals, front, middle and tail. Its cells are not shown, so only changes are read.
+
+const MAP_EVERY_MS = 10_000
+
+/** The map without its cells. */
+export type Overview = Omit<EventMap, 'cells' | 'since'>
+
+/** Reads the map, whole the first time, and then what has changed. */
+export function useEventMap(): Resource<Overview> {
+  const known = useRef<Overview | null>(null)
+  return useResource<Overview>(
+    async (signal) => {
+      const last = known.current
+      const answer = await client.readEventMap(last === null ? {} : { since: String(last.version) }, {
+        signal,
+      })
+      if (!answer.ok) return answer
+      const { cells: _cells, since: _since, ...changed } = answer.data
+      const data = { ...last, ...changed } as Overview
+      known.current = data
+      return { ...answer, data }
+    },
+    MAP_EVERY_MS,
+    'event-map',
   )
 }

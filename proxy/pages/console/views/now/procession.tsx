@@ -6,7 +6,7 @@ import { route, stationName } from '../../map/ground.ts'
 import { ProcessionRows } from '../../map/procession-places.tsx'
 import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
-import type { Overview } from './event-map.ts'
+import type { Overview } from './map-panel.tsx'
 
 type EventMap = Overview
 type Route = EventRoute

@@ -1,13 +1,22 @@
 /** Check-ins and points a minute, moving: as charts that tell their values, and as a table. */
-import { useSignal } from '@preact/signals'
+import { useSignal, type Signal } from '@preact/signals'
 import { Table } from '../../../design/table.tsx'
-import { minute, now, number } from '../../clock.ts'
+import { minute, now, number, clock } from '../../clock.ts'
 import { connection } from '../../live.ts'
 import { Panel } from '../../parts/panel.tsx'
-import { rates, ratesSince } from '../../rates.ts'
+import {
+  rates,
+  ratesSince,
+  STEP_MS,
+  minutesOf,
+  windowOf,
+  roundUp,
+  type Series,
+  ticksOf,
+  type Value,
+  valuesOf,
+} from '../../rates.ts'
 import { fill, words } from '../../words.ts'
-import { RateChart } from './rate-chart.tsx'
-import { minutesOf, windowOf } from './rate-series.ts'
 
 const MINUTE_MS = 60_000
 
@@ -64,5 +73,167 @@ function Minutes({ since }: { readonly since: number }) {
         />
       ) : null}
     </details>
+  )
+}
+
+// A chart of one rate. Pointing at it, or the arrow keys, tell the value of a time, in all charts of the panel.
+
+const WIDTH = 600
+const HEIGHT = 100
+
+interface Props {
+  readonly series: Series
+  readonly name: string
+  readonly since: number
+  /** Start of the step whose value is told; null: none. */
+  readonly pointed: Signal<number | null>
+}
+
+/** Places of a chart in shares of its size. */
+interface Scale {
+  readonly x: (at: number) => number
+  readonly y: (value: number) => number
+}
+
+function RateChart({ series, name, since, pointed }: Props) {
+  const to = now.value
+  const span = windowOf(since, to)
+  const values = valuesOf(rates.value, series, since, to)
+  const top = roundUp(Math.max(0, ...values.map(({ value }) => value)))
+  // A value stands at the end of its step.
+  const scale: Scale = {
+    x: (at) => (at + STEP_MS - (to - span.spanMs)) / span.spanMs,
+    y: (value) => 1 - value / top,
+  }
+  const ticks = ticksOf(to, span)
+  const chosen = values.find(({ at }) => at === pointed.value) ?? null
+  return (
+    <figure class={`rate ${series}`}>
+      <Caption name={name} values={values} />
+      <div class="plot">
+        {[top, top / 2, 0].map((value, i) => (
+          <span key={i} class="axis" style={{ top: `${i * 50}%` }}>
+            {number(value)}
+          </span>
+        ))}
+        <Lines values={values} scale={scale} ticks={ticks.map(({ share }) => share)} chosen={chosen} />
+        <Times {...{ name, values, pointed, chosen }} fromMs={to - span.spanMs} spanMs={span.spanMs} />
+        {chosen === null ? null : <Tip value={chosen} scale={scale} />}
+      </div>
+      <p class="times small quiet" aria-hidden="true">
+        {ticks.map(({ at, share }) => (
+          <span key={at} style={{ left: `${share * 100}%` }}>
+            {minute(at)}
+          </span>
+        ))}
+      </p>
+    </figure>
+  )
+}
+
+function Caption({ name, values }: { readonly name: string; readonly values: readonly Value[] }) {
+  const sum = values.reduce((total, { value }) => total + value, 0)
+  const most = Math.max(0, ...values.map(({ value }) => value))
+  return (
+    <figcaption class="small">
+      {name} <strong>{number(values.at(-1)?.value ?? 0)}</strong>
+      {values.length < 2 ? null : (
+        <span class="quiet">
+          {fill(words.value.now.chartStats, {
+            mean: number(Math.round(sum / values.length)),
+            most: number(most),
+          })}
+        </span>
+      )}
+    </figcaption>
+  )
+}
+
+interface TimesProps extends Pick<Props, 'name' | 'pointed'> {
+  readonly values: readonly Value[]
+  readonly chosen: Value | null
+  readonly fromMs: number
+  readonly spanMs: number
+}
+
+/** What the pointer and the keyboard move over the chart: the time whose values are told. */
+function Times({ name, values, pointed, chosen, fromMs, spanMs }: TimesProps) {
+  const told = chosen ?? values.at(-1)
+  const steps = spanMs / STEP_MS
+  const stepOf = ({ at }: Value) => Math.round((at + STEP_MS - fromMs) / STEP_MS)
+  /** @param step of the window; the nearest one that was observed is told */
+  const tell = (step: number) => {
+    const first = values[0]
+    const i = first === undefined ? 0 : Math.round(step) - stepOf(first)
+    pointed.value = values[Math.max(0, Math.min(values.length - 1, i))]?.at ?? null
+  }
+  const point = (event: PointerEvent & { readonly currentTarget: Element }) => {
+    const { left, width } = event.currentTarget.getBoundingClientRect()
+    tell(((event.clientX - left) / width) * steps)
+  }
+  return (
+    <input
+      type="range"
+      min={0}
+      max={steps}
+      value={told === undefined ? steps : stepOf(told)}
+      aria-label={fill(words.value.now.chartKeys, { name })}
+      aria-valuetext={
+        told === undefined
+          ? words.value.common.unknown
+          : fill(words.value.now.chartAt, { time: clock(told.at), value: number(told.value) })
+      }
+      onInput={(event) => tell(event.currentTarget.valueAsNumber)}
+      onPointerMove={point}
+      onPointerLeave={() => (pointed.value = null)}
+      onBlur={() => (pointed.value = null)}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') pointed.value = null
+      }}
+    />
+  )
+}
+
+interface LinesProps {
+  readonly values: readonly Value[]
+  readonly scale: Scale
+  readonly ticks: readonly number[]
+  readonly chosen: Value | null
+}
+
+function Lines({ values, scale, ticks, chosen }: LinesProps) {
+  const x = (at: number) => (scale.x(at) * WIDTH).toFixed(1)
+  const places = values.map(({ at, value }) => `${x(at)} ${(scale.y(value) * HEIGHT).toFixed(1)}`)
+  const [first, last] = [values[0], values.at(-1)]
+  return (
+    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      {/* Nothing is known of the time before. */}
+      {first === undefined || scale.x(first.at) <= 0 ? null : (
+        <rect class="unknown" width={x(first.at)} height={HEIGHT} />
+      )}
+      <path class="grid" d={`M0 0H${WIDTH}M0 ${HEIGHT / 2}H${WIDTH}M0 ${HEIGHT}H${WIDTH}`} />
+      <path class="grid" d={ticks.map((share) => `M${(share * WIDTH).toFixed(1)} 0V${HEIGHT}`).join('')} />
+      {first === undefined || last === undefined || values.length < 2 ? null : (
+        <>
+          <path class="area" d={`M${x(first.at)} ${HEIGHT}L${places.join('L')}L${x(last.at)} ${HEIGHT}Z`} />
+          <path class="line" d={`M${places.join('L')}`} />
+        </>
+      )}
+      {chosen === null ? null : <path class="pointer" d={`M${x(chosen.at)} 0V${HEIGHT}`} />}
+    </svg>
+  )
+}
+
+/** The value that is pointed at. It stands at the side where there is more room. */
+function Tip({ value, scale }: { readonly value: Value; readonly scale: Scale }) {
+  const share = scale.x(value.at)
+  const left = `${share * 100}%`
+  return (
+    <>
+      <span class="tip-dot" style={{ left, top: `${scale.y(value.value) * 100}%` }} />
+      <span class={share > 0.5 ? 'tip before' : 'tip'} style={{ left }}>
+        {clock(value.at)} <strong>{number(value.value)}</strong>
+      </span>
+    </>
   )
 }

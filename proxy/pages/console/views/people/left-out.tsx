@@ -1,8 +1,11 @@
 /** What is not in the sum of a pilgrim's day, and why. */
+import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { dayName, number } from '../../clock.ts'
 import { fill, words } from '../../words.ts'
-import type { Detail } from './detail.ts'
+
+/** Everything about one pilgrim. */
+export type Detail = Data<'readUser'>
 
 type Day = NonNullable<Detail['latest_day']>
 type LeftOut = Day['left_out']

@@ -1,11 +1,16 @@
 /** Pilgrims: a list that the service searches, sorts and cuts into pages, and everything about one of them. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { useSettled } from '../../parts/settled.ts'
+import { useSettled } from '../../parts/actions.tsx'
 import { place, show } from '../../router.ts'
-import { words } from '../../words.ts'
-import { PeopleList } from './people-list.tsx'
+import { words, fill } from '../../words.ts'
 import { Person } from './person.tsx'
+import type { Data, Input } from '#shared/client/index.ts'
+import { SILENT_HOURS } from '#shared/rules/silence.ts'
+import { type Column, Table } from '../../../design/table.tsx'
+import { ago, duration, fixedDigit, fullDate, now, number } from '../../clock.ts'
+import { PagedList } from '../../parts/paged-list.tsx'
+import { client } from '../../session.ts'
 
 export function People() {
   const typed = useSignal(place.value.search ?? '')
@@ -32,3 +37,198 @@ export function People() {
     </div>
   )
 }
+
+type Row = Data<'listUsers'>['items'][number]
+const SORTS = ['userId', 'km', 'checkins', 'last_seen'] as const
+type Sort = (typeof SORTS)[number]
+
+const EVERY_MS = 20_000
+const PAGE = 50
+
+interface Props {
+  readonly typed: string
+  readonly onType: (text: string) => void
+  readonly search: string
+  /** Only who is silent for so many hours; 0: everybody. */
+  readonly silentHours: number
+  /** Only who has a tracker or a share link. */
+  readonly withLinks: boolean
+  readonly onChosen: (chosen: { readonly silentHours: number; readonly withLinks: boolean }) => void
+  readonly onChoose: (userId: string) => void
+}
+
+function PeopleList(props: Props) {
+  const { typed, onType, silentHours, onChoose } = props
+  const sort = useSignal<Sort>('last_seen')
+  const descending = useSignal(true)
+  // Who is silent is listed by the time since when.
+  const order = silentHours > 0 ? 'last_seen' : sort.value
+  const sortBy = (by: string) => {
+    descending.value = order === by ? !descending.value : by !== 'userId'
+    sort.value = SORTS.find((name) => name === by) ?? 'userId'
+  }
+  return (
+    <PagedList
+      title={words.value.people.title}
+      kind="people-list"
+      query={queryOf(props, order, descending.value)}
+      read={client.listUsers}
+      everyMs={EVERY_MS}
+      actions={
+        <>
+          <Filter {...props} />
+          <SearchField typed={typed} onType={onType} />
+        </>
+      }
+    >
+      {({ items, pending }) => (
+        <>
+          {place.value.person === undefined ? <p class="small quiet">{words.value.people.choose}</p> : null}
+          {silentHours === 0 ? null : <p class="small quiet">{words.value.people.silentCounted}</p>}
+          {pending === null ? <p class="warn-text small">{words.value.people.pendingUnknown}</p> : null}
+          <Table
+            caption={words.value.people.title}
+            titled
+            columns={silentHours > 0 ? columnsOf(onChoose).map(onlyBySeen) : columnsOf(onChoose)}
+            rows={items}
+            keyOf={({ userId }) => userId}
+            sorted={{ by: order, descending: descending.value }}
+            onSort={sortBy}
+            empty={words.value.common.none}
+          />
+          <Legend />
+        </>
+      )}
+    </PagedList>
+  )
+}
+
+const queryOf = (
+  { search, silentHours, withLinks }: Props,
+  sort: Sort,
+  descending: boolean,
+): Input<'listUsers'> => ({
+  sort,
+  order: descending ? 'desc' : 'asc',
+  limit: PAGE,
+  ...(silentHours > 0 ? { silent_hours: silentHours } : {}),
+  ...(withLinks ? { with_links: 'true' } : {}),
+  ...(search === '' ? {} : { search }),
+})
+
+const onlyBySeen = ({ sort, ...column }: Column<Row>): Column<Row> =>
+  sort === 'last_seen' ? { ...column, sort } : column
+
+/** Hours of silence to choose from; 0: everybody. */
+const SILENCES = [0, 1, SILENT_HOURS, 6, 12, 24]
+
+const LINKS = 'links'
+
+const Filter = ({ silentHours, withLinks, onChosen }: Props) => (
+  <select
+    aria-label={words.value.people.show}
+    value={withLinks ? LINKS : silentHours}
+    onChange={({ currentTarget: { value } }) =>
+      onChosen({ silentHours: value === LINKS ? 0 : Number(value), withLinks: value === LINKS })
+    }
+  >
+    {SILENCES.map((hours) => (
+      <option key={hours} value={hours}>
+        {hours === 0 ? words.value.people.everybody : fill(words.value.people.silentFor, { hours })}
+      </option>
+    ))}
+    <option value={LINKS}>{words.value.people.withLinks}</option>
+  </select>
+)
+
+const SearchField = ({ typed, onType }: Pick<Props, 'typed' | 'onType'>) => (
+  <input
+    type="search"
+    class="people-search"
+    aria-label={words.value.people.searchLabel}
+    placeholder={words.value.people.searchLabel}
+    value={typed}
+    onInput={(event) => onType(event.currentTarget.value)}
+  />
+)
+
+function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
+  const said = words.value.people
+  return [
+    { name: said.columns.name, sort: 'userId', cell: (row) => <Name row={row} onChoose={onChoose} /> },
+    {
+      name: said.columns.seen,
+      sort: 'last_seen',
+      cell: ({ last_seen }) => (last_seen === null ? '–' : <Seen at={last_seen} />),
+    },
+    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => fixedDigit(km) },
+    { name: said.columns.checkins, sort: 'checkins', number: true, cell: ({ checkins }) => number(checkins) },
+    { name: said.columns.level, number: true, cell: ({ level }) => level },
+    {
+      name: said.columns.state,
+      cell: ({ participant_status, role, last_seen }) => (
+        <>
+          {stateText(participant_status, last_seen)}
+          {role === null ? null : <span class="badge small">{words.value.roles[role]}</span>}
+        </>
+      ),
+    },
+    { name: said.columns.pending, number: true, cell: ({ pending }) => pending ?? '?' },
+  ]
+}
+
+/** Of one who takes part, and was not seen for a day or more, that is the news. */
+function stateText(status: Row['participant_status'], lastSeen: string | null): string {
+  const said = words.value.people
+  const elapsedMs = lastSeen === null ? null : now.value - Date.parse(lastSeen)
+  if (status !== 'active' || (elapsedMs !== null && elapsedMs < SAME_DAY_MS)) return said.status[status]
+  return elapsedMs === null ? said.neverSeen : fill(said.notSeen, { time: duration(elapsedMs) })
+}
+
+/** What the signs and the last column mean, and where to look for what the list does not tell. */
+const Legend = () => {
+  const said = words.value.people
+  return (
+    <>
+      <ul class="map-legend small">
+        {(['good', 'warning', 'past'] as const).map((tone) => (
+          <li key={tone} class={`seen ${tone}`}>
+            <span class="dot" aria-hidden="true" />
+            {said.seenLegend[tone]}
+          </li>
+        ))}
+      </ul>
+      <p class="small quiet">
+        {said.levelMeans} {said.waitingMeans} {said.whereLeftOut}
+      </p>
+    </>
+  )
+}
+
+/** A phone that walks is heard of at least this often, unless it has no network. */
+const WALKS_MS = 15 * 60_000
+const SAME_DAY_MS = 24 * 3_600_000
+
+/** Green: seen a moment ago; amber: within a day; grey: before. */
+function Seen({ at }: { readonly at: string }) {
+  const elapsed = now.value - Date.parse(at)
+  const tone = elapsed < WALKS_MS ? 'good' : elapsed < SAME_DAY_MS ? 'warning' : undefined
+  return (
+    <span class={['seen', tone].filter(Boolean).join(' ')}>
+      <span class="dot" aria-hidden="true" />
+      <time title={fullDate(at)}>{ago(at)}</time>
+    </span>
+  )
+}
+
+const Name = ({ row, onChoose }: { readonly row: Row; readonly onChoose: Props['onChoose'] }) => (
+  <button
+    type="button"
+    class="name-button"
+    aria-current={place.value.person === row.userId}
+    onClick={() => onChoose(row.userId)}
+  >
+    <strong>{row.display_name ?? words.value.people.unnamed}</strong>
+    <span class="small quiet">{row.userId}</span>
+  </button>
+)

@@ -1,14 +1,12 @@
+import type { Detail } from './left-out.tsx'
 import { useSignal } from '@preact/signals'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
-import { act, warn } from '../../parts/act.ts'
-import { assignRole, ROLES } from '../../parts/assign-role.ts'
-import { Confirm } from '../../parts/confirm.tsx'
+import { act, warn, assignRole, ROLES, Confirm } from '../../parts/actions.tsx'
 import { personFileName, saveBlob } from '../../parts/download.ts'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { client, level, OWNER, role } from '../../session.ts'
 import { fill, words } from '../../words.ts'
-import type { Detail } from './detail.ts'
 
 const STATES = ['active', 'completed', 'withdrawn'] as const
 

@@ -7,12 +7,25 @@ import { Button, Segments } from '../../../design/button.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { reloadAll, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { words } from '../../words.ts'
-import { PersonAbout } from './person-about.tsx'
+import { words, consoleLanguage, fill } from '../../words.ts'
 import { PersonActions } from './person-actions.tsx'
-import { PersonFigures } from './person-figures.tsx'
-import { PersonMessages } from './person-messages.tsx'
 import { PersonPoints } from './person-points.tsx'
+import type { ComponentChildren } from 'preact'
+import { CARD_CHECKINS } from '#shared/rules/achievement.ts'
+import { date, number, ago, dayName, fullDate, now, oneDigit } from '../../clock.ts'
+import { categoryText } from '../feedback/items.ts'
+import { SILENT_HOURS } from '#shared/rules/silence.ts'
+import { Emblem } from '../../../design/emblem.tsx'
+import { useEffect } from 'preact/hooks'
+import { loadGround, route } from '../../map/ground.ts'
+import { kmOnRoute, placeName, placeOf } from '../../map/place-words.ts'
+import { distancesOf, ridden } from '../../parts/distances.ts'
+import { Figure, Figures } from '../../parts/figure.tsx'
+import { type Detail, LeftOutOfDay } from './left-out.tsx'
+import type { Answer } from '#shared/client/index.ts'
+import { showToast } from '../../../design/toast.tsx'
+import { Confirm } from '../../parts/actions.tsx'
+import { Reason } from '../messages/left-out-people.tsx'
 
 const TABS = ['figures', 'points', 'messages', 'about'] as const
 type Tab = (typeof TABS)[number]
@@ -58,6 +71,300 @@ export function Person({ userId, onBack }: { readonly userId: string; readonly o
           <PersonActions person={person} onErased={onBack} />
           <p class="small quiet">{said.audited}</p>
         </>
+      )}
+    </PanelFrom>
+  )
+}
+
+/** What the pilgrim, LINE and operators have said. */
+const PersonAbout = ({ person }: { readonly person: Detail }) => {
+  const said = words.value.people
+  return (
+    <>
+      <dl class="about">
+        <Term name={said.sorts.userId}>{person.userId}</Term>
+        <Term name={said.phone}>{person.phone ?? '–'}</Term>
+        <Term name={said.reach}>{person.reachable ? said.reachable : said.unreachable}</Term>
+        <Term name={said.devices}>{number(person.push_devices)}</Term>
+        <Term name={said.columns.role}>
+          {person.role === null ? said.noRole : words.value.roles[person.role]}
+          {person.role_assigned_by === null
+            ? null
+            : ` · ${fill(words.value.common.by, { name: person.role_assigned_by })}`}
+        </Term>
+        <Term name={said.consent}>{consentText(person)}</Term>
+        <Term name={said.survey}>{surveyText(person)}</Term>
+        <Term name={said.card}>{cardText(person)}</Term>
+        <Term name={said.photos}>{person.photo_count}</Term>
+        <Term name={said.feedback}>
+          {person.recent_feedback.length === 0
+            ? '–'
+            : person.recent_feedback.map(({ id, category }) => `#${id} ${categoryText(category)}`).join(', ')}
+        </Term>
+      </dl>
+      <PersonLinks person={person} />
+    </>
+  )
+}
+
+const Term = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+function consentText({
+  consent_withdrawn,
+  privacy_agreed,
+  privacy_version,
+  privacy_agreed_at,
+}: Detail): string {
+  const said = words.value.people
+  if (consent_withdrawn) return said.withdrawnConsent
+  if (!privacy_agreed) return said.notAgreed
+  const at = privacy_agreed_at === null ? '' : ` · ${date(privacy_agreed_at)}`
+  const agreed =
+    privacy_version === null ? said.agreedUnversioned : fill(said.agreed, { version: privacy_version })
+  return agreed + at
+}
+
+function surveyText({ survey }: Detail): string {
+  const said = words.value.people
+  if (survey === null) return said.noSurvey
+  return `${fill(said.revision, { revision: survey.revision })} · ${date(survey.submitted_at)}`
+}
+
+/** Whether the achievement card is earned, else what is missing. */
+function cardText({ achievement_card: card, checkins, survey_completed: surveyed, phone }: Detail): string {
+  const said = words.value.people
+  if (card === 'unlocked') return said.cardEarned
+  const missing = [
+    ...(checkins < CARD_CHECKINS ? [checkInsText(CARD_CHECKINS - checkins)] : []),
+    ...(surveyed === 1 ? [] : [said.cardSurvey]),
+    ...(phone === null ? [said.cardPhone] : []),
+  ]
+  return fill(said.cardMissing, { what: new Intl.ListFormat(consoleLanguage.value).format(missing) })
+}
+
+const checkInsText = (count: number): string =>
+  fill(words.value.people.nextCheckins[count === 1 ? 'one' : 'other'], { count: number(count) })
+
+interface Props {
+  readonly person: Detail
+  /** Leads to the points that are not in the sum. */
+  readonly onLeftOut: () => void
+}
+
+/** Figures of a pilgrim, each with its reason. */
+const PersonFigures = ({ person, onLeftOut }: Props) => {
+  const said = words.value.people
+  const levelName = person.level_name[consoleLanguage.value === 'en' ? 'en' : 'zh']
+  return (
+    <>
+      <p class="row level-line">
+        <Emblem level={person.level} />
+        <strong>
+          {fill(said.level, { level: person.level })} · {levelName}
+        </strong>
+        <span class="quiet small">{nextText(person)}</span>
+      </p>
+      <Where person={person} />
+      <Figures>
+        <Figure
+          label={said.sorts.km}
+          value={oneDigit(person.km)}
+          unit="km"
+          note={[
+            fill(said.kmReason, {
+              points: number(person.stored_points),
+              pending: person.pending === null ? '?' : number(person.pending),
+            }),
+            seenText(person),
+          ]
+            .filter(Boolean)
+            .join(' · ')}
+        />
+        <Figure label={said.sorts.checkins} value={number(person.checkins)} note={lastCheckInText(person)} />
+        <Figure label={said.co2} value={oneDigit(person.carbon_kg)} unit="kg" note={said.co2Reason} />
+        <Figure
+          label={said.saved}
+          value={oneDigit(person.carbon_saved_kg)}
+          unit="kg"
+          note={said.savedReason}
+        />
+      </Figures>
+      <Travelled day={person.latest_day} />
+      {person.latest_day === null ? null : <LeftOutOfDay day={person.latest_day} onShow={onLeftOut} />}
+    </>
+  )
+}
+
+/** `near Da'an km 254.3 Nov 23, 22:15 (12 min. ago)`, from the latest point. */
+function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
+  useEffect(() => void loadGround(), [])
+  const said = words.value.people
+  const last = latest_day?.last ?? null
+  if (last === null)
+    return last_seen === null ? null : (
+      <p class="small quiet">{fill(said.seenAt, { time: date(last_seen) })}</p>
+    )
+  const place = placeOf(last.lat, last.lng)
+  const km = kmOnRoute(place)
+  return (
+    <p class="row where">
+      <strong>{placeName(place, route.value)}</strong>
+      {km === null ? null : <span>{km}</span>}
+      <span title={fullDate(last.recorded_at)}>
+        {date(last.recorded_at)} <span class="quiet">({ago(last.recorded_at)})</span>
+      </span>
+      {now.value - Date.parse(last.recorded_at) < SILENT_MS ? null : (
+        <span class="quiet small">{said.silentWhy}</span>
+      )}
+    </p>
+  )
+}
+
+const SILENT_MS = SILENT_HOURS * 3_600_000
+
+/** `Mon, Nov 23: 31.3 km in all, of which 28.1 km by bus`. */
+function Travelled({ day }: { readonly day: Detail['latest_day'] }) {
+  if (day === null) return null
+  const onFoot = fill(words.value.reports.allOnFoot, { km: oneDigit(distancesOf(day).all) })
+  return <p>{`${dayName(day.day)}: ${ridden(day) ?? onFoot}`}</p>
+}
+
+function nextText({ next_level }: Detail): string {
+  const said = words.value.people
+  if (next_level === null) return said.nextNone
+  const { level, km_needed, checkins_needed } = next_level
+  // What is reached already is not named.
+  const what = [
+    km_needed > 0 ? fill(said.nextKm, { km: number(km_needed) }) : '',
+    checkins_needed > 0
+      ? fill(checkins_needed === 1 ? said.nextCheckins.one : said.nextCheckins.other, {
+          count: number(checkins_needed),
+        })
+      : '',
+  ].filter((part) => part !== '')
+  return fill(said.next, { level, what: what.join(' + ') })
+}
+
+const lastCheckInText = ({ recent_checkins: [last] }: Detail): string | undefined =>
+  last === undefined ? undefined : fill(words.value.people.lastCheckIn, { time: date(last.recorded_at) })
+
+const seenText = ({ first_seen, last_seen }: Detail): string | undefined =>
+  first_seen === null || last_seen === null ? undefined : `${date(first_seen)} – ${date(last_seen)}`
+
+// Trackers and links of a pilgrim, which an operator ends when a phone is lost.
+
+const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly person: Detail }) => {
+  const said = words.value.people
+  return (
+    <>
+      <h3>{said.links}</h3>
+      <ul class="rows">
+        {trackers.map(({ id, label, created_at }) => (
+          <li key={id}>
+            <strong>{said.tracker}</strong>
+            <span class="grow">
+              {label} <span class="small quiet">{date(created_at)}</span>
+            </span>
+            <Revoke
+              button={said.revoke}
+              title={fill(said.revokeTracker, { name: label || said.tracker })}
+              text={said.revokeTrackerText}
+              run={() => client.revokeTrackerOfUser({ userId, id })}
+            />
+          </li>
+        ))}
+        {shares.map(({ made_by, created_at, expires_at }) => (
+          <li key={`${made_by} ${created_at}`}>
+            <strong>{said.shareLink}</strong>
+            <span class="grow small quiet">
+              {date(created_at)} · {fill(said.until, { time: date(expires_at) })}
+            </span>
+          </li>
+        ))}
+        {trackers.length + shares.length === 0 ? <li class="quiet">{said.noLinks}</li> : null}
+      </ul>
+      {shares.length === 0 ? null : (
+        <p>
+          <Revoke
+            button={said.revokeShares}
+            title={said.revokeShares}
+            text={said.revokeSharesText}
+            run={() => client.revokeSharesOfUser({ userId })}
+          />
+        </p>
+      )}
+    </>
+  )
+}
+
+interface RevokeProps {
+  readonly button: string
+  readonly title: string
+  readonly text: string
+  readonly run: () => Promise<Answer<unknown>>
+}
+
+const REVOKED_MS = 8_000
+
+/** Nobody can give a revoked key or link back, so it is asked first. */
+function Revoke({ button, title, text, run }: RevokeProps) {
+  const asking = useSignal(false)
+  return (
+    <>
+      <Button onClick={() => (asking.value = true)}>{button}…</Button>
+      <Confirm
+        title={title}
+        open={asking.value}
+        onClose={() => (asking.value = false)}
+        button={button}
+        danger
+        run={run}
+        onDone={() => showToast(words.value.people.revoked, { forMs: REVOKED_MS })}
+      >
+        <p>{text}</p>
+      </Confirm>
+    </>
+  )
+}
+
+const TONES = { sent: 'good', failed: 'danger', waiting: 'warning', skipped: '' } as const
+
+/** Messages to one pilgrim, and why one failed. */
+function PersonMessages({ userId }: { readonly userId: string }) {
+  const list = useResource(
+    (signal) => client.listUserMessages({ userId }, { signal }),
+    0,
+    `messages ${userId}`,
+  )
+  return (
+    <PanelFrom title={words.value.people.tabs.messages} kind="inner" from={list}>
+      {({ items }) => (
+        <ul class="rows">
+          {items.map((message) => (
+            <li key={message.id}>
+              <span class="small quiet">{date(message.created_at)}</span>
+              <span class={`badge ${TONES[message.state]}`}>
+                {words.value.people.messageStates[message.state]}
+              </span>
+              <span class="grow">
+                {message.text ?? words.value.messages.noText}
+                {message.detail === null ? null : (
+                  <span class="small warn-text">
+                    {' '}
+                    <Reason detail={message.detail} />
+                  </span>
+                )}
+              </span>
+              <span class="small quiet">{words.value.messages.causes[message.cause]}</span>
+            </li>
+          ))}
+          {items.length === 0 ? <li class="quiet">{words.value.people.noMessages}</li> : null}
+        </ul>
       )}
     </PanelFrom>
   )

@@ -2,15 +2,17 @@
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { pageData } from '../../../frame/page-data.ts'
-import { fullDate, now } from '../../clock.ts'
+import { fullDate, now, number } from '../../clock.ts'
 import { type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { Carbon } from './carbon.tsx'
-import { Headline } from './headline.tsx'
 import { ProcessionOverTime } from './procession-over-time.tsx'
 import { Surveys } from './surveys.tsx'
 import { TimelinePanel } from './timeline.tsx'
+import { distancesOf, kilograms, kilometres, ridden } from '../../parts/distances.ts'
+import { Figure, Figures } from '../../parts/figure.tsx'
+import { isLoading, isStale, Panel, Stamp } from '../../parts/panel.tsx'
 
 const EVERY_MS = 60_000
 
@@ -45,5 +47,45 @@ function Report({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> | nu
         </>
       )}
     </div>
+  )
+}
+
+// The event in four figures, before everything that explains them.
+
+function Headline({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> }) {
+  const said = words.value.reports
+  const value = carbon.value.value
+  const state = { stale: isStale(carbon), loading: isLoading(carbon) }
+  return (
+    <Panel
+      title={said.headline}
+      kind="headline"
+      stale={state.stale}
+      stamp={<Stamp at={value?.as_of ?? null} stale={state.stale} />}
+    >
+      <Figures>
+        <Figure
+          label={words.value.now.km}
+          value={value && kilometres(distancesOf(value).walked)}
+          unit="km"
+          note={value === null ? undefined : ridden(value)}
+          {...state}
+        />
+        <Figure
+          label={said.pilgrims}
+          value={value && number(value.pilgrims)}
+          note={said.pilgrimsNote}
+          {...state}
+        />
+        <Figure
+          label={said.saved}
+          value={value && kilograms(value.saved_kg)}
+          unit="kg"
+          note={said.savedNote}
+          tone="good"
+          {...state}
+        />
+      </Figures>
+    </Panel>
   )
 }

@@ -3,16 +3,17 @@ import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { type Bar, Bars } from '../../../design/chart.tsx'
 import { date, fullDate, now, number } from '../../clock.ts'
-import { warn } from '../../parts/act.ts'
+import { warn } from '../../parts/actions.tsx'
 import { saveBars } from '../../parts/bars-png.ts'
-import { saveBlob } from '../../parts/download.ts'
+import { saveBlob, saveCsv } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { client } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { fill, words, consoleLanguage } from '../../words.ts'
 import type { Question } from './fit-questions.ts'
 import { PrintedSurveys } from './printed-surveys.tsx'
-import { knownOf, saveCodes } from './survey-words.ts'
+import { survey as english } from '#shared/locales/en/survey.ts'
+import { survey as traditional } from '#shared/locales/zh-hant/survey.ts'
 
 type Page = Data<'listSurveys'>
 
@@ -165,3 +166,35 @@ const Texts = ({ page: { items } }: { readonly page: Page }) => (
     </ul>
   </details>
 )
+
+// What the survey asks, and what each answer means, in the console's language.
+
+interface Known {
+  readonly ask: string
+  /** The words of each answer, by the value that is sent; a question in free words has none. */
+  readonly answers: Readonly<Record<string, string>>
+}
+
+const knownQuestions = (): Readonly<Record<string, Known>> =>
+  (consoleLanguage.value === 'en' ? english : traditional).questions
+
+/** Null for a question that this release does not know: a survey of another one may have other questions. */
+function knownOf(question: string): Known | null {
+  const questions = knownQuestions()
+  return Object.hasOwn(questions, question) ? questions[question]! : null
+}
+
+/** The CSV of the answers has them as they were sent. This one says what each of them means. */
+const saveCodes = (): void =>
+  saveCsv(
+    [
+      ['question', 'text', 'answer', 'meaning'],
+      ...Object.entries(knownQuestions()).flatMap(([question, { ask, answers }]) => {
+        const known = Object.entries(answers)
+        return known.length === 0
+          ? [[question, ask, '', '']]
+          : known.map(([sent, meaning]) => [question, ask, sent, meaning])
+      }),
+    ],
+    'survey-codes.csv',
+  )

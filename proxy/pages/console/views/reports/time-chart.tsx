@@ -4,7 +4,10 @@ import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { theme } from '../../../frame/theme.ts'
 import { DENSITY, isPrinting, onPaper, onScreen } from '../../parts/paper.ts'
-import { type Charted, dataOf, optionsOf, type Range, type Sheet } from './chart-options.ts'
+import type { Colour } from '../../../map/view.ts'
+import { date, minute, number, short, shortDay, timeZone } from '../../clock.ts'
+import { words } from '../../words.ts'
+import type { Row, Series, Timeline } from './series.ts'
 
 /** Height and type in the page's own size, which grows on a wall. */
 const HEIGHT_REM = 17
@@ -30,7 +33,7 @@ function onSheet(width: number, height: number): Sheet {
 /** As wide as the report's paper at its zoom, and as high as its room there. */
 const PRINTED = [1_112, 205] as const
 
-export interface TimeChartProps extends Charted {
+interface TimeChartProps extends Charted {
   /** Null: everything is shown. */
   readonly onRange: (range: Range | null) => void
 }
@@ -116,4 +119,268 @@ export async function drawChart(
   const { canvas } = plot.ctx
   plot.destroy()
   return canvas
+}
+
+// How the chart over time is drawn: on the screen, on paper, and as a picture.
+
+/** What a chart shows. */
+export interface Charted {
+  readonly rows: readonly Row[]
+  readonly series: Series
+  readonly label: string
+  /** Whether each row is an hour; else a day. */
+  readonly hourly: boolean
+  /** What happened to the event. */
+  readonly marks: readonly Mark[]
+}
+
+/** Where a chart is drawn; lengths in CSS pixels. */
+interface Sheet {
+  readonly width: number
+  readonly height: number
+  /** Size of its type. */
+  readonly typePx: number
+  readonly colour: Colour
+}
+
+type Named = Pick<Charted, 'label' | 'hourly'>
+
+/** Start and end of a time, epoch seconds. */
+export type Range = readonly [from: number, to: number]
+
+const dataOf = ({ rows, series }: Pick<Charted, 'rows' | 'series'>): uPlot.AlignedData => [
+  rows.map(({ t }) => t),
+  rows.map((row) => row[series]),
+]
+
+/** Above the highest value, for the names of what happened. */
+const NAME_ROOM = 1.25
+/** Lengths of the chart in sizes of its type. */
+const TICK_EM = 6
+const ROW_EM = 2.5
+const PAD_EM = 1.8
+const AXIS_EM = { x: 4, y: 4.3, label: 1.9 }
+/** Of the line, by type of which size it is as wide as a pixel. */
+const LINE_TYPE_PX = 6
+
+const DAY_S = 86_400
+const HALF_S = DAY_S / 2
+
+/** Names of the horizontal axis: the date at midnight and at its left end, hours between; dates alone over a week. */
+function timeNames(_: uPlot, splits: number[]): string[] {
+  const long = (splits.at(-1) ?? 0) - (splits[0] ?? 0) > 7 * DAY_S
+  return splits.map((t, i) => {
+    const [time, day] = [minute(t * 1_000), shortDay(t * 1_000)]
+    if (long || time === '00:00') return day
+    return i === 0 ? `${day}\n${time}` : time
+  })
+}
+
+const dayNames = (_: uPlot, splits: number[]): string[] => splits.map((t) => shortDay(t * 1_000))
+
+/** Days that are named: all, or as many as have room. */
+const MOST_DAYS = 12
+function daySplits(plot: uPlot): number[] {
+  const days = [...plot.data[0]]
+  const step = Math.ceil(days.length / MOST_DAYS)
+  return days.filter((_, i) => i % step === 0)
+}
+
+function axis({ typePx, colour }: Sheet, values: uPlot.Axis.Values, em: number, label?: string): uPlot.Axis {
+  const line = { stroke: colour('line'), width: 1 }
+  const font = `${typePx}px system-ui`
+  return {
+    stroke: colour('soft'),
+    grid: line,
+    ticks: line,
+    font,
+    values,
+    size: em * typePx,
+    ...(label === undefined ? {} : { label, labelFont: font, labelSize: AXIS_EM.label * typePx }),
+  }
+}
+
+function seriesOf({ typePx, colour }: Sheet, { label, hourly }: Named): uPlot.Series[] {
+  const jade = colour('jade')
+  return [
+    {
+      label: words.peek().reports.when,
+      value: (_, t) => (t === null ? '' : hourly ? date(t * 1_000) : shortDay(t * 1_000)),
+    },
+    {
+      label,
+      stroke: jade,
+      fill: `color-mix(in srgb, ${jade} 18%, transparent)`,
+      width: typePx / LINE_TYPE_PX,
+      points: { show: false },
+      ...(hourly ? {} : { paths: uPlot.paths.bars!({ size: [0.6, 90] }) }),
+      value: (_, value) => (value === null ? '' : number(value)),
+    },
+  ]
+}
+
+/**
+ * @param ends of all that is known
+ * @param marks asked at each drawing
+ * @param onRange told what is in sight; null: everything
+ */
+function optionsOf(
+  sheet: Sheet,
+  { label, hourly }: Named,
+  ends: () => Range,
+  marks: () => readonly Mark[],
+  onRange: (range: Range | null) => void,
+): uPlot.Options {
+  const { width, height, typePx, colour } = sheet
+  return {
+    width,
+    height,
+    tzDate: (t) => uPlot.tzDate(new Date(t * 1_000), timeZone.value ?? 'UTC'),
+    // The last name of the horizontal axis stands half beyond it.
+    padding: [null, PAD_EM * typePx, null, null],
+    cursor: { drag: { x: true, y: false, setScale: true } },
+    legend: { live: true },
+    scales: {
+      x: { time: true, range: (_, min, max) => (hourly ? [min, max] : [min - HALF_S, max + HALF_S]) },
+      y: { range: (_, __, max) => [0, Math.max(1, max * NAME_ROOM)] },
+    },
+    axes: [
+      hourly
+        ? { ...axis(sheet, timeNames, AXIS_EM.x), space: TICK_EM * typePx }
+        : { ...axis(sheet, dayNames, AXIS_EM.x), splits: daySplits },
+      {
+        ...axis(sheet, (_, splits) => splits.map((value) => short(value)), AXIS_EM.y, label),
+        space: ROW_EM * typePx,
+      },
+    ],
+    series: seriesOf(sheet, { label, hourly }),
+    hooks: {
+      draw: [(plot) => drawMarks(plot, marks(), typePx, colour)],
+      setScale: [
+        (plot, key) => {
+          if (key !== 'x') return
+          const { min = 0, max = 0 } = plot.scales['x'] as { min?: number; max?: number }
+          const [first, last] = ends()
+          onRange(min <= first && max >= last ? null : [min, max])
+        },
+      ],
+    },
+  }
+}
+
+// What happened to the event, as lines across a chart over time.
+
+type Kind = Timeline['entries'][number]['kind']
+
+interface Mark {
+  /** Epoch seconds. */
+  readonly t: number
+  readonly kind: Kind
+}
+
+const HOUR_S = 3_600
+
+/** @param last epoch seconds of the chart's last hour, which stands for all that happens in it */
+export const marksOf = ({ entries }: Timeline, last: number): readonly Mark[] =>
+  entries.map(({ at, kind }) => {
+    const t = Date.parse(at) / 1_000
+    return { t: t < last + HOUR_S ? Math.min(t, last) : t, kind }
+  })
+
+/** Tokens of the colours: a pause is what to look at. */
+const COLOURS: Readonly<Record<Kind, string>> = {
+  started: 'soft',
+  paused: 'warning',
+  resumed: 'good',
+  ended: 'ink',
+  push: 'soft',
+}
+const DASH = [4, 4]
+/** Lines of names above the values (`NAME_ROOM` of the chart), and the height of each in type sizes. */
+const NAME_LINES = 3
+const NAME_HEIGHT = 1.3
+
+/** Marks whose lines stand beside each other, and what all of them say. */
+interface Group {
+  readonly xs: number[]
+  readonly kinds: Kind[]
+}
+
+/** `Paused, Resumed, Message ×3`: each kind once, in the order in which they came. */
+function nameOf(kinds: readonly Kind[]): string {
+  const names = words.peek().lifecycle.kinds
+  const counts = new Map<Kind, number>()
+  for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return [...counts].map(([kind, n]) => (n === 1 ? names[kind] : `${names[kind]} ×${n}`)).join(' · ')
+}
+
+/** The marks in sight; those of one hour or day stand closer than a letter, and are one group. */
+function groupsOf(plot: uPlot, marks: readonly Mark[], size: number): Group[] {
+  const { min = -Infinity, max = Infinity } = plot.scales['x'] as { min?: number; max?: number }
+  const groups: Group[] = []
+  for (const { t, kind } of marks) {
+    if (t < min || t > max) continue
+    const x = Math.round(plot.valToPos(t, 'x', true))
+    const last = groups.at(-1)
+    if (last !== undefined && x - last.xs[0]! < size) {
+      last.xs.push(x)
+      last.kinds.push(kind)
+    } else groups.push({ xs: [x], kinds: [kind] })
+  }
+  return groups
+}
+
+/**
+ * Draws each mark that is in sight. A name stands in the first line that has room for it; where none has, the mark's
+ * line stays, and the list below the chart says what it is.
+ */
+function drawMarks(plot: uPlot, marks: readonly Mark[], typePx: number, colour: Colour): void {
+  const { ctx: context, bbox } = plot
+  const size = typePx * devicePixelRatio
+  const ground = colour('surface')
+  const lineEnds = Array.from({ length: NAME_LINES }, () => -Infinity)
+  context.save()
+  context.font = `${size}px system-ui`
+  context.lineWidth = devicePixelRatio
+  context.setLineDash(DASH.map((length) => length * devicePixelRatio))
+  for (const { xs, kinds } of groupsOf(plot, marks, size)) {
+    for (const [i, x] of xs.entries()) {
+      context.strokeStyle = colour(COLOURS[kinds[i]!])
+      context.beginPath()
+      context.moveTo(x, bbox.top)
+      context.lineTo(x, bbox.top + bbox.height)
+      context.stroke()
+    }
+    const name = nameOf(kinds)
+    const width = context.measureText(name).width
+    const right = bbox.left + bbox.width
+    const from = Math.max(bbox.left, Math.min(xs[0]! + size / 3, right - width))
+    const line = lineEnds.findIndex((end) => end < from)
+    if (line === -1) continue
+    context.fillStyle = colour(COLOURS[kinds.length === 1 ? kinds[0]! : 'ended'])
+    write(context, name, from, bbox.top + size * (1 + line * NAME_HEIGHT), size, ground)
+    lineEnds[line] = from + width + size
+  }
+  context.restore()
+}
+
+/** A text on a ground of its own, which keeps it apart from the lines behind. */
+function write(
+  context: CanvasRenderingContext2D,
+  text: string,
+  x: number,
+  y: number,
+  size: number,
+  ground: string,
+): void {
+  context.save()
+  context.setLineDash([])
+  context.textAlign = 'left'
+  context.lineJoin = 'round'
+  context.lineWidth = size / 3
+  context.strokeStyle = ground
+  context.strokeText(text, x, y)
+  context.restore()
+  context.textAlign = 'left'
+  context.fillText(text, x, y)
 }

@@ -18,10 +18,7 @@ import {
   sumBetween,
   type Timeline,
 } from './series.ts'
-import type { Charted, Range } from './chart-options.ts'
-import { marksOf } from './chart-marks.ts'
-import { Happened } from './happened.tsx'
-import { drawChart, TimeChart } from './time-chart.tsx'
+import { type Charted, type Range, marksOf, drawChart, TimeChart } from './time-chart.tsx'
 
 /** What is chosen from, what is asked for most comes first. */
 const CHOICES = ['km', 'pilgrims', 'checkins', 'points', 'carbon_kg'] as const satisfies readonly Series[]
@@ -205,3 +202,34 @@ const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grai
     keyOf={({ name }) => name}
   />
 )
+
+interface Props {
+  readonly timeline: Timeline
+  /** The chosen time, epoch seconds. */
+  readonly from: number
+  readonly to: number
+}
+
+/** Everything that the marks of the chart stand for, in the chosen time, one line each. */
+function Happened({ timeline: { entries }, from, to }: Props) {
+  const chosen = entries.filter(({ at }) => {
+    const t = Date.parse(at) / 1_000
+    return t >= from && t <= to
+  })
+  if (chosen.length === 0) return null
+  return (
+    <details class="happened">
+      <summary>{fill(words.value.reports.happened, { count: number(chosen.length) })}</summary>
+      <ul class="rows">
+        {chosen.toReversed().map(({ at, kind, by, message }, i) => (
+          <li key={`${at} ${i}`}>
+            <span class="number small">{date(at)}</span>
+            <strong>{words.value.lifecycle.kinds[kind]}</strong>
+            <span class="grow">{message}</span>
+            <span class="small quiet">{by === null ? null : fill(words.value.common.by, { name: by })}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

@@ -1,11 +1,86 @@
-/**
- * Names over the map that do not cover each other. Of the marks, the front comes first, then the tail, then the middle:
- * one that would lie on another joins its name. Names of single pilgrims have the room that is left.
- */
+/** Places what stands over a map: marks and their names, single places, their card, the scale. */
+import type { Signal } from '@preact/signals'
 import type { OverNames } from '../../map/labels.ts'
 import type { Places } from '../../map/marks-on-map.ts'
+import type { Seen } from './crowd-camera.ts'
+import { dotAt, placeCard } from './dot-card.tsx'
+import { type Pointing, type Dot, type Place, placeOver, type Way } from './over-map.tsx'
 import { worldX, worldY } from '../../map/projection.ts'
-import type { Place } from './over-map.tsx'
+import { number } from '../clock.ts'
+
+/** What is placed. */
+interface Over {
+  readonly dots?: readonly Dot[]
+  readonly way?: Way
+  readonly marks?: Places
+  readonly onDot?: (id: string) => void
+  readonly renderCard?: unknown
+}
+
+/** Width of the scale, at most, in sizes of its type. */
+const SCALE_EM = 10
+
+const NOTHING: Way = []
+const NO_DOTS: readonly Dot[] = []
+const NO_MARKS: Places = {}
+
+/** What lies over the map at its edge, in pixels of its frame. */
+const coveredOf = (frame: HTMLElement) =>
+  [...frame.parentElement!.querySelectorAll<HTMLElement>('[data-over-map]')].map(
+    ({ offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height }) =>
+      [left, top, left + width, top + height] as const,
+  )
+
+/** Places what stands over a map that was painted, and tells what the names on it leave free. */
+export function arrange(
+  frame: HTMLElement,
+  place: Place,
+  { way = NOTHING, marks = NO_MARKS, dots = NO_DOTS }: Over,
+  free: Signal<readonly OverNames[]>,
+): void {
+  placeOver(frame, place, way)
+  moveCard(frame, () => place, dots)
+  const found = nameMarks(frame, place, marks, coveredOf(frame))
+  nameDots(frame)
+  // The same ones draw nothing again.
+  if (JSON.stringify(found) !== JSON.stringify(free.peek())) free.value = found
+}
+
+/** Chooses what was tapped. A tap beside everything closes the card. */
+export function chooseAt(
+  { dots = NO_DOTS, renderCard, onDot }: Over,
+  pointing: Pointing,
+  place: Place,
+  at: { readonly x: number; readonly y: number },
+): void {
+  const dot = dotAt(dots, place, at)
+  if (renderCard === undefined) {
+    if (dot !== null) onDot?.(dot.id)
+  } else if (dot === null) pointing.close()
+  else pointing.keep(dot.id, false)
+}
+
+/** Shows how long a way on the map is. */
+export function showScale(frame: HTMLElement, { zoom, bbox: [, south, , north] }: Seen): void {
+  const line = frame.parentElement!.querySelector<HTMLElement>('.map-scale')!
+  const { widthPx, text } = scaleLine(
+    zoom,
+    (south + north) / 2,
+    SCALE_EM * Number.parseFloat(getComputedStyle(line).fontSize),
+  )
+  line.style.width = `${widthPx}px`
+  line.textContent = text
+}
+
+/** Moves the open card with its place. */
+export function moveCard(frame: HTMLElement, place: () => Place, dots: readonly Dot[]): void {
+  const card = frame.parentElement?.querySelector<HTMLElement>('.dot-card')
+  const dot = card && dots.find(({ id }) => id === card.dataset['of'])
+  if (card && dot) placeCard(card, place(), dot)
+}
+
+// Names over the map that do not cover each other. Of the marks, the front comes first, then the tail, then the middle:
+// one that would lie on another joins its name. Names of single pilgrims have the room that is left.
 
 const BY_WEIGHT = ['front', 'tail', 'middle'] as const
 /** Nearer than this share of a sign's width, two signs are one. */
@@ -55,7 +130,7 @@ const remOf = (element: HTMLElement): number =>
  * @param covered what lies over the map, such as its buttons
  * @returns what the names on the map leave free
  */
-export function nameMarks(
+function nameMarks(
   frame: HTMLElement,
   place: Place,
   marks: Places,
@@ -107,7 +182,7 @@ function chooseSides(
 }
 
 /** Hides the names of single pilgrims that would cover a mark, its name, or the name of somebody before them. */
-export function nameDots(frame: HTMLElement): void {
+function nameDots(frame: HTMLElement): void {
   const origin = frame.getBoundingClientRect()
   const dots = [...frame.querySelectorAll<HTMLElement>('.person-dot')]
   for (const dot of dots) dot.classList.remove('nameless')
@@ -121,4 +196,25 @@ export function nameDots(frame: HTMLElement): void {
   for (const [i, box] of names.entries())
     if (taken.some((other) => meets(box, other))) dots[i]!.classList.add('nameless')
     else taken.push(box)
+}
+
+// The scale of a map: a line of a round length.
+
+const EARTH_M = 40_075_017
+const ROUND = [5, 2, 1] as const
+
+/** The largest round length that a line has room for: 1, 2 or 5 of a power of ten. */
+function scaleLine(
+  zoom: number,
+  lat: number,
+  mostPx: number,
+): { readonly widthPx: number; readonly text: string } {
+  const metresPerPx = (EARTH_M * Math.cos((lat * Math.PI) / 180)) / (256 * 2 ** zoom)
+  const most = mostPx * metresPerPx
+  const power = 10 ** Math.floor(Math.log10(most))
+  const metres = power * (ROUND.find((share) => share * power <= most) ?? 1)
+  return {
+    widthPx: metres / metresPerPx,
+    text: metres < 1_000 ? `${number(metres)} m` : `${number(metres / 1_000)} km`,
+  }
 }

@@ -1,0 +1,178 @@
+/** Actions: their effect is read back from the service before they count as done. */
+import type { Answer, ClientError, Data } from '#shared/client/index.ts'
+import { showToast, type ToastOptions } from '../../design/toast.tsx'
+import { reloadAll } from '../resource.ts'
+import { refusalOf } from './panel.tsx'
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { Button } from '../../design/button.tsx'
+import { Dialog } from '../../design/dialog.tsx'
+import { fill, words } from '../words.ts'
+import { client } from '../session.ts'
+
+const SHOWN_MS = 8_000
+
+/** Shows why something was refused. Of the limit of calls it counts the seconds, and goes when they are over. */
+export function warn(error: ClientError, sentence: (error: ClientError) => string): void {
+  // The session has ended, and the page to sign in says so.
+  if (error.status === 401) return
+  const forMs = (error.retryAfter ?? 0) * 1_000
+  if (error.status === 429 && forMs > 0) showToast(() => sentence(error), { warning: true, forMs })
+  else showToast(sentence(error), { warning: true })
+}
+
+/**
+ * Does something, reads the page again, and says what the service answered.
+ * @param more what the operator may do about it afterwards
+ * @returns the answer's data; null when it was refused, which is shown
+ */
+export async function act<T>(
+  call: Promise<Answer<T>>,
+  said?: (data: T) => string,
+  more: Pick<ToastOptions, 'action' | 'group'> = {},
+): Promise<T | null> {
+  const answer = await call
+  if (!answer.ok) {
+    warn(answer.error, refusalOf)
+    return null
+  }
+  await reloadAll()
+  if (said !== undefined) {
+    showToast(said(answer.data), { forMs: SHOWN_MS, ...more })
+  }
+  return answer.data
+}
+
+/** What an operator has typed, once they have stopped. @param typingMs the pause that ends the typing */
+export function useSettled<T>(typed: T, typingMs = 300): T {
+  const settled = useSignal(typed)
+  useEffect(() => {
+    const timer = setTimeout(() => (settled.value = typed), typingMs)
+    return () => clearTimeout(timer)
+  }, [typed, typingMs, settled])
+  return settled.value
+}
+
+// A question before something that others notice. What cannot be undone is typed.
+
+interface ConfirmProps<T> {
+  readonly title: string
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly button: string
+  readonly danger?: boolean
+  /** The operator types this first. */
+  readonly typed?: string
+  /** Not yet possible. */
+  readonly disabled?: boolean
+  readonly run: () => Promise<Answer<T>>
+  /** Called with the answer, after everything on the page was read again. */
+  readonly onDone?: (data: T) => void
+  readonly children?: ComponentChildren
+}
+
+export function Confirm<T>(props: ConfirmProps<T>) {
+  const { title, open, onClose, typed, disabled = false, children } = props
+  const text = useSignal('')
+  const busy = useSignal(false)
+  const problem = useSignal<ClientError | null>(null)
+  const close = () => {
+    text.value = ''
+    problem.value = null
+    onClose()
+  }
+  const run = async () => {
+    busy.value = true
+    const answer = await props.run()
+    busy.value = false
+    if (!answer.ok) {
+      problem.value = answer.error
+      return
+    }
+    close()
+    await reloadAll()
+    props.onDone?.(answer.data)
+  }
+  const ready = !disabled && (typed === undefined || text.value.trim() === typed)
+  const actions = (
+    <Actions {...props} ready={ready} busy={busy.value} onCancel={close} onRun={() => void run()} />
+  )
+  return (
+    <Dialog title={title} open={open} onClose={close} closeWord={words.value.common.close} actions={actions}>
+      {children}
+      {typed === undefined ? null : (
+        <Typed typed={typed} value={text.value} onInput={(value) => (text.value = value)} />
+      )}
+      <p role="alert" class="problem">
+        {problem.value === null ? null : refusalOf(problem.value)}
+      </p>
+    </Dialog>
+  )
+}
+
+interface ActionsProps {
+  readonly button: string
+  readonly danger?: boolean
+  readonly ready: boolean
+  readonly busy: boolean
+  readonly onCancel: () => void
+  readonly onRun: () => void
+}
+
+const Actions = ({ button, danger = false, ready, busy, onCancel, onRun }: ActionsProps) => (
+  <>
+    <Button onClick={onCancel}>{words.value.common.cancel}</Button>
+    <Button kind={danger ? 'danger' : 'primary'} disabled={!ready} busy={busy} onClick={onRun}>
+      {button}
+    </Button>
+  </>
+)
+
+interface TypedProps {
+  readonly typed: string
+  readonly value: string
+  readonly onInput: (value: string) => void
+}
+
+const Typed = ({ typed, value, onInput }: TypedProps) => (
+  <label class="field">
+    <span>{fill(words.value.common.typeToConfirm, { text: typed })}</span>
+    <input
+      type="text"
+      autocomplete="off"
+      spellcheck={false}
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+  </label>
+)
+
+// Gives a person a role of the event, or takes it.
+
+type Assigned = Data<'assignRole'>
+type Role = NonNullable<Assigned['role']>
+
+export const ROLES: readonly Role[] = ['volunteer', 'manager', 'owner']
+
+/**
+ * @param role null takes the role
+ * @param before the role that was shown, which the operator can give back; undefined: not known
+ * @returns what the service answered; null when it was refused, which is shown
+ */
+export const assignRole = (
+  userId: string,
+  role: Role | null,
+  before?: Role | null,
+): Promise<Assigned | null> =>
+  act(client.assignRole({ user_id: userId, role }), saidOf, {
+    group: 'role',
+    ...(before === undefined
+      ? {}
+      : { action: { name: words.value.schedule.undo, run: () => void assignRole(userId, before) } }),
+  })
+
+function saidOf({ role }: Assigned): string {
+  const said = words.value.people
+  return fill(said.saidRole, { role: role === null ? said.noRole : words.value.roles[role] })
+}

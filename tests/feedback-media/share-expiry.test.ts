@@ -7,7 +7,7 @@ import { findShare, readShare } from '#services/feedback-media/shares/read-share
 import { createShowShare } from '#services/feedback-media/shares/show-share.ts'
 import { createMaintenance, deleteExpired } from '#services/scheduler/maintenance.ts'
 import { pack } from '#shared/buffer/point.ts'
-import { SHARE_WORDS } from '#shared/locales/share-words.ts'
+import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { bringBotShare } from '#shared/pilgrims/shares.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { shares } from '#shared/schema/shares.ts'

@@ -10,7 +10,7 @@ import {
   type Share,
 } from '#shared/contracts/shares.ts'
 import { userEndpoint } from '#shared/contracts/user-detail.ts'
-import { SHARE_WORDS } from '#shared/locales/share-words.ts'
+import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'

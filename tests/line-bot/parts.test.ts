@@ -8,7 +8,7 @@ import { actionOfPostback, actionOfText, postbackData } from '#services/line-bot
 import { cut } from '#services/line-bot/bot/flex.ts'
 import { languageOf } from '#shared/locales/choose-language.ts'
 import { menu, photoReply, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
-import { LOCALES } from '#shared/locales/bot-locales.ts'
+import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import { backoffMs } from '#services/line-bot/sending/backoff.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
 
@@ -56,7 +56,7 @@ describe('keywords', () => {
   test('every label of a button is also a keyword', () => {
     for (const language of Language.options)
       for (const action of BotAction.options)
-        expect([language, action, actionOfText(LOCALES[language].labels[action])]).toEqual([
+        expect([language, action, actionOfText(BOT_WORDS[language].labels[action])]).toEqual([
           language,
           action,
           action,
@@ -92,7 +92,7 @@ test('all answers stay within LINE’s limits, for any event name and figures', 
       fc.string({ minLength: 1, maxLength: 300, unit: 'grapheme' }),
       fc.option(figures),
       (language, action, event, known) => {
-        const words = LOCALES[language]
+        const words = BOT_WORDS[language]
         const home = 'https://event.example'
         const link = known === null ? null : `${home}/s/kT2vXq8ZrB0mWc5NfJ7eLp1d`
         const card = link && `${link}.png`
@@ -133,7 +133,7 @@ test('figures without pending points are marked as incomplete, in every language
   }
   for (const language of Language.options)
     for (const action of ['level', 'carbon'] as const) {
-      const words = LOCALES[language]
+      const words = BOT_WORDS[language]
       const said = (known: typeof figures) => JSON.stringify(replyTo(action, words, places, known))
       expect(said(figures)).toContain(words.incomplete)
       expect(said(figures)).not.toContain(words.nothingYet)
@@ -155,7 +155,7 @@ test('an answer depends on what is known of the pilgrim', () => {
     surveyCompleted: false,
   }
   for (const language of Language.options) {
-    const words = LOCALES[language]
+    const words = BOT_WORDS[language]
     const said = (...args: [action: 'help' | 'level' | 'share', event?: string, checkins?: number]) => {
       const [action, event = 'Walk', checkins = 0] = args
       return JSON.stringify(replyTo(action, words, { ...places, event }, { ...figures, checkins }))

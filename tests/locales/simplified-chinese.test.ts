@@ -5,8 +5,8 @@ import { Converter } from 'opencc-js/t2cn'
 import { counties, TAIWAN, towns } from '#shared/atlas/taiwan.ts'
 import { BotAction, Language } from '#shared/contracts/bot.ts'
 import { DEFAULT_SLOTS } from '#shared/line/scheduled-notifications.ts'
-import { LOCALES } from '#shared/locales/bot-locales.ts'
-import { levelName } from '#shared/locales/level-names.ts'
+import { BOT_WORDS } from '#shared/locales/by-language.ts'
+import { levelName } from '#shared/locales/by-language.ts'
 import { UNITS } from '#shared/locales/units.ts'
 import { LEVELS } from '#shared/rules/levels.ts'
 import { progressOf } from '#services/feedback-media/shares/progress.ts'
@@ -77,7 +77,7 @@ describe('words', () => {
 })
 
 test('the bot answers in simplified characters, with the names of the levels that the pages show', () => {
-  const words = LOCALES['zh-Hans']
+  const words = BOT_WORDS['zh-Hans']
   const answers = [
     ...BotAction.options.map((action) => replyTo(action, words, places, figures)),
     ...BotAction.options.map((action) => replyTo(action, words, { ...places, link: null, card: null }, null)),
@@ -86,16 +86,10 @@ test('the bot answers in simplified characters, with the names of the levels tha
     photoReply(words, 2),
   ]
   expectSimplified(JSON.stringify(answers))
-  expectSimplified(
-    [
-      words.paused(null),
-      words.summaryTitle('E'),
-      words.summary({ pilgrims: 1, checkins: 2, km: 3, savedKg: 4 }),
-    ].join(),
-  )
+  expectSimplified([words.paused(null), words.summaryTitle('E'), words.summary(1, 2, 3, 4)].join())
   for (const language of Language.options)
     for (const level of LEVELS)
-      expect(JSON.stringify(replyTo('level', LOCALES[language], places, { ...figures, level }))).toContain(
+      expect(JSON.stringify(replyTo('level', BOT_WORDS[language], places, { ...figures, level }))).toContain(
         `"${level.icon} ${levelName(level.level, language)}"`,
       )
 })

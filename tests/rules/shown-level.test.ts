@@ -8,7 +8,7 @@ import { roundKm } from '#shared/rules/rounding.ts'
 import type { CardFacts } from '#services/feedback-media/card-design/card-facts.ts'
 import { shareCard } from '#services/feedback-media/card-design/share-card.ts'
 import { replyTo } from '#services/line-bot/bot/replies.ts'
-import { LOCALES } from '#shared/locales/bot-locales.ts'
+import { BOT_WORDS } from '#shared/locales/by-language.ts'
 
 const MM_PER_KM = 1_000_000
 /** Any distance, and most of all those just below a level. */
@@ -67,7 +67,7 @@ test('on a card and in the bot, walked and needed distance together are exactly 
       const minimum = LEVELS[level.level]?.minKm
       const card = textsOf(shareCard(factsOf(mm), null))
       const drawn = card[card.indexOf('公里') - 1]!
-      const [reply] = replyTo('level', LOCALES[language], places, {
+      const [reply] = replyTo('level', BOT_WORDS[language], places, {
         level,
         km: roundKm(mm),
         checkins: CHECKINS,

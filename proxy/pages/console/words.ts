@@ -1,9 +1,9 @@
 /** The words of the console: operators read traditional Chinese or English. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import type { ConsoleWords } from '#shared/locales/en/console.ts'
+import type { ConsoleWords } from '#shared/locales/words.ts'
 import { language, type WordFiles } from '../frame/language.ts'
 
-export type { ConsoleWords } from '#shared/locales/en/console.ts'
+export type { ConsoleWords } from '#shared/locales/words.ts'
 
 const traditional = () => import('#shared/locales/zh-hant/console.ts')
 const english = () => import('#shared/locales/en/console.ts')

@@ -2,7 +2,7 @@
 import { type ComponentChild, render } from 'preact'
 import type { ReadonlySignal } from '@preact/signals'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { PageWords } from '#shared/locales/page-words.ts'
+import type { PageWords } from '#shared/locales/words.ts'
 import { Toasts } from '../design/toast.tsx'
 import { loadWords, type WordFiles } from './language.ts'
 

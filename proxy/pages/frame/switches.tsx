@@ -1,6 +1,6 @@
 /** Switches of language and theme, the same on every page. */
 import type { Language } from '#shared/contracts/bot.ts'
-import type { PageWords } from '#shared/locales/page-words.ts'
+import type { PageWords } from '#shared/locales/words.ts'
 import { Segments } from '../design/button.tsx'
 import { LANGUAGES, language } from './language.ts'
 import { chooseTheme, THEMES, theme } from './theme.ts'

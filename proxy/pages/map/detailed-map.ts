@@ -1,6 +1,6 @@
 /** The detailed map, below the page's own pictures: it is loaded when the reader asks for it, and given up when it fails. */
 import { signal } from '@preact/signals'
-import type { MapWords } from '#shared/locales/map-words.ts'
+import type { MapWords } from '#shared/locales/words.ts'
 import { showToast } from '../design/toast.tsx'
 import { language } from '../frame/language.ts'
 import type { Looking, Tiles } from './draw-tiles.ts'

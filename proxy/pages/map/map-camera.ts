@@ -1,7 +1,7 @@
 /** Connects what the page knows with the map: paints it, moves it, and shows the procession until the reader moves it. */
 import { effect } from '@preact/signals'
 import { showToast } from '../design/toast.tsx'
-import type { MapWords } from '#shared/locales/map-words.ts'
+import type { MapWords } from '#shared/locales/words.ts'
 import { language } from '../frame/language.ts'
 import { DetailedMap, hasDetailedMap } from './detailed-map.ts'
 import { MapFrame } from './map-frame.ts'

@@ -1,6 +1,6 @@
 /** The map itself: canvases and the marks over them, in one element that moves. */
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import type { MapWords } from '#shared/locales/map-words.ts'
+import type { MapWords } from '#shared/locales/words.ts'
 import { Button } from '../design/button.tsx'
 import { type Mark, MarkSymbol } from '../design/marks.tsx'
 import { Symbol } from '../design/symbol.tsx'

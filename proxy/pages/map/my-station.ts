@@ -1,6 +1,6 @@
 /** Tells the reader when the procession comes to their station: on the page, and as a notification where allowed. */
 import { effect, signal } from '@preact/signals'
-import type { MapWords } from '#shared/locales/map-words.ts'
+import type { MapWords } from '#shared/locales/words.ts'
 import { remember, remembered } from '../frame/storage.ts'
 import { showToast } from '../design/toast.tsx'
 import { stationName } from './say.ts'

@@ -1,6 +1,6 @@
 /** The public map, at `/`. */
 import { signal } from '@preact/signals'
-import type { MapWords } from '#shared/locales/map-words.ts'
+import type { MapWords } from '#shared/locales/words.ts'
 import { Button } from '../design/button.tsx'
 import { Dialog } from '../design/dialog.tsx'
 import { Sheet } from '../design/sheet.tsx'

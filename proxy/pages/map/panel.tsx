@@ -1,5 +1,5 @@
 /** The same in words: where the procession is, when it comes to a station, what the organisers say, the totals. */
-import type { MapWords, Part } from '#shared/locales/map-words.ts'
+import type { MapWords } from '#shared/locales/words.ts'
 import { Bars } from '../design/chart.tsx'
 import { Emblem } from '../design/emblem.tsx'
 import { Facts, Rows } from '../design/list.tsx'
@@ -42,7 +42,7 @@ export function Notices({ words }: WithWords) {
       {standing.value === 'active' && message === null ? null : map === null ? null : (
         <div class={standing.value === 'paused' ? 'notice warning' : 'notice'}>
           <p>
-            {message === null ? null : <span class="small quiet">{words.organisers}：</span>}
+            {message === null ? null : <span class="small quiet">{words.organisers} </span>}
             <span class="message">{message ?? words.sentence[standing.value]}</span>
             {standing.value === 'awaited' && map.event.starts_at !== null ? (
               <span class="block">{words.begins(date(map.event.starts_at))}</span>
@@ -64,7 +64,7 @@ const Age = ({ words }: WithWords) => (
   </p>
 )
 
-const PARTS: readonly Part[] = ['front', 'middle', 'tail']
+const PARTS = ['front', 'middle', 'tail'] as const
 /** Slower than this the procession rests. */
 const RESTING_KMH = 0.5
 
@@ -92,7 +92,7 @@ export function Procession({ words }: WithWords) {
   )
 }
 
-function PartRow({ part, words }: WithWords & { readonly part: Part }) {
+function PartRow({ part, words }: WithWords & { readonly part: (typeof PARTS)[number] }) {
   const place = news.value?.[part]
   // Without a route there is nothing to say of a place that is no name.
   if (place == null || (place.station === null && place.route_km === null)) return null
@@ -117,7 +117,7 @@ export function Crowd({ words }: WithWords) {
   if (map === null || !isAlive.value) return null
   return (
     <div class="stack tight">
-      <p>{words.onMap(figure(map.on_map))}</p>
+      <p>{words.onMap(map.on_map)}</p>
       <div class="legend small quiet">
         <span>{words.crowdLegend}</span>
         <span aria-hidden="true">

@@ -1,6 +1,6 @@
 /** Figures, times and names as the reader's language writes them. */
 import type { EventRoute } from '#shared/client/index.ts'
-import type { MapWords } from '#shared/locales/map-words.ts'
+import type { MapWords } from '#shared/locales/words.ts'
 import { language } from '../frame/language.ts'
 import { UNITS } from '#shared/locales/units.ts'
 import { nowMs, route, timeZone } from './state.ts'

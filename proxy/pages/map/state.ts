@@ -1,7 +1,7 @@
 /** What the page knows: the last news of the event, how old it is, the route, and the reader's choices. */
 import { computed, signal } from '@preact/signals'
 import type { EventMap, EventMapDelta, EventRoute, MapCellEntry } from '#shared/client/index.ts'
-import type { Standing } from '#shared/locales/map-words.ts'
+import type { MapWords } from '#shared/locales/words.ts'
 import { pageData } from '../frame/page-data.ts'
 import { remember, remembered } from '../frame/storage.ts'
 
@@ -44,7 +44,8 @@ export const freshness = computed<'none' | 'fresh' | 'old' | 'gone'>(() => {
   return ageMs.value >= OLD_MS ? 'old' : 'fresh'
 })
 
-export const standing = computed<Standing>(() => {
+/** The event's status; `awaited` before it begins, `unknown` before the first answer. */
+export const standing = computed<keyof MapWords['standing']>(() => {
   if (news.value === null) return 'unknown'
   const { status, event } = news.value
   const startsAt = event.starts_at

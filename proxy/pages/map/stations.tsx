@@ -1,6 +1,6 @@
 /** My station, and the list of all. */
 import type { EventRoute } from '#shared/client/index.ts'
-import type { MapWords } from '#shared/locales/map-words.ts'
+import type { MapWords } from '#shared/locales/words.ts'
 import { Button } from '../design/button.tsx'
 import { Rows } from '../design/list.tsx'
 import { MarkSymbol } from '../design/marks.tsx'
@@ -58,9 +58,7 @@ export function MyStationSummary({ words }: { readonly words: MapWords }) {
   const toGo = toGoKm(station)
   return (
     <output class="expected">
-      <strong>
-        {stationName(station)}：{sentenceOf(index, station, words)}
-      </strong>
+      <strong>{words.page.pair(stationName(station), sentenceOf(index, station, words))}</strong>
       {toGo === null ? null : <span class="small quiet block">{words.toGo(km(toGo))}</span>}
     </output>
   )
@@ -83,7 +81,7 @@ export function MyStation({ words }: { readonly words: MapWords }) {
           <option value="">{words.chooseStation}</option>
           {stations.map((one, i) => (
             <option key={`${one.name} ${one.route_km}`} value={String(i)}>
-              {stationName(one)}（{kmText(one.route_km)}）
+              {words.page.aside(stationName(one), kmText(one.route_km))}
             </option>
           ))}
         </select>

@@ -1,4 +1,4 @@
-import type { MapWords } from '#shared/locales/map-words.ts'
+import type { MapWords } from '#shared/locales/words.ts'
 import type { WordFiles } from '../frame/language.ts'
 
 export const WORD_FILES: WordFiles<MapWords> = {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { PageWords } from '#shared/locales/page-words.ts'
+import type { PageWords } from '#shared/locales/words.ts'
 import { Button } from '../design/button.tsx'
 import { Bars, Columns, Sparkline } from '../design/chart.tsx'
 import { Dialog } from '../design/dialog.tsx'

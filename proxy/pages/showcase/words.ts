@@ -1,4 +1,4 @@
-import type { PageWords } from '#shared/locales/page-words.ts'
+import type { PageWords } from '#shared/locales/words.ts'
 import type { WordFiles } from '../frame/language.ts'
 
 /** The names of things stay English here; the components' own words come in all languages. */

@@ -2,7 +2,7 @@
 import { language } from '../frame/language.ts'
 import { carbonIn } from '#shared/locales/carbon.ts'
 import { UNITS, type Units } from '#shared/locales/units.ts'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { pageData } from '../frame/page-data.ts'
 
 const { timeZone } = pageData()

@@ -1,5 +1,5 @@
 /** From an error of the client to a sentence in the pilgrim's language: what happened, and what to do. */
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import type { QueueState } from '#shared/client/index.ts'
 
 export type Problem = {

@@ -1,6 +1,6 @@
 import type { Language } from '#shared/contracts/bot.ts'
-import type { PageWords } from '#shared/locales/page-words.ts'
-import type { SurveyWords, WalkWords } from '#shared/locales/walk-words.ts'
+import type { PageWords } from '#shared/locales/words.ts'
+import type { SurveyWords, WalkWords } from '#shared/locales/words.ts'
 import type { WordFiles } from '../frame/language.ts'
 
 export interface Words {

@@ -1,8 +1,8 @@
 /** Words, numbers and times of a page of a link in one language. */
 import type { Language } from '#shared/contracts/bot.ts'
-import { levelName } from '#shared/locales/level-names.ts'
-import type { ShareWords } from '#shared/locales/share-texts.ts'
-import { SHARE_WORDS } from '#shared/locales/share-words.ts'
+import { levelName } from '#shared/locales/by-language.ts'
+import type { ShareWords } from '#shared/locales/words.ts'
+import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import type { Station } from '#shared/map/walking-route.ts'
 import type { Level } from '#shared/rules/levels.ts'
 

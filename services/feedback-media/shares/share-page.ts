@@ -5,7 +5,7 @@ import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import type { Route, Station } from '#shared/map/walking-route.ts'
 import { carbonIn } from '#shared/locales/carbon.ts'
 import { UNITS } from '#shared/locales/units.ts'
-import { SHARE_WORDS } from '#shared/locales/share-words.ts'
+import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { emblem } from '#shared/rules/emblems.ts'
 import { liveFacts, liveMap, liveNext, liveState } from './live-part.ts'
 import type { ShareView } from './read-share.ts'
@@ -124,11 +124,7 @@ const meta = (kind: 'property' | 'name', name: string, content: string | number)
 function previewTags({ view, texts, url, imageUrl }: SharePage): string {
   const { words, language } = texts
   const title = words.title(texts.name, texts.event)
-  const description = words.description({
-    km: texts.number(view.km),
-    checkins: view.checkins,
-    level: texts.level(view.level),
-  })
+  const description = words.description(texts.number(view.km), view.checkins, texts.level(view.level))
   const alt = words.imageAlt(texts.name)
   return [
     meta('name', 'description', description),

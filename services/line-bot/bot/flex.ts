@@ -3,7 +3,7 @@ import type { messagingApi } from '@line/bot-sdk'
 import { BotAction } from '#shared/contracts/bot.ts'
 import type { Message } from '#shared/line/line-client.ts'
 import { postbackData } from './keywords.ts'
-import type { Locale } from '#shared/locales/bot-locale.ts'
+import type { BotWords } from '#shared/locales/words.ts'
 
 type Component = messagingApi.FlexComponent
 type Action = messagingApi.Action
@@ -22,7 +22,7 @@ export const cut = (text: string, max: number): string => {
   return `${text.slice(0, end)}…`
 }
 
-export const postback = (action: BotAction, words: Locale): Action => ({
+export const postback = (action: BotAction, words: BotWords): Action => ({
   type: 'postback',
   label: words.labels[action],
   data: postbackData(action),
@@ -59,7 +59,7 @@ export const figure = (name: string, value: string): Component => ({
 })
 
 /** The buttons of all actions, shown under an answer. */
-export const quickReply = (words: Locale): messagingApi.QuickReply => ({
+export const quickReply = (words: BotWords): messagingApi.QuickReply => ({
   items: BotAction.options.map((action) => ({ type: 'action', action: postback(action, words) })),
 })
 

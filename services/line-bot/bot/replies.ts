@@ -2,8 +2,8 @@
 import type { BotAction } from '#shared/contracts/bot.ts'
 import type { Message } from '#shared/line/line-client.ts'
 import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
-import type { Locale } from '#shared/locales/bot-locale.ts'
-import { levelName } from '#shared/locales/level-names.ts'
+import type { BotWords } from '#shared/locales/words.ts'
+import { levelName } from '#shared/locales/by-language.ts'
 import { UNITS } from '#shared/locales/units.ts'
 
 /** A pilgrim's figures, the same as in their profile. */
@@ -38,7 +38,7 @@ export interface Places {
 /** @param figures null where the action needs none, or for an unknown person */
 export function replyTo(
   action: BotAction,
-  words: Locale,
+  words: BotWords,
   places: Places,
   figures: Figures | null,
 ): Message[] {
@@ -46,7 +46,7 @@ export function replyTo(
   return [...answer.slice(0, -1), { ...answer.at(-1)!, quickReply: quickReply(words) }]
 }
 
-type Answer = (words: Locale, places: Places, figures: Figures | null) => Message[]
+type Answer = (words: BotWords, places: Places, figures: Figures | null) => Message[]
 
 const answers: Readonly<Record<BotAction, Answer>> = {
   checkin: (words, { checkin }) => [
@@ -103,7 +103,7 @@ const answers: Readonly<Record<BotAction, Answer>> = {
 
 const text = (content: string): Message => ({ type: 'text', text: content })
 
-function levelCard(words: Locale, figures: Figures): Message {
+function levelCard(words: BotWords, figures: Figures): Message {
   const { level, km, checkins, next, incomplete } = figures
   return card({
     title: `${level.icon} ${levelName(level.level, words.language)}`,
@@ -120,7 +120,7 @@ function levelCard(words: Locale, figures: Figures): Message {
   })
 }
 
-const carbonCard = (words: Locale, { carbonKg, savedKg, km, incomplete }: Figures): Message =>
+const carbonCard = (words: BotWords, { carbonKg, savedKg, km, incomplete }: Figures): Message =>
   card({
     title: `🌱 ${words.labels.carbon}`,
     contents: [
@@ -133,17 +133,19 @@ const carbonCard = (words: Locale, { carbonKg, savedKg, km, incomplete }: Figure
   })
 
 /** The answer to a new follower. */
-export const welcome = (words: Locale, event: string): Message[] => [
+export const welcome = (words: BotWords, event: string): Message[] => [
   { ...text(words.welcome(event)), quickReply: quickReply(words) },
 ]
 
 /** The answer to a text without a keyword. */
-export const menu = (words: Locale): Message[] => [{ ...text(words.unknown), quickReply: quickReply(words) }]
+export const menu = (words: BotWords): Message[] => [
+  { ...text(words.unknown), quickReply: quickReply(words) },
+]
 
 /** The answer to a photo. @param count all of the pilgrim's photos */
-export const photoReply = (words: Locale, count: number): Message[] => [
+export const photoReply = (words: BotWords, count: number): Message[] => [
   { ...text(words.photo(count)), quickReply: quickReply(words) },
 ]
 
 /** The answer to a group member whose user id LINE does not send. */
-export const personOnly = (words: Locale): Message[] => [text(words.personOnly)]
+export const personOnly = (words: BotWords): Message[] => [text(words.personOnly)]

@@ -4,7 +4,7 @@ import type { messagingApi } from '@line/bot-sdk'
 import { box, type Element, words as text } from '#shared/picture-renderer/element.ts'
 import type { BotAction, Language } from '#shared/contracts/bot.ts'
 import { cut, postback } from '../bot/flex.ts'
-import { LOCALES } from '#shared/locales/bot-locales.ts'
+import { BOT_WORDS } from '#shared/locales/by-language.ts'
 
 /** The larger of LINE's two recommended sizes, in pixels. */
 export const SIZE = { width: 2_500, height: 1_686 }
@@ -39,7 +39,7 @@ export interface MenuDesign {
 export const NAME_PREFIX = 'event:'
 
 export function designMenu(language: Language): MenuDesign {
-  const words = LOCALES[language]
+  const words = BOT_WORDS[language]
   const picture = box(
     { width: SIZE.width, height: SIZE.height, flexWrap: 'wrap', backgroundColor: GROUND, padding: GAP / 2 },
     ...TILES.map(([action, icon]) => tile(action, icon, words.labels[action])),

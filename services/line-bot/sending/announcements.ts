@@ -16,8 +16,8 @@ import { ending } from '#shared/schema/operations.ts'
 import { selectRecipients } from './audience.ts'
 import { type RecipientBuffer, readPendingOfRecipients } from './read-pending-of-recipients.ts'
 import { button, card, paragraph, postback } from '../bot/flex.ts'
-import type { SummaryFigures } from '#shared/locales/bot-locale.ts'
-import { LOCALES } from '#shared/locales/bot-locales.ts'
+import { BOT_WORDS } from '#shared/locales/by-language.ts'
+import type { BotWords } from '#shared/locales/words.ts'
 import { planMessage } from './plan-message.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
@@ -72,8 +72,8 @@ export async function notifyVolunteers(
       causeKey: `pause:${version}`,
       audience: 'volunteers',
       buffer,
-      content: (language) => text(LOCALES[language].paused(message)),
-      notice: (language) => noticeOf(context, LOCALES[language].paused(message)),
+      content: (language) => text(BOT_WORDS[language].paused(message)),
+      notice: (language) => noticeOf(context, BOT_WORDS[language].paused(message)),
     }),
   )
 }
@@ -120,19 +120,19 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
       buffer,
       content: (language) => [summaryCard(language, config.eventName, figures)],
       notice: (language) => ({
-        title: LOCALES[language].summaryTitle(config.eventName),
-        body: LOCALES[language].summary(figures),
+        title: BOT_WORDS[language].summaryTitle(config.eventName),
+        body: BOT_WORDS[language].summary(...figures),
       }),
     })
     await recordProgress(tx)
   })
 }
 
-function summaryCard(language: Language, event: string, figures: SummaryFigures): Message {
-  const words = LOCALES[language]
+function summaryCard(language: Language, event: string, figures: Figures): Message {
+  const words = BOT_WORDS[language]
   return card({
     title: words.summaryTitle(event),
-    contents: [paragraph(words.summary(figures))],
+    contents: [paragraph(words.summary(...figures))],
     buttons: [button(postback('level', words)), button(postback('card', words), false)],
   })
 }
@@ -148,7 +148,7 @@ async function recordProgress(tx: Writer): Promise<void> {
 }
 
 /** All figures are those of the whole event, with reported ways and erased pilgrims, as in the console's reports. */
-async function readFigures(tx: Writer): Promise<SummaryFigures> {
+async function readFigures(tx: Writer): Promise<Figures> {
   const reported = sql`FROM reported_sums WHERE name NOT IN ${Object.keys(KG_PER_UNIT)}`
   const [sums] = await tx.execute<{ pilgrims: number; checkins: number } & Record<Amount, number>>(sql`
     SELECT ${sql.raw(PILGRIMS_OF_EVENT)}::int AS pilgrims,
@@ -158,12 +158,8 @@ async function readFigures(tx: Writer): Promise<SummaryFigures> {
            (SELECT coalesce(sum(amount), 0) ${reported})::float8 AS reported_mm,
            (SELECT coalesce(sum(carbon_mg), 0) ${reported})::float8 AS reported_mg`)
   const { pilgrims, checkins, mm, mg, reported_mm, reported_mg } = sums!
-  return {
-    pilgrims,
-    checkins,
-    km: roundKm(mm),
-    savedKg: roundKg(savedMg(mm + reported_mm, mg + reported_mg)),
-  }
+  return [pilgrims, checkins, roundKm(mm), roundKg(savedMg(mm + reported_mm, mg + reported_mg))]
 }
 
+type Figures = Parameters<BotWords['summary']>
 type Amount = 'mm' | 'mg' | 'reported_mm' | 'reported_mg'

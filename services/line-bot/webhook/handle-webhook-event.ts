@@ -11,7 +11,7 @@ import { actionOfPostback, actionOfText } from '../bot/keywords.ts'
 import { languageOf } from '#shared/locales/choose-language.ts'
 import { linkOfPilgrim } from '../bot/link-of-pilgrim.ts'
 import { type Figures, menu, personOnly, photoReply, type Places, replyTo, welcome } from '../bot/replies.ts'
-import { LOCALES } from '#shared/locales/bot-locales.ts'
+import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import { type Pilgrim, readFigures, readPilgrim } from '../bot/load-pilgrim-context.ts'
 
 /** LINE, "Send reply message": a reply token is valid for about a minute. Older events get no answer. */
@@ -91,7 +91,7 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   if (!isText && !isImage && event.type !== 'follow' && event.type !== 'postback') return null
   const userId = senderOf(event)
   const pilgrim = userId === null ? null : await readPilgrim(context, line, userId, event.type === 'follow')
-  const words = LOCALES[languageOf(pilgrim?.language ?? null)]
+  const words = BOT_WORDS[languageOf(pilgrim?.language ?? null)]
   if (event.type === 'follow') return welcome(words, config.eventName)
   if (isImage) return pilgrim === null ? null : photoReply(words, pilgrim.photoCount)
   const action = isText ? actionOfText(textOf(event)) : actionOfPostback(event.postback?.data ?? '')

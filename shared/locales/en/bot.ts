@@ -1,11 +1,10 @@
-import type { Locale } from '../bot-locale.ts'
+import type { BotAction, Language } from '#shared/contracts/bot.ts'
 import { figure } from '../units.ts'
+import { count } from './count.ts'
 
-const counted = (count: number, one: string, many: string): string =>
-  `${figure(count)} ${count === 1 ? one : many}`
-
-export const EN: Locale = {
-  language: 'en',
+export const bot = {
+  language: 'en' as Language,
+  /** Labels of buttons: at most 20 characters. */
   labels: {
     checkin: 'Check in',
     help: 'Help',
@@ -15,10 +14,12 @@ export const EN: Locale = {
     share: 'Share',
     survey: 'Survey',
     about: 'About',
-  },
+  } satisfies Record<BotAction, string>,
+  /** Text of the chat bar: at most 14 characters. */
   chatBar: 'Pilgrim menu',
   open: 'Open',
-  welcome: (event) => `Welcome to ${event}! Check in from the menu below: every step you walk is counted.`,
+  welcome: (event: string) =>
+    `Welcome to ${event}! Check in from the menu below: every step you walk is counted.`,
   unknown: 'Sorry, I do not understand that yet. What would you like?',
   checkin:
     'Tap the button to open the check-in page and allow it to see your position. It works without a signal too: what you record is sent later.',
@@ -32,29 +33,33 @@ export const EN: Locale = {
   ],
   survey: 'Please take three minutes for the survey: it helps us to do better.',
   surveyDone: 'You have answered the survey, thank you! You can still change your answers.',
-  share: (event) => `I am walking ${event}. Come and join!`,
-  about: (event) =>
+  share: (event: string) => `I am walking ${event}. Come and join!`,
+  about: (event: string) =>
     `${event} records the way of each pilgrim: distance, check-ins, level and carbon footprint.`,
   card: 'This is your card. Press and hold it to save or share it.',
+  /** Instead of the card, after a withdrawal. */
   noLink: 'You have withdrawn, so nothing of yours is shared. Take part again to get your card.',
   level: 'Level',
   distance: 'Distance',
   checkins: 'Check-ins',
-  times: (count) => String(count),
+  times: (checkins: number) => figure(checkins),
   next: 'Next level',
-  nextNeeds: (km, checkins) => `${km} km and ${counted(checkins, 'check-in', 'check-ins')} to go`,
+  nextNeeds: (km: number, checkins: number) =>
+    `${km} km and ${count(checkins, 'check-in', 'check-ins')} to go`,
   top: 'You have reached the highest level!',
   nothingYet: 'There is nothing of yours yet. Your figures appear here after your first check-in.',
+  /** Shown with figures that lack the pending points. */
   incomplete:
     'What you recorded last is safe, and is not counted here yet. Please ask again in a few minutes.',
   emitted: 'Emitted',
   saved: 'Saved against the bus',
   carbonNote: 'Walking and cycling emit nothing; what you ride counts by its kind.',
-  photo: (count) => `Got your photo! ${counted(count, 'photo', 'photos')} so far.`,
-  paused: (message) =>
+  photo: (photos: number) => `Got your photo! ${count(photos, 'photo', 'photos')} so far.`,
+  paused: (message: string | null) =>
     `[Event paused] Check-ins and tracks are not taken for now. ${message ?? 'More information will follow.'}`,
-  summaryTitle: (event) => `${event} has come to its end`,
-  summary: ({ pilgrims, checkins, km, savedKg }) =>
-    `Thank you all: ${counted(pilgrims, 'pilgrim', 'pilgrims')} travelled ${figure(km)} km, rides included, with ${counted(checkins, 'check-in', 'check-ins')}, and saved ${figure(savedKg)} kg of CO2 against the bus.`,
+  summaryTitle: (event: string) => `${event} has come to its end`,
+  /** Totals of the whole event. */
+  summary: (pilgrims: number, checkins: number, km: number, savedKg: number) =>
+    `Thank you all: ${count(pilgrims, 'pilgrim', 'pilgrims')} travelled ${figure(km)} km, rides included, with ${count(checkins, 'check-in', 'check-ins')}, and saved ${figure(savedKg)} kg of CO2 against the bus.`,
   personOnly: 'Add me as a friend to see your own figures in a chat between the two of us.',
 }

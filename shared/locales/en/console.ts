@@ -229,6 +229,3 @@ export const words = {
     openPilgrim: 'Open this pilgrim',
   },
 }
-
-/** The words of every language have this shape. */
-export type ConsoleWords = typeof words

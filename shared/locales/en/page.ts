@@ -1,6 +1,4 @@
-import type { PageWords } from '../page-words.ts'
-
-export const page: PageWords = {
+export const page = {
   language: 'Language',
   theme: 'Colours of the screen',
   themes: { auto: 'Auto', light: 'Light', dark: 'Night', sun: 'Sun' },
@@ -9,6 +7,10 @@ export const page: PageWords = {
   more: 'Show more',
   less: 'Show less',
   settings: 'Settings',
+  /** A name, and what is said of it. */
+  pair: (name: string, text: string) => `${name}: ${text}`,
+  aside: (text: string, aside: string) => `${text} (${aside})`,
+  /** Level 1 first. */
   levels: [
     'Qi Refining Pilgrim',
     'Foundation Pilgrim',

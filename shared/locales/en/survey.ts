@@ -1,4 +1,6 @@
 /** The survey in English: the pattern of the other languages. Answers are named by the values that are sent. */
+import { count } from './count.ts'
+
 export const survey = {
   title: 'Survey',
   intro: 'Ten short questions. Each answer is kept at once; you may stop and go on later.',
@@ -15,7 +17,7 @@ export const survey = {
   sent: 'Thank you! Your answers have arrived.',
   nothing: 'Please answer at least one question.',
   open: (number: number) =>
-    `${number} ${number === 1 ? 'question has' : 'questions have'} no answer. You may send all the same.`,
+    `${count(number, 'question has', 'questions have')} no answer. You may send all the same.`,
   toOpen: 'Go to the first of them',
   several: 'Several answers are possible.',
   questions: {

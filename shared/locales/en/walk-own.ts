@@ -141,7 +141,7 @@ export const own = {
     typed: 'Recovery code',
     counted: (number: number) => `${number} of 12 words`,
     look: 'Find my walk',
-    words: (number: number) => `The code has twelve words. These are ${number}.`,
+    words: (number: number) => `The code has twelve words, not ${number}.`,
     word: (word: string, number: number) =>
       `Word ${number}, “${word}”, is not right. Please look at what you wrote down.`,
     checksum: 'These words do not belong together. Please check each word and their order.',

@@ -36,7 +36,7 @@ export const walk = {
     update: 'A new version is ready.',
     updateButton: 'Use it now',
     clock: (minutes: number, ahead: boolean) =>
-      `The clock of this phone is ${minutes} minutes ${ahead ? 'fast' : 'slow'}. Your walk counts at the right time. Please set the clock to automatic.`,
+      `The clock of this phone is ${count(minutes, 'minute', 'minutes')} ${ahead ? 'fast' : 'slow'}. Your walk counts at the right time. Please set the clock to automatic.`,
     outsideLine:
       'LINE forgets pages without a network. Open this page in your browser, so that it works everywhere.',
     outsideLineButton: 'Open in the browser',
@@ -113,7 +113,7 @@ export const walk = {
     title: 'Show my walk to others',
     why: 'Make a link, and send it to your family: they see where you are. A link to your card shows your figures, rounded, and the stations that you passed on earlier days, not where you are. You can stop each at any time.',
     make: 'Show my card only',
-    makeLive: (hours: number) => `Let my family see where I am (${hours} hours)`,
+    makeLive: (hours: number) => `Let my family see where I am (${count(hours, 'hour', 'hours')})`,
     showName: 'Show my name',
     none: 'No link is active.',
     liveUntil: (time: string) => `Until ${time}, whoever has this link sees where you are`,
@@ -178,14 +178,15 @@ export const walk = {
     offline: 'No network. Everything is kept, and goes on by itself.',
     network: 'The service does not answer. Everything is kept; the app tries again by itself.',
     rateLimited: (seconds: number) =>
-      `That was very often. Please wait ${seconds} seconds; then it is sent by itself.`,
+      `That was very often. Please wait ${count(seconds, 'second', 'seconds')}; then it is sent by itself.`,
     unavailable: 'The service is busy. Everything is kept; the app tries again by itself.',
     /** For what is done once, and is not kept to be sent later. */
     notDone: {
       offline: 'No network, so this was not done. Please press again when there is a network.',
       network: 'The service did not answer, so this may not be done. Please press again.',
       unavailable: 'The service is busy, so this was not done. Please press again a little later.',
-      rateLimited: (seconds: number) => `That was very often. Please press again in ${seconds} seconds.`,
+      rateLimited: (seconds: number) =>
+        `That was very often. Please press again in ${count(seconds, 'second', 'seconds')}.`,
     },
     signIn: 'LINE asks you to log in again. Your walk is kept.',
     signInButton: 'Log in again',

@@ -1,7 +1,7 @@
-import type { Locale } from '../bot-locale.ts'
+import type { BotWords } from '../words.ts'
 import { figure } from '../units.ts'
 
-export const JA: Locale = {
+export const bot: BotWords = {
   language: 'ja',
   labels: {
     checkin: 'チェックイン',
@@ -23,7 +23,7 @@ export const JA: Locale = {
   help: [
     'チェックイン：現在地を記録します。',
     '私のレベル：距離、チェックイン回数、次のレベルまでに必要なもの。',
-    '私のCO2:道のりの排出量と削減量。',
+    '私のCO2：道のりの排出量と削減量。',
     '私のカード：シェアできる成績カード。',
     'アンケート：約3分です。',
     'ここに写真を送ると、写真の枚数に加わります。',
@@ -51,7 +51,7 @@ export const JA: Locale = {
   paused: (message) =>
     `【イベント一時停止】チェックインと軌跡の受付を停止しています。${message ?? '続報をお待ちください。'}`,
   summaryTitle: (event) => `「${event}」は終了しました`,
-  summary: ({ pilgrims, checkins, km, savedKg }) =>
+  summary: (pilgrims, checkins, km, savedKg) =>
     `${figure(pilgrims)} 人の巡礼者が ${figure(km)} km（乗り物を含む）を進み、${figure(checkins)} 回チェックインし、バスと比べて ${figure(savedKg)} kg のCO2を減らしました。ありがとうございました。`,
   personOnly: '友だちに追加していただくと、1対1のトークでご自身の記録をご覧いただけます。',
 }

@@ -1,4 +1,5 @@
-import type { MapWords } from '../map-words.ts'
+import type { MapWords } from '../words.ts'
+import { figure } from '../units.ts'
 import { page } from './page.ts'
 
 export const words: MapWords = {
@@ -18,7 +19,7 @@ export const words: MapWords = {
     unknown: '最新の情報を読み込んでいます。',
   },
   begins: (at) => `開始：${at}`,
-  organisers: '主催者より',
+  organisers: '主催者より：',
   about: '巡礼者一人ひとりの道のりを記録します：距離、チェックイン、レベル、CO2。',
   checkin: 'チェックイン',
   survey: 'アンケート',
@@ -42,7 +43,7 @@ export const words: MapWords = {
   speed: (kmh) => `速さは時速 ${kmh} km（直近1時間）`,
   resting: '行列は休憩中か、ゆっくり進んでいます。',
   nobody: '地図上にはまだ誰もいません。',
-  onMap: (pilgrims) => `地図上の巡礼者は ${pilgrims} 人`,
+  onMap: (pilgrims) => `地図上の巡礼者は ${figure(pilgrims)} 人`,
   crowdNote: (fewest) => `${fewest} 人以上いる場所だけを表示します。一人ひとりの位置は分かりません。`,
   crowdLegend: '人の多さ：少ない順',
   me: '自分',

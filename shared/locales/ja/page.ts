@@ -1,4 +1,4 @@
-import type { PageWords } from '../page-words.ts'
+import type { PageWords } from '../words.ts'
 
 export const page: PageWords = {
   language: '言語',
@@ -9,6 +9,8 @@ export const page: PageWords = {
   more: '開く',
   less: 'たたむ',
   settings: '設定',
+  pair: (name, text) => `${name}：${text}`,
+  aside: (text, aside) => `${text}（${aside}）`,
   levels: [
     '煉気香客',
     '築基香客',

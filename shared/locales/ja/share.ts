@@ -1,10 +1,10 @@
-import type { ShareWords } from '../share-texts.ts'
+import type { ShareWords } from '../words.ts'
 
-export const SHARE: ShareWords = {
+export const share: ShareWords = {
   language: '日本語',
   somebody: '巡礼者',
   title: (name, event) => `${name}の道のり · ${event}`,
-  description: ({ km, checkins, level }) => `${km} km・チェックイン ${checkins} 回・${level}`,
+  description: (km, checkins, level) => `${km} km・チェックイン ${checkins} 回・${level}`,
   imageAlt: (name) => `${name}のカード：レベル、距離、チェックイン、道のり`,
   km: '距離',
   checkins: 'チェックイン',

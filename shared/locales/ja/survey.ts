@@ -1,4 +1,4 @@
-import type { SurveyWords } from '../walk-words.ts'
+import type { SurveyWords } from '../words.ts'
 
 export const survey: SurveyWords = {
   title: 'アンケート',

@@ -1,4 +1,4 @@
-import type { OwnWords } from '../walk-words.ts'
+import type { OwnWords } from '../words.ts'
 
 export const own: OwnWords = {
   trackers: {

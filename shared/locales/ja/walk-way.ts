@@ -1,4 +1,4 @@
-import type { WalkWords } from '../walk-words.ts'
+import type { WalkWords } from '../words.ts'
 
 export const way: WalkWords['way'] = {
   title: '歩いた道',

@@ -1,4 +1,4 @@
-import type { WalkWords } from '../walk-words.ts'
+import type { WalkWords } from '../words.ts'
 import { own } from './walk-own.ts'
 import { way } from './walk-way.ts'
 

@@ -1,7 +1,7 @@
-import type { Locale } from '../bot-locale.ts'
+import type { BotWords } from '../words.ts'
 import { figure } from '../units.ts'
 
-export const bot: Locale = {
+export const bot: BotWords = {
   language: 'zh-Hant',
   labels: {
     checkin: '打卡',
@@ -47,7 +47,7 @@ export const bot: Locale = {
   photo: (count) => `收到您的照片了！目前共 ${count} 張。`,
   paused: (message) => `【活動暫停】打卡與軌跡暫停接收。${message ?? '請留意後續通知。'}`,
   summaryTitle: (event) => `「${event}」圓滿結束`,
-  summary: ({ pilgrims, checkins, km, savedKg }) =>
+  summary: (pilgrims, checkins, km, savedKg) =>
     `感謝 ${figure(pilgrims)} 位香客同行：共前進 ${figure(km)} 公里（含搭車）、打卡 ${figure(checkins)} 次，比搭公車減少 ${figure(savedKg)} 公斤碳排。`,
   personOnly: '請加我為好友，在一對一聊天室查看您的個人紀錄。',
 }

@@ -1,5 +1,5 @@
 /** 控制台的警報面板。The words of the console's panel of alerts, and what the palette finds by other names. */
-import type { ConsoleWords } from '../en/console.ts'
+import type { ConsoleWords } from '../words.ts'
 
 export const consoleAlerting: Pick<ConsoleWords, 'alerting' | 'paletteAlso'> = {
   alerting: {

@@ -1,5 +1,5 @@
 /** 控制台的回報與系統頁。The words of the console's views of feedback and the house. */
-import type { ConsoleWords } from '../en/console.ts'
+import type { ConsoleWords } from '../words.ts'
 
 export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'house'> = {
   feedback: {

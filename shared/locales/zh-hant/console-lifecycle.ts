@@ -1,5 +1,5 @@
 /** 控制台的活動頁。The words of the console's view of the event's lifecycle. */
-import type { ConsoleWords } from '../en/console.ts'
+import type { ConsoleWords } from '../words.ts'
 
 export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
   lifecycle: {

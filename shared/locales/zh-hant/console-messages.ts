@@ -1,5 +1,5 @@
 /** 控制台的訊息頁。The words of the console's view of messages. */
-import type { ConsoleWords } from '../en/console.ts'
+import type { ConsoleWords } from '../words.ts'
 
 export const consoleMessages: Pick<ConsoleWords, 'messages'> = {
   messages: {

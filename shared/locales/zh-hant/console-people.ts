@@ -1,5 +1,5 @@
 /** 控制台的人員與報表頁。The words of the console's views of people and of reports. */
-import type { ConsoleWords } from '../en/console.ts'
+import type { ConsoleWords } from '../words.ts'
 
 export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
   people: {

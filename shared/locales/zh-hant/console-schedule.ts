@@ -1,5 +1,5 @@
 /** 控制台的排程提醒。The words of the console's scheduled reminders. */
-import type { ConsoleWords } from '../en/console.ts'
+import type { ConsoleWords } from '../words.ts'
 
 export const consoleSchedule: Pick<ConsoleWords, 'schedule'> = {
   schedule: {

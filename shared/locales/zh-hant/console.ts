@@ -6,7 +6,7 @@ import { consoleMessages } from './console-messages.ts'
 import { consolePeople } from './console-people.ts'
 import { consoleSchedule } from './console-schedule.ts'
 import { page } from './page.ts'
-import type { ConsoleWords } from '../en/console.ts'
+import type { ConsoleWords } from '../words.ts'
 
 export const words: ConsoleWords = {
   page,

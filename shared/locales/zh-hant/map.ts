@@ -1,4 +1,5 @@
-import type { MapWords } from '../map-words.ts'
+import type { MapWords } from '../words.ts'
+import { figure } from '../units.ts'
 import { page } from './page.ts'
 
 export const words: MapWords = {
@@ -18,7 +19,7 @@ export const words: MapWords = {
     unknown: '正在取得最新消息。',
   },
   begins: (at) => `開始時間：${at}`,
-  organisers: '主辦單位的話',
+  organisers: '主辦單位的話：',
   about: '這裡記錄每位香客走過的路：里程、打卡、修行等級與碳足跡。',
   checkin: '打卡',
   survey: '問卷',
@@ -42,7 +43,7 @@ export const words: MapWords = {
   speed: (kmh) => `前進速度每小時 ${kmh} 公里（近一小時）`,
   resting: '隊伍正在休息或緩慢前進。',
   nobody: '地圖上還沒有人。',
-  onMap: (pilgrims) => `地圖上有 ${pilgrims} 位香客`,
+  onMap: (pilgrims) => `地圖上有 ${figure(pilgrims)} 位香客`,
   crowdNote: (fewest) => `只顯示至少 ${fewest} 人的區域，看不到任何一個人的位置。`,
   crowdLegend: '人潮：由少到多',
   me: '我',

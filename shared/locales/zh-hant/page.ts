@@ -1,4 +1,4 @@
-import type { PageWords } from '../page-words.ts'
+import type { PageWords } from '../words.ts'
 
 export const page: PageWords = {
   language: '語言',
@@ -9,6 +9,8 @@ export const page: PageWords = {
   more: '展開',
   less: '收合',
   settings: '設定',
+  pair: (name, text) => `${name}：${text}`,
+  aside: (text, aside) => `${text}（${aside}）`,
   levels: [
     '煉氣香客',
     '築基香客',

@@ -1,10 +1,10 @@
-import type { ShareWords } from '../share-texts.ts'
+import type { ShareWords } from '../words.ts'
 
-export const SHARE: ShareWords = {
+export const share: ShareWords = {
   language: '繁體中文',
   somebody: '一位香客',
   title: (name, event) => `${name}正在路上 · ${event}`,
-  description: ({ km, checkins, level }) => `${km} 公里・打卡 ${checkins} 次・${level}`,
+  description: (km, checkins, level) => `${km} 公里・打卡 ${checkins} 次・${level}`,
   imageAlt: (name) => `${name}的卡片：等級、里程、打卡與路線`,
   km: '里程',
   checkins: '打卡',

@@ -1,5 +1,5 @@
 /** How much carbon a day made, and why: which stretches, at which speed. */
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { carbonText, timeText } from '../format.ts'
 import type { DayOfWay } from '../way/kept-days.ts'
 

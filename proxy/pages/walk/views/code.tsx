@@ -1,7 +1,7 @@
 /** The recovery code, as words and as a QR code. */
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { language } from '../../frame/language.ts'
 import { show } from '../route.ts'

@@ -1,7 +1,7 @@
 /** A black page while recording: it saves the battery of a screen that must stay on. */
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { numberText, timeText, unitText } from '../format.ts'
 import { lastFix, positionFault } from '../recording/recorder.ts'
 import { now, profile } from '../session/service.ts'

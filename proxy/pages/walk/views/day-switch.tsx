@@ -1,6 +1,6 @@
 /** Which day of the way is looked at: the one before, the one after, or any. */
 import { useSignal } from '@preact/signals'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { dayText } from '../format.ts'
 import { ownSums, showDay, shownDay } from '../way/own-way.ts'

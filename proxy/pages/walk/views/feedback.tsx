@@ -1,7 +1,7 @@
 /** A report with a picture. */
 import { useComputed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { accuracyText, timeText } from '../format.ts'
 import { notDoneSentence, sentenceOf } from '../problem.ts'

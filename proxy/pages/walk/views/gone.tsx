@@ -1,7 +1,7 @@
 /** The pilgrim was erased elsewhere. What is left on this phone is forgotten when they say so. */
 import { useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { eraseEverything } from '../own-data/erase-everything.ts'
 import { notDoneSentence } from '../problem.ts'

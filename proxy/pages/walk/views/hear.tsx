@@ -1,5 +1,5 @@
 /** The switch for the organisers' messages on this phone. */
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import {
   canHear,

@@ -1,6 +1,6 @@
 /** Keeps the page as an app: it then opens without a network, and its storage lasts. */
 import { signal } from '@preact/signals'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 
 /** Chromium's offer to install. */

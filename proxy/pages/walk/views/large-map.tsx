@@ -1,7 +1,7 @@
 /** The own way on a map that fills the screen. */
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
 import { dayText, numberText, unitText } from '../format.ts'

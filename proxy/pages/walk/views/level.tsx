@@ -1,5 +1,5 @@
 /** Level, kilometres and check-ins, as last known. */
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Emblem } from '../../design/emblem.tsx'
 import { numberText, unitText } from '../format.ts'
 import { profile } from '../session/service.ts'

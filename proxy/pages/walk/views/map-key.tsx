@@ -1,5 +1,5 @@
 /** The key of the map of the own way: what each line and each dot is. Only what this day has is named. */
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { otherDays, route, shownDay } from '../way/own-way.ts'
 import { wayShapes } from '../way/way-shapes.ts'
 

@@ -3,8 +3,8 @@ import { signal, useComputed, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Failure } from '#shared/client/index.ts'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { PageWords } from '#shared/locales/page-words.ts'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { PageWords } from '#shared/locales/words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { CARD_CHECKINS } from '#shared/rules/achievement.ts'
 import { Button, Segments } from '../../design/button.tsx'
 import { chooseLetters, LETTERS, letters } from '../../frame/letters.ts'
@@ -34,7 +34,7 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
   <View title={walk.me.title}>
     <Name words={walk} />
     <Phone words={walk} />
-    <Card words={walk} />
+    <Card words={walk} page={page} />
     <ul class="rows card">
       <Way to="share" title={walk.share.title} />
       <Way to="trackers" title={walk.trackers.title} />
@@ -171,7 +171,8 @@ function CardPicture({ words, words: { me } }: { readonly words: WalkWords }) {
 }
 
 /** What is still missing for the achievement card, and the card. */
-function Card({ words, words: { me, say } }: { readonly words: WalkWords }) {
+function Card({ words, page }: { readonly words: WalkWords; readonly page: PageWords }) {
+  const { me, say } = words
   if (profile.value === null) return null
   const { achievement_card: card, survey_completed: survey, phone } = profile.value
   const checkIns = Math.max(0, CARD_CHECKINS - totalCheckIns.value)
@@ -190,7 +191,7 @@ function Card({ words, words: { me, say } }: { readonly words: WalkWords }) {
               ? me.locked(checkIns, survey === 0, phone === null)
               : me.cardSoon}
           </p>
-          {surveyWaits.value ? <p>{`${say.survey}: ${say.surveyWaits}`}</p> : null}
+          {surveyWaits.value ? <p>{page.pair(say.survey, say.surveyWaits)}</p> : null}
         </>
       )}
     </section>

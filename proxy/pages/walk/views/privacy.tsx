@@ -1,7 +1,7 @@
 /** Consent and participation: given, taken back, given again. */
 import { type Signal, useSignal } from '@preact/signals'
-import type { PageWords } from '#shared/locales/page-words.ts'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { PageWords } from '#shared/locales/words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { setConsent, setParticipation } from '../own-data/participation.ts'

@@ -1,6 +1,6 @@
 /** Recording the way: the switch, what it does now, and what a web page can not do. */
 import { useEffect, useRef } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { minutesOf, timeText } from '../format.ts'
 import { RECOMMENDED, TRACKER_APPS } from '../own-data/tracker-apps.ts'

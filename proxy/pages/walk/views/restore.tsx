@@ -1,7 +1,7 @@
 /** A walk from another phone: the code is typed, and the pilgrim is asked whether it is theirs. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { notDoneSentence } from '../problem.ts'
 import { findByAddress, findByCode, found, searchFault, searching, takeWalk } from '../recovery/find-walk.ts'

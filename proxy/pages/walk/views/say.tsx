@@ -1,5 +1,5 @@
 /** What pilgrims tell the organisers. */
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { whenText } from '../format.ts'
 import { show, type View as Name } from '../route.ts'
 import { config, now, profile } from '../session/service.ts'

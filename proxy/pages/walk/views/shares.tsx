@@ -1,6 +1,6 @@
 /** Links that a pilgrim passes on. */
 import { signal, useSignal } from '@preact/signals'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { whenText } from '../format.ts'
 import {

@@ -1,5 +1,5 @@
 /** The next stations with the times at which the pilgrim arrives at their own pace. */
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { language } from '../../frame/language.ts'
 import { distanceText, timeText } from '../format.ts'
 import { consentWithdrawn, now } from '../session/service.ts'

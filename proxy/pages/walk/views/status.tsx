@@ -1,5 +1,5 @@
 /** What concerns the whole app, above every view: the event's status, the clock, the log-in, a new version. */
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { keep } from '../session/kept.ts'

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { SurveyWords, WalkWords } from '#shared/locales/walk-words.ts'
+import type { SurveyWords, WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { language } from '../../frame/language.ts'
 import { notDoneSentence, sentenceOf } from '../problem.ts'

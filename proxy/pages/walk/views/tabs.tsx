@@ -1,6 +1,6 @@
 /** The four tabs, within reach of a thumb. */
 import { computed } from '@preact/signals'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { positionFault, recordsHere } from '../recording/recorder.ts'
 import { TAB_OF, view } from '../route.ts'
 

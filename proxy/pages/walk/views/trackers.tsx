@@ -1,7 +1,7 @@
 /** Tracker apps that record with the screen off: which one to take, where it comes from, and one touch that sets it up. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { whenText } from '../format.ts'

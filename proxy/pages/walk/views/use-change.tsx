@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { Answer, ClientError } from '#shared/client/index.ts'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { notDoneSentence } from '../problem.ts'
 import { noteError, profileChanged, refreshProfile } from '../session/service.ts'
 import { Notice } from './view.tsx'

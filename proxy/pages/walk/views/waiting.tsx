@@ -1,6 +1,6 @@
 /** What is on this device and not at the service yet. */
 import type { TrackQueue } from '#shared/client/index.ts'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { surveyWaits } from '../feedback/survey.ts'

@@ -1,5 +1,5 @@
 /** The first tab: check in, record, and what waits to be sent. */
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
 import { totalCheckIns } from '../checkin/total.ts'

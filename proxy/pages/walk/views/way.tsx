@@ -1,5 +1,5 @@
 /** My way: figures, the map of a day, why the carbon, the next stations, and links for others. */
-import type { WalkWords } from '#shared/locales/walk-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
 import { Facts } from '../../design/list.tsx'
 import { totalCheckIns } from '../checkin/total.ts'
 import { carbonIn } from '#shared/locales/carbon.ts'

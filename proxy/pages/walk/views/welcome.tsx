@@ -1,8 +1,8 @@
 /** The first minute: a name, the consent, done. */
 import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/walk-words.ts'
-import type { PageWords } from '#shared/locales/page-words.ts'
+import type { WalkWords } from '#shared/locales/words.ts'
+import type { PageWords } from '#shared/locales/words.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import { Button } from '../../design/button.tsx'
 import { LanguageSwitch } from '../../frame/switches.tsx'

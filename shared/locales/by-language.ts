@@ -1,0 +1,38 @@
+/** The words that services say, and the names of the levels, by language. */
+import type { Language } from '#shared/contracts/bot.ts'
+import { bot as botEn } from './en/bot.ts'
+import { page as pageEn } from './en/page.ts'
+import { share as shareEn } from './en/share.ts'
+import { bot as botJa } from './ja/bot.ts'
+import { page as pageJa } from './ja/page.ts'
+import { share as shareJa } from './ja/share.ts'
+import type { BotWords, ShareWords } from './words.ts'
+import { bot as botHans } from './zh-hans/bot.ts'
+import { page as pageHans } from './zh-hans/page.ts'
+import { share as shareHans } from './zh-hans/share.ts'
+import { bot as botHant } from './zh-hant/bot.ts'
+import { page as pageHant } from './zh-hant/page.ts'
+import { share as shareHant } from './zh-hant/share.ts'
+
+type ByLanguage<T> = Readonly<Record<Language, T>>
+
+export const BOT_WORDS: ByLanguage<BotWords> = {
+  'zh-Hant': botHant,
+  'zh-Hans': botHans,
+  en: botEn,
+  ja: botJa,
+}
+
+/** The page of a link (`/s/<id>`). */
+export const SHARE_WORDS: ByLanguage<ShareWords> = {
+  'zh-Hant': shareHant,
+  'zh-Hans': shareHans,
+  en: shareEn,
+  ja: shareJa,
+}
+
+const PAGE_WORDS = { 'zh-Hant': pageHant, 'zh-Hans': pageHans, en: pageEn, ja: pageJa }
+
+/** The name of a level from 1 to 9, in the characters of the language. */
+export const levelName = (level: number, language: Language): string =>
+  PAGE_WORDS[language].levels[level - 1]!

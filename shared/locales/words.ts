@@ -1,0 +1,29 @@
+/** Words of pages, bot and links. English is the pattern that every language follows; a figure in a sentence is a parameter. */
+import type { bot } from './en/bot.ts'
+import type { words as console } from './en/console.ts'
+import type { words as map } from './en/map.ts'
+import type { page } from './en/page.ts'
+import type { share } from './en/share.ts'
+import type { survey } from './en/survey.ts'
+import type { walk } from './en/walk.ts'
+import type { own } from './en/walk-own.ts'
+
+/** A text is any text; a value of a list of texts, such as a tag of a language, stays one. */
+type InAnyLanguage<T> = T extends string
+  ? string extends T
+    ? string
+    : T
+  : T extends (...given: infer Given) => string
+    ? (...given: Given) => string
+    : T extends readonly (infer Item)[]
+      ? readonly InAnyLanguage<Item>[]
+      : { readonly [Name in keyof T]: InAnyLanguage<T[Name]> }
+
+export type BotWords = InAnyLanguage<typeof bot>
+export type ConsoleWords = InAnyLanguage<typeof console>
+export type MapWords = InAnyLanguage<typeof map>
+export type PageWords = InAnyLanguage<typeof page>
+export type ShareWords = InAnyLanguage<typeof share>
+export type SurveyWords = InAnyLanguage<typeof survey>
+export type WalkWords = InAnyLanguage<typeof walk>
+export type OwnWords = InAnyLanguage<typeof own>

@@ -24,6 +24,7 @@ export type ClientErrorCode =
   | 'timeout'
   | 'aborted'
   | 'not-modified'
+  | 'clock'
   | 'storage'
   | 'unexpected'
 

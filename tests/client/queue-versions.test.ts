@@ -135,7 +135,7 @@ test('two tabs of different releases: the older one finishes what it writes, clo
   for (const call of [() => older.add([point(4)]), () => older.counts('me'), () => older.setWaits('me', {})])
     expect(await rejection(call())).toBeInstanceOf(OutdatedError)
   await older.close()
-  expect(await newer.counts('me')).toEqual({ checkin: 0, track: 3, rejected: 0 })
+  expect(await newer.counts('me')).toEqual({ checkin: 0, track: 3, later: 0, rejected: 0 })
   await newer.add([point(4)])
   expect(await newer.oldest('me', 'track', 9)).toMatchObject([{ t: 1 }, { t: 2 }, { t: 3 }, { t: 4 }])
   await newer.close()
@@ -153,6 +153,6 @@ test('a tab that does not close keeps the next release waiting, which says so', 
   await until(() => blocked === 1, { timeoutMs: 5_000, everyMs: 2, what: 'the older tab to be noticed' })
   holder.close()
   const store = await opening
-  expect(await store.counts('me')).toEqual({ checkin: 0, track: 3, rejected: 1 })
+  expect(await store.counts('me')).toEqual({ checkin: 0, track: 3, later: 0, rejected: 1 })
   await store.close()
 })

@@ -1,7 +1,7 @@
 /** When the queue sends, and why it waits. */
 import { expect, test } from 'bun:test'
 import { until } from '#tests/helpers/wait.ts'
-import { at, phone, refused, soon, stored, waitingOf } from './phone-harness.ts'
+import { type Asked, at, phone, refused, soon, stored, waitingOf } from './phone-harness.ts'
 
 test('waits as long as the service asks, also through a reload, and not longer after the clock was set back', async () => {
   const { queue, open, asked, service, clock } = phone()
@@ -242,4 +242,116 @@ test('a wait of an earlier run holds for send, and not after resume', async () =
   expect(asked).toHaveLength(1)
   await later.resume()
   expect(waitingOf(await later.send())).toEqual([0, 0])
+})
+
+const DAY_MS = 86_400_000
+/** A service that takes points up to five minutes ahead of its clock, and check-ins up to a day. */
+const serviceOf =
+  (nowMs: () => number, taken: Set<number>) =>
+  ({ path, points, ...body }: Asked): Response => {
+    const { timestamp } = body as unknown as { timestamp: number }
+    if (path.endsWith('checkin')) {
+      taken.add(timestamp)
+      return Response.json({ ok: true, data: {} }, { status: 202 })
+    }
+    const isEarly = (ms: number) => ms > nowMs() + 300_000
+    const rejected = points.flatMap(({ timestamp: ms }, index) =>
+      isEarly(ms) ? [{ index, reason: 'in-the-future' }] : [],
+    )
+    const times = points.map(({ timestamp: ms }) => ms).filter((ms) => !isEarly(ms))
+    for (const ms of times) taken.add(ms)
+    const durable_through = times.length === 0 ? null : new Date(Math.max(...times)).toISOString()
+    return Response.json({
+      ok: true,
+      data: { accepted: times.length, duplicates: 0, rejected, durable_through },
+    })
+  }
+
+test.each([
+  ['six minutes', 6 * 60_000],
+  ['a day', DAY_MS],
+])(
+  'a clock that is %s fast: its points wait and are sent in time, and hold up nothing',
+  async (_name, aheadMs) => {
+    const { queue, open, asked, service, clock, sent } = phone()
+    const taken = new Set<number>()
+    const here = (i: number) => ({ ...at(i), timestamp: clock.now() + i })
+    service.answer = serviceOf(() => clock.now() - aheadMs, taken)
+    await queue.record([1, 2, 3].map(here))
+    await queue.checkIn(here(4))
+    const early = await queue.send()
+    expect(waitingOf(early)).toEqual([0, 3])
+    expect(early).toMatchObject({ rejected: 0, stopped: false, why: 'clock' })
+    expect(early.nextAttemptAt).toBe(clock.now() + 60_000)
+    expect(sent.flatMap(({ later }) => later)).toHaveLength(3)
+    // Points of before, by a clock that was right then, go at once; so does a check-in.
+    await queue.record({ ...at(5), timestamp: clock.now() - aheadMs })
+    await queue.checkIn(here(6))
+    expect(waitingOf(await queue.send())).toEqual([0, 3])
+    expect([...taken].filter((ms) => ms <= clock.now() - aheadMs)).toHaveLength(1)
+    // Until then one point a minute tries, also after a reload.
+    const before = asked.length
+    const reloaded = open()
+    clock.move(60_000)
+    await reloaded.send()
+    if (aheadMs === DAY_MS) expect(asked.slice(before).map(({ points }) => points.length)).toEqual([1])
+    clock.move(aheadMs)
+    expect(waitingOf(await reloaded.send())).toEqual([0, 0])
+    expect(await reloaded.rejected()).toEqual([])
+    expect(taken.size).toBe(6)
+    expect(reloaded.state).toMatchObject({ why: null, nextAttemptAt: null })
+  },
+)
+
+test('a service whose clock is slow: what was early goes in growing requests as soon as the clock is right', async () => {
+  const { queue, service, asked, clock } = phone()
+  const taken = new Set<number>()
+  let slowMs = DAY_MS
+  service.answer = serviceOf(() => clock.now() - slowMs, taken)
+  const points = Array.from({ length: 40 }, (_, i) => ({ ...at(i), timestamp: clock.now() - i }))
+  await queue.record(points)
+  expect(waitingOf(await queue.send())).toEqual([0, 40])
+  slowMs = 0
+  clock.move(60_000)
+  expect(waitingOf(await queue.send())).toEqual([0, 0])
+  expect(asked.slice(1).map((one) => one.points.length)).toEqual([1, 2, 4, 8, 16, 9])
+  expect(taken.size).toBe(40)
+})
+
+test('a clock that jumps: early points are sent when it is right again, also where it was set back', async () => {
+  const { queue, service, clock } = phone()
+  const taken = new Set<number>()
+  let aheadMs = 6 * 60_000
+  service.answer = serviceOf(() => clock.now() - aheadMs, taken)
+  await queue.record({ ...at(1), timestamp: clock.now() })
+  await queue.send()
+  clock.move(-aheadMs)
+  aheadMs = 0
+  // By the right clock the point is a minute too early.
+  const { nextAttemptAt, why } = await queue.send()
+  expect({ why, ms: nextAttemptAt! - clock.now() }).toEqual({ why: 'clock', ms: 360_000 })
+  // What is recorded meanwhile does not wait for it.
+  await queue.record({ ...at(2), timestamp: clock.now() })
+  expect(waitingOf(await queue.send())).toEqual([0, 1])
+  clock.move(360_000)
+  expect(waitingOf(await queue.send())).toEqual([0, 0])
+  expect(taken.size).toBe(2)
+})
+
+test('a time that is further ahead than any clock is set aside, and holds up nothing', async () => {
+  const { queue, service, clock } = phone()
+  const taken = new Set<number>()
+  service.answer = serviceOf(clock.now, taken)
+  const far = { ...at(1), timestamp: clock.now() + 2 * DAY_MS + 1 }
+  const near = { ...at(2), timestamp: clock.now() + 2 * DAY_MS }
+  await queue.record([far, near])
+  expect(waitingOf(await queue.send())).toEqual([0, 1])
+  expect(await queue.rejected()).toMatchObject([{ t: far.timestamp, reason: 'in-the-future' }])
+  expect(queue.state.nextAttemptAt).toBe(clock.now() + 3_600_000)
+  for (let hour = 0; hour < 48; hour++) {
+    clock.move(3_600_000)
+    await queue.send()
+  }
+  expect(taken).toEqual(new Set([near.timestamp]))
+  expect(queue.state.waiting.points).toBe(0)
 })

@@ -39,7 +39,12 @@ function suite(driver: KvDriver): void {
       kv.setStatus({ status, version: ++version, message })
 
     /** Sends what an app sent; @returns the answer, the counts, and the pilgrim's points in the buffer. */
-    const send = async (replica: Replica, received: Received, userId = `U${crypto.randomUUID()}`) => {
+    const send = async (
+      replica: Replica,
+      received: Received,
+      userId = `U${crypto.randomUUID()}`,
+      nowMs = NOW,
+    ) => {
       const counts: Record<string, number> = {}
       const syncRules: SyncRules = {
         calendar: createCalendar('Asia/Taipei'),
@@ -53,7 +58,7 @@ function suite(driver: KvDriver): void {
         findKey: async () => userId,
         noteUse: () => undefined,
         rules: syncRules,
-        now: () => NOW,
+        now: () => nowMs,
       }
       const call = ingest(taking, 'overland', 'key', () => received)
       const answer = await call.catch((error: unknown) => temporaryAs503(error))
@@ -76,16 +81,41 @@ function suite(driver: KvDriver): void {
       expect(refusalOf(again)).toEqual({ httpStatus: 503, reason: 'rate-limited', retryAfter: true })
     })
 
-    test('whose positions all lie in the future is sent again later; with others beside them they are left out', async () => {
+    const DAY_S = 86_400
+    test.each([
+      ['six minutes', 360],
+      ['a day', DAY_S],
+      ['two days', 2 * DAY_S],
+    ])(
+      'with positions %s ahead is sent again until their time has come, and the others are stored at once',
+      async (_name, aheadS) => {
+        await setStatus('active')
+        await using replica = await startReplica(kv)
+        const userId = `U${crypto.randomUUID()}`
+        const all = [point(-aheadS), point(-aheadS + 1)]
+        const sent = await send(replica, { points: all, refused: [] }, userId)
+        expect(refusalOf(sent)).toEqual({ httpStatus: 503, reason: 'unavailable', retryAfter: true })
+        expect(sent.counts).toMatchObject({ 'rejected:in-the-future': 2 })
+        const mixed = { points: [...all, point(1)], refused: [] }
+        const some = await send(replica, mixed, userId)
+        expect(refusalOf(some)).toEqual({ httpStatus: 503, reason: 'unavailable', retryAfter: true })
+        expect(some.pending).toBe(1)
+        const later = await send(replica, mixed, userId, NOW + aheadS * 1_000)
+        expect(later.answer).toMatchObject({ status: 200 })
+        expect(later.pending).toBe(3)
+      },
+    )
+
+    test('with a position more than two days ahead is not held up by it', async () => {
       await setStatus('active')
       await using replica = await startReplica(kv)
-      const ahead = { points: [point(-360), point(-420)], refused: [] }
-      const sent = await send(replica, ahead)
-      expect(refusalOf(sent)).toEqual({ httpStatus: 503, reason: 'unavailable', retryAfter: true })
-      expect(sent.counts).toMatchObject({ 'rejected:in-the-future': 2 })
-      const mixed = await send(replica, { points: [point(-360), point(1)], refused: [] })
-      expect(mixed.answer).toMatchObject({ status: 200 })
-      expect(mixed.pending).toBe(1)
+      const wrong = point(-2 * DAY_S - 1)
+      for (const points of [[wrong], [point(2), wrong, point(1)]]) {
+        const sent = await send(replica, { points, refused: [] })
+        expect(sent.answer).toMatchObject({ status: 200 })
+        expect(sent.counts).toMatchObject({ 'rejected:in-the-future': 1 })
+        expect(sent.pending).toBe(points.length - 1)
+      }
     })
 
     test('beyond the room for a pilgrim’s points is sent again later', async () => {

@@ -34,6 +34,7 @@ const SENTENCES: Readonly<
   'method-not-allowed': 'unexpected',
   conflict: 'conflict',
   storage: 'storage',
+  clock: 'clock',
   'invalid-request': 'invalid',
   'too-large': 'tooLarge',
   'not-modified': 'unexpected',

@@ -4,8 +4,10 @@
  */
 import type { Buffer } from '#shared/buffer/buffer.ts'
 import { type SyncRules, syncTrack } from '#shared/buffer/sync-track.ts'
+import type { GpsPoint } from '#shared/contracts/gps-points.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
 import { notFound, Refusal, unavailable } from '#shared/http/errors.ts'
+import { parseSentTime } from '#shared/rules/sent-time.ts'
 import { isObject, type Received, UNREADABLE } from './sent-point.ts'
 
 /** OwnTracks reads a list of messages for the phone; Overland keeps its batch without this result. */
@@ -62,12 +64,15 @@ export async function ingest(
         rules,
         'ingest',
       )
-      if (rejected.length === points.length && rejected.every(({ reason }) => reason === 'in-the-future'))
+      if (accepted + duplicates > 0) noteUse(key)
+      const mostMs = receivedMs + MOST_AHEAD_MS
+      const isCuredByTime = ({ index, reason }: (typeof rejected)[number]) =>
+        reason === 'in-the-future' && sentMsOf(batch.points[index], rules) <= mostMs
+      if (rejected.some(isCuredByTime))
         throw unavailable(
-          'All positions lie in the future: the clock of the phone or of the service is wrong.',
+          'Positions lie in the future: the clock of the phone or of the service is wrong.',
           60,
         )
-      if (accepted + duplicates > 0) noteUse(key)
     } catch (error) {
       if (!isForEver(error)) throw error
     }
@@ -75,6 +80,13 @@ export async function ingest(
     headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
   })
 }
+
+/** A position further ahead has a wrong time. Two clocks may be wrong by a day each. */
+const MOST_AHEAD_MS = 2 * 86_400_000
+
+/** When a valid position was measured, epoch milliseconds. */
+const sentMsOf = (point: unknown, { calendar }: SyncRules): number =>
+  parseSentTime((point as GpsPoint).timestamp!, calendar)!
 
 /** Apps that send one position in a query or a form; without a time it counts at its receipt, as Traccar's server has it. */
 const AT_RECEIPT: ReadonlySet<TrackerApp> = new Set(['traccar', 'osmand', 'gpslogger'])

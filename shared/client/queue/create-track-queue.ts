@@ -49,7 +49,7 @@ const ALL = 2 ** 31 - 1
 /** What waits of a pilgrim, oldest first. */
 async function allOf(store: QueueStore, userId: string): Promise<QueuedPoint[]> {
   const kinds = await Promise.all(
-    (['checkin', 'track'] as const).map((kind) => store.oldest(userId, kind, ALL)),
+    (['checkin', 'track', 'later'] as const).map((kind) => store.oldest(userId, kind, ALL)),
   )
   return kinds.flat().sort((a, b) => a.t - b.t)
 }

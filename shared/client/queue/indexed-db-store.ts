@@ -100,12 +100,13 @@ export async function openIndexedDbStore(
     async counts(userId) {
       const db = open()
       const { store } = db.transaction('points')
-      const [checkin, track, rejected] = await Promise.all([
+      const [checkin, track, later, rejected] = await Promise.all([
         store.count(beginning(userId, 'checkin')),
         store.count(beginning(userId, 'track')),
+        store.count(beginning(userId, 'later')),
         db.count('rejected', beginning(userId)),
       ])
-      return { checkin, track, rejected }
+      return { checkin, track, later, rejected }
     },
     async rejected(userId) {
       const all = await open().getAll('rejected', beginning(userId))

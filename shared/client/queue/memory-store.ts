@@ -28,9 +28,9 @@ export function createMemoryStore(): QueueStore {
       for (const point of [...durable, ...refused]) points.delete(keyOf(point))
     },
     async counts(userId) {
-      const own = of(points, userId)
-      const track = own.filter(({ kind }) => kind === 'track').length
-      return { checkin: own.length - track, track, rejected: of(rejected, userId).length }
+      const counts = { checkin: 0, track: 0, later: 0, rejected: of(rejected, userId).length }
+      for (const { kind } of of(points, userId)) counts[kind]++
+      return counts
     },
     rejected: async (userId) => of(rejected, userId),
     async dismiss(given) {

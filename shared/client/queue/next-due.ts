@@ -24,15 +24,15 @@ export interface Moment {
 /** What is sent next; null when nothing waits. */
 export function nextDue(counts: Counts, waits: Waits, moment: Moment): Due | null {
   const { now, full, collectedAt, notBefore } = moment
-  const all = (['checkin', 'track'] as const)
+  const all = (['checkin', 'track', 'later'] as const)
     .filter((kind) => counts[kind] > 0)
     .map((kind): Due => {
       const wait = longestWait(waits, kind, now) ?? waits.all ?? waits[kind]
-      const isCollected = kind === 'checkin' || counts.track >= full
+      const isCollected = kind !== 'track' || counts.track >= full
       const waited = wait === undefined ? 0 : Math.max(0, msLeft(wait, now))
       return { kind, wait, at: Math.max(now + waited, isCollected ? 0 : collectedAt, notBefore) }
     })
-    // Of two that are due now, the check-in goes first.
+    // Of those that are due now, check-ins go first.
     .sort((a, b) => a.at - b.at)
   const [first] = all
   return first === undefined ? null : { ...first, wait: all.find(({ wait }) => wait !== undefined)?.wait }

@@ -8,7 +8,7 @@ import { type Sent, sendCheckIn, sendTrack, type Unsent } from './send-batch.ts'
 import { type Fault, type QueueState, shownReason } from './queue-state.ts'
 import type { Kind, QueueStore, RejectedPoint, Waits } from './store.ts'
 import type { Clock, Network } from './surroundings.ts'
-import { afterFailure, afterReconnection, afterSuccess } from './waits.ts'
+import { afterFailure, afterReconnection, afterSuccess, afterTooEarly } from './waits.ts'
 
 /** What one request holds, and when it is sent. */
 export interface Limits {
@@ -62,6 +62,8 @@ export class Rounds {
   /** Most points in the next request, and in any after a 413. */
   #size: number
   #ceiling: number
+  /** Most points of the future in the next request: one tries whether their time has come. */
+  #laterSize = 1
   #stopped: ClientError | null = null
   /** The store failed in the last round. */
   #fault: Fault | null = null
@@ -110,7 +112,8 @@ export class Rounds {
       const { at, due } = await this.#refresh(choices.collecting)
       if (due === null || due.at > clock.now()) return at
       show({ sending: true })
-      const points = await store.oldest(due.userId, due.kind, due.kind === 'checkin' ? 1 : this.#size)
+      const most = { checkin: 1, track: this.#size, later: Math.min(this.#size, this.#laterSize) }
+      const points = await store.oldest(due.userId, due.kind, most[due.kind])
       const [first] = points
       // Another tab has sent them.
       if (first === undefined) continue
@@ -121,7 +124,7 @@ export class Rounds {
       const result =
         due.kind === 'checkin'
           ? await sendCheckIn(client, first, options)
-          : await sendTrack(client, points, bytes, options)
+          : await sendTrack(client, points, bytes, clock.now(), options)
       if ('error' in result) await this.#failed(due.userId, due.kind, result, choices.signal)
       else await this.#succeeded(due.userId, result)
     }
@@ -130,11 +133,16 @@ export class Rounds {
 
   async #succeeded(userId: string, sent: Sent): Promise<void> {
     const { store, clock, onSent, show } = this.#parts
-    await store.settle(sent.durable, sent.rejected)
-    if (sent.kind === 'track') this.#size = Math.min(this.#ceiling, this.#size * 2)
+    const { kind, durable, rejected, later } = sent
+    const moved = kind === 'later' ? [] : later
+    if (moved.length > 0) await store.add(moved.map((point) => ({ ...point, kind: 'later' })))
+    await store.settle([...durable, ...moved], rejected)
+    if (kind !== 'checkin') this.#size = Math.min(this.#ceiling, this.#size * 2)
+    if (kind === 'later') this.#laterSize = later.length > 0 ? 1 : this.#laterSize * 2
     const waits = await store.waits(userId)
-    if (Object.keys(waits).length > 0) await store.setWaits(userId, afterSuccess(waits, sent.kind))
-    if (sent.durable.length > 0) show({ lastSentAt: clock.now() })
+    const left = afterTooEarly(afterSuccess(waits, kind), later, clock.now())
+    if (Object.keys({ ...waits, ...left }).length > 0) await store.setWaits(userId, left)
+    if (durable.length > 0) show({ lastSentAt: clock.now() })
     if (onSent !== undefined) queueMicrotask(() => onSent(sent))
   }
 
@@ -153,13 +161,13 @@ export class Rounds {
       case 'reject': {
         const { message } = error
         const rejected = points.map((point): RejectedPoint => ({ ...point, reason, message }))
-        return this.#succeeded(userId, { kind, durable: [], rejected, answer: null })
+        return this.#succeeded(userId, { kind, durable: [], rejected, later: [], answer: null })
       }
       case 'stop':
         this.#stopped = error
         return
       case 'wait':
-        if (error.code === 'timeout' && kind === 'track') this.#size = half
+        if (error.code === 'timeout' && kind !== 'checkin') this.#size = half
         return store.setWaits(userId, afterFailure(await store.waits(userId), kind, error, clock))
     }
   }
@@ -197,7 +205,7 @@ export class Rounds {
       this.#shownTurn = turn
       show({
         loaded: true,
-        waiting: { checkIns: counts.checkin, points: counts.track },
+        waiting: { checkIns: counts.checkin, points: counts.track + counts.later },
         rejected: counts.rejected,
         ...shownReason({ due, stopped, fault: this.#fault, isOnline: network.online(), now: clock.now() }),
         stopped: stopped !== null,

@@ -12,6 +12,8 @@ export interface Sent {
   readonly durable: readonly QueuedPoint[]
   /** Points that the service will never take; they are kept apart until the app dismisses them. */
   readonly rejected: readonly RejectedPoint[]
+  /** Points that lie in the future: a clock is wrong, and the service takes them when their time has come. */
+  readonly later: readonly QueuedPoint[]
   /** Null for a point that was refused by itself. */
   readonly answer: Data<'checkIn'> | Data<'syncTrack'> | null
 }
@@ -26,6 +28,9 @@ type Sender = Pick<Client, 'checkIn' | 'syncTrack'>
 
 /** Reasons that let the phone keep the point. The service gives them to points beside a check-in alone. */
 const KEPT = new Set(['too-many', 'no-room'])
+const AHEAD = 'in-the-future'
+/** A point that is further ahead of this device's own clock has a wrong time; the device's clock may be two days fast. */
+const MOST_AHEAD_MS = 2 * 86_400_000
 
 /** Sends one check-in. Answered with success, it may be deleted, also as a duplicate. */
 export async function sendCheckIn(
@@ -35,49 +40,58 @@ export async function sendCheckIn(
 ): Promise<Sent | Unsent> {
   const answer = await client.checkIn({ ...asSent(point), user_id: point.userId }, options)
   if (!answer.ok) return { error: answer.error, points: [point] }
-  return { kind: 'checkin', durable: [point], rejected: [], answer: answer.data }
+  return { kind: 'checkin', durable: [point], rejected: [], later: [], answer: answer.data }
 }
 
-/** Sends the first of these points that fit into one body. */
+/**
+ * Sends the first of these points that fit into one body.
+ * @param nowMs by the device's clock, epoch milliseconds
+ */
 export async function sendTrack(
   client: Sender,
   points: readonly QueuedPoint[],
   maxBytes: number,
+  nowMs: number,
   options: CallOptions,
 ): Promise<Sent | Unsent> {
   const batch = fittingBatch(points, maxBytes)
   const answer = covering(
     batch,
+    nowMs,
     await client.syncTrack({ user_id: batch[0]!.userId, points: batch.map(asSent) }, options),
   )
   return answer.ok ? answer.data : { error: answer.error, points: batch }
 }
 
 /** What of a batch its answer covers: up to `durable_through`, and the rejected indexes; nothing else. */
-function covering(batch: readonly QueuedPoint[], answer: Answer<Data<'syncTrack'>>): Answer<Sent> {
+function covering(
+  batch: readonly QueuedPoint[],
+  nowMs: number,
+  answer: Answer<Data<'syncTrack'>>,
+): Answer<Sent> {
   if (!answer.ok) return answer
   const { rejected: refused, durable_through: through } = answer.data
   const throughMs = through === null ? -Infinity : Date.parse(through)
   const reasons = new Map(refused.map(({ index, reason }) => [index, reason]))
+  const isLater = (point: QueuedPoint, index: number) =>
+    reasons.get(index) === AHEAD && point.t <= nowMs + MOST_AHEAD_MS
   const rejected = batch.flatMap((point, index): RejectedPoint[] => {
     const reason = reasons.get(index)
-    if (reason === undefined || KEPT.has(reason)) return []
+    if (reason === undefined || KEPT.has(reason) || isLater(point, index)) return []
     return [{ ...point, reason, message: sentenceOf(reason) }]
   })
   const durable = batch.filter((point, index) => !reasons.has(index) && point.t <= throughMs)
-  if (durable.length + rejected.length === 0)
+  const later = batch.filter(isLater)
+  if (durable.length + rejected.length + later.length === 0)
     return failure('unexpected', 'The service took none of the points and refused none.', answer.status)
-  return { ...answer, data: { kind: 'track', durable, rejected, answer: answer.data } }
+  return { ...answer, data: { kind: batch[0]!.kind, durable, rejected, later, answer: answer.data } }
 }
 
+/** For what the device does not refuse itself. */
 const SENTENCES: Readonly<Partial<Record<PointRejection, string>>> = {
-  'no-timestamp': 'The point has no time.',
-  'invalid-timestamp': 'The time of the point cannot be read.',
-  'in-seconds': 'The time of the point is in seconds; it must be in milliseconds.',
-  'in-the-future': 'The time of the point lies in the future: the clock of the device is wrong.',
+  [AHEAD]: 'The time of the point lies in the future: the clock of the device is wrong.',
   'too-old': 'The point is older than the service accepts.',
   'out-of-bounds': 'There is no such place on Earth: lat or lng is out of range.',
-  'invalid-position': 'The place of the point cannot be read.',
   'invalid-field': 'Another field of the point is wrong.',
 }
 

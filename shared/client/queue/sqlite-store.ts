@@ -47,6 +47,7 @@ function statementsOf(db: Database) {
     rejected: db.query<RejectedRow, [string]>('SELECT * FROM rejected WHERE user_id = ? ORDER BY t'),
     counts: db.query<Counts, [string]>(
       `SELECT count(*) FILTER (WHERE kind = 'checkin') AS checkin, count(*) FILTER (WHERE kind = 'track') AS track,
+            count(*) FILTER (WHERE kind = 'later') AS later,
             (SELECT count(*) FROM rejected WHERE user_id = ?1) AS rejected FROM points WHERE user_id = ?1`,
     ),
     waits: db.query<{ waits: string }, [string]>('SELECT waits FROM waits WHERE user_id = ?'),

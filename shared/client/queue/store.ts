@@ -2,8 +2,11 @@
 import type { ClientErrorCode } from '../answer.ts'
 import type { Input } from '../create-client.ts'
 
-/** `checkin`: sent on purpose, by itself. `track`: recorded by the phone, sent in batches. */
-export type Kind = 'checkin' | 'track'
+/**
+ * `checkin`: sent on purpose, by itself. `track`: recorded by the phone, sent in batches. `later`: a track point that lay
+ * in the future when it was sent.
+ */
+export type Kind = 'checkin' | 'track' | 'later'
 
 /** The fields of a point beside its time: degrees, metres, km/h. */
 export type PointFields = Omit<Input<'checkIn'>, 'user_id' | 'timestamp' | 'track_points'>
@@ -37,12 +40,13 @@ export interface Wait {
   readonly message: string
 }
 
-/** `all` holds for both kinds; the rate limits of the two kinds are apart. */
+/** `all` holds for every kind; each kind also waits by itself. */
 export type Waits = Partial<Readonly<Record<Kind | 'all', Wait>>>
 
 export interface Counts {
   readonly checkin: number
   readonly track: number
+  readonly later: number
   readonly rejected: number
 }
 

@@ -2,9 +2,9 @@
 import type { ClientError } from '../answer.ts'
 import { backoffMs } from '../backoff.ts'
 import type { Clock } from './surroundings.ts'
-import type { Kind, Wait, Waits } from './store.ts'
+import type { Kind, QueuedPoint, Wait, Waits } from './store.ts'
 
-/** A refusal by a rate limit holds for its kind, every other failure for both. */
+/** A refusal by a rate limit holds for its kind, every other failure for all. */
 const laneOf = (kind: Kind, { code }: ClientError): Kind | 'all' => (code === 'rate-limited' ? kind : 'all')
 
 /** The waits after a failure. */
@@ -16,7 +16,20 @@ export function afterFailure(waits: Waits, kind: Kind, error: ClientError, clock
   return { ...waits, [lane]: { failures: before + 1, notBefore: clock.now() + ms, ms, code, message } }
 }
 
-/** The waits after a success: the other kind keeps its rate limit. */
+/** Points of the future are tried again after so long at least, and at most: a clock may be set right meanwhile. */
+const EARLY_MS = 60_000
+const LONGEST_EARLY_MS = 3_600_000
+
+/** The waits after points that lay in the future, oldest first: they wait alone. */
+export function afterTooEarly(waits: Waits, [first]: readonly QueuedPoint[], nowMs: number): Waits {
+  if (first === undefined) return waits
+  const ms = Math.min(LONGEST_EARLY_MS, Math.max(EARLY_MS, first.t - nowMs))
+  if (waits.later !== undefined && msLeft(waits.later, nowMs) <= ms) return waits
+  const message = 'The time of points lies in the future: a clock is wrong.'
+  return { ...waits, later: { failures: 0, notBefore: nowMs + ms, ms, code: 'clock', message } }
+}
+
+/** The waits after a success: the other kinds keep their own. */
 export function afterSuccess(waits: Waits, kind: Kind): Waits {
   const { all: _all, [kind]: _own, ...others } = waits
   return others

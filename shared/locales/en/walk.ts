@@ -195,6 +195,8 @@ export const walk = {
     notFound: 'This does not exist any more.',
     conflict: 'This is not possible now.',
     storage: 'This browser keeps nothing. Please leave the private window, or free some storage.',
+    clock:
+      'The clock of this phone or of the service is wrong. Everything is kept and sent when its time has come. Please set the clock to automatic.',
     outdated:
       'A newer version of this app is in use on this phone. Everything is kept. Please load this page again.',
     blocked:

@@ -43,6 +43,8 @@ import {
   requeueDeadLetterEndpoint,
 } from '#shared/contracts/ledger.ts'
 import { type BoundedQueue, createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
+import { peekWithin } from '#shared/buffer/read-pending-points.ts'
+import { priceOf } from '#shared/security/address-limit.ts'
 import type { Actor } from '#shared/security/audit-log.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
@@ -182,9 +184,17 @@ function serveSupervision(
 /** Pilgrims' own data. */
 function serveOwnData(router: Router, context: ServiceContext, readings: BoundedQueue): void {
   serve(router, context, eventConfigEndpoint, () => showConfig(context))
-  serve(router, context, ownWalkEndpoint, ({ body }) => readings.run(() => readOwnWalk(context, body)))
-  serve(router, context, ownExportEndpoint, ({ body, requestId }) => {
+  const chargePending = async (request: Request, userId: string): Promise<void> => {
+    const [pending] = (await peekWithin(context.kv.pendingOf([userId]))) ?? []
+    context.reads.charge(context.addressOf(request), priceOf(pending))
+  }
+  serve(router, context, ownWalkEndpoint, async ({ body, request }) => {
+    await chargePending(request, body.user_id)
+    return readings.run(() => readOwnWalk(context, body))
+  })
+  serve(router, context, ownExportEndpoint, async ({ body, request, requestId }) => {
     expectOwnId(context.config, body.user_id)
+    await chargePending(request, body.user_id)
     return readings.run(() =>
       exportUser(context, { operator: null, userId: body.user_id, requestId }, body.format),
     )

@@ -15,6 +15,7 @@ import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { openProcessCounters } from '#shared/ledger/process-counters.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
 import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
+import { priceOf } from '#shared/security/address-limit.ts'
 import { provesIdentity } from '#shared/security/pilgrim-identity.ts'
 import { countPhotos } from './count-photos.ts'
 import { toPublicProfile, expectProfile, readProfiles } from './read-profile.ts'
@@ -54,6 +55,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
   serve(router, context, photoCountEndpoint, ({ query }) => countPhotos(context, query.user_id))
   serve(router, context, profileEndpoint, async ({ params: { userId }, operator, request }) => {
     const found = expectProfile(userId, await profile(userId))
+    if (operator === null) context.reads.charge(context.addressOf(request), priceOf(found.pending))
     const whole = operator !== null || (await provesIdentity(context, request, userId))
     return whole ? found : toPublicProfile(context, found)
   })

@@ -2,7 +2,7 @@
  * Statistics of pilgrims: the stored totals, with pending points folded onto them. One call to the kv and one statement
  * for any number of pilgrims; days are read only for pilgrims with a late pending point.
  */
-import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
+import { peekWithin } from '#shared/buffer/read-pending-points.ts'
 import { fieldOf, foldPointOf, type Point, unpack } from '#shared/buffer/point.ts'
 import type { Database } from '#shared/db/db.ts'
 import type { Entry, Kv, Pending } from '#shared/kv/kv.ts'
@@ -10,7 +10,7 @@ import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint, isLate, START } from '#shared/fold/fold.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
 import { addTotals, zeroTotals, type Totals } from '#shared/fold/point-totals.ts'
-import { createLateKeeper } from './keep-late-statistics.ts'
+import { createKeeper } from './keep-statistics.ts'
 import { readDays, readPointsOfDays } from './stored-days.ts'
 import { type Asked, type PilgrimRow, readStored, type Stored } from './stored-pilgrims.ts'
 
@@ -41,17 +41,16 @@ interface Stores {
   readonly calendar: Calendar
 }
 
+/** More pending points than these are read and folded once, as long as none comes or goes. */
+export const MANY_PENDING = 1_000
+
+const keepOfMany = createKeeper<Pilgrim | undefined>()
+
 /** Reads pilgrims by id. Unknown pilgrims are left out of the result. @param userIds each once */
-export async function readPilgrims(
+export const readPilgrims = async (
   stores: Stores,
   userIds: readonly string[],
-): Promise<Map<string, Pilgrim>> {
-  const pending = await stores.kv.peekEach(userIds)
-  return foldPending(
-    stores,
-    userIds.map((userId, i) => ({ userId, entries: pending[i]! })),
-  )
-}
+): Promise<Map<string, Pilgrim>> => (await readPeeking(stores, userIds, (read) => read))!
 
 /**
  * Reads pilgrims also while the kv is unavailable. The result then has stored points only, and null for a pilgrim whom
@@ -61,18 +60,55 @@ export async function readPilgrimsDegraded(
   stores: Stores,
   userIds: readonly string[],
 ): Promise<Map<string, Pilgrim | null>> {
-  const pending = await peekWithTimeout(stores.kv, userIds)
+  const whole = await readPeeking(stores, userIds, peekWithin)
+  if (whole !== null) return whole
   const pilgrims = await foldPending(
     stores,
-    userIds.map((userId, i) => ({ userId, entries: pending?.[i] ?? [] })),
+    userIds.map((userId) => ({ userId, entries: [] })),
   )
-  if (pending !== null) return pilgrims
   const stored = (userId: string): Pilgrim | null => {
     const pilgrim = pilgrims.get(userId)
     return pilgrim === undefined ? null : { ...pilgrim, pending: null }
   }
   return new Map(userIds.map((userId) => [userId, stored(userId)]))
 }
+
+/** @param peek wraps each reading of the buffer; when it gives null, so does this */
+async function readPeeking(
+  stores: Stores,
+  userIds: readonly string[],
+  peek: <T>(read: Promise<T>) => Promise<T | null>,
+): Promise<Map<string, Pilgrim> | null> {
+  const { db, kv } = stores
+  const counts = await peek(kv.pendingOf(userIds))
+  if (counts === null) return null
+  const few = userIds.filter((_, i) => counts[i]! <= MANY_PENDING)
+  const entries = await peek(kv.peekEach(few))
+  if (entries === null) return null
+  const pilgrims = await foldPending(
+    stores,
+    few.map((userId, i) => ({ userId, entries: entries[i]! })),
+  )
+  const many = userIds.filter((_, i) => counts[i]! > MANY_PENDING)
+  if (many.length === 0) return pilgrims
+  // What is kept may be some seconds old, and the own row newer.
+  const rows = await db.read(() =>
+    readStored(
+      db.sql,
+      many.map((userId) => ({ userId, pending: [] })),
+    ),
+  )
+  for (const userId of many) {
+    const count = counts[userIds.indexOf(userId)]
+    const found = await peek(keepOfMany(db, userId, count, () => readOne(stores, userId)))
+    if (found === null) return null
+    if (found !== undefined) pilgrims.set(userId, { ...found, row: rows.get(userId)!.pilgrim })
+  }
+  return pilgrims
+}
+
+const readOne = async (stores: Stores, userId: string): Promise<Pilgrim | undefined> =>
+  (await foldPending(stores, [{ userId, entries: await stores.kv.peek(userId) }])).get(userId)
 
 /**
  * Reads pilgrims whose pending points have already been read. Pending points must be read before stored ones: otherwise
@@ -82,6 +118,7 @@ export async function foldPending(
   { db, calendar }: Pick<Stores, 'db' | 'calendar'>,
   buffered: readonly Pending[],
 ): Promise<Map<string, Pilgrim>> {
+  if (buffered.length === 0) return new Map()
   const asked = buffered.map(({ userId, entries }): Asked => ({ userId, pending: pendingPoints(entries) }))
   const stored = await db.read(() => readStored(db.sql, asked))
   const pilgrims = new Map<string, Pilgrim>()
@@ -91,7 +128,9 @@ export async function foldPending(
     if (!hasPoints && mine.pilgrim === null) continue
     const statistics = hasPoints
       ? (foldedOn(mine, addedPoints(one.pending, mine), calendar) ??
-        (await keepLate(db, one, mine, () => db.read(() => readLate(db, calendar, one)))))
+        (await keepLate(db, one.userId, madeFrom(one, mine), () =>
+          db.read(() => readLate(db, calendar, one)),
+        )))
       : null
     pilgrims.set(one.userId, {
       row: mine.pilgrim,
@@ -144,7 +183,17 @@ function withDays(stored: Stored, added: readonly FoldPoint[], days: readonly Da
   }
 }
 
-const keepLate = createLateKeeper<Statistics>()
+const keepLate = createKeeper<Statistics>()
+
+/** Every change of stored or pending points changes one of these. */
+const madeFrom = ({ pending }: Asked, { sums, firstMs, lastMs, lastDay, known }: Stored) => [
+  pending,
+  sums,
+  firstMs,
+  lastMs,
+  lastDay,
+  known.size,
+]
 
 /** Folds late points into their days. All reads share a snapshot, because a flush may commit between two statements. */
 function readLate(db: Database, calendar: Calendar, { userId, pending }: Asked): Promise<Statistics> {

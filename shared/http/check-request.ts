@@ -10,6 +10,7 @@ import { actsForPilgrim, type Endpoint, type LimitName, Nothing } from '#shared/
 import { UserId } from '#shared/contracts/fields.ts'
 import { SUBMISSION_KINDS } from '#shared/kv/kv.ts'
 import { forbidden, notActive, Refusal, unauthorized } from '#shared/http/errors.ts'
+import type { AddressLimit } from '#shared/security/address-limit.ts'
 import { charge } from '#shared/security/rate-limits.ts'
 import { validationMessage } from '#shared/http/validation-message.ts'
 import { parseJson, readBytes } from './body.ts'
@@ -84,9 +85,16 @@ async function chargePublic(context: ServiceContext, endpoint: Endpoint, userId:
   await charge(context.kv, name, `${route}:${caller}`, context.config.limits[name])
 }
 
-/** Public writes. The webhook is excluded, because LINE's signature protects it. */
-const isPublicWrite = ({ limit }: Endpoint, operator: Operator | null): boolean =>
-  limit !== null && limit !== 'admin' && operator === null
+/** The limit of an address that counts a call. The webhook has none, because LINE's signature protects it. */
+function addressLimitOf(
+  { addresses, reads }: ServiceContext,
+  { limit, method }: Endpoint,
+  operator: Operator | null,
+): AddressLimit | null {
+  if (operator !== null) return null
+  if (limit !== null && limit !== 'admin') return addresses
+  return method === 'GET' ? reads : null
+}
 
 /** Refusals that do not count in the limit of an address: the request was invalid, or the time was wrong. */
 const UNCOUNTED: readonly number[] = [400, 401, 403, 413]
@@ -99,7 +107,7 @@ export function forgiveAddress(
   error: unknown,
 ): void {
   const uncounted = error instanceof Refusal && UNCOUNTED.includes(error.httpStatus)
-  if (uncounted && isPublicWrite(endpoint, operator)) context.addresses.forgive(context.addressOf(request))
+  if (uncounted) addressLimitOf(context, endpoint, operator)?.forgive(context.addressOf(request))
 }
 
 /** The first checks: size and authentication. @throws Refusal */
@@ -138,7 +146,7 @@ export async function callOf(
   const userId = callerOf(endpoint, body, query, header)
   if (actsForPilgrim(endpoint) && typeof userId === 'string') await context.checkIdentity(request, userId)
   if (endpoint.closedAtEnd) await refuseAfterEnd(context)
-  if (isPublicWrite(endpoint, operator)) context.addresses.charge(context.addressOf(request))
+  addressLimitOf(context, endpoint, operator)?.charge(context.addressOf(request))
   await chargePublic(context, endpoint, userId, request)
   return {
     params: parse(endpoint.params, params ?? {}),

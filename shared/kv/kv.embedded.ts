@@ -94,11 +94,13 @@ const entriesOf = ({ state, now }: Store, userId: string) =>
 
 function readingVerbs(
   store: Store,
-): Pick<Kv, 'peek' | 'peekEach' | 'bufferSize' | 'oldestPending' | 'counters'> {
+): Pick<Kv, 'peek' | 'peekEach' | 'pendingOf' | 'bufferSize' | 'oldestPending' | 'counters'> {
   const { state } = store
   return {
     peek: async (userId) => entriesOf(store, userId),
     peekEach: async (userIds) => userIds.map((userId) => entriesOf(store, userId)),
+    pendingOf: async (userIds) =>
+      userIds.map((userId) => bufferOf(state, userId, store.now())?.entries.size ?? 0),
     bufferSize: async () => state.buffers.size,
     async oldestPending() {
       let oldest: number | null = null

@@ -169,6 +169,8 @@ export interface Kv {
   peek(userId: string): Promise<Entry[]>
   /** Pending points of several pilgrims, in the order of `userIds`. */
   peekEach(userIds: readonly string[]): Promise<Entry[][]>
+  /** Numbers of pending points of several pilgrims, in the order of `userIds`. */
+  pendingOf(userIds: readonly string[]): Promise<number[]>
   /** Pilgrims with pending points, longest pending first; a snapshot. */
   pendingUsers(partition: number): Promise<string[]>
   /** Pending points of some pilgrims of one partition. */

@@ -50,7 +50,8 @@ export function codesOf(endpoint: Endpoint): Map<number, ErrorCode[]> {
   if (access !== 'public' || actsForPilgrim(endpoint)) codes.add('unauthorized')
   if (ACCESS_LEVEL[access] > 0 || actsForPilgrim(endpoint)) codes.add('forbidden')
   if (closedAtEnd) codes.add('ended')
-  if (limit !== null) codes.add('rate-limited')
+  // Public reads are counted by address.
+  if (limit !== null || method === 'GET') codes.add('rate-limited')
   if (method !== 'GET') for (const code of ['too-slow', 'too-large'] as const) codes.add(code)
   const all = Object.entries(STATUS_OF_CODE) as [ErrorCode, number][]
   for (const error of errors)

@@ -25,6 +25,8 @@ export interface ServiceContext {
   readonly checkIdentity: CheckIdentity
   /** The rate limit of all writes per client address. */
   readonly addresses: AddressLimit
+  /** That of public reads that no cache answers. */
+  readonly reads: AddressLimit
   readonly log: Log
   readonly metrics: Metrics
   /** Epoch milliseconds. */

@@ -33,7 +33,17 @@ const DRAIN_MS = 25_000
 /** The dependencies that all services of a process share. */
 export type Ports = Pick<
   ServiceContext,
-  'config' | 'db' | 'kv' | 'bus' | 'objects' | 'auth' | 'calendar' | 'checkIdentity' | 'addresses' | 'now'
+  | 'config'
+  | 'db'
+  | 'kv'
+  | 'bus'
+  | 'objects'
+  | 'auth'
+  | 'calendar'
+  | 'checkIdentity'
+  | 'addresses'
+  | 'reads'
+  | 'now'
 > & {
   close(): Promise<void>
 }
@@ -101,6 +111,7 @@ export async function openPorts(
     calendar: createCalendar(config.timeZone),
     checkIdentity: createIdentity(config),
     addresses: createAddressLimit(config.limits.address),
+    reads: createAddressLimit(config.limits.address),
     now,
     async close() {
       await bus.close()

@@ -1,5 +1,6 @@
 /**
- * The rate limit of all writes from one address, for any user id: a sliding window in the memory of this process.
+ * The rate limit of all calls from one address, for any user id: a sliding window in the memory of this process. Writes
+ * have one, and reads that no cache answers have another.
  *
  * It limits clients that invent user ids. It must not slow a check-in, so it uses no store: it takes about a
  * microsecond and works while the kv is unavailable. Each replica counts separately.
@@ -14,13 +15,17 @@ interface Calls {
 }
 
 export interface AddressLimit {
-  /** Counts a call. @throws Refusal 429 if the window of the address is full */
-  charge(address: string): void
+  /** Counts a call, or what costs as much as several. @throws Refusal 429 if the window of the address is full */
+  charge(address: string, calls?: number): void
   /** Removes the latest call, which was refused and does not count. */
   forgive(address: string): void
   /** Number of addresses in memory. */
   held(): number
 }
+
+/** What pending points add to the price of an answer that was made from them, in calls. */
+export const priceOf = (pendingPoints: number | null | undefined): number =>
+  Math.floor((pendingPoints ?? 0) / 100)
 
 /** @param clock monotonic milliseconds */
 export function createAddressLimit(
@@ -47,14 +52,14 @@ export function createAddressLimit(
   }
 
   return {
-    charge(address) {
+    charge(address, count = 1) {
       const now = clock()
       if (now >= sweepAt) sweep(now)
       let calls = byAddress.get(address)
       if (calls === undefined) byAddress.set(address, (calls = { times: [], from: 0 }))
       if (expire(calls, now) >= max)
         throw rateLimited('address', window, calls.times[calls.from]! + windowMs - now)
-      calls.times.push(now)
+      for (let i = 0; i < count; i++) calls.times.push(now)
     },
     forgive(address) {
       const calls = byAddress.get(address)

@@ -97,6 +97,39 @@ describeFlushHarness('statistics', (harness) => {
     expect(await read()).toEqual(expected(harness, more))
   })
 
+  test('however many points wait, they are read and folded once as long as none comes or goes', async () => {
+    const many = walk(2_500)
+    await harness.buffer('anna', many)
+    const { kv } = harness
+    let entries = 0
+    const peekEach: Kv['peekEach'] = async (userIds) => {
+      const pending = await kv.peekEach(userIds)
+      entries += pending.flat().length
+      return pending
+    }
+    const peek: Kv['peek'] = async (userId) => (await peekEach([userId]))[0]!
+    const counting = { kv: { ...kv, peek, peekEach } }
+    const reads = await Promise.all(Array.from({ length: 5 }, () => read('anna', counting)))
+    for (let i = 0; i < 5; i++) reads.push(await read('anna', counting))
+    for (const statistics of reads) expect(statistics).toEqual(expected(harness, many))
+    expect(entries).toBe(2_500)
+    // What comes is seen at once, as is what a flush stores, and what the pilgrim's own row says.
+    const more = [...many, ...walk(1, NOON + 2 * DAY_MS)]
+    await harness.buffer('anna', more.slice(-1))
+    expect(await read('anna', counting)).toEqual(expected(harness, more))
+    await harness.db.sql`INSERT INTO pilgrims (user_id, display_name, created_at, updated_at)
+      VALUES ('anna', 'Anna', now(), now())`
+    expect((await readPilgrims(storesOf(counting), ['anna'])).get('anna')?.row?.displayName).toBe('Anna')
+    expect(entries).toBe(2_500 + 2_501)
+    await harness.flush()
+    expect(await read('anna', counting)).toEqual(expected(harness, more))
+    // A few points are read each time, which costs less than keeping them.
+    await harness.buffer('ben', walk(30))
+    await read('ben', counting)
+    await read('ben', counting)
+    expect(entries).toBe(2_500 + 2_501 + 60)
+  })
+
   test('a flush that commits during a read is seen completely or not at all', async () => {
     const points = [...walk(40), ...walk(40, NOON + DAY_MS)]
     const late = [...walk(20, NOON - DAY_MS), ...walk(20, NOON + DAY_MS - 2 * HOUR_MS)]
@@ -180,8 +213,8 @@ describeFlushHarness('statistics', (harness) => {
       await read(userId, { db })
       counts.push(statements.length)
     }
-    // One, and a part of it that is noted by itself.
-    expect(counts).toEqual([2, 2, 2])
+    // One, and a part of it that is noted by itself. Of many pending points the own row is read beside what is kept.
+    expect(counts).toEqual([2, 2, 4])
   })
 
   test('of many at once each has their own: said, stored, pending, late or nothing at all', async () => {

@@ -3,7 +3,8 @@ import { createECDH } from 'node:crypto'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
-import { createAddressLimit } from '#shared/security/address-limit.ts'
+import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
+import { createAddressLimit, priceOf } from '#shared/security/address-limit.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
@@ -47,6 +48,14 @@ describe('the window of an address', () => {
         }
       }),
     )
+  })
+
+  test('an answer from thousands of pending points has their price', () => {
+    const limit = createAddressLimit({ max: 6_000, windowMs: 60_000 }, () => 0)
+    let answers = 0
+    while (statusOfThrown(() => limit.charge('a', 1 + priceOf(50_000))) === null) answers++
+    expect(answers).toBe(12)
+    expect([priceOf(null), priceOf(99), priceOf(undefined)]).toEqual([0, 0, 0])
   })
 
   test('a call that is taken back frees its place, and an address without calls is removed', () => {
@@ -138,8 +147,7 @@ describeBothStacks(
       expect(last).toBe(limited)
     })
 
-    test('does not count reads and operators with a token', async () => {
-      expect((await stack.fetch('/api/event/data')).status).toBe(200)
+    test('does not count operators with a token', async () => {
       const drawn = await stack.fetch('/api/event/og-image', {
         method: 'POST',
         headers: admin('manager'),
@@ -147,6 +155,25 @@ describeBothStacks(
       })
       expect(drawn.status).toBe(404)
     })
+
+    const reads = ENDPOINTS.filter(
+      ({ method, limit, access }) =>
+        method === 'GET' && (limit === null || access === 'optional') && ACCESS_LEVEL[access] === 0,
+    ).map((endpoint) => [endpoint.path, endpoint] as const)
+
+    test.each(reads)(
+      'GET %s is charged to it as a read, unless a cache answers',
+      async (path, { cacheMs }) => {
+        const url = path.replace(':file', 'x.png').replace(/:\w+/, 'x')
+        const read = async (query: string) => (await stack.fetch(`${url}?${query}`)).status
+        let last = 0
+        for (let i = 0; i <= MOST_REPLICAS * LIMIT && last !== 429; i++)
+          last = await read(`limit=${1 + i}&user_id=${APP_ID}&bbox=120,23,121,${24 + i / 100}`)
+        expect(last).toBe(429)
+        if (cacheMs === 0) return
+        expect(await stack.fetch(url, { headers: admin('volunteer') })).toMatchObject({ status: 200 })
+      },
+    )
   },
   { EVENT_LIMIT_ADDRESS: String(LIMIT) },
 )

@@ -71,6 +71,28 @@ describe('the public map', () => {
     expect(new Set(idsOf(shown)).size).toBe(5)
   })
 
+  test('the largest crowd sets no price: as many ids are made as are asked for', async () => {
+    let made = 0
+    class Counting extends LivePositions {
+      override publicId(name: string): string {
+        made++
+        return super.publicId(name)
+      }
+    }
+    live = new Counting(
+      kv,
+      () => nowMs,
+      createLog({}, () => undefined),
+    )
+    await standing(3_000)
+    const map = await mapOf(5)
+    const small = { limit: 1, since: 0, bbox: [120, 24, 121, 25] } as const
+    expect(await map.read({ ...small, bbox: [...small.bbox] })).toHaveLength(1)
+    expect(made).toBe(1)
+    expect(await map.read({ ...EVERYTHING, limit: 40 })).toHaveLength(40)
+    expect(made).toBe(41)
+  })
+
   test('with a crowd of one, each person is shown separately, with the time rounded down to the minute', async () => {
     await seen('p1', START + 59_999)
     await seen('p2', START - MINUTE)

@@ -2,10 +2,11 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { OwnWalk, OwnWalkRequest } from '#shared/contracts/own-data.ts'
-import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
+import { peekWithin, peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
 import type { Query } from '#shared/db/db.ts'
 import { type FoldPoint, type FoldState, START } from '#shared/fold/fold.ts'
-import { addedPoints, pendingPoints } from '#shared/fold/pilgrim-statistics.ts'
+import { createKeeper } from '#shared/fold/keep-statistics.ts'
+import { addedPoints, MANY_PENDING, pendingPoints } from '#shared/fold/pilgrim-statistics.ts'
 import { addTotals, type Totals, zeroTotals } from '#shared/fold/point-totals.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
 import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
@@ -33,11 +34,21 @@ interface Snapshot {
  * Reads the way. Without the buffer it has stored points only, and says so.
  * @throws Refusal 403 for an id that others may know
  */
-export async function readOwnWalk(
-  { config, db, kv, calendar, now }: ServiceContext,
+export async function readOwnWalk(context: ServiceContext, asked: OwnWalkRequest): Promise<OwnWalk> {
+  const { config, db, kv } = context
+  const { user_id: userId, day = '' } = asked
+  expectOwnId(config, userId)
+  const [pending] = (await peekWithin(kv.pendingOf([userId]))) ?? [0]
+  if (pending! <= MANY_PENDING) return readNow(context, asked)
+  return keepOfMany(db, `${userId} ${day}`, pending, () => readNow(context, asked))
+}
+
+const keepOfMany = createKeeper<OwnWalk>()
+
+async function readNow(
+  { db, kv, calendar, now }: ServiceContext,
   { user_id: userId, day: wanted }: OwnWalkRequest,
 ): Promise<OwnWalk> {
-  expectOwnId(config, userId)
   const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
   const pending = pendingPoints(entries ?? [])
   return db.read(() =>

@@ -18,6 +18,7 @@ export interface Portrait {
   readonly facts: CardFacts
   /** Points in the database. */
   readonly storedPoints: number
+  readonly pending: number | null
   /** Digest of everything that the picture shows. */
   readonly fingerprint: string
   /** Has no counted point. All newcomers share one picture, which shows no name. */
@@ -45,7 +46,7 @@ export async function readPortrait(
 ): Promise<Portrait | null> {
   const known = (await readPilgrims(context, [userId])).get(userId)
   if (known === undefined) return null
-  const { statistics, storedPoints } = known
+  const { statistics, storedPoints, pending } = known
   const isNewcomer = (statistics?.points ?? 0) === 0
   const { eventName, route } = context.config
   const isExact = await isExactForAll(context)
@@ -54,7 +55,7 @@ export async function readPortrait(
   const pastPoints = isNewcomer || route === null ? 0 : await countPastPoints(context, userId)
   const all = JSON.stringify([DESIGN, facts, pastPoints])
   const fingerprint = new Bun.CryptoHasher('sha256').update(all).digest('hex')
-  return { facts, storedPoints, fingerprint, isNewcomer }
+  return { facts, storedPoints, pending, fingerprint, isNewcomer }
 }
 
 const NOBODY = { row: null, statistics: null }

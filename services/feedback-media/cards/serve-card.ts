@@ -7,6 +7,7 @@ import { notFound, Refusal, unavailable } from '#shared/http/errors.ts'
 import { cardKey } from '#shared/objects/pictures.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { priceOf } from '#shared/security/address-limit.ts'
 import { charge } from '#shared/security/rate-limits.ts'
 import type { Cards, Look, Picture } from './draw-card.ts'
 
@@ -47,6 +48,7 @@ export async function drawCard(
   address: string | null,
 ): Promise<CardAnswer> {
   const look = await cards.look(userId)
+  if (address !== null) context.reads.charge(address, priceOf(look.portrait.pending))
   const { etag } = look.current ?? (await drawFor(context, cards, look, address))
   return { url: `${context.config.publicUrl}/api/event/og/${userId}.png`, ...CARD_SIZE, etag: `"${etag}"` }
 }
@@ -99,6 +101,7 @@ export async function serveLook(
   look: Look,
   address: string,
 ): Promise<ServedCard> {
+  context.reads.charge(address, priceOf(look.portrait.pending))
   if (look.current !== null) return { ...look.current, isCurrent: true }
   const drawing = drawFor(context, cards, look, address).then((card) => ({ ...card, isCurrent: true }))
   const { stored } = look

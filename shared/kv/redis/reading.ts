@@ -9,25 +9,25 @@ export const entriesOf = (hash: Record<string, string>): Entry[] =>
 export function readingVerbs(
   client: Client,
   tags: readonly string[],
-): Pick<Kv, 'peek' | 'peekEach' | 'bufferSize' | 'oldestPending' | 'counters'> {
+): Pick<Kv, 'peek' | 'peekEach' | 'pendingOf' | 'bufferSize' | 'oldestPending' | 'counters'> {
+  /** The replies of one command for the buffers of several pilgrims, in their order; a pipeline has one slot. */
+  async function ofEach<Reply>(command: 'hgetall' | 'hlen', userIds: readonly string[]): Promise<Reply[]> {
+    const byPartition = Map.groupBy(userIds.keys(), (i) => partitionOf(userIds[i]!, tags.length))
+    const replies: Reply[] = []
+    await Promise.all(
+      Array.from(byPartition, async ([partition, places]) => {
+        const pipeline = client.pipeline()
+        for (const i of places) pipeline[command](`${tags[partition]}:buf:${userIds[i]}`)
+        const own = await allOf<Reply>(pipeline)
+        for (const [n, i] of places.entries()) replies[i] = own[n]!
+      }),
+    )
+    return replies
+  }
   return {
-    async peek(userId) {
-      const tag = tags[partitionOf(userId, tags.length)]!
-      return entriesOf(await asked(client.hgetall(`${tag}:buf:${userId}`)))
-    },
-    async peekEach(userIds) {
-      const byPartition = Map.groupBy(userIds.keys(), (i) => partitionOf(userIds[i]!, tags.length))
-      const entries: Entry[][] = []
-      await Promise.all(
-        Array.from(byPartition, async ([partition, places]) => {
-          const pipeline = client.pipeline()
-          for (const i of places) pipeline.hgetall(`${tags[partition]}:buf:${userIds[i]}`)
-          const hashes = await allOf<Record<string, string>>(pipeline)
-          for (const [n, i] of places.entries()) entries[i] = entriesOf(hashes[n]!)
-        }),
-      )
-      return entries
-    },
+    peek: async (userId) => entriesOf((await ofEach<Record<string, string>>('hgetall', [userId]))[0]!),
+    peekEach: async (userIds) => (await ofEach<Record<string, string>>('hgetall', userIds)).map(entriesOf),
+    pendingOf: (userIds) => ofEach<number>('hlen', userIds),
     async bufferSize() {
       const sizes = await Promise.all(tags.map((tag) => asked<number>(client.zcard(`${tag}:pending`))))
       return sizes.reduce((sum, size) => sum + size, 0)

@@ -6,6 +6,7 @@ import type { Database, Query } from '#shared/db/db.ts'
 import type { Objects } from '#shared/objects/objects.ts'
 import { SCREENSHOTS } from '#shared/objects/pictures.ts'
 import { lockScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
+import { eachApart, type Reporting } from '#shared/runtime/each-apart.ts'
 
 export const UNNAMED_MS = 7 * 86_400_000
 /** Screenshots whose names are looked for at a time. */
@@ -43,15 +44,15 @@ export async function deleteUnnamedScreenshots(
   db: Pick<Database, 'sql'>,
   objects: Objects,
   nowMs: number,
+  reporting: Reporting,
 ): Promise<number> {
   let deleted = 0
-  const look = async (keys: readonly string[]): Promise<void> => {
-    for (const key of await unnamed(db.sql, keys)) {
+  const look = async (keys: readonly string[]): Promise<void> =>
+    eachApart(reporting, 'unnamed screenshots', await unnamed(db.sql, keys), async (key) => {
       const found = await objects.head(key)
-      if (found === null || nowMs - found.modifiedAt.getTime() < UNNAMED_MS) continue
+      if (found === null || nowMs - found.modifiedAt.getTime() < UNNAMED_MS) return
       if (await deleteUnnamed(db, objects, key)) deleted++
-    }
-  }
+    })
   let page: string[] = []
   for await (const key of objects.list(SCREENSHOTS)) {
     page.push(key)

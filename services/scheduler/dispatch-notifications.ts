@@ -4,6 +4,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import type { NotificationSlot } from '#shared/contracts/messages.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { eachApart } from '#shared/runtime/each-apart.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { readNotifications } from '#shared/line/scheduled-notifications.ts'
 import { notificationDispatches } from '#shared/schema/messages.ts'
@@ -24,7 +25,9 @@ export async function dispatchNotifications(context: ServiceContext): Promise<nu
     (slot) => slot.enabled && slot.hour === hour && (slot.dates?.includes(day) ?? true),
   )
   let dispatched = 0
-  for (const slot of due) if (await dispatch(context, slot, day)) dispatched++
+  await eachApart(context, 'scheduled notifications', due, async (slot) => {
+    if (await dispatch(context, slot, day)) dispatched++
+  })
   return dispatched
 }
 

@@ -6,6 +6,7 @@ import { createLossWatch } from '#shared/ledger/watch-for-losses.ts'
 import { readLedger, statesOf } from '#shared/ledger/ledger.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/line/deduplication-window.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
+import { eachApart, type Reporting } from '#shared/runtime/each-apart.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { mendKvCopies } from '#shared/pilgrims/mend-kv-copies.ts'
 import { deleteUnnamedScreenshots } from './delete-unnamed-screenshots.ts'
@@ -21,20 +22,29 @@ const RETENTION_MS = 30 * 86_400_000
  * hold what a pilgrim wrote to the bot. Of links that have expired nothing stays, nor from when to when a link has shown
  * a place, once that is over.
  */
-export async function deleteExpired({ sql }: Pick<Database, 'sql'>, nowMs: number): Promise<void> {
+export async function deleteExpired(
+  { sql }: Pick<Database, 'sql'>,
+  nowMs: number,
+  reporting: Reporting,
+): Promise<void> {
   const before = (ms: number) => new Date(nowMs - ms).toISOString()
-  await sql`
+  const statements = [
+    () => sql`
     DELETE FROM flushes f WHERE finished_at < ${before(RETENTION_MS)}::timestamptz AND EXISTS (
       SELECT FROM flushes later
-      WHERE later.partition = f.partition AND later.succeeded AND later.finished_at > f.finished_at)`
-  await sql`DELETE FROM line_events WHERE received_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`
-  await sql`DELETE FROM refused_line_events WHERE refused_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`
-  await sql`DELETE FROM shares WHERE expires_at <= ${before(0)}::timestamptz`
-  await sql`UPDATE shares SET live_until = NULL, live_since = NULL WHERE live_until <= ${before(0)}::timestamptz`
-  await sql`DELETE FROM outbox WHERE created_at < ${before(RETENTION_MS)}::timestamptz`
-  await sql`
+      WHERE later.partition = f.partition AND later.succeeded AND later.finished_at > f.finished_at)`,
+    () => sql`DELETE FROM line_events WHERE received_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`,
+    () =>
+      sql`DELETE FROM refused_line_events WHERE refused_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`,
+    () => sql`DELETE FROM shares WHERE expires_at <= ${before(0)}::timestamptz`,
+    () =>
+      sql`UPDATE shares SET live_until = NULL, live_since = NULL WHERE live_until <= ${before(0)}::timestamptz`,
+    () => sql`DELETE FROM outbox WHERE created_at < ${before(RETENTION_MS)}::timestamptz`,
+    () => sql`
     DELETE FROM handled h WHERE handled_at < ${before(RETENTION_MS)}::timestamptz
-      AND NOT EXISTS (SELECT FROM outbox o WHERE o.id = h.event_id)`
+      AND NOT EXISTS (SELECT FROM outbox o WHERE o.id = h.event_id)`,
+  ]
+  await eachApart(reporting, 'expired records', statements, async (remove) => remove())
 }
 
 export function createMaintenance(context: ServiceContext) {
@@ -68,8 +78,8 @@ export function createMaintenance(context: ServiceContext) {
     log.warn('copies in the kv differed from Postgres, and were mended', { people: differing })
   }
   const expire = () => {
-    run(() => deleteExpired(db, now()))
-    run(async () => void (await deleteUnnamedScreenshots(db, objects, now())))
+    run(() => deleteExpired(db, now(), context))
+    run(async () => void (await deleteUnnamedScreenshots(db, objects, now(), context)))
   }
 
   return {

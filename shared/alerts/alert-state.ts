@@ -20,8 +20,11 @@ export function createAlertState({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>
   let memory: State = { incident: null, atMs: -Infinity }
   return {
     async recall() {
-      const held = await kv.cached(STATE_KEY).catch(() => null)
-      const shared = held === null ? null : (JSON.parse(held) as State)
+      // Nor is anything known when the state can not be read, as an alert too many is better than none.
+      const shared = await kv
+        .cached(STATE_KEY)
+        .then((held) => (held === null ? null : (JSON.parse(held) as State)))
+        .catch(() => null)
       return shared !== null && shared.atMs >= memory.atMs ? shared.incident : memory.incident
     },
     async remember(incident) {

@@ -13,7 +13,8 @@ import {
 } from '#shared/contracts/events.ts'
 import type { Database, Orm } from '#shared/db/db.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
-import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { eachApart, type Reporting } from '#shared/runtime/each-apart.ts'
+import { errorFields } from '#shared/runtime/log.ts'
 import { handled, outbox } from '#shared/schema/outbox.ts'
 import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 
@@ -55,9 +56,10 @@ export function createOutbox(
   db: Database,
   bus: Bus,
   now: () => number,
-  log: Log,
+  reporting: Reporting,
   sweeping: Sweeping = SWEEPING,
 ): Outbox {
+  const { log } = reporting
   const sweeps: Sweep[] = []
   return {
     async add(tx, subject, payload) {
@@ -81,12 +83,14 @@ export function createOutbox(
     async on(subscriber, act) {
       const handle = createHandling(db, now, subscriber, act)
       for (const subject of SUBSCRIBERS[subscriber]) await bus.subscribe(subject, subscriber, handle)
+      const pages = createPendingEvents(db, subscriber, now, sweeping.afterMs)
+      const sweepOnce = (isOpen: () => boolean) =>
+        eachApart(reporting, subscriber, pages(), async (id) => isOpen() && handle(id))
       const report = (error: unknown): void => {
         if (!isDatabaseUnavailable(error))
-          log.error('an event is not handled yet', { subscriber, ...errorFields(error) })
+          log.error('the sweep of events failed', { subscriber, ...errorFields(error) })
       }
-      const readPending = createPendingEvents(db, subscriber, now, sweeping.afterMs)
-      sweeps.push(startSweep(readPending, handle, report, sweeping.everyMs))
+      sweeps.push(startSweep(sweepOnce, report, sweeping.everyMs))
     },
     async stop() {
       await Promise.all(sweeps.map((sweep) => sweep.stop()))
@@ -132,17 +136,17 @@ function createHandling(db: Database, now: () => number, subscriber: Subscriber,
 }
 
 /**
- * @returns a function that reads the events that a subscriber has not handled, oldest first. When all are handled, the
- * next call begins near them: looking at a week of handled events again would cost more with each event.
+ * @returns a function that reads the events that a subscriber has not handled, oldest first, page by page. The next
+ * call begins near the oldest of them: looking at a week of handled events again would cost more with each event.
  */
 function createPendingEvents(
   db: Database,
   subscriber: Subscriber,
   now: () => number,
   afterMs: number,
-): () => Promise<number[]> {
+): () => AsyncGenerator<number> {
   let fromId = 0
-  return async () => {
+  return async function* () {
     const nowMs = now()
     const settled = await db.read(() =>
       db.orm
@@ -152,13 +156,13 @@ function createPendingEvents(
         .orderBy(desc(outbox.createdAt))
         .limit(1),
     )
-    const rows = await db.read(() =>
+    const readPage = (from: number) =>
       db.orm
         .select({ id: outbox.id })
         .from(outbox)
         .where(
           and(
-            gte(outbox.id, fromId),
+            gte(outbox.id, from),
             inArray(outbox.subject, [...SUBSCRIBERS[subscriber]]),
             gt(outbox.createdAt, new Date(nowMs - SWEEP_UNTIL_MS)),
             lt(outbox.createdAt, new Date(nowMs - afterMs)),
@@ -166,10 +170,16 @@ function createPendingEvents(
           ),
         )
         .orderBy(outbox.id)
-        .limit(SWEEP_BATCH),
-    )
-    if (rows.length === 0) fromId = Math.max(fromId, (settled[0]?.id ?? 0) - SETTLED_IDS)
-    return rows.map(({ id }) => id)
+        .limit(SWEEP_BATCH)
+    let rows = await db.read(() => readPage(fromId))
+    fromId = Math.max(fromId, Math.min(rows[0]?.id ?? Infinity, (settled[0]?.id ?? 0) - SETTLED_IDS))
+    for (;;) {
+      for (const { id } of rows) yield id
+      if (rows.length < SWEEP_BATCH) return
+      // Not from the first again: it may be one that fails each time.
+      const next = rows.at(-1)!.id + 1
+      rows = await db.read(() => readPage(next))
+    }
   }
 }
 
@@ -177,23 +187,16 @@ interface Sweep {
   stop(): Promise<void>
 }
 
-/** Sweeps every `everyMs`, one sweep at a time. An event that fails does not block the others. */
+/** Sweeps every `everyMs`, one sweep at a time. */
 function startSweep(
-  readPending: () => Promise<number[]>,
-  handle: (id: number) => Promise<void>,
+  sweep: (isOpen: () => boolean) => Promise<void>,
   report: (error: unknown) => void,
   everyMs: number,
 ): Sweep {
   let sweeping: Promise<void> | null = null
   let stopped = false
-  const sweep = async (): Promise<void> => {
-    for (const id of await readPending()) {
-      if (stopped) return
-      await handle(id).catch(report)
-    }
-  }
   const tick = () =>
-    void (sweeping ??= sweep()
+    void (sweeping ??= sweep(() => !stopped)
       .catch(report)
       .finally(() => (sweeping = null)))
   tick()

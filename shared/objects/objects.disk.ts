@@ -17,7 +17,7 @@ import {
 } from './disk-files.ts'
 import { pathOfDirectory, pathOfKey, segmentOfDirectory, segmentOfFile } from './disk-name.ts'
 import type { ObjectInfo, Objects } from './objects.ts'
-import { withTimeout, ObjectsUnavailable } from './unavailable.ts'
+import { ObjectDamaged, withTimeout, ObjectsUnavailable } from './unavailable.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const TRAILER_BYTES = 256
@@ -104,7 +104,7 @@ async function infoOf(file: FileHandle): Promise<ObjectInfo> {
 const writeTrailer = (info: ObjectInfo): Uint8Array =>
   Buffer.from(`${JSON.stringify(info).padEnd(TRAILER_BYTES - 1)}\n`)
 
-/** @throws ObjectsUnavailable for a file that is truncated or was modified by another program */
+/** @throws ObjectDamaged */
 function readTrailer(trailer: Buffer, fileBytes: number): ObjectInfo {
   try {
     const info = JSON.parse(trailer.toString()) as Omit<ObjectInfo, 'modifiedAt'> & { modifiedAt: string }
@@ -112,7 +112,7 @@ function readTrailer(trailer: Buffer, fileBytes: number): ObjectInfo {
       throw new LoggableError(`${info.size} bytes and a trailer expected`)
     return { ...info, modifiedAt: new Date(info.modifiedAt) }
   } catch (cause) {
-    throw new ObjectsUnavailable(`objects: a file of ${fileBytes} bytes is damaged`, { cause })
+    throw new ObjectDamaged(`objects: a file of ${fileBytes} bytes is damaged`, { cause })
   }
 }
 

@@ -1,15 +1,24 @@
 /** Webhook events that are stored in the object store while the database is unavailable. */
 import { LineEvent } from '#shared/contracts/bot.ts'
 import type { Objects } from './objects.ts'
+import { ObjectDamaged } from './unavailable.ts'
 
 export const SPOOL = 'webhooks/'
 
 /** Deletes a person's spooled webhook events up to a time (epoch milliseconds). */
 export async function deleteSpooled(objects: Objects, userId: string, untilMs: number): Promise<void> {
   for await (const key of objects.list(SPOOL)) {
-    const object = await objects.get(key)
-    const event = object === null ? null : eventIn(object.bytes)
-    if (event?.source?.userId === userId && event.timestamp <= untilMs) await objects.delete(key)
+    // Whose a damaged one is nobody can tell, and nobody can store it: it is deleted.
+    const bytes = await objects.get(key).then(
+      (object) => object?.bytes ?? null,
+      (error: unknown) => {
+        if (!(error instanceof ObjectDamaged)) throw error
+        return undefined
+      },
+    )
+    const event = bytes == null ? null : eventIn(bytes)
+    const isTheirs = event?.source?.userId === userId && event.timestamp <= untilMs
+    if (isTheirs || bytes === undefined) await objects.delete(key)
   }
 }
 

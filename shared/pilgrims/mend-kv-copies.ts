@@ -7,10 +7,11 @@ import type { Database } from '#shared/db/db.ts'
 import { type Erased, type Kv, storedMs } from '#shared/kv/kv.ts'
 import { erasures } from '#shared/schema/operations.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
+import { eachApart, type Reporting } from '#shared/runtime/each-apart.ts'
 import { copyPresence } from './live-map-presence.ts'
 import { lockPerson } from './person-lock.ts'
 
-interface Stores {
+interface Stores extends Reporting {
   readonly db: Database
   readonly kv: Kv
 }
@@ -40,7 +41,11 @@ export async function readErasures(db: Database): Promise<Erased[]> {
 export async function mendKvCopies(stores: Stores): Promise<number> {
   // A kv that lost its data is refilled before it has a status (`lifecycle/activity-status.ts`).
   if ((await stores.kv.status()) === null) return 0
-  return (await mendErasures(stores)) + (await mendPresence(stores))
+  let differing = 0
+  await eachApart(stores, 'comparisons of the kv', [mendErasures, mendPresence], async (mend) => {
+    differing += await mend(stores)
+  })
+  return differing
 }
 
 async function mendErasures({ db, kv }: Stores): Promise<number> {
@@ -61,7 +66,7 @@ async function mendErasures({ db, kv }: Stores): Promise<number> {
   return missing.size
 }
 
-async function mendPresence({ db, kv }: Stores): Promise<number> {
+async function mendPresence({ db, kv, ...reporting }: Stores): Promise<number> {
   const copies = new Map<string, boolean>()
   for (let partition = 0; partition < kv.partitions; partition++) {
     for (const userId of await kv.hidden(partition)) copies.set(userId, false)
@@ -73,12 +78,16 @@ async function mendPresence({ db, kv }: Stores): Promise<number> {
     copies.delete(userId)
   }
   differing.push(...copies.keys())
-  for (const userId of differing.slice(0, MOST_AT_ONCE))
+  let mended = 0
+  await eachApart(reporting, 'copies of presence', differing, async (userId) => {
+    if (mended === MOST_AT_ONCE) return
     await db.orm.transaction(async (tx) => {
       // The lock waits for a change that has told the kv and is not committed yet.
       await lockPerson(tx, userId)
       const [row] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId))
       await copyPresence(kv, userId, row)
     })
+    mended++
+  })
   return differing.length
 }

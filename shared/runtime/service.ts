@@ -168,7 +168,7 @@ export function contextOf(
   const metrics = createMetrics(name)
   return {
     ...ports,
-    outbox: createOutbox(ports.db, ports.bus, ports.now, serviceLog),
+    outbox: createOutbox(ports.db, ports.bus, ports.now, { log: serviceLog, metrics }),
     log: serviceLog,
     metrics,
     stopping: new AbortController().signal,

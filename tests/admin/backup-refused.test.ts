@@ -1,9 +1,10 @@
 /** Backups that are refused (damaged, newer, into an installation that is not empty) or changed on restore (older, paused). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { kindOf, readArchive, rowsOf, writeArchive } from '#services/admin/backup/archive.ts'
+import { summary } from '#services/admin/backup/command.ts'
 import { CommandRefused } from '#services/admin/backup/command-refused.ts'
 import { restoreBackup } from '#services/admin/backup/restore.ts'
 import { verifyBackup } from '#services/admin/backup/verify-backup.ts'
@@ -235,6 +236,26 @@ describe('a backup, and its restore', () => {
       'away',
     )
     expect(readdirSync(source.dir).filter((name) => name.includes('failing'))).toEqual([])
+  })
+
+  test('a damaged picture is left out and counted, and the rest is in the backup', async () => {
+    const { objects } = source.installation
+    const keys = ['screenshots/one.png', 'screenshots/two.png', 'screenshots/three.png']
+    for (const key of keys) await objects.put(key, new Uint8Array(9), { contentType: 'image/png' })
+    const file = readdirSync(source.dir, { recursive: true, encoding: 'utf8' }).find((name) =>
+      name.endsWith('two.png'),
+    )!
+    truncateSync(join(source.dir, file), 100)
+    try {
+      const backup = await backUp(source)
+      const lines = (await linesOf(backup)).filter((line) => kindOf(line) === 'object').join()
+      expect(keys.map((key) => lines.includes(key))).toEqual([true, false, true])
+      const { counts } = await verifyBackup(backup)
+      expect(counts.damaged).toBe(1)
+      expect(summary(counts)).toEndWith('; 1 damaged objects are left out')
+    } finally {
+      for (const key of keys) await objects.delete(key)
+    }
   })
 
   test('the error names the store that does not answer', async () => {

@@ -9,6 +9,7 @@ import { openEmbeddedKv } from '#shared/kv/kv.embedded.ts'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
 import { type Kv, KvUnavailable, partitionOf, type Submission, type Verdict } from '#shared/kv/kv.ts'
 import { createLog } from '#shared/runtime/log.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { startRedisCluster } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -104,6 +105,26 @@ test('one round recovers several pages', async () => {
   await replay.stop()
   expect(journal.size()).toBe(0)
   expect(await stored()).toHaveLength(1_234)
+})
+
+test('an entry that the kv can never take holds up no other, and stays in the journal', async () => {
+  const entries = Array.from({ length: 30 }, () => checkin())
+  const bad = entries[0]!.id
+  const poisoned: Kv = {
+    ...kv,
+    restore: (partition, submissions, by) =>
+      submissions.some(({ id }) => id === bad)
+        ? Promise.reject(new LoggableError('it can not be stored'))
+        : kv.restore(partition, submissions, by),
+  }
+  const replay = replayOn(poisoned)
+  for (const entry of entries) await replay.journal(entry, null)
+  replay.start()
+  await until(() => journal.size() === 1, soon('the other entries'))
+  await replay.stop()
+  expect(journal.after(0, 10).map(({ submission }) => submission.id)).toEqual([bad])
+  expect(await stored()).toHaveLength(29)
+  expect(lines.join()).toContain('it can not be stored')
 })
 
 test('a round begins only when the one before has ended', async () => {

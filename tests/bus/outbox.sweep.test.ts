@@ -7,6 +7,7 @@ import { time } from '#shared/contracts/fields.ts'
 import type { Database } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { createLog } from '#shared/runtime/log.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import { createOutbox, type Outbox } from '#shared/bus/outbox.ts'
 import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -28,7 +29,8 @@ describeOnServers('the sweep', () => {
     db = await openDatabase({ url: database.url, dir: '' })
     bus = await openBus({ url: '', onError: () => undefined })
     const log = createLog({}, () => undefined)
-    outbox = createOutbox(db, bus, () => clockMs, log, { everyMs: 50, afterMs: GRACE_MS })
+    const metrics = createMetrics('test')
+    outbox = createOutbox(db, bus, () => clockMs, { log, metrics }, { everyMs: 50, afterMs: GRACE_MS })
   })
   afterAll(async () => {
     await outbox.stop()

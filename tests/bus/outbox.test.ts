@@ -10,6 +10,7 @@ import type { Database } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
 import { createLog } from '#shared/runtime/log.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 import { createOutbox, type Outbox } from '#shared/bus/outbox.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
@@ -67,6 +68,7 @@ for (const [name, open] of [
     let bus: Bus
     const outboxes: Outbox[] = []
     const lines: string[] = []
+    const metrics = createMetrics('test')
     /** Events by id that a test's subscribers acted on. */
     let acts = new Map<number, number>()
     const act = async ({ id }: Event): Promise<void> => void acts.set(id, (acts.get(id) ?? 0) + 1)
@@ -91,7 +93,7 @@ for (const [name, open] of [
     /** A replica's outbox; it sweeps often, so that nobody waits for minutes. */
     const join = (on: Bus = bus, now: () => number = Date.now): Outbox => {
       const log = createLog({}, (line) => lines.push(line))
-      const outbox = createOutbox(stack.db, on, now, log, { everyMs: 150, afterMs: 100 })
+      const outbox = createOutbox(stack.db, on, now, { log, metrics }, { everyMs: 150, afterMs: 100 })
       outboxes.push(outbox)
       return outbox
     }
@@ -183,6 +185,26 @@ for (const [name, open] of [
       await until(() => isHandled(failing), soon('the failing one'))
       expect(acts).toEqual(new Map([failing, next].map(({ id }) => [id, 1])))
       expect(lines.join()).toContain('not yet')
+    })
+
+    test('a hundred events that fail for ever, more than the sweep reads at once, hold up no other', async () => {
+      const outbox = join()
+      const bad = new Set<number>()
+      for (let i = 0; i < 120; i++) bad.add((await commit(outbox)).id)
+      const good = await commit(outbox)
+      await outbox.on('scheduler.flush', async (event) => {
+        if (bad.has(event.id)) throw new LoggableError('never')
+        await act(event)
+      })
+      try {
+        await until(() => isHandled(good), soon('the event behind the failing ones'))
+        expect(acts).toEqual(new Map([[good.id, 1]]))
+        expect(lines.join()).toContain('never')
+        const counted = /event_failed_items_total\{[^}]*queue="scheduler.flush"[^}]*\} (\d+)/
+        expect(Number(counted.exec(await metrics.page())?.[1])).toBeGreaterThanOrEqual(bad.size)
+      } finally {
+        await stack.db.sql`DELETE FROM outbox WHERE id = ANY(${[...bad]})`
+      }
     })
 
     test('a subscriber that was down receives the events it missed, but none from before its start', async () => {

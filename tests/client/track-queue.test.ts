@@ -54,6 +54,30 @@ test('deletes exactly up to durable_through and the rejected, and tells of these
   expect(queue.state.rejected).toBe(0)
 })
 
+test.each(['too-many', 'no-room'])(
+  'a point that is rejected as %s is kept and sent again',
+  async (reason) => {
+    const { queue, service, asked } = phone()
+    await queue.record([at(1), at(2)])
+    service.answer = (one) =>
+      asked.length > 1
+        ? stored(one)
+        : Response.json({
+            ok: true,
+            data: {
+              accepted: 1,
+              duplicates: 0,
+              rejected: [{ index: 1, reason }],
+              durable_through: new Date(at(1).timestamp).toISOString(),
+            },
+          })
+    const state = await queue.send()
+    expect(state.rejected).toBe(0)
+    expect(asked.at(-1)!.points).toEqual([at(2)])
+    expect(await queue.waiting()).toEqual([])
+  },
+)
+
 test('an answer that covers nothing deletes nothing, and is not asked for in a loop', async () => {
   const { queue, service, asked } = phone()
   await queue.record(at(1))

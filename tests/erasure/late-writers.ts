@@ -29,6 +29,7 @@ export const newUser = (): string => lineUser(++person)
 export async function openLate(): Promise<Late> {
   const { installation, harness, close } = await openInstallation('real')
   const log = createLog({}, () => undefined)
+  const metrics = createMetrics('test')
   const now = () => Date.now()
   const bus = await openEmbeddedBus({ onError: () => undefined })
   const context = {
@@ -36,8 +37,8 @@ export async function openLate(): Promise<Late> {
     now,
     log,
     calendar: harness.calendar,
-    metrics: createMetrics('test'),
-    outbox: createOutbox(installation.db, bus, now, log),
+    metrics,
+    outbox: createOutbox(installation.db, bus, now, { log, metrics }),
     stopping: new AbortController().signal,
   } as unknown as ServiceContext
   const { databaseUrl, redisUrl, dataDir } = installation.config

@@ -1,11 +1,17 @@
 /** The sweep of erasures runs at its start and again and again, one round at a time. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
-import { createErasureSweep } from '#services/admin/erasure/retry-erasures.ts'
+import {
+  createErasureSweep,
+  finishErasures,
+  removeLeftovers,
+} from '#services/admin/erasure/retry-erasures.ts'
 import { setPhone } from '#services/survey-profile/set-phone.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
-import { cardKey } from '#shared/objects/pictures.ts'
+import { cardKey, screenshotKey } from '#shared/objects/pictures.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
+import { erasing } from '#shared/schema/operations.ts'
 import { OPERATOR } from '#tests/admin/backup-harness.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -46,5 +52,76 @@ describeOnServers('the sweep of erasures', () => {
     })
     expect(await there(unfinished)).toBe(false)
     await sweep.stop()
+  })
+
+  test('a picture that can not be deleted holds up no other, of its pilgrim or of others', async () => {
+    const { context } = late
+    const { objects, db } = context
+    const [first, second] = [newUser(), newUser()]
+    const put = (key: string) => objects.put(key, new Uint8Array(1), { contentType: 'image/png' })
+    const there = async (key: string) => (await objects.head(key)) !== null
+    const screenshot = screenshotKey(`${'5c'.repeat(16)}.png`)!
+    for (const userId of [first, second]) {
+      await setPhone(context, { user_id: userId, phone: '0912345678' })
+      await put(cardKey(userId))
+    }
+    await put(screenshot)
+    await db.sql`
+      INSERT INTO feedback (user_id, category, description, status, screenshot_url, created_at, updated_at)
+      VALUES (${first}, 'a', 'b', 'new', ${screenshot}, now(), now())`
+    const remove = (key: string) =>
+      key === cardKey(first) ? Promise.reject(new ObjectsUnavailable('damaged')) : objects.delete(key)
+    const metrics = createMetrics('test')
+    const poisoned: ServiceContext = { ...context, metrics, objects: { ...objects, delete: remove } }
+    for (const userId of [first, second]) await eraseUser(poisoned, OPERATOR, userId, 'r')
+    await finishErasures(poisoned)
+    expect(await there(screenshot)).toBe(false)
+    expect(await there(cardKey(second))).toBe(false)
+    expect(await db.sql`SELECT subject, remaining FROM erasing`).toMatchObject([
+      { subject: first, remaining: ['objects'] },
+    ])
+    // The other sweep, of what late calls have stored.
+    await put(cardKey(second))
+    await removeLeftovers(poisoned)
+    expect([await there(cardKey(first)), await there(cardKey(second))]).toEqual([true, false])
+    expect(await metrics.page()).toMatch(/queue="cards of erased people".*\} 1/)
+    await finishErasures(context)
+    expect(await there(cardKey(first))).toBe(false)
+    expect(await db.sql`SELECT FROM erasing`).toHaveLength(0)
+  })
+
+  test('where rows that a restore brought back can not be deleted, nothing that they name counts as deleted', async () => {
+    const { context } = late
+    const { objects, db } = context
+    const userId = newUser()
+    await setPhone(context, { user_id: userId, phone: '0912345678' })
+    await late.erase(userId)
+    // As a restore of an older backup leaves it.
+    const screenshot = screenshotKey(`${'7d'.repeat(16)}.png`)!
+    await objects.put(screenshot, new Uint8Array(1), { contentType: 'image/png' })
+    await db.sql`
+      INSERT INTO feedback (user_id, category, description, status, screenshot_url, created_at, updated_at)
+      VALUES (${userId}, 'a', 'b', 'new', ${screenshot}, now(), now())`
+    const remaining = ['rows', 'buffer', 'objects'] as const
+    await db.orm.insert(erasing).values({
+      subject: userId,
+      generation: 1,
+      erasedAt: new Date(),
+      erased: {},
+      objects: [],
+      trackers: [],
+      remaining: [...remaining],
+    })
+    await db.sql`ALTER TABLE feedback RENAME TO elsewhere`
+    try {
+      await finishErasures(context)
+    } finally {
+      await db.sql`ALTER TABLE elsewhere RENAME TO feedback`
+    }
+    expect(await db.sql`SELECT remaining FROM erasing`).toMatchObject([{ remaining }])
+    await finishErasures(context)
+    expect(await objects.head(screenshot)).toBeNull()
+    expect(await db.sql`SELECT FROM feedback WHERE user_id = ${userId}`).toHaveLength(0)
+    expect(await db.sql`SELECT FROM erasing`).toHaveLength(0)
   })
 })

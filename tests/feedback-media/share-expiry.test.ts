@@ -127,6 +127,18 @@ describeOnServers('the time of a link', () => {
     expect(old).not.toBe(id)
   })
 
+  test('a link of somebody who has withdrawn shows nothing, also where a withdrawal has left its row', async () => {
+    const { sql } = late.context.db
+    const userId = newAppId()
+    const { id } = await createShare(at(MADE), { user_id: userId, show_name: true })
+    expect(await findShare(at(MADE), id)).not.toBeNull()
+    // A release that runs beside this one may know of no links.
+    await sql`UPDATE pilgrims SET participant_status = 'withdrawn' WHERE user_id = ${userId}`
+    expect(await findShare(at(MADE), id)).toBeNull()
+    await sql`UPDATE pilgrims SET participant_status = 'active', consent_withdrawn = true WHERE user_id = ${userId}`
+    expect(await findShare(at(MADE), id)).toBeNull()
+  })
+
   test('within the hour nothing is left of an expired link, nor of the times in which a link has shown a place', async () => {
     const { sql, orm } = late.context.db
     const userId = newAppId()
@@ -142,7 +154,7 @@ describeOnServers('the time of a link', () => {
       return Object.fromEntries(all.map(({ id, liveUntil, liveSince }) => [id, [liveUntil, liveSince]]))
     }
     const until = new Date(LAST + 60 * MINUTE_MS)
-    await deleteExpired({ sql }, LAST)
+    await deleteExpired({ sql }, LAST, late.context)
     expect(await rows()).toEqual({
       [ended.id]: [null, null],
       [over.id]: [null, null],

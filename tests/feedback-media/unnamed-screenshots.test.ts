@@ -4,7 +4,9 @@ import { submitFeedback } from '#services/feedback-media/feedback/submit-feedbac
 import { deleteUnnamedScreenshots, UNNAMED_MS } from '#services/scheduler/delete-unnamed-screenshots.ts'
 import { createMaintenance } from '#services/scheduler/maintenance.ts'
 import { FeedbackRequest } from '#shared/contracts/feedback.ts'
-import { ObjectsUnavailable } from '#shared/objects/objects.ts'
+import { type Objects, ObjectsUnavailable } from '#shared/objects/objects.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import { SCREENSHOTS } from '#shared/objects/pictures.ts'
 import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -37,7 +39,7 @@ describeOnServers('screenshots that nothing names', () => {
     )
   const inAWeek = () => Date.now() + UNNAMED_MS + 1_000
   const sweep = (objects = late.context.objects, nowMs = inAWeek()) =>
-    deleteUnnamedScreenshots(late.context.db, objects, nowMs)
+    deleteUnnamedScreenshots(late.context.db, objects, nowMs, late.context)
   const namedBy = async (key: string) =>
     (await late.context.db.sql`SELECT FROM feedback WHERE screenshot_url = ${urlOf(key)}`).length
 
@@ -110,6 +112,21 @@ describeOnServers('screenshots that nothing names', () => {
       message: expect.stringContaining('Upload it again'),
     })
     expect([await isThere(key), await namedBy(key)]).toEqual([false, 0])
+  })
+
+  test('one that can not be read or deleted holds up no other; it is counted and logged', async () => {
+    const [unread, kept, other] = [await upload(), await upload(), await upload()]
+    const { objects, db } = late.context
+    const lines: string[] = []
+    const metrics = createMetrics('test')
+    const failing = (method: 'head' | 'delete', bad: string) => (key: string) =>
+      key === bad ? Promise.reject(new ObjectsUnavailable('objects: damaged')) : objects[method](key)
+    const poisoned = { ...objects, head: failing('head', unread), delete: failing('delete', kept) } as Objects
+    const reporting = { metrics, log: createLog({}, (line) => lines.push(line)) }
+    await deleteUnnamedScreenshots(db, poisoned, inAWeek(), reporting)
+    expect([await isThere(unread), await isThere(kept), await isThere(other)]).toEqual([true, true, false])
+    expect(lines.filter((line) => line.includes('objects: damaged'))).toHaveLength(2)
+    expect(await metrics.page()).toMatch(/event_failed_items_total\{.*queue="unnamed screenshots".*\} 2/)
   })
 
   test('do not hold up feedback while the object store is away', async () => {

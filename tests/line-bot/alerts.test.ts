@@ -188,6 +188,13 @@ describeOnServers('alerts', () => {
     await ports.db.sql`DELETE FROM ledger_losses`
   }, 60_000)
 
+  test('a state of alerts that can not be read stops no alert', async () => {
+    await ports.kv.cache('alert-state', 'damaged {', 60 * MINUTE)
+    await lookAt([31, 32], [watcher('scheduler'), watcher('linebot')])
+    expect(minutes()).toEqual([31])
+    expect(said[0]!.text).toContain('No successful flush for 31 min')
+  })
+
   test('lost points alert', async () => {
     const at = new Date(START).toISOString()
     await ports.db.sql`INSERT INTO ledger_losses (at, epoch, partition, points)

@@ -68,6 +68,25 @@ describe('scheduled notifications', () => {
     expect(await due()).toEqual(['morning 2026-07-01', 'morning 2026-07-02'])
   })
 
+  test('one that can not be dispatched holds up no other of its hour', async () => {
+    await ports.db.sql.unsafe(`
+      CREATE FUNCTION refuse_bad() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF NEW.slot = 'bad' THEN RAISE EXCEPTION 'no' USING ERRCODE = 'XX001'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER refuses BEFORE INSERT ON notification_dispatches FOR EACH ROW EXECUTE FUNCTION refuse_bad()`)
+    try {
+      await setSlots(['bad', 'good'].map((id) => ({ id, hour: 9 })))
+      clock = '2026-07-01T07:00:00Z'
+      const context = scheduler()
+      expect(await dispatchNotifications(context)).toBe(1)
+      expect(await due()).toEqual(['good 2026-07-01'])
+      expect(await context.metrics.page()).toMatch(/queue="scheduled notifications".*\} 1/)
+    } finally {
+      await ports.db.sql.unsafe('DROP TRIGGER refuses ON notification_dispatches; DROP FUNCTION refuse_bad')
+    }
+    // It is dispatched as soon as that is possible, within its hour.
+    expect(await at('2026-07-01T07:30:00Z')).toBe(1)
+  })
+
   test('a slot that moves to a later hour of the same day is not sent again', async () => {
     await setSlots([{ id: 'a', hour: 9 }])
     await at('2026-07-01T07:00:00Z')

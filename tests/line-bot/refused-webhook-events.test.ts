@@ -1,6 +1,6 @@
 /** Webhook events that the database refuses are set aside with the reason and do not block others. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createWebhookReceiver } from '#services/line-bot/webhook/receive-webhook.ts'
@@ -11,6 +11,7 @@ import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import { eraseUserEndpoint } from '#shared/contracts/reports.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/line/deduplication-window.ts'
+import { deleteSpooled } from '#shared/objects/spooled-webhook-events.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -115,8 +116,40 @@ describe('the spool', () => {
     const rowsOf = async (table: string) => (await db.sql.unsafe(`SELECT FROM ${table}`)).length
     expect(await rowsOf('line_events')).toBe(1)
     expect(await rowsOf('refused_line_events')).toBe(spooled.length - 1)
-    await deleteExpired(db, Date.now() + DEDUPLICATION_WINDOW_MS + 1_000)
+    await deleteExpired(db, Date.now() + DEDUPLICATION_WINDOW_MS + 1_000, context)
     expect(await rowsOf('refused_line_events')).toBe(0)
+  })
+
+  test('goes on behind an event whose file is damaged, and an erasure deletes that file', async () => {
+    const { db, objects } = ports
+    await db.sql`TRUNCATE line_events, refused_line_events`
+    for (const name of ['a', 'b', 'c', 'd'])
+      await objects.put(
+        `webhooks/${name}`,
+        Buffer.from(JSON.stringify(lineEvent('U1', { type: 'follow' }))),
+        {
+          contentType: 'application/json',
+        },
+      )
+    const folder = join(dir, 'objects/webhooks')
+    truncateSync(
+      join(
+        folder,
+        readdirSync(folder).find((name) => name.startsWith('b'))!,
+      ),
+      20,
+    )
+    const context = openContext()
+    for (let round = 0; round < 2; round++) await drainSpool(context)
+    expect(await Array.fromAsync(objects.list('webhooks/'))).toEqual(['webhooks/b'])
+    expect(await db.sql`SELECT FROM line_events`).toHaveLength(3)
+    expect(await context.metrics.page()).toMatch(
+      /event_failed_items_total\{.*queue="spooled webhook events".*\} 2/,
+    )
+    // Nobody can tell whose it was.
+    await deleteSpooled(objects, 'U2', Date.now())
+    expect(await Array.fromAsync(objects.list('webhooks/'))).toEqual([])
+    await db.sql`TRUNCATE line_events`
   })
 
   test('takes a crowd of deliveries: behind a busy database few of them wait, and each is stored once', async () => {

@@ -140,6 +140,19 @@ describeOnServers('the sender', () => {
   const decide = (chunk: Chunk, settlement: Parameters<typeof recordDelivery>[2], atMs: number) =>
     ports.db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(atMs)))
 
+  test('a message that LINE never takes holds up no other, and tells why it waits', async () => {
+    const bad = await plan(1)
+    const [recipient] = (await chunkOf(bad)).recipients
+    line.mishap = (_path, body) => (body.includes(recipient!) ? 'before' : 'none')
+    const good = await plan(1)
+    await work('the message behind it', async () => (await chunkOf(good)).state === 'sent')
+    expect(await chunkOf(bad)).toMatchObject({
+      state: 'waiting',
+      attempts: 1,
+      detail: expect.stringContaining('5'),
+    })
+  })
+
   test('a decision is not changed by a later answer', async () => {
     const id = await plan(2)
     const held = await chunkOf(id)

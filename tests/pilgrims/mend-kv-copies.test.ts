@@ -4,7 +4,9 @@ import { eq } from 'drizzle-orm'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { mendKvCopies } from '#shared/pilgrims/mend-kv-copies.ts'
 import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
-import { partitionOf, userHash } from '#shared/kv/kv.ts'
+import { type Kv, partitionOf, userHash } from '#shared/kv/kv.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import { erasures } from '#shared/schema/operations.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import { type Late, newUser, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
@@ -94,6 +96,28 @@ describeOnServers('the copies in the kv', () => {
       expect(held).toContainEqual({ userHash: anew, generation: 1, erasedMs: at.getTime(), stands: false })
     }
     expect(await mendKvCopies(late.context)).toBe(0)
+  })
+
+  test('one that can not be mended holds up no other, and is counted', async () => {
+    const { kv } = late.context
+    const [bad, good] = [
+      await add({ participantStatus: 'withdrawn' }),
+      await add({ participantStatus: 'withdrawn' }),
+    ]
+    const metrics = createMetrics('test')
+    const poisoned: Kv = {
+      ...kv,
+      erased: () => Promise.reject(new LoggableError('damaged')),
+      hide: (userId, ...is) =>
+        userId === bad ? Promise.reject(new LoggableError('bad')) : kv.hide(userId, ...is),
+    }
+    for (let round = 0; round < 2; round++) await mendKvCopies({ ...late.context, metrics, kv: poisoned })
+    expect([(await copyOf(bad)).hidden, (await copyOf(good)).hidden]).toEqual([false, true])
+    const page = await metrics.page()
+    expect(page).toMatch(/queue="copies of presence".*\} 2/)
+    expect(page).toMatch(/queue="comparisons of the kv".*\} 2/)
+    expect(await mendKvCopies(late.context)).toBe(1)
+    expect((await copyOf(bad)).hidden).toBe(true)
   })
 
   test('a change that is not committed yet is waited for, and is not undone', async () => {

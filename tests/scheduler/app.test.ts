@@ -10,6 +10,7 @@ import { migrateDatabase } from '#shared/db/migrate.ts'
 import { recordEnd, readEndProgress } from '#shared/lifecycle/end-progress.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { createLog } from '#shared/runtime/log.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import { createOutbox } from '#shared/bus/outbox.ts'
 import { contextOf, openPorts } from '#shared/runtime/service.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
@@ -52,7 +53,13 @@ async function openRunning(settings: Environment, close: () => Promise<unknown>)
     kv: { ...ports.kv, lock },
     outbox,
   })
-  const outbox = createOutbox(ports.db, ports.bus, Date.now, log, { everyMs: 100, afterMs: 0 })
+  const outbox = createOutbox(
+    ports.db,
+    ports.bus,
+    Date.now,
+    { log, metrics: createMetrics('test') },
+    { everyMs: 100, afterMs: 0 },
+  )
   return {
     context: contextNow(),
     logged,

@@ -47,6 +47,7 @@ describeFlushHarness('erased pilgrims', (harness) => {
       duplicates: 0,
       deadLetters: 0,
       erased: 10,
+      left: [],
     })
     // Only the slice: the map is updated by a whole flush.
     await harness.flush()

@@ -1,7 +1,10 @@
 /** The flush, from the buffer to every projection. */
 import { expect, test } from 'bun:test'
+import { flush } from '#services/scheduler/flush/flush.ts'
 import { pack } from '#shared/buffer/point.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
+import { partitionOf } from '#shared/kv/kv.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 import { expectNothingToRebuild, expectProjections } from './projections.ts'
 import { describeFlushHarness, describeFlushOnServers, NOON } from './flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from './walks.ts'
@@ -272,6 +275,59 @@ describeFlushHarness('flush', (harness) => {
   })
 })
 
+describeFlushHarness('a pilgrim whose points can never be stored', (harness) => {
+  test('is left pending, counted and logged; everybody else of the slice is stored', async () => {
+    const { db } = harness
+    await db.sql.unsafe(`
+      CREATE FUNCTION refuse_bad() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF NEW.user_id = 'm-bad' THEN RAISE EXCEPTION 'no' USING ERRCODE = 'XX001'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER refuses BEFORE INSERT OR UPDATE ON pilgrim_days FOR EACH ROW EXECUTE FUNCTION refuse_bad()`)
+    const failures = async (): Promise<string> => {
+      const page = await context.metrics.page()
+      return /event_flush_failures_total\{[^}]*\} (\d+)/.exec(page)![1]!
+    }
+    const context = harness.context()
+    try {
+      await harness.buffer('m-bad', walk(20))
+      for (let round = 1; round <= 2; round++) {
+        for (const user of ['anna', 'ben', 'wu', 'zoe'])
+          await harness.buffer(user, walk(10, NOON + round * HOUR_MS))
+        expect(await flush(context)).toMatchObject({ stored: 40, failures: 1, deadLetters: 0, duplicates: 0 })
+        expect(await harness.pending()).toHaveLength(20)
+        expect(await failures()).toBe(String(round))
+      }
+      expect(harness.complaints).toHaveLength(2)
+      expect(harness.complaints[0]).toMatchObject({ level: 'error', error: expect.stringContaining('XX001') })
+      // So that the alert of a flush without success comes.
+      const rows = await db.sql`SELECT succeeded FROM flushes WHERE NOT succeeded`
+      expect(rows).toHaveLength(2)
+    } finally {
+      await db.sql.unsafe('DROP TRIGGER refuses ON pilgrim_days; DROP FUNCTION refuse_bad')
+    }
+    expect(await harness.flush()).toMatchObject({ stored: 20, failures: 0 })
+    await expectProjections(db, harness.calendar)
+  })
+})
+
+describeFlushOnServers(
+  'a partition that can not be read',
+  (harness) => {
+    test('holds up no other', async () => {
+      const { kv } = harness
+      const people = Array.from({ length: 12 }, (_, i) => `user-${i}`)
+      for (const user of people) await harness.buffer(user, walk(1))
+      const bad = partitionOf(people[0]!, kv.partitions)
+      const others = people.filter((user) => partitionOf(user, kv.partitions) !== bad).length
+      const drain: typeof kv.drain = (partition, users) =>
+        partition === bad ? Promise.reject(new LoggableError('damaged')) : kv.drain(partition, users)
+      expect(await harness.flush({ kv: { ...kv, drain } })).toMatchObject({ stored: others, failures: 1 })
+      expect(harness.complaints).toMatchObject([{ level: 'error', error: 'damaged' }])
+      expect(await harness.flush()).toMatchObject({ stored: people.length - others, failures: 0 })
+    })
+  },
+  4,
+)
+
 describeFlushOnServers('a flush whose statements run out of time', (harness) => {
   test('repeats them with half of the points, and ends no partition', async () => {
     const { db, urls } = harness
@@ -295,6 +351,9 @@ describeFlushOnServers('a flush whose statements run out of time', (harness) => 
       expect(flushed).toMatchObject({ stored: 3, failures: 1, deadLetters: 0 })
       expect(await harness.pending()).toEqual([expect.stringContaining('slow t')])
       expect(harness.complaints.at(-1)).toMatchObject({ level: 'error' })
+      // Nor does it hold up those of its own slice.
+      await harness.buffer('quick', walk(3, NOON + 2 * HOUR_MS))
+      expect(await harness.flush({ db: hurried })).toMatchObject({ stored: 3, failures: 1 })
     } finally {
       await hurried.close()
       await db.sql`DROP TRIGGER waits ON gps_points`

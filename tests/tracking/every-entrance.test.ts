@@ -5,26 +5,39 @@
  * TEST_CASES=100000 bun run test tests/tracking/every-entrance.test.ts runs more cases; TEST_SEED repeats a run.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeArchive } from '#services/admin/backup/archive.ts'
+import { restoreWaiting } from '#services/admin/backup/restore.ts'
+import { requeueDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
 import { checkIn } from '#services/tracking/check-in.ts'
 import { ingest } from '#services/tracking/ingest/ingest.ts'
 import { readOverland } from '#services/tracking/ingest/read-overland.ts'
 import { readOwnTracks } from '#services/tracking/ingest/read-owntracks.ts'
 import { readRequest } from '#services/tracking/ingest/read-parameters.ts'
+import { pack } from '#shared/buffer/point.ts'
 import { syncTrack } from '#shared/buffer/sync-track.ts'
+import { readConfig } from '#shared/config/config.ts'
 import { MAX_POINTS } from '#shared/contracts/fields.ts'
 import { CheckInRequest, MAX_ATTACHED, TrackSyncRequest } from '#shared/contracts/gps-points.ts'
+import type { Database } from '#shared/db/db.ts'
+import { openDatabase } from '#shared/db/open-database.ts'
 import { Refusal } from '#shared/http/errors.ts'
-import type { Kv } from '#shared/kv/kv.ts'
+import { isKvUnavailable, type Kv } from '#shared/kv/kv.ts'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { OPERATOR } from '#tests/admin/backup-harness.ts'
 import { type Replica, startReplica } from '#tests/buffer/replica.ts'
+import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
 import { type Server, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import { asked } from '#tests/kv/failing-kv.ts'
-import { type Random, randomBy } from '#tests/scheduler/walks.ts'
+import { point, type Random, randomBy } from '#tests/scheduler/walks.ts'
 import { type Fix, FORMS, overland, type Sent, traccar10Json } from './tracker-bodies.ts'
 
 const CASES = Number(process.env.TEST_CASES ?? 1_000)
@@ -33,6 +46,7 @@ const AT_ONCE = 25
 const ROUND = 1_000
 const SETTLED_MS = 60_000
 const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 
 const STATES = ['well', 'late', 'away', 'coming and going'] as const
 type State = (typeof STATES)[number]
@@ -180,12 +194,66 @@ const taking =
     })
   }
 
+/** What the commands of operators work on. */
+let stores: { readonly kv: Kv; readonly db: Database; readonly dir: string }
+
+/** Dead letters that an operator requeues, one after the other; a point that was not answered for is still a letter. */
+const replaying: Entrance = async (_replica, random, userId) => {
+  const { kv, db } = stores
+  const context = { kv, db, config: readConfig({}), now: Date.now } as unknown as ServiceContext
+  const startMs = Date.now() - HOUR_MS
+  const stored: string[] = []
+  for (let i = Math.floor(random() * 6); i > 0; i--) {
+    const { field, value } = pack(
+      point({ sentMs: startMs + i, recordedMs: startMs + i, receivedMs: startMs }),
+    )
+    const [letter] = await db.sql<{ id: number }[]>`
+      INSERT INTO dead_letters (user_id, field, value, reason, created_at)
+      VALUES (${userId}, ${field}, ${value}, 'r', now()) RETURNING id::float8 AS id`
+    const isReplayed = await requeueDeadLetter(context, OPERATOR, letter!.id, 'r').then(
+      ({ outcome }) => outcome === 'replayed',
+      (error: unknown) => {
+        if (!isKvUnavailable(error)) throw error
+        return false
+      },
+    )
+    expect(await db.sql`SELECT FROM dead_letters WHERE id = ${letter!.id}`).toHaveLength(isReplayed ? 0 : 1)
+    if (isReplayed) stored.push(field)
+  }
+  return { name: 'replay', userId, stored, rejected: [] }
+}
+
+/** The pending points of a backup. */
+const restoring: Entrance = async (_replica, random, userId) => {
+  const startMs = Date.now() - HOUR_MS
+  const entries = Array.from({ length: countBy(random, MAX_POINTS) }, (_, i) =>
+    pack(point({ sentMs: startMs + i, recordedMs: startMs + i, receivedMs: startMs })),
+  )
+  const path = join(stores.dir, `${userId}.jsonl.zst`)
+  await writeArchive(path, (write) =>
+    write(JSON.stringify({ waiting: [{ userId, entries, position: null }] })),
+  )
+  try {
+    await restoreWaiting({ kv: stores.kv, config: readConfig({}) }, { path }, [])
+    return { name: 'restore', userId, stored: entries.map(({ field }) => field), rejected: [] }
+  } catch (error) {
+    // The command fails, and is repeated.
+    if (!isKvUnavailable(error)) throw error
+    return { name: 'restore', userId, stored: [], rejected: [] }
+  } finally {
+    await rm(path)
+  }
+}
+
 const ENTRANCES: readonly Entrance[] = [
   checkingIn,
   syncing,
   taking('Overland', MAX_POINTS, overland),
   taking('Traccar, a list', MAX_POINTS, traccar10Json),
   ...Object.entries(FORMS).map(([name, form]) => taking(name, 1, (fix) => form(fix))),
+  replaying,
+  restoring,
+  restoring,
 ]
 /** Batches are worth more cases than single positions. */
 const WEIGHTED = [...ENTRANCES, ...ENTRANCES.slice(0, 4), ...ENTRANCES.slice(0, 4), ...ENTRANCES.slice(0, 4)]
@@ -195,6 +263,7 @@ describeOnServers(`every entrance, seed ${SEED}`, () => {
   let proxy: TcpProxy
   let kv: Kv
   let direct: Kv
+  let database: TestDatabase
   const openKv = (port: number) =>
     openRedisKv({ url: `redis://127.0.0.1:${port}`, partitions: 1, onError: () => undefined })
 
@@ -202,8 +271,17 @@ describeOnServers(`every entrance, seed ${SEED}`, () => {
     server = await startRedis({ args: ['--appendfsync', 'everysec'] })
     proxy = await openTcpProxy(server.port)
     ;[kv, direct] = await Promise.all([openKv(proxy.port), openKv(server.port)])
+    database = await openTestDatabase()
+    stores = {
+      kv,
+      db: await openDatabase({ url: database.url, dir: '' }),
+      dir: await newDirectory('every-entrance'),
+    }
   })
   afterAll(async () => {
+    await stores.db.close()
+    await database.drop()
+    await rm(stores.dir, { recursive: true })
     await Promise.all([kv.close(), direct.close()])
     await proxy.close()
     await server.close()

@@ -10,7 +10,7 @@
  *   {"lives":[the counters of the kv's partitions]}                                    for the ledger
  *   {"rows":table,"are":[{column: value}]}                                             rows as Postgres writes them
  *   {"days":[…]} {"sequences":{name: last value}}
- *   {"end":{"rows":{table: count},"waiting":points,"objects":count}}
+ *   {"end":{"rows":{table: count},"waiting":points,"objects":count,"damaged":count}}
  *   {"sha256":…}
  */
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
@@ -37,7 +37,13 @@ export const Header = z.object({
 export type Header = z.infer<typeof Header>
 
 export const End = z.object({
-  end: z.object({ rows: z.record(z.string(), z.number()), waiting: z.number(), objects: z.number() }),
+  end: z.object({
+    rows: z.record(z.string(), z.number()),
+    waiting: z.number(),
+    objects: z.number(),
+    /** Objects that were left out, because their files were damaged. */
+    damaged: z.number().default(0),
+  }),
 })
 export type Counts = z.infer<typeof End>['end']
 

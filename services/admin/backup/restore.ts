@@ -132,10 +132,13 @@ async function restoreObjects({ objects }: Installation, { path }: Verified): Pr
   return changed
 }
 
-/** Writes pending points to the buffer, as journal recovery does, and positions to the live map. */
-async function restoreWaiting(
-  { kv, config }: Installation,
-  { path }: Verified,
+/**
+ * Writes pending points to the buffer, as journal recovery does, and positions to the live map.
+ * @throws KvUnavailable
+ */
+export async function restoreWaiting(
+  { kv, config }: Pick<Installation, 'kv' | 'config'>,
+  { path }: Pick<Verified, 'path'>,
   erased: readonly Erased[],
 ): Promise<void> {
   await kv.storeErasures(erased)

@@ -19,6 +19,7 @@ import type { Entry, Kv, Position } from '#shared/kv/kv.ts'
 import * as schema from '#shared/schema/schema.ts'
 import { type Counts, FORMAT, type Header, type Write } from './archive.ts'
 import { CommandRefused } from './command-refused.ts'
+import { ObjectDamaged } from '#shared/objects/unavailable.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 
 /** The stores that are backed up and restored. */
@@ -81,12 +82,13 @@ export async function expectStopped({ config, db, kv }: Installation): Promise<v
 /**
  * Writes everything that the installation stores. The backup contains every point that was answered with success before
  * the call, and the totals are those of the points in the database.
- * @throws CommandRefused when anything can not be read; there are no incomplete backups
+ * A damaged picture is left out and counted.
+ * @throws when anything else can not be read; there are no incomplete backups
  */
 export async function takeBackup(installation: Installation, write: Write): Promise<void> {
   const { config, db, now } = installation
   await expectStores(installation)
-  const counts: Counts = { rows: {}, waiting: 0, objects: 0 }
+  const counts: Counts = { rows: {}, waiting: 0, objects: 0, damaged: 0 }
   const had = await readSchema(db.sql)
   if (had.length === 0) throw new CommandRefused('The database is empty: there is nothing to back up.')
   const header: Header = { backup: FORMAT, made_at: time(now()), event: config.eventName, schema: had }
@@ -163,8 +165,12 @@ async function writeObjects(
 ): Promise<void> {
   for await (const key of objects.list('')) {
     if (!wanted(key)) continue
-    const object = await objects.get(key)
-    // Deleted meanwhile.
+    const object = await objects.get(key).catch((error: unknown) => {
+      if (!(error instanceof ObjectDamaged)) throw error
+      counts.damaged++
+      return null
+    })
+    // Damaged, or deleted meanwhile.
     if (object === null) continue
     const { contentType: type, etag, bytes } = object
     await write(JSON.stringify({ object: key, type, etag, base64: Buffer.from(bytes).toString('base64') }))

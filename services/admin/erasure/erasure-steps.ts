@@ -115,11 +115,16 @@ async function forgetInBuffer(context: Finishing, row: Erasing): Promise<Erasing
 async function deleteObjects(context: Finishing, row: Erasing): Promise<Erasing | null> {
   const { objects } = context
   let pictures = 0
-  for (const key of [...cardKeysOf(row.subject), ...row.objects]) {
-    if ((await objects.head(key)) !== null) pictures++
+  const remove = async (key: string): Promise<void> => {
+    // Also a damaged one, which has no head.
+    if ((await objects.head(key).catch(() => undefined)) !== null) pictures++
     // Also when there is none, because an interrupted write may have left a part of it.
     await objects.delete(key)
   }
-  await deleteSpooled(objects, row.subject, row.erasedAt.getTime())
+  const ends = await Promise.allSettled([
+    ...[...cardKeysOf(row.subject), ...row.objects].map(remove),
+    deleteSpooled(objects, row.subject, row.erasedAt.getTime()),
+  ])
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
   return noteDone(context, row, 'objects', { pictures })
 }

@@ -3,6 +3,7 @@ import { eq, gt } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { isKvUnavailable, userHash } from '#shared/kv/kv.ts'
+import { eachApart } from '#shared/runtime/each-apart.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { cardKey, CARDS, namelessCardKey, userOfCard } from '#shared/objects/pictures.ts'
@@ -27,7 +28,8 @@ export async function removeLeftovers({
   db,
   objects,
   now,
-}: Pick<ServiceContext, 'db' | 'objects' | 'now'>): Promise<void> {
+  ...reporting
+}: Pick<ServiceContext, 'db' | 'objects' | 'now' | 'log' | 'metrics'>): Promise<void> {
   const rows = await db.read(() =>
     db.orm
       .select({ hash: erasures.userHash })
@@ -37,9 +39,9 @@ export async function removeLeftovers({
   if (rows.length === 0) return
   const gone = new Set(rows.map(({ hash }) => hash))
   const isGone = (userId: string | null): userId is string => userId !== null && gone.has(userHash(userId))
-  for await (const key of objects.list(CARDS)) {
+  await eachApart(reporting, 'cards of erased people', objects.list(CARDS), async (key) => {
     const userId = userOfCard(key)
-    if (!isGone(userId)) continue
+    if (!isGone(userId)) return
     await db.orm.transaction(async (tx) => {
       // The lock prevents that a card is stored meanwhile.
       await lockPerson(tx, userId)
@@ -50,11 +52,15 @@ export async function removeLeftovers({
       ])
       if ((etags.get(key) ?? null) === null) await objects.delete(key)
     })
-  }
+  })
 }
 
 /** Runs both tasks periodically from its start. */
 export function createErasureSweep(context: ServiceContext) {
+  const { db, metrics } = context
+  metrics.gauge('event_erasures_remaining', 'Erasures of which a part is not done yet', () =>
+    db.orm.$count(erasing),
+  )
   const running = new Set<Promise<void>>()
   let timers: Timer[] = []
 

@@ -4,13 +4,15 @@
  * changes (late points, a new name) make a card due again, and the same loop redraws it.
  */
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
-import { RenderFailed } from '#shared/picture-renderer/renderer.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
+import { reportFailedItem } from '#shared/runtime/each-apart.ts'
 import { recordCards, waitForFinalFlush } from '#shared/lifecycle/end-progress.ts'
 import { Refusal } from '#shared/http/errors.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from './draw-card.ts'
-import type { Query } from '#shared/db/db.ts'
+import { isDatabaseUnavailable, isStatementTimeout, type Query } from '#shared/db/db.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
+import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { countCards, unlocked, wanted } from '#shared/pilgrims/cards-at-end.ts'
 import { recordCardFailure } from './store-card.ts'
 
@@ -31,15 +33,18 @@ export interface CardDrawing {
   stop(): Promise<void>
 }
 
-/** Draws one card. A failure is recorded and retried later; it does not stop the other cards. */
+/** Draws one card. A failure is recorded, and retried after the other cards. */
 async function drawOne(context: ServiceContext, cards: Cards, userId: string): Promise<void> {
   try {
     await cards.bring(userId)
   } catch (error) {
     // The pilgrim was erased meanwhile.
     if (error instanceof Refusal && error.httpStatus === 404) return
-    if (!(error instanceof RenderFailed)) throw error
-    context.log.error('a card could not be drawn; it is retried later', errorFields(error))
+    // The renderer is busy, or a store is away: the card is not the cause.
+    if (error instanceof Refusal || isKvUnavailable(error)) throw error
+    if (isDatabaseUnavailable(error) && !isStatementTimeout(error)) throw error
+    if (error instanceof ObjectsUnavailable) await context.objects.probe()
+    reportFailedItem(context, 'cards at the end', error)
     await recordCardFailure(context, userId)
   }
 }

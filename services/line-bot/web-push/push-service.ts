@@ -21,6 +21,8 @@ export interface Device {
 export type Delivery =
   | { readonly outcome: 'accepted' }
   | { readonly outcome: 'gone' | 'refused'; readonly detail: string }
+  /** No answer at all, or none in time. */
+  | { readonly outcome: 'silent'; readonly detail: string; readonly waitMs: 0 }
   | { readonly outcome: 'later'; readonly detail: string; readonly waitMs: number }
 
 /** Whether an address belongs to one of these push services. */
@@ -71,7 +73,7 @@ export async function callPushService(
     return deliveryOf(host, answer, nowMs)
   } catch (error) {
     const reason = error instanceof Error && error.name === 'TimeoutError' ? 'in time' : 'at all'
-    return { outcome: 'later', detail: `${host} did not answer ${reason}`, waitMs: 0 }
+    return { outcome: 'silent', detail: `${host} did not answer ${reason}`, waitMs: 0 }
   }
 }
 

@@ -12,8 +12,8 @@ import { pushDeliveries, pushSubscriptions } from '#shared/schema/push.ts'
 import { backoffMs } from '../sending/backoff.ts'
 import { callPushService, type Delivery, type Device, WORTH_MS } from './push-service.ts'
 
-/** Calls at the same time. */
-const AT_ONCE = 20
+/** Calls at the same time: to hosts that answer, and to the others. */
+const AT_ONCE = { answering: 20, silent: 5 }
 /** Longer than the calls of one round and their writes take. */
 const CLAIM_MS = 30_000
 /** A push service takes 4,096 bytes. Encryption adds 103, and JSON the rest. */
@@ -33,21 +33,44 @@ interface Claimed extends Record<string, unknown> {
   readonly auth: string | null
 }
 
-/** Sends the deliveries that have been due longest. @returns false when none was due */
-export async function sendDeliveries(context: ServiceContext, settings: PushSettings): Promise<boolean> {
-  const claimed = await claim(context)
-  await Promise.all(claimed.map((one) => send(context, settings, one)))
+/**
+ * Which deliveries a sender takes. Addresses come from clients: those of hosts whose last call had no answer have calls
+ * of their own, in any order, so that invented devices delay no others for long.
+ */
+export type Lane = keyof typeof AT_ONCE
+
+/**
+ * Sends the deliveries of a lane that have been due longest.
+ * @param answering hosts that are believed to answer; each call brings it up to date
+ * @returns false when none was due
+ */
+export async function sendDeliveries(
+  context: ServiceContext,
+  settings: PushSettings,
+  lane: Lane,
+  answering: Set<string>,
+): Promise<boolean> {
+  const claimed = await claim(context, lane, answering)
+  await Promise.all(claimed.map((one) => send(context, settings, one, answering)))
   return claimed.length > 0
 }
 
-async function claim({ db, now }: ServiceContext): Promise<readonly Claimed[]> {
+async function claim(
+  { db, now }: ServiceContext,
+  lane: Lane,
+  answering: ReadonlySet<string>,
+): Promise<readonly Claimed[]> {
   const nowMs = now()
   const at = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
   const rows = await db.orm.execute<{ id: number }>(sql`
     UPDATE push_deliveries SET attempts = attempts + 1, due_at = ${at(nowMs + CLAIM_MS)}
     WHERE id IN (
-      SELECT id FROM push_deliveries WHERE state = 'waiting' AND due_at <= ${at(nowMs)}
-      ORDER BY due_at, id LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
+      SELECT d.id FROM push_deliveries d LEFT JOIN push_subscriptions s ON s.id = d.subscription_id
+      WHERE d.state = 'waiting' AND d.due_at <= ${at(nowMs)} AND ${lane === 'answering'} = coalesce(
+        split_part(s.endpoint, '/', 3) IN (
+          SELECT jsonb_array_elements_text(${JSON.stringify([...answering])}::text::jsonb)), true)
+      ORDER BY ${lane === 'answering' ? sql`d.due_at, d.id` : sql`random()`}
+      LIMIT ${AT_ONCE[lane]} FOR UPDATE OF d SKIP LOCKED)
     RETURNING id::float8 AS id`)
   if (rows.length === 0) return []
   const ids = JSON.stringify(rows.map(({ id }) => id))
@@ -62,7 +85,12 @@ async function claim({ db, now }: ServiceContext): Promise<readonly Claimed[]> {
     WHERE d.id IN (SELECT value::bigint FROM jsonb_array_elements_text(${ids}::text::jsonb))`)
 }
 
-async function send(context: ServiceContext, settings: PushSettings, one: Claimed): Promise<void> {
+async function send(
+  context: ServiceContext,
+  settings: PushSettings,
+  one: Claimed,
+  answering: Set<string>,
+): Promise<void> {
   const { metrics, now } = context
   const { endpoint, p256dh, auth, notice } = one
   const nowMs = now()
@@ -76,6 +104,9 @@ async function send(context: ServiceContext, settings: PushSettings, one: Claime
   metrics.count('event_web_push_calls_total', 'Calls to push services of browsers, by outcome', {
     outcome: delivery.outcome,
   })
+  const { host } = new URL(endpoint)
+  if (delivery.outcome === 'silent') answering.delete(host)
+  else if (delivery.outcome !== 'refused') answering.add(host)
   await record(context, one, device, delivery)
 }
 
@@ -101,6 +132,7 @@ async function record(
         detail: delivery.detail,
       })
       return settle(context, one, 'failed', delivery.detail)
+    case 'silent':
     case 'later': {
       const dueAt = new Date(now() + Math.max(delivery.waitMs, backoffMs(one.attempts)))
       await db.orm

@@ -6,9 +6,9 @@ import {
 } from '#shared/contracts/push-subscriptions.ts'
 import { type Router, serve } from '#shared/http/router.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { createSendingLoop, type Sender } from '../sending/sending-loop.ts'
+import { createSendingLoop, joinSenders, type Sender } from '../sending/sending-loop.ts'
 import { listSubscriptions, subscribe, unsubscribe } from './manage-subscriptions.ts'
-import { sendDeliveries } from './send-deliveries.ts'
+import { type Lane, sendDeliveries } from './send-deliveries.ts'
 
 export function serveSubscriptions(router: Router, context: ServiceContext): void {
   serve(router, context, subscribeToPushEndpoint, ({ body }) => subscribe(context, body))
@@ -24,7 +24,11 @@ export function serveSubscriptions(router: Router, context: ServiceContext): voi
 export function createPushSender(context: ServiceContext): Sender | null {
   const { push } = context.config
   if (push === null) return null
-  return createSendingLoop(context, async (isOpen) => {
-    while (isOpen() && (await sendDeliveries(context, push)));
-  })
+  // Hosts that the settings name are believed to answer; of those behind a `*.` the first answer tells.
+  const answering = new Set(push.services.filter((host) => !host.startsWith('*.')))
+  const send = (lane: Lane) =>
+    createSendingLoop(context, async (isOpen) => {
+      while (isOpen() && (await sendDeliveries(context, push, lane, answering)));
+    })
+  return joinSenders(send('answering'), send('silent'))
 }

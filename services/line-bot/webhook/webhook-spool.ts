@@ -2,6 +2,7 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { eachApart } from '#shared/runtime/each-apart.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { SPOOL } from '#shared/objects/spooled-webhook-events.ts'
 import { setAside } from './set-aside-event.ts'
@@ -28,19 +29,13 @@ export async function spoolEvents({ objects }: ServiceContext, events: readonly 
  * @throws when a store is unavailable
  */
 export async function drainSpool(context: ServiceContext): Promise<void> {
-  const { objects, log } = context
-  for await (const key of objects.list(SPOOL)) {
+  const { objects } = context
+  await eachApart(context, 'spooled webhook events', objects.list(SPOOL), async (key) => {
     const object = await objects.get(key)
-    if (object === null) continue
-    try {
-      await move(context, Buffer.from(object.bytes).toString('utf8'))
-    } catch (error) {
-      if (isDatabaseUnavailable(error)) throw error
-      log.error('a spooled event could not be stored', errorFields(error))
-      continue
-    }
+    if (object === null) return
+    await move(context, Buffer.from(object.bytes).toString('utf8'))
     await objects.delete(key)
-  }
+  })
 }
 
 async function move(context: ServiceContext, text: string): Promise<void> {

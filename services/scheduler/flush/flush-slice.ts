@@ -1,6 +1,6 @@
 /** Stores and folds a slice of pending points in one transaction. Refused points become dead letters. */
 import { type BufferedPoint, readStamp, unpack } from '#shared/buffer/point.ts'
-import { type Database, isStatementTimeout, type Query } from '#shared/db/db.ts'
+import { type Database, isDatabaseUnavailable, isStatementTimeout, type Query } from '#shared/db/db.ts'
 import { ValueRefused } from '#shared/db/insert-rows.ts'
 import { type Entry, userHash } from '#shared/kv/kv.ts'
 import { type BufferEpoch, countSlice } from '#shared/ledger/stored-counters.ts'
@@ -25,6 +25,11 @@ export interface SliceResult {
   readonly erased: number
 }
 
+/** The outcome of a slice, and the pilgrims whose other points could not be stored for now. */
+export interface FlushedSlice extends SliceResult {
+  readonly left: readonly { readonly userId: string; readonly error: unknown }[]
+}
+
 /** A pilgrim's point as it was in the buffer. */
 interface OwnedEntry extends Entry {
   readonly userId: string
@@ -37,7 +42,12 @@ interface Storing {
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly counters: BufferEpoch
+  /** Pilgrims who are left, and why. */
+  readonly left: Map<string, unknown>
 }
+
+/** So many pilgrims are left out of a slice; beyond it the slice is given up, as the fault is hardly theirs. */
+const MAX_LEFT = 20
 
 const NOTHING: SliceResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }
 
@@ -49,16 +59,17 @@ const sum = (a: SliceResult, b: SliceResult): SliceResult => ({
 })
 
 /**
- * Stores a slice. Resolves when all points are committed, in the table or as dead letters.
- * @throws when the points are not the cause; the slice must then stay in the buffer
+ * Stores a slice. Resolves when all points are committed, in the table or as dead letters, but those of pilgrims who
+ * are left: for these every statement failed.
+ * @throws when neither points nor pilgrims are the cause; the slice must then stay in the buffer
  */
 export async function flushSlice(
   db: Database,
   calendar: Calendar,
   slice: Slice,
   now: () => number,
-): Promise<SliceResult> {
-  const storing: Storing = { db, calendar, now, counters: slice }
+): Promise<FlushedSlice> {
+  const storing: Storing = { db, calendar, now, counters: slice, left: new Map() }
   const points: OwnedPoint[] = []
   let result = NOTHING
   for (const { userId, entries } of slice.pending)
@@ -68,7 +79,8 @@ export async function flushSlice(
       } catch (error) {
         result = sum(result, await setAside(storing, { userId, ...entry }, error))
       }
-  return sum(result, await storeOrHalve(storing, points.sort(byIdentity)))
+  result = sum(result, await storeOrHalve(storing, points.sort(byIdentity)))
+  return { ...result, left: [...storing.left].map(([userId, error]) => ({ userId, error })) }
 }
 
 /** @throws for an invalid entry, or a time outside the calendar's range */
@@ -78,22 +90,28 @@ function readPoint(entry: Entry): BufferedPoint {
   return point
 }
 
-async function storeOrHalve(storing: Storing, points: readonly OwnedPoint[]): Promise<SliceResult> {
+async function storeOrHalve(storing: Storing, given: readonly OwnedPoint[]): Promise<SliceResult> {
+  const { left } = storing
+  const points = given.filter(({ userId }) => !left.has(userId))
   const [first] = points
   if (first === undefined) return NOTHING
   try {
     return await store(storing, points)
   } catch (error) {
     const isTooMuch = isStatementTimeout(error)
-    if (!isRefusal(error) && !isTooMuch) throw error
-    if (points.length === 1) {
-      // One point that takes too long is not refused: it stays pending.
-      if (isTooMuch) throw error
+    if (isDatabaseUnavailable(error) && !isTooMuch) throw error
+    const isOnes = points.at(-1)!.userId === first.userId
+    if (points.length === 1 && isRefusal(error))
       return setAside(storing, { userId: first.userId, ...first.entry }, error)
+    // Points that take too long, or meet another fault, are not refused: they stay pending.
+    if (points.length === 1 || (isOnes && !isTooMuch && !isRefusal(error))) {
+      if (left.size === MAX_LEFT) throw error
+      left.set(first.userId, error)
+      return NOTHING
     }
     const half = Math.ceil(points.length / 2)
-    const left = await storeOrHalve(storing, points.slice(0, half))
-    return sum(left, await storeOrHalve(storing, points.slice(half)))
+    const before = await storeOrHalve(storing, points.slice(0, half))
+    return sum(before, await storeOrHalve(storing, points.slice(half)))
   }
 }
 

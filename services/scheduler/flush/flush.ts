@@ -27,7 +27,7 @@ export interface FlushResult {
   readonly duplicates: number
   readonly deadLetters: number
   readonly erased: number
-  /** Slices that could not be stored, and interrupted partitions. Their points stay pending. */
+  /** Pilgrims and slices that could not be stored, and interrupted partitions. Their points stay pending. */
   readonly failures: number
   /** Partitions that another process flushes, or that were left because the process stops. */
   readonly skipped: number
@@ -177,19 +177,28 @@ async function storeAndAcknowledge(
   { db, kv, calendar, now, log, retentionMs }: FlushContext,
   slice: Slice,
 ): Promise<Partial<FlushResult>> {
+  const { partition } = slice
   try {
     // Safe to repeat: stored points are recognised as duplicates.
-    const result = await db.read(() => flushSlice(db, calendar, slice, now))
-    await kv.acknowledge(slice.partition, slice.pending, slice.epoch)
-    return result
+    const { left, ...result } = await db.read(() => flushSlice(db, calendar, slice, now))
+    const isLeft = new Set(left.map(({ userId }) => userId))
+    await kv.acknowledge(
+      slice.partition,
+      slice.pending.filter(({ userId }) => !isLeft.has(userId)),
+      slice.epoch,
+    )
+    for (const { error } of left)
+      log.error('points of a pilgrim could not be flushed; they stay pending', {
+        partition,
+        ...errorFields(error),
+      })
+    await kv.renew(partition, [...isLeft], retentionMs)
+    return { ...result, failures: left.length }
   } catch (error) {
     if ((isDatabaseUnavailable(error) && !isStatementTimeout(error)) || isKvUnavailable(error)) throw error
-    log.error('a slice could not be flushed; its points stay pending', {
-      partition: slice.partition,
-      ...errorFields(error),
-    })
+    log.error('a slice could not be flushed; its points stay pending', { partition, ...errorFields(error) })
     const userIds = slice.pending.map(({ userId }) => userId)
-    await kv.renew(slice.partition, userIds, retentionMs)
+    await kv.renew(partition, userIds, retentionMs)
     return { failures: 1 }
   }
 }

@@ -116,7 +116,7 @@ function createFirstCalls(journal: Journal, log: Log) {
  * of an unavailable partition do not delay those of the others.
  */
 function createRecovery(
-  { kv, journal, rules }: JournalRecoveryOptions,
+  { kv, journal, rules, log }: JournalRecoveryOptions,
   underWay: (id: string) => boolean,
 ): () => Promise<void> {
   let place = 0
@@ -131,12 +131,21 @@ function createRecovery(
     }
   }
 
-  const restore = async (partition: number, submissions: readonly Submission[], unavailable: Set<number>) => {
+  /** A submission that the kv can not take stays in the journal, and the ledger counts it there. */
+  const restore = async (
+    partition: number,
+    submissions: readonly Submission[],
+    unavailable: Set<number>,
+  ): Promise<void> => {
     try {
       await kv.restore(partition, submissions, rules)
     } catch (error) {
-      if (!isKvUnavailable(error)) throw error
-      unavailable.add(partition)
+      if (isKvUnavailable(error)) unavailable.add(partition)
+      else if (submissions.length === 1)
+        log.error('a journaled check-in could not be recovered; it stays in the journal', errorFields(error))
+      else
+        for (const submission of submissions)
+          if (!unavailable.has(partition)) await restore(partition, [submission], unavailable)
       return
     }
     journal.remove(submissions.map(({ id }) => id))

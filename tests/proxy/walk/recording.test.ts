@@ -130,6 +130,19 @@ describe('the filter', () => {
     expect(flown.recorded.map(({ t }) => t)).toEqual([0, 60_000, 120_000])
   })
 
+  test('doubts a position that nobody can reach at 300 km/h, and no slower one', () => {
+    const north = (metres: number) => 24 + metres / 111_195
+    // 298 and 302 km/h.
+    expect(record([fix(0), fix(30_000, north(2_480))]).recorded).toHaveLength(2)
+    expect(record([fix(0), fix(30_000, north(2_520))]).recorded).toHaveLength(1)
+  })
+
+  test('confirms a jump by a later position alone, not by one of the same time', () => {
+    const far = fix(30_000, 24.1)
+    expect(record([fix(0), far, fix(30_000, 24.1)]).recorded).toHaveLength(1)
+    expect(record([fix(0), far, fix(30_001, 24.1)]).recorded).toHaveLength(3)
+  })
+
   test('goes on after a clock was set back', () => {
     expect(record([fix(7_200_000), fix(0)]).recorded).toHaveLength(2)
   })

@@ -1,0 +1,109 @@
+/** The queue of Web Push: devices whose push service does not answer delay those of others by one round of calls. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createPushSender } from '#services/line-bot/web-push/serve-web-push.ts'
+import { readConfig } from '#shared/config/config.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
+import { openTestDatabase, testRedisUrl, type TestDatabase } from '#tests/helpers/database.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { newDevice, startPushService } from '#tests/helpers/push-service.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { SETTINGS } from '#tests/helpers/test-stack.ts'
+
+const INVENTED = 200
+/** Calls that the two lanes make at the same time. */
+const AT_ONCE = 25
+
+describeOnServers('devices that do not answer', () => {
+  let database: TestDatabase
+  let ports: Ports
+  let context: ServiceContext
+  let service: Awaited<ReturnType<typeof startPushService>>
+  /** Takes connections and never says a word. */
+  let calls = 0
+  const silent = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: { open: () => void calls++, data: () => undefined },
+  })
+
+  beforeAll(async () => {
+    service = await startPushService()
+    // Its certificate is its own; the tests of the stacks trust it by its file.
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+    database = await openTestDatabase()
+    const config = readConfig({
+      ...SETTINGS,
+      ...service.settings,
+      EVENT_PUSH_SERVICES: `${service.settings.EVENT_PUSH_SERVICES},127.0.0.1:${silent.port}`,
+      EVENT_DATA_DIR: await newDirectory('push-queue'),
+      DATABASE_URL: database.url,
+      REDIS_URL: await testRedisUrl(),
+    })
+    const log = createLog({}, () => undefined)
+    ports = await openPorts(config, log, Date.now)
+    context = contextOf(ports, 'linebot', log, { tls: false, addressOf: () => 'test' })
+  }, 60_000)
+  afterAll(async () => {
+    delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+    silent.stop(true)
+    await ports.close()
+    await database.drop()
+    await service.stop()
+  })
+
+  /** One delivery to each of these devices, in this order. */
+  async function plan(endpoints: readonly string[]): Promise<void> {
+    const { subscription } = newDevice('https://x/')
+    const rows = JSON.stringify(endpoints.map((endpoint, n) => ({ n, endpoint })))
+    await ports.db.sql`
+      WITH message AS (
+        INSERT INTO messages (id, cause, cause_key, audience, forced, state, recipients, left_out, notices, created_at)
+        VALUES (gen_random_uuid(), 'push', gen_random_uuid()::text, '{}', false, 'sent', 0, '{}',
+          '{"en": {"title": "t", "body": "b"}}', now()) RETURNING id
+      ), device AS (
+        SELECT n, 'user-' || n AS user_id, endpoint, gen_random_uuid() AS id
+        FROM jsonb_to_recordset(${rows}::text::jsonb) AS d (n int, endpoint text)
+      ), people AS (
+        INSERT INTO pilgrims (user_id, created_at, updated_at) SELECT user_id, now(), now() FROM device
+      ), subscribed AS (
+        INSERT INTO push_subscriptions (id, user_id, endpoint, p256dh, auth, created_at)
+        SELECT id, user_id, endpoint, ${subscription.keys.p256dh}, ${subscription.keys.auth}, now() FROM device
+      )
+      INSERT INTO push_deliveries (message_id, subscription_id, user_id, language, state, created_at, due_at)
+      SELECT message.id, device.id, user_id, 'en', 'waiting', now(), now() FROM device, message ORDER BY n`
+  }
+  const stateOf = async (endpoint: string): Promise<string> => {
+    const [row] = await ports.db.sql<{ state: string }[]>`
+      SELECT d.state FROM push_deliveries d LEFT JOIN push_subscriptions s ON s.id = d.subscription_id
+      WHERE s.endpoint = ${endpoint}`
+    return row!.state
+  }
+
+  test('delay others by one round of calls, however many were invented', async () => {
+    const device = service.subscribe()
+    const { endpoint } = device.subscription
+    service.mishaps.set(endpoint, () => new Response(null, { status: 201 }))
+    const invented = Array.from({ length: INVENTED }, () => newDevice(`https://127.0.0.1:${silent.port}/`))
+    await plan([...invented.map(({ subscription }) => subscription.endpoint), endpoint])
+    const sender = createPushSender(context)!
+    sender.start()
+    try {
+      await until(async () => (await stateOf(endpoint)) === 'sent', {
+        timeoutMs: 60_000,
+        what: 'the message behind those of invented devices',
+      })
+      expect(calls).toBeLessThanOrEqual(2 * AT_ONCE)
+      const [waiting] = await ports.db.sql`
+        SELECT count(*)::int AS n FROM push_deliveries WHERE state = 'waiting'`
+      expect(waiting).toEqual({ n: INVENTED })
+    } finally {
+      await sender.stop()
+    }
+    const [told] = await ports.db.sql`SELECT detail FROM push_deliveries WHERE detail IS NOT NULL LIMIT 1`
+    expect(told!.detail).toContain('did not answer in time')
+    expect(await context.metrics.page()).toMatch(/event_web_push_calls_total\{.*outcome="silent"/)
+  }, 120_000)
+})

@@ -1,5 +1,6 @@
 /** Works through a queue in which one bad item never stops the others. */
 import { isDatabaseUnavailable, isStatementTimeout } from '#shared/db/db.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -33,5 +34,6 @@ export async function eachApart<T>(
 /** Logs why an item failed, and counts it. */
 export function reportFailedItem({ log, metrics }: Reporting, queue: string, error: unknown): void {
   metrics.count('event_failed_items_total', 'Items of queues that failed and are tried again', { queue })
-  log.error('an item of a queue failed and is tried again later', { queue, ...errorFields(error) })
+  const level = isKvUnavailable(error) ? 'warn' : 'error'
+  log[level]('an item of a queue failed and is tried again later', { queue, ...errorFields(error) })
 }

@@ -8,6 +8,7 @@ import type { Operator } from '#shared/security/admin-auth.ts'
 import { audit } from '#shared/security/audit-log.ts'
 import { streamingBody } from './streaming-body.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
+import { noFormula } from '#shared/rules/csv-formulas.ts'
 
 interface Row {
   user_id: string
@@ -94,8 +95,7 @@ export async function listSurveys(context: ServiceContext, { limit, cursor }: Pa
 
 /** A quoted cell. Text that a spreadsheet would read as a formula gets an apostrophe. */
 export function csvCell(value: Answer | null | undefined): string {
-  const text = Array.isArray(value) ? value.join('; ') : String(value ?? '')
-  const safe = /^(\s*[=+\-@＝＋－＠]|[\t\r\n])/.test(text) ? `'${text}` : text
+  const safe = noFormula(Array.isArray(value) ? value.join('; ') : String(value ?? ''))
   return `"${safe.replaceAll('"', '""')}"`
 }
 

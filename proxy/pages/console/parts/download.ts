@@ -1,5 +1,6 @@
 /** Files that the operator keeps. They are made in the page and never sent anywhere. */
 import { pageData } from '../../frame/page-data.ts'
+import { type Cell, csvOf } from './csv.ts'
 import { endOfId } from './pilgrim-link.tsx'
 
 export function saveBlob(blob: Blob, name: string): void {
@@ -37,22 +38,6 @@ export const fileName = (what: string, when: string, extension: 'csv' | 'png'): 
   `${[what, when.replaceAll(':', '').replace(' ', '-'), namePart(pageData().name)]
     .filter((part) => part !== '')
     .join('-')}.${extension}`
-
-type Cell = string | number | null | undefined
-
-/** A spreadsheet reads a cell that begins with one of these as a formula. */
-const FORMULA = /^[=+\-@\t\r]/
-
-function cellText(cell: Cell): string {
-  if (typeof cell === 'number') return String(cell)
-  const text = cell ?? ''
-  const safe = FORMULA.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
-
-/** CSV as RFC 4180 has it, with a byte order mark so that spreadsheets read it as UTF-8. */
-export const csvOf = (rows: readonly (readonly Cell[])[]): string =>
-  `\uFEFF${rows.map((row) => row.map(cellText).join(',')).join('\r\n')}\r\n`
 
 export const saveCsv = (rows: readonly (readonly Cell[])[], name: string): void =>
   saveBlob(new Blob([csvOf(rows)], { type: 'text/csv' }), name)

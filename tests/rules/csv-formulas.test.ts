@@ -1,5 +1,6 @@
-/** Cells of the surveys' CSV: quoted, and never a formula. */
+/** Cells of the CSVs of the service and of the console: quoted, and never a formula. */
 import { expect, test } from 'bun:test'
+import { csvOf } from '#proxy/pages/console/parts/csv.ts'
 import { csvCell } from '#services/admin/reports/list-surveys.ts'
 
 test.each([
@@ -21,7 +22,17 @@ test.each([
   ['\t=1', `"'\t=1"`],
   ['\r=1', `"'\r=1"`],
   [['=1', 'b'], `"'=1; b"`],
+  ['  =1', `"'  =1"`],
+  ['\u3000=1', `"'\u3000=1"`],
+  ['＝1+1', `"'＝1+1"`],
+  ['＠SUM(A1)', `"'＠SUM(A1)"`],
   ['a=1', '"a=1"'],
 ])('%j', (value, cell) => {
   expect(csvCell(value)).toBe(cell)
+  // The console quotes only where it must, and a number stays a number.
+  if (typeof value !== 'string') return
+  const [first] = csvOf([[value, -1.5]])
+    .slice(1)
+    .split(/,-1\.5\r\n$/)
+  expect([cell, cell.slice(1, -1)]).toContain(first!)
 })

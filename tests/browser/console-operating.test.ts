@@ -118,6 +118,24 @@ describeOnServers('the console in operation', () => {
     await page.locator('.bar-across.paused').waitFor({ state: 'detached' })
   }, 120_000)
 
+  test('something in between refuses the stream for good: the console asks every ten seconds all the same', async () => {
+    await using opened = await browser.open(stack, {
+      path: '/admin/?lang=en#/now',
+      expected: /status of 403/,
+    })
+    const { page } = opened
+    const filtered = { status: 403, contentType: 'text/html', body: '<p>Blocked by the filter.</p>' }
+    await page.route('**/api/event/admin/stream*', (route) => route.fulfill(filtered))
+    await page.locator('#token').fill(tokenOf('manager'))
+    await page.keyboard.press('Enter')
+    await page.locator('.bar-across', { hasText: 'The live stream is interrupted' }).waitFor()
+    expect(await page.locator('.connection').innerText()).toContain('Every 10 s')
+    await setStatus({ status: 'paused', message: STORM })
+    await page.locator('.bar-across.paused', { hasText: STORM }).waitFor()
+    await setStatus({ status: 'active' })
+    await page.locator('.bar-across.paused').waitFor({ state: 'detached' })
+  }, 120_000)
+
   test('a token that has used up its calls: the console says how long it waits, and goes on by itself', async () => {
     const token = tokenOf('manager')
     await using opened = await browser.console(stack, { token, expected: /429/ })

@@ -59,10 +59,18 @@ async function poll(): Promise<void> {
   } else if (answer.error.status === 0 || answer.error.status >= 500) connection.value = 'lost'
 }
 
-async function follow(abort: AbortController): Promise<void> {
+/** Reads the status now and at intervals, until it is stopped. */
+function pollUntil(stopped: AbortSignal): number {
+  void poll()
+  const timer = window.setInterval(() => void poll(), POLL_MS)
+  stopped.addEventListener('abort', () => clearInterval(timer))
+  return timer
+}
+
+async function follow(stopped: AbortSignal): Promise<void> {
   let failures = 0
   let timer: number | undefined
-  for await (const event of client.stream({ zoom: ZOOM, signal: abort.signal })) {
+  for await (const event of client.stream({ zoom: ZOOM, signal: stopped })) {
     if (event.event !== 'interrupted') {
       failures = 0
       clearInterval(timer)
@@ -70,14 +78,12 @@ async function follow(abort: AbortController): Promise<void> {
       take(event)
       continue
     }
-    if (event.data.error.status === 401) endSession('refused')
+    const { error, retryInMs } = event.data
+    if (error.status === 401) return endSession('refused')
     if (connection.value === 'live') connection.value = 'lost'
-    if (++failures === PATIENCE) {
-      void poll()
-      timer = window.setInterval(() => void poll(), POLL_MS)
-    }
+    // What is refused for good, perhaps by something in between, is not tried again.
+    if (++failures >= PATIENCE || retryInMs === null) timer ??= pollUntil(stopped)
   }
-  clearInterval(timer)
 }
 
 /** Starts to follow the event for this session. @returns a function that stops it */
@@ -85,19 +91,14 @@ export function startLive(): () => void {
   const abort = new AbortController()
   connection.value = 'opening'
   clearRates()
-  let timer: number | undefined
-  if (level.value >= MANAGER) void follow(abort)
-  else {
-    void poll()
-    timer = window.setInterval(() => void poll(), POLL_MS)
-  }
+  if (level.value >= MANAGER) void follow(abort.signal)
+  else pollUntil(abort.signal)
   const offline = () => (connection.value = 'lost')
   const online = () => void poll()
   addEventListener('offline', offline)
   addEventListener('online', online)
   return () => {
     abort.abort()
-    clearInterval(timer)
     removeEventListener('offline', offline)
     removeEventListener('online', online)
     for (const held of [status, ending, incident, heardAt]) held.value = null

@@ -1,5 +1,6 @@
 /** What alerts the owner: each condition in words, with the limits of the checks themselves. */
 import type { Alerting } from '#shared/contracts/supervision.ts'
+import { CLOCK_MS, EARLY_SHARE } from './clock-check.ts'
 import { FREE_BYTES } from './disk-check.ts'
 import { STALE_MS } from './health-checks.ts'
 import { GAPS_MS } from './incident.ts'
@@ -43,6 +44,19 @@ const CONDITIONS: Alerting['conditions'] = [
     key: 'lost',
     when: { 'zh-Hant': '有定位遺失', en: 'A point is lost' },
     what_to_do: WHAT_TO_DO.lost,
+  },
+  {
+    key: 'clock',
+    when: {
+      'zh-Hant': `服務的時鐘與 Redis 相差超過 ${CLOCK_MS / 1_000} 秒，或 ${EARLY_SHARE * 100}% 的定位時間在未來`,
+      en: `The clock of a service differs by more than ${CLOCK_MS / 1_000} s from that of Redis, or ${EARLY_SHARE * 100} % of all points lie in the future`,
+    },
+    what_to_do: WHAT_TO_DO.clock,
+  },
+  {
+    key: 'slots',
+    when: { 'zh-Hant': 'Redis Cluster 的 slot 正在搬移', en: 'Slots of the Redis Cluster are moving' },
+    what_to_do: WHAT_TO_DO.slots,
   },
   {
     key: 'quota',

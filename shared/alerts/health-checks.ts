@@ -5,6 +5,7 @@ import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import { deadLetters } from '#shared/schema/flushing.ts'
 import { ledgerLosses } from '#shared/schema/ledger.ts'
 import { withCheckTimeout } from './check-timeout.ts'
+import { checkClocks } from './clock-check.ts'
 import { createDiskCheck, freeBytesOf } from './disk-check.ts'
 import type { Cause } from './incident.ts'
 
@@ -53,7 +54,7 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
 
   return async () => {
     const down = await database()
-    const others = [flush(), disk()]
+    const others = [flush(), disk(), checkClocks(context), checkSlots(context)]
     if (down === null) others.push(countDeadLetters(context), countLost(context))
     return [down, ...(await Promise.all(others))].filter((cause) => cause !== null)
   }
@@ -64,6 +65,14 @@ const answersProbe = ({ db }: ServiceContext): Promise<boolean> =>
     () => true,
     () => false,
   )
+
+/** Slots of a Redis Cluster that move, or did not arrive. */
+async function checkSlots({ kv }: ServiceContext): Promise<Cause | null> {
+  const slots = await withCheckTimeout(kv.movingSlots()).catch(() => 0)
+  if (slots === 0) return null
+  const text = `Redis Cluster 的 slot 正在搬移，定位可能遺失 · Slots of the Redis Cluster are moving: points can be lost`
+  return { key: 'slots', failure: true, text }
+}
 
 /** Points that the database refused in the last day. */
 async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | null> {

@@ -7,7 +7,7 @@ const CALM_MS = 60_000
 
 /** A cause of trouble. A failure stops the event's data; a warning precedes a possible failure. */
 export interface Cause {
-  readonly key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost'
+  readonly key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'clock' | 'slots'
   readonly failure: boolean
   readonly text: string
 }

@@ -44,6 +44,16 @@ export const WHAT_TO_DO: Readonly<Record<ToDo, Bilingual>> = {
     'zh-Hant': '檢查 Redis 是否曾重新啟動或遺失磁碟，並保留日誌；手機以為已送達，不會自動重送。',
     en: 'Check whether Redis restarted or lost its disk, and keep the logs; phones do not send these points again, as they were told that they had arrived.',
   },
+  clock: {
+    'zh-Hant':
+      '在該主機上啟用時間同步（NTP）；若所有服務都差一樣多，錯的是 Redis 的主機。手機的時鐘請設為自動。時間在未來的定位會由手機保留，稍後再送。',
+    en: 'Turn time synchronisation (NTP) on at that machine; if all services differ alike, it is that of Redis. Phones: set the clock to automatic. They keep points of the future and send them later.',
+  },
+  slots: {
+    'zh-Hant':
+      '立即暫停活動並停止搬移；在兩台伺服器上執行 CLUSTER SETSLOT <slot> STABLE，按「立即寫入」，停止所有服務之後再搬移。',
+    en: 'Pause the event at once and stop the move; run CLUSTER SETSLOT <slot> STABLE on both servers, press “Flush now”, and move slots only after all services are stopped.',
+  },
 }
 
 /** Splits the text of a cause, which alerts send in both languages at once. */

@@ -35,7 +35,7 @@ export interface Alerting {
   /** Minutes between the alerts of an incident that goes on; the last one repeats */
   repeats_min: number[]
   conditions: {
-    key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'quota'
+    key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'clock' | 'slots' | 'quota'
     when: {
       "zh-Hant": string
       en: string
@@ -593,7 +593,7 @@ export interface HealthAnswer {
 export type HttpsUrl = string
 
 export interface IncidentCause {
-  key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'kv' | 'objects' | 'service'
+  key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'clock' | 'slots' | 'kv' | 'objects' | 'service'
   /** true: data are at risk; false: a warning */
   failure: boolean
   /** What is wrong, as the owner’s alert says it */

@@ -30,8 +30,11 @@ export const Part = z.object({
 })
 export type Part = z.infer<typeof Part>
 
+/** Causes that the owner is alerted about. */
+const ALERTED = ['database', 'flush', 'disk', 'dead-letters', 'lost', 'clock', 'slots'] as const
+
 export const IncidentCause = z.object({
-  key: z.enum(['database', 'flush', 'disk', 'dead-letters', 'lost', 'kv', 'objects', 'service']),
+  key: z.enum([...ALERTED, 'kv', 'objects', 'service']),
   failure: z.boolean().describe('true: data are at risk; false: a warning'),
   text: Sentence.describe('What is wrong, as the owner’s alert says it'),
   what_to_do: Sentence,
@@ -49,7 +52,7 @@ export const Alerting = z.object({
     .describe('Minutes between the alerts of an incident that goes on; the last one repeats'),
   conditions: z.array(
     z.object({
-      key: z.enum(['database', 'flush', 'disk', 'dead-letters', 'lost', 'quota']),
+      key: z.enum([...ALERTED, 'quota']),
       when: Sentence,
       what_to_do: Sentence,
     }),

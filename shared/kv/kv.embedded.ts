@@ -45,6 +45,7 @@ export async function openEmbeddedKv(options: {
     // It rejects when the disk refuses the log.
     probe: store.committed,
     memoryUse: async () => 0,
+    movingSlots: async () => 0,
     // A store in this process is always available.
     onReconnect() {},
     close: async () => store.close(),

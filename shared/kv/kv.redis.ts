@@ -3,6 +3,7 @@
  * each script call stays in one slot. The scripts are in `lua`.
  */
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
+import { Cluster } from 'ioredis'
 import { type Kv, KvUnavailable, type VersionedStatus } from './kv.ts'
 import { admissionVerbs } from './redis/admission.ts'
 import { clear } from './redis/clear.ts'
@@ -194,7 +195,7 @@ const memoryFraction = (info: string): number => {
 function healthVerbs(
   clients: readonly [Client, ...Client[]],
   tags: readonly string[],
-): Pick<Kv, 'probe' | 'memoryUse' | 'onReconnect'> {
+): Pick<Kv, 'probe' | 'memoryUse' | 'movingSlots' | 'onReconnect'> {
   const [client] = clients
   const listeners: (() => void)[] = []
   client.on('ready', () => {
@@ -210,6 +211,13 @@ function healthVerbs(
     async memoryUse() {
       const infos = await Promise.all(masters(client).map((node) => asked<string>(node.info('memory'))))
       return Math.max(0, ...infos.map(memoryFraction))
+    },
+    async movingSlots() {
+      if (!(client instanceof Cluster)) return 0
+      const views = await Promise.all(masters(client).map((node) => asked<string>(node.cluster('NODES'))))
+      // Each server tells of its own slots alone: [93->-node] leaves it, [93-<-node] comes.
+      const moving = views.flatMap((view) => view.match(/\[\d+(?=-[<>]-)/g) ?? [])
+      return new Set(moving).size
     },
     onReconnect(listener) {
       listeners.push(listener)

@@ -14,11 +14,13 @@ const KEPT_MS = 7 * 86_400_000
 export const REMOVED_MS = 3_600_000
 
 const keyOf = (service: string): string => `heartbeat:${service}`
+/** How far the clock of a process is ahead of the kv's. */
+const clockKeyOf = (process: string): string => `clock:${process}`
 const processKeyOf = (service: string, process: string): string => `heartbeat:${service}:${process}`
 /** Names of the processes of a service, as JSON. */
 const listKeyOf = (service: string): string => `processes:${service}`
 
-/** What is known of a service's processes. */
+/** What is known of a service's processes. Times are by the kv's clock, because those of the processes may be wrong. */
 export interface Beats {
   /** Latest report of any process, epoch milliseconds; null: none. */
   readonly latestMs: number | null
@@ -51,24 +53,32 @@ export function startHeartbeat(
 ): () => void {
   const process = `${hostname()}:${port}`
   let stopped = false
-  const beat = async (service: string): Promise<void> => {
-    const at = String(now())
+  const beat = async (service: string, at: string): Promise<void> => {
     await Promise.all([
       kv.cache(keyOf(service), at, KEPT_MS),
       kv.cache(processKeyOf(service, process), at, REMOVED_MS),
     ])
     if (!stopped) await list(kv, service, process)
   }
-  const beatAll = (): void => {
-    // An outage of the kv is logged by its driver, and the next report repairs the gap.
-    for (const service of services) beat(service).catch(() => undefined)
+  const beatAll = async (): Promise<void> => {
+    const beforeMs = now()
+    const atMs = await kv.clock()
+    // At least so much: a clock between both readings may be right.
+    const aheadMs = Math.max(0, beforeMs - atMs) + Math.min(0, now() - atMs)
+    await Promise.all([
+      kv.cache(clockKeyOf(process), String(aheadMs), SILENT_MS),
+      ...services.map((service) => beat(service, String(atMs))),
+    ])
   }
-  beatAll()
-  const timer = setInterval(beatAll, EVERY_MS)
+  // An outage of the kv is logged by its driver, and the next report repairs the gap.
+  const report = (): void => void beatAll().catch(() => undefined)
+  report()
+  const timer = setInterval(report, EVERY_MS)
   return () => {
     stopped = true
     clearInterval(timer)
-    for (const service of services) kv.forget(processKeyOf(service, process)).catch(() => undefined)
+    const keys = [clockKeyOf(process), ...services.map((service) => processKeyOf(service, process))]
+    for (const key of keys) kv.forget(key).catch(() => undefined)
   }
 }
 
@@ -88,4 +98,31 @@ async function readBeats(kv: Kv, service: string): Promise<Beats> {
 export async function readHeartbeats(kv: Kv, services: readonly string[]): Promise<Map<string, Beats>> {
   const beats = await Promise.all(services.map((service) => readBeats(kv, service)))
   return new Map(services.map((service, i) => [service, beats[i]!]))
+}
+
+/** The clock of a process. */
+export interface ProcessClock {
+  /** Host and port. */
+  readonly process: string
+  readonly services: readonly string[]
+  /** How far it is ahead of the kv's clock, at least; negative: behind. Milliseconds. */
+  readonly aheadMs: number
+}
+
+/**
+ * The clocks of the processes that report now.
+ * @throws KvUnavailable
+ */
+export async function readClocks(kv: Kv, services: readonly string[]): Promise<ProcessClock[]> {
+  const servicesOf = new Map<string, string[]>()
+  const names = await Promise.all(services.map((service) => readNames(kv, service)))
+  for (const [i, service] of services.entries())
+    for (const process of names[i]!) servicesOf.getOrInsertComputed(process, () => []).push(service)
+  const clocks = await Promise.all(
+    Array.from(servicesOf, async ([process, its]) => {
+      const held = await kv.cached(clockKeyOf(process))
+      return held === null ? [] : [{ process, services: its, aheadMs: Number(held) }]
+    }),
+  )
+  return clocks.flat()
 }

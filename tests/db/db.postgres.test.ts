@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { type Database, DatabaseTimeout, isDatabaseUnavailable } from '#shared/db/db.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
+import { occupyPostgres } from '#tests/helpers/full-postgres.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { type Server, startPostgres } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -118,6 +119,23 @@ describeOnServers('a Postgres that fails', () => {
       server.resume()
     }
     await db.probe()
+  })
+
+  test('without a free connection: calls fail quickly as unavailable, and work again when there is room', async () => {
+    const release = await occupyPostgres(server.url)
+    for (const call of [
+      () => db.sql`SELECT 1`,
+      () => db.orm.transaction((tx) => tx.execute(sql`SELECT 1`)),
+      () => db.read(() => ask()),
+      () => db.probe(),
+    ]) {
+      const startedAt = performance.now()
+      expect(isDatabaseUnavailable(await rejection(call() as Promise<unknown>))).toBe(true)
+      expect(performance.now() - startedAt).toBeLessThan(2_500)
+    }
+    await release()
+    await until(() => db.probe().then(() => true), soon('a free connection'))
+    await useThePool()
   })
 
   test('a statement that takes too long is cancelled and reported as unavailable', async () => {

@@ -6,6 +6,7 @@ import { migrateDatabase } from '#shared/db/migrate.ts'
 import type { Kv } from '#shared/kv/kv.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { lastFlushMs, readLastFlush } from '#shared/buffer/last-flush.ts'
+import { occupyPostgres } from '#tests/helpers/full-postgres.ts'
 import { type Server, startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -113,6 +114,31 @@ describeOnServers('flush in an outage', () => {
     expect(Math.min(...(await lives()))).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
     expect(await readLastFlush(harness.db, harness.kv)).toBe(NOON)
     await postgres.restart()
+    await expectComplete()
+  })
+
+  test('the database has no connection free from the start', async () => {
+    const release = await occupyPostgres(postgres.url)
+    expect(await harness.flush()).toMatchObject({ stored: 0, deadLetters: 0, failures: PARTITIONS })
+    expect(Math.min(...(await lives()))).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
+    await release()
+    await until(() => harness.db.probe().then(() => true), WAIT)
+    await expectComplete()
+  })
+
+  test('the database has no connection free after some slices', async () => {
+    let settled = 0
+    let release = async () => {}
+    const acknowledge: Kv['acknowledge'] = async (...args) => {
+      await harness.kv.acknowledge(...args)
+      if (++settled === 3) release = await occupyPostgres(postgres.url)
+    }
+    const result = await harness.flush({ kv: { ...harness.kv, acknowledge }, slicePoints: 10 })
+    expect(result.deadLetters).toBe(0)
+    expect(result.failures).toBeGreaterThan(0)
+    expect(Math.min(...(await lives()))).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
+    await release()
+    await until(() => harness.db.probe().then(() => true), WAIT)
     await expectComplete()
   })
 

@@ -170,8 +170,9 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.renewLock('silent', next, 60_000)).toBe(true)
     })
 
-    test('the probe resolves, and memory is not full', async () => {
+    test('the probe resolves, memory is not full, and no slot moves', async () => {
       await kv.probe()
+      expect(await kv.movingSlots()).toBe(0)
       expect(await kv.memoryUse()).toBe(0)
     })
 

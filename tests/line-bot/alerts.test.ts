@@ -1,9 +1,11 @@
 /** Alerts to the owner, on real stores that are stopped, with the clock of the test. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { hostname } from 'node:os'
 import { createAlertWatch } from '#shared/alerts/watch.ts'
 import { readConfig } from '#shared/config/config.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS } from '#shared/buffer/last-flush.ts'
+import { readClocks, startHeartbeat } from '#shared/runtime/heartbeat.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
@@ -202,6 +204,66 @@ describeOnServers('alerts', () => {
     await lookAt([0, 1], [watcher('line-bot')])
     expect(said.map(({ text }) => text)).toEqual([expect.stringContaining('12 points are lost')])
     await ports.db.sql`DELETE FROM ledger_losses`
+  }, 60_000)
+
+  test.each([
+    ['6 minutes', 6 * MINUTE, 360],
+    ['a day', 1_440 * MINUTE, 86_400],
+  ])(
+    'a process whose clock is %s ahead or behind is named, also after a jump',
+    async (_name, ms, seconds) => {
+      const skewed = (service: string, port: number, aheadMs: () => number) =>
+        startHeartbeat({ kv: ports.kv, now: () => Date.now() + aheadMs() }, [service], port)
+      let aheadMs = ms
+      const stop = [skewed('tracking', 1, () => aheadMs), skewed('admin', 2, () => 0)]
+      const clocks = async () => (await readClocks(ports.kv, ['tracking', 'admin'])).map((one) => one.aheadMs)
+      const known = (what: string, is: (ahead: number[]) => boolean) =>
+        until(async () => is(await clocks()), { timeoutMs: 20_000, what })
+      const bot = watcher('line-bot')
+      await known('two clocks', (ahead) => ahead.length === 2)
+      await lookAt([0], [bot])
+      const name = `tracking (${hostname()}:1)`
+      expect(said.map(({ text }) => text)).toEqual([
+        expect.stringContaining(`The clock of ${name} is ${seconds} s ahead of that of Redis`),
+      ])
+      expect(said[0]!.text).not.toContain('admin')
+      aheadMs = -ms
+      await known('the jump', (ahead) => ahead.includes(Math.min(...ahead, -5_001)))
+      await lookAt([10], [bot])
+      expect(said[1]!.text).toContain(`The clock of ${name} is ${seconds} s behind that of Redis`)
+      // What is at most five seconds off is not told.
+      aheadMs = 4_000
+      await known('the right clock', (ahead) => ahead.every((one) => Math.abs(one) <= 5_000))
+      await lookAt([11, 12], [bot])
+      expect(said[2]!.text).toContain('All is well')
+      for (const one of stop) one()
+      await known('no clock', (ahead) => ahead.length === 0)
+    },
+    90_000,
+  )
+
+  test('many points of the future are the phones’ clocks; few are not told', async () => {
+    const count = (name: string, points: number) =>
+      ports.db.sql`INSERT INTO ledger_counts (caller, name, points) VALUES ('tracking', ${name}, ${points})
+        ON CONFLICT (caller, name) DO UPDATE SET points = ledger_counts.points + excluded.points`
+    // What was before the first look is not news.
+    const span = Math.floor((await ports.kv.clock()) / (10 * MINUTE))
+    for (const one of [span - 1, span]) await ports.kv.forget(`early-points:${one}`)
+    await count('rejected:in-the-future', 500)
+    const watchers = [watcher('scheduler'), watcher('line-bot')]
+    await lookAt([0], watchers)
+    await count('rejected:in-the-future', 99)
+    await lookAt([1], watchers)
+    await count('rejected:in-the-future', 1)
+    await count('rejected:too-old', 1_901)
+    await lookAt([2], watchers)
+    expect(said).toEqual([])
+    await count('rejected:in-the-future', 40)
+    await lookAt([3, 4], watchers)
+    expect(said.map(({ text }) => text)).toEqual([
+      expect.stringContaining('Phones: the time of 7 % of all points lies in the future'),
+    ])
+    await ports.db.sql`DELETE FROM ledger_counts`
   }, 60_000)
 
   test('the quota alerts at 80 and at 95 %, each once a month', async () => {

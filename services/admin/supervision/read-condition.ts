@@ -32,18 +32,19 @@ export function createCondition(
   const checks = createChecks(context)
   const alertState = createAlertState(context)
   return async () => {
-    const [report, causes, incident, beats, oldest, ledger, memory, backupMs] = await Promise.all([
+    const [report, causes, incident, beats, kvMs, oldest, ledger, memory, backupMs] = await Promise.all([
       health(),
       checks(),
       orNull(alertState.recall()),
       orNull(readHeartbeats(kv, ServiceName.options)),
+      orNull(kv.clock()),
       orNull(kv.oldestPending()),
       orNull(showLedger(context)),
       orNull(kv.memoryUse()),
       orNull(lastBackupMs(kv)),
     ])
     const nowMs = now()
-    const parts = [...storesOf(report, nowMs), ...servicesOf(beats, nowMs)]
+    const parts = [...storesOf(report, nowMs), ...servicesOf(beats, kvMs ?? nowMs)]
     return {
       parts,
       last_flush: report.last_flush,

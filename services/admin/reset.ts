@@ -5,8 +5,7 @@ import type { Config } from '#shared/config/config.ts'
 import { runCommand, screen, withInstallation } from './backup/command.ts'
 import { CommandRefused } from './backup/command-refused.ts'
 import type { Installation } from './backup/take-backup.ts'
-import { clearRehearsal } from './reset/clear-rehearsal.ts'
-import { type Contents, expectRehearsal, readContents } from './reset/check-rehearsal.ts'
+import { clearRehearsal, type Contents, expectRehearsal, readContents } from './reset/clear-rehearsal.ts'
 
 const USAGE = `Deletes all data of rehearsals: pilgrims, points, totals, surveys, feedback, pictures, messages, and the
 points in the buffer and in journals. It does not delete what operators have set up (roles, scheduled notifications,

@@ -2,7 +2,7 @@
 import { count, gt, max, sum } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
-import { deadLetters } from '#shared/schema/flushing.ts'
+import { deadLetters } from '#shared/schema/points.ts'
 import { ledgerLosses } from '#shared/schema/ledger.ts'
 import { withCheckTimeout } from './check-timeout.ts'
 import { checkClocks } from './clock-check.ts'

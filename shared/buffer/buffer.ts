@@ -14,13 +14,7 @@ import {
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { countRefusal, countVerdict, countingAdmission } from '#shared/ledger/counted-admission.ts'
 import type { ProcessCounters } from '#shared/ledger/process-counters.ts'
-import {
-  admitOrThrow,
-  answerWithin,
-  type Admit,
-  createAdmitWithTimeout,
-  storeFull,
-} from './admit/admit-with-timeout.ts'
+import { admitOrThrow, answerWithin, type Admit, createAdmitWithTimeout, storeFull } from './admit/admission.ts'
 import type { Journal } from './journal/journal.ts'
 import { MEMORY_CEILING } from './memory-ceiling.ts'
 import { createJournalFallback } from './journal/admit-to-journal.ts'

@@ -7,15 +7,13 @@ import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { ACCESS_LEVEL, type Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { actsForPilgrim, type Endpoint, type LimitName, Nothing } from '#shared/contracts/endpoint.ts'
-import { UserId } from '#shared/contracts/fields.ts'
+import { UserId, USER_ID_ALIASES } from '#shared/contracts/fields.ts'
 import { SUBMISSION_KINDS } from '#shared/kv/kv.ts'
-import { forbidden, notActive, Refusal, unauthorized } from '#shared/http/errors.ts'
-import type { AddressLimit } from '#shared/security/address-limit.ts'
-import { charge } from '#shared/security/rate-limits.ts'
-import { validationMessage } from '#shared/http/validation-message.ts'
-import { parseJson, readBytes } from './body.ts'
-import { foldUserId } from './caller.ts'
+import { forbidden, notActive, Refusal, unauthorized, invalid } from '#shared/http/errors.ts'
+import { type AddressLimit, charge } from '#shared/security/rate-limits.ts'
+import { validationMessage } from './validation-message.ts'
 import { validationError } from './answer-errors.ts'
+import { parseJson, readBytes } from './body.ts'
 
 /** A checked request, the input of a handler. */
 export interface Call<P, Q, B> {
@@ -157,4 +155,25 @@ export async function callOf(
     request,
     requestId,
   }
+}
+
+// The user id of a public call.
+
+/**
+ * Sets `user_id` from its aliases, or from the header if the body has none.
+ * @throws Refusal 400 if two of them differ
+ */
+function foldUserId(given: unknown, header: string | null): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
+  const fields = given as Record<string, unknown>
+  let userId: unknown
+  for (const alias of USER_ID_ALIASES) {
+    const value = fields[alias]
+    if (value === undefined || value === null) continue
+    if (userId !== undefined && userId !== value)
+      throw invalid(`${alias}: differs from another name of the same field; send one user_id`)
+    userId = value
+  }
+  userId ??= header ?? undefined
+  return userId === undefined || fields.user_id === userId ? given : { ...fields, user_id: userId }
 }

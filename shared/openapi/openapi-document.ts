@@ -1,5 +1,5 @@
 /** The API's OpenAPI 3.1 document, generated from the table of endpoints. */
-import { actsForPilgrim, type Endpoint } from '#shared/contracts/endpoint.ts'
+import { actsForPilgrim, type Endpoint, type ServiceName } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { ErrorBody } from '#shared/contracts/errors.ts'
 import { USER_ID_ALIASES, UserId } from '#shared/contracts/fields.ts'
@@ -8,7 +8,6 @@ import { type Json, NamedSchemas } from './named-schemas.ts'
 import { refusalsOf } from './refusals.ts'
 import { requestOf } from './requests.ts'
 import { HEADERS, successesOf } from './successes.ts'
-import { TAGS } from './tags.ts'
 
 /** The default of EVENT_BODY_BYTES. */
 const BODY_BYTES = 102_400
@@ -94,7 +93,7 @@ const operationOf = (endpoint: Endpoint, { bodyBytes, schemas }: About): Json =>
 })
 
 /** The path of an endpoint in the notation of OpenAPI. */
-export const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
+const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
 interface Options {
   /** Limit of a request body. */
@@ -135,4 +134,18 @@ export function openApiDocument(
     components: COMPONENTS,
   })
   return JSON.parse(JSON.stringify(document).replaceAll(EXAMPLE_DAY, day)) as Json
+}
+
+// The chapters of the documentation: one for each service.
+
+const TAGS: Record<ServiceName, { readonly name: string; readonly description: string }> = {
+  tracking: { name: 'Check-ins, tracks, map', description: 'What phones send while their owners walk' },
+  'survey-profile': { name: 'Profile and survey', description: 'What pilgrims say about themselves' },
+  'feedback-media': { name: 'Feedback and cards', description: 'Reports, screenshots and share cards' },
+  admin: {
+    name: 'Operation',
+    description: 'The state of the event, reports, people, and this documentation',
+  },
+  'line-bot': { name: 'Messages', description: 'The LINE bot: webhook, menus, messages to pilgrims' },
+  scheduler: { name: 'Schedule', description: 'What the service does by itself' },
 }

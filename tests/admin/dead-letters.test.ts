@@ -1,7 +1,11 @@
 /** Operators list, requeue and drop dead letters. */
 import { expect, test } from 'bun:test'
-import { listDeadLetters, readDeadLetter } from '#services/admin/ledger/list-dead-letters.ts'
-import { dropDeadLetter, requeueDeadLetter } from '#services/admin/ledger/requeue-dead-letter.ts'
+import {
+  listDeadLetters,
+  readDeadLetter,
+  dropDeadLetter,
+  requeueDeadLetter,
+} from '#services/admin/ledger/dead-letters.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { readConfig } from '#shared/config/config.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'

@@ -1,8 +1,11 @@
 /** A pilgrim's own day is read without the points that do not count, however many there are. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readCheckIns, readCountablePoints } from '#services/admin/own-data/read-day.ts'
-import { readOwnWalk } from '#services/admin/own-data/read-own-walk.ts'
-import { describeDay } from '#services/admin/own-data/describe-day.ts'
+import {
+  readCheckIns,
+  readCountablePoints,
+  readOwnWalk,
+  describeDay,
+} from '#services/admin/own-data/read-own-walk.ts'
 import { MAX_CHECKINS } from '#shared/contracts/own-data.ts'
 import { byInstant, fold, type FoldPoint, type FoldState, type Segment, START } from '#shared/fold/fold.ts'
 import { readPointsOfDays } from '#shared/fold/stored-days.ts'

@@ -3,8 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { journalsOf, type Installation } from '#services/admin/backup/take-backup.ts'
-import { clearRehearsal } from '#services/admin/reset/clear-rehearsal.ts'
-import { CLEARED, expectRehearsal, readContents } from '#services/admin/reset/check-rehearsal.ts'
+import {
+  clearRehearsal,
+  CLEARED,
+  expectRehearsal,
+  readContents,
+} from '#services/admin/reset/clear-rehearsal.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { dataOf } from '#tests/helpers/answers.ts'

@@ -1,6 +1,6 @@
 /** A client of the stream uses bounded memory: while it does not read, and while its beginning waits for a store. */
 import { expect, test } from 'bun:test'
-import { createReader } from '#services/admin/stream/reader.ts'
+import { createReader } from '#services/admin/stream/stream.ts'
 
 const EVENT = new Uint8Array(1_000)
 /** More than a queue holds. */

@@ -1,6 +1,6 @@
 /** The sizes of calls to the kv, and the bound on points that wait for one that does not answer. */
 import { expect, test } from 'bun:test'
-import { createBatcher } from '#shared/buffer/admit/batcher.ts'
+import { createBatcher } from '#shared/buffer/admit/admission.ts'
 import { openRedisKv } from '#shared/kv/kv.redis.ts'
 import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
 import { rejection } from '#tests/helpers/rejection.ts'

@@ -1,6 +1,6 @@
 /** Two concurrent changes of one person. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { assignRole } from '#services/admin/pilgrims/assign-role.ts'
+import { assignRole } from '#services/admin/pilgrims/set-role-and-status.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
 import { setPhone } from '#services/survey-profile/set-phone.ts'
 import type { Kv } from '#shared/kv/kv.ts'

@@ -8,7 +8,7 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { cardKey, CARDS, namelessCardKey, userOfCard } from '#shared/objects/pictures.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
-import { shareCards } from '#shared/schema/cards.ts'
+import { shareCards } from '#shared/schema/shares.ts'
 import { erasing, erasures } from '#shared/schema/operations.ts'
 import { finishErasure, type Finishing } from './erasure-steps.ts'
 

@@ -3,17 +3,19 @@
  * domain event, so it continues after any restart.
  */
 import { eq } from 'drizzle-orm'
-import { ACTIVITY_ID, publishStatus } from '#shared/lifecycle/activity-status.ts'
+import { ACTIVITY_ID, publishStatus, readStatus } from '#shared/lifecycle/activity-status.ts'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import type { Activity } from '#shared/contracts/operations.ts'
+import type { Activity, EndPreview } from '#shared/contracts/operations.ts'
 import { recordEnd } from '#shared/lifecycle/end-progress.ts'
 import { unavailable } from '#shared/http/errors.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { activity } from '#shared/schema/operations.ts'
 import { readActivity } from './set-activity-status.ts'
+import { readLedger } from '#shared/ledger/ledger.ts'
+import { countCards } from '#shared/pilgrims/cards-at-end.ts'
 
 /** The longest time that the answer waits for the final flush. `GET admin/status` shows the progress. */
 const FLUSH_WAIT_MS = 20_000
@@ -68,4 +70,31 @@ async function end({ db, outbox, now }: ServiceContext, operator: Operator, requ
       changed_at: time(now()),
     })
   })
+}
+
+// What ending the event would do now. It changes nothing.
+
+/** @throws Refusal 503 when the buffer can not be read */
+export async function previewEnd({ db, kv, now }: ServiceContext): Promise<EndPreview> {
+  try {
+    const [{ status }, ledger, pilgrims, cards] = await Promise.all([
+      readStatus(db),
+      readLedger(db, kv),
+      kv.bufferSize(),
+      countCards({ db }),
+    ])
+    return {
+      status,
+      points_waiting: ledger.pending,
+      pilgrims_waiting: pilgrims,
+      points_journaled: ledger.journaled,
+      cards,
+      as_of: time(now()),
+    }
+  } catch (error) {
+    if (!isKvUnavailable(error)) throw error
+    throw unavailable(
+      'The buffer cannot be read, so it is not known what waits. Please try again in a moment.',
+    )
+  }
 }

@@ -6,7 +6,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Flushed } from '#shared/contracts/ledger.ts'
 import { handled } from '#shared/schema/outbox.ts'
-import { flushes } from '#shared/schema/flushing.ts'
+import { flushes } from '#shared/schema/points.ts'
 
 const TIMEOUT_MS = 20_000
 const POLL_MS = 100

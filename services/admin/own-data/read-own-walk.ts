@@ -1,10 +1,18 @@
 /** A pilgrim's own way: the sums of all days, and one day as the fold counted it. Pending points are included. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import type { OwnWalk, OwnWalkRequest } from '#shared/contracts/own-data.ts'
+import { type OwnWalk, type OwnWalkRequest, MAX_CHECKINS } from '#shared/contracts/own-data.ts'
 import { peekWithin, peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
 import type { Query } from '#shared/db/db.ts'
-import { type FoldPoint, type FoldState, START } from '#shared/fold/fold.ts'
+import {
+  type FoldPoint,
+  type FoldState,
+  START,
+  type Fix,
+  fold,
+  type Segment,
+  MIN_ELAPSED_MS,
+} from '#shared/fold/fold.ts'
 import { createKeeper } from '#shared/fold/keep-statistics.ts'
 import { addedPoints, MANY_PENDING, pendingPoints } from '#shared/fold/pilgrim-statistics.ts'
 import { addTotals, type Totals, zeroTotals } from '#shared/fold/point-totals.ts'
@@ -14,9 +22,8 @@ import { readStored } from '#shared/fold/stored-pilgrims.ts'
 import { fieldOf, type Point } from '#shared/buffer/point.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
-import { expectOwnId } from '#shared/security/expect-own-id.ts'
-import { type Day, describeDay } from './describe-day.ts'
-import { readCheckIns, readCountablePoints } from './read-day.ts'
+import { expectOwnId } from '#shared/security/pilgrim-identity.ts'
+import { distanceMm } from '#shared/rules/geo.ts'
 
 /** Before every day of the calendar. */
 const FIRST_DAY = '0001-01-01'
@@ -132,4 +139,176 @@ async function readDay(
     start,
     checkIns: await readCheckIns(tx, asked, waitingOfDay),
   }
+}
+
+// Describes a day of one pilgrim as the fold counted it: the line, the stretches with their speed, the check-ins.
+
+interface Day {
+  /** Points inside the event's area, in the fold's order; without those that it leaves out because they are too soon. */
+  readonly points: readonly FoldPoint[]
+  /** The fold's state at the end of the day before. */
+  readonly start: FoldState
+  readonly checkIns: readonly DayCheckIn[]
+}
+
+/** A counted segment with the place and the time of both ends. */
+interface Counted extends Segment {
+  readonly from: Fix
+  readonly to: Fix
+  readonly inferred: boolean
+}
+
+interface Sum {
+  readonly first: Counted
+  last: Counted
+  mm: number
+  mg: number
+  elapsedMs: number
+}
+
+export function describeDay({
+  points,
+  start,
+  checkIns,
+}: Day): Pick<OwnWalk, 'line' | 'stretches' | 'checkins'> {
+  const counted = countSegments(points, start)
+  const first = counted[0]?.from ?? points[0]
+  const line = [...(first === undefined ? [] : [first]), ...counted.map(({ to }) => to)]
+  return {
+    line: line.map(placed),
+    stretches: join(counted).map(shown),
+    checkins: checkIns.map((at) => ({ ...placed(at), in_range: at.inRange })),
+  }
+}
+
+const placed = ({ t, lat, lng }: Fix) => ({ t: time(t), lat, lng })
+
+/** Folds one point at a time, so that the start of each counted segment is known. */
+function countSegments(points: readonly FoldPoint[], start: FoldState): Counted[] {
+  const counted: Counted[] = []
+  let state = start
+  for (const point of points) {
+    const { anchor, before } = state
+    state = fold(state, [point], (segment) => {
+      // After a jump that was a single wrong fix, the segment begins at the anchor before it.
+      const from = [anchor, before].find((fix) => fix && distanceMm(fix, point) === segment.distanceMm)
+      counted.push({ ...segment, from: from ?? anchor!, to: point, inferred: point.mode === null })
+    })
+  }
+  return counted
+}
+
+function join(counted: readonly Counted[]): Sum[] {
+  const sums: Sum[] = []
+  for (const one of counted) {
+    const elapsedMs = one.to.t - one.from.t
+    const last = sums.at(-1)
+    if (last !== undefined && belongs(last, one)) {
+      last.last = one
+      last.mm += one.distanceMm
+      last.mg += one.carbonMg
+      last.elapsedMs += elapsedMs
+    } else sums.push({ first: one, last: one, mm: one.distanceMm, mg: one.carbonMg, elapsedMs })
+  }
+  return sums
+}
+
+/** A night or a long silence is a stretch of its own, so that it does not dilute the speed of the others. */
+const LONG_MS = 3_600_000
+const isLong = ({ from, to }: Counted): boolean => to.t - from.t > LONG_MS
+
+const belongs = ({ first, last }: Sum, one: Counted): boolean =>
+  first.mode === one.mode && first.inferred === one.inferred && !isLong(one) && !isLong(last)
+
+const shown = ({ first, last, mm, mg, elapsedMs }: Sum): OwnWalk['stretches'][number] => ({
+  from: time(first.from.t),
+  to: time(last.to.t),
+  mode: first.mode,
+  inferred: first.inferred,
+  km: roundKm(mm),
+  // mm per ms is m/s.
+  speed_kmh: Math.round((mm / elapsedMs) * 36) / 10,
+  carbon_kg: roundKg(mg),
+})
+
+// Reads one day of a pilgrim for their own way. A phone may record each second, and a day may hold any number of points,
+// so the database leaves out what the answer does not need: what remains depends on the length of a day.
+
+/** The time that a phone sent may be this far ahead of the time at which its check-in counts. */
+const CLOCK_AHEAD_MS = 86_400_000
+
+/** One local day of one pilgrim. */
+interface DayAsked {
+  readonly userId: string
+  /** Epoch milliseconds: the day's beginning, and the next one's. */
+  readonly span: readonly [number, number]
+}
+
+/** A check-in; `inRange`: inside the event's area. */
+interface DayCheckIn extends Fix {
+  readonly inRange: boolean
+}
+
+const inDay = (tx: Query, { userId, span: [fromMs, toMs] }: DayAsked) => tx`
+  user_id = ${userId}
+    -- The key contains the time sent, which is between the time at which the point counts and a day after it.
+    AND sent_at >= to_timestamp(${fromMs}::float8 / 1000)
+    AND sent_at < to_timestamp(${toMs + CLOCK_AHEAD_MS}::float8 / 1000)
+    AND recorded_at >= to_timestamp(${fromMs}::float8 / 1000)
+    AND recorded_at < to_timestamp(${toMs}::float8 / 1000)`
+
+/**
+ * The points that the fold looks at, in its order: of all points inside the area that are not rough the first one, and
+ * then always the first that is `MIN_ELAPSED_MS` after the last one looked at. The fold of these gives the same segments
+ * as the fold of all, because it leaves out the others. At most 2,882 of a day of 24 hours, however many points it has.
+ * @param added pending points of the day
+ * @param anchorMs time of the anchor with which the day begins; null: there is none
+ */
+export async function readCountablePoints(
+  tx: Query,
+  day: DayAsked,
+  added: readonly FoldPoint[],
+  anchorMs: number | null,
+): Promise<FoldPoint[]> {
+  return tx<FoldPoint[]>`
+    WITH RECURSIVE points AS MATERIALIZED (
+      SELECT *, row_number() OVER (ORDER BY t, kind, "sentMs") AS n FROM (
+        SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
+          (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, false AS rough
+        FROM gps_points WHERE ${inDay(tx, day)} AND kind IN ('c', 't') AND in_range
+          AND accuracy > 100 IS NOT TRUE
+        UNION ALL
+        SELECT kind, "sentMs", t, lat, lng, mode, false AS rough
+        FROM json_to_recordset(${JSON.stringify(added.filter(({ rough }) => !rough))}::text::json)
+          AS added (kind text, "sentMs" float8, t float8, lat float8, lng float8, mode text)
+      ) either
+    ), times AS MATERIALIZED (
+      SELECT array_agg(t ORDER BY n) AS t, count(*) AS n FROM points
+    ), looked_at (n) AS (
+      -- The number of points up to a time, found in the sorted times; the next one is looked at.
+      SELECT 1 + width_bucket(${(anchorMs ?? -MIN_ELAPSED_MS) + MIN_ELAPSED_MS - 1}::float8, (SELECT t FROM times))
+      UNION ALL
+      SELECT 1 + width_bucket((SELECT t FROM times)[n] + ${MIN_ELAPSED_MS - 1}::float8, (SELECT t FROM times))
+      FROM looked_at WHERE n <= (SELECT n FROM times)
+    )
+    SELECT kind, "sentMs", t, lat, lng, mode, rough FROM points
+    WHERE n = 1 OR n IN (SELECT n FROM looked_at) ORDER BY points.n`
+}
+
+/**
+ * The first check-ins of the day, at most `MAX_CHECKINS`, by time.
+ * @param pending points of the day that are not stored
+ */
+export async function readCheckIns(
+  tx: Query,
+  day: DayAsked,
+  pending: readonly Point[],
+): Promise<DayCheckIn[]> {
+  const stored = await tx<DayCheckIn[]>`
+    SELECT (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, in_range AS "inRange" FROM gps_points
+    WHERE ${inDay(tx, day)} AND kind = 'c' ORDER BY recorded_at, sent_at LIMIT ${MAX_CHECKINS}::int`
+  const waiting = pending
+    .filter(({ kind }) => kind === 'c')
+    .map(({ recordedMs: t, lat, lng, inRange }) => ({ t, lat, lng, inRange }))
+  return [...stored, ...waiting].sort((a, b) => a.t - b.t).slice(0, MAX_CHECKINS)
 }

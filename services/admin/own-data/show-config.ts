@@ -2,7 +2,9 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { EventConfig } from '#shared/contracts/event-config.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { statusWithin } from '../lifecycle/status-within.ts'
+import type { VersionedStatus } from '#shared/kv/kv.ts'
+import { readStatus } from '#shared/lifecycle/activity-status.ts'
+import { within } from '#shared/runtime/deadline.ts'
 
 /** Version of the privacy notice of the app at `/walk/`. A new text gets a new version, and pilgrims are asked again. */
 const PRIVACY_VERSION = '2026-1'
@@ -25,4 +27,20 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     ends_at: instant(config.endsMs),
     as_of: time(now()),
   }
+}
+
+// Reads the event's status for answers that are given even when all stores are unavailable.
+
+/** The longest time to wait for each store. */
+const TIMEOUT_MS = 2_000
+
+/** Reads the status from the kv, or else from the database. Null when neither answers in time. */
+async function statusWithin({ kv, db }: ServiceContext): Promise<VersionedStatus | null> {
+  const orNull = (read: Promise<VersionedStatus | null>) =>
+    within(
+      read.catch(() => null),
+      TIMEOUT_MS,
+      () => null,
+    )
+  return (await orNull(kv.status())) ?? (await orNull(readStatus(db)))
 }

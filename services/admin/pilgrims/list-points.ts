@@ -22,8 +22,9 @@ import {
   isLeftOut,
   latestDay,
   waitingOf,
+  type PointDays,
+  readPointDays,
 } from './explain-day.ts'
-import { type PointDays, readPointDays } from './read-day-points.ts'
 
 const NOTHING: ExplainedDay = { points: [], truncated: false }
 

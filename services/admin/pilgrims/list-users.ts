@@ -5,12 +5,11 @@ import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/f
 import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import { foldPending, type Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
+import { foldPending, type Pilgrim, type Statistics } from '#shared/fold/pilgrim-statistics.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { levelOf } from '#shared/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
-import { readRows, type Row, SORTINGS } from './select-users.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -135,3 +134,158 @@ function withFigures(row: Row, pilgrim: Pilgrim | undefined): RowWithPending {
   const { distanceMm, carbonMg, checkins, lastMs } = pilgrim.statistics
   return { ...row, mm: distanceMm, mg: carbonMg, checkins, last_ms: lastMs, pending: pilgrim.pending }
 }
+
+// Reads a page of pilgrims in an order, some of whose figures are in the buffer only.
+
+interface Row {
+  user_id: string
+  display_name: string | null
+  participant_status: string
+  surveyed: boolean
+  consumption: string
+  transport: string
+  role: string | null
+  checkins: number
+  mm: number
+  mg: number
+  last_ms: number | null
+  sort_key: string
+}
+
+interface Sorting {
+  /** Column of the totals; null: sorted by id alone. */
+  readonly column: string | null
+  readonly type: string
+  /** SQL value for a pilgrim without points. */
+  readonly nothing: string
+  /** The figure as a cursor holds it. */
+  readonly keyOf?: (statistics: Statistics) => string
+}
+
+const SORTINGS: Record<UserSort, Sorting> = {
+  userId: { column: null, type: 'text', nothing: "''" },
+  km: { column: 'distance_mm', type: 'bigint', nothing: '0', keyOf: ({ distanceMm }) => `${distanceMm}` },
+  checkins: { column: 'checkins', type: 'int', nothing: '0', keyOf: ({ checkins }) => `${checkins}` },
+  last_seen: {
+    column: 'last_seen',
+    type: 'timestamptz',
+    nothing: "'epoch'",
+    keyOf: ({ lastMs }) => time(lastMs ?? 0),
+  },
+}
+/** A pilgrim with pending points. */
+interface Waiting {
+  readonly user_id: string
+  /** The figure with the pending points; null: the order goes by the stored one. */
+  readonly key: string | null
+}
+
+interface Page {
+  readonly sort: UserSort
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+  readonly search: string | null
+  /** Only who takes part and was last seen before this time. */
+  readonly seenBefore: string | null
+  /** Only who has a tracker, or a link that works at this time; null: everybody. */
+  readonly linkedAt: string | null
+  readonly after: readonly [key: string, userId: string] | null
+  /** Pilgrims with pending points. Some may be known only in the buffer. */
+  readonly waiting: readonly Waiting[]
+}
+
+/**
+ * A page of rows. Sorted by a figure, pilgrims who have it are read from the totals alone, which are small. The others,
+ * whose keys are all equal, are read only when the page reaches them.
+ */
+async function readRows(context: ServiceContext, page: Page): Promise<Row[]> {
+  const { column } = SORTINGS[page.sort]
+  if (page.seenBefore !== null) return readChosen(context, page, 'silent')
+  if (column === null || page.search !== null || page.linkedAt !== null)
+    return readChosen(context, page, 'everybody')
+  const [first, second] = page.order === 'desc' ? (['some', 'none'] as const) : (['none', 'some'] as const)
+  const rows = await readChosen(context, page, first)
+  if (rows.length === page.limit) return rows
+  return [...rows, ...(await readChosen(context, { ...page, limit: page.limit - rows.length }, second))]
+}
+
+/** Everybody, who has the figure of the order or has not, or who takes part and was last seen before a time. */
+type Who = 'everybody' | 'some' | 'none' | 'silent'
+
+const FROM: Record<Who, string> = {
+  everybody: 'pilgrims p LEFT JOIN pilgrim_totals t ON t.user_id = p.user_id',
+  some: 'pilgrim_totals t',
+  none: 'pilgrims p LEFT JOIN pilgrim_totals t ON t.user_id = p.user_id',
+  silent: 'pilgrim_totals t JOIN pilgrims p ON p.user_id = t.user_id',
+}
+
+/** Who has a tracker, or a link that works. */
+const linked = (userId: string, at: string): string => `${userId} IN (
+    SELECT user_id FROM trackers UNION ALL SELECT user_id FROM shares WHERE expires_at > ${at}::timestamptz)`
+
+/**
+ * The SQL of a page. Input from clients is passed as parameters; everything else comes from constants.
+ * @param parameter passes a value, and returns its name in the SQL
+ */
+function chosen({ sort, order, ...page }: Page, who: Who, parameter: (value: string) => string): string {
+  const { column, type, nothing } = SORTINGS[sort]
+  const beyond = order === 'asc' ? '>' : '<'
+  const hasFigure = who === 'some' || who === 'silent'
+  const figure = hasFigure
+    ? `t.${column}`
+    : column === null
+      ? 'p.user_id'
+      : `coalesce(t.${column}, ${nothing})`
+  const id = hasFigure ? 't.user_id' : 'p.user_id'
+  const before = page.seenBefore === null ? null : parameter(page.seenBefore)
+  const at = page.linkedAt === null ? null : parameter(page.linkedAt)
+  const which = (shown: string, status: string, userId: string): string =>
+    ({
+      everybody: 'true',
+      some: `${shown} > ${nothing}`,
+      none: `${shown} = ${nothing}`,
+      silent: `${shown} > ${nothing} AND ${shown} < ${before}::timestamptz AND ${status} = 'active'`,
+    })[who] + (at === null ? '' : ` AND ${linked(userId, at)}`)
+  const key = column === null ? 'w.user_id' : `coalesce(w.key::${type}, ${nothing}::${type})`
+  const stored = `SELECT ${id} AS user_id, ${figure} AS key, false AS fresh FROM ${FROM[who]}
+    WHERE ${which(figure, 'p.participant_status', id)}
+      AND ($4::text IS NULL ${who === 'everybody' || who === 'silent' ? 'OR p.searchable LIKE lower($4)' : ''})
+      AND ($1::text IS NULL OR (${figure}, ${id}) ${beyond} ($1::${type}, $2::text))
+      AND ${id} NOT IN (SELECT w.user_id FROM waiting w WHERE w.key IS NOT NULL)
+    ORDER BY ${figure} ${order}, ${id} ${order} LIMIT $3::int`
+  return `SELECT * FROM ((${stored}) UNION ALL (
+      SELECT w.user_id, ${key}, true FROM waiting w LEFT JOIN pilgrims k ON k.user_id = w.user_id
+      WHERE (w.key IS NOT NULL OR k.user_id IS NULL) AND ${which(key, "coalesce(k.participant_status, 'active')", 'w.user_id')}
+        AND ($4::text IS NULL OR lower(w.user_id) LIKE lower($4) OR k.searchable LIKE lower($4))
+        AND ($1::text IS NULL OR (${key}, w.user_id) ${beyond} ($1::${type}, $2::text)))) either
+    ORDER BY key ${order}, user_id ${order} LIMIT $3::int`
+}
+
+function readChosen({ db }: ServiceContext, page: Page, who: Who): Promise<Row[]> {
+  const { order, limit, search, after, waiting } = page
+  const values = [after?.[0] ?? null, after?.[1] ?? null, limit, pattern(search), JSON.stringify(waiting)]
+  const rows = chosen(page, who, (value) => `$${values.push(value)}`)
+  return db.read(() =>
+    db.sql.unsafe<Row[]>(
+      `WITH waiting AS MATERIALIZED (
+         SELECT * FROM jsonb_to_recordset($5::text::jsonb) AS w (user_id text, key text))
+       SELECT c.user_id, p.display_name, coalesce(p.participant_status, 'active') AS participant_status,
+              p.survey_completed_at IS NOT NULL AS surveyed, coalesce(p.consumption::text, '{}') AS consumption,
+              coalesce(p.transport::text, '{}') AS transport, r.role,
+              coalesce(t.checkins, 0) AS checkins, coalesce(t.distance_mm, 0)::float8 AS mm,
+              coalesce(t.carbon_mg, 0)::float8 AS mg, (extract(epoch FROM t.last_seen) * 1000)::float8 AS last_ms,
+              c.key::text AS sort_key
+       FROM (${rows}) c
+       LEFT JOIN pilgrims p ON p.user_id = c.user_id
+       LEFT JOIN pilgrim_totals t ON t.user_id = c.user_id
+       LEFT JOIN role_assignments r ON r.user_id = c.user_id
+       WHERE c.fresh OR p.user_id IS NOT NULL
+       ORDER BY c.key ${order}, c.user_id ${order}`,
+      values,
+    ),
+  )
+}
+
+/** `LIKE` pattern for a literal substring. */
+const pattern = (search: string | null): string | null =>
+  search === null ? null : `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`

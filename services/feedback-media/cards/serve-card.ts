@@ -7,8 +7,7 @@ import { notFound, Refusal, unavailable } from '#shared/http/errors.ts'
 import { cardKey } from '#shared/objects/pictures.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { priceOf } from '#shared/security/address-limit.ts'
-import { charge } from '#shared/security/rate-limits.ts'
+import { priceOf, charge } from '#shared/security/rate-limits.ts'
 import type { Cards, Look, Picture } from './draw-card.ts'
 
 /** Where a card is stored, a newer one is awaited at most this long. */

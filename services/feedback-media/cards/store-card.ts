@@ -6,7 +6,7 @@ import { cardKey, namelessCardKey, newcomersCardKey } from '#shared/objects/pict
 import { maySharePilgrim } from '#shared/pilgrims/shares.ts'
 import { isBeingErased, readGeneration, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { shareCards } from '#shared/schema/cards.ts'
+import { shareCards } from '#shared/schema/shares.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 import type { Portrait } from './read-card-facts.ts'
 

@@ -12,7 +12,7 @@ import { time } from '#shared/contracts/fields.ts'
 import { invalid } from '#shared/http/errors.ts'
 import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/http/pagination.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
-import { maySeeId } from '#shared/security/expect-own-id.ts'
+import { maySeeId } from '#shared/security/pilgrim-identity.ts'
 import { feedback } from '#shared/schema/feedback.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 

@@ -19,7 +19,7 @@ import {
   type ShareRow,
   shareUrl,
 } from '#shared/pilgrims/shares.ts'
-import { expectOwnId } from '#shared/security/expect-own-id.ts'
+import { expectOwnId } from '#shared/security/pilgrim-identity.ts'
 import { shares } from '#shared/schema/shares.ts'
 
 type Context = Pick<ServiceContext, 'config' | 'db' | 'now'>

@@ -2,7 +2,7 @@
 import { inArray, sql } from 'drizzle-orm'
 import type { WebPushProgress } from '#shared/contracts/messages.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { pushDeliveries } from '#shared/schema/push.ts'
+import { pushDeliveries } from '#shared/schema/messages.ts'
 
 export const NO_DELIVERIES: WebPushProgress = { sent: 0, waiting: 0, failed: 0 }
 

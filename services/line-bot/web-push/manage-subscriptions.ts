@@ -13,7 +13,7 @@ import { conflict, invalid, notFound } from '#shared/http/errors.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { pushSubscriptions } from '#shared/schema/push.ts'
+import { pushSubscriptions } from '#shared/schema/messages.ts'
 import { isAllowedService } from './push-service.ts'
 
 type Row = typeof pushSubscriptions.$inferSelect

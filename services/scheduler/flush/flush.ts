@@ -10,7 +10,7 @@ import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/buffer/l
 import { storeCounters } from '#shared/ledger/stored-counters.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
-import { flushes } from '#shared/schema/flushing.ts'
+import { flushes } from '#shared/schema/points.ts'
 import { ensureDayPartitions } from '../day-partitions.ts'
 import { type FlushLock, acquireFlushLock } from './flush-lock.ts'
 import type { FlushContext } from './flush-context.ts'

@@ -4,7 +4,7 @@ import type { Submission, Verdict } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { countVerdict } from '#shared/ledger/counted-admission.ts'
 import type { Count } from '#shared/ledger/process-counters.ts'
-import { storeUnavailable } from '../admit/admit-with-timeout.ts'
+import { storeUnavailable } from '../admit/admission.ts'
 import type { OfflineAdmission } from './decide-without-kv.ts'
 import type { JournalRecovery } from './journal-recovery.ts'
 

@@ -1,19 +1,51 @@
-/** Requeues a dead letter, or drops it. */
-import { and, eq } from 'drizzle-orm'
+/** Points that the database has refused, latest first. */
+import { desc, eq, lt, and } from 'drizzle-orm'
+import { z } from 'zod'
+import type { ServiceContext } from '#shared/runtime/context.ts'
+import { type PageQuery, time, isUserId } from '#shared/contracts/fields.ts'
+import type { DeadLetter, Replayed } from '#shared/contracts/ledger.ts'
+import { notFound, conflict } from '#shared/http/errors.ts'
+import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/http/pagination.ts'
+import { deadLetters } from '#shared/schema/points.ts'
 import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { readStamp } from '#shared/buffer/point.ts'
 import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { conflict } from '#shared/http/errors.ts'
-import type { Replayed } from '#shared/contracts/ledger.ts'
-import { isUserId } from '#shared/contracts/fields.ts'
 import { type Kv, partitionOf, userHash } from '#shared/kv/kv.ts'
 import { countPoints } from '#shared/ledger/stored-counters.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 import { readGeneration, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
-import { deadLetters } from '#shared/schema/flushing.ts'
-import { deadLetterNotFound } from './list-dead-letters.ts'
+
+const LIST = 'dead-letters'
+
+const shown = ({ createdAt, ...letter }: typeof deadLetters.$inferSelect): DeadLetter => ({
+  ...letter,
+  refused_at: time(createdAt.getTime()),
+})
+
+export async function listDeadLetters({ db }: ServiceContext, { limit, cursor }: PageQuery) {
+  const before = cursor === undefined ? null : decodeCursor(LIST, cursor, z.tuple([RowId]))[0]
+  const rows = await db.read(() =>
+    db.orm
+      .select()
+      .from(deadLetters)
+      .where(before === null ? undefined : lt(deadLetters.id, before))
+      .orderBy(desc(deadLetters.id))
+      .limit(limit + 1),
+  )
+  return pageOf(rows, limit, shown, ({ id }) => encodeCursor(LIST, [id]))
+}
+
+const deadLetterNotFound = (id: number) => notFound(`There is no dead letter with the number ${id}.`)
+
+/** @throws Refusal 404 */
+export async function readDeadLetter({ db }: ServiceContext, id: number): Promise<DeadLetter> {
+  const [row] = await db.read(() => db.orm.select().from(deadLetters).where(eq(deadLetters.id, id)))
+  if (row === undefined) throw deadLetterNotFound(id)
+  return shown(row)
+}
+
+// Requeues a dead letter, or drops it.
 
 type Letter = typeof deadLetters.$inferSelect
 

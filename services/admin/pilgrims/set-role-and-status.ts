@@ -1,20 +1,56 @@
-/** Roles of people. Assignments decide the audiences of messages, not access. */
-import { and, asc, eq, gt, sql } from 'drizzle-orm'
-import { z } from 'zod'
-import type { Writer } from '#shared/bus/outbox.ts'
+/** Operators may set any participant status. Only pilgrims themselves can not change completed. */
+import { eq, and, asc, gt, sql } from 'drizzle-orm'
 import { audit } from '#shared/security/audit-log.ts'
 import { type Operator, ROLE_LEVEL } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
+import type { SetParticipantRequest, AssignRoleAnswer, AssignRoleRequest } from '#shared/contracts/reports.ts'
+import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { endShares } from '#shared/pilgrims/shares.ts'
+import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
+import { pilgrims } from '#shared/schema/profiles.ts'
+import { unknownPilgrim } from './audit-look.ts'
+import { z } from 'zod'
+import type { Writer } from '#shared/bus/outbox.ts'
 import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
-import type { AssignRoleAnswer, AssignRoleRequest } from '#shared/contracts/reports.ts'
 import { forbidden } from '#shared/http/errors.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
 import { roleAssignments } from '#shared/schema/operations.ts'
-import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
-import { lockPersonUnlessErased, lockPerson } from '#shared/pilgrims/person-lock.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
-import { unknownPilgrim } from './audit-look.ts'
-import { isOnlyPending } from './only-pending.ts'
+import { lockPersonUnlessErased, lockPerson, isBeingErased } from '#shared/pilgrims/person-lock.ts'
+
+/**
+ * Sets the status, also of a pilgrim who is known only in the buffer. The same status again changes nothing.
+ * @throws Refusal 404 for an unknown pilgrim; KvUnavailable when the live map has to change, and then nothing is stored
+ */
+export async function setUserStatus(
+  context: ServiceContext,
+  operator: Operator,
+  userId: string,
+  { status }: SetParticipantRequest,
+  requestId: string,
+): Promise<ParticipantStatusAnswer> {
+  const { db, kv, now } = context
+  const nowMs = now()
+  const mine = eq(pilgrims.userId, userId)
+  const onlyPending = await isOnlyPending(context, userId)
+  await db.orm.transaction(async (tx) => {
+    if (onlyPending) await ensurePilgrim(tx, userId, nowMs)
+    const [held] = await tx.select().from(pilgrims).where(mine).for('update')
+    if (held === undefined) throw unknownPilgrim(userId)
+    if (held.participantStatus !== status) {
+      await tx
+        .update(pilgrims)
+        .set({ participantStatus: status, updatedAt: new Date(now()) })
+        .where(mine)
+      if (status === 'withdrawn') await endShares(tx, userId)
+      await audit(tx, operator, 'set-user-status', { user_id: userId, status }, requestId, now())
+    }
+    await updateLiveMapPresence(kv, userId, held, { ...held, participantStatus: status })
+  })
+  return { userId, participant_status: status }
+}
+
+// Roles of people. Assignments decide the audiences of messages, not access.
 
 /**
  * Assigns, changes or removes a role.
@@ -95,4 +131,16 @@ export async function listRoles({ db }: ServiceContext, { limit, cursor }: PageQ
     }),
     ({ assignment }) => encodeCursor(LIST, [assignment.userId]),
   )
+}
+
+// Tells of pilgrims who are known only in the buffer.
+
+/** Whether a pilgrim has pending points and no row yet, so that an operator's write has to make it. @throws KvUnavailable */
+async function isOnlyPending(
+  { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
+  userId: string,
+): Promise<boolean> {
+  const mine = eq(pilgrims.userId, userId)
+  const [stored] = await db.read(() => db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(mine))
+  return stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db.orm, userId))
 }

@@ -14,7 +14,7 @@ import {
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { countRefusal, countVerdict, countingAdmission } from '#shared/ledger/counted-admission.ts'
 import type { ProcessCounters } from '#shared/ledger/process-counters.ts'
-import { admitOrThrow, answerWithin, type Admit, createAdmitWithTimeout, storeFull } from './admit/admission.ts'
+import { admitOrThrow, answerWithin, type Admit, createAdmission, storeFull } from './admit/admission.ts'
 import type { Journal } from './journal/journal.ts'
 import { MEMORY_CEILING } from './memory-ceiling.ts'
 import { createJournalFallback } from './journal/admit-to-journal.ts'
@@ -65,7 +65,7 @@ export function createBuffer(options: BufferOptions): Buffer {
   const offline = createOfflineAdmission(rules, now)
   const recovery = createJournalRecovery({ kv, journal, rules, log })
   const toJournal = createJournalFallback(offline, recovery, counters.count, log)
-  const admit = createAdmitWithTimeout(kv, rules, prime, offline.learn)
+  const admit = createAdmission(kv, rules, prime, offline.learn)
   const watch = watchKv(options, offline.learn)
   let isOpen = true
 

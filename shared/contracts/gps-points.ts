@@ -11,7 +11,7 @@ export const SentTime = z.union([z.number(), z.string().max(64, { error: SENT_TI
 })
 export type SentTime = z.infer<typeof SentTime>
 
-/** A GPS point in a request, after `foldPointAliases` has renamed its aliases. */
+/** A GPS point in a request, after `normalizePointAliases` has renamed its aliases. */
 export const GpsPoint = z.object({
   lat: Latitude,
   lng: Longitude,

@@ -56,7 +56,7 @@ export class ResponseCache {
   /** Approximately in order of expiry. */
   readonly #entries = new Map<string, Entry>()
 
-  /** @param keepMs lifetime, from the start of the computation, in milliseconds */
+  /** @param cacheMs lifetime, from the start of the computation, in milliseconds */
   constructor(
     private readonly cacheMs: number,
     private readonly now: () => number,

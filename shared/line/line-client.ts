@@ -178,7 +178,7 @@ function createMenus(
 
 /** LINE did not answer in time; it is unknown whether the call took effect. */
 class LineTimeout extends LoggableError {
-  override name = 'LineSilent'
+  override name = 'LineTimeout'
 }
 
 /** Waits for a call, at most `ms` milliseconds. */

@@ -131,7 +131,7 @@ export const cellTiles = pgTable(
     users: integer('users').notNull(),
     /** Counts by cell, packed by `packCounts`. */
     counts: bytes('counts').notNull(),
-    /** Pilgrims by cell, for tiles that determine front and tail (`tellsEnds`); null for other tiles. */
+    /** Pilgrims by cell, for tiles that determine front and tail (`storesPeople`); null for other tiles. */
     people: bytes('people'),
   },
   (table) => [primaryKey({ columns: [table.zoom, table.span, table.start, table.y, table.x] })],

@@ -39,7 +39,7 @@ export async function lockOutWriters(tx: Writer, userId: string): Promise<void> 
   await tx.execute(sql`SELECT FROM pilgrim_totals WHERE user_id = ${userId} FOR UPDATE`)
 }
 
-/** Deletes a person's rows and stores their sums anonymously. The transaction must hold `lockOut`. */
+/** Deletes a person's rows and stores their sums anonymously. The transaction must hold `lockOutWriters`. */
 export async function eraseRows(tx: Writer, userId: string, calendar: Calendar): Promise<ErasedRows> {
   const walked = (await storeAnonymousTotals(tx, userId, calendar)) || (await hasReported(tx, userId))
   const screenshots = await ownScreenshots(tx, userId)

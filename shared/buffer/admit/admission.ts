@@ -32,7 +32,7 @@ export const storeFull = () =>
  * @param prime reads the status from the database and writes it to the kv; called when the kv has none
  * @param learn called with the status that each verdict implies; null: the kv has lost it, and no older one is valid
  */
-export function createAdmitWithTimeout(
+export function createAdmission(
   kv: Kv,
   rules: AdmissionRules,
   prime: () => Promise<VersionedStatus>,
@@ -96,7 +96,7 @@ export function createDirectAdmission(options: {
   /** Reads the status from the database and writes it to the kv. */
   readonly prime: () => Promise<VersionedStatus>
 }): (submission: Submission) => Promise<Verdict> {
-  const admit = createAdmitWithTimeout(options.kv, options.rules, options.prime)
+  const admit = createAdmission(options.kv, options.rules, options.prime)
   return countingAdmission(options.counters.count, (submission) => admitOrThrow(admit, submission))
 }
 

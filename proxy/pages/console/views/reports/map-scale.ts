@@ -25,7 +25,7 @@ export function scaleBar(view: View): { readonly km: number; readonly px: number
   return { km, px: km / each }
 }
 
-/** @param at the corner in which the bar ends, CSS pixels */
+/** The bar ends in the corner at `right`, `bottom`, in CSS pixels. */
 export function drawScale(
   context: CanvasRenderingContext2D,
   view: View,

@@ -143,7 +143,7 @@ export interface Carbon {
   by_day: {
     km: number
     kg: number
-    day: string
+    day: Day
   }[]
   consumption: {
     water: number
@@ -1473,7 +1473,7 @@ export interface Timeline {
     pilgrims: number
     km: number
     carbon_kg: number
-    day: string
+    day: Day
   }[]
   hours: {
     points: number

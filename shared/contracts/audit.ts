@@ -11,15 +11,15 @@ export const AuditEntry = z.object({
   id: z.int(),
   at: Time,
   role: AuditRole,
-  token_name: z.string(),
-  token_fingerprint: z.string(),
-  action: z.string(),
+  token_name: z.string().meta({ examples: ['lin'] }),
+  token_fingerprint: z.string().meta({ examples: ['5e884898'] }),
+  action: z.string().meta({ examples: ['set-status'] }),
   details: z.record(z.string(), z.unknown()),
   display_name: z
     .string()
     .nullable()
     .describe('Present name of the pilgrim of details.user_id; null: there is none, or without a name'),
-  request_id: z.string(),
+  request_id: z.string().meta({ examples: ['0f6f9c1e-6d0b-4c5e-9a55-5a3a2c1f7a10'] }),
 })
 export type AuditEntry = z.infer<typeof AuditEntry>
 

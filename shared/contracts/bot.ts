@@ -45,7 +45,9 @@ export const LineEvent = z.looseObject({
 export type LineEvent = z.infer<typeof LineEvent>
 
 /** The envelope of webhook events. Each event is parsed separately, so an invalid one does not affect the others. */
-export const LineDelivery = z.looseObject({ events: z.array(z.unknown()) })
+export const LineDelivery = z.looseObject({
+  events: z.array(z.unknown()).meta({ examples: [[{ type: 'follow', source: { type: 'user' } }]] }),
+})
 
 export const MenuStatus = z.object({
   configured: z.boolean(),
@@ -63,7 +65,13 @@ export type MenuStatus = z.infer<typeof MenuStatus>
 
 export const MenuDeployment = z.object({
   skipped: z.boolean().describe('True without LINE credentials'),
-  menus: z.array(z.object({ language: Language, menu_id: z.string(), changed: z.boolean() })),
+  menus: z.array(
+    z.object({
+      language: Language,
+      menu_id: z.string().meta({ examples: ['richmenu-0a1b2c'] }),
+      changed: z.boolean(),
+    }),
+  ),
 })
 export type MenuDeployment = z.infer<typeof MenuDeployment>
 

@@ -7,11 +7,12 @@ import { UserId } from './fields.ts'
 export const CARD_SIZE = { width: 1_200, height: 630 } as const
 
 export const CardAnswer = z.object({
-  url: z.string(),
+  url: z.string().meta({ examples: ['https://event.example/api/event/og/w-5hk3q7d2m9x0c4v8b1n6r2t7ye.png'] }),
   width: z.int(),
   height: z.int(),
   etag: z
     .string()
+    .meta({ examples: ['"1k2m3n4p"'] })
     .describe(
       'The picture’s ETag as in its header, with the quotes; it changes only when the picture changes',
     ),
@@ -38,7 +39,7 @@ export const cardEndpoint = endpoint({
   path: '/api/event/og/:file',
   service: 'feedback-media',
   summary: 'The current share card, redrawn when its content has changed. The file is <userId>.png',
-  params: z.object({ file: z.string() }),
+  params: z.object({ file: z.string().meta({ examples: ['w-5hk3q7d2m9x0c4v8b1n6r2t7ye.png'] }) }),
   data: z.string().describe('The picture'),
   media: 'image/png',
   errors: ['not-found', 'rate-limited'],

@@ -11,7 +11,9 @@ export const ClustersQuery = z.object({
   zoom: Zoom.default(10).describe(
     'Zoom of the cells: 0.2° wide at 6, half as wide at each further zoom up to 18',
   ),
-  bbox: BoundingBox.optional().describe('west,south,east,north: cells inside it or on its edge'),
+  bbox: BoundingBox.optional()
+    .meta({ examples: ['120,23,121,25'] })
+    .describe('west,south,east,north: cells inside it or on its edge'),
   since: Instant.optional().describe('Counts points and latest positions from the start of this hour on'),
   until: Instant.optional().describe(
     'Counts only up to the start of this hour: users are those whose latest position of all is in this time',
@@ -30,7 +32,10 @@ const Position = z.tuple([Longitude, Latitude])
 
 export const CellFeature = z.object({
   type: z.literal('Feature'),
-  id: z.string().describe('zoom/x/y of the cell'),
+  id: z
+    .string()
+    .meta({ examples: ['12/54/12'] })
+    .describe('zoom/x/y of the cell'),
   geometry: z.object({
     type: z.literal('Polygon'),
     coordinates: z.array(z.array(Position)).describe('The square of the cell'),

@@ -38,9 +38,18 @@ export const docsScriptEndpoint = endpoint({
 
 /** What is at the address without a path. */
 export const Index = z.object({
-  name: z.string().describe('Name of the event'),
-  docs: z.string().describe('The page that documents this API'),
-  openapi: z.string().describe('The OpenAPI document'),
+  name: z
+    .string()
+    .meta({ examples: ['白沙屯媽祖進香'] })
+    .describe('Name of the event'),
+  docs: z
+    .string()
+    .meta({ examples: ['https://event.example/api/event/docs'] })
+    .describe('The page that documents this API'),
+  openapi: z
+    .string()
+    .meta({ examples: ['https://event.example/api/event/openapi.json'] })
+    .describe('The OpenAPI document'),
 })
 export type Index = z.infer<typeof Index>
 

@@ -95,6 +95,16 @@ export interface Endpoint<
   readonly headers: Readonly<Record<string, string>>
   /** Status codes of errors that are answered with a page, where a success is a page. */
   readonly errorPages: readonly number[]
+  /**
+   * What the documentation's example says beyond the examples of the fields. Its objects need only the fields that
+   * differ; the answer of a stream is its text.
+   */
+  readonly example: {
+    readonly params?: Readonly<Record<string, string | number>>
+    readonly query?: Readonly<Record<string, string | number>>
+    readonly body?: unknown
+    readonly answer?: unknown
+  }
   /** Schemas of error bodies that differ from `ErrorBody`, by status. */
   readonly refusals: Readonly<Record<number, z.ZodType>>
 }
@@ -155,6 +165,7 @@ export function endpoint<
     sent: {},
     errorPages: [],
     refusals: {},
+    example: {},
     ...given,
   }
 }

@@ -25,8 +25,14 @@ export const FeedbackRequest = z.object({
     .uuid()
     .nullish()
     .describe('A random id that the client gives this report. Sent again with it, a report is stored once'),
-  category: text(100).trim().min(1),
-  description: text(2_000).trim().min(1),
+  category: text(100)
+    .trim()
+    .min(1)
+    .meta({ examples: ['route'] }),
+  description: text(2_000)
+    .trim()
+    .min(1)
+    .meta({ examples: ['The water station after the bridge is closed.'] }),
   screenshot_url: optionalText(2_000)
     .pipe(HttpsUrl.nullable())
     .describe('URL from the answer of feedback-upload'),
@@ -47,8 +53,8 @@ export type FeedbackRequest = z.infer<typeof FeedbackRequest>
 /** The public form of an item, without personal data. */
 export const BoardItem = z.object({
   id: z.int(),
-  category: z.string(),
-  description: z.string(),
+  category: z.string().meta({ examples: ['route'] }),
+  description: z.string().meta({ examples: ['The water station after the bridge is closed.'] }),
   status: FeedbackStatus,
   created_at: Time,
   updated_at: Time,
@@ -92,7 +98,7 @@ export type FeedbackQuery = z.infer<typeof FeedbackQuery>
 
 export const FeedbackUpdate = z
   .object({
-    status: FeedbackStatus.nullish(),
+    status: FeedbackStatus.nullish().meta({ examples: ['fixed'] }),
     admin_note: text(2_000).nullish().describe('An empty note clears it'),
     seen: z
       .object({ status: FeedbackStatus, admin_note: text(2_000).nullable() })
@@ -108,9 +114,23 @@ export const FeedbackUpdate = z
 export type FeedbackUpdate = z.infer<typeof FeedbackUpdate>
 
 /** A screenshot in JSON, for clients that cannot send bytes. */
-export const ScreenshotUpload = z.object({ image: z.string().describe('Base64, or a data URL') })
+export const ScreenshotUpload = z.object({
+  image: z
+    .string()
+    .meta({
+      examples: [
+        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+      ],
+    })
+    .describe('Base64, or a data URL'),
+})
 
-export const Screenshot = z.object({ filename: z.string(), url: z.string() })
+export const Screenshot = z.object({
+  filename: z.string().meta({ examples: ['3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'] }),
+  url: z.string().meta({
+    examples: ['https://event.example/api/event/feedback-image/3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'],
+  }),
+})
 export type Screenshot = z.infer<typeof Screenshot>
 
 export const submitFeedbackEndpoint = endpoint({
@@ -188,7 +208,7 @@ export const screenshotEndpoint = endpoint({
   path: '/api/event/feedback-image/:file',
   service: 'feedback-media',
   summary: 'An uploaded screenshot; the file is <name>.png',
-  params: z.object({ file: z.string() }),
+  params: z.object({ file: z.string().meta({ examples: ['3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'] }) }),
   data: z.string().describe('The image'),
   media: 'image/png',
   errors: ['not-found'],

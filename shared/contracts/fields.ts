@@ -65,10 +65,14 @@ const USER_ID_RULE = 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ - (and 
 export const isUserId = (id: string): boolean =>
   /^[A-Za-z0-9_.:@-]{1,128}$/.test(id) && id !== '.' && id !== '..'
 
+/** The day of all examples. The document of a running service has the day before, so that the requests can be tried. */
+export const EXAMPLE_DAY = '2026-04-12'
+
 /** A pilgrim's id, assigned by a phone client or by LINE. */
 export const UserId = z
   .string({ error: ({ input }) => ((input ?? null) === null ? 'is missing' : USER_ID_RULE) })
   .refine(isUserId, { error: USER_ID_RULE })
+  .meta({ examples: ['w-5hk3q7d2m9x0c4v8b1n6r2t7ye'] })
 export type UserId = z.infer<typeof UserId>
 
 /** Describes an id in what volunteers read. */
@@ -79,7 +83,7 @@ export const HIDDEN_ID =
 export const USER_ID_ALIASES = ['user_id', 'userId', 'line_user_id'] as const
 
 /** ISO 8601 UTC with milliseconds and Z: the form of every time that this API writes. */
-export const Time = z.iso.datetime({ precision: 3 })
+export const Time = z.iso.datetime({ precision: 3 }).meta({ examples: [`${EXAMPLE_DAY}T01:30:00.000Z`] })
 export type Time = z.infer<typeof Time>
 
 /** Formats epoch milliseconds as `Time`. */
@@ -98,11 +102,19 @@ export const Instant = z.iso
   })
 
 /** A day of the event's time zone, `YYYY-MM-DD`. */
-export const Day = z.iso.date()
+export const Day = z.iso.date().meta({ examples: [EXAMPLE_DAY] })
 export type Day = z.infer<typeof Day>
 
-export const Latitude = z.number().min(-90).max(90)
-export const Longitude = z.number().min(-180).max(180)
+export const Latitude = z
+  .number()
+  .min(-90)
+  .max(90)
+  .meta({ examples: [24.1477] })
+export const Longitude = z
+  .number()
+  .min(-180)
+  .max(180)
+  .meta({ examples: [120.6736] })
 
 /** Zoom of map cells: a cell is 0.2° wide at 6, and half as wide at each further zoom. */
 export const Zoom = z

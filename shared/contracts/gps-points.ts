@@ -1,14 +1,26 @@
 /** GPS points as clients send them: a check-in, and a batch of track points. */
 import { z } from 'zod'
-import { Latitude, Longitude, MAX_POINTS, MAX_SOURCE, Measure, Mode, Source, UserId } from './fields.ts'
+import {
+  EXAMPLE_DAY,
+  Latitude,
+  Longitude,
+  MAX_POINTS,
+  MAX_SOURCE,
+  Measure,
+  Mode,
+  Source,
+  UserId,
+} from './fields.ts'
 
 /** The error message for any other form. */
 export const SENT_TIME_RULE = 'must be ISO 8601 with a zone, epoch milliseconds, or YYYY:MM:DD HH:MM:SS'
 
 /** A timestamp in a request: ISO 8601 with zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS`. */
-export const SentTime = z.union([z.number(), z.string().max(64, { error: SENT_TIME_RULE })], {
-  error: SENT_TIME_RULE,
-})
+export const SentTime = z
+  .union([z.number(), z.string().max(64, { error: SENT_TIME_RULE })], {
+    error: SENT_TIME_RULE,
+  })
+  .meta({ examples: [`${EXAMPLE_DAY}T01:30:00.000Z`] })
 export type SentTime = z.infer<typeof SentTime>
 
 /** A GPS point in a request, after `normalizePointAliases` has renamed its aliases. */
@@ -16,7 +28,9 @@ export const GpsPoint = z.object({
   lat: Latitude,
   lng: Longitude,
   timestamp: SentTime.nullish(),
-  accuracy: Measure.nullish().describe('metres'),
+  accuracy: Measure.nullish()
+    .meta({ examples: [8] })
+    .describe('metres'),
   altitude: Measure.nullish().describe('metres'),
   speed: Measure.nullish().describe(
     'km/h as measured by the phone; stored only, because the mode follows from the segment’s speed',

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { endpoint, type Endpoint } from './endpoint.ts'
+import { EXAMPLE_DAY } from './fields.ts'
 
 /** Maximum size of a body: a batch of Overland is 200 points of about 600 bytes, and the app allows 1,000 points. */
 export const INGEST_BYTES = 1_048_576
@@ -15,15 +16,26 @@ export type IngestRejection =
   /** A ping: the time is now, but the place is an old one. */
   | 'old-place'
 
-const Params = z.object({ key: z.string().describe('The tracker’s key') })
+const Params = z.object({
+  key: z
+    .string()
+    .meta({ examples: ['q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a'] })
+    .describe('The tracker’s key'),
+})
 
 /** A message of OwnTracks; any `_type` but `location` is answered and not stored. */
 export const OwnTracksMessage = z
   .looseObject({
-    _type: z.string().describe('location; other messages are not stored'),
-    lat: z.number(),
-    lon: z.number(),
-    tst: z.number().describe('Time of the fix, epoch seconds'),
+    _type: z
+      .string()
+      .meta({ examples: ['location'] })
+      .describe('location; other messages are not stored'),
+    lat: z.number().meta({ examples: [24.1477] }),
+    lon: z.number().meta({ examples: [120.6736] }),
+    tst: z
+      .number()
+      .meta({ examples: [1_775_957_400] })
+      .describe('Time of the fix, epoch seconds'),
     acc: z.number().describe('metres'),
     alt: z.number().describe('metres'),
     vel: z.number().describe('km/h; 0 is unknown'),
@@ -35,10 +47,18 @@ export const OwnTracksMessage = z
 export const OverlandBatch = z.looseObject({
   locations: z.array(
     z.looseObject({
-      geometry: z.looseObject({ coordinates: z.array(z.number()).describe('longitude, latitude') }),
+      geometry: z.looseObject({
+        coordinates: z
+          .array(z.number())
+          .meta({ examples: [[120.6736, 24.1477]] })
+          .describe('longitude, latitude'),
+      }),
       properties: z
         .looseObject({
-          timestamp: z.string().describe('ISO 8601'),
+          timestamp: z
+            .string()
+            .meta({ examples: [`${EXAMPLE_DAY}T01:30:00Z`] })
+            .describe('ISO 8601'),
           altitude: z.number().describe('metres'),
           speed: z.number().describe('m/s; negative is unknown'),
           horizontal_accuracy: z.number().describe('metres; negative is unknown'),
@@ -52,9 +72,18 @@ export const OverlandBatch = z.looseObject({
 const parameters = (speed: string) =>
   z
     .looseObject({
-      lat: z.string().describe('degrees'),
-      lon: z.string().describe('degrees'),
-      timestamp: z.string().describe('Epoch seconds or milliseconds, or ISO 8601'),
+      lat: z
+        .string()
+        .meta({ examples: ['24.1477'] })
+        .describe('degrees'),
+      lon: z
+        .string()
+        .meta({ examples: ['120.6736'] })
+        .describe('degrees'),
+      timestamp: z
+        .string()
+        .meta({ examples: [`${EXAMPLE_DAY}T01:30:00Z`] })
+        .describe('Epoch seconds or milliseconds, or ISO 8601'),
       accuracy: z.string().describe('metres; 0 and below is unknown'),
       altitude: z.string().describe('metres'),
       speed: z.string().describe(`${speed}; below 0 is unknown`),
@@ -70,11 +99,14 @@ export const TrackerParameters = parameters('m/s')
 /** A position of Traccar Client 9. */
 export const TraccarLocation = z.looseObject({
   location: z.looseObject({
-    timestamp: z.string().describe('ISO 8601'),
+    timestamp: z
+      .string()
+      .meta({ examples: [`${EXAMPLE_DAY}T01:30:00Z`] })
+      .describe('ISO 8601'),
     coords: z
       .looseObject({
-        latitude: z.number(),
-        longitude: z.number(),
+        latitude: z.number().meta({ examples: [24.1477] }),
+        longitude: z.number().meta({ examples: [120.6736] }),
         accuracy: z.number().describe('metres'),
         altitude: z.number().describe('metres'),
         speed: z.number().describe('m/s; −1 is unknown'),
@@ -85,7 +117,10 @@ export const TraccarLocation = z.looseObject({
 
 /** Success: the points are durable, or will never be taken. */
 export const IngestAnswer = z.object({ result: z.literal('ok') })
-export const OwnTracksAnswer = z.array(z.never()).max(0)
+export const OwnTracksAnswer = z
+  .array(z.never())
+  .max(0)
+  .meta({ examples: [[]] })
 
 const common = {
   service: 'tracking',

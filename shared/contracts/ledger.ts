@@ -37,12 +37,19 @@ export const ledgerEndpoint = endpoint({
 
 export const DeadLetter = z.object({
   id: z.int(),
-  userId: z.string(),
+  userId: z.string().meta({ examples: ['w-5hk3q7d2m9x0c4v8b1n6r2t7ye'] }),
   field: z
     .string()
+    .meta({ examples: ['t1775957430000'] })
     .describe('Key in the pilgrim’s buffer: kind (c or t) and timestamp in epoch milliseconds'),
-  value: z.string().describe('The point as the buffer stored it'),
-  reason: z.string().describe('The last error message of the database'),
+  value: z
+    .string()
+    .meta({ examples: ['[0,1775957430000,24.1481,120.6731,1]'] })
+    .describe('The point as the buffer stored it'),
+  reason: z
+    .string()
+    .meta({ examples: ['new row violates check constraint'] })
+    .describe('The last error message of the database'),
   refusals: z.int().describe('Number of refusals'),
   refused_at: Time,
 })
@@ -112,6 +119,7 @@ export const dropDeadLetterEndpoint = endpoint({
   params: DeadLetterId,
   data: z.object({ id: z.int() }),
   errors: ['not-found'],
+  example: { params: { id: 2 }, answer: { id: 2 } },
 })
 
 export const Flushed = z.object({

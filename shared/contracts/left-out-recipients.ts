@@ -10,7 +10,7 @@ export type LeftOutReason = z.infer<typeof LeftOutReason>
 
 export const LeftOutRecipientsQuery = PageQuery.extend({
   message: z.uuid().optional().describe('Id of a message, whose audience it is'),
-  audience: Audience.optional(),
+  audience: Audience.optional().meta({ examples: ['participants'] }),
   hours: HoursOfQuery.optional().describe('For inactive: hours without a point; 24 unless given'),
 }).superRefine((given, context) => {
   const refuse = (field: string, message: string) =>
@@ -23,7 +23,7 @@ export const LeftOutRecipientsQuery = PageQuery.extend({
 export type LeftOutRecipientsQuery = z.infer<typeof LeftOutRecipientsQuery>
 
 export const LeftOutRecipient = z.object({
-  userId: z.string(),
+  userId: z.string().meta({ examples: ['U33333333333333333333333333333333'] }),
   display_name: z.string().nullable(),
   reason: LeftOutReason.describe('Why LINE does not reach this person'),
   devices: z.int().describe('Number of devices that get the message by Web Push all the same'),

@@ -62,10 +62,13 @@ export type MapTotals = z.infer<typeof MapTotals>
 /** Fields that a delta leaves out while they are unchanged. */
 const State = z.object({
   event: z.object({
-    name: z.string(),
+    name: z.string().meta({ examples: ['白沙屯媽祖進香'] }),
     starts_at: Time.nullable(),
     ends_at: Time.nullable(),
-    time_zone: z.string().describe('IANA zone of the event'),
+    time_zone: z
+      .string()
+      .meta({ examples: ['Asia/Taipei'] })
+      .describe('IANA zone of the event'),
     crowd: z.int().describe('Fewest pilgrims in a cell'),
     route: z
       .string()
@@ -141,7 +144,7 @@ export const mapEndpoint = endpoint({
 })
 
 export const MapStation = z.object({
-  name: z.string(),
+  name: z.string().meta({ examples: ['拱天宮'] }),
   names: z
     .record(z.string(), z.string())
     .describe('Names in other languages, by language: zh-Hant, zh-Hans, en, ja'),

@@ -27,11 +27,13 @@ export interface Recipients {
 }
 
 /** LINE accepts at most 5,000 characters. */
-const MessageText = text(5_000).refine((given) => given.trim() !== '', { error: 'must not be blank' })
+const MessageText = text(5_000)
+  .refine((given) => given.trim() !== '', { error: 'must not be blank' })
+  .meta({ examples: ['下午三點後有雷雨，請就近休息。'] })
 
 export const PushRequest = z
   .object({
-    audience: Audience.nullish(),
+    audience: Audience.nullish().meta({ examples: ['all'] }),
     hours: z
       .int()
       .min(1)
@@ -101,10 +103,13 @@ export const WebPushProgress = z.object({
 })
 export type WebPushProgress = z.infer<typeof WebPushProgress>
 
-const NamedPerson = z.object({ userId: z.string(), display_name: z.string().nullable() })
+const NamedPerson = z.object({
+  userId: z.string().meta({ examples: ['U11111111111111111111111111111111'] }),
+  display_name: z.string().nullable(),
+})
 
 export const PushProgress = z.object({
-  id: z.string(),
+  id: z.string().meta({ examples: ['6f1c2b9a-4d3e-4f5a-8b7c-9d0e1f2a3b4c'] }),
   cause: Cause,
   audience: z.record(z.string(), z.unknown()),
   state: z.enum(['sending', 'sent', 'skipped']).describe('skipped: LINE is not configured'),
@@ -117,7 +122,13 @@ export const PushProgress = z.object({
   left_out: ExcludedRecipients,
   web_push: WebPushProgress.describe('Devices, beside the recipients of LINE'),
   faults: z
-    .array(z.object({ detail: z.string(), recipients: z.int(), people: z.array(NamedPerson).max(20) }))
+    .array(
+      z.object({
+        detail: z.string().meta({ examples: ['The user has blocked the account'] }),
+        recipients: z.int(),
+        people: z.array(NamedPerson).max(20),
+      }),
+    )
     .describe('The most frequent errors, each with up to 20 people'),
   created_at: Time,
   created_by: z.string().nullable(),
@@ -153,9 +164,12 @@ export const Texts = z.object({
 export type Texts = z.infer<typeof Texts>
 
 export const NotificationSlot = z.object({
-  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
-    error: 'must have 1 to 63 lower-case letters a-z, digits and hyphens, such as morning-2',
-  }),
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, {
+      error: 'must have 1 to 63 lower-case letters a-z, digits and hyphens, such as morning-2',
+    })
+    .meta({ examples: ['morning'] }),
   enabled: z.boolean().default(true),
   hour: z.int().min(0).max(23).describe('Hour of the day in the event’s time zone'),
   dates: z.array(Day).min(1).max(366).nullable().default(null).describe('null: every day of the event'),

@@ -6,7 +6,10 @@ import { ActivityStatus, Role, text, Time } from './fields.ts'
 export const CallerRole = z.object({
   role: Role,
   level: z.int().min(1).max(3),
-  name: z.string().describe('Name of the token, which identifies its holder'),
+  name: z
+    .string()
+    .meta({ examples: ['lin'] })
+    .describe('Name of the token, which identifies its holder'),
 })
 export type CallerRole = z.infer<typeof CallerRole>
 
@@ -70,7 +73,7 @@ export const Health = z.object({
 export type Health = z.infer<typeof Health>
 
 /** The report, both inside the envelope and at the top level, where uptime monitors expect it. */
-export const HealthAnswer = Health.extend({ ok: z.boolean(), data: Health })
+export const HealthAnswer = Health.extend({ ok: z.boolean().meta({ examples: [true] }), data: Health })
 export type HealthAnswer = z.infer<typeof HealthAnswer>
 
 export const roleEndpoint = endpoint({

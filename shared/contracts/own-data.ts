@@ -28,13 +28,19 @@ const OwnDay = z.object({
   carbon_kg: z.number().describe('Of the recorded way, without self-reported kilometres'),
 })
 
-const Place = { lat: z.number(), lng: z.number() }
+const Place = {
+  lat: z.number().meta({ examples: [24.1477] }),
+  lng: z.number().meta({ examples: [120.6736] }),
+}
 
 /** A stretch on which every counted segment was emission-free, or every one had the same motorised mode. */
 const Stretch = z.object({
   from: Time,
   to: Time,
-  mode: z.string().describe('Mode that the carbon was computed with'),
+  mode: z
+    .string()
+    .meta({ examples: ['walk'] })
+    .describe('Mode that the carbon was computed with'),
   inferred: z
     .boolean()
     .describe('The phone named no mode, so the speed decided: above 15 km/h counts as a bus'),

@@ -8,6 +8,7 @@ export const PrivacyRequest = z.object({
   agreed: z
     .boolean()
     .nullish()
+    .meta({ examples: [true] })
     .transform((agreed) => agreed ?? true),
   version: text(100).nullish(),
 })

@@ -27,13 +27,19 @@ export const PendingPoints = z
 
 export const Profile = z.object({
   userId: UserId,
-  display_name: z.string().nullable(),
+  display_name: z
+    .string()
+    .meta({ examples: ['阿明'] })
+    .nullable(),
   picture_url: z.string().nullable(),
   level: z.int().min(1).max(9),
-  level_name: z.object({ zh: z.string(), en: z.string() }),
-  icon: z.string(),
+  level_name: z
+    .object({ zh: z.string(), en: z.string() })
+    .meta({ examples: [{ zh: '初行者', en: 'Beginner' }] }),
+  icon: z.string().meta({ examples: ['🌱'] }),
   km: z
     .number()
+    .meta({ examples: [12.34] })
     .describe(
       'Others get it rounded down while the event runs: whole kilometres below 10, whole fives above',
     ),
@@ -42,9 +48,16 @@ export const Profile = z.object({
     .object({ level: z.int(), km_needed: z.number(), checkins_needed: z.int() })
     .nullable()
     .describe('What is still needed for the next level; null at level 9'),
-  carbon_kg: z.number(),
-  carbon_saved_kg: z.number().describe('Compared with the same distance by bus'),
-  phone: z.string().nullable().describe('Masked except for the last two digits; others get no digit'),
+  carbon_kg: z.number().meta({ examples: [0] }),
+  carbon_saved_kg: z
+    .number()
+    .meta({ examples: [1.27] })
+    .describe('Compared with the same distance by bus'),
+  phone: z
+    .string()
+    .meta({ examples: ['••••••••78'] })
+    .nullable()
+    .describe('Masked except for the last two digits; others get no digit'),
   survey_completed: z.literal([0, 1]),
   privacy_agreed: z.boolean(),
   privacy_agreed_at: Time.nullable(),
@@ -86,7 +99,7 @@ export const normalizeModes = (transport: Readonly<Record<string, number>>): Rec
 
 export const UserSyncRequest = z.object({
   user_id: UserId,
-  display_name: replacement(200),
+  display_name: replacement(200).meta({ examples: ['阿明'] }),
   picture_url: replacement(2_000).pipe(HttpsUrl.nullable()).describe('An https:// address'),
   language: replacement(35).describe('BCP 47, such as zh-TW'),
   consumption: z
@@ -110,7 +123,8 @@ export const UserSyncRequest = z.object({
     .nullish()
     .describe(
       'Self-reported kilometres by mode; an unknown mode counts as bus. At most 5,000 a mode, with what earlier calls reported',
-    ),
+    )
+    .meta({ examples: [{ train: 42.5 }] }),
 })
 export type UserSyncRequest = z.infer<typeof UserSyncRequest>
 
@@ -127,6 +141,7 @@ export const Phone = z
     { error: PHONE_RULE },
   )
   .nullable()
+  .meta({ examples: ['0912 345 678'] })
   .transform((phone) => phone || null)
 
 export const PhoneRequest = z.preprocess(

@@ -20,7 +20,10 @@ const bytes = (form: RegExp, error: string) =>
 /** A device, without its keys and its address at the push service. */
 export const PushDevice = z.object({
   id: Id,
-  push_service: z.string().describe('Host name of the browser’s push service'),
+  push_service: z
+    .string()
+    .meta({ examples: ['fcm.googleapis.com'] })
+    .describe('Host name of the browser’s push service'),
   created_at: Time,
 })
 export type PushDevice = z.infer<typeof PushDevice>
@@ -28,10 +31,19 @@ export type PushDevice = z.infer<typeof PushDevice>
 /** What `PushSubscription.toJSON()` gives, with the pilgrim’s id. */
 export const PushSubscriptionRequest = z.object({
   user_id: UserId,
-  endpoint: HttpsUrl.describe('Address at the browser’s push service; others than the known ones get 400'),
+  endpoint: HttpsUrl.meta({ examples: ['https://fcm.googleapis.com/fcm/send/eXampLe0nly'] }).describe(
+    'Address at the browser’s push service; others than the known ones get 400',
+  ),
   keys: z.object({
-    p256dh: bytes(/^B[A-Za-z0-9_-]{86}$/, 'must be an uncompressed P-256 point of 65 bytes in base64url'),
-    auth: bytes(/^[A-Za-z0-9_-]{22}$/, 'must be 16 bytes in base64url'),
+    p256dh: bytes(
+      /^B[A-Za-z0-9_-]{86}$/,
+      'must be an uncompressed P-256 point of 65 bytes in base64url',
+    ).meta({
+      examples: ['BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4'],
+    }),
+    auth: bytes(/^[A-Za-z0-9_-]{22}$/, 'must be 16 bytes in base64url').meta({
+      examples: ['BTBZMqHH6r4Tts7J_aSIgg'],
+    }),
   }),
 })
 export type PushSubscriptionRequest = z.infer<typeof PushSubscriptionRequest>

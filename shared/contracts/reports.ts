@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Erasure } from './erasure.ts'
-import { HoursOfQuery, page, PageQuery, ParticipantStatus, Role, text, Time, UserId } from './fields.ts'
+import { Day, HoursOfQuery, page, PageQuery, ParticipantStatus, Role, text, Time, UserId } from './fields.ts'
 import { LastSeen } from './first-and-last-seen.ts'
 import { Answer } from './survey.ts'
 import { ParticipantStatusAnswer, PendingPoints } from './profile.ts'
@@ -10,10 +10,10 @@ import { ParticipantStatusAnswer, PendingPoints } from './profile.ts'
 export const UserRow = z.object({
   userId: UserId,
   display_name: z.string().nullable(),
-  km: z.number(),
+  km: z.number().meta({ examples: [12.34] }),
   checkins: z.int(),
   level: z.int(),
-  carbon_kg: z.number(),
+  carbon_kg: z.number().meta({ examples: [0] }),
   role: Role.nullable(),
   participant_status: ParticipantStatus,
   survey_completed: z.literal([0, 1]),
@@ -74,19 +74,28 @@ export type Surveys = z.infer<typeof Surveys>
 const Amount = z.object({ km: z.number(), kg: z.number() })
 
 export const Carbon = z.object({
-  total_kg: z.number(),
-  mean_kg: z.number().describe('total_kg divided by pilgrims'),
-  saved_kg: z.number().describe('Compared with the same distance by bus'),
+  total_kg: z.number().meta({ examples: [1.74] }),
+  mean_kg: z
+    .number()
+    .meta({ examples: [1.74] })
+    .describe('total_kg divided by pilgrims'),
+  saved_kg: z
+    .number()
+    .meta({ examples: [2.7] })
+    .describe('Compared with the same distance by bus'),
   pilgrims: z
     .int()
     .describe(
       'Number of pilgrims in the total: those with a counted point or a self-report above zero, including erased ones',
     ),
-  by_mode: z.record(z.string(), Amount).describe('With journeys that pilgrims reported'),
+  by_mode: z
+    .record(z.string(), Amount)
+    .meta({ examples: [{ walk: { km: 12.34, kg: 0 }, train: { km: 42.5, kg: 1.74 } }] })
+    .describe('With journeys that pilgrims reported'),
   recorded_km: z
     .record(z.string(), z.number())
     .describe('Kilometres between recorded points by mode, without reported journeys'),
-  by_day: z.array(Amount.extend({ day: z.string() })),
+  by_day: z.array(Amount.extend({ day: Day })),
   consumption: z.object({ water: z.int(), recycle: z.int(), hotel: z.int(), kg: z.number() }),
   as_of: Time.nullable().describe('Time of the last flush'),
 })
@@ -109,8 +118,8 @@ export const TimelineEntry = z.object({
 export type TimelineEntry = z.infer<typeof TimelineEntry>
 
 export const Timeline = z.object({
-  time_zone: z.string(),
-  days: z.array(Figures.extend({ day: z.string() })),
+  time_zone: z.string().meta({ examples: ['Asia/Taipei'] }),
+  days: z.array(Figures.extend({ day: Day })),
   hours: z.array(Figures.extend({ hour: Time })),
   entries: z.array(TimelineEntry),
   as_of: Time.nullable(),
@@ -121,7 +130,7 @@ export const RoleAssignment = z.object({
   userId: UserId,
   display_name: z.string().nullable(),
   role: Role,
-  assigned_by: z.string(),
+  assigned_by: z.string().meta({ examples: ['lin'] }),
   assigned_at: Time,
 })
 export type RoleAssignment = z.infer<typeof RoleAssignment>
@@ -170,6 +179,7 @@ export const eraseUserEndpoint = endpoint({
   params: z.object({ userId: UserId }),
   data: Erasure,
   errors: ['not-found'],
+  example: { params: { userId: 'U11111111111111111111111111111111' } },
 })
 
 export const surveysEndpoint = endpoint({
@@ -229,4 +239,5 @@ export const assignRoleEndpoint = endpoint({
   body: AssignRoleRequest,
   data: AssignRoleAnswer,
   errors: ['forbidden', 'not-found', 'erased'],
+  example: { body: { user_id: 'U11111111111111111111111111111111', role: 'volunteer' } },
 })

@@ -13,6 +13,7 @@ export const SHARE_ID = /^[A-Za-z0-9_-]{24}$/
 const ShareId = z
   .string()
   .regex(SHARE_ID, { error: 'must be the id of a link: 24 characters of A-Z a-z 0-9 _ -' })
+  .meta({ examples: ['kT2vXq8ZrB0mWc5NfJ7eLp1d'] })
 
 const LIVE_HOURS_RULE = `must be a number of hours above 0, at most ${MAX_LIVE_HOURS}`
 const LiveHours = z
@@ -22,8 +23,14 @@ const LiveHours = z
 
 export const Share = z.object({
   id: ShareId,
-  url: z.string().describe('Address of the page. It contains no user id'),
-  image_url: z.string().describe('Address of the card, a PNG'),
+  url: z
+    .string()
+    .meta({ examples: ['https://event.example/s/kT2vXq8ZrB0mWc5NfJ7eLp1d'] })
+    .describe('Address of the page. It contains no user id'),
+  image_url: z
+    .string()
+    .meta({ examples: ['https://event.example/s/kT2vXq8ZrB0mWc5NfJ7eLp1d.png'] })
+    .describe('Address of the card, a PNG'),
   live_until: Time.nullable().describe('Until then the page shows where the pilgrim is; null: it does not'),
   show_name: z.boolean().describe('Whether page and card show the display name'),
   created_at: Time,
@@ -107,7 +114,7 @@ export const revokeShareEndpoint = endpoint({
   caller: 'query',
   params: Named,
   query: Own,
-  data: z.object({ id: z.string(), revoked: z.literal(true) }),
+  data: z.object({ id: ShareId, revoked: z.literal(true) }),
   errors: [404, 503],
 })
 
@@ -133,7 +140,7 @@ export const sharePageEndpoint = endpoint({
   service: 'feedback-media',
   summary:
     'The page of a link, for everybody who has it; with .png at the end its card. A link that is revoked, expired or unknown gets 410',
-  params: z.object({ file: z.string() }),
+  params: z.object({ file: z.string().meta({ examples: ['kT2vXq8ZrB0mWc5NfJ7eLp1d'] }) }),
   query: z.object({
     lang: z
       .string()

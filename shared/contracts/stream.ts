@@ -1,7 +1,7 @@
 /** The operators' live stream: server-sent events, each with a name and JSON data. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { ActivityStatus, Time, Zoom } from './fields.ts'
+import { ActivityStatus, Time, Zoom, EXAMPLE_DAY } from './fields.ts'
 import { Ending } from './operations.ts'
 
 export const StreamQuery = z.object({
@@ -96,4 +96,11 @@ export const streamEndpoint = endpoint({
   headers: { 'Last-Event-ID': 'Id of the last event that the client has: the stream continues after it' },
   media: 'text/event-stream',
   data: z.object(STREAM_EVENTS).partial().describe('Name of a stream event → its data'),
+  example: {
+    answer: `id: 7-0
+event: snapshot
+data: {"at":"${EXAMPLE_DAY}T01:31:05.000Z","resumed":false,"status":{"status":"active","message":null,"changed_at":"${EXAMPLE_DAY}T00:00:00.000Z","changed_by":null},"ending":null,"counts":null,"incident":null}
+
+`,
+  },
 })

@@ -5,7 +5,9 @@ import { Role, Time } from './fields.ts'
 import { Ledger } from './ledger.ts'
 import { StreamIncident } from './stream.ts'
 
-const Sentence = z.object({ 'zh-Hant': z.string(), en: z.string() })
+const Sentence = z
+  .object({ 'zh-Hant': z.string(), en: z.string() })
+  .meta({ examples: [{ 'zh-Hant': '資料庫沒有回應', en: 'The database does not answer' }] })
 
 export const PartState = z.enum(['ok', 'degraded', 'error', 'silent', 'unknown'])
 export type PartState = z.infer<typeof PartState>
@@ -77,10 +79,11 @@ export const Condition = z.object({
 export type Condition = z.infer<typeof Condition>
 
 export const TokenInUse = z.object({
-  name: z.string(),
+  name: z.string().meta({ examples: ['lin'] }),
   role: Role,
   fingerprint: z
     .string()
+    .meta({ examples: ['5e884898'] })
     .describe('Identifies the token in the audit log; the token cannot be derived from it'),
   last_used: Time.nullable().describe('To the minute; null: not used, or not known'),
 })

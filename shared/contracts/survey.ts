@@ -137,7 +137,9 @@ export type SubmitRequest = z.infer<typeof SubmitRequest>
 /** A survey as clients should send it. `SubmitRequest` accepts more: other names of its fields, and invalid points. */
 export const Survey = z.object({
   user_id: UserId,
-  survey: Answers.describe('Answers by question'),
+  survey: Answers.meta({
+    examples: [{ q1: 'yes', q2: 4, q3: ['walk', 'train'], q3_reason: '想走完全程' }],
+  }).describe('Answers by question'),
   gps_points: z.array(TrackPoint).max(MAX_POINTS).nullish().describe('Track points, as in track/sync'),
   phone: z.string().nullish().describe('As in user/phone; an invalid number does not fail the request'),
   line_display_name: z.string().nullish().describe('The display name'),
@@ -155,6 +157,7 @@ export const SubmitAnswer = z.object({
   phone: PhoneTaken.describe('Result of phone; a survey never deletes a stored number'),
   ignored: z
     .array(z.string())
+    .meta({ examples: [[]] })
     .describe('Names of ignored fields: unknown names, and second answers to a question; the first 100'),
 })
 export type SubmitAnswer = z.infer<typeof SubmitAnswer>

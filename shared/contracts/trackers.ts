@@ -31,17 +31,27 @@ export const Tracker = z.object({
 export type Tracker = z.infer<typeof Tracker>
 
 export const AppSetUp = z.object({
-  url: z.string().describe('The address that the app sends to; it contains the key'),
+  url: z
+    .string()
+    .meta({ examples: ['https://event.example/api/event/ingest/q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a/owntracks'] })
+    .describe('The address that the app sends to; it contains the key'),
   link: z
     .string()
     .nullable()
     .describe('Opens the app on the phone and sets it up; null: the app has no such link, so type the url'),
-  qr: z.string().describe('A QR code of the link, or of the url where there is no link, as an SVG document'),
+  qr: z
+    .string()
+    .meta({ examples: ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 49 49">…</svg>'] })
+    .describe('A QR code of the link, or of the url where there is no link, as an SVG document'),
 })
 export type AppSetUp = z.infer<typeof AppSetUp>
 
 export const NewTracker = Tracker.extend({
-  key: z.string().regex(TRACKER_KEY).describe('Secret, and shown only in this answer'),
+  key: z
+    .string()
+    .regex(TRACKER_KEY)
+    .meta({ examples: ['q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a'] })
+    .describe('Secret, and shown only in this answer'),
   apps: z.object({
     owntracks: AppSetUp,
     overland: AppSetUp,

@@ -84,13 +84,14 @@ export const DataQuery = z.object({
     .pipe(z.int().min(1).max(5_000))
     .default(1_000),
   since: Instant.optional(),
-  bbox: BoundingBox.optional(),
+  bbox: BoundingBox.optional().meta({ examples: ['120,23,121,25'] }),
 })
 export type DataQuery = z.infer<typeof DataQuery>
 
 export const LivePosition = z.object({
   id: z
     .string()
+    .meta({ examples: ['c4n8w1'] })
     .describe(
       'Changes every hour, because the pilgrim’s id is never public. Without a token it belongs to the place, so it stays when a pilgrim moves on',
     ),

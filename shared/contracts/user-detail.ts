@@ -61,7 +61,14 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
     .array(RecentCheckIn)
     .describe(`The last ${LISTED} check-ins by their own time, newest first`),
   recent_feedback: z
-    .array(z.object({ id: z.int(), category: z.string(), status: z.string(), created_at: Time }))
+    .array(
+      z.object({
+        id: z.int(),
+        category: z.string().meta({ examples: ['route'] }),
+        status: z.string().meta({ examples: ['new'] }),
+        created_at: Time,
+      }),
+    )
     .describe(`The last ${LISTED} feedback items, newest first`),
   push_devices: z.int().describe('Number of devices that get the event’s messages by Web Push'),
   trackers: z.array(Tracker).describe('The pilgrim’s tracker apps, oldest first, without their keys'),

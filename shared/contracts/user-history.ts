@@ -142,6 +142,7 @@ export const revokeTrackerOfUserEndpoint = endpoint({
   params: z.object({ userId: UserId, id: z.uuid({ error: 'must be the id of a tracker' }) }),
   data: z.object({ id: z.uuid() }),
   errors: [404, 503],
+  example: { params: { id: '3b8f0a1c-4a8e-4c6b-9d59-7d0f3c520b2e' } },
 })
 
 export const revokeSharesOfUserEndpoint = endpoint({

@@ -1,45 +1,128 @@
 /**
- * An example of each request and each answer. The documentation shows them, and a test sends each request to a
- * running service (tests/openapi/examples.test.ts).
+ * Examples of requests and answers, composed of those that stand beside the fields (`.meta({ examples })`) and beside
+ * an endpoint (`example`). The documentation shows them, and a test sends each request to a running service
+ * (tests/openapi/examples.test.ts).
  */
-import { FEEDBACK } from './examples/feedback.ts'
-import { MAP } from './examples/map.ts'
-import { MESSAGES } from './examples/messages.ts'
-import { OPERATION } from './examples/operation.ts'
-import { OWN_DATA } from './examples/own-data.ts'
-import { PEOPLE } from './examples/people.ts'
-import { PILGRIMS } from './examples/pilgrims.ts'
-import { PUSH_SUBSCRIPTIONS } from './examples/push-subscriptions.ts'
-import { REPORTS } from './examples/reports.ts'
-import { TRACKERS } from './examples/trackers.ts'
-import { SHARES } from './examples/shares.ts'
+import type { Endpoint } from '#shared/contracts/endpoint.ts'
+import type { Json } from './named-schemas.ts'
 
-export interface Example {
-  readonly params?: Readonly<Record<string, string | number>>
-  readonly query?: Readonly<Record<string, string | number>>
-  readonly headers?: Readonly<Record<string, string>>
-  /** JSON body. */
-  readonly body?: unknown
-  /** Fields of a form, where there is no JSON body. */
-  readonly form?: Readonly<Record<string, string>>
-  /** `data` of the envelope; for other media types the whole answer. Absent for pictures and pages. */
-  readonly answer?: unknown
+interface Schema {
+  readonly $ref?: string
+  readonly examples?: readonly unknown[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  /** One, or one of several. */
+  readonly type?: string | readonly string[]
+  readonly format?: string
+  readonly default?: unknown
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly prefixItems?: readonly Schema[]
+  readonly minimum?: number
+  readonly maximum?: number
 }
 
-/** The day of all examples. The document of a running service has the day before, so that the requests can be tried. */
-export const EXAMPLE_DAY = '2026-04-12'
+interface Media {
+  readonly schema: Schema
+  examples?: Json
+}
 
-/** By the operation's id. */
-export const EXAMPLES: Readonly<Record<string, Example>> = {
-  ...PILGRIMS,
-  ...FEEDBACK,
-  ...MAP,
-  ...MESSAGES,
-  ...OPERATION,
-  ...OWN_DATA,
-  ...PEOPLE,
-  ...PUSH_SUBSCRIPTIONS,
-  ...REPORTS,
-  ...TRACKERS,
-  ...SHARES,
+export interface Operation {
+  readonly parameters: {
+    readonly in: string
+    readonly name: string
+    readonly required: boolean
+    readonly schema: Schema
+    example?: unknown
+  }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
+}
+
+const JSON_MEDIA = 'application/json'
+
+/** Of everything that has a random id. */
+const EXAMPLE_ID = '7d0f3c52-4a8e-4c6b-9d59-0b3b8f0a1c2e'
+
+/** What is given at an endpoint takes the place of what its fields say; an object field by field. */
+const over = (composed: unknown, given: unknown): unknown =>
+  given !== null && typeof given === 'object' && !Array.isArray(given) && typeof composed === 'object'
+    ? { ...composed, ...given }
+    : (given ?? composed)
+
+/** @param components the schemas of the document by name */
+export function createExamples(components: Readonly<Record<string, Schema>>) {
+  const resolve = ({ $ref }: Schema): Schema => components[$ref!.slice($ref!.lastIndexOf('/') + 1)]!
+
+  /** The example that stands beside a field. */
+  function own(schema: Schema): unknown {
+    if (schema.examples !== undefined) return schema.examples[0]
+    if (schema.$ref !== undefined) return own(resolve(schema))
+    return schema.anyOf?.map(own).find((example) => example !== undefined)
+  }
+
+  /** A value of a schema. Without an example what may be null is null, and what may be left out is left out. */
+  function of(schema: Schema, at: string): unknown {
+    const beside = own(schema)
+    if (beside !== undefined) return beside
+    const { anyOf, allOf, minimum = -Infinity, maximum = Infinity, properties = {}, required = [] } = schema
+    if ('const' in schema) return schema.const
+    if ('default' in schema) return schema.default
+    if (schema.type?.includes('null')) return null
+    if (schema.format === 'uuid') return EXAMPLE_ID
+    if (schema.enum !== undefined) return schema.enum[0]
+    if (schema.$ref !== undefined) return of(resolve(schema), at)
+    if (anyOf !== undefined) return anyOf.some(({ type }) => type === 'null') ? null : of(anyOf[0]!, at)
+    if (allOf !== undefined) return Object.assign({}, ...allOf.map((one) => of(one, at)))
+    switch (schema.type) {
+      case 'object':
+        return Object.fromEntries(
+          Object.entries(properties)
+            .filter(([name, one]) => required.includes(name) || own(one) !== undefined)
+            .map(([name, one]) => [name, of(one, `${at}.${name}`)]),
+        )
+      case 'array':
+        if (schema.prefixItems !== undefined) return schema.prefixItems.map((one) => of(one, at))
+        return schema.items === undefined ? [] : [of(schema.items, at)]
+      case 'integer':
+      case 'number':
+        return Math.min(maximum, Math.max(minimum, 1))
+      case 'boolean':
+        return false
+      default:
+        throw new Error(`${at} has no example: give it one in shared/contracts (.meta({ examples }))`)
+    }
+  }
+
+  return {
+    /** Writes the examples of an operation into it. */
+    addTo({ parameters, requestBody, responses }: Operation, { id, example }: Endpoint): void {
+      const given = { ...example.params, ...example.query }
+      for (const one of parameters) {
+        if (one.in !== 'path' && one.in !== 'query') continue
+        // A body says it all.
+        if (one.required) one.example = given[one.name] ?? of(one.schema, `${id}.${one.name}`)
+        else if (requestBody === undefined) one.example = given[one.name] ?? own(one.schema)
+      }
+      // JSON, or a form; of bytes there is no example.
+      const media = Object.values(requestBody?.content ?? {}).findLast(
+        ({ schema }) => schema.type !== 'string',
+      )
+      const json = requestBody?.content[JSON_MEDIA] ?? media
+      if (json !== undefined) json.examples = { example: { value: over(of(json.schema, id), example.body) } }
+      for (const [status, { content = {} }] of Object.entries(responses))
+        for (const [type, media] of Object.entries(content)) {
+          if (!status.startsWith('2')) continue
+          if (type === 'text/event-stream') media.examples = { example: { value: example.answer } }
+          if (type !== JSON_MEDIA) continue
+          const { ok, data } = media.schema.properties ?? {}
+          const isInEnvelope = ok?.const === true && data !== undefined
+          const value = over(of(isInEnvelope ? data : media.schema, id), example.answer)
+          media.examples = { example: { value: isInEnvelope ? { ok: true, data: value } : value } }
+        }
+    },
+  }
 }

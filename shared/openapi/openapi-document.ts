@@ -3,7 +3,8 @@ import { actsForPilgrim, type Endpoint, type ServiceName } from '#shared/contrac
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { ErrorBody } from '#shared/contracts/errors.ts'
 import { USER_ID_ALIASES, UserId } from '#shared/contracts/fields.ts'
-import { EXAMPLE_DAY } from './examples.ts'
+import { EXAMPLE_DAY } from '#shared/contracts/fields.ts'
+import { createExamples, type Operation } from './examples.ts'
 import { type Json, NamedSchemas } from './named-schemas.ts'
 import { refusalsOf } from './refusals.ts'
 import { requestOf } from './requests.ts'
@@ -133,6 +134,16 @@ export function openApiDocument(
     paths,
     components: COMPONENTS,
   })
+  const examples = createExamples(
+    (document.components as { schemas: Parameters<typeof createExamples>[0] }).schemas,
+  )
+  for (const endpoint of ENDPOINTS)
+    examples.addTo(
+      (document.paths as typeof paths)[templateOf(endpoint.path)]![
+        endpoint.method.toLowerCase()
+      ] as Operation,
+      endpoint,
+    )
   return JSON.parse(JSON.stringify(document).replaceAll(EXAMPLE_DAY, day)) as Json
 }
 

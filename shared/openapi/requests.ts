@@ -1,17 +1,11 @@
 /** Parameters and request bodies of the document. */
 import type { z } from 'zod'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
-import { EXAMPLES } from './examples.ts'
 import { answersTagged } from './successes.ts'
 import { type Json, nameAfter, type NamedSchemas, parsedProperties } from './named-schemas.ts'
 
 /** Parameters of the path or the query. Numbers are described as numbers, although they are sent as text. */
-function listed(
-  contract: z.ZodType,
-  place: 'path' | 'query',
-  schemas: NamedSchemas,
-  given: Json = {},
-): Json[] {
+function listed(contract: z.ZodType, place: 'path' | 'query', schemas: NamedSchemas): Json[] {
   const { properties, required } = schemas.properties(contract, 'input')
   const parsed = parsedProperties(contract).properties
   return Object.entries(properties).map(([name, sent]) => {
@@ -24,7 +18,6 @@ function listed(
       required: place === 'path' || required.includes(name),
       ...(description === undefined ? {} : { description }),
       schema: isNumber ? { ...number, ...('default' in sent ? { default: sent.default } : {}) } : written,
-      ...(name in given ? { example: given[name] } : {}),
     }
   })
 }
@@ -37,15 +30,11 @@ const CALLER: Json = {
   schema: { $ref: '#/components/schemas/UserId' },
 }
 
-function parametersOf(
-  { id, params, query, caller, headers, ...rest }: Endpoint,
-  schemas: NamedSchemas,
-): Json[] {
-  const example = EXAMPLES[id]
+function parametersOf({ params, query, caller, headers, ...rest }: Endpoint, schemas: NamedSchemas): Json[] {
   const tagged = answersTagged({ ...rest })
   return [
-    ...listed(params, 'path', schemas, example?.params),
-    ...listed(query, 'query', schemas, example?.query),
+    ...listed(params, 'path', schemas),
+    ...listed(query, 'query', schemas),
     ...(caller === 'none' ? [] : [CALLER]),
     ...Object.entries(headers).map(([name, description]) => ({
       name,
@@ -62,12 +51,6 @@ function parametersOf(
 const JSON_MEDIA = 'application/json'
 const BYTES: Json = { type: 'string', format: 'binary' }
 
-/** The example of a body of this media type, if there is one. */
-function exampleOf(id: string, type: string): Json {
-  const example = type === JSON_MEDIA ? EXAMPLES[id]?.body : EXAMPLES[id]?.form
-  return example === undefined ? {} : { examples: { example: { value: example } } }
-}
-
 function requestBodyOf({ id, bodyKind, body, sent }: Endpoint, schemas: NamedSchemas): Json {
   if (bodyKind === 'none') return {}
   const media: Readonly<Record<string, z.ZodType | null>> =
@@ -83,7 +66,6 @@ function requestBodyOf({ id, bodyKind, body, sent }: Endpoint, schemas: NamedSch
         contract === null
           ? BYTES
           : schemas.reference(contract, 'input', nameAfter(id, type === JSON_MEDIA ? 'Request' : 'Form')),
-      ...exampleOf(id, type),
     },
   ])
   return { requestBody: { required: true, content: Object.fromEntries(content) as Json } }

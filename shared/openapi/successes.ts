@@ -1,6 +1,5 @@
 /** Successful answers of the document, and the headers of all answers. */
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
-import { EXAMPLES } from './examples.ts'
 import { type Json, nameAfter, type NamedSchemas } from './named-schemas.ts'
 
 const declared = (description: string, type = 'string', example?: unknown): Json => ({
@@ -35,11 +34,8 @@ const plain = (media: string): Json =>
     ? { schema: { type: 'string' } }
     : { schema: { type: 'string', format: 'binary' } }
 
-const exampleOf = (value: unknown): Json => ({ example: { value } })
-
 function contentOf({ id, data, media, otherMedia }: Endpoint, schemas: NamedSchemas): Json {
   const others = Object.fromEntries(otherMedia.map((other) => [other, plain(other)]))
-  const answer = EXAMPLES[id]?.answer
   const schema = () => schemas.reference(data, 'output', nameAfter(id, 'Answer'))
   switch (media) {
     case null:
@@ -50,13 +46,12 @@ function contentOf({ id, data, media, otherMedia }: Endpoint, schemas: NamedSche
             required: ['ok', 'data'],
             properties: { ok: { const: true }, data: schema() },
           },
-          ...(answer === undefined ? {} : { examples: exampleOf({ ok: true, data: answer }) }),
         },
         ...others,
       }
     case 'application/json':
       return {
-        [media]: { schema: schema(), ...(answer === undefined ? {} : { examples: exampleOf(answer) }) },
+        [media]: { schema: schema() },
         ...others,
       }
     case 'text/event-stream':
@@ -67,7 +62,6 @@ function contentOf({ id, data, media, otherMedia }: Endpoint, schemas: NamedSche
             contentMediaType: media,
             contentSchema: { type: 'object', properties: schemas.properties(data, 'output').properties },
           },
-          ...(answer === undefined ? {} : { examples: exampleOf(answer) }),
         },
       }
     default:

@@ -5,8 +5,6 @@ import { dirname, join } from 'node:path'
 interface Room {
   /** Folder or file of the product. */
   readonly source: string
-  /** Folders inside it that are not mutated. */
-  readonly except?: readonly string[]
   /** Test files that detect faults if they import the file; paths below `tests`, without the extension. */
   readonly importing: readonly string[]
   /** Test files that detect faults through processes, named the same way. */
@@ -46,8 +44,6 @@ export const ROOMS: readonly Room[] = [
   },
   {
     source: 'shared/openapi',
-    // An example with another valid value is no fault.
-    except: ['shared/openapi/examples'],
     importing: ['openapi/*', 'client/*'],
     through: ['runtime/command-line'],
   },
@@ -111,11 +107,8 @@ export function sourcesIn(root: string, path: string): string[] {
   const foreign = files.find((file) => roomOf(file) === undefined)
   if (foreign !== undefined)
     throw new Error(`${foreign} has no tests in tests/mutants/test-selection.ts; add a row there`)
-  return files.filter((file) => !isExcepted(file)).sort()
+  return files.sort()
 }
-
-const isExcepted = (file: string): boolean =>
-  roomOf(file)?.except?.some((folder) => file.startsWith(`${folder}/`)) ?? false
 
 const roomOf = (file: string): Room | undefined =>
   ROOMS.find(({ source }) => file === source || file.startsWith(`${source}/`))

@@ -9,7 +9,6 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
-import { EXAMPLES } from '#shared/openapi/examples.ts'
 import { openApiDocument } from '#shared/openapi/openapi-document.ts'
 import { deadLetters } from '#shared/schema/points.ts'
 import { followers } from '#shared/schema/messages.ts'
@@ -131,7 +130,9 @@ const LAST = [
   'eraseUser',
   'endActivity',
 ]
-const INGESTS = Object.keys(EXAMPLES).filter((id) => id.startsWith('ingest') || id === 'loadGpsloggerProfile')
+const INGESTS = operationsOf(document)
+  .map(({ operation }) => operation.operationId)
+  .filter((id) => id.startsWith('ingest') || id === 'loadGpsloggerProfile')
 /** Values that only an answer tells: operation and parameter → operation and field of the answer. */
 const TOLD: Readonly<Record<string, readonly [id: string, field: string]>> = {
   'readPush.id': ['sendPush', 'id'],

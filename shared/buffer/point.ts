@@ -133,3 +133,13 @@ export function unpack({ field, value: stamped }: Entry): BufferedPoint {
     generation,
   }
 }
+
+/** The points of entries. Those that cannot be unpacked are left out: the flush makes them dead letters. */
+export const readablePoints = (entries: readonly Entry[]): BufferedPoint[] =>
+  entries.flatMap((entry) => {
+    try {
+      return [unpack(entry)]
+    } catch {
+      return []
+    }
+  })

@@ -3,9 +3,9 @@
  * for any number of pilgrims; days are read only for pilgrims with a late pending point.
  */
 import { peekWithin } from '#shared/buffer/read-pending-points.ts'
-import { fieldOf, foldPointOf, type Point, unpack } from '#shared/buffer/point.ts'
+import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/buffer/point.ts'
 import type { Database } from '#shared/db/db.ts'
-import type { Entry, Kv, Pending } from '#shared/kv/kv.ts'
+import type { Kv, Pending } from '#shared/kv/kv.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint, isLate, START } from '#shared/fold/fold.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
@@ -119,7 +119,7 @@ export async function foldPending(
   buffered: readonly Pending[],
 ): Promise<Map<string, Pilgrim>> {
   if (buffered.length === 0) return new Map()
-  const asked = buffered.map(({ userId, entries }): Asked => ({ userId, pending: pendingPoints(entries) }))
+  const asked = buffered.map(({ userId, entries }): Asked => ({ userId, pending: readablePoints(entries) }))
   const stored = await db.read(() => readStored(db.sql, asked))
   const pilgrims = new Map<string, Pilgrim>()
   for (const one of asked) {
@@ -149,17 +149,6 @@ function foldedOn(stored: Stored, added: readonly FoldPoint[], calendar: Calenda
   // No point is late, so the refold requests no day.
   const step = refold(days, added, calendar).next()
   return withDays(stored, added, step.done ? step.value : [])
-}
-
-/** Unpacks entries. Invalid ones are left out: the flush makes them dead letters. */
-export function pendingPoints(entries: readonly Entry[]): Point[] {
-  return entries.flatMap((entry) => {
-    try {
-      return [unpack(entry)]
-    } catch {
-      return []
-    }
-  })
 }
 
 /** Pending points that count and are not stored yet, in the order of the fold. */

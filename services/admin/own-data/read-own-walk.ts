@@ -14,12 +14,12 @@ import {
   MIN_ELAPSED_MS,
 } from '#shared/fold/fold.ts'
 import { createKeeper } from '#shared/fold/keep-statistics.ts'
-import { addedPoints, MANY_PENDING, pendingPoints } from '#shared/fold/pilgrim-statistics.ts'
+import { addedPoints, MANY_PENDING } from '#shared/fold/pilgrim-statistics.ts'
 import { addTotals, type Totals, zeroTotals } from '#shared/fold/point-totals.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
 import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
 import { readStored } from '#shared/fold/stored-pilgrims.ts'
-import { fieldOf, type Point } from '#shared/buffer/point.ts'
+import { fieldOf, type Point, readablePoints } from '#shared/buffer/point.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import { expectOwnId } from '#shared/security/pilgrim-identity.ts'
@@ -57,7 +57,7 @@ async function readNow(
   { user_id: userId, day: wanted }: OwnWalkRequest,
 ): Promise<OwnWalk> {
   const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
-  const pending = pendingPoints(entries ?? [])
+  const pending = readablePoints(entries ?? [])
   return db.read(() =>
     db.sql.begin('isolation level repeatable read read only', async (tx) => {
       const stored = (await readStored(tx, [{ userId, pending }])).get(userId)!

@@ -1,5 +1,5 @@
 /** One day of a pilgrim: its points, with what the fold makes of each. */
-import { fieldOf, foldPointOf, type Point, type BufferedPoint, unpack } from '#shared/buffer/point.ts'
+import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/buffer/point.ts'
 import {
   type DaySummary,
   LEFT_OUT,
@@ -35,7 +35,7 @@ export interface ExplainedDay {
 
 /** The points of entries of the buffer. */
 export const waitingOf = (entries: readonly Entry[]): DayPoint[] =>
-  readable(entries).map((point) => ({ ...point, pending: true }))
+  readablePoints(entries).map((point) => ({ ...point, pending: true }))
 
 /** The latest day on which there is a point, stored or waiting; null: there are none. */
 export function latestDay(
@@ -201,15 +201,3 @@ async function readDayPoints(
       ORDER BY sent_at LIMIT ${max}`,
   )
 }
-
-// The points of entries of the buffer.
-
-/** Skips entries that can not be parsed. The flush makes dead letters of them. */
-export const readable = (entries: readonly Entry[]): BufferedPoint[] =>
-  entries.flatMap((entry) => {
-    try {
-      return [unpack(entry)]
-    } catch {
-      return []
-    }
-  })

@@ -1,6 +1,6 @@
 /** The export of one pilgrim's data: everything as JSON, or their points as GPX. */
 import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import { type BufferedPoint, fieldOf, unpack, type Point } from '#shared/buffer/point.ts'
+import { type BufferedPoint, fieldOf, readablePoints, unpack } from '#shared/buffer/point.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { unavailable } from '#shared/http/errors.ts'
@@ -185,13 +185,7 @@ const inOrder = (a: Placed, b: Placed): number =>
 
 /** Pending points that are not in the table, in order. Skips entries that can not be parsed. */
 async function readPending(db: Database, userId: string, entries: readonly Entry[]): Promise<Placed[]> {
-  const pending = entries.flatMap((entry): Point[] => {
-    try {
-      return [unpack(entry)]
-    } catch {
-      return []
-    }
-  })
+  const pending = readablePoints(entries)
   const stored = await db.read(() => readStored(db.sql, [{ userId, pending }]))
   const { known } = stored.get(userId)!
   return pending

@@ -1,7 +1,7 @@
 /** One pilgrim in full for a manager, with the phone number. Each call is audited. */
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
 import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import { fieldOf } from '#shared/buffer/point.ts'
+import { fieldOf, readablePoints } from '#shared/buffer/point.ts'
 import { ParticipantStatus, Role, type Time, time } from '#shared/contracts/fields.ts'
 import { LISTED, type UserDetail } from '#shared/contracts/user-detail.ts'
 import { foldPending, type Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
@@ -17,7 +17,7 @@ import { roundKg, roundKm } from '#shared/rules/rounding.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import { auditLook, unknownPilgrim } from './audit-look.ts'
-import { summarizeLatestDay, readable } from './explain-day.ts'
+import { summarizeLatestDay } from './explain-day.ts'
 import type { Query } from '#shared/db/db.ts'
 
 const timeOrNull = (ms: number | null | undefined): Time | null => (ms == null ? null : time(ms))
@@ -108,7 +108,7 @@ function fieldsOf(userId: string, { row }: Pilgrim, { single }: UserRows) {
 /** Check-ins of the table and the buffer. One that a flush has stored since the buffer was read is in both. */
 function checkInsOf(stored: readonly CheckIn[], entries: readonly Entry[]): UserDetail['recent_checkins'] {
   const known = new Set(stored.map(({ sentMs }) => fieldOf({ kind: 'c', sentMs })))
-  const pending = readable(entries.filter(({ field }) => field.startsWith('c') && !known.has(field)))
+  const pending = readablePoints(entries.filter(({ field }) => field.startsWith('c') && !known.has(field)))
   return [
     ...stored.map((point) => ({ ...point, pending: false })),
     ...pending.map((point) => ({ ...point, pending: true })),

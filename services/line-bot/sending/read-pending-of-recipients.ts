@@ -1,7 +1,7 @@
 /** Reads from the buffer what the selection of recipients needs. */
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import { type Point, unpack } from '#shared/buffer/point.ts'
-import type { Entry, Kv } from '#shared/kv/kv.ts'
+import { type Point, readablePoints } from '#shared/buffer/point.ts'
+import type { Kv } from '#shared/kv/kv.ts'
 
 export interface RecipientBuffer {
   /** Everybody with pending points; null: the buffer is unavailable. */
@@ -16,17 +16,15 @@ export async function readPendingOfRecipients(kv: Kv): Promise<RecipientBuffer> 
     waiting: await pendingUsersWithTimeout(kv),
     async read(userIds) {
       const pending = await peekWithTimeout(kv, userIds)
-      return pending && new Map(userIds.map((userId, i) => [userId, (pending[i] ?? []).flatMap(readable)]))
+      return (
+        pending &&
+        new Map(
+          userIds.map((userId, i) => [
+            userId,
+            readablePoints(pending[i] ?? []).filter(({ inRange }) => inRange),
+          ]),
+        )
+      )
     },
-  }
-}
-
-/** Skips unreadable entries; the flush makes them dead letters. */
-function readable(entry: Entry): Point[] {
-  try {
-    const point = unpack(entry)
-    return point.inRange ? [point] : []
-  } catch {
-    return []
   }
 }

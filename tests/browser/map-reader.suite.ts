@@ -87,6 +87,38 @@ export function readerTests(open: OpenMap): void {
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
+  test('who waits at a station is told while another tab is in front, also when the front has come without a warning', async () => {
+    let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
+    await using opened = await open({
+      permissions: ['notifications'],
+      before: async (page) => {
+        await page.clock.install()
+        answers = await whatIsAnswered(page)
+      },
+    })
+    const { page } = opened
+    await page.locator('#my-station').selectOption(String(STATION))
+    await page.getByRole('button', { name: '快到時通知我' }).click()
+    await page.getByText('隊伍接近時，這個頁面會通知您').waitFor()
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { get: () => true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    })
+    // What the page asks just before it is hidden is answered as before.
+    await page.clock.fastForward(61_000)
+    answers!((data) => {
+      data.front!.route_km = 90
+    })
+    await until(
+      async () => {
+        await page.clock.fastForward(61_000)
+        return (await shownNotifications(page)).join() === '隊伍前段到達彰化了'
+      },
+      { timeoutMs: 20_000, everyMs: 500, what: 'the notification' },
+    )
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
   test('without notifications the page itself tells it', async () => {
     let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
     await using opened = await open({

@@ -1,11 +1,16 @@
-/** Follows the event: asks for what has changed, more or less every twelve seconds, and not while nobody looks. */
+/**
+ * Follows the event: asks for what has changed, more or less every twelve seconds. While nobody looks it asks once a
+ * minute for a reader who waits at a station, and else not at all.
+ */
 import { type Client, createClient, type EventMap, type EventMapDelta } from '#shared/client/index.ts'
 import { keep, restore } from './keep.ts'
+import { waits } from './my-station.ts'
 import { connected, merged, news, nowMs, route, setClock, tick } from './state.ts'
 
 /** Readers ask at different moments, so that they do not all come at once. */
 const EVERY_MS = 10_000
 const SPREAD_MS = 5_000
+const HIDDEN_MS = 60_000
 /** After a failure the pauses grow up to this. */
 const LONGEST_MS = 60_000
 const TIMEOUT_MS = 15_000
@@ -32,7 +37,7 @@ export function follow(client: Client = createClient({ baseUrl: '' })): void {
       keptMs = nowMs.value
       keep()
     }
-    if (!document.hidden) timer = setTimeout(() => void ask(), pauseMs(failures))
+    if (!document.hidden || waits()) timer = setTimeout(() => void ask(), pauseMs(failures))
   }
 
   addEventListener('online', () => void ask())
@@ -48,7 +53,8 @@ export function follow(client: Client = createClient({ baseUrl: '' })): void {
 }
 
 function pauseMs(failures: number): number {
-  const every = Math.min(LONGEST_MS, EVERY_MS * 2 ** Math.max(0, failures - 1))
+  const least = document.hidden ? HIDDEN_MS : EVERY_MS
+  const every = Math.min(LONGEST_MS, least * 2 ** Math.max(0, failures - 1))
   return every + Math.random() * SPREAD_MS
 }
 

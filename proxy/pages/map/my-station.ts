@@ -11,6 +11,9 @@ const SOON_MINUTES = 20
 /** The reader wants to be told. */
 export const wanted = signal(remembered('tell') === 'yes')
 
+/** The reader has chosen a station, and wants to be told. */
+export const waits = (): boolean => wanted.value && myStation.value !== null
+
 /** Asks for permission, and tells from now on. @returns whether the browser allows notifications */
 export async function wantToBeTold(): Promise<boolean> {
   wanted.value = true
@@ -23,7 +26,7 @@ export function tellNoMore(): void {
   remember('tell', null)
 }
 
-/** What has been told, so that each is told once: `<station> soon` or `<station> arrived`. */
+/** What is known of the reader's station, so that each is told once: `<station> waits`, `soon` or `arrived`. */
 let told = remembered('told') ?? ''
 
 /** Watches the news from now on. */
@@ -37,21 +40,28 @@ export function watchMyStation(words: () => MapWords): void {
     const frontKm = map.front?.route_km ?? null
     if (map.status !== 'active' || frontKm === null) return
     const name = stationName(station)
+    const isKnown = told.startsWith(`${index} `)
     if (frontKm >= station.route_km) {
       // A station that was chosen when the front had passed it is no news.
-      if (told === `${index} soon`) tell(`${index} arrived`, words().arrived(name))
+      if (isKnown) tell(`${index} arrived`, words().arrived(name))
+      else note(`${index} arrived`)
       return
     }
+    if (!isKnown) note(`${index} waits`)
     const at = map.estimates.find((one) => one.station === index)?.front_at ?? null
     const minutes = at === null ? Infinity : Math.round((Date.parse(at) - nowMs.value) / 60_000)
     if (minutes <= SOON_MINUTES) tell(`${index} soon`, words().soon(name, Math.max(1, minutes)))
   })
 }
 
-function tell(key: string, text: string): void {
-  if (told === key) return
+function note(key: string): void {
   told = key
   remember('told', key)
+}
+
+function tell(key: string, text: string): void {
+  if (told === key) return
+  note(key)
   showToast(text)
   if ('Notification' in globalThis && Notification.permission === 'granted') void notify(text)
 }

@@ -26,7 +26,7 @@ const tile = async (page: Page, label: string): Promise<number> => {
 
 /** Pilgrims on the map, as its name for screen readers says. */
 const onMap = async (page: Page): Promise<number> =>
-  Number(/^(\d+) pilgrims/.exec((await page.locator('section.map').getAttribute('aria-label')) ?? '')?.[1])
+  Number(/^(\d+) pilgrims?/.exec((await page.locator('section.map').getAttribute('aria-label')) ?? '')?.[1])
 
 describeOnServers('the console in operation', () => {
   let stack: RealTestStack

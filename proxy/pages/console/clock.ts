@@ -1,6 +1,6 @@
 /** The time of the page, and how times and numbers are written. */
 import { computed, signal } from '@preact/signals'
-import { consoleLanguage } from './words.ts'
+import { consoleLanguage, words } from './words.ts'
 
 /** Epoch milliseconds, each second. Figures compare their own time with it. */
 export const now = signal(Date.now())
@@ -77,8 +77,9 @@ export function comingDay(day: string): string {
   const midnightMs = Date.parse(day)
   const name = formats.value.weekday.format(midnightMs)
   const ahead = Math.round((midnightMs - Date.parse(today.value)) / DAY_MS)
-  const comma = consoleLanguage.value === 'en' ? ', ' : '，'
-  return ahead === 0 || ahead === 1 ? `${formats.value.near.format(ahead, 'day')}${comma}${name}` : name
+  return ahead === 0 || ahead === 1
+    ? [formats.value.near.format(ahead, 'day'), name].join(words.value.common.comma)
+    : name
 }
 /** The instant at which the event's clocks show `2026-04-12T06:00`, as ISO 8601. */
 export function instantOf(local: string): string {

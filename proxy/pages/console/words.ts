@@ -3,6 +3,7 @@ import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { ConsoleWords } from '#shared/locales/words.ts'
 import { language, type WordFiles } from '../frame/language.ts'
 
+export { fill } from '#shared/locales/fill.ts'
 export type { ConsoleWords } from '#shared/locales/words.ts'
 
 const traditional = () => import('#shared/locales/zh-hant/console.ts')
@@ -30,10 +31,6 @@ export type ConsoleLanguage = 'zh-Hant' | 'en'
 export const consoleLanguage = computed<ConsoleLanguage>(() =>
   language.value.startsWith('zh') ? 'zh-Hant' : 'en',
 )
-
-/** Puts values into `{names}` of a text. */
-export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
-  text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
 
 /** A language as its readers call it. */
 export const ownName = (language: string): string =>

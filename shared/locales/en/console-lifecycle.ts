@@ -41,13 +41,13 @@ export const consoleLifecycle = {
       'Pilgrims heard from in the last 60 minutes: {count}. They may still be on the way: what they do after the end is not taken.',
     endSteps: 'What will happen now',
     endFlush: 'Points that wait in the buffer and are stored: {points}, of pilgrims: {pilgrims}',
-    endJournals: '{points} points in journals follow by themselves',
+    endJournals: '{points|point|points} in journals, which follow by themselves',
     endCards:
-      '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one by 3 check-ins, the survey and a phone number ({done} are up to date)',
+      '{total|achievement card is|achievement cards are} drawn: one for each pilgrim who has a card or has earned one by 3 check-ins, the survey and a phone number ({done|is|are} up to date)',
     endCardsNone:
-      '{total} achievement cards are drawn: one for each pilgrim who has a card or has earned one by 3 check-ins, the survey and a phone number (none is finished yet)',
+      '{total|achievement card is|achievement cards are} drawn: one for each pilgrim who has a card or has earned one by 3 check-ins, the survey and a phone number (none is finished yet)',
     endSummary:
-      'The summary (thanks, and the sums of pilgrims, kilometres with rides, check-ins and saved CO₂) goes to {recipients} pilgrims, each in their own language, as a message to “Everybody” does, and costs {cost} messages; left this month: {left}',
+      'The summary (thanks, and the sums of pilgrims, kilometres with rides, check-ins and saved CO₂) goes to {recipients|pilgrim|pilgrims}, each in their own language, as a message to “Everybody” does, and costs {cost|message|messages}; left this month: {left}',
     endSummaryNobody: 'Nobody gets the summary in LINE. {why}',
     endSummaryUnknown: 'The number of recipients is not known: {why}',
     endUnlimited: 'no limit',
@@ -59,7 +59,7 @@ export const consoleLifecycle = {
     progressFlush: 'Final flush',
     progressCards: 'Cards',
     progressSummary: 'Summary',
-    flushRunning: '{points} points wait',
+    flushRunning: '{points|point waits|points wait}',
     flushDone: 'all points that have arrived are stored',
     cardsOf: '{done} of {total}',
     noCards: 'none to draw',

@@ -37,16 +37,17 @@ export const consoleMessages = {
     morePeople: 'and {count} more',
     leftOut:
       'Left out: {unreachable} whom LINE is known not to reach (the account was blocked, left, or deleted), {withdrawn} who have paused taking part, {no_line_id} who do not use LINE (only Web Push may reach them)',
-    devices: 'Also {devices} devices by Web Push, the notices of a browser. They use no LINE messages.',
+    devices:
+      'Also {devices|device|devices} by Web Push, the notices of a browser. They use no LINE messages.',
     noDevices: 'No device gets it by Web Push, the notices of a browser.',
     nobody: 'Nobody would get it.',
-    chosenPeople: '{count} chosen people',
+    chosenPeople: '{count|chosen person|chosen people}',
     bufferUnknown: 'The buffer cannot be read: who is known only by waiting points is missing.',
-    deviceFigures: 'Web Push: {sent} of {total} devices, {failed} failed',
+    deviceFigures: 'Web Push: {sent} of {total|device|devices}, {failed} failed',
     noticePreview: 'As a device shows it by Web Push',
     noticeEmpty: 'A text is needed: a picture alone is not shown.',
     send: 'Send…',
-    sendTitle: 'Send to {recipients} people?',
+    sendTitle: 'Send to {recipients|person|people}?',
     sendText: 'It uses {cost} of this month’s LINE messages and cannot be taken back.',
     over: 'This is more than the quota. Only with “send anyway” it goes out.',
     force: 'Send anyway',
@@ -55,7 +56,7 @@ export const consoleMessages = {
     sendLeftOut:
       'People of this audience who surely get no LINE message: {count}. “Show who is left out” names them.',
     sendButton: 'Send now',
-    sent: 'On its way to {recipients} people.',
+    sent: 'On its way to {recipients|person|people}.',
     writeFirst: 'Write a text, then count the recipients.',
     mustCheck: 'Count the recipients first: the message or its audience has changed.',
     ledger: 'Sent messages',
@@ -81,7 +82,7 @@ export const consoleMessages = {
     hideLeftOut: 'Hide who is left out',
     leftOutNames: 'Who gets no LINE message',
     leftOutFile: 'Names (CSV)',
-    leftOutFileCut: 'The file has the first {count} names. The list has more.',
+    leftOutFileCut: 'The file has the first {count|name|names}. The list has more.',
     leftOutNobody: 'LINE reaches everybody of this audience now.',
     leftOutReasons: {
       unreachable: 'LINE does not reach them: the account was blocked, left, or deleted',
@@ -95,6 +96,6 @@ export const consoleMessages = {
     quota: 'LINE quota',
     used: '{used} of {value} used ({percent} %)',
     followers:
-      '{count} people are known to follow the LINE account. Of others LINE has not told yet; a message goes to them too, so a count of recipients can be higher.',
+      '{count|person is|people are} known to follow the LINE account. Of others LINE has not told yet; a message goes to them too, so a count of recipients can be higher.',
   },
 }

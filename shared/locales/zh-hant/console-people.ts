@@ -36,7 +36,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     level: '第 {level} 級',
     next: '距第 {level} 級還需 {what}',
     nextKm: '{km} 公里',
-    nextCheckins: { one: '1 次打卡', other: '{count} 次打卡' },
+    nextCheckins: '{count} 次打卡',
     nextNone: '最高等級',
     lastCheckIn: '最近一次 {time}',
     seenAt: '最後出現 {time}',

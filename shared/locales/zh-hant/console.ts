@@ -67,6 +67,7 @@ export const words: ConsoleWords = {
     keys: '方向鍵選擇，Enter 執行，Esc 關閉',
   },
   common: {
+    comma: '，',
     asOf: '{time} 的資料',
     stale: '舊資料：{time}',
     never: '尚無',
@@ -169,7 +170,7 @@ export const words: ConsoleWords = {
     incident: '事故始於 {time}；已通知負責人 {count} 次。',
     failure: '故障',
     warning: '警告',
-    todo: '處理方式',
+    todo: '處理方式：',
     parts: '服務各部分',
     partStates: { ok: '正常', degraded: '部分異常', error: '沒有回應', silent: '沒有消息', unknown: '未知' },
     partNames: {

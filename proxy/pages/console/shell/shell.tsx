@@ -108,7 +108,7 @@ function TopBar({ onLanguage }: LanguageProps) {
       <button
         type="button"
         class="who"
-        aria-label={`${role.value?.name}: ${words.value.page.settings}`}
+        aria-label={words.value.page.pair(role.value?.name ?? '', words.value.page.settings)}
         onClick={() => (settings.value = true)}
       >
         <Icon name="settings" />

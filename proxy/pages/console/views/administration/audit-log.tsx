@@ -160,7 +160,9 @@ function saidOf({ action, details }: Entry): string {
 const rawText = (details: Details): string =>
   Object.entries(details)
     .filter(([, value]) => value !== null)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) =>
+      words.value.page.pair(name, typeof value === 'string' ? value : JSON.stringify(value)),
+    )
     .join(', ')
 
 type Action = keyof ReturnType<typeof actionNames>
@@ -366,14 +368,15 @@ function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
       const field = fields[name]
       return field === undefined ? [] : [`${text(field.from)} → ${text(field.to)}`]
     }),
-    ...Object.entries(texts).map(
-      ([language, text]) => `${ownName(language)}: ${text === null ? said.textTaken : `“${text}”`}`,
+    ...Object.entries(texts).map(([language, text]) =>
+      words.value.page.pair(ownName(language), text === null ? said.textTaken : `“${text}”`),
     ),
   ]
   return fill(said.slotChanges[change], { hour: hourText(hour), what: parts.join(', ') })
 }
 
-const slotText = ({ id, hour, enabled }: Slot): string => `${hourText(hour)} ${id}: ${turned(enabled)}`
+const slotText = ({ id, hour, enabled }: Slot): string =>
+  words.value.page.pair(`${hourText(hour)} ${id}`, turned(enabled))
 
 /** What was added, removed and changed; of an older entry, the schedule as it was left. */
 function scheduleText({ slots, changes }: Readonly<Record<string, unknown>>): readonly string[] {

@@ -56,9 +56,7 @@ export function LedgerAndBackup() {
               )}
               {Object.entries(ledger?.rejected ?? {}).map(([reason, points]) => (
                 <tr key={reason}>
-                  <th scope="row">
-                    {said.ledgerNames.rejected}: {reasonName(reason)}
-                  </th>
+                  <th scope="row">{words.value.page.pair(said.ledgerNames.rejected, reasonName(reason))}</th>
                   <td class="number">{number(points)}</td>
                 </tr>
               ))}

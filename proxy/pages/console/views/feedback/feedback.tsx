@@ -172,7 +172,7 @@ const Board = ({ items, statuses, counts, chosen, onChoose }: Props) => (
       return (
         <section
           key={status}
-          aria-label={`${name}: ${shown}`}
+          aria-label={words.value.page.pair(name, shown)}
           class={`column ${status}${column.length === 0 ? ' empty' : ''}`}
         >
           <h3>

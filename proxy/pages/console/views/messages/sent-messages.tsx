@@ -135,7 +135,7 @@ function Faults({ id }: { readonly id: string }) {
         <ul class="small faults">
           {faults.map(({ detail, recipients, people }) => (
             <li key={detail}>
-              {number(recipients)}: <Reason detail={detail} />
+              {number(recipients)} · <Reason detail={detail} />
               <To people={people} more={recipients - people.length} />
             </li>
           ))}

@@ -76,7 +76,7 @@ const Cause = ({ cause }: { readonly cause: Condition['causes'][number] }) => (
     <div class="grow">
       <strong>{cause.text[consoleLanguage.value]}</strong>
       <p class="small">
-        <span class="quiet">{words.value.now.todo}: </span>
+        <span class="quiet">{words.value.now.todo} </span>
         {cause.what_to_do[consoleLanguage.value]}
       </p>
     </div>

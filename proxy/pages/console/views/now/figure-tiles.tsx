@@ -172,7 +172,9 @@ function StoreTiles({ condition }: { readonly condition: Resource<Condition> }) 
       <Figure
         label={said.buffer}
         value={count(ledger?.pending)}
-        note={value?.oldest_pending ? `${said.oldest}: ${ago(value.oldest_pending)}` : undefined}
+        note={
+          value?.oldest_pending ? words.value.page.pair(said.oldest, ago(value.oldest_pending)) : undefined
+        }
         {...time}
       />
       <Figure label={said.journals} value={count(ledger?.journaled)} {...time} />

@@ -28,9 +28,7 @@ export const Parts = ({ condition }: { readonly condition: Resource<Condition> }
         </ul>
         <p class="small row">
           {kv_memory === null || kv_memory === 0 ? null : (
-            <span>
-              {words.value.now.memory}: {percent(kv_memory)}
-            </span>
+            <span>{words.value.page.pair(words.value.now.memory, percent(kv_memory))}</span>
           )}
           <BackupAge at={backup_at} />
         </p>

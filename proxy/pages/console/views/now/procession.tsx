@@ -45,11 +45,7 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
         {speed === null ? null : (
           <span>{fill(speed < RESTING_KMH ? said.resting : said.speed, { kmh: oneDigit(speed) })}</span>
         )}
-        {spread === null ? null : (
-          <span>
-            {said.spread}: {oneDigit(spread)} km
-          </span>
-        )}
+        {spread === null ? null : <span>{words.value.page.pair(said.spread, `${oneDigit(spread)} km`)}</span>}
       </p>
       <Rule map={map} />
       {map.on_map < FEW ? (

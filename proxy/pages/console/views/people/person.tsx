@@ -148,7 +148,7 @@ function cardText({ achievement_card: card, checkins, survey_completed: surveyed
 }
 
 const checkInsText = (count: number): string =>
-  fill(words.value.people.nextCheckins[count === 1 ? 'one' : 'other'], { count: number(count) })
+  fill(words.value.people.nextCheckins, { count: number(count) })
 
 interface Props {
   readonly person: Detail
@@ -231,7 +231,7 @@ const SILENT_MS = SILENT_HOURS * 3_600_000
 function Travelled({ day }: { readonly day: Detail['latest_day'] }) {
   if (day === null) return null
   const onFoot = fill(words.value.reports.allOnFoot, { km: oneDigit(distancesOf(day).all) })
-  return <p>{`${dayName(day.day)}: ${ridden(day) ?? onFoot}`}</p>
+  return <p>{words.value.page.pair(dayName(day.day), ridden(day) ?? onFoot)}</p>
 }
 
 function nextText({ next_level }: Detail): string {
@@ -242,7 +242,7 @@ function nextText({ next_level }: Detail): string {
   const what = [
     km_needed > 0 ? fill(said.nextKm, { km: number(km_needed) }) : '',
     checkins_needed > 0
-      ? fill(checkins_needed === 1 ? said.nextCheckins.one : said.nextCheckins.other, {
+      ? fill(said.nextCheckins, {
           count: number(checkins_needed),
         })
       : '',

@@ -110,16 +110,17 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
 
 function savePicture(value: Totals): void {
   const said = words.value.reports
+  const { pair } = words.value.page
   const figures = [
-    [said.total, kilograms(value.total_kg)],
-    [said.mean, oneDigit(value.mean_kg)],
-    [said.saved, kilograms(value.saved_kg)],
-  ].map(([name, kg]) => `${name}: ${kg} kg`)
+    pair(said.total, `${kilograms(value.total_kg)} kg`),
+    pair(said.mean, `${oneDigit(value.mean_kg)} kg`),
+    pair(said.saved, `${kilograms(value.saved_kg)} kg`),
+  ]
   const lines = [
     value.as_of === null
       ? words.value.common.never
       : fill(words.value.common.asOf, { time: fullDate(value.as_of) }),
-    [...figures, `${said.pilgrims}: ${number(value.pilgrims)}`].join(' · '),
+    [...figures, pair(said.pilgrims, number(value.pilgrims))].join(' · '),
   ]
   saveBars(
     { title: said.carbon, lines },

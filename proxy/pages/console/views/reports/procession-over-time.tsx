@@ -105,7 +105,7 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
         walkedKm={marks.middle?.route_km ?? null}
         keep
         onSeen={(found) => (seen.current = found)}
-        label={`${said.procession}: ${hourName(hour)}. ${text}`}
+        label={`${words.value.page.pair(said.procession, hourName(hour))}. ${text}`}
       />
       <PrintedProcession {...pictured} />
     </Panel>

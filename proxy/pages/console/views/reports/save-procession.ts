@@ -48,9 +48,10 @@ const placeLines = (places: ProcessionPlaces): string[] =>
   PROCESSION.map((mark) => {
     const said = words.peek()
     const place = places[mark]
-    if (place === null) return `${said.now[mark]}: ${said.common.unknown}`
+    if (place === null) return said.page.pair(said.now[mark], said.common.unknown)
     const km = kmOnRoute(place)
-    return `${said.now[mark]}: ${placeName(place, route.peek())}${km === null ? '' : ` (${km})`}`
+    const name = placeName(place, route.peek())
+    return said.page.pair(said.now[mark], km === null ? name : said.page.aside(name, km))
   })
 
 /** What the colours of the cells mean. */

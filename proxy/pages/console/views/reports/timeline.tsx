@@ -139,7 +139,7 @@ async function saveChart(charted: Charted, range: Range | null, sums: string): P
   const { timeline } = words.value.reports
   const canvas = await drawChart(charted, range, PICTURE_WIDTH, PICTURE_HEIGHT)
   savePicture(
-    { title: `${timeline}: ${charted.label}`, lines: [sums] },
+    { title: words.value.page.pair(timeline, charted.label), lines: [sums] },
     {
       width: PICTURE_WIDTH,
       height: PICTURE_HEIGHT,

@@ -5,12 +5,9 @@ import { z } from 'zod'
 import { validationMessage } from '#shared/http/validation-message.ts'
 import { parseTokens } from './admin-tokens.ts'
 import { readArea } from './read-area.ts'
-import { parseOrigins } from './origins.ts'
+import { parseOrigins, readMapTiles, type Environment, resolveFiles, timeZone } from './setting-values.ts'
 import { readPush } from './read-push.ts'
-import { readMapTiles } from './read-map-tiles.ts'
 import { readRoute } from './read-route.ts'
-import { type Environment, resolveFiles } from './resolve-files.ts'
-import { timeZone } from './time-zone.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 export type { Environment }

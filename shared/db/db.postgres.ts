@@ -1,7 +1,8 @@
 /** The driver for a PostgreSQL server. */
-import postgres from 'postgres'
-import { copyRows } from './copy-rows.ts'
+import postgres, { type UnsafeQueryOptions } from 'postgres'
 import type { Driver } from './db.ts'
+import { type Column, type ColumnType, type InsertRows, ValueRefused } from './insert-rows.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Maximum number of connections per service; six services and their replicas share the server. */
 const POOL = 10
@@ -28,4 +29,68 @@ export function openPostgres(url: string, statementMs = STATEMENT_MS): Driver {
     },
   })
   return { client, insertRows: copyRows, stop: async () => undefined }
+}
+
+// Inserts rows by Postgres's binary COPY, which costs the server a third of the equivalent INSERT.
+
+const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
+/** The signature, then 4 bytes of flags and 4 bytes of extension length, both zero. */
+const HEADER_BYTES = SIGNATURE.length + 8
+const TRAILER_BYTES = 2
+/** Bytes of a value: its length (4) and a number (8). A text needs more. */
+const VALUE_BYTES = 12
+const LONGEST_CHARACTER = 3
+/** Postgres's epoch: timestamps are microseconds since 2000. */
+const FIRST_MS = Date.UTC(2000, 0, 1)
+const HIGH = 2 ** 32
+
+const copyRows: InsertRows = async (tx, table, columns, items) => {
+  const names = columns.map(({ name }) => name).join()
+  // Our patch of postgres.js sends the data together with the statement.
+  const options = { copyData: packRows(columns, items) } as UnsafeQueryOptions
+  const { count } = await tx.unsafe(`COPY ${table} (${names}) FROM STDIN (FORMAT binary)`, [], options)
+  if (count !== items.length)
+    throw new LoggableError('the patch of postgres.js is missing: run `bun install`')
+}
+
+/** Encodes rows in the binary format of COPY. @throws ValueRefused */
+function packRows<T>(columns: readonly Column<T>[], items: readonly T[]): Buffer {
+  const rowBytes = 2 + columns.length * VALUE_BYTES
+  let bytes = Buffer.allocUnsafe(HEADER_BYTES + TRAILER_BYTES + items.length * rowBytes)
+  SIGNATURE.copy(bytes)
+  bytes.fill(0, SIGNATURE.length, HEADER_BYTES)
+  let at = HEADER_BYTES
+  for (const item of items) {
+    at = bytes.writeInt16BE(columns.length, at)
+    for (const { type, of } of columns) {
+      const value = of(item)
+      const maxBytes = rowBytes + (typeof value === 'string' ? value.length * LONGEST_CHARACTER : 0)
+      if (at + maxBytes > bytes.length)
+        bytes = Buffer.concat([bytes.subarray(0, at)], 2 * bytes.length + maxBytes)
+      const end = value === null ? at + 4 : packValue(bytes, at + 4, type, value)
+      bytes.writeInt32BE(value === null ? -1 : end - at - 4, at)
+      at = end
+    }
+  }
+  return bytes.subarray(0, bytes.writeInt16BE(-1, at))
+}
+
+/** @returns the offset after the value */
+function packValue(bytes: Buffer, at: number, type: ColumnType, value: string | number | boolean): number {
+  if (type === 'text') return at + bytes.write(String(value), at)
+  if (type === 'boolean') return bytes.writeUInt8(value === true ? 1 : 0, at)
+  if (typeof value !== 'number')
+    throw new ValueRefused(`not a value of its type: a ${typeof value} for a number`)
+  if (type === 'float8') return bytes.writeDoubleBE(value, at)
+  if (type === 'float4') {
+    if (Number.isFinite(value) && !Number.isFinite(Math.fround(value)))
+      throw new ValueRefused('a number is out of range for single precision')
+    // `|| 0` turns -0, the rounding of a tiny negative number, into 0.
+    return bytes.writeFloatBE(Math.fround(value) || 0, at)
+  }
+  const microseconds = (value - FIRST_MS) * 1_000
+  if (!Number.isSafeInteger(microseconds)) throw new ValueRefused('a time is out of range')
+  const high = Math.floor(microseconds / HIGH)
+  bytes.writeInt32BE(high, at)
+  return bytes.writeUInt32BE(microseconds - high * HIGH, at + 4)
 }

@@ -6,9 +6,7 @@ import { USER_ID_ALIASES, UserId } from '#shared/contracts/fields.ts'
 import { EXAMPLE_DAY } from '#shared/contracts/fields.ts'
 import { createExamples, type Operation } from './examples.ts'
 import { type Json, NamedSchemas } from './named-schemas.ts'
-import { refusalsOf } from './refusals.ts'
-import { requestOf } from './requests.ts'
-import { HEADERS, successesOf } from './successes.ts'
+import { refusalsOf, requestOf, HEADERS, successesOf } from './operations.ts'
 
 /** The default of EVENT_BODY_BYTES. */
 const BODY_BYTES = 102_400

@@ -3,7 +3,6 @@
  */
 import { join } from 'node:path'
 import { openApiDocument } from './openapi-document.ts'
-import { PREAMBLE } from './client-preamble.ts'
 import { comment, nameOf, namesIn, type Schema, typeOf, type Use } from './write-types.ts'
 
 interface Parameter {
@@ -237,3 +236,16 @@ function streamEvents(calls: readonly Call[]): Schema {
 
 /** Where the generated module is. */
 export const CLIENT_MODULE = join(import.meta.dir, '../client/api.ts')
+
+// The types that the client's generated interfaces refer to.
+
+const PREAMBLE = `/** No field. */
+export type Nothing = Record<never, never>
+
+/** A pilgrim's request: \`user_id\` may be left to the client's identity. */
+export type Caller<T> = T extends unknown ? Omit<T, 'user_id'> & { user_id?: string | undefined } : never
+
+/** A body that is sent as it is: a picture, for example. */
+export interface RawBody {
+  body: Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | FormData | string
+}`

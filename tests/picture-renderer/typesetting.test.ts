@@ -1,9 +1,8 @@
 /** Texts of people: what can be set is set, and what cannot never becomes an empty box. */
 import { describe, expect, test } from 'bun:test'
 import { box, words } from '#shared/picture-renderer/element.ts'
-import { emojiDrawing } from '#shared/picture-renderer/emoji.ts'
+import { emojiDrawing, settable, typeset } from '#shared/picture-renderer/typesetting.ts'
 import { hasGlyph } from '#shared/picture-renderer/fonts.ts'
-import { settable, typeset } from '#shared/picture-renderer/typesetting.ts'
 import { LEVELS } from '#shared/rules/levels.ts'
 
 const set = (text: string): string => settable(text, '香客')

@@ -1,7 +1,6 @@
 /** The page that `/metrics` answers. */
 import { expect, test } from 'bun:test'
-import { measureStalls } from '#shared/runtime/event-loop-stall.ts'
-import { createMetrics } from '#shared/runtime/metrics.ts'
+import { measureStalls, createMetrics } from '#shared/runtime/metrics.ts'
 
 test('counters have labels, and gauges are read at each scrape', async () => {
   const metrics = createMetrics('tracking')

@@ -5,8 +5,7 @@ import { PAGES, type PageEntry } from '../pages.ts'
 import type { PageData } from '../frame/page-data.ts'
 import { type Bundle, bundlePage, bundleWorker } from './bundle.ts'
 import { DATA_FILES } from './data-files.ts'
-import { pageHtml } from './html.ts'
-import { iconPng, iconSvg } from './icons.ts'
+import { pageHtml, iconPng, iconSvg } from './html.ts'
 import { mapTilesOf } from './map-tiles.ts'
 
 /** Every file, by its path on the server. A page is `…/index.html`. */

@@ -1,9 +1,17 @@
 /** Data files that pages load, by name. Each function makes the file's text; null: this event has none. */
 import type { Config } from '#shared/config/config.ts'
-import { type Box, TAIWAN } from '#shared/atlas/taiwan.ts'
-import { countiesFile, townsFile } from './atlas.ts'
+import {
+  type Box,
+  TAIWAN,
+  type Atlas as Shapes,
+  ATLAS_SOURCE,
+  counties,
+  towns,
+} from '#shared/atlas/taiwan.ts'
+import type { Position } from 'geojson'
+import type { Atlas, Lines } from '../map/atlas.ts'
 
-export type DataFile = (settings: Pick<Config, 'route' | 'timeZone'>) => string | null
+type DataFile = (settings: Pick<Config, 'route' | 'timeZone'>) => string | null
 
 /** Degrees around the route whose towns are shown: about 12 km. */
 const AROUND = 0.11
@@ -28,3 +36,38 @@ export const DATA_FILES: Readonly<Record<string, DataFile>> = {
     return box === null ? null : JSON.stringify(townsFile(box))
   },
 }
+
+// The atlas of Taiwan as files that the map loads: few bytes, in the form of map/atlas.ts.
+
+/** Metres that a simplified line may be off. */
+const TOLERANCE_M = 100
+const CORRIDOR_TOLERANCE_M = 60
+/** Units of the files: 1e-4 degrees, about 11 m. */
+const UNITS = 1e4
+
+/** Flat lists: longitude and latitude of the first place in 1e-4 degrees, then differences. */
+const coded = (lines: readonly (readonly Position[])[]): Lines =>
+  lines.map((line) => {
+    let [x, y] = [0, 0]
+    return line.flatMap(([lng, lat], i) => {
+      const [nextX, nextY] = [Math.round(lng! * UNITS), Math.round(lat! * UNITS)]
+      const step = [nextX - x, nextY - y]
+      ;[x, y] = [nextX, nextY]
+      return i > 0 && step[0] === 0 && step[1] === 0 ? [] : step
+    })
+  })
+
+const inUnits = ([lng, lat]: Position) => [Math.round(lng! * UNITS), Math.round(lat! * UNITS)] as const
+
+const fileOf = ({ land, lines, names }: Shapes): Atlas => ({
+  source: ATLAS_SOURCE,
+  land: coded(land),
+  lines: coded(lines),
+  names: names.map(({ zh, hans, en, at }) => [zh, hans, en, ...inUnits(at)]),
+})
+
+/** Coast and counties. */
+const countiesFile = (): Atlas => fileOf(counties(TOLERANCE_M))
+
+/** Towns whose extent meets the box. */
+const townsFile = (box: Box): Atlas => fileOf(towns(box, CORRIDOR_TOLERANCE_M))

@@ -1,4 +1,4 @@
-/** Files with coasts, borders and names, as build/atlas.ts writes them. */
+/** Files with coasts, borders and names, as build/data-files.ts writes them. */
 
 /** Flat lists in 1e-4 degrees: longitude and latitude of the first place, then the differences to each next one. */
 export type Lines = readonly (readonly number[])[]

@@ -7,7 +7,6 @@ import { fill, words } from '../../words.ts'
 import type { TargetedSubmitEvent } from 'preact'
 import { Button } from '../../../design/button.tsx'
 import { assignRole, ROLES } from '../../parts/actions.tsx'
-import { fieldText } from '../../parts/field-text.ts'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { show } from '../../router.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
@@ -120,4 +119,10 @@ function AddRole() {
       </Button>
     </form>
   )
+}
+
+/** The trimmed text of a form's field; empty for a missing one. */
+function fieldText(data: FormData, name: string): string {
+  const value = data.get(name)
+  return typeof value === 'string' ? value.trim() : ''
 }

@@ -11,7 +11,6 @@ import { client } from '../../session.ts'
 import { fill, words } from '../../words.ts'
 import { useLineConfigured, whyNobody } from './pause-and-resume.tsx'
 import { ending } from '../../live.ts'
-import { Progress } from '../../parts/progress.tsx'
 
 /** The end waits up to 20 s for the final flush before it answers. */
 const END_TIMEOUT_MS = 60_000
@@ -280,4 +279,20 @@ const AfterTheEnd = ({ open = false }: { readonly open?: boolean }) => (
       ))}
     </ul>
   </details>
+)
+
+interface ProgressProps {
+  readonly label: string
+  /** 0 to 1; null: under way, and not known how far. */
+  readonly done: number | null
+  readonly text: string
+}
+
+/** A named bar. Its text says the same in words. */
+const Progress = ({ label, done, text }: ProgressProps) => (
+  <div class={done === 1 ? 'progress complete' : 'progress'}>
+    <span>{label}</span>
+    <progress max={1} {...(done === null ? {} : { value: done })} aria-label={label} />
+    <span class="small">{text}</span>
+  </div>
 )

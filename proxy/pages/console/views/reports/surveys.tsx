@@ -10,8 +10,7 @@ import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { client } from '../../session.ts'
 import { fill, words, consoleLanguage } from '../../words.ts'
-import type { Question } from './fit-questions.ts'
-import { PrintedSurveys } from './printed-surveys.tsx'
+import { type Question, fitQuestions } from './fit-questions.ts'
 import { survey as english } from '#shared/locales/en/survey.ts'
 import { survey as traditional } from '#shared/locales/zh-hant/survey.ts'
 
@@ -198,3 +197,32 @@ const saveCodes = (): void =>
     ],
     'survey-codes.csv',
   )
+
+/** Room of the surveys on the report's page. A line is as high as the style sheet says (`--printed-line`). */
+const COLUMNS = 3
+const LINES = 23
+
+/** The surveys on paper: each text has one line, so that the report has one page whatever was answered. */
+function PrintedSurveys({ questions }: { readonly questions: readonly Question[] }) {
+  const said = words.value.reports
+  const { columns, left } = fitQuestions(questions, COLUMNS, LINES)
+  return (
+    <div class="printed-surveys" aria-hidden="true">
+      {columns.map((column, i) => (
+        <div key={i}>
+          {column.map(({ name, ask, bars, answered, others }) => (
+            <section key={name}>
+              <h3>
+                <span>{[name.toUpperCase(), ask].filter(Boolean).join(' ')}</span>
+                <span class="quiet">{fill(said.answers, { count: number(answered) })}</span>
+              </h3>
+              <Bars bars={bars} />
+              {others === 0 ? null : <p class="quiet">{fill(said.moreAnswers, { count: number(others) })}</p>}
+            </section>
+          ))}
+        </div>
+      ))}
+      {left === 0 ? null : <p class="more-questions">{fill(said.moreQuestions, { count: number(left) })}</p>}
+    </div>
+  )
+}

@@ -86,6 +86,10 @@ export const ROOMS: readonly Room[] = [
     importing: ['scheduler/erased', 'erasure/*', 'ledger/balance'],
     through: ['journeys/personal-data'],
   },
+  { source: 'shared/client/queue', importing: ['client/*'] },
+  { source: 'shared/kv', importing: ['kv/*', 'buffer/*'], through: ['journeys/check-in'] },
+  { source: 'services/tracking/ingest', importing: ['tracking/*'], through: ['journeys/trackers'] },
+  { source: 'proxy/pages/walk/recording/position-filter.ts', importing: ['proxy/walk/*'] },
   { source: 'shared/security/admin-auth.ts', importing: ['security/*'], through: ['journeys/access'] },
 ]
 

@@ -143,6 +143,20 @@ describe('the filter', () => {
     expect(record([fix(0), far, fix(30_001, 24.1)]).recorded).toHaveLength(3)
   })
 
+  test('a check-in begins the next 30 s, also one from before a clock was set back', () => {
+    const { state } = record([fix(600_000)])
+    expect(afterCheckIn(state, { t: 610_000, lat: 24, lng: 120.6 }).last?.t).toBe(600_000)
+    expect(afterCheckIn(state, { t: 630_000, lat: 24, lng: 120.6 }).last?.t).toBe(630_000)
+    expect(afterCheckIn(state, { t: 590_000, lat: 24, lng: 120.6 }).last?.t).toBe(590_000)
+  })
+
+  test('widens the circle of a rest by half the accuracy', () => {
+    const north = (metres: number) => 24 + metres / 111_195
+    const rests = (metres: number) =>
+      isResting(record([fix(0), fix(150_000, north(metres), { accuracy: 60 })]).state, 150_000)
+    expect([rests(50), rests(60)]).toEqual([true, false])
+  })
+
   test('goes on after a clock was set back', () => {
     expect(record([fix(7_200_000), fix(0)]).recorded).toHaveLength(2)
   })

@@ -856,8 +856,9 @@ export type Mode = string
 export interface NewTracker {
   id: string
   label: string | null
+  /** With open identity, of whole hours */
   created_at: Time
-  /** When points of this tracker were last taken, up to a minute too early; null: not in the last three days; absent: not known at the moment */
+  /** When points of this tracker were last taken, up to a minute too early, with open identity of whole hours; null: not in the last three days; absent: not known at the moment */
   last_used_at?: Time | null
   /** Secret, and shown only in this answer */
   key: string
@@ -1565,8 +1566,9 @@ export interface TrackSyncAnswer {
 export interface Tracker {
   id: string
   label: string | null
+  /** With open identity, of whole hours */
   created_at: Time
-  /** When points of this tracker were last taken, up to a minute too early; null: not in the last three days; absent: not known at the moment */
+  /** When points of this tracker were last taken, up to a minute too early, with open identity of whole hours; null: not in the last three days; absent: not known at the moment */
   last_used_at?: Time | null
 }
 
@@ -2297,6 +2299,7 @@ export interface Operations {
   readMap: {
     input: {
       limit?: number | undefined
+      /** Without it: a day ago; without a token not earlier */
       since?: Instant | undefined
       bbox?: BoundingBox | undefined
     }

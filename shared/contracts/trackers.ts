@@ -21,11 +21,11 @@ const Id = z.uuid({ error: 'must be the id of a tracker, as GET /api/event/track
 export const Tracker = z.object({
   id: Id,
   label: z.string().nullable(),
-  created_at: Time,
+  created_at: Time.describe('With open identity, of whole hours'),
   last_used_at: Time.nullable()
     .optional()
     .describe(
-      'When points of this tracker were last taken, up to a minute too early; null: not in the last three days; absent: not known at the moment',
+      'When points of this tracker were last taken, up to a minute too early, with open identity of whole hours; null: not in the last three days; absent: not known at the moment',
     ),
 })
 export type Tracker = z.infer<typeof Tracker>

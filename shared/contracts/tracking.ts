@@ -83,7 +83,7 @@ export const DataQuery = z.object({
     .transform(Number)
     .pipe(z.int().min(1).max(5_000))
     .default(1_000),
-  since: Instant.optional(),
+  since: Instant.optional().describe('Without it: a day ago; without a token not earlier'),
   bbox: BoundingBox.optional().meta({ examples: ['120,23,121,25'] }),
 })
 export type DataQuery = z.infer<typeof DataQuery>

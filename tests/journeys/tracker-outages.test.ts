@@ -15,7 +15,7 @@ import type { Server } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
-import { admin, flushed, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { admin, flushed, newAppId } from '#tests/helpers/test-stack.ts'
 import { expectTaken, newTracker, revoke, send, walk } from '#tests/helpers/trackers.ts'
 import { gpsLogger, overland, ownTracksIos, traccar10 } from '#tests/tracking/tracker-bodies.ts'
 
@@ -37,7 +37,7 @@ describeOnServers('tracker apps', () => {
   afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
 
   const pilgrim = async () => {
-    const userId = newPilgrimId()
+    const userId = newAppId()
     const made = await newTracker(stack, userId)
     keys.push(made.key)
     return { userId, ...made }

@@ -23,7 +23,7 @@ export interface Group {
   readonly minuteMs: number
   readonly count: number
   readonly cell: Cell
-  /** 0: seen in this hour or the one before; 1: in the last day; 2: earlier. */
+  /** 0: seen in this hour or the one before; 1: in the last day. */
   readonly span: number
   /** The text that an id is derived from. It contains no user id unless `crowd` is 1. */
   readonly name: (index: number) => string
@@ -47,7 +47,7 @@ export class PublicMap {
   /** Points, the latest minute first. @throws Refusal 503 when the positions are out of date */
   async read({ limit, since, bbox }: DataQuery): Promise<LivePosition[]> {
     const groups = await this.#current()
-    const sinceMs = minute(since ?? this.#dayStart())
+    const sinceMs = minute(Math.max(since ?? 0, this.#dayStart()))
     const points: LivePosition[] = []
     for (const group of groups) {
       if (group.minuteMs < sinceMs) break
@@ -92,17 +92,18 @@ export class PublicMap {
   }
 
   #spanBegins(): number[] {
-    return [this.#hour() - HOUR_MS, this.#hour() - DAY_MS, -Infinity]
+    return [this.#hour() - HOUR_MS, this.#hour() - DAY_MS]
   }
 
   /**
-   * Groups people by when they were last seen: the last hours, the last day, earlier. Otherwise one phone that was
-   * switched off would make everybody around it appear as old. The time spans change at full hours only.
+   * Groups people by when they were last seen: the last hours, the last day. Otherwise one phone that was switched off
+   * would make everybody around it appear as old. The time spans change at full hours only. Nobody is shown for longer.
    */
   *#group(): Generator<void, readonly Group[]> {
     const begins = this.#spanBegins()
     const spans: Moved[][] = begins.map(() => [])
-    yield* eachOf(yield* this.live.shown(), (one) => spans[begins.findIndex((ms) => one.t >= ms)]!.push(one))
+    const ofDay = yield* this.live.shown(({ t }) => t >= begins.at(-1)!)
+    yield* eachOf(ofDay, (one) => spans[begins.findIndex((ms) => one.t >= ms)]!.push(one))
     const groups: Group[] = []
     for (const [span, people] of spans.entries()) {
       if (this.crowd === 1) yield* eachOf(people, (one) => groups.push(groupOfOne(one, span)))

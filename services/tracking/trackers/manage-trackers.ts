@@ -14,11 +14,17 @@ import { conflict, notFound } from '#shared/http/errors.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { readKnownKey, revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
+import { expectOwnId } from '#shared/security/expect-own-id.ts'
 import { charge } from '#shared/security/rate-limits.ts'
 import { trackers } from '#shared/schema/trackers.ts'
 import { appsOf } from './set-up-links.ts'
 
 const KEY_BYTES = 24
+const HOUR_MS = 3_600_000
+
+/** A tracker's time: while identity is open, of whole hours, because others may have learnt the id. */
+const shown = ({ identity }: ServiceContext['config'], ms: number): string =>
+  time(identity === 'line' ? ms : ms - (ms % HOUR_MS))
 
 /**
  * Makes a tracker. The answer is the only place where its key appears.
@@ -52,15 +58,16 @@ export async function createTracker(
   return {
     id,
     label: label || null,
-    created_at: time(nowMs),
+    created_at: shown(config, nowMs),
     last_used_at: null,
     key,
     apps: appsOf(config.publicUrl, id, key),
   }
 }
 
-/** Lists the trackers of a pilgrim, oldest first. */
-export async function listTrackers({ db, kv }: ServiceContext, userId: string): Promise<TrackerList> {
+/** Lists the trackers of a pilgrim, oldest first. @throws Refusal 403 for an id that others may know */
+export async function listTrackers({ config, db, kv }: ServiceContext, userId: string): Promise<TrackerList> {
+  expectOwnId(config, userId)
   const rows = await db.read(() =>
     db.orm
       .select()
@@ -73,18 +80,21 @@ export async function listTrackers({ db, kv }: ServiceContext, userId: string): 
       rows.map(async ({ id, label, createdAt, keyHash }) => ({
         id,
         label,
-        created_at: time(createdAt.getTime()),
-        ...(await lastUse(kv, keyHash)),
+        created_at: shown(config, createdAt.getTime()),
+        ...(await lastUse({ config, kv }, keyHash)),
       })),
     ),
   }
 }
 
-async function lastUse(kv: ServiceContext['kv'], keyHash: string): Promise<Pick<Tracker, 'last_used_at'>> {
+async function lastUse(
+  { config, kv }: Pick<ServiceContext, 'config' | 'kv'>,
+  keyHash: string,
+): Promise<Pick<Tracker, 'last_used_at'>> {
   try {
     const held = await readKnownKey(kv, keyHash)
     const usedMs = held === null || held === 'revoked' ? undefined : held.usedMs
-    return { last_used_at: usedMs === undefined ? null : time(usedMs) }
+    return { last_used_at: usedMs === undefined ? null : shown(config, usedMs) }
   } catch (error) {
     if (!isKvUnavailable(error)) throw error
     return {}
@@ -93,13 +103,14 @@ async function lastUse(kv: ServiceContext['kv'], keyHash: string): Promise<Pick<
 
 /**
  * Revokes a tracker. When it resolves, no replica accepts the key.
- * @throws Refusal 404 when the pilgrim has no such tracker; KvUnavailable, and then nothing is revoked
+ * @throws Refusal 403 as above, 404 when the pilgrim has no such tracker; KvUnavailable, and then nothing is revoked
  */
 export async function revokeTracker(
-  { db, kv }: ServiceContext,
+  { config, db, kv }: ServiceContext,
   userId: string,
   id: string,
 ): Promise<{ id: string }> {
+  expectOwnId(config, userId)
   await db.orm.transaction(async (tx) => {
     const [gone] = await tx
       .delete(trackers)

@@ -28,10 +28,9 @@ export interface CrowdOnMap {
 /** Reads the crowd. @throws Refusal 503 when the positions are out of date */
 export async function crowdOnMap(map: PublicMap): Promise<CrowdOnMap> {
   const { groups, beginsMs } = await map.snapshot()
-  const ofDay = groups.filter(({ span }) => span <= 1)
-  const recent = ofDay.filter(({ span }) => span === 0)
-  const isRecent = recent.length > 0 && sumOf(recent) >= RECENT * sumOf(ofDay)
-  const shown = isRecent ? recent : ofDay
+  const recent = groups.filter(({ span }) => span === 0)
+  const isRecent = recent.length > 0 && sumOf(recent) >= RECENT * sumOf(groups)
+  const shown = isRecent ? recent : groups
   return {
     sinceMs: beginsMs[isRecent ? 0 : 1]!,
     isRecent,

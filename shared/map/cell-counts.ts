@@ -60,6 +60,7 @@ const rowOf = (bits: number): number =>
 const POINT = 0
 const ARRIVAL = 1
 const DEPARTURE = 2
+const REMOVAL = 3
 
 /** Changes of cells of the finest zoom, by hour: new points, and pilgrims whose latest position moved. */
 export class CellChanges {
@@ -67,6 +68,7 @@ export class CellChanges {
 
   /** @param hour start of the hour, epoch milliseconds */
   addPoint = (hour: number, place: Place): void => this.#add(hour, place, POINT)
+  removePoint = (hour: number, place: Place): void => this.#add(hour, place, REMOVAL)
   /** @param hour start of the hour of the pilgrim's latest position */
   addPilgrim = (hour: number, place: Place): void => this.#add(hour, place, ARRIVAL)
   removePilgrim = (hour: number, place: Place): void => this.#add(hour, place, DEPARTURE)
@@ -123,7 +125,7 @@ function count(lists: readonly Float64Array[]): Counts {
     let users = 0
     for (; i < all.length && Math.floor(all[i]! / 4) === z; i++) {
       const kind = all[i]! % 4
-      if (kind === POINT) points++
+      if (kind === POINT || kind === REMOVAL) points += kind === POINT ? 1 : -1
       else users += kind === ARRIVAL ? 1 : -1
     }
     if (points !== 0 || users !== 0) counts.push(z, points, users)

@@ -39,7 +39,15 @@ export async function addTiles(tx: Query, tiles: readonly Tile[]): Promise<void>
     }
   })
   await writeTiles(tx, sums)
+  // An erasure may have taken the last points out.
+  for (const tile of sums) if (tile.points === 0 && tile.users === 0) await deleteTile(tx, tile)
 }
+
+/** Deletes a stored tile. The caller holds the lock. */
+export const deleteTile = async (tx: Query, { zoom, span, startMs, x, y }: TileName): Promise<void> =>
+  void (await tx`
+    DELETE FROM cell_tiles WHERE zoom = ${zoom} AND span = ${span} AND y = ${y} AND x = ${x}
+      AND start = to_timestamp(${startMs}::float8 / 1000)`)
 
 /** Reads the stored tiles with these names, by `tileKey`. */
 async function readSameTiles(tx: Query, names: readonly TileName[]): Promise<Map<string, StoredTile>> {

@@ -37,12 +37,16 @@ export async function countSurvey(tx: Writer, before: Answers | null, after: Ans
   if (before !== null) await deleteZeros(tx, s)
 }
 
-/** Deletes the counts that have become zero. */
-const deleteZeros = (tx: Writer, s: SQL) =>
-  tx.execute(sql`
+/** Deletes the counts that have become zero, and names of questions that nobody else has used. */
+async function deleteZeros(tx: Writer, s: SQL): Promise<void> {
+  await tx.execute(sql`
+    WITH ${s} DELETE FROM survey_questions q USING s, jsonb_object_keys(s.answers) k
+    WHERE q.question = k AND q.responses = 0`)
+  await tx.execute(sql`
     WITH ${s}, parts AS (${sql.raw(PARTS)})
     DELETE FROM survey_counts c USING parts p
     WHERE c.question = p.question AND c.answer = p.answer AND c.count = 0`)
+}
 
 /** Rebuilds the counts from all surveys. Needs its own transaction. */
 export async function recountSurveys(tx: Query): Promise<void> {

@@ -137,7 +137,7 @@ export const cellTiles = pgTable(
   (table) => [primaryKey({ columns: [table.zoom, table.span, table.start, table.y, table.x] })],
 )
 
-/** Points of erased people by hour and cell of zoom 18. */
+/** Points of erased people: `hour` is the start of a local day, `x` and `y` the cell in the middle of one of zoom 14. */
 export const erasedCells = pgTable(
   'erased_cells',
   {

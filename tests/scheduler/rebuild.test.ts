@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { storeAnonymousTotals } from '#services/admin/erasure/anonymous-totals.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
+import { cellAt } from '#shared/map/cells.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from './walks.ts'
 
@@ -17,9 +18,9 @@ async function run(harness: FlushHarness, check: boolean): Promise<string[]> {
 }
 
 /** Deletes a pilgrim's points as an erasure does. */
-async function erase({ db, calendar }: FlushHarness, userId: string): Promise<void> {
+async function erase({ db, calendar }: FlushHarness, userId: string, crowd = 2): Promise<void> {
   await db.orm.transaction(async (tx) => {
-    await storeAnonymousTotals(tx, userId, calendar)
+    await storeAnonymousTotals(tx, userId, calendar, crowd)
     for (const table of ['gps_points', 'pilgrim_totals', 'pilgrim_days', 'pilgrims'])
       await tx.execute(`DELETE FROM ${table} WHERE user_id = '${userId}'`)
   })
@@ -89,6 +90,30 @@ describeFlushHarness('rebuild', (harness) => {
       await harness.flush({ stopping: AbortSignal.abort() })
       expect(await run(harness, true)).toEqual([])
     }
+  })
+
+  test('of an erased person only cells of zoom 14 and days stay that enough others share', async () => {
+    await harness.empty()
+    const home = { lat: 24.3, lng: 120.9 }
+    for (let i = 0; i < 5; i++) await harness.buffer(`together-${i}`, walk(30))
+    await harness.buffer('together-0', [point({ ...home, sentMs: NOON - 3_600_000 })])
+    await harness.flush()
+    await erase(harness, 'together-0', 5)
+    await erase(harness, 'together-1', 5)
+    await harness.flush()
+    const cells = await harness.db.sql<{ ms: number; x: number; y: number; points: number }[]>`
+      SELECT (extract(epoch FROM hour) * 1000)::float8 AS ms, x, y, points FROM erased_cells`
+    // Of the second one nothing stays: only three others are left.
+    expect(cells.reduce((sum, { points }) => sum + points, 0)).toBe(30)
+    const atHome = cellAt(home.lat, home.lng, 14)
+    for (const { ms, x, y } of cells) {
+      expect([ms, x & 15, y & 15]).toEqual([harness.calendar.dayStart(NOON), 8, 8])
+      expect([x >> 4, y >> 4]).not.toEqual([atHome.x, atHome.y])
+    }
+    const [tiles] = await harness.db.sql<{ points: number }[]>`
+      SELECT sum(points)::float8 AS points FROM cell_tiles WHERE zoom = 18 AND span = 'all'`
+    expect(tiles!.points).toBe(30 + 3 * 30)
+    expect(await run(harness, true)).toEqual([])
   })
 
   test('finds and corrects each fault, and a check changes nothing', async () => {

@@ -9,7 +9,7 @@ import type { Writer } from '#shared/bus/outbox.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
 import { addErasedReportTotals } from '#shared/pilgrims/report-totals.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
+import type { ServiceContext } from '#shared/runtime/context.ts'
 import { PERSONAL_TABLES, type PersonalTable } from '#shared/schema/personal-data.ts'
 import { pilgrims, REPORTS, surveys } from '#shared/schema/profiles.ts'
 import { trackers } from '#shared/schema/trackers.ts'
@@ -40,8 +40,13 @@ export async function lockOutWriters(tx: Writer, userId: string): Promise<void> 
 }
 
 /** Deletes a person's rows and stores their sums anonymously. The transaction must hold `lockOutWriters`. */
-export async function eraseRows(tx: Writer, userId: string, calendar: Calendar): Promise<ErasedRows> {
-  const walked = (await storeAnonymousTotals(tx, userId, calendar)) || (await hasReported(tx, userId))
+export async function eraseRows(
+  tx: Writer,
+  userId: string,
+  { calendar, config }: Pick<ServiceContext, 'calendar' | 'config'>,
+): Promise<ErasedRows> {
+  const walked =
+    (await storeAnonymousTotals(tx, userId, calendar, config.mapCrowd)) || (await hasReported(tx, userId))
   const screenshots = await ownScreenshots(tx, userId)
   const keys = await readTrackerKeys(tx, userId)
   const rows = await emptyTables(tx, userId)

@@ -16,7 +16,7 @@ import { erasing, erasures } from '#shared/schema/operations.ts'
 import { countErased, addCounts, type Erasing } from './record-erasure.ts'
 import { eraseRows, lockOutWriters } from './erase-rows.ts'
 
-export type Finishing = Pick<ServiceContext, 'db' | 'kv' | 'objects' | 'calendar' | 'log'>
+export type Finishing = Pick<ServiceContext, 'db' | 'kv' | 'objects' | 'calendar' | 'config' | 'log'>
 
 /** In this order, because everything else is computed from the rows. */
 const PARTS: Readonly<Record<ErasurePart, (context: Finishing, row: Erasing) => Promise<Erasing | null>>> = {
@@ -82,7 +82,7 @@ async function eraseRestored(context: Finishing, row: Erasing): Promise<Erasing 
     await lockOutWriters(tx, subject)
     const [held] = await tx.select().from(erasing).where(eq(erasing.subject, subject))
     if (held === undefined || !held.remaining.includes('rows')) return held ?? null
-    const gone = await eraseRows(tx, subject, context.calendar)
+    const gone = await eraseRows(tx, subject, context)
     await tx
       .update(erasures)
       .set({ walked: sql`${erasures.walked} + ${Number(gone.walked)}` })

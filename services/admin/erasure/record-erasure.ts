@@ -23,7 +23,7 @@ const NOTHING_OUTSIDE = { pending: 0, pictures: 0 }
  * @throws Refusal 404 when the person is unknown to all stores; 503 when a store is unavailable
  */
 export async function recordErasure(
-  { db, kv, now, calendar }: Pick<ServiceContext, 'db' | 'kv' | 'now' | 'calendar'>,
+  { db, kv, now, calendar, config }: Pick<ServiceContext, 'db' | 'kv' | 'now' | 'calendar' | 'config'>,
   actor: Actor,
   userId: string,
   requestId: string,
@@ -34,7 +34,7 @@ export async function recordErasure(
     await refuseTrackers(kv, await readTrackerKeys(tx, userId))
     // The time is read under the lock, so that a writer that started earlier and has not written yet finds the erasure.
     const erasedAt = new Date(now())
-    const gone = await eraseRows(tx, userId, calendar)
+    const gone = await eraseRows(tx, userId, { calendar, config })
     const [inProgress] = await tx.select().from(erasing).where(eq(erasing.subject, userId))
     if (gone.mentions + Object.values(gone.rows).reduce((sum, rows) => sum + rows) === 0) {
       if (inProgress !== undefined) return inProgress

@@ -4,6 +4,7 @@
  */
 import type { Query } from '#shared/db/db.ts'
 import {
+  deleteTile,
   storedTile,
   type StoredTile,
   type TileRow,
@@ -182,9 +183,7 @@ async function reconcileTiles(
   if (wrong.length > 0) await writeTiles(tx, wrong)
   for (const tile of unmatched.values()) {
     differences.found(`cell_tiles ${named(tile)}: not expected`)
-    await tx`
-      DELETE FROM cell_tiles WHERE zoom = ${tile.zoom} AND span = ${tile.span} AND y = ${tile.y} AND x = ${tile.x}
-        AND start = to_timestamp(${tile.startMs}::float8 / 1000)`
+    await deleteTile(tx, tile)
   }
 }
 

@@ -26,7 +26,7 @@ import { openCertificate } from './local/certificate.ts'
 import { listen } from './local/listen.ts'
 import { mayBePage, pageServer } from './local/serve-pages.ts'
 import { reserveDirectoryAndPort } from './local/reserve-directory-and-port.ts'
-import { openTokens } from './local/tokens.ts'
+import { openTokens, TIERS } from './local/tokens.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 import { reachability, urlOf } from './local/welcome.ts'
 
@@ -136,7 +136,8 @@ export async function startLocal(env: Environment, log: Log, now: () => number =
   }
 }
 
-const welcome = ({ url, reachability: reach, dataDir, tokens }: Local): string => `
+/** @param isTerminal else the output may be kept in a log, which holds no token */
+const welcome = ({ url, reachability: reach, dataDir, tokens }: Local, isTerminal: boolean): string => `
   The pilgrimage event tracking service listens on ${url}
   ${reach}
   Pages: ${url}/ the public map, ${url}/walk/ the pilgrims' app, ${url}/admin/ the operators' console
@@ -144,10 +145,12 @@ const welcome = ({ url, reachability: reach, dataDir, tokens }: Local): string =
   Data directory: ${dataDir}
   Self-signed certificate: ${dataDir}/tls/cert.pem
 
-  Admin tokens (header X-Admin-Token), stored in ${dataDir}/tokens.json:
-    owner      ${tokens.owner}
-    manager    ${tokens.manager}
-    volunteer  ${tokens.volunteer}
+  Admin tokens (header X-Admin-Token) are stored in ${dataDir}/tokens.json${
+    isTerminal
+      ? `:
+    ${TIERS.map((tier) => tier.padEnd(11) + tokens[tier]).join('\n    ')}`
+      : ''
+  }
 
   Try a check-in:
     curl --cacert ${dataDir}/tls/cert.pem ${url}/api/event/checkin -H 'Content-Type: application/json' -d '{"user_id":"me","lat":24.15,"lng":120.67}'
@@ -169,7 +172,7 @@ if (import.meta.main) {
     const log = createLog()
     watchUncaughtErrors(log)
     const local = await startLocal(environment(), log)
-    console.log(welcome(local))
+    console.log(welcome(local, process.stdout.isTTY))
     await stopping
     console.log('Stopping. Requests in progress are answered first.')
     await local.stop()

@@ -13,16 +13,18 @@ interface Stored {
   readonly forms: Partial<Record<Encoding, Uint8Array>>
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  json: 'application/json',
-  txt: 'text/plain; charset=utf-8',
-  svg: 'image/svg+xml',
-  png: 'image/png',
-  webmanifest: 'application/manifest+json',
-}
+const TYPES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    html: 'text/html; charset=utf-8',
+    js: 'text/javascript; charset=utf-8',
+    css: 'text/css; charset=utf-8',
+    json: 'application/json',
+    txt: 'text/plain; charset=utf-8',
+    svg: 'image/svg+xml',
+    png: 'image/png',
+    webmanifest: 'application/manifest+json',
+  }),
+)
 
 /** Paths below these are files of pages. All others go to the services, without a build. */
 const PREFIXES = ['/assets/', ...PAGES.map(({ path }) => path).filter((path) => path !== '/')]
@@ -52,7 +54,7 @@ export function pageServer(
     const made = {
       bytes,
       etag: `"${Bun.hash(bytes).toString(36)}"`,
-      type: TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+      type: TYPES.get(file.slice(file.lastIndexOf('.') + 1)) ?? 'application/octet-stream',
       forms: compress(file, bytes),
     }
     stored.set(file, made)

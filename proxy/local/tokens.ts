@@ -11,7 +11,7 @@ const VARIABLES = {
 } as const
 type Tier = keyof typeof VARIABLES
 
-const TIERS = Object.keys(VARIABLES) as Tier[]
+export const TIERS = Object.keys(VARIABLES) as Tier[]
 const FROM_ENVIRONMENT = '(from the environment)'
 
 /**

@@ -33,7 +33,7 @@ import { drawCard, findCard } from './cards/serve-card.ts'
 import { serveScreenshot } from './feedback/serve-screenshot.ts'
 import { submitFeedback } from './feedback/submit-feedback.ts'
 import { updateFeedback } from './feedback/update-feedback.ts'
-import { uploadScreenshot } from './feedback/upload-screenshot.ts'
+import { createStoredLimit, uploadScreenshot } from './feedback/upload-screenshot.ts'
 
 /** A card may change with the next check-in. */
 const A_MINUTE = 'public, max-age=60'
@@ -44,7 +44,7 @@ export function createFeedbackMedia(context: ServiceContext): Service {
   const renderer = openRenderer()
   const cards = createCards(context, renderer)
   const drawing = createCardDrawing(context, cards)
-  const decoder = openDecoder()
+  const decoder = openDecoder(context.addresses)
   const router = createRouter(context)
   serve(router, context, submitFeedbackEndpoint, ({ body }) => submitFeedback(context, body))
   serve(router, context, listFeedbackEndpoint, ({ query, operator }) =>
@@ -54,8 +54,9 @@ export function createFeedbackMedia(context: ServiceContext): Service {
   serve(router, context, updateFeedbackEndpoint, ({ operator, params, body, requestId }) =>
     updateFeedback(context, operator!, params.id, body, requestId),
   )
+  const stored = createStoredLimit()
   serve(router, context, uploadScreenshotEndpoint, ({ bytes, request }) =>
-    uploadScreenshot(context, decoder, bytes, request.headers.get('content-type') ?? ''),
+    uploadScreenshot(context, decoder, stored, bytes, request),
   )
   serve(router, context, screenshotEndpoint, ({ request, params }) =>
     serveScreenshot(context, request, params.file),

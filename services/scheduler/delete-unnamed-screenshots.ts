@@ -12,29 +12,24 @@ export const UNNAMED_MS = 7 * 86_400_000
 /** Screenshots whose names are looked for at a time. */
 const PAGE = 500
 
+const QUEUE = 'unnamed screenshots'
+
 const fileOf = (key: string): string => key.slice(SCREENSHOTS.length)
 
-/** Keys that are named nowhere. */
+/** Keys that are named nowhere. An address of feedback names one picture, at its end. */
 async function unnamed(sql: Query, keys: readonly string[]): Promise<readonly string[]> {
   if (keys.length === 0) return keys
   const rows = await sql<{ file: string }[]>`
-    SELECT DISTINCT found.match[1] AS file FROM (
-      SELECT screenshot_url AS text FROM feedback WHERE screenshot_url IS NOT NULL
-      UNION ALL SELECT body::text FROM message_chunks WHERE body::text LIKE '%.png%'
-    ) naming CROSS JOIN LATERAL regexp_matches(naming.text, '[0-9a-f]{32}\\.png', 'g') AS found (match)
-    WHERE found.match[1] = ANY(${keys.map(fileOf)}::text[])`
+    SELECT files.file FROM unnest(${keys.map(fileOf)}::text[]) AS files (file)
+    WHERE files.file IN (
+      SELECT right(screenshot_url, 36) FROM feedback WHERE screenshot_url LIKE '%/api/event/feedback-image/%'
+      UNION ALL
+      SELECT found.match[1] FROM message_chunks
+      CROSS JOIN LATERAL regexp_matches(body::text, 'feedback-image/([0-9a-f]{32}\\.png)', 'g') AS found (match)
+      WHERE body::text LIKE '%feedback-image/%')`
   const named = new Set(rows.map(({ file }) => file))
   return keys.filter((key) => !named.has(fileOf(key)))
 }
-
-/** Deletes it unless something names it by now. */
-const deleteUnnamed = (db: Pick<Database, 'sql'>, objects: Objects, key: string): Promise<boolean> =>
-  db.sql.begin(async (tx) => {
-    await lockScreenshot(tx, key)
-    if ((await unnamed(tx, [key])).length === 0) return false
-    await objects.delete(key)
-    return true
-  })
 
 /**
  * Deletes what is older than `UNNAMED_MS` and named nowhere.
@@ -47,12 +42,23 @@ export async function deleteUnnamedScreenshots(
   reporting: Reporting,
 ): Promise<number> {
   let deleted = 0
-  const look = async (keys: readonly string[]): Promise<void> =>
-    eachApart(reporting, 'unnamed screenshots', await unnamed(db.sql, keys), async (key) => {
+  // The texts are read twice for a page of pictures, however many of them nothing names.
+  const look = async (keys: readonly string[]): Promise<void> => {
+    const old: string[] = []
+    await eachApart(reporting, QUEUE, await unnamed(db.sql, keys), async (key) => {
       const found = await objects.head(key)
-      if (found === null || nowMs - found.modifiedAt.getTime() < UNNAMED_MS) return
-      if (await deleteUnnamed(db, objects, key)) deleted++
+      if (found !== null && nowMs - found.modifiedAt.getTime() >= UNNAMED_MS) old.push(key)
     })
+    if (old.length === 0) return
+    await db.sql.begin(async (tx) => {
+      for (const key of old) await lockScreenshot(tx, key)
+      // Something may name them by now.
+      await eachApart(reporting, QUEUE, await unnamed(tx, old), async (key) => {
+        await objects.delete(key)
+        deleted++
+      })
+    })
+  }
   let page: string[] = []
   for await (const key of objects.list(SCREENSHOTS)) {
     page.push(key)

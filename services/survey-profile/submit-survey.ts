@@ -4,10 +4,10 @@ import type { Verdict, Submission } from '#shared/kv/kv.ts'
 import { syncTrack, type SyncRules } from '#shared/buffer/sync-track.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { StoredAnswers, type SubmitAnswer, type SubmitRequest } from '#shared/contracts/survey.ts'
-import { Refusal } from '#shared/http/errors.ts'
+import { MAX_NAMED, StoredAnswers, type SubmitAnswer, type SubmitRequest } from '#shared/contracts/survey.ts'
+import { invalid, Refusal } from '#shared/http/errors.ts'
 import { surveyHistory, surveys } from '#shared/schema/profiles.ts'
-import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
+import { countSurvey, namesWithoutRoom } from '#shared/pilgrims/survey-counts.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 
 /** Admission of a track, as for `track/sync`. */
@@ -22,9 +22,14 @@ export async function submitSurvey(
   trackAdmission: TrackAdmission,
   request: SubmitRequest,
 ): Promise<SubmitAnswer> {
-  const { user_id: userId, survey: answers, phone, display_name: displayName } = request
+  const { user_id: userId, survey, phone, display_name: displayName } = request
   const submittedAt = new Date(now())
-  const revision = await db.orm.transaction(async (tx) => {
+  const { revision, answers, dropped } = await db.orm.transaction(async (tx) => {
+    const noRoom = await namesWithoutRoom(tx, survey)
+    const kept = Object.entries(survey).filter(([name]) => !noRoom.has(name))
+    if (kept.length === 0)
+      throw invalid('survey: the event has too many names of questions; send answers to q1 to q10')
+    const answers = Object.fromEntries(kept)
     const known = { ...(phone !== null && { phone }), ...(displayName !== null && { displayName }) }
     await upsertPilgrim(tx, userId, { surveyCompletedAt: submittedAt, ...known }, submittedAt.getTime())
     const [before] = await tx.select().from(surveys).where(eq(surveys.userId, userId))
@@ -38,7 +43,7 @@ export async function submitSurvey(
       .returning({ revision: surveys.revision })
     await tx.insert(surveyHistory).values({ userId, answers, revision: row!.revision, submittedAt })
     await countSurvey(tx, before === undefined ? null : StoredAnswers.parse(before.answers), answers)
-    return row!.revision
+    return { revision: row!.revision, answers, dropped: [...noRoom] }
   })
   return {
     userId,
@@ -47,7 +52,7 @@ export async function submitSurvey(
     revision,
     track: await admitAttachedTrack(trackAdmission, userId, request.gps_points, now()),
     phone: request.phone_taken,
-    ignored: request.ignored,
+    ignored: [...request.ignored, ...dropped].slice(0, MAX_NAMED),
   }
 }
 

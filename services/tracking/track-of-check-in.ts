@@ -2,6 +2,7 @@
 import { acceptTrack, type AcceptRules } from '#shared/buffer/validate/validate-points.ts'
 import { durableThrough } from '#shared/buffer/sync-track.ts'
 import type { Point } from '#shared/buffer/point.ts'
+import { MAX_POINTS } from '#shared/contracts/fields.ts'
 import { MAX_ATTACHED } from '#shared/contracts/gps-points.ts'
 import type { AttachedAnswer } from '#shared/contracts/tracking.ts'
 
@@ -22,6 +23,9 @@ export function acceptAttached(given: unknown, receivedMs: number, rules: Accept
   const { points, rejected } = acceptTrack(list.slice(0, MAX_ATTACHED), receivedMs, rules)
   const whole = { size: list.length, points, resendFromMs: Infinity }
   if (!Array.isArray(given)) return { ...whole, rejected: [{ index: 0, reason: 'not-a-list' }] }
+  // No phone records so many in a body of this size. None is named by itself: the answer would be longer than the body.
+  if (list.length > MAX_POINTS)
+    return { ...whole, points: [], rejected: [{ index: 0, reason: 'too-many' }], resendFromMs: -Infinity }
   if (list.length <= MAX_ATTACHED) return { ...whole, rejected }
   const rest = acceptTrack(list.slice(MAX_ATTACHED), receivedMs, rules)
   const faults = new Map(rest.rejected.map(({ index, reason }) => [index, reason]))

@@ -2,6 +2,7 @@
  * Runs native code on untrusted input in a child process: a crash, a hang or excessive memory use affects one order,
  * and leaked native memory is freed with the process. One order at a time; the child starts with the first order.
  */
+import { dlopen } from 'bun:ffi'
 import type { Subprocess } from 'bun'
 import { createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import { unavailable } from '#shared/http/errors.ts'
@@ -71,7 +72,21 @@ function commandOf({ program, limits }: ChildOptions): string[] {
   return ['/bin/sh', '-c', script, ...command]
 }
 
+/** `PR_SET_DUMPABLE`. */
+const DUMPABLE = 4
+
+/**
+ * Keeps others of the same user, such as a child that an untrusted picture has taken over, from reading the environment
+ * and the memory of this process in /proc. Only root and other systems than Linux are not kept from it.
+ */
+export function hideFromChildren(): void {
+  if (process.platform !== 'linux') return
+  const { symbols } = dlopen('libc.so.6', { prctl: { args: ['int', 'u64'], returns: 'int' } })
+  symbols.prctl(DUMPABLE, 0n)
+}
+
 function startChild<Result>(options: ChildOptions): Running<Result> {
+  hideFromChildren()
   const child: Running<Result> = {
     settle: null,
     done: 0,

@@ -44,22 +44,23 @@ export type GpsPoint = z.infer<typeof GpsPoint>
 export const TrackPoint = z.intersection(GpsPoint, z.object({ timestamp: SentTime }))
 export type TrackPoint = z.infer<typeof TrackPoint>
 
-const POINT_ALIASES: Record<string, 'lat' | 'lng' | 'timestamp'> = {
-  latitude: 'lat',
-  lon: 'lng',
-  longitude: 'lng',
-  datetime: 'timestamp',
-}
+const POINT_ALIASES = [
+  ['latitude', 'lat'],
+  ['lon', 'lng'],
+  ['longitude', 'lng'],
+  ['datetime', 'timestamp'],
+] as const
+type Aliased = Partial<Record<(typeof POINT_ALIASES)[number][number], unknown>>
 
 /** Renames `lon`, `latitude`, `longitude` and `datetime` if the standard name is absent. */
 export function normalizePointAliases(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  let folded: Record<string, unknown> | null = null
-  for (const alias in POINT_ALIASES) {
-    const given = (value as Record<string, unknown>)[alias]
+  let folded: Aliased | null = null
+  for (const [alias, name] of POINT_ALIASES) {
+    const given = (value as Aliased)[alias]
     if (given === undefined || given === null) continue
     folded ??= { ...value }
-    folded[POINT_ALIASES[alias]!] ??= given
+    folded[name] ??= given
   }
   return folded ?? value
 }

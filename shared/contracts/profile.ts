@@ -85,6 +85,15 @@ const replacement = (max: number) =>
     .nullish()
     .transform((value) => withoutDirections(value ?? '').trim() || null)
 
+/** Existing clients also write zh_TW. */
+function isLanguageTag(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag.replaceAll('_', '-')).length === 1
+  } catch {
+    return false
+  }
+}
+
 const Count = z.int().min(0).max(5_000)
 
 /** More than a body can travel during the event: a bound of what one invented report adds to the event's totals. */
@@ -101,7 +110,11 @@ export const UserSyncRequest = z.object({
   user_id: UserId,
   display_name: replacement(200).meta({ examples: ['阿明'] }),
   picture_url: replacement(2_000).pipe(HttpsUrl.nullable()).describe('An https:// address'),
-  language: replacement(35).describe('BCP 47, such as zh-TW'),
+  language: replacement(35)
+    .refine((tag) => tag === null || isLanguageTag(tag), {
+      error: 'must be a BCP 47 language, such as zh-TW',
+    })
+    .describe('BCP 47, such as zh-TW'),
   consumption: z
     .object({ water: Count.nullish(), recycle: Count.nullish(), hotel: Count.nullish() })
     .nullish()

@@ -52,7 +52,8 @@ type Submitted = z.infer<typeof Submitted>
 
 const NAMED: ReadonlySet<string> = new Set([...Object.keys(Submitted.shape), 'userId', 'line_user_id'])
 
-const MAX_NAMED = 100
+/** Ignored fields that an answer names, and characters of each. */
+export const MAX_NAMED = 100
 const MAX_DISPLAY_NAME = 200
 
 /** Merges the answers of a submission and lists the names of ignored fields. */
@@ -158,7 +159,9 @@ export const SubmitAnswer = z.object({
   ignored: z
     .array(z.string())
     .meta({ examples: [[]] })
-    .describe('Names of ignored fields: unknown names, and second answers to a question; the first 100'),
+    .describe(
+      'Names of ignored fields: unknown names, second answers to a question, and new names once an event has 1,000; the first 100',
+    ),
 })
 export type SubmitAnswer = z.infer<typeof SubmitAnswer>
 

@@ -165,7 +165,7 @@ export async function callOf(
  */
 function foldUserId(given: unknown, header: string | null): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
-  const fields = given as Record<string, unknown>
+  const fields = given as Partial<Record<(typeof USER_ID_ALIASES)[number], unknown>>
   let userId: unknown
   for (const alias of USER_ID_ALIASES) {
     const value = fields[alias]

@@ -86,12 +86,11 @@ async function readRows(db: Database): Promise<Rows> {
 }
 
 /** The ledger as flat figures, one for each reason of a rejection. */
-export function statesOf(ledger: Ledger): Record<string, number> {
-  const states: Record<string, number> = {}
-  for (const [name, points] of Object.entries(ledger)) if (typeof points === 'number') states[name] = points
-  for (const [reason, points] of Object.entries(ledger.rejected)) states[`rejected_${reason}`] = points
-  return states
-}
+export const statesOf = ({ rejected, ...ledger }: Ledger): Record<string, number> =>
+  Object.fromEntries([
+    ...Object.entries(ledger).filter((one): one is [string, number] => typeof one[1] === 'number'),
+    ...Object.entries(rejected).map(([reason, points]) => [`rejected_${reason}`, points] as const),
+  ])
 
 const keyOf = ({ epoch, partition }: BufferEpoch): string => `${epoch} ${partition}`
 const total = <T>(list: Iterable<T>, read: (one: T) => number): number => {
@@ -142,7 +141,8 @@ export function balance(
 }
 
 function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, letters }: Rows): Ledger {
-  const counted = (name: string): number => counts?.[name] ?? 0
+  const counted = (name: string): number =>
+    (counts !== null && Object.hasOwn(counts, name) && counts[name]) || 0
   const sum = (name: keyof EpochFigures) => total(figures, (one) => one[name])
   const rejected = Object.entries(counts ?? {}).filter(([name]) => name.startsWith(REJECTED))
   const refused = total(rejected, ([, points]) => points)

@@ -62,13 +62,13 @@ const weightOf = (element: Element, inherited: Weight): Weight => {
 /** Prepares a tree for the layout engine. */
 export function typeset(root: Element): Typeset {
   const texts: { text: string; weight: Weight }[] = []
-  const graphemeImages: Record<string, string> = {}
+  const graphemeImages = new Map<string, string>()
   const setText = (given: string, instead: string, weight: Weight): string => {
     const text = settable(given, instead)
     texts.push({ text, weight })
     for (const { segment } of graphemes.segment(text)) {
       const drawing = emojiDrawing(segment)
-      if (drawing !== null) graphemeImages[segment] = drawing
+      if (drawing !== null) graphemeImages.set(segment, drawing)
     }
     return text
   }
@@ -92,7 +92,7 @@ export function typeset(root: Element): Typeset {
   const element = visit(root, 400)
   // The ellipsis of truncated texts, and the space between words.
   texts.push({ text: '… ', weight: 400 }, { text: '… ', weight: 700 })
-  return { element, fonts: fontsFor(texts), graphemeImages }
+  return { element, fonts: fontsFor(texts), graphemeImages: Object.fromEntries(graphemeImages) }
 }
 
 // Emoji as coloured SVG images, from a package.

@@ -1,7 +1,7 @@
 /** Counts of each answer of each question, updated in the transaction of each survey. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Query } from '#shared/db/db.ts'
-import type { Answers } from '#shared/contracts/survey.ts'
+import { type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
 
 /** Longer answers are free text and are not counted. */
@@ -12,6 +12,20 @@ const PARTS = `
   SELECT e.key AS question, a.answer, s.n FROM s, jsonb_each(s.answers) e, LATERAL jsonb_array_elements_text(
     CASE jsonb_typeof(e.value) WHEN 'array' THEN e.value ELSE jsonb_build_array(e.value) END) a (answer)
   WHERE length(a.answer) <= ${LONGEST_COUNTED}`
+
+/** Names with a suffix that an event keeps. A form has a few; unknown clients may invent any number. */
+const MAX_NAMES = 1_000
+
+/** @returns the names of answers that the event has no room for: new ones, where it keeps as many as it may */
+export async function namesWithoutRoom(tx: Writer, answers: Answers): Promise<ReadonlySet<string>> {
+  const names = Object.keys(answers).filter((name) => !QUESTIONS.includes(name))
+  if (names.length === 0) return new Set()
+  const rows = await tx.execute<{ name: string }>(sql`
+    SELECT n.name FROM jsonb_array_elements_text(${JSON.stringify(names)}::text::jsonb) n (name)
+    WHERE (SELECT count(*) FROM survey_questions) > ${MAX_NAMES}::int
+      AND NOT EXISTS (SELECT FROM survey_questions q WHERE q.question = n.name)`)
+  return new Set(rows.map(({ name }) => name))
+}
 
 /**
  * Updates the counts when a survey replaces another one. The caller has locked the pilgrim's row.

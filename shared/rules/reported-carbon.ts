@@ -3,7 +3,7 @@ import { carbonMg, type Consumable, KG_PER_UNIT, type Mode, modeNamed } from './
 
 /** Counts of water, recycle and hotel, and kilometres by mode; a mode that is not in the table counts as bus. */
 export interface Reported {
-  readonly consumption: Readonly<Record<string, number>>
+  readonly consumption: Readonly<Partial<Record<Consumable, number>>>
   readonly transport: Readonly<Record<string, number>>
 }
 

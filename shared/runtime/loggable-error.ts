@@ -15,15 +15,17 @@ const MAX_MEMBERS = 3
 /** SQLSTATE classes whose messages name tables, constraints and servers, but never a value. */
 const PLAIN_SQLSTATE = /^(08|23|25|28|3D|40|42|53|54|55|57)...$/
 /** Data exceptions: their own messages quote the value, so these replace them. */
-const DATA_EXCEPTIONS: Readonly<Record<string, string>> = {
-  '22001': 'a text is too long',
-  '22003': 'a number is out of range',
-  '22007': 'not a time',
-  '22008': 'a time is out of range',
-  '22021': 'a character that text can not hold (0x00)',
-  '22P02': 'not a value of its type, such as a text for a number',
-  '22P05': 'a character that text can not hold (0x00)',
-}
+const DATA_EXCEPTIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '22001': 'a text is too long',
+    '22003': 'a number is out of range',
+    '22007': 'not a time',
+    '22008': 'a time is out of range',
+    '22021': 'a character that text can not hold (0x00)',
+    '22P02': 'not a value of its type, such as a text for a number',
+    '22P05': 'a character that text can not hold (0x00)',
+  }),
+)
 
 /** Messages of libraries and of the runtime that are constant, or quote only source code. */
 const KNOWN = [
@@ -39,7 +41,7 @@ const KNOWN = [
 
 /** Returns a property that is an integer or text of this form; otherwise null. */
 function plain(error: Error, name: string, form: RegExp): string | null {
-  const value = (error as unknown as Record<string, unknown>)[name]
+  const value = Reflect.get(error, name) as unknown
   if (typeof value === 'string') return form.test(value) ? value : null
   return Number.isInteger(value) ? String(value) : null
 }
@@ -61,7 +63,7 @@ function sentenceOf(error: Error): string | null {
   if (error instanceof LoggableError) return error.message
   if (typeOf(error) === 'PostgresError') {
     const code = codeOf(error) ?? ''
-    return PLAIN_SQLSTATE.test(code) ? error.message : (DATA_EXCEPTIONS[code] ?? null)
+    return PLAIN_SQLSTATE.test(code) ? error.message : (DATA_EXCEPTIONS.get(code) ?? null)
   }
   if (error instanceof SyntaxError && error.message.startsWith('JSON Parse error')) return 'it is not JSON'
   return KNOWN.some((form) => form.test(error.message)) ? error.message : null

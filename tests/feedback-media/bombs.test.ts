@@ -89,5 +89,5 @@ describeBothStacks(
       await meanwhile(survives(await webpBombs(), /claimed|2⁴⁸|without a frame|cut/))
     }, 120_000)
   },
-  { EVENT_LIMIT_ADDRESS_WRITE: '1000' },
+  { EVENT_LIMIT_ADDRESS_WRITE: '1000', EVENT_LIMIT_ADDRESS: '1000000' },
 )

@@ -50,7 +50,7 @@ describeBothStacks('the end', (stack) => {
     const fetch: Fetch = (path, init) => stack.fetch(path, init)
     const unlocked = [await walk(fetch), await walk(fetch)]
     // What pilgrims write is never the name of a property.
-    await fetch('/api/event/user/sync', json({ user_id: unlocked[0], language: 'constructor' }))
+    await fetch('/api/event/user/sync', json({ user_id: unlocked[0], language: 'valueOf' }))
     for (const missing of [{ survey: false }, { phone: false }]) await walk(fetch, missing)
     // A pilgrim with a card gets the final one, also without the achievement.
     const locked = await walk(fetch, { checkins: 1 })

@@ -5,7 +5,7 @@ import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.
 import { rawRequest } from '#tests/helpers/raw-request.ts'
 import { healthOf, newPilgrimId } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
-import { claiming, edges, jpeg, ofBytes, png, textChunk, webp, withExif } from './pictures.ts'
+import { claiming, edges, jpeg, ofBytes, png, smoothNoise, textChunk, webp, withExif } from './pictures.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 const PATH = uploadScreenshotEndpoint.path
@@ -126,6 +126,15 @@ describeBothStacks(
         },
       })
       await sentenceOf(await upload({ body: streamed }), 413, 'too-large')
+    })
+
+    test('a small file of many colours is stored in at most 2 MB, scaled down', async () => {
+      const bytes = await smoothNoise(1_800)
+      expect(bytes.length).toBeLessThan(102_400)
+      const picture = await stored({ body: bytes })
+      expect(picture.length).toBeLessThan(2_000_000)
+      const { width, height } = await shape(picture)
+      expect([width === height, width > 400]).toEqual([true, true])
     })
 
     test('a screenshot is served with an ETag, 304 and HEAD', async () => {

@@ -85,6 +85,44 @@ describeOnServers('screenshots that nothing names', () => {
     expect([await isThere(named), await isThere(sent), await isThere(forgotten)]).toEqual([true, true, false])
   })
 
+  test('an address of feedback names one picture, at its end, and no other text of it does', async () => {
+    const [first, last] = [await upload(), await upload()]
+    const many = `https://x.example/${first.slice(SCREENSHOTS.length)}?${urlOf(last)}`
+    await submitFeedback(
+      late.context,
+      FeedbackRequest.parse({ category: 'map', description: 'd', screenshot_url: many }),
+    )
+    await sweep()
+    expect([await isThere(first), await isThere(last)]).toEqual([false, true])
+  })
+
+  test('the texts are read as often for a hundred pictures as for one', async () => {
+    const statements = async (pictures: number) => {
+      for (let i = 0; i < pictures; i++) await upload()
+      let count = 0
+      const { sql } = late.context.db
+      const counted = new Proxy(sql, {
+        apply: (target, self, args: never[]) => {
+          if (String(args[0]).includes('screenshot_url')) count++
+          return Reflect.apply(target, self, args) as unknown
+        },
+        get: (target, name) =>
+          name === 'begin'
+            ? (work: (tx: typeof sql) => Promise<unknown>) =>
+                sql.begin((tx) => work(new Proxy(tx, { apply: counting }) as never))
+            : (Reflect.get(target, name) as unknown),
+      })
+      const counting = (target: object, self: unknown, args: never[]): unknown => {
+        if (String(args[0]).includes('screenshot_url')) count++
+        return Reflect.apply(target as () => unknown, self, args)
+      }
+      expect(await deleteUnnamedScreenshots({ sql: counted }, late.context.objects, inAWeek())).toBe(pictures)
+      return count
+    }
+    await sweep()
+    expect([await statements(1), await statements(100)]).toEqual([2, 2])
+  })
+
   test('stay when feedback names them before they are deleted', async () => {
     const key = await upload()
     const store = pausing('head')

@@ -1,7 +1,7 @@
 /** Values that a JSON Schema allows, so that hostile parts pass the first check. */
 import fc from 'fast-check'
-import { EPOCHS, graft, grafted, spoilt, TIMES, URLS } from './edges.ts'
-import { hostile } from './json.ts'
+import { EPOCHS, graft, grafted, KEYS, spoilt, TIMES, URLS } from './edges.ts'
+import { hostile, STRINGS } from './json.ts'
 
 export interface Schema {
   readonly type?: string | readonly string[]
@@ -48,6 +48,9 @@ const written = spoilt(
   someTime.map((at) => at.toISOString()),
   TIMES,
 )
+/** Texts that are, or nearly are, keys of every object. */
+const names = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 30 }), fc.constantFrom(...KEYS, ...STRINGS))
+const languages = fc.constantFrom('zh-TW', 'zh_Hant', 'en-US', 'ja', 'x-y', 'en-', '-', 'valueOf', ...KEYS)
 const days = spoilt(
   someTime.map((at) => at.toISOString().slice(0, 10)),
   ['0000-01-01', '0001-01-01', '9999-12-31', '2026-02-29', '10000-01-01', '-000001-01-01'],
@@ -64,7 +67,7 @@ const point = fc.record(
     lat: fc.double({ min: -90, max: 90, noNaN: true }),
     lng: fc.double({ min: -180, max: 180, noNaN: true }),
     timestamp: sentTime,
-    mode: fc.constantFrom('walk', 'bus', 'constructor', 'rocket'),
+    mode: fc.constantFrom('walk', 'bus', 'rocket', ...KEYS),
     accuracy: fc.double({ min: 0, max: 100, noNaN: true }),
   },
   { requiredKeys: ['lat', 'lng', 'timestamp'] },
@@ -79,6 +82,11 @@ const NAMED: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   user_id: userId,
   userId,
   user_ids: fc.array(userId, { minLength: 1, maxLength: 5 }),
+  display_name: names,
+  line_display_name: names,
+  label: names,
+  language: languages,
+  lang: languages,
   timestamp: sentTime,
   picture_url: url,
   screenshot_url: url,
@@ -127,11 +135,12 @@ function stringOf({ format, pattern, minLength = 0, maxLength = 40 }: Schema): f
   return fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, 40) })
 }
 
-/** The keys of the schema, one in six of them spoilt. */
+/** The keys of the schema, two in seven of them spoilt. */
 const keyOf = (names: Schema): fc.Arbitrary<string> => {
   const right = fromSchema(names) as fc.Arbitrary<string>
   return fc.oneof(
     { weight: 5, arbitrary: right },
+    { weight: 1, arbitrary: fc.constantFrom(...KEYS) },
     { weight: 1, arbitrary: fc.tuple(right, graft).map(([key, one]) => grafted(key, one)) },
   )
 }

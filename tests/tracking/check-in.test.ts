@@ -94,6 +94,19 @@ function suite(driver: KvDriver): void {
       expect(counted).toContainEqual(['rejected:too-many', 3])
     })
 
+    test('takes no point of a list that no phone sends, and answers it in less than it came in', async () => {
+      await using replica = await startReplica(kv)
+      const track_points = [{ lat: 24, lng: 121, timestamp: NOW }, ...Array<number>(40_000).fill(0)]
+      const { track, pending } = await checkIn(replica, newUser(), { track_points })
+      expect(pending).toBe(1)
+      expect(track).toEqual({
+        accepted: 0,
+        duplicates: 0,
+        rejected: [{ index: 0, reason: 'too-many' }],
+        durable_through: null,
+      })
+    })
+
     test('is accepted when the buffer has no room for its track points, which the phone must keep', async () => {
       await using replica = await startReplica(kv, { rules: admissionRules({ pendingMax: 3 }) })
       const userId = newUser()

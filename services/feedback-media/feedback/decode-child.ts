@@ -9,6 +9,8 @@ export interface DecodeOrder {
   readonly format: ImageFormat
   readonly maxPixels: number
   readonly maxSidePx: number
+  /** Of the new picture; a larger one is scaled down. */
+  readonly maxBytes: number
 }
 
 /** The new picture, or the reason why there is none. */
@@ -18,13 +20,19 @@ export type Decoded =
   | { readonly tooManyPixels: true }
   | { readonly tooLong: { readonly width: number; readonly height: number } }
 
-async function decode({ picture, format, maxPixels, maxSidePx }: DecodeOrder): Promise<Decoded> {
+async function decode({ picture, format, maxPixels, maxSidePx, maxBytes }: DecodeOrder): Promise<Decoded> {
   try {
     const image = new Bun.Image(picture, { maxPixels })
     const { width, height, format: seen } = await image.metadata()
     if (seen !== format) return { unreadable: true }
     if (width > maxSidePx || height > maxSidePx) return { tooLong: { width, height } }
-    return { png: withoutMetadata(await image.png().bytes()) }
+    let png = withoutMetadata(await image.png().bytes())
+    // A PNG of noise has the size of its pixels; a little less, because small pictures compress worse.
+    for (let side = width; png.length > maxBytes;) {
+      side = Math.max(1, Math.floor(side * 0.9 * Math.sqrt(maxBytes / png.length)))
+      png = withoutMetadata(await image.resize(side).png().bytes())
+    }
+    return { png }
   } catch (error) {
     // The decoder reports unreadable pictures with codes of this kind.
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''

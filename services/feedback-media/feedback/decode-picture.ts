@@ -6,10 +6,13 @@ import { join } from 'node:path'
 import { ChildFailed, openChild } from '#shared/child-process/child-process.ts'
 import { invalid, unavailable } from '#shared/http/errors.ts'
 import type { Decoded, DecodeOrder } from './decode-child.ts'
+import type { AddressLimit } from '#shared/security/address-limit.ts'
 import { formatOf, isWhole } from './image-format.ts'
 
 const MAX_SIDE_PX = 4_096
 const MAX_PIXELS = 20_000_000
+/** Of a stored picture. */
+export const MAX_STORED_BYTES = 2_000_000
 /** The largest picture of one colour takes 0.6 s and 180 MB (Bun 1.4.5, measured). */
 const LIMITS = { cpuSeconds: 2, memoryBytes: 512_000_000 }
 /** Wall-clock time. On a busy machine two seconds of processor time take longer. */
@@ -28,22 +31,32 @@ const TOO_COSTLY =
 
 export const NOT_AN_IMAGE = 'image: is not a whole PNG, JPEG or WebP picture'
 
+/** Pictures of one address that wait or are decoded at a time, so that others get their turn. */
+const OF_ADDRESS = 2
+/** What a picture costs, in calls of its address: 120 in a minute, and 10 that reach a limit of the decoder. */
+const PRICE = 50
+const COSTLY_PRICE = 600
+
 const TOO_BUSY = 'The picture could not be decoded in time. Please try again in a moment.'
+
+const TOO_MANY = 'Two pictures from your address are being read. Please try again in a moment.'
 
 const CHILD = join(import.meta.dir, 'decode-child.ts')
 
 export interface Decoder {
   /**
-   * Decodes a picture and encodes it as a new PNG.
-   * @throws Refusal 400 for an incomplete picture or a format, size or cost that is not allowed; 503 when the queue
-   * is full or the machine is too busy
+   * Decodes a picture and encodes it as a new PNG of at most `MAX_STORED_BYTES`; a larger one is scaled down.
+   * @param address who sent it: a costly picture stays in its rate limit
+   * @throws Refusal 400 for an incomplete picture or a format, size or cost that is not allowed; 429; 503 when the
+   * queue is full, two pictures of the address are in it, or the machine is too busy
    */
-  asPng(picture: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>
+  asPng(picture: Uint8Array<ArrayBuffer>, address: string): Promise<Uint8Array<ArrayBuffer>>
   close(): Promise<void>
 }
 
 /** Opens a decoder. The first picture starts the first child process. */
-export function openDecoder(): Decoder {
+export function openDecoder(addresses: AddressLimit): Decoder {
+  const ofAddress = new Map<string, number>()
   const child = openChild<DecodeOrder, Decoded>({
     program: CHILD,
     waiting: WAITING,
@@ -57,14 +70,32 @@ export function openDecoder(): Decoder {
     limits: LIMITS,
   })
   return {
-    async asPng(picture) {
+    async asPng(picture, address) {
       const format = formatOf(picture)
       if (format === null || !isWhole(picture, format)) throw invalid(NOT_AN_IMAGE)
-      const order = { picture, format, maxPixels: MAX_PIXELS, maxSidePx: MAX_SIDE_PX }
-      const decoded = await child.run(order).catch((error: unknown) => {
-        if (!(error instanceof ChildFailed)) throw error
-        throw error.isLate ? unavailable(TOO_BUSY) : invalid(TOO_COSTLY)
-      })
+      const before = ofAddress.get(address) ?? 0
+      if (before >= OF_ADDRESS) throw unavailable(TOO_MANY)
+      addresses.charge(address, PRICE)
+      ofAddress.set(address, before + 1)
+      const order = {
+        picture,
+        format,
+        maxPixels: MAX_PIXELS,
+        maxSidePx: MAX_SIDE_PX,
+        maxBytes: MAX_STORED_BYTES,
+      }
+      const decoded = await child
+        .run(order)
+        .catch((error: unknown) => {
+          if (!(error instanceof ChildFailed)) throw error
+          addresses.charge(address, COSTLY_PRICE)
+          throw error.isLate ? unavailable(TOO_BUSY) : invalid(TOO_COSTLY)
+        })
+        .finally(() => {
+          const left = ofAddress.get(address)! - 1
+          if (left > 0) ofAddress.set(address, left)
+          else ofAddress.delete(address)
+        })
       if ('png' in decoded) return new Uint8Array(decoded.png)
       if ('tooManyPixels' in decoded) throw invalid(`image: has more than ${MAX_PIXELS / 1e6} million pixels`)
       if ('unreadable' in decoded) throw invalid(NOT_AN_IMAGE)

@@ -3,6 +3,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Screenshot } from '#shared/contracts/feedback.ts'
 import { invalid } from '#shared/http/errors.ts'
 import { SCREENSHOTS } from '#shared/objects/pictures.ts'
+import { type AddressLimit, createAddressLimit } from '#shared/security/address-limit.ts'
 import { type Decoder, NOT_AN_IMAGE } from './decode-picture.ts'
 import { formatOf } from './image-format.ts'
 
@@ -44,18 +45,28 @@ function pictureOfJson(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> 
   return new Uint8Array(Buffer.from(base64, 'base64'))
 }
 
+/** What an address may store in an hour: 20 MB, counted in parts of 100 kB. */
+const STORED = { max: 200, windowMs: 3_600_000 }
+const PART_BYTES = 100_000
+
+export const createStoredLimit = (): AddressLimit => createAddressLimit(STORED)
+
 /**
  * Stores a screenshot under a random name.
- * @throws Refusal 400 for an incomplete picture or a format, size or cost that is not allowed; 503 when the queue
- * is full
+ * @param stored the limit of what an address stores
+ * @throws Refusal as `asPng`, and 429 for an address that has stored too much
  */
 export async function uploadScreenshot(
-  { objects, config }: ServiceContext,
+  { objects, config, addressOf }: ServiceContext,
   decoder: Decoder,
+  stored: AddressLimit,
   bytes: Uint8Array<ArrayBuffer>,
-  contentType: string,
+  request: Request,
 ): Promise<Screenshot> {
-  const png = await decoder.asPng(await pictureIn(bytes, contentType))
+  const address = addressOf(request)
+  const picture = await pictureIn(bytes, request.headers.get('content-type') ?? '')
+  const png = await decoder.asPng(picture, address)
+  stored.charge(address, Math.ceil(png.length / PART_BYTES))
   const filename = `${Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')}.png`
   await objects.put(`${SCREENSHOTS}${filename}`, png, { contentType: 'image/png' })
   return { filename, url: `${config.publicUrl}/api/event/feedback-image/${filename}` }

@@ -26,7 +26,7 @@ export async function planDeliveries(
   nowMs: number,
 ): Promise<void> {
   const at = new Date(nowMs).toISOString()
-  const notices: Record<string, Notice> = {}
+  const notices: Partial<Record<Language, Notice>> = {}
   for (const [language, ids] of people) {
     const planned = await tx.execute(sql`
       INSERT INTO push_deliveries (message_id, subscription_id, user_id, language, state, created_at, due_at)

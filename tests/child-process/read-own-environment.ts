@@ -1,0 +1,6 @@
+/** Prints what a child of the same user reads of this process's environment. */
+import { hideFromChildren } from '#shared/child-process/child-process.ts'
+
+if (process.argv[2] === 'hide') hideFromChildren()
+const read = Bun.spawnSync(['cat', `/proc/${process.pid}/environ`], { env: {} })
+process.stdout.write(`exit ${read.exitCode}: ${read.stdout.toString()}`)

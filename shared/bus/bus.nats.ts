@@ -223,14 +223,21 @@ function openNatsLink(url: string, onError: (error: unknown) => void): NatsLink 
   }
 }
 
-const connectOnce = (url: string): Promise<NatsConnection> =>
-  connect({
-    servers: url.split(',').map((server) => server.trim()),
+/** The client takes user and password beside the addresses. */
+function connectOnce(given: string): Promise<NatsConnection> {
+  const servers = given
+    .split(',')
+    .map((server) => new URL(server.includes('://') ? server.trim() : `nats://${server.trim()}`))
+  const [{ username, password } = { username: '', password: '' }] = servers
+  return connect({
+    servers: servers.map(({ host }) => host),
+    ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     // By default the client stops reconnecting after an outage of about 20 s.
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     timeout: 3_000,
   })
+}
 
 function createEnding() {
   const begun = Promise.withResolvers<null>()

@@ -17,6 +17,11 @@ interface Service {
   readonly ports?: readonly string[]
   readonly volumes?: readonly string[]
   readonly environment?: Readonly<Record<string, string | null>>
+  readonly mem_limit?: string
+  readonly pids_limit?: number
+  readonly cpus?: string
+  readonly tmpfs?: readonly string[]
+  readonly command?: string | readonly string[]
 }
 
 const ROOT = join(import.meta.dir, '../..')
@@ -52,6 +57,14 @@ describe.each(services)('%s', (name, service) => {
     )
   })
 
+  test('has limits of memory, processes and processors, and of each temporary file system', () => {
+    expect(service.mem_limit).toMatch(/\d+g/)
+    expect(service.pids_limit).toBeGreaterThan(0)
+    expect(service.cpus).toMatch(/^\$\{CPUS:-\d+\}$/)
+    expect(service.tmpfs).not.toEqual([])
+    for (const mounted of service.tmpfs ?? []) expect(mounted).toMatch(/^\/[\w/]+:size=\d+m$/)
+  })
+
   test('publishes port 443 if it is Caddy, and no port otherwise', () => {
     if (name !== 'caddy') expect(service.ports ?? []).toEqual([])
     else expect(service.ports).toEqual(['${HTTPS_PORT:-443}:443'])
@@ -69,7 +82,7 @@ describe.each(services)('%s', (name, service) => {
 
   test('contains no secret, because each comes from the environment', () => {
     for (const [variable, value] of Object.entries(service.environment ?? {}))
-      if (/TOKEN|SECRET|PASSWORD|_KEY(_ID)?$/.test(variable)) expect(value ?? '${').toMatch(/^\$\{/)
+      if (/TOKEN|SECRET|PASSWORD|_KEY(_ID)?$/.test(variable)) expect(value || '${').toMatch(/^\$\{/)
   })
 })
 
@@ -80,6 +93,33 @@ test('the stores’ network is internal', () => {
 test('Caddy gets the host names and certificates, and none of the services’ secrets', () => {
   const given = Object.keys(compose.services.caddy?.environment ?? {})
   expect(given.filter((variable) => /TOKEN|SECRET|PASSWORD|DATABASE|REDIS|S3_/.test(variable))).toEqual([])
+})
+
+const SECRET = /TOKEN|SECRET|PASSWORD|PRIVATE|_KEY(_ID)?$|_URL$/
+/** Addresses that hold no password. */
+const OPEN = /^(EVENT|LINE)_\w+_URL$|^OBJECTS_URL$|^EVENT_PUSH_PUBLIC_KEY$/
+
+test('the pages get no secret, and the migration the database alone', () => {
+  const secretsOf = (name: string) =>
+    Object.keys(compose.services[name]?.environment ?? {}).filter(
+      (one) => SECRET.test(one) && !OPEN.test(one),
+    )
+  expect(secretsOf('pages')).toEqual([])
+  expect(secretsOf('migrate')).toEqual(['DATABASE_URL'])
+  expect(secretsOf('tracking')).toContain('EVENT_ADMIN_TOKEN')
+})
+
+test('each store asks for a password, and compose refuses to start without one', () => {
+  const { tracking, redis, nats, postgres } = compose.services
+  for (const [url, variable] of [
+    ['DATABASE_URL', 'POSTGRES_PASSWORD'],
+    ['REDIS_URL', 'REDIS_PASSWORD'],
+    ['NATS_URL', 'NATS_PASSWORD'],
+  ] as const)
+    expect(tracking?.environment?.[url]).toContain(`:\${${variable}:?`)
+  expect(redis?.command).toContain('--requirepass ${REDIS_PASSWORD:?')
+  expect(nats?.command?.at(-1)).toStartWith('${NATS_PASSWORD:?')
+  expect(postgres?.environment?.POSTGRES_PASSWORD).toStartWith('${POSTGRES_PASSWORD:?')
 })
 
 test('the image runs as an unprivileged user, as process 1, without build files', () => {

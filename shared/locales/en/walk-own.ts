@@ -146,6 +146,8 @@ export const own = {
       `Word ${number}, “${word}”, is not right. Please look at what you wrote down.`,
     checksum: 'These words do not belong together. Please check each word and their order.',
     found: (name: string, km: number) => `Is this you? ${name}, ${km} km`,
+    byLink:
+      'Say yes only if you photographed this from your own phone. Whoever sent you a link like this can see where you walk, and delete it.',
     yes: 'Yes, that is me',
     no: 'No, back',
     unknown: 'There is no walk with this code.',

@@ -136,6 +136,8 @@ export const own: OwnWords = {
     word: (word, number) => `第 ${number}\u00a0個字「${word}」不對，請再看一次您抄下的字。`,
     checksum: '這些字不相符。請檢查每個字和順序。',
     found: (name, km) => `這是您嗎？${name}，${km}\u00a0公里`,
+    byLink:
+      '只有從您自己的手機拍下這個畫面時，才請按「對，是我」。傳這種連結給您的人，看得到您走在哪裡，也能刪除紀錄。',
     yes: '對，是我',
     no: '不是，返回',
     unknown: '沒有這個救援碼的紀錄。',

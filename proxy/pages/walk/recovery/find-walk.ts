@@ -19,6 +19,8 @@ import type { CodeFault } from './recovery-code.ts'
 type Searched = { readonly id: string } | CodeFault
 
 export const found = signal<Profile | null>(null)
+/** By a link, which may be somebody else's, and not by a code that was typed. */
+export const foundByLink = signal(false)
 export const searching = signal(false)
 /** `lists`: the word lists could not be loaded. */
 export const searchFault = signal<CodeFault | 'unknown' | 'lists' | ClientError | null>(null)
@@ -41,8 +43,9 @@ async function look(search: Searched): Promise<void> {
   else searchFault.value = answer.error.code === 'not-found' ? 'unknown' : answer.error
 }
 
-async function search(of: () => Promise<Searched>): Promise<void> {
+async function search(of: () => Promise<Searched>, byLink = false): Promise<void> {
   searching.value = true
+  foundByLink.value = byLink
   searchFault.value = found.value = null
   try {
     await look(await of())
@@ -62,7 +65,7 @@ export function findByAddress(): void {
   if (bytesOfAppId(id) === null) return
   // Nobody reads it over the shoulder, and the history does not keep it.
   history.replaceState(null, '', '#restore')
-  void search(async () => ({ id }))
+  void search(async () => ({ id }), true)
 }
 
 /** The walk as it is now. @returns null: it was erased on the other phone since it was found */

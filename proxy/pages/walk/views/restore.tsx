@@ -4,7 +4,15 @@ import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { notDoneSentence } from '../problem.ts'
-import { findByAddress, findByCode, found, searchFault, searching, takeWalk } from '../recovery/find-walk.ts'
+import {
+  findByAddress,
+  findByCode,
+  found,
+  foundByLink,
+  searchFault,
+  searching,
+  takeWalk,
+} from '../recovery/find-walk.ts'
 import { splitCode } from '../recovery/split-code.ts'
 import { person } from '../session/person.ts'
 import { Notice, View } from './view.tsx'
@@ -32,6 +40,7 @@ export function Restore({ words }: { readonly words: WalkWords }) {
       ) : (
         <>
           <p class="strong">{recovery.found(whose.display_name ?? '–', whose.km)}</p>
+          {foundByLink.value ? <Notice kind="warning">{recovery.byLink}</Notice> : null}
           <p>{recovery.both}</p>
           <p class="quiet">{recovery.lost}</p>
           <Button kind="primary" busy={searching.value} onClick={() => void takeWalk(whose)}>

@@ -116,7 +116,9 @@ describeOnServers('screenshots that nothing names', () => {
         if (String(args[0]).includes('screenshot_url')) count++
         return Reflect.apply(target as () => unknown, self, args)
       }
-      expect(await deleteUnnamedScreenshots({ sql: counted }, late.context.objects, inAWeek())).toBe(pictures)
+      expect(
+        await deleteUnnamedScreenshots({ sql: counted }, late.context.objects, inAWeek(), late.context),
+      ).toBe(pictures)
       return count
     }
     await sweep()

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { type Decoder, openDecoder } from '#services/feedback-media/feedback/decode-picture.ts'
 import { Refusal } from '#shared/http/errors.ts'
-import { createAddressLimit } from '#shared/security/address-limit.ts'
+import { createAddressLimit } from '#shared/security/rate-limits.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { jpegBombs } from './bombs/jpeg.ts'
 import { png } from './pictures.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { ChildFailed, openChild } from '#shared/child-process/child-process.ts'
 import { invalid, unavailable } from '#shared/http/errors.ts'
 import type { Decoded, DecodeOrder } from './decode-child.ts'
-import type { AddressLimit } from '#shared/security/address-limit.ts'
+import type { AddressLimit } from '#shared/security/rate-limits.ts'
 import { formatOf, isWhole } from './image-format.ts'
 
 const MAX_SIDE_PX = 4_096

@@ -3,7 +3,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Screenshot } from '#shared/contracts/feedback.ts'
 import { invalid } from '#shared/http/errors.ts'
 import { SCREENSHOTS } from '#shared/objects/pictures.ts'
-import { type AddressLimit, createAddressLimit } from '#shared/security/address-limit.ts'
+import { type AddressLimit, createAddressLimit } from '#shared/security/rate-limits.ts'
 import { type Decoder, NOT_AN_IMAGE } from './decode-picture.ts'
 import { formatOf } from './image-format.ts'
 

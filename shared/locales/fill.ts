@@ -4,6 +4,6 @@
  */
 export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
   text.replaceAll(/\{(\w+)(?:\|(.+?)\|(.+?))?\}/g, (_, name: string, one?: string, many?: string) => {
-    const value = String(values[name] ?? '')
+    const value = Object.hasOwn(values, name) ? String(values[name]) : ''
     return one === undefined ? value : `${value} ${value === '1' ? one : many}`
   })

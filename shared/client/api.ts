@@ -1410,7 +1410,7 @@ export interface SubmitAnswer {
   } | null
   /** Result of phone; a survey never deletes a stored number */
   phone: 'stored' | 'invalid' | 'absent'
-  /** Names of ignored fields: unknown names, and second answers to a question; the first 100 */
+  /** Names of ignored fields: unknown names, second answers to a question, and new names once an event has 1,000; the first 100 */
   ignored: string[]
 }
 

@@ -11,6 +11,8 @@ export interface Fault {
   readonly short?: boolean
   /** Whether it is possible on this machine. */
   readonly possible?: (system: TestSystem) => boolean
+  /** Waits, before the requests begin, for what the fault needs. */
+  readonly before?: (system: TestSystem) => Promise<unknown>
   /** Breaks something, for a while. @param prefix of the pilgrims' ids */
   strike(system: TestSystem, prefix: string): Promise<void> | void
   /** Repairs what a supervisor or an administrator repairs; the service itself recovers without help. */

@@ -10,6 +10,16 @@ const FAILOVER_MS = 5_000
 /** Each replica of tracking reads the status once a second. */
 const KNOWN_MS = 1_500
 
+const alertsOf = ({ line }: TestSystem): string[] =>
+  line.sent.filter(({ to }) => to[0] === OWNER).map(({ messages }) => JSON.stringify(messages))
+
+/** Waits for the end of earlier faults' incident. A cause that joins it is told with its next message, minutes later. */
+const incidentsEnded = (system: TestSystem) =>
+  until(() => !(alertsOf(system).at(-1)?.includes('⚠️') ?? false), {
+    timeoutMs: 180_000,
+    what: 'the recovery from earlier faults to be told',
+  })
+
 const emptied = async (system: TestSystem): Promise<void> => {
   const redis = system.part('redis')
   await redis.stop('SIGKILL')
@@ -23,6 +33,7 @@ export const emptyRedis: Fault = {
   name: 'redis restarted with an empty disk',
   group: 'loss',
   loses: true,
+  before: incidentsEnded,
   async strike(system) {
     system.part('scheduler').pause()
     await Bun.sleep(1_500)
@@ -47,8 +58,7 @@ export const emptyRedis: Fault = {
       await Bun.sleep(50)
     }
     await setTo('active')
-    const isAlerted = () =>
-      system.line.sent.some(({ to, messages }) => to[0] === OWNER && /lost/.test(JSON.stringify(messages)))
+    const isAlerted = () => alertsOf(system).some((text) => text.includes('lost'))
     await until(isAlerted, { timeoutMs: 90_000, what: 'an alert to the owner about the loss' }).catch(() =>
       recorded.complain('no alert was sent', 'points are lost'),
     )

@@ -64,6 +64,7 @@ export async function runFault(
   const holdMs = fault.group === 'freeze' ? timing.freezeMs : timing.holdMs
   const forMs = 2 * timing.calmMs + holdMs
   const logs = watchLogs(system)
+  await fault.before?.(system)
   const lostBefore = await lostByLedger(system)
   const { fetch } = system.stack
   const trackers = await startTrackerApps(system, recorded, randomBy(own + 1), TRACKER_APPS, forMs)

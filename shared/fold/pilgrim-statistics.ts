@@ -1,5 +1,5 @@
 /**
- * Statistics of pilgrims: the stored totals, with pending points folded onto them. One call to the kv and one statement
+ * Statistics of pilgrims: the stored totals, with pending points folded onto them. Two calls to the kv and one statement
  * for any number of pilgrims; days are read only for pilgrims with a late pending point.
  */
 import { peekWithin } from '#shared/buffer/read-pending-points.ts'

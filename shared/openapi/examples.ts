@@ -92,6 +92,7 @@ export function createExamples(components: Readonly<Record<string, Schema>>) {
         return Math.min(maximum, Math.max(minimum, 1))
       case 'boolean':
         return false
+      case undefined:
       default:
         throw new Error(`${at} has no example: give it one in shared/contracts (.meta({ examples }))`)
     }

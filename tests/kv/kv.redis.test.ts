@@ -164,7 +164,7 @@ describeOnServers('a Redis that fails', () => {
 })
 
 describeOnServers('a full Redis', () => {
-  test('refuses points as full and stores none of them; stored points can still be acknowledged', async () => {
+  test('refuses points as full and stores none of them; somebody is hidden, and stored points are acknowledged', async () => {
     await using server = await startRedis({ args: ['--maxmemory', '6mb'] })
     const kv = await open(server.url)
     await activate(kv)
@@ -183,6 +183,9 @@ describeOnServers('a full Redis', () => {
     expect(refusal).toBeInstanceOf(KvFull)
     await refusedAfterMs(kv.restore(0, [submission(taken)], generous), KvFull)
     expect(await kv.memoryUse()).toBeGreaterThan(0.9)
+    // Who takes back their consent is not asked to wait for room.
+    await kv.hide('U0', true, true)
+    expect(await kv.hidden(0)).toEqual(['U0'])
     const pending = await kv.drain(0, await kv.pendingUsers(0))
     expect(pending.flatMap(({ entries }) => entries)).toHaveLength(taken)
     // As a flush does it, some at a time: what a script is given takes memory, too.

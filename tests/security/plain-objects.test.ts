@@ -29,8 +29,12 @@ function walk(value: unknown, visit: (node: Node, parents: readonly Node[]) => v
   }
 }
 
-const nameOf = (node: unknown): string =>
-  isNode(node) ? String((node as { name?: unknown }).name ?? (node as { value?: unknown }).value ?? '') : ''
+/** The name of an identifier, or the text of a literal. */
+function nameOf(node: unknown): string {
+  const { name, value } = (isNode(node) ? node : {}) as { name?: unknown; value?: unknown }
+  const text = name ?? value
+  return typeof text === 'string' ? text : ''
+}
 
 interface Source {
   readonly path: string

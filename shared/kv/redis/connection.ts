@@ -7,14 +7,14 @@ const lua = (name: string): string => readFileSync(new URL(`../lua/${name}.lua`,
 
 const counters = lua('counters')
 
-/** For scripts that free memory, or write a few bytes that a flush, a pause or an erasure needs (Redis 7). */
+/** For scripts that free memory, or write a few bytes that a flush, a pause, a withdrawal or an erasure needs (Redis 7). */
 const ALSO_WHEN_FULL = '#!lua flags=allow-oom\n'
 
 const SCRIPTS = {
   gpsAdmit: counters + lua('admit'),
   gpsAcknowledge: ALSO_WHEN_FULL + counters + lua('acknowledge'),
   gpsSetStatus: ALSO_WHEN_FULL + counters + lua('set-status'),
-  gpsHide: lua('hide'),
+  gpsHide: ALSO_WHEN_FULL + lua('hide'),
   gpsErase: ALSO_WHEN_FULL + lua('erase'),
   windowLimit: lua('limit'),
   lockOwner: lua('unlock'),

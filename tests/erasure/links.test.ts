@@ -1,13 +1,17 @@
 /** Links that a pilgrim passes on, and the card without the name, end with the pilgrim. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { removeLeftovers } from '#services/admin/erasure/retry-erasures.ts'
+import { type Cards, createCards } from '#services/feedback-media/cards/draw-card.ts'
 import { beginCard, storeCard } from '#services/feedback-media/cards/store-card.ts'
 import { createShare } from '#services/feedback-media/shares/manage-shares.ts'
 import { findShare } from '#services/feedback-media/shares/read-share.ts'
+import { createShowShare } from '#services/feedback-media/shares/show-share.ts'
 import { linkOfPilgrim } from '#services/line-bot/bot/link-of-pilgrim.ts'
 import { setPhone } from '#services/survey-profile/set-phone.ts'
 import { namelessCardKey } from '#shared/objects/pictures.ts'
+import { openRenderer } from '#shared/picture-renderer/renderer.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
+import { createAddressLimit } from '#shared/security/rate-limits.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { type Late, newUser, OPEN_MS, openLate } from './late-writers.ts'
@@ -49,4 +53,28 @@ describeOnServers('links of an erased pilgrim', () => {
     await removeLeftovers(context)
     expect(await found([userId])).toEqual([])
   })
+
+  test('an erasure while the picture of a link is drawn ends the link, and its answer names nobody', async () => {
+    const userId = newUser()
+    await phone(userId)
+    const { id } = await createShare(context, { user_id: userId, show_name: true, live_hours: null })
+    const renderer = openRenderer()
+    const cards = createCards(context, renderer)
+    const draw: Cards['draw'] = async (look) => {
+      await erase(userId)
+      return cards.draw(look)
+    }
+    const reads = createAddressLimit({ max: 100, windowMs: 60_000 })
+    const given = { ...context, reads, addressOf: () => 'somewhere' } as ServiceContext
+    // A pilgrim with a point has a picture of their own.
+    const look: Cards['look'] = async (of, named) => {
+      const seen = await cards.look(of, named)
+      return { ...seen, portrait: { ...seen.portrait, isNewcomer: false }, stored: null, current: null }
+    }
+    const show = createShowShare(given, { ...cards, look, draw })
+    const request = new Request(`https://localhost/s/${id}.png`)
+    const refused = await rejection(show({ request, file: `${id}.png`, lang: undefined }))
+    await renderer.close()
+    expect(refused).toMatchObject({ httpStatus: 410, message: expect.not.stringContaining(userId) })
+  }, 60_000)
 })

@@ -49,11 +49,12 @@ async function showCard(
   const share = await findShare(context, id)
   if (share === null) throw ended()
   const { userId, showName } = share.row
-  const look = await cards.look(userId, showName).catch((error: unknown) => {
+  const drawn = async () =>
+    serveLook(context, cards, await cards.look(userId, showName), context.addressOf(request))
+  const card = await drawn().catch((error: unknown) => {
     // The message of the refusal contains the user id.
     throw error instanceof Refusal && error.httpStatus === 404 ? ended() : error
   })
-  const card = await serveLook(context, cards, look, context.addressOf(request))
   // Drawing takes a moment, in which the link may have ended.
   if ((await findShare(context, id)) === null) throw ended()
   return withoutTraces(answerPng(request, card, card.isCurrent ? ASK : NEVER))

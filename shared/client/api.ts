@@ -1709,6 +1709,13 @@ export interface UserDetail {
     created_at: Time
     expires_at: Time
   }[]
+  /** The last 10 texts of operators that contain the pilgrim’s name, newest first. An erasure leaves them as they are */
+  named_in: {
+    /** A message, a note beside feedback, or the audit log */
+    kind: 'message' | 'note' | 'log'
+    text: string
+    at: Time
+  }[]
   /** Time of the first contact; null for a pilgrim who is in the buffer only */
   created_at: Time | null
   /** Time of the last change of the profile */

@@ -83,6 +83,19 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
       }),
     )
     .describe('The pilgrim’s links, newest first, without their addresses, which are the pilgrim’s to give'),
+  named_in: z
+    .array(
+      z.object({
+        kind: z
+          .enum(['message', 'note', 'log'])
+          .describe('A message, a note beside feedback, or the audit log'),
+        text: z.string().meta({ examples: ['Please look after Lin A-chia.'] }),
+        at: Time,
+      }),
+    )
+    .describe(
+      `The last ${LISTED} texts of operators that contain the pilgrim’s name, newest first. An erasure leaves them as they are`,
+    ),
   created_at: Time.nullable().describe(
     'Time of the first contact; null for a pilgrim who is in the buffer only',
   ),

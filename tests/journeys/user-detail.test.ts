@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { submitFeedbackEndpoint } from '#shared/contracts/feedback.ts'
 import { userEndpoint, type UserDetail } from '#shared/contracts/user-detail.ts'
 import { ROLE_LEVEL } from '#shared/security/admin-auth.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
@@ -105,6 +106,24 @@ describeBothStacks(
         headers: admin('owner'),
       })
       expect((await dataOf(found, auditEndpoint)).items.map(({ action }) => action)).toContain('export-user')
+    })
+
+    test('lists the texts of operators that contain the name, which an erasure leaves', async () => {
+      const [userId, other] = [newPilgrimId(), newPilgrimId()]
+      await post(stack, 'user/sync', { user_id: userId, display_name: '林阿乙' })
+      await post(stack, 'user/sync', { user_id: other, display_name: '乙' })
+      const written = await post(stack, 'feedback', { user_id: other, category: 'app', description: 'hello' })
+      const { id } = await dataOf(written, submitFeedbackEndpoint)
+      const texts = { message: 'Please look after 林阿乙.', note: '林阿乙 reported it' }
+      const say = (path: string, method: string, body: object) =>
+        stack.fetch(`/api/event/${path}`, { method, headers: admin('manager'), body: JSON.stringify(body) })
+      expect((await say('push', 'POST', { user_ids: [lineUser(0x8_000_002)], text: texts.message })).status).toBe(200)
+      expect((await say(`feedback/${id}`, 'PATCH', { admin_note: texts.note })).status).toBe(200)
+      const named = (await detail(userId)).named_in
+      for (const kind of ['message', 'note'] as const)
+        expect(named).toContainEqual({ kind, text: texts[kind], at: expect.any(String) })
+      // A name of one character is in half of all texts.
+      expect((await detail(other)).named_in).toEqual([])
     })
 
     test('shows everything that is known; each call is audited', async () => {

@@ -155,7 +155,10 @@ interface UserRows {
   readonly single: Single
   /** The latest stored check-ins. */
   readonly checkIns: readonly CheckIn[]
-  readonly lists: Pick<UserDetail, 'consents' | 'survey' | 'recent_feedback' | 'trackers' | 'shares'>
+  readonly lists: Pick<
+    UserDetail,
+    'consents' | 'survey' | 'recent_feedback' | 'trackers' | 'shares' | 'named_in'
+  >
 }
 
 interface Row extends Single {
@@ -165,10 +168,15 @@ interface Row extends Single {
   readonly feedback: string
   readonly trackers: string
   readonly shares: string
+  readonly named_in: string
 }
 
 /** SQL for a time in epoch milliseconds, or null. */
 const ms = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::float8`
+
+/** SQL for every text in a JSON document, as rows of `t`. */
+const textsIn = (column: string): string =>
+  `jsonb_path_query(${column}, 'strict $.** ? (@.type() == "string")') AS t`
 
 const STATEMENT = `
   SELECT r.role, r.assigned_by AS role_by, ${ms('r.assigned_at')} AS role_ms,
@@ -196,7 +204,19 @@ const STATEMENT = `
       SELECT made_by, show_name, ${ms('live_until')} AS live_until, ${ms('created_at')} AS created_at,
              ${ms('expires_at')} AS expires_at
       FROM shares WHERE user_id = u.user_id ORDER BY created_at DESC, id) c
-    )::text AS shares
+    )::text AS shares,
+    (SELECT coalesce(json_agg(n), '[]') FROM (
+      SELECT kind, text, ${ms('at')} AS at FROM (
+        SELECT DISTINCT 'message' AS kind, t #>> '{}' AS text, m.created_at AS at
+        FROM messages m JOIN message_chunks c ON c.message_id = m.id, ${textsIn('c.body')}
+        WHERE m.created_by IS NOT NULL
+        UNION ALL SELECT 'note', admin_note, updated_at FROM feedback WHERE user_id IS DISTINCT FROM u.user_id
+        UNION ALL SELECT 'log', t #>> '{}', at FROM audit_log, ${textsIn('details')}
+      ) written
+      -- One character is no name: it would be found everywhere.
+      WHERE char_length(p.display_name) > 1 AND strpos(text, p.display_name) > 0
+      ORDER BY at DESC LIMIT ${LISTED}) n
+    )::text AS named_in
   FROM (SELECT $1::text AS user_id) u
   LEFT JOIN pilgrims p ON p.user_id = u.user_id
   LEFT JOIN role_assignments r ON r.user_id = u.user_id
@@ -205,12 +225,13 @@ const STATEMENT = `
 /** Reads the rows. Everything is null or empty for a pilgrim without any. */
 async function readUserRows(query: Query, userId: string): Promise<UserRows> {
   const [row] = await query.unsafe<Row[]>(STATEMENT, [userId])
-  const { check_ins, consents, survey, feedback, trackers, shares, ...single } = row!
+  const { check_ins, consents, survey, feedback, trackers, shares, named_in, ...single } = row!
   type Timed<T, K extends keyof T> = Omit<T, K> & Record<K, number>
   type Lists = UserRows['lists']
   const consentRows = JSON.parse(consents) as Timed<Lists['consents'][number], 'at'>[]
   const feedbackRows = JSON.parse(feedback) as Timed<Lists['recent_feedback'][number], 'created_at'>[]
   const trackerRows = JSON.parse(trackers) as Timed<Lists['trackers'][number], 'created_at'>[]
+  const namedRows = JSON.parse(named_in) as Timed<Lists['named_in'][number], 'at'>[]
   type ShareTimes = 'created_at' | 'expires_at'
   const shareRows = JSON.parse(shares) as (Omit<Timed<Lists['shares'][number], ShareTimes>, 'live_until'> & {
     readonly live_until: number | null
@@ -225,6 +246,7 @@ async function readUserRows(query: Query, userId: string): Promise<UserRows> {
       survey: surveyRow && { ...surveyRow, submitted_at: time(surveyRow.submitted_at) },
       trackers: trackerRows.map((one) => ({ ...one, created_at: time(one.created_at) })),
       recent_feedback: feedbackRows.map((one) => ({ ...one, created_at: time(one.created_at) })),
+      named_in: namedRows.map((one) => ({ ...one, at: time(one.at) })),
       shares: shareRows.map((one) => ({
         ...one,
         live_until: one.live_until === null ? null : time(one.live_until),

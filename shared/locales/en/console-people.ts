@@ -127,6 +127,7 @@ export const consolePeople = {
     eraseTitle: 'Erase this pilgrim?',
     eraseText:
       'Everything about this person is deleted: points, profile, survey, card, screenshots. It cannot be undone. The event’s totals keep their contribution, without the person. Backups made before still contain it. The walking app notices it within five minutes and sends nothing more; what it or another device sends meanwhile is listed and counted as a pilgrim without a name, and can be erased as well.',
+    eraseNamed: 'Messages, notes and the log that contain this name stay as they are. The last ones:',
     eraseButton: 'Erase for ever',
     erased: 'Erased: {rows|row|rows}. {rest}',
     erasedAll: 'Nothing is left here; backups made before still contain it.',

@@ -127,6 +127,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     eraseTitle: '刪除這位香客？',
     eraseText:
       '此人的一切都會刪除：定位、資料、問卷、卡片、截圖，無法復原。活動總數保留其貢獻，但不含個人資訊。之前做的備份裡還有此人。走路 App 會在五分鐘內發現並停止傳送；這段期間它或其他裝置送來的，會列為（並計為）沒有名字的香客，可以再刪除一次。',
+    eraseNamed: '含有這個名字的訊息、備註與紀錄會保留原樣。最近的幾則：',
     eraseButton: '永久刪除',
     erased: '已刪除 {rows} 列。{rest}',
     erasedAll: '這裡沒有任何殘留；之前做的備份裡還有。',

@@ -114,7 +114,7 @@ function Export({ person: { userId, display_name: name } }: Pick<Props, 'person'
   )
 }
 
-function Erase({ person: { userId, display_name: name }, onErased }: Props) {
+function Erase({ person: { userId, display_name: name, named_in: texts }, onErased }: Props) {
   const said = words.value.people
   const asking = useSignal(false)
   return (
@@ -139,6 +139,16 @@ function Erase({ person: { userId, display_name: name }, onErased }: Props) {
       >
         <p class="strong">{name ?? said.unnamed}</p>
         <p>{said.eraseText}</p>
+        {texts.length > 0 ? (
+          <>
+            <p class="strong">{said.eraseNamed}</p>
+            <ul>
+              {texts.map(({ text, at }) => (
+                <li key={at + text}>{text}</li>
+              ))}
+            </ul>
+          </>
+        ) : null}
       </Confirm>
     </>
   )

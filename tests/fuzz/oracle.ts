@@ -18,23 +18,29 @@ const LEAKS = [
 const REFUSED = [400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 417, 421, 429, 431]
 const NO_HTTP = [...REFUSED, 501, 505]
 
-const BOUNDED = ['POST /api/event/webhook', 'GET /health']
+/** These have their own timeouts, which a store can exceed on a busy machine. */
+const BOUNDED = ['POST /api/event/webhook', 'GET /health', 'GET /api/event/admin/end-activity']
 
 const pathOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
 const byOperation = new Map(
   ENDPOINTS.map((endpoint) => [`${endpoint.method} ${pathOf(endpoint.path)}`, endpoint]),
 )
 
-/** Tracker apps keep their points on a 503, which is how they are told that the event is paused, or to wait. */
-const isPause = ({ operation }: FuzzRequest, { status, body }: Answer): boolean =>
-  status === 503 && operation.includes('/ingest/') && /"code":"(paused|too-slow)"/.test(body.toString())
+/** Tracker apps keep their points on a 503: that is how they are told to wait, for a pause or for a wrong clock. */
+const isToldToWait = ({ operation, method }: FuzzRequest, { status, body }: Answer): boolean =>
+  status === 503 &&
+  operation.includes('/ingest/') &&
+  (method === 'HEAD' || /"code":"(paused|too-slow)"|lie in the future/.test(body.toString()))
+
+/** The runtime refuses a head of more than 16 kB before any code of the service runs. */
+const isLongHead = ({ target }: FuzzRequest, { status }: Answer): boolean =>
+  status === 431 && target.length > 15_000
 
 function statusFault(request: FuzzRequest, answer: Answer, declared: readonly number[]): string | null {
   const { status } = answer
   if (declared.includes(status) && status < 500) return null
-  // These two have their own timeouts, which a store can exceed on a busy machine.
   if (status === 503 && BOUNDED.includes(request.operation)) return null
-  if (isPause(request, answer)) return null
+  if (isToldToWait(request, answer) || isLongHead(request, answer)) return null
   if (!request.sound && (NO_HTTP.includes(status) || status < 300)) return null
   if (request.bent && (REFUSED.includes(status) || status === 501 || status < 300 || status === 304))
     return null
@@ -51,8 +57,16 @@ const isPage = ({ operation }: FuzzRequest, text: string): boolean =>
   operation === 'GET /s/{file}' && text.startsWith('<!doctype html>')
 
 /** A refusal is a sentence in the common envelope. */
-function envelopeFault(request: FuzzRequest, { status, headers, body }: Answer): string | null {
-  if (status < 400 || request.method === 'HEAD' || !request.sound || isReport(request, status)) return null
+function envelopeFault(request: FuzzRequest, answer: Answer): string | null {
+  const { status, headers, body } = answer
+  if (
+    status < 400 ||
+    request.method === 'HEAD' ||
+    !request.sound ||
+    isReport(request, status) ||
+    isLongHead(request, answer)
+  )
+    return null
   const text = body.toString()
   if (isPage(request, text)) return null
   try {

@@ -117,7 +117,9 @@ describeBothStacks(
       const texts = { message: 'Please look after 林阿乙.', note: '林阿乙 reported it' }
       const say = (path: string, method: string, body: object) =>
         stack.fetch(`/api/event/${path}`, { method, headers: admin('manager'), body: JSON.stringify(body) })
-      expect((await say('push', 'POST', { user_ids: [lineUser(0x8_000_002)], text: texts.message })).status).toBe(200)
+      expect(
+        (await say('push', 'POST', { user_ids: [lineUser(0x8_000_002)], text: texts.message })).status,
+      ).toBe(200)
       expect((await say(`feedback/${id}`, 'PATCH', { admin_note: texts.note })).status).toBe(200)
       const named = (await detail(userId)).named_in
       for (const kind of ['message', 'note'] as const)

@@ -86,7 +86,7 @@ export const ROOMS: readonly Room[] = [
     importing: ['scheduler/erased', 'erasure/*', 'ledger/balance'],
     through: ['journeys/personal-data'],
   },
-  { source: 'shared/client/queue', importing: ['client/*'] },
+  { source: 'shared/client/queue', importing: ['client/*'], through: ['client/client-embedded'] },
   { source: 'shared/kv', importing: ['kv/*', 'buffer/*'], through: ['journeys/check-in'] },
   { source: 'services/tracking/ingest', importing: ['tracking/*'], through: ['journeys/trackers'] },
   { source: 'proxy/pages/walk/recording/position-filter.ts', importing: ['proxy/walk/*'] },

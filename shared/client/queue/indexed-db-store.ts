@@ -57,28 +57,76 @@ async function runSteps(
   }
 }
 
+/** Errors of a connection that the browser has closed, as it does in the background or when it clears its data. */
+const LOST = new Set(['InvalidStateError', 'UnknownError', 'AbortError'])
+/** A database that has not answered by then has failed: some browsers lose the requests of a page in the background. */
+const ANSWER_MS = 5_000
+
+const answered = <T>(work: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const late = () => reject(new DOMException('The database does not answer.', 'TimeoutError'))
+    const timer = setTimeout(late, ANSWER_MS)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+
+/** A database that is opened again when its connection is lost. */
 async function openDatabase(name: string, options: IndexedDbOptions) {
   const { onOutdated, onBlocked, steps = SCHEMA_STEPS } = options
-  let outdated = false
-  let stepError: unknown
-  const db = await openDB<Schema>(name, steps.length, {
-    upgrade: (...given) => void runSteps(steps, given).catch((error: unknown) => (stepError = error)),
-    blocked: () => onBlocked?.(),
-    blocking(_version, _newer, event) {
-      outdated = true
-      // What is being written is written before it closes.
-      ;(event.target as IDBDatabase).close()
-      onOutdated?.()
-    },
-  }).catch((cause: Error) => {
-    throw cause.name === 'VersionError' ? new OutdatedError({ cause }) : (stepError ?? cause)
-  })
+  let opened: Promise<IDBPDatabase<Schema>> | null = null
+  let ended: Error | null = null
+
+  function open(): Promise<IDBPDatabase<Schema>> {
+    let stepError: unknown
+    const isAgain = opened !== null
+    const opening = openDB<Schema>(name, steps.length, {
+      upgrade: (...given) => void runSteps(steps, given).catch((error: unknown) => (stepError = error)),
+      blocked: () => onBlocked?.(),
+      blocking(_version, _newer, event) {
+        ended = new OutdatedError()
+        // What is being written is written before it closes.
+        ;(event.target as IDBDatabase).close()
+        onOutdated?.()
+      },
+      terminated: () => lose(opening),
+    }).catch((cause: Error) => {
+      lose(opening)
+      if (cause.name !== 'VersionError') throw stepError ?? cause
+      ended = new OutdatedError({ cause })
+      if (isAgain) onOutdated?.()
+      throw ended
+    })
+    return opening
+  }
+
+  let isLost = false
+  const lose = (connection: typeof opened) => {
+    if (connection === opened) isLost = true
+  }
+
+  /** @throws what the work throws; where the connection was lost, what it throws the second time */
+  async function use<T>(work: (db: IDBPDatabase<Schema>) => Promise<T>, isAgain = false): Promise<T> {
+    if (ended !== null) throw ended
+    if (isLost || opened === null) [opened, isLost] = [open(), false]
+    const used = opened
+    try {
+      return await answered(used.then(work))
+    } catch (error) {
+      const { name: why } = error as Error
+      if (!LOST.has(why) && why !== 'TimeoutError') throw error
+      lose(used)
+      used.then((db) => db.close()).catch(() => undefined)
+      if (isAgain || why === 'TimeoutError') throw error
+      return use(work, true)
+    }
+  }
+
+  await (opened = open())
   return {
-    open() {
-      if (outdated) throw new OutdatedError()
-      return db
+    use,
+    async close() {
+      ended ??= new Error('The store is closed.')
+      await opened?.then((db) => db.close())
     },
-    close: async () => db.close(),
   }
 }
 
@@ -91,42 +139,44 @@ export async function openIndexedDbStore(
   name = 'track-queue',
   options: IndexedDbOptions = {},
 ): Promise<QueueStore> {
-  const { open, close } = await openDatabase(name, options)
+  const { use, close } = await openDatabase(name, options)
   return {
     name: `indexed-db-${name}`,
-    add: async (points) => add(open(), points),
-    oldest: async (userId, kind, limit) => open().getAll('points', beginning(userId, kind), limit),
-    settle: async (durable, rejected) => settle(open(), durable, rejected),
-    async counts(userId) {
-      const db = open()
-      const { store } = db.transaction('points')
-      const [checkin, track, later, rejected] = await Promise.all([
-        store.count(beginning(userId, 'checkin')),
-        store.count(beginning(userId, 'track')),
-        store.count(beginning(userId, 'later')),
-        db.count('rejected', beginning(userId)),
-      ])
-      return { checkin, track, later, rejected }
-    },
+    add: (points) => use((db) => add(db, points)),
+    oldest: (userId, kind, limit) => use((db) => db.getAll('points', beginning(userId, kind), limit)),
+    settle: (durable, rejected) => use((db) => settle(db, durable, rejected)),
+    counts: (userId) =>
+      use(async (db) => {
+        const { store } = db.transaction('points')
+        const [checkin, track, later, rejected] = await Promise.all([
+          store.count(beginning(userId, 'checkin')),
+          store.count(beginning(userId, 'track')),
+          store.count(beginning(userId, 'later')),
+          db.count('rejected', beginning(userId)),
+        ])
+        return { checkin, track, later, rejected }
+      }),
     async rejected(userId) {
-      const all = await open().getAll('rejected', beginning(userId))
+      const all = await use((db) => db.getAll('rejected', beginning(userId)))
       return all.sort((a, b) => a.t - b.t)
     },
-    async dismiss(points) {
-      const { store, done } = open().transaction('rejected', 'readwrite')
-      await Promise.all([...points.map((point) => store.delete(keyOf(point))), done])
-    },
-    waits: async (userId) => (await open().get('waits', userId)) ?? {},
-    setWaits: async (userId, waits) => void (await open().put('waits', waits, userId)),
-    async clear(userId) {
-      const transaction = open().transaction(['points', 'rejected', 'waits'], 'readwrite')
-      await Promise.all([
-        transaction.objectStore('points').delete(beginning(userId)),
-        transaction.objectStore('rejected').delete(beginning(userId)),
-        transaction.objectStore('waits').delete(userId),
-        transaction.done,
-      ])
-    },
+    dismiss: (points) =>
+      use(async (db) => {
+        const { store, done } = db.transaction('rejected', 'readwrite')
+        await Promise.all([...points.map((point) => store.delete(keyOf(point))), done])
+      }),
+    waits: async (userId) => (await use((db) => db.get('waits', userId))) ?? {},
+    setWaits: async (userId, waits) => void (await use((db) => db.put('waits', waits, userId))),
+    clear: (userId) =>
+      use(async (db) => {
+        const transaction = db.transaction(['points', 'rejected', 'waits'], 'readwrite')
+        await Promise.all([
+          transaction.objectStore('points').delete(beginning(userId)),
+          transaction.objectStore('rejected').delete(beginning(userId)),
+          transaction.objectStore('waits').delete(userId),
+          transaction.done,
+        ])
+      }),
     close,
   }
 }

@@ -4,7 +4,7 @@ import { MAX_ACCURACY_M } from '../recording/position-filter.ts'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
 import { lastFix, noteCheckIn, recordsHere } from '../recording/recorder.ts'
 import { keepPoint, lastCheckIn } from '../session/queue.ts'
-import { now } from '../session/service.ts'
+import { now } from '../session/clock.ts'
 
 export const checkingIn = signal(false)
 export const checkInFault = signal<PositionFault | null>(null)
@@ -14,8 +14,9 @@ const FRESH_MS = 10_000
 
 async function position() {
   const last = lastFix.value
-  if (recordsHere.value && last !== null && now() - last.t < FRESH_MS && last.accuracy <= 50) return last
-  return onePosition(now, { ...OPTIONS, maximumAge: 5_000 })
+  const isFresh = last !== null && Math.abs(now() - last.t) < FRESH_MS
+  if (recordsHere.value && isFresh && last.accuracy <= 50) return last
+  return onePosition({ ...OPTIONS, maximumAge: 5_000 })
 }
 
 /** Checks in at the present position. */

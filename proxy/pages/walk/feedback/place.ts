@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
 import { keep, kept } from '../session/kept.ts'
-import { now, profile } from '../session/service.ts'
+import { profile } from '../session/service.ts'
 
 interface Place {
   readonly lat: number
@@ -48,7 +48,7 @@ export function wantPlace(wants: boolean): Promise<void> {
 }
 
 async function search(): Promise<void> {
-  const found = await onePosition(now, { ...OPTIONS, maximumAge: RECENT_MS })
+  const found = await onePosition({ ...OPTIONS, maximumAge: RECENT_MS })
   // Meanwhile the box may have been cleared.
   if (!wantsPlace.value) return
   if (typeof found === 'string') placeFault.value = found

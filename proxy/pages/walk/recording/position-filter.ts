@@ -5,6 +5,7 @@
  * is the same to the millimetre, and a walk costs a fraction of the battery, the memory and the network.
  */
 import { distanceMm } from '#shared/rules/geo.ts'
+import { CLOCK_TOLERANCE_MS } from '../session/clock-rules.ts'
 
 /** A position. Times are epoch milliseconds; accuracy and altitude are metres, speed km/h. */
 export interface Fix {
@@ -56,8 +57,8 @@ export function filterFix(
   }
   const moved = { ...state, rest: restAfter(state.rest, fix) }
   const { last, doubted } = state
-  // A phone whose clock was set back starts anew.
-  const elapsedMs = last === null || fix.t < last.t ? Infinity : fix.t - last.t
+  // A phone whose clock was set back starts anew; a place may be older than a check-in before it, by its age.
+  const elapsedMs = last === null || last.t - fix.t > CLOCK_TOLERANCE_MS ? Infinity : fix.t - last.t
   if (elapsedMs < MIN_ELAPSED_MS) return { state: moved, record: [], skipped: 'too-soon' }
   if (last === null || !isTooFast(last, fix))
     return { state: { ...moved, last: fix, doubted: null }, record: [fix], skipped: null }

@@ -1,18 +1,25 @@
 /** The phone's positions, as the filter takes them. */
+import { clockAheadMs, clockIsWrong, now } from '../session/clock.ts'
+import { ageOfPosition, CLOCK_TOLERANCE_MS, type Stamp } from '../session/clock-rules.ts'
 import type { Fix } from './position-filter.ts'
 
 /** Why there is no position; or it is too rough, or the device has no room for it. */
 export type PositionFault = 'permission' | 'no-signal' | 'slow' | 'rough' | 'storage'
 
-/** Satellites have a clock of their own: a larger difference says that the device's is wrong, and not that a fix is old. */
-const MAX_AGE_MS = 30_000
+/** The last position that seemed old. */
+let doubted: Stamp | null = null
 
-/** A position with its time by the service's clock: now, less the age that the device tells. */
-export function fixOf({ coords, timestamp }: GeolocationPosition, nowMs: number): Fix {
-  const ageMs = Date.now() - timestamp
+/** A position with its time by the service's clock; null where it is an old one that the phone has kept. */
+export function fixOf({ coords, timestamp }: GeolocationPosition): Fix | null {
+  const at = now()
+  const stamp = { timestamp, ageMs: Date.now() - timestamp }
+  const aheadMs = clockIsWrong.value ? clockAheadMs.value : 0
+  const ageMs = ageOfPosition(stamp, aheadMs, doubted)
+  if (stamp.ageMs > CLOCK_TOLERANCE_MS) doubted = stamp
+  if (ageMs === null) return null
   const { latitude, longitude, accuracy, altitude, speed } = coords
   return {
-    t: Math.round(nowMs - (ageMs > 0 && ageMs <= MAX_AGE_MS ? ageMs : 0)),
+    t: Math.round(at - ageMs),
     lat: latitude,
     lng: longitude,
     accuracy: Math.round(accuracy),
@@ -27,16 +34,20 @@ export const faultOf = ({ code }: GeolocationPositionError): PositionFault =>
 
 export const OPTIONS: PositionOptions = { enableHighAccuracy: true, maximumAge: 0, timeout: 20_000 }
 
-/** One position, for a check-in or at rest. @returns a fault instead when there is none */
-export const onePosition = (
-  nowOf: () => number,
-  options: PositionOptions = OPTIONS,
-): Promise<Fix | PositionFault> =>
+const ask = (options: PositionOptions): Promise<GeolocationPosition | PositionFault> =>
   new Promise((resolve) => {
     if (!('geolocation' in navigator)) return resolve('no-signal')
-    navigator.geolocation.getCurrentPosition(
-      (position) => resolve(fixOf(position, nowOf())),
-      (error) => resolve(faultOf(error)),
-      options,
-    )
+    navigator.geolocation.getCurrentPosition(resolve, (error) => resolve(faultOf(error)), options)
   })
+
+/** One position, for a check-in or at rest. @returns a fault instead when there is none */
+export async function onePosition(options = OPTIONS): Promise<Fix | PositionFault> {
+  // A phone may begin with an old one that it has kept, and find the present one after it.
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const found = await ask(attempt === 0 ? options : OPTIONS)
+    if (typeof found === 'string') return found
+    const fix = fixOf(found)
+    if (fix !== null) return fix
+  }
+  return 'slow'
+}

@@ -5,7 +5,8 @@
 import { effect, signal } from '@preact/signals'
 import { keep, kept } from '../session/kept.ts'
 import { keepPoint } from '../session/queue.ts'
-import { config, consentWithdrawn, erasedElsewhere, now } from '../session/service.ts'
+import { now } from '../session/clock.ts'
+import { config, consentWithdrawn, erasedElsewhere } from '../session/service.ts'
 import { hindered, NO_PAUSES, received, reopened, started, stopped } from './pause-log.ts'
 import { afterCheckIn, EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
 import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
@@ -93,7 +94,7 @@ async function watch(signal: AbortSignal): Promise<void> {
       await pauseFor(REST_MS, signal)
       if (signal.aborted) return
       if (!resting.value) continue
-      const found = await onePosition(now)
+      const found = await onePosition()
       if (signal.aborted) return
       if (typeof found === 'string') fail(found)
       else takeInOrder(found)
@@ -125,8 +126,10 @@ const watchUntilRest = (signal: AbortSignal): Promise<WatchEnd> =>
     const end = () => leave('rest')
     const id = navigator.geolocation.watchPosition(
       (position) => {
+        const fix = fixOf(position)
+        if (fix === null) return
         silence.heard()
-        takeInOrder(fixOf(position, now()))
+        takeInOrder(fix)
       },
       (error) => {
         // That a phone at rest reports nothing is no fault yet: the next watch asks it.

@@ -1,8 +1,9 @@
 /** The queue of check-ins and points: everything that is recorded is on this device first, and sent by itself. */
-import { batch, signal } from '@preact/signals'
+import { batch, computed, signal } from '@preact/signals'
 import {
   createTrackQueue,
   type Kind,
+  type QueuedPoint,
   type QueueState,
   type QueueStore,
   type Sent,
@@ -14,7 +15,15 @@ import { onKept } from './kept.ts'
 import { person } from './person.ts'
 import { isCheckingIn, nothingInDoubt, sender, tallySettled } from './sender.ts'
 import { config, erasedElsewhere, noteError, refreshProfile, signInNeeded, tally } from './service.ts'
-import { forgetSetAside, onSetAside, recordIn, setAside, takeBack, type TimedPoint } from './set-aside.ts'
+import {
+  asideOfPilgrim,
+  forgetSetAside,
+  onSetAside,
+  recordIn,
+  setAside,
+  takeBack,
+  type TimedPoint,
+} from './set-aside.ts'
 import { reloadWhenHidden } from './update.ts'
 
 /**
@@ -22,7 +31,33 @@ import { reloadWhenHidden } from './update.ts'
  * release has changed the store, so that only a reload helps.
  */
 export const queue = signal<TrackQueue | 'failed' | 'outdated' | null>(null)
-export const waiting = signal<QueueState | null>(null)
+/** What the queue says of its store. */
+const stored = signal<QueueState | null>(null)
+
+const aside = computed(() => {
+  const checkIns = asideOfPilgrim().filter(({ kind }) => kind === 'checkin').length
+  return { checkIns, points: asideOfPilgrim().length - checkIns }
+})
+
+/** What waits on this device, also where the store can not take it at the moment. */
+export const waiting = computed((): QueueState | null => {
+  if (stored.value === null) return null
+  const { checkIns, points } = stored.value.waiting
+  return {
+    ...stored.value,
+    waiting: { checkIns: checkIns + aside.value.checkIns, points: points + aside.value.points },
+  }
+})
+
+/** The pilgrim's check-ins: those that the service has counted, and those that wait. */
+export const totalCheckIns = computed(
+  () => tally.value.counted + (waiting.value?.waiting ?? aside.value).checkIns,
+)
+
+/** The points that wait on this device, for a file. A store that fails gives none. */
+export const waitingPoints = async (open: TrackQueue): Promise<readonly QueuedPoint[]> =>
+  [...(await open.waiting().catch(() => [])), ...asideOfPilgrim()].sort((a, b) => a.t - b.t)
+
 /** Another tab with an older release keeps the store from being opened. */
 export const storeBlocked = signal(false)
 
@@ -39,9 +74,10 @@ export async function clearQueue(userId: string | null): Promise<void> {
   await openedQueue()?.stop()
   forgetSetAside()
   if (userId === null) return
-  // A newer release has the store: it does it when it opens.
-  if (queue.value === 'outdated') remember(TO_CLEAR, userId)
-  else await store?.clear(userId)
+  // Where a newer release has the store, or the store fails, it is done when it opens.
+  remember(TO_CLEAR, userId)
+  if (queue.value === 'outdated' || store === null) return
+  await clearForgotten(store).catch(() => undefined)
 }
 
 function openedQueue(): TrackQueue | null {
@@ -59,13 +95,33 @@ export async function keepPoint(kind: Kind, point: TimedPoint): Promise<boolean>
   const open = openedQueue()
   if (open !== null) {
     const kept = await recordIn(open, kind, point)
-    if (kept.ok) return true
+    if (kept.ok) {
+      if (asideOfPilgrim().length > 0) void giveBack()
+      return true
+    }
     // Nobody is signed in, or there is no such place.
     if (kept.error.code !== 'storage') return false
   }
   const userId = person.value?.userId
   // Where the store never opens, nothing would ever be sent.
-  return queue.value !== 'failed' && userId !== undefined && setAside({ kind, userId, point })
+  if (queue.value === 'failed' || userId === undefined || !setAside({ kind, userId, point })) return false
+  giveBackLater()
+  return true
+}
+
+/** After a failure of the store. */
+const AGAIN_MS = 10_000
+let again: ReturnType<typeof setTimeout> | undefined
+
+function giveBackLater(): void {
+  clearTimeout(again)
+  again = setTimeout(() => void giveBack(), AGAIN_MS)
+}
+
+/** Gives what is set aside back to the store, and tries again until it takes it. */
+async function giveBack(): Promise<void> {
+  const [open, walker] = [openedQueue(), person.value]
+  if (open !== null && walker !== null && !(await takeBack(open, walker.userId))) giveBackLater()
 }
 
 export type LastCheckIn = {
@@ -90,6 +146,7 @@ export async function openQueue(): Promise<void> {
     queue.value = startQueue(opening)
   } catch (error) {
     queue.value = error instanceof OutdatedError ? 'outdated' : 'failed'
+    if (queue.value === 'failed') setTimeout(() => void openQueue(), AGAIN_MS)
   } finally {
     storeBlocked.value = false
   }
@@ -115,7 +172,7 @@ function startQueue(opened: QueueStore): TrackQueue {
   started.subscribe((state) => {
     // Before the first minute nobody walks: nothing waits, and nobody has to log in again.
     if (person.value === null || queue.value !== started) return
-    waiting.value = withoutSettling(state)
+    stored.value = withoutSettling(state)
     const { why, message } = state
     if (why !== null && why !== 'offline') noteError({ code: why, message: message ?? '', status: 0 })
   })
@@ -124,13 +181,10 @@ function startQueue(opened: QueueStore): TrackQueue {
   void started.ready.then(({ loaded, waiting: { checkIns } }) =>
     loaded && checkIns === 0 ? nothingInDoubt() : undefined,
   )
-  const back = () => {
-    if (person.value !== null && queue.value === started) void takeBack(started, person.value.userId)
-  }
-  onSetAside(back)
+  onSetAside(() => void giveBack())
   // Another window has sent a check-in: this one looks at what still waits.
   onKept(tally, () => void started.rejected())
-  queueMicrotask(back)
+  queueMicrotask(() => void giveBack())
   return started
 }
 
@@ -138,7 +192,7 @@ function startQueue(opened: QueueStore): TrackQueue {
 async function leaveStore(): Promise<void> {
   const open = openedQueue()
   queue.value = 'outdated'
-  waiting.value = null
+  stored.value = null
   reloadWhenHidden()
   await open?.stop()
 }
@@ -187,18 +241,18 @@ export async function sendNow(open: TrackQueue): Promise<QueueState | null> {
 
 /** While a check-in is on its way it is shown as waiting until {@link settleCheckIn}, so that the sum never falls. */
 function withoutSettling(state: QueueState): QueueState {
-  const checkIns = Math.max(waiting.peek()?.waiting.checkIns ?? 0, state.waiting.checkIns)
+  const checkIns = Math.max(stored.peek()?.waiting.checkIns ?? 0, state.waiting.checkIns)
   return isCheckingIn() && state.sending ? { ...state, waiting: { ...state.waiting, checkIns } } : state
 }
 
 /** Shows what became of a check-in. The sum stays as it is: what no longer waits is counted now. */
 function settleCheckIn(sent: Sent): void {
   const { durable, answer } = sent
-  const [shown, last] = [waiting.value, lastCheckIn.value]
+  const [shown, last] = [stored.value, lastCheckIn.value]
   batch(() => {
     if (shown !== null) {
       const checkIns = Math.max(0, shown.waiting.checkIns - 1)
-      waiting.value = { ...shown, waiting: { ...shown.waiting, checkIns } }
+      stored.value = { ...shown, waiting: { ...shown.waiting, checkIns } }
     }
     tallySettled(sent)
     if (last === null || last.t !== durable[0]?.t || answer === null || !('in_range' in answer)) return

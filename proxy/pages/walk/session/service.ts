@@ -1,8 +1,9 @@
-/** The service as this app uses it: a client with the pilgrim's identity, the queue of what waits, and the clock. */
+/** The service as this app uses it: a client with the pilgrim's identity, and what it has told. */
 import { computed, signal } from '@preact/signals'
 import { type Answer, createClient, type ClientError, type Data, type Failure } from '#shared/client/index.ts'
 import { figureRead, tallyOf } from '../checkin/tally.ts'
 import { lineToken, lineTokenNow, lineUserId, logInAgain } from './line-login.ts'
+import { noteClock } from './clock.ts'
 import { keep, kept } from './kept.ts'
 import { type Person, person } from './person.ts'
 
@@ -15,8 +16,6 @@ export const config = kept<EventConfig | null>('walk-config', null)
 export const profile = kept<Profile | null>('walk-profile', null)
 /** The check-ins that the service has counted. */
 export const tally = kept('walk-tally', tallyOf(profile.value?.checkins ?? 0))
-/** By how much this device's clock is ahead of the service's, in milliseconds. */
-export const clockAheadMs = kept('walk-clock', 0)
 /** The service asks for a new ID token. */
 export const signInNeeded = signal(false)
 /** Why the last refresh failed; null: it did not. */
@@ -27,15 +26,6 @@ export const erasedElsewhere = kept('walk-erased-elsewhere', false)
 
 /** The pilgrim has taken the consent back, with this phone or another one. */
 export const consentWithdrawn = kept('walk-consent-withdrawn', false)
-
-/** A difference below this is a slow network. */
-const CLOCK_TOLERANCE_MS = 120_000
-
-/** Whether the clock is so wrong that the pilgrim is told. */
-export const clockIsWrong = computed(() => Math.abs(clockAheadMs.value) >= CLOCK_TOLERANCE_MS)
-
-/** The time by the service's clock, as far as it is known. A wrong clock of the device loses no point. */
-export const now = (): number => Date.now() - (clockIsWrong.value ? clockAheadMs.value : 0)
 
 export const usesLine = computed(() => config.value?.identity === 'line')
 
@@ -81,8 +71,7 @@ export async function refreshConfig(): Promise<void> {
   configTaken = order
   const tookMs = Date.now() - sentAt
   // The answer was written somewhere between both times. A phone that slept meanwhile would measure its sleep.
-  if (tookMs >= 0 && tookMs <= TIMEOUT_MS)
-    keep(clockAheadMs, Math.round(sentAt + tookMs / 2 - Date.parse(answer.data.as_of)))
+  if (tookMs >= 0 && tookMs <= TIMEOUT_MS) noteClock(sentAt + tookMs / 2 - Date.parse(answer.data.as_of))
   keep(config, answer.data)
 }
 

@@ -1,9 +1,11 @@
 /**
- * Points that the queue's store can not take at the moment: it is not open yet, or a newer release of the app changes
- * it. Until it can, they are in the browser's other storage. Each has an entry of its own, so that no tab overwrites
- * what another one wrote.
+ * Points that the queue's store can not take at the moment: it is not open yet, a newer release of the app changes it,
+ * or the browser has closed it. Until it can, they are in the browser's other storage. Each has an entry of its own, so
+ * that no tab overwrites what another one wrote.
  */
-import type { Kept, Kind, RecordedPoint, TrackQueue } from '#shared/client/index.ts'
+import { signal } from '@preact/signals'
+import type { Kept, Kind, QueuedPoint, RecordedPoint, TrackQueue } from '#shared/client/index.ts'
+import { person } from './person.ts'
 
 /** A point with its own time, which identifies it. */
 export type TimedPoint = RecordedPoint & { readonly timestamp: number }
@@ -18,17 +20,6 @@ const PREFIX = 'event-walk-aside '
 export const recordIn = (queue: TrackQueue, kind: Kind, point: RecordedPoint): Promise<Kept> =>
   kind === 'checkin' ? queue.checkIn(point) : queue.record(point)
 
-/** @returns whether the browser has kept it */
-export function setAside(aside: SetAside): boolean {
-  const { kind, userId, point } = aside
-  try {
-    localStorage.setItem(`${PREFIX}${kind} ${point.timestamp} ${userId}`, JSON.stringify(aside))
-    return true
-  } catch {
-    return false
-  }
-}
-
 function entries(): (readonly [key: string, SetAside])[] {
   try {
     return Object.keys(localStorage)
@@ -39,22 +30,59 @@ function entries(): (readonly [key: string, SetAside])[] {
   }
 }
 
-/** Gives the pilgrim's points back to the queue. What it can not take now stays here. */
-export async function takeBack(queue: TrackQueue, userId: string): Promise<void> {
+const all = signal(entries())
+const readAgain = (): void => void (all.value = entries())
+
+/** What is set aside of the pilgrim of this device, as the queue would have it. */
+export const asideOfPilgrim = (): readonly QueuedPoint[] =>
+  all.value
+    .filter(([, { userId }]) => userId === person.value?.userId)
+    .map(
+      ([
+        ,
+        {
+          kind,
+          userId,
+          point: { timestamp: t, ...fields },
+        },
+      ]) => ({ userId, kind, t, fields }),
+    )
+
+/** @returns whether the browser has kept it */
+export function setAside(aside: SetAside): boolean {
+  const { kind, userId, point } = aside
+  try {
+    localStorage.setItem(`${PREFIX}${kind} ${point.timestamp} ${userId}`, JSON.stringify(aside))
+  } catch {
+    return false
+  }
+  readAgain()
+  return true
+}
+
+/** Gives the pilgrim's points back to the queue. @returns whether it has taken all of them; the others stay here */
+export async function takeBack(queue: TrackQueue, userId: string): Promise<boolean> {
+  let isTaken = true
   for (const [key, { kind, point, userId: owner }] of entries()) {
     if (owner !== userId) continue
     const kept = await recordIn(queue, kind, point)
     if (kept.ok || kept.error.code === 'invalid-request') localStorage.removeItem(key)
+    else isTaken = false
+    readAgain()
   }
+  return isTaken
 }
 
 /** Calls the listener when another tab has set a point aside. */
 export const onSetAside = (listener: () => void): void =>
   window.addEventListener('storage', ({ key, newValue }) => {
-    if (key?.startsWith(PREFIX) && newValue !== null) listener()
+    if (!key?.startsWith(PREFIX)) return
+    readAgain()
+    if (newValue !== null) listener()
   })
 
 /** Forgets all of them, after an erasure. */
 export function forgetSetAside(): void {
   for (const [key] of entries()) localStorage.removeItem(key)
+  readAgain()
 }

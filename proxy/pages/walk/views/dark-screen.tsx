@@ -4,7 +4,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { numberText, timeText, unitText } from '../format.ts'
 import { lastFix, positionFault } from '../recording/recorder.ts'
-import { now, profile } from '../session/service.ts'
+import { now } from '../session/clock.ts'
+import { profile } from '../session/service.ts'
 
 export const darkScreen = signal(false)
 

@@ -16,7 +16,7 @@ import {
   stopShare,
 } from '../own-data/shares.ts'
 import { notDoneSentence, sentenceOf } from '../problem.ts'
-import { now } from '../session/service.ts'
+import { now } from '../session/clock.ts'
 import { useEachMinute } from './use-each-minute.ts'
 import { useReading } from './use-reading.ts'
 import { Notice, View } from './view.tsx'

@@ -5,14 +5,8 @@ import { showToast } from '../../design/toast.tsx'
 import { keep } from '../session/kept.ts'
 import { leaveLine } from '../session/line-login.ts'
 import { person } from '../session/person.ts'
-import {
-  clockAheadMs,
-  clockIsWrong,
-  config,
-  consentWithdrawn,
-  signInAgain,
-  signInNeeded,
-} from '../session/service.ts'
+import { clockAheadMs, clockIsWrong } from '../session/clock.ts'
+import { config, consentWithdrawn, signInAgain, signInNeeded } from '../session/service.ts'
 import { updateReady } from '../session/update.ts'
 import { Consent } from './welcome.tsx'
 import { Notice } from './view.tsx'

@@ -19,7 +19,7 @@ import {
   trackers as list,
 } from '../own-data/trackers.ts'
 import { notDoneSentence } from '../problem.ts'
-import { now } from '../session/service.ts'
+import { now } from '../session/clock.ts'
 import { useEachMinute } from './use-each-minute.ts'
 import { Notice, View } from './view.tsx'
 

@@ -9,8 +9,8 @@ import { timeText } from '../format.ts'
 import { gpxOf } from '../own-data/waiting-gpx.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { sentenceOf } from '../problem.ts'
-import { queue, sendNow, storeBlocked, waiting } from '../session/queue.ts'
-import { now } from '../session/service.ts'
+import { queue, sendNow, storeBlocked, waiting, waitingPoints } from '../session/queue.ts'
+import { now } from '../session/clock.ts'
 import { Notice } from './view.tsx'
 
 /** Points that are merely collected for the next request are nothing to talk about. */
@@ -107,7 +107,7 @@ async function sendAndSay(words: WalkWords, open: TrackQueue): Promise<void> {
 export const SaveWaiting = (props: { readonly words: WalkWords; readonly queue: TrackQueue }) => (
   <Button
     kind="plain"
-    onClick={() => void props.queue.waiting().then((held) => saveFile(gpxOf(held), 'walk.gpx'))}
+    onClick={() => void waitingPoints(props.queue).then((held) => saveFile(gpxOf(held), 'walk.gpx'))}
   >
     {props.words.queue.gpx}
   </Button>

@@ -1,0 +1,143 @@
+/** The browser's database fails under the app: it is closed, cleared, refuses, or does not answer. No check-in is lost. */
+import { expect, test } from 'bun:test'
+import type { BrowserContext, Page } from 'playwright-core'
+import { profileOf } from '#tests/helpers/pilgrim.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { checkInButton, firstMinute, userIdOf, waitingOf, type WalkApp } from './walk-harness.ts'
+
+const TEST_MS = 60_000
+
+/** How the database fails. `refused`: whatever is asked; `silent`: opening is never answered. */
+type Fault = 'refused' | 'silent' | null
+
+interface Broken {
+  fault: Fault
+  readonly connections: IDBDatabase[]
+}
+
+/** Lets a test break the database of a page. */
+const breakable = (context: BrowserContext, fault: Fault = null): Promise<unknown> =>
+  context.addInitScript((first) => {
+    const broken: Broken = { fault: first, connections: [] }
+    const { open } = IDBFactory.prototype
+    const { transaction } = IDBDatabase.prototype
+    IDBFactory.prototype.open = function (...given) {
+      if (broken.fault === 'silent') return new EventTarget() as IDBOpenDBRequest
+      if (broken.fault === 'refused') throw new DOMException('Connection to the server lost', 'UnknownError')
+      const opening = open.apply(this, given)
+      opening.addEventListener('success', () => broken.connections.push(opening.result))
+      return opening
+    }
+    IDBDatabase.prototype.transaction = function (...given) {
+      if (broken.fault !== null) throw new DOMException('Connection to the server lost', 'UnknownError')
+      return transaction.apply(this, given)
+    }
+    Object.assign(globalThis, { broken })
+  }, fault)
+
+const setFault = (page: Page, fault: Fault): Promise<void> =>
+  page.evaluate((next) => {
+    const { broken } = globalThis as unknown as { broken: Broken }
+    broken.fault = next
+  }, fault)
+
+/** As a browser does that loses the database's process: the connection is closed, and the page is told so or not. */
+const closeConnections = (page: Page, isTold: boolean): Promise<void> =>
+  page.evaluate((told) => {
+    const { broken } = globalThis as unknown as { broken: Broken }
+    for (const connection of broken.connections) {
+      connection.close()
+      if (told) connection.dispatchEvent(new Event('close'))
+    }
+  }, isTold)
+
+const setAsideOn = (page: Page): Promise<number> =>
+  page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes('aside')).length)
+
+export function storageTests(app: WalkApp): void {
+  const hasCounted = (userId: string, number: number): Promise<unknown> =>
+    until(async () => (await profileOf(app.stack, userId)).checkins === number, {
+      timeoutMs: 15_000,
+      what: `${number} check-ins at the service`,
+    })
+
+  async function checkInTwice(lose: (page: Page, context: BrowserContext) => Promise<unknown>) {
+    await using phone = await app.newPhone({}, async (context) => void (await breakable(context)))
+    const { page, context } = phone
+    await page.goto(app.address('?lang=en'))
+    await firstMinute(page, 'Grandmother Wang')
+    const userId = await userIdOf(page)
+    await checkInButton(page).click()
+    await hasCounted(userId, 1)
+    await lose(page, context)
+    await checkInButton(page).click()
+    await hasCounted(userId, 2)
+    await page.getByText('2 check-ins').waitFor()
+    await page.locator('[data-state=counted]').waitFor()
+    expect(await setAsideOn(page)).toBe(0)
+  }
+
+  test(
+    'the browser clears the database, or closes it, with or without saying so: the next check-in is sent',
+    async () => {
+      await checkInTwice(async (page, context) => {
+        const { origin } = new URL(app.address())
+        const session = await context.newCDPSession(page)
+        await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' })
+      })
+      for (const isTold of [true, false]) await checkInTwice((page) => closeConnections(page, isTold))
+    },
+    TEST_MS,
+  )
+
+  test(
+    'a database that refuses for a while, or does not answer: what is kept meanwhile is counted, and sent by itself',
+    async () => {
+      for (const fault of ['refused', 'silent'] as const) {
+        await using phone = await app.newPhone({}, async (context) => void (await breakable(context)))
+        const { page } = phone
+        await page.goto(app.address('?lang=en'))
+        await firstMinute(page, 'Grandfather Lin')
+        const userId = await userIdOf(page)
+        await checkInButton(page).click()
+        await hasCounted(userId, 1)
+        await page.locator('[data-state=counted]').waitFor()
+        await setFault(page, fault)
+        await closeConnections(page, true)
+        await checkInButton(page).click()
+        await page.locator('[data-state=kept]').waitFor()
+        expect(await setAsideOn(page)).toBe(1)
+        expect(await waitingOf(page)).toBe(1)
+        await page.getByText('2 check-ins').waitFor()
+        await setFault(page, null)
+        await hasCounted(userId, 2)
+        await page.locator('[data-state=counted]').waitFor()
+        expect(await waitingOf(page)).toBe(0)
+      }
+    },
+    2 * TEST_MS,
+  )
+
+  test(
+    'a database that can not be opened at the start is opened later, and says so until then',
+    async () => {
+      await using phone = await app.newPhone(
+        {},
+        async (context) => void (await breakable(context, 'refused')),
+      )
+      const { page } = phone
+      await page.goto(app.address('?lang=en'))
+      await firstMinute(page, 'Old Chen')
+      await checkInButton(page).click()
+      await page.getByText('Not checked in: This browser keeps nothing.').waitFor()
+      await setFault(page, null)
+      await page
+        .locator('.notice')
+        .filter({ hasText: 'This browser keeps nothing.' })
+        .waitFor({ state: 'hidden' })
+      await checkInButton(page).click()
+      await hasCounted(await userIdOf(page), 1)
+    },
+    TEST_MS,
+  )
+}

@@ -1,6 +1,7 @@
 /** What the phone does to the app: it closes the database, ends the page, sets the clock. Nothing begun is lost. */
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { clockTests } from './walk-clock.suite.ts'
+import { draftTests } from './walk-drafts.suite.ts'
 import { walkApp } from './walk-harness.ts'
 import { storageTests } from './walk-storage.suite.ts'
 
@@ -8,4 +9,6 @@ describeOnServers('the app is put away and comes back', () => {
   const app = walkApp({ EVENT_LIMIT_CHECKIN: '1000' })
   storageTests(app)
   clockTests(app)
+  // Last: they make a new release.
+  draftTests(app)
 })

@@ -15,7 +15,8 @@ import {
 } from './waiting-reports.ts'
 
 export const written = kept('walk-feedback', { category: '', text: '' })
-export const picture = signal<File | null>(null)
+/** A data URL, made small. */
+export const picture = kept<string | null>('walk-feedback-picture', null)
 export const sending = signal(false)
 /** What the pilgrim is told: the category or words are missing, the picture can not be read, or the service refuses. */
 export const fault = signal<'category' | 'missing' | 'picture' | ClientError | null>(null)
@@ -29,13 +30,15 @@ export const outcome = computed(() => {
   return waitingReports.value.some(({ key }) => key === sentKey.value) ? 'waits' : null
 })
 
+/** Whether something was written or chosen that is not sent. */
+export const isBegun = (): boolean => written.value.text !== '' || picture.value !== null
+
 /** Forgets what was said about the last report. */
 export function beginReport(): void {
   fault.value = null
   sentKey.value = null
-  picture.value = null
   takeBackRefused()
-  void beginPlace(written.value.text !== '')
+  void beginPlace(isBegun())
 }
 
 /** Keeps what is written. What was said to be missing is no longer said once it is there. */
@@ -46,10 +49,21 @@ export function write(change: Partial<typeof written.value>): void {
   if (fault.value === 'missing' && next.text.trim() !== '') fault.value = null
 }
 
-/** A report has one picture: another one replaces it. */
+/** The picture that is made small at the moment. */
+let choosing: Promise<void> = Promise.resolve()
+
+/** A report has one picture: another one replaces it. It is made small at once, so that the device can keep it. */
 export function givePicture(file: File | null): void {
-  picture.value = file
-  if (fault.value === 'picture') fault.value = null
+  const mine = (choosing = choose().catch(reportError))
+  async function choose(): Promise<void> {
+    const small = file && (await smallPicture(file))
+    const next = small && (await dataUrlOf(small))
+    // Another one was chosen meanwhile.
+    if (choosing !== mine) return
+    keep(picture, next)
+    if (file !== null && next === null) fault.value = 'picture'
+    else if (fault.value === 'picture') fault.value = null
+  }
 }
 
 export async function sendReport(): Promise<void> {
@@ -57,19 +71,15 @@ export async function sendReport(): Promise<void> {
   fault.value = category === '' ? 'category' : text.trim() === '' ? 'missing' : null
   if (fault.value !== null || sending.value || person.value === null) return
   sending.value = true
-  const { userId } = person.value
-  const small = picture.value && (await smallPicture(picture.value))
-  if (picture.value !== null && small === null) fault.value = 'picture'
-  else {
-    const key = crypto.randomUUID()
-    const data = small && (await dataUrlOf(small))
-    addReport({ key, userId, category, text, picture: data, pictureUrl: null, ...(await placeInfo()) })
-    keep(written, { category: '', text: '' })
-    keep(place, null)
-    sentKey.value = key
-    await sendReports()
-    takeBackRefused()
-  }
+  await choosing
+  const [key, { userId }] = [crypto.randomUUID(), person.value]
+  addReport({ key, userId, category, text, picture: picture.value, pictureUrl: null, ...(await placeInfo()) })
+  keep(written, { category: '', text: '' })
+  keep(picture, null)
+  keep(place, null)
+  sentKey.value = key
+  await sendReports()
+  takeBackRefused()
   sending.value = false
 }
 

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { show } from '../route.ts'
+import { keepDraft } from '../session/drafts.ts'
 import { keep } from '../session/kept.ts'
 import { codeIsSafe, person } from '../session/person.ts'
 import {
@@ -87,6 +88,7 @@ export async function takeWalk(chosen: Profile): Promise<void> {
     if (person.value === null) location.hash = 'gone'
     return
   }
+  keepDraft({ code: null })
   // What was taken back with another phone is asked for again on the first page.
   keep(consentWithdrawn, !taken.privacy_agreed)
   keep(profile, taken)

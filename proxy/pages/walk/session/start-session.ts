@@ -1,4 +1,5 @@
 /** What goes on as long as the app is open: sending, recording, and keeping up with the event. */
+import { resumeCheckIn } from '../checkin/check-in.ts'
 import { sendWaitingSurvey } from '../feedback/survey.ts'
 import { sendReports } from '../feedback/waiting-reports.ts'
 import { keepHearing } from '../notifications/web-push.ts'
@@ -44,6 +45,7 @@ export function startSession(): void {
   void openQueue()
   // What is recorded before the queue is open is set aside.
   watchRecording()
+  resumeCheckIn()
   void refresh().then(keepHearing)
   setInterval(() => void refresh(), EVERY_MS)
   addEventListener('online', () => void refresh())

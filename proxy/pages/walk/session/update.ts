@@ -3,10 +3,18 @@ import { signal } from '@preact/signals'
 
 export const updateReady = signal(false)
 
+let underWay = 0
+
+/** Work that a reload would end: the app is not loaded anew by itself meanwhile. */
+export async function withoutReload<T>(work: Promise<T>): Promise<T> {
+  underWay++
+  return work.finally(() => underWay--)
+}
+
 /** Loads the app anew as soon as nobody looks. */
 export const reloadWhenHidden = (): void =>
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'hidden') location.reload()
+    if (document.visibilityState === 'hidden' && underWay === 0) location.reload()
   })
 
 export function watchUpdates(): void {
@@ -15,12 +23,12 @@ export function watchUpdates(): void {
   // The first worker of a page brings no new version.
   let had = worker.controller !== null
   worker.addEventListener('controllerchange', () => {
-    if (had) updateReady.value = true
+    if (had && !updateReady.value) reloadWhenHidden()
+    updateReady.value = had
     had = true
   })
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'hidden') {
-      if (updateReady.value) location.reload()
-    } else void worker.getRegistration().then((registration) => registration?.update().catch(() => undefined))
+    if (document.visibilityState === 'visible')
+      void worker.getRegistration().then((registration) => registration?.update().catch(() => undefined))
   })
 }

@@ -3,11 +3,13 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { numberText, timeText, unitText } from '../format.ts'
-import { lastFix, positionFault } from '../recording/recorder.ts'
+import { lastFix, positionFault, recording } from '../recording/recorder.ts'
 import { now } from '../session/clock.ts'
+import { keep, kept } from '../session/kept.ts'
 import { profile } from '../session/service.ts'
 
-export const darkScreen = signal(false)
+/** It is dark again where the phone has ended the page and the recording goes on. */
+export const darkScreen = kept('walk-dark', false)
 
 /** Time for the second touch of an unsteady hand. */
 const SECOND_TOUCH_MS = 3_000
@@ -31,15 +33,16 @@ export function useTime(): number {
 
 export function DarkScreen({ words }: { readonly words: WalkWords }) {
   const element = useRef<HTMLDialogElement>(null)
-  const isDark = darkScreen.value
+  const isDark = darkScreen.value && recording.value
   const fault = positionFault.value
   const time = useTime()
   useEffect(() => {
     if (isDark) element.current?.showModal()
     else element.current?.close()
+    if (!recording.value) leave()
     touched.value = false
   }, [isDark])
-  const leave = () => (darkScreen.value = false)
+  const leave = () => keep(darkScreen, false)
   const touch = (isPointer: boolean) => {
     if (!isPointer) leave()
     else if (isTouched) setTimeout(leave, LEAVE_AFTER_MS)

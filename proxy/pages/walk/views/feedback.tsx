@@ -1,5 +1,4 @@
 /** A report with a picture. */
-import { useComputed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
@@ -19,6 +18,7 @@ import {
 import { place, placeFault, wantPlace, wantsPlace } from '../feedback/place.ts'
 import { whyWaiting } from '../feedback/waiting-reports.ts'
 import { show } from '../route.ts'
+import { withoutReload } from '../session/update.ts'
 import { Closed } from './say.tsx'
 import { Notice, View } from './view.tsx'
 
@@ -153,13 +153,9 @@ function Place({ words }: { readonly words: WalkWords }) {
 /** One picture, looked at before it is sent. */
 function Picture({ words }: { readonly words: WalkWords['feedback'] }) {
   const shown = picture.value
-  const address = useComputed(() =>
-    picture.value === null ? null : URL.createObjectURL(picture.value),
-  ).value
-  useEffect(() => () => void (address !== null && URL.revokeObjectURL(address)), [address])
   return (
     <>
-      {address === null ? null : <img class="picture-chosen" src={address} alt={words.pictureAlt} />}
+      {shown === null ? null : <img class="picture-chosen" src={shown} alt={words.pictureAlt} />}
       {/* The browser's own field speaks the phone's language, not the one that was chosen. */}
       <label class="button picture-field">
         {shown === null ? words.picture : words.pictureOther}
@@ -167,6 +163,7 @@ function Picture({ words }: { readonly words: WalkWords['feedback'] }) {
           class="visually-hidden"
           type="file"
           accept="image/*"
+          onClick={({ currentTarget }) => void withoutReload(chosenIn(currentTarget))}
           onChange={({ currentTarget }) => choosePicture(currentTarget)}
         />
       </label>
@@ -178,6 +175,12 @@ function Picture({ words }: { readonly words: WalkWords['feedback'] }) {
     </>
   )
 }
+
+/** Resolves when the phone's pictures or camera, which hide the app, are closed. */
+const chosenIn = (field: HTMLInputElement): Promise<unknown> =>
+  new Promise((resolve) => {
+    for (const end of ['change', 'cancel']) field.addEventListener(end, resolve, { once: true })
+  })
 
 /** Whoever opens the phone's pictures and closes them again keeps the one that was chosen. */
 function choosePicture(field: HTMLInputElement): void {

@@ -1,5 +1,5 @@
 /** What belongs to the pilgrim: name, phone, links, apps, how the app looks, and the ways to the rest. */
-import { signal, useComputed, useSignal } from '@preact/signals'
+import { useComputed, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Failure } from '#shared/client/index.ts'
 import type { Language } from '#shared/contracts/bot.ts'
@@ -13,6 +13,7 @@ import { surveyWaits } from '../feedback/survey.ts'
 import { type OwnCard, readCard } from '../own-data/card.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { notDoneSentence } from '../problem.ts'
+import { draftOf, keepDraft } from '../session/drafts.ts'
 import { keep } from '../session/kept.ts'
 import { introduce } from '../session/introduce.ts'
 import { person } from '../session/person.ts'
@@ -69,24 +70,8 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
   </View>
 )
 
-/** What a pilgrim has typed and not saved yet. It stays when they open another page of the app. */
-const typed = signal<{
-  readonly userId?: string
-  readonly name?: string | null
-  readonly phone?: string | null
-}>({})
-/** Null for what is as it was. Another pilgrim's walk may have been taken to this phone meanwhile. */
-const typedOf = (field: 'name' | 'phone'): string | null =>
-  typed.value.userId === person.value?.userId ? (typed.value[field] ?? null) : null
-
-function keepTyped(field: 'name' | 'phone', text: string | null): void {
-  const userId = person.value?.userId
-  if (userId === undefined) return
-  typed.value = { userId, name: typedOf('name'), phone: typedOf('phone'), [field]: text }
-}
-
 function Name({ words }: { readonly words: WalkWords }) {
-  const name = typedOf('name') ?? person.value?.name ?? ''
+  const name = draftOf('name') ?? person.value?.name ?? ''
   const missing = useSignal(false)
   const change = useChange(words)
   const save = async () => {
@@ -97,7 +82,7 @@ function Name({ words }: { readonly words: WalkWords }) {
     const isNew = !person.value.known
     if (isNew || (await change.run(() => client.syncProfile({ display_name: given }))) !== null) {
       keep(person, { ...person.value, name: given })
-      keepTyped('name', null)
+      keepDraft({ name: null })
     }
     if (isNew) await introduce(client)
   }
@@ -112,7 +97,7 @@ function Name({ words }: { readonly words: WalkWords }) {
           aria-invalid={missing.value}
           aria-describedby={missing.value ? 'own-name-missing' : undefined}
           value={name}
-          onInput={({ currentTarget }) => keepTyped('name', currentTarget.value)}
+          onInput={({ currentTarget }) => keepDraft({ name: currentTarget.value })}
         />
         {missing.value ? (
           <p id="own-name-missing" class="wrong" role="alert">
@@ -199,7 +184,7 @@ function Card({ words, page }: { readonly words: WalkWords; readonly page: PageW
 }
 
 function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
-  const phone = typedOf('phone') ?? ''
+  const phone = draftOf('phone') ?? ''
   const wrong = useSignal(false)
   const change = useChange({ me, ...words })
   const known = profile.value?.phone ?? null
@@ -210,7 +195,7 @@ function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
     // A number that was not saved stays, to be saved again.
     void change
       .run(() => client.setPhone({ phone: given }))
-      .then((saved) => saved !== null && keepTyped('phone', null))
+      .then((saved) => saved !== null && keepDraft({ phone: null }))
   }
   return (
     <section class="card stack-2">
@@ -224,7 +209,7 @@ function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
           aria-describedby="phone-hint"
           aria-invalid={wrong.value}
           value={phone}
-          onInput={({ currentTarget }) => keepTyped('phone', currentTarget.value)}
+          onInput={({ currentTarget }) => keepDraft({ phone: currentTarget.value })}
         />
         <p id="phone-hint" class={wrong.value ? 'wrong' : 'quiet'} role={wrong.value ? 'alert' : undefined}>
           {wrong.value ? me.phoneInvalid : me.phoneHint}

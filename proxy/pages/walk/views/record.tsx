@@ -16,6 +16,7 @@ import {
   stopRecording,
 } from '../recording/recorder.ts'
 import { darkScreen, useTime } from './dark-screen.tsx'
+import { keep } from '../session/kept.ts'
 import { consentWithdrawn } from '../session/service.ts'
 import { Way } from './say.tsx'
 import { Notice, View } from './view.tsx'
@@ -63,7 +64,7 @@ function Advice({ words, on }: { readonly words: WalkWords['record']; readonly o
       {on ? (
         <div class="stack-2">
           <p class="strong">{words.advice}</p>
-          <Button kind="primary" onClick={() => (darkScreen.value = true)}>
+          <Button kind="primary" onClick={() => keep(darkScreen, true)}>
             {words.dark}
           </Button>
         </div>

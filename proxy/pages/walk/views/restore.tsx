@@ -1,5 +1,4 @@
 /** A walk from another phone: the code is typed, and the pilgrim is asked whether it is theirs. */
-import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
@@ -14,6 +13,7 @@ import {
   takeWalk,
 } from '../recovery/find-walk.ts'
 import { splitCode } from '../recovery/split-code.ts'
+import { draftOf, keepDraft } from '../session/drafts.ts'
 import { person } from '../session/person.ts'
 import { Notice, View } from './view.tsx'
 
@@ -59,19 +59,19 @@ const fieldOf = (i: number): HTMLElement | null => document.getElementById(`code
 /** A field for each word, with its number on the paper. Several words in one go on in the fields after it. */
 function Typing({ words }: { readonly words: WalkWords }) {
   const { recovery } = words
-  const typed = useSignal<readonly string[]>([])
+  const typed = draftOf('code') ?? []
   const type = (i: number, text: string) => {
     const given = splitCode(text).map((word) => word.normalize('NFC'))
-    const fields = NUMBERS.map((one) => typed.value[one] ?? '')
+    const fields = NUMBERS.map((one) => typed[one] ?? '')
     if (given.length < 2) fields[i] = text.trim()
     // A whole code begins with its first word, whichever field it is put into.
     else fields.splice(given.length < NUMBERS.length ? i : 0, given.length, ...given)
-    typed.value = fields.slice(0, NUMBERS.length)
+    keepDraft({ code: fields.slice(0, NUMBERS.length) })
     // A blank or a Chinese character ends a word.
     if (given.length > 1 || (given.length === 1 && /[\s\p{Script=Han}]$/u.test(text)))
       fieldOf(Math.min(NUMBERS.length - 1, i + given.length))?.focus()
   }
-  const filled = typed.value.filter((word) => word !== '')
+  const filled = typed.filter((word) => word !== '')
   return (
     <form
       class="stack code"
@@ -88,7 +88,7 @@ function Typing({ words }: { readonly words: WalkWords }) {
             key={i}
             number={i + 1}
             label={recovery.nth(i + 1)}
-            value={typed.value[i] ?? ''}
+            value={typed[i] ?? ''}
             onType={(text) => type(i, text)}
           />
         ))}

@@ -4,7 +4,7 @@ import { whenText } from '../format.ts'
 import { show, type View as Name } from '../route.ts'
 import { now } from '../session/clock.ts'
 import { config, profile } from '../session/service.ts'
-import { written } from '../feedback/report.ts'
+import { isBegun } from '../feedback/report.ts'
 import { draft, surveyWaits } from '../feedback/survey.ts'
 import { arrivedReport, refusedReport, reportWaits } from '../feedback/waiting-reports.ts'
 import { Notice, View } from './view.tsx'
@@ -51,7 +51,7 @@ function surveyText(words: WalkWords['say']): string | undefined {
 function reportText(words: WalkWords['say']): string {
   if (reportWaits.value) return words.reportWaits
   if (hasEnded()) return words.closed
-  if (written.value.text !== '' || refusedReport.value !== null) return words.draft
+  if (isBegun() || refusedReport.value !== null) return words.draft
   const last = arrivedReport.value
   return last === null ? words.feedbackWhy : words.reportArrived(last.number, whenText(last.atMs, now()))
 }

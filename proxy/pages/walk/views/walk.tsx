@@ -72,7 +72,10 @@ const CheckIn = ({ words }: { readonly words: WalkWords }) => (
 
 function Said({ words }: { readonly words: WalkWords }) {
   const fault = checkInFault.value
-  if (fault !== null) return <p class="wrong">{words.checkIn.failed(words.problems[fault])}</p>
+  if (fault !== null) {
+    const why = fault === 'closed' ? words.record.causes.closed : words.problems[fault]
+    return <p class="wrong">{words.checkIn.failed(why)}</p>
+  }
   const last = lastCheckIn.value
   if (last === null || checkingIn.value) return null
   const { t, accuracy, state, inRange, clockCorrected } = last

@@ -8,6 +8,7 @@ import { Button } from '../../design/button.tsx'
 import { LanguageSwitch } from '../../frame/switches.tsx'
 import { newAppId } from '../recovery/app-id.ts'
 import { show } from '../route.ts'
+import { draftOf, keepDraft } from '../session/drafts.ts'
 import { keep } from '../session/kept.ts'
 import { lineBridge, lineName, lineUserId } from '../session/line-login.ts'
 import { introduce } from '../session/introduce.ts'
@@ -66,17 +67,17 @@ function Form(props: {
   readonly liffId: string | null
 }) {
   const { words, version, liffId } = props
-  const name = useSignal<string | null>(null)
   const missing = useSignal(false)
   const token = usesLine.value ? lineLogin.value : null
   if (usesLine.value && (token === null || token === 'looking'))
     return <LineLogin words={words} liffId={liffId} />
-  const written = name.value ?? (token === null ? '' : (lineName(token) ?? ''))
+  const written = draftOf('name') ?? (token === null ? '' : (lineName(token) ?? ''))
   const agree = () => {
     const given = written.trim()
     missing.value = given === ''
     if (missing.value) return document.getElementById('name')?.focus()
     const userId = token === null ? newAppId() : lineUserId(token)!
+    keepDraft({ name: null })
     keep(person, { userId, name: given, privacyVersion: version, known: false })
     // The form was read to its end; the app begins at its top.
     scrollTo(0, 0)
@@ -93,7 +94,7 @@ function Form(props: {
       <NameField
         words={words.welcome}
         value={written}
-        onName={(given) => (name.value = given)}
+        onName={(name) => keepDraft({ name })}
         missing={missing.value}
       />
       <Consent words={words} version={version} />

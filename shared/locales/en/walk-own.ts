@@ -93,6 +93,8 @@ export const own = {
     installHow:
       'Open the menu of the browser and choose “Add to Home Screen”. The app then opens without a network.',
     installNow: 'Install',
+    installCode:
+      'The app on the Home Screen begins empty. These words bring your walk to it: copy them, and paste them there. First wait here until everything is sent.',
   },
   hear: {
     title: 'Messages on this phone',
@@ -103,7 +105,8 @@ export const own = {
     denied:
       'The phone does not allow it. Allow notifications for this page in the settings of the browser, then touch the button again.',
     failed: 'The phone could not register for messages. Please try again where the network is good.',
-    install: 'On an iPhone, first put the app on the Home Screen and open it there.',
+    install:
+      'On an iPhone, first put the app on the Home Screen and open it there. It begins empty: your recovery code brings your walk to it.',
   },
   data: {
     title: 'My data',
@@ -131,6 +134,7 @@ export const own = {
       'If this phone is lost, twelve words bring your walk back: the recovery code. Please write it down.',
     what: 'Twelve words that bring your walk back if this phone is lost',
     remindButton: 'Show the code',
+    copy: 'Copy the words',
     qr: 'Or photograph this with the other phone:',
     line: 'Your walk belongs to your LINE account. On another phone, log in with LINE.',
     restoreTitle: 'Bring back my walk',

@@ -23,6 +23,8 @@ export const walk = {
     agree: 'I agree, let us go',
     disagree: 'I do not agree',
     restore: 'I walked before with another phone',
+    fromBrowser:
+      'This app begins empty, also if you have begun to walk in the browser. Your walk comes here with its recovery code. There, open “Me”, then “Recovery code”.',
     lineLogin: 'Log in with LINE',
     lineWhy: 'This event knows its pilgrims by LINE. Log in once, and your walk is safe.',
     newConsent: 'The privacy notice has changed. Please read it once more.',

@@ -87,6 +87,8 @@ export const own: OwnWords = {
     install: '放到主畫面',
     installHow: '打開瀏覽器選單，選「加入主畫面」。之後沒有網路也能打開。',
     installNow: '安裝',
+    installCode:
+      '主畫面上的 App 一開始是空的。請複製這些字，貼到那個 App，就能把足跡帶過去。請先在這裡等全部傳完。',
   },
   hear: {
     title: '手機通知',
@@ -96,7 +98,8 @@ export const own: OwnWords = {
     stop: '不再通知我',
     denied: '手機沒有允許通知。請在瀏覽器的設定裡允許本頁的通知，再按一次按鈕。',
     failed: '手機無法登記通知。請在網路良好的地方再試一次。',
-    install: '用 iPhone 的話，請先把 App 放到主畫面，再從那裡打開。',
+    install:
+      '用 iPhone 的話，請先把 App 放到主畫面，再從那裡打開。它一開始是空的，用救援碼就能把足跡帶過去。',
   },
   data: {
     title: '我的資料',
@@ -122,6 +125,7 @@ export const own: OwnWords = {
     remind: '萬一手機掉了，用十二個字的救援碼就能找回您的足跡。請先抄下來。',
     what: '十二個字，手機掉了也能找回足跡',
     remindButton: '看救援碼',
+    copy: '複製這些字',
     qr: '或用另一支手機掃描：',
     line: '您的足跡屬於您的 LINE 帳號。換手機時用 LINE 登入就好。',
     restoreTitle: '找回我的足跡',

@@ -22,6 +22,8 @@ export const walk: WalkWords = {
     agree: '我同意，出發',
     disagree: '我不同意',
     restore: '我之前用另一支手機參加過',
+    fromBrowser:
+      '即使您已在瀏覽器開始行走，這個 App 一開始也是空的。用救援碼就能把足跡帶過來：在瀏覽器按「我」，再按「救援碼」。',
     lineLogin: '用 LINE 登入',
     lineWhy: '這個活動用 LINE 認識香客。登入一次，您的紀錄就安全了。',
     newConsent: '個資說明有更新，請再看一次。',

@@ -73,6 +73,8 @@ export async function sendReport(): Promise<void> {
   sending.value = true
   await choosing
   const [key, { userId }] = [crypto.randomUUID(), person.value]
+  // The picture can not be read, and the pilgrim learns it only now.
+  if (fault.peek() !== null) return void (sending.value = false)
   addReport({ key, userId, category, text, picture: picture.value, pictureUrl: null, ...(await placeInfo()) })
   keep(written, { category: '', text: '' })
   keep(picture, null)

@@ -1,5 +1,5 @@
 /** The recovery code, as words and as a QR code. */
-import { signal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
@@ -35,7 +35,8 @@ async function codeOf(userId: string): Promise<Code | null> {
 
 const code = signal<Code | null | 'failed'>(null)
 
-export function RecoveryCode({ words: { recovery, back, problems } }: { readonly words: WalkWords }) {
+/** The code of the pilgrim, once it is made. An event with LINE needs none. */
+function useCode(): Code | null | 'failed' {
   const userId = person.value?.userId ?? ''
   const spoken = language.value
   useEffect(() => {
@@ -45,20 +46,46 @@ export function RecoveryCode({ words: { recovery, back, problems } }: { readonly
       () => (code.value = 'failed'),
     )
   }, [userId, spoken])
-  const made = code.value
+  return code.value
+}
+
+const CodeWords = ({ made }: { readonly made: Code }) => (
+  <ol class="code-words">
+    {made.words.map((word) => (
+      <li key={word}>
+        <strong>{word}</strong>
+      </li>
+    ))}
+  </ol>
+)
+
+/** The words where the walk is to be brought to another app of this phone. */
+export function CodeToCopy({ words }: { readonly words: WalkWords }) {
+  const made = useCode()
+  const copied = useSignal(false)
+  if (made === null || made === 'failed') return null
+  const copy = () => navigator.clipboard.writeText(made.words.join(' ')).then(() => (copied.value = true))
+  return (
+    <>
+      <p>{words.me.installCode}</p>
+      <CodeWords made={made} />
+      <Button onClick={() => void copy().catch(() => undefined)}>{words.recovery.copy}</Button>
+      <p class="good" aria-live="polite">
+        {copied.value ? words.trackers.copied : null}
+      </p>
+    </>
+  )
+}
+
+export function RecoveryCode({ words: { recovery, back, problems } }: { readonly words: WalkWords }) {
+  const made = useCode()
   return (
     <View title={recovery.title} back={back}>
       <p>{usesLine.value ? recovery.line : recovery.why}</p>
       {made === 'failed' ? <Notice kind="warning">{problems.network}</Notice> : null}
       {made === null || made === 'failed' ? null : (
         <>
-          <ol class="code-words">
-            {made.words.map((word) => (
-              <li key={word}>
-                <strong>{word}</strong>
-              </li>
-            ))}
-          </ol>
+          <CodeWords made={made} />
           <Button
             kind="primary"
             onClick={() => {

@@ -11,6 +11,7 @@ import {
   switching,
 } from '../notifications/web-push.ts'
 import { notDoneSentence } from '../problem.ts'
+import { show } from '../route.ts'
 import { config } from '../session/service.ts'
 import { Notice } from './view.tsx'
 
@@ -29,7 +30,10 @@ export function Hear({ words }: { readonly words: WalkWords }) {
         </Notice>
       )}
       {needsInstall() ? (
-        <p>{said.install}</p>
+        <>
+          <p>{said.install}</p>
+          <Button onClick={() => show('code')}>{words.recovery.remindButton}</Button>
+        </>
       ) : (
         <Button busy={switching.value} onClick={() => void (on ? stopHearing() : hear())}>
           {on ? said.stop : said.start}

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
+import { CodeToCopy } from './code.tsx'
 
 /** Chromium's offer to install. */
 interface InstallEvent extends Event {
@@ -15,14 +16,20 @@ addEventListener('beforeinstallprompt', (event) => {
   offer.value = event as InstallEvent
 })
 
-export function Install({ words: { me } }: { readonly words: WalkWords }) {
+/** On an iPhone: whether this is the app on the Home Screen, which keeps nothing in common with the browser. */
+export const { standalone } = navigator as { readonly standalone?: boolean }
+
+export function Install({ words, words: { me } }: { readonly words: WalkWords }) {
   if (matchMedia('(display-mode: standalone)').matches) return null
   const given = offer.value
   return (
     <section class="card stack-2">
       <h2>{me.install}</h2>
       {given === null ? (
-        <p>{me.installHow}</p>
+        <>
+          <p>{me.installHow}</p>
+          {standalone === false ? <CodeToCopy words={words} /> : null}
+        </>
       ) : (
         <Button onClick={() => void given.prompt().then(() => (offer.value = null))}>{me.installNow}</Button>
       )}

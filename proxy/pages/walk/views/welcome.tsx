@@ -15,6 +15,7 @@ import { introduce } from '../session/introduce.ts'
 import { person } from '../session/person.ts'
 import { client, config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
 import { Again } from './again.tsx'
+import { standalone } from './install.tsx'
 import { Notice, View } from './view.tsx'
 
 export interface WelcomeProps {
@@ -91,6 +92,12 @@ function Form(props: {
         agree()
       }}
     >
+      {standalone === true && !usesLine.value ? (
+        <section class="card stack-2">
+          <p>{words.welcome.fromBrowser}</p>
+          <Button onClick={() => show('restore')}>{words.recovery.restoreTitle}</Button>
+        </section>
+      ) : null}
       <NameField
         words={words.welcome}
         value={written}

@@ -1,0 +1,51 @@
+/** The app on an iPhone's Home Screen keeps nothing in common with the browser: the walk is brought to it by its code. */
+import { expect, test } from 'bun:test'
+import type { BrowserContext } from 'playwright-core'
+import { photograph, seriousFaults } from './browser.ts'
+import { checkInButton, firstMinute, userIdOf, type WalkApp } from './walk-harness.ts'
+
+const TEST_MS = 60_000
+
+/** An iPhone, whose browser has no Web Push. `standalone`: it is the app on the Home Screen. */
+const onIphone = (standalone: boolean) => (context: BrowserContext) =>
+  context.addInitScript((isStandalone) => {
+    Object.defineProperty(navigator, 'standalone', { value: isStandalone })
+    Reflect.deleteProperty(globalThis, 'PushManager')
+  }, standalone)
+
+export function installTests(app: WalkApp): void {
+  test(
+    'the walk of the browser is brought to the app on the Home Screen, which says that it begins empty',
+    async () => {
+      await using browser = await app.newPhone(
+        { permissions: ['geolocation', 'clipboard-read', 'clipboard-write'] },
+        onIphone(false),
+      )
+      await browser.page.goto(app.address('?lang=en'))
+      expect(await browser.page.getByText('This app begins empty').count()).toBe(0)
+      await firstMinute(browser.page, 'Aunt Li')
+      await browser.page.goto(app.address('#me'))
+      await browser.page.getByText('The app on the Home Screen begins empty.').waitFor()
+      expect(await seriousFaults(browser.page)).toEqual([])
+      await photograph(browser.page, 'walk-install-iphone', true)
+      await browser.page.getByRole('button', { name: 'Copy the words' }).click()
+      await browser.page.getByText('Copied.').waitFor()
+      const words = await browser.page.evaluate(() => navigator.clipboard.readText())
+
+      // The storage of the app on the Home Screen is another one.
+      await using home = await app.newPhone({}, onIphone(true))
+      const { page } = home
+      await page.goto(app.address('?lang=en'))
+      await page.getByText('This app begins empty, also if you have begun').waitFor()
+      expect(await seriousFaults(page)).toEqual([])
+      await photograph(page, 'walk-welcome-home-screen', true)
+      await page.getByRole('button', { name: 'Bring back my walk' }).click()
+      await page.getByLabel('Word 1', { exact: true }).fill(words)
+      await page.getByRole('button', { name: 'Find my walk' }).click()
+      await page.getByRole('button', { name: 'Yes, that is me' }).click()
+      await checkInButton(page).waitFor()
+      expect(await userIdOf(page)).toBe(await userIdOf(browser.page))
+    },
+    TEST_MS,
+  )
+}

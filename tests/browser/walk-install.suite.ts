@@ -7,11 +7,13 @@ import { checkInButton, firstMinute, userIdOf, type WalkApp } from './walk-harne
 const TEST_MS = 60_000
 
 /** An iPhone, whose browser has no Web Push. `standalone`: it is the app on the Home Screen. */
-const onIphone = (standalone: boolean) => (context: BrowserContext) =>
-  context.addInitScript((isStandalone) => {
-    Object.defineProperty(navigator, 'standalone', { value: isStandalone })
-    Reflect.deleteProperty(globalThis, 'PushManager')
-  }, standalone)
+const onIphone =
+  (standalone: boolean) =>
+  async (context: BrowserContext): Promise<void> =>
+    void (await context.addInitScript((isStandalone) => {
+      Object.defineProperty(navigator, 'standalone', { value: isStandalone })
+      Reflect.deleteProperty(globalThis, 'PushManager')
+    }, standalone))
 
 export function installTests(app: WalkApp): void {
   test(

@@ -10,7 +10,9 @@ import {
   type TrackQueue,
 } from '#shared/client/index.ts'
 import { openIndexedDbStore, OutdatedError } from '#shared/client/queue/indexed-db-store.ts'
+import { systemClock } from '#shared/client/queue/surroundings.ts'
 import { remember, remembered } from '../../frame/storage.ts'
+import { now } from './clock.ts'
 import { onKept } from './kept.ts'
 import { person } from './person.ts'
 import { isCheckingIn, nothingInDoubt, sender, tallySettled } from './sender.ts'
@@ -163,6 +165,8 @@ function startQueue(opened: QueueStore): TrackQueue {
   const started = createTrackQueue({
     client: sender,
     store: opened,
+    // Times of the next attempt are told, also where the device's clock is wrong.
+    clock: { ...systemClock, now },
     onSent(sent) {
       if (sent.kind === 'checkin') settleCheckIn(sent)
       signInNeeded.value = false

@@ -36,8 +36,7 @@ async function nextRelease(): Promise<string> {
     entrypoints: ['/newer.ts'],
     files: {
       '/newer.ts': `
-      import { openIndexedDbStore } from '${QUEUE}/indexed-db-store.ts'
-      import { SCHEMA_STEPS } from '${QUEUE}/indexed-db-versions.ts'
+      import { openIndexedDbStore, SCHEMA_STEPS } from '${QUEUE}/indexed-db-store.ts'
       import { deleteDB } from '${join(import.meta.dir, '../../node_modules/idb/build/index.js')}'
       const addNotes = (db) => void db.createObjectStore('notes')
       globalThis.store = await openIndexedDbStore('walk', { steps: [...SCHEMA_STEPS, addNotes] })

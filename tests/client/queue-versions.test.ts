@@ -6,8 +6,9 @@ import {
   type IndexedDbOptions,
   openIndexedDbStore,
   OutdatedError,
+  SCHEMA_STEPS,
+  type SchemaStep,
 } from '#shared/client/queue/indexed-db-store.ts'
-import { SCHEMA_STEPS, type SchemaStep } from '#shared/client/queue/indexed-db-versions.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 

@@ -30,6 +30,18 @@ test('waits as long as the service asks, also through a reload, and not longer a
   expect(waitingOf(await queue.send())).toEqual([0, 0])
 })
 
+test('a clock that was set back holds up no points that are collected, nor an attempt of a phone that seems offline', async () => {
+  const { queue, clock, network } = phone()
+  await queue.record(at(1))
+  await queue.send()
+  clock.move(-3_600_000)
+  await queue.record({ ...at(2), timestamp: clock.now() })
+  expect(queue.state.nextAttemptAt! - clock.now()).toBeLessThanOrEqual(10_000)
+  network.set(false)
+  await queue.record({ ...at(3), timestamp: clock.now() + 1 })
+  expect(queue.state.nextAttemptAt! - clock.now()).toBeLessThanOrEqual(60_000)
+})
+
 test('the rate limit of one kind does not hold up the other', async () => {
   const { queue, asked, service } = phone()
   await queue.checkIn(at(1))

@@ -1,4 +1,5 @@
 /** The pilgrims' app. */
+import type { ComponentChild } from 'preact'
 import type { Language } from '#shared/contracts/bot.ts'
 import { startPage, worksOffline } from '../frame/start-page.tsx'
 import { DarkScreen } from './views/dark-screen.tsx'
@@ -19,7 +20,7 @@ import { Trackers } from './views/trackers.tsx'
 import { Walk } from './views/walk.tsx'
 import { Way } from './views/way.tsx'
 import { Welcome } from './views/welcome.tsx'
-import { view } from './route.ts'
+import { type View, view } from './route.ts'
 import { startSession } from './session/start-session.ts'
 import { person } from './session/person.ts'
 import { erasedElsewhere } from './session/service.ts'
@@ -44,41 +45,27 @@ const App = ({ words, choose }: Shown) => {
     <>
       <Status words={words.walk} />
       <NewConsent words={words.walk} />
-      <Current words={words} choose={choose} />
+      {VIEW_OF[view.value](words, choose)}
       <Tabs words={words.walk} />
       <DarkScreen words={words.walk} />
     </>
   )
 }
 
-function Current({ words: { page, walk }, choose }: Shown) {
-  switch (view.value) {
-    case 'way':
-      return <Way words={walk} levels={page.levels} />
-    case 'map':
-      return <LargeMap words={walk} />
-    case 'say':
-      return <Say words={walk} />
-    case 'me':
-      return <Me words={{ page, walk }} choose={choose} />
-    case 'survey':
-      return <Survey words={walk} />
-    case 'feedback':
-      return <Feedback words={walk} />
-    case 'code':
-      return <RecoveryCode words={walk} />
-    case 'trackers':
-      return <Trackers words={walk} />
-    case 'data':
-      return <OwnData words={walk} page={page} />
-    case 'share':
-      return <ShareLinks words={walk} />
-    case 'pauses':
-      return <Pauses words={walk} />
-    case 'restore':
-    case 'walk':
-      return <Walk words={walk} levels={page.levels} />
-  }
+const VIEW_OF: Readonly<Record<View, (words: Words, choose: Shown['choose']) => ComponentChild>> = {
+  walk: ({ page, walk }) => <Walk words={walk} levels={page.levels} />,
+  restore: ({ walk }) => <Restore words={walk} />,
+  way: ({ page, walk }) => <Way words={walk} levels={page.levels} />,
+  map: ({ walk }) => <LargeMap words={walk} />,
+  say: ({ walk }) => <Say words={walk} />,
+  me: (words, choose) => <Me words={words} choose={choose} />,
+  survey: ({ walk }) => <Survey words={walk} />,
+  feedback: ({ walk }) => <Feedback words={walk} />,
+  code: ({ walk }) => <RecoveryCode words={walk} />,
+  trackers: ({ walk }) => <Trackers words={walk} />,
+  data: ({ page, walk }) => <OwnData words={walk} page={page} />,
+  share: ({ walk }) => <ShareLinks words={walk} />,
+  pauses: ({ walk }) => <Pauses words={walk} />,
 }
 
 worksOffline()

@@ -1,30 +1,6 @@
 /** Which view is shown: the part of the address after `#`, so that the phone's back gesture works. */
 import { signal } from '@preact/signals'
 
-export const VIEWS = [
-  'walk',
-  'way',
-  'map',
-  'say',
-  'me',
-  'survey',
-  'feedback',
-  'code',
-  'restore',
-  'trackers',
-  'data',
-  'share',
-  'pauses',
-] as const
-export type View = (typeof VIEWS)[number]
-
-const named = (): View => {
-  const name = location.hash.slice(1).split('=')[0]
-  return VIEWS.find((view) => view === name) ?? 'walk'
-}
-
-export const view = signal<View>(named())
-
 /** Of which tab a view is a part. */
 export const TAB_OF = {
   walk: 'walk',
@@ -40,7 +16,17 @@ export const TAB_OF = {
   data: 'me',
   share: 'me',
   pauses: 'walk',
-} as const satisfies Record<View, View>
+} as const
+
+export type View = keyof typeof TAB_OF
+export const VIEWS = Object.keys(TAB_OF) as View[]
+
+const named = (): View => {
+  const name = location.hash.slice(1).split('=')[0]
+  return VIEWS.find((view) => view === name) ?? 'walk'
+}
+
+export const view = signal<View>(named())
 
 /** The views that were opened one after the other since the page was loaded. */
 let opened: readonly View[] = [view.value]

@@ -1,10 +1,7 @@
 /** The phone's offline queue: keeps points on the device until the service stores them. */
-import { type Kept, keepPoints } from './keep-points.ts'
+import { type Kept, keepPoints, type RecordedPoint, readOwner } from './queued-point.ts'
 import { createShownState, type QueueState } from './queue-state.ts'
 import { type Parts, Rounds } from './rounds.ts'
-import type { RecordedPoint } from './queued-point.ts'
-import { readOwner } from './read-owner.ts'
-import { createSendLoop } from './send-loop.ts'
 import type { Kind, QueuedPoint, QueueStore, RejectedPoint } from './store.ts'
 import { type Clock, type Network, systemClock, systemNetwork } from './surroundings.ts'
 
@@ -101,6 +98,49 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     async dismiss(points) {
       await store.dismiss(points)
       await rounds.look()
+    },
+  }
+}
+
+export interface SendLoop {
+  start(): void
+  /** Resolves when no request is on its way. */
+  stop(): Promise<void>
+  /** Something has changed: the next round begins now. */
+  awaken(): void
+}
+
+export function createSendLoop(rounds: Rounds, clock: Clock, network: Network): SendLoop {
+  let running: { readonly stopping: AbortController; readonly ended: Promise<void> } | null = null
+  let sleep = new AbortController()
+  const awaken = () => sleep.abort()
+
+  async function run(stopping: AbortSignal): Promise<void> {
+    stopping.addEventListener('abort', awaken)
+    while (!stopping.aborted) {
+      // Before the round: what is recorded while it runs belongs to the next one.
+      sleep = new AbortController()
+      const { signal } = sleep
+      const next = await rounds.run({ signal: stopping, collecting: true })
+      if (!stopping.aborted)
+        await clock.sleep(next === null ? Infinity : Math.max(0, next - clock.now()), signal)
+    }
+  }
+
+  return {
+    awaken,
+    start() {
+      if (running !== null) return
+      const stopping = new AbortController()
+      // When the store fails, the next round says so.
+      const leave = network.subscribe(() => void rounds.reconnect().then(awaken, awaken))
+      running = { stopping, ended: run(stopping.signal).finally(leave) }
+    },
+    async stop() {
+      const was = running
+      running = null
+      was?.stopping.abort()
+      await was?.ended
     },
   }
 }

@@ -1,7 +1,6 @@
 /** A store in the browser's IndexedDB, which pages of one origin share and which survives reloads. */
-import { type DBSchema, type IDBPDatabase, openDB, type OpenDBCallbacks } from 'idb'
-import { SCHEMA_STEPS, type SchemaStep, type Upgrading } from './indexed-db-versions.ts'
 import type { Kind, QueuedPoint, QueueStore, RejectedPoint, Waits } from './store.ts'
+import { type DBSchema, type IDBPDatabase, openDB, type OpenDBCallbacks, type IDBPTransaction } from 'idb'
 
 type Key = [userId: string, kind: Kind, t: number]
 
@@ -213,3 +212,16 @@ async function settle(
     transaction.done,
   ])
 }
+
+export type Upgrading = IDBPTransaction<unknown, string[], 'versionchange'>
+
+/** Changes the database of the version before. Where it fails, the database stays as it was. */
+export type SchemaStep = (db: IDBPDatabase, transaction: Upgrading) => void | Promise<void>
+
+export const SCHEMA_STEPS: readonly SchemaStep[] = [
+  function createStores(db) {
+    db.createObjectStore('points', { keyPath: ['userId', 'kind', 't'] })
+    db.createObjectStore('rejected', { keyPath: ['userId', 'kind', 't'] })
+    db.createObjectStore('waits')
+  },
+]

@@ -1,5 +1,7 @@
-/** From what an app records to what the queue keeps. */
+/** From what an app records to what the queue keeps, and whose it is. */
 import { type Failure, failure } from '../answer.ts'
+import type { Client } from '../create-client.ts'
+import type { Parts } from './rounds.ts'
 import type { Kind, PointFields, QueuedPoint } from './store.ts'
 
 /** A point as an app records it. */
@@ -79,4 +81,51 @@ function readIso(text: string): number {
   if (!exists || part(9) > 23 || part(10) > 59) return NaN
   const offset = part(9) * 60 + part(10)
   return utc - (found[8] === '-' ? -offset : offset) * 60_000
+}
+
+/** The form of a user id that the service accepts. */
+const USER_ID = /^(?!\.\.?$)[\w.:@-]{1,128}$/
+
+/**
+ * The pilgrim whom `identity` names, or why there is none: code `unauthorized`. Never rejects; where `identity` failed,
+ * the error has its `cause`, and another attempt may succeed.
+ */
+export async function readOwner(
+  client: Pick<Client, 'identity'>,
+): Promise<{ readonly ok: true; readonly userId: string } | Failure> {
+  try {
+    const who = await client.identity()
+    if (who === undefined) return failure('unauthorized', 'Nobody is signed in: points have no owner.')
+    const { userId } = who
+    if (typeof userId === 'string' && USER_ID.test(userId)) return { ok: true, userId }
+    return failure(
+      'unauthorized',
+      `identity: userId ${JSON.stringify(userId)} must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ - (and not "." or "..").`,
+    )
+  } catch (cause) {
+    const { error } = failure('unauthorized', `Who is signed in cannot be read: ${(cause as Error).message}`)
+    return { ok: false, error: { ...error, cause } }
+  }
+}
+
+/** `ok`: durable on this device, and will be sent. */
+export type Kept = { readonly ok: true } | Failure
+
+/** Keeps all of these points, or says why it keeps none. Never rejects. */
+export async function keepPoints(
+  { client, store, clock }: Pick<Parts, 'client' | 'store' | 'clock'>,
+  kind: Kind,
+  given: readonly RecordedPoint[],
+): Promise<Kept> {
+  const who = await readOwner(client)
+  if (!who.ok) return who
+  try {
+    const points = given.map((point) => queuedPoint(who.userId, kind, point, clock.now()))
+    const wrong = points.find((point) => 'ok' in point)
+    if (wrong !== undefined) return wrong
+    await store.add(points.filter((point): point is QueuedPoint => !('ok' in point)))
+    return { ok: true }
+  } catch (error) {
+    return failure('storage', `This device cannot keep the point: ${(error as Error).message}`)
+  }
 }

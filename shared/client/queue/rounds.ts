@@ -1,14 +1,21 @@
 /** Rounds of sending: one request after the other, until nothing is left or the rest has to wait. */
 import type { ClientError } from '../answer.ts'
 import type { Client } from '../create-client.ts'
-import { judgeFailure } from './judge-failure.ts'
-import { type Due, type Moment, nextDue } from './next-due.ts'
-import { readOwner } from './read-owner.ts'
+import {
+  judgeFailure,
+  type Due,
+  type Moment,
+  nextDue,
+  afterFailure,
+  afterReconnection,
+  afterSuccess,
+  afterTooEarly,
+} from './waits.ts'
+import { readOwner } from './queued-point.ts'
 import { type Sent, sendCheckIn, sendTrack, type Unsent } from './send-batch.ts'
 import { type Fault, type QueueState, shownReason } from './queue-state.ts'
 import type { Kind, QueueStore, RejectedPoint, Waits } from './store.ts'
 import type { Clock, Network } from './surroundings.ts'
-import { afterFailure, afterReconnection, afterSuccess, afterTooEarly } from './waits.ts'
 
 /** What one request holds, and when it is sent. */
 export interface Limits {
@@ -218,11 +225,14 @@ export class Rounds {
 
   #moment(collecting: boolean): Moment {
     const { clock, network } = this.#parts
+    const now = clock.now()
+    // Where a clock was set back, what has happened lies in the future.
+    const [lastTrackAt, lastTriedAt] = [Math.min(now, this.#lastTrackAt), Math.min(now, this.#lastTriedAt)]
     return {
-      now: clock.now(),
+      now,
       full: this.#size,
-      collectedAt: collecting ? this.#lastTrackAt + this.#limits.collectMs : 0,
-      notBefore: collecting && !network.online() ? this.#lastTriedAt + OFFLINE_MS : 0,
+      collectedAt: collecting ? lastTrackAt + this.#limits.collectMs : 0,
+      notBefore: collecting && !network.online() ? lastTriedAt + OFFLINE_MS : 0,
     }
   }
 

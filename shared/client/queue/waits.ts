@@ -1,8 +1,11 @@
-/** How long the queue waits after failures, kept in the store so that a reload does not shorten it. */
+/**
+ * What the queue does after a failure, how long it waits, and what it sends next. Waits are kept in the store, so that a
+ * reload does not shorten them.
+ */
 import type { ClientError } from '../answer.ts'
 import { backoffMs } from '../backoff.ts'
+import type { Kind, QueuedPoint, Wait, Waits, Counts } from './store.ts'
 import type { Clock } from './surroundings.ts'
-import type { Kind, QueuedPoint, Wait, Waits } from './store.ts'
 
 /** A refusal by a rate limit holds for its kind, every other failure for all. */
 const laneOf = (kind: Kind, { code }: ClientError): Kind | 'all' => (code === 'rate-limited' ? kind : 'all')
@@ -53,4 +56,59 @@ export function longestWait(waits: Waits, kind: Kind, nowMs: number): Wait | und
 export function msLeft({ notBefore, ms }: Wait, nowMs: number): number {
   const left = notBefore - nowMs
   return left > ms ? 0 : left
+}
+
+/**
+ * - `wait`: keep the points, and send them again after a while.
+ * - `smaller`: send fewer points at once, to get around a slow network, or to find the one that is refused.
+ * - `reject`: the service will never take this point.
+ * - `stop`: keep the points and send nothing until the app says so.
+ */
+export type Judgement = 'wait' | 'smaller' | 'reject' | 'stop'
+
+const STOPS = new Set<string>(['forbidden', 'ended', 'erased', 'conflict', 'not-found', 'method-not-allowed'])
+const REFUSES = new Set<string>(['invalid-request', 'too-large'])
+
+/** @param count the number of points in the request that failed */
+export function judgeFailure({ code, status }: ClientError, count: number): Judgement {
+  // A proxy may refuse a large body without the service's code.
+  if (REFUSES.has(code) || status === 413) return count > 1 ? 'smaller' : 'reject'
+  // "paused" and "unauthorized" end when the operators or the pilgrim act, "unexpected" when the network's sign-in does.
+  return STOPS.has(code) ? 'stop' : 'wait'
+}
+
+export interface Due {
+  readonly kind: Kind
+  /** Epoch milliseconds. */
+  readonly at: number
+  /** Why something waits, or has waited without a success since. */
+  readonly wait: Wait | undefined
+}
+
+export interface Moment {
+  /** Epoch milliseconds. */
+  readonly now: number
+  /** Track points are sent at once when there are as many. */
+  readonly full: number
+  /** Epoch milliseconds until which fewer track points are collected. */
+  readonly collectedAt: number
+  /** Epoch milliseconds before which no attempt is worth it. */
+  readonly notBefore: number
+}
+
+/** What is sent next; null when nothing waits. */
+export function nextDue(counts: Counts, waits: Waits, moment: Moment): Due | null {
+  const { now, full, collectedAt, notBefore } = moment
+  const all = (['checkin', 'track', 'later'] as const)
+    .filter((kind) => counts[kind] > 0)
+    .map((kind): Due => {
+      const wait = longestWait(waits, kind, now) ?? waits.all ?? waits[kind]
+      const isCollected = kind !== 'track' || counts.track >= full
+      const waited = wait === undefined ? 0 : Math.max(0, msLeft(wait, now))
+      return { kind, wait, at: Math.max(now + waited, isCollected ? 0 : collectedAt, notBefore) }
+    })
+    // Of those that are due now, check-ins go first.
+    .sort((a, b) => a.at - b.at)
+  const [first] = all
+  return first === undefined ? null : { ...first, wait: all.find(({ wait }) => wait !== undefined)?.wait }
 }

@@ -1,10 +1,8 @@
 /** A report of a problem or an idea: it is written, and then it waits on the device until it has arrived. */
-import { computed, signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { beginPlace, place, placeInfo } from './place.ts'
-import { smallPicture } from './small-picture.ts'
 import {
   addReport,
   arrivedReport,
@@ -13,6 +11,7 @@ import {
   sendReports,
   waitingReports,
 } from './waiting-reports.ts'
+import { computed, signal } from '@preact/signals'
 
 export const written = kept('walk-feedback', { category: '', text: '' })
 /** A data URL, made small. */
@@ -93,4 +92,28 @@ function takeBackRefused(): void {
   keep(written, { category: report.category, text: report.text })
   fault.value = error.code === 'ended' || report.picture === null ? error : 'picture'
   keep(refusedReport, null)
+}
+
+const MAX_BYTES = 100_000
+const SIDES = [1_600, 1_280, 1_024, 800, 640, 480]
+const QUALITY = 0.72
+
+/** @returns null for what the browser can not read as a picture */
+export async function smallPicture(file: Blob): Promise<Blob | null> {
+  let picture: ImageBitmap
+  try {
+    picture = await createImageBitmap(file)
+  } catch {
+    return null
+  }
+  const canvas = document.createElement('canvas')
+  for (const side of SIDES) {
+    const scale = Math.min(1, side / Math.max(picture.width, picture.height))
+    canvas.width = Math.max(1, Math.round(picture.width * scale))
+    canvas.height = Math.max(1, Math.round(picture.height * scale))
+    canvas.getContext('2d')!.drawImage(picture, 0, 0, canvas.width, canvas.height)
+    const small = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', QUALITY))
+    if (small !== null && small.size <= MAX_BYTES) return small
+  }
+  return null
 }

@@ -4,7 +4,7 @@ import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/kept.ts'
 import { person } from '../session/person.ts'
 import { client, noteError, profile, profileChanged, refreshProfile, whyNotSent } from '../session/service.ts'
-import { isFinal } from './is-final.ts'
+import { isFinal } from './waiting-reports.ts'
 import { answered, type Draft, type Question } from './survey-questions.ts'
 
 /** Answers that were given or changed, and are not sent. Empty: nothing is. */

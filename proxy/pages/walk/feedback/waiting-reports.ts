@@ -1,12 +1,11 @@
 /** Reports on their way: each is kept on the device until the service has it, and is sent by itself. */
-import { computed, signal } from '@preact/signals'
 import type { Answer, ClientError, Failure } from '#shared/client/index.ts'
+import { now } from '../session/clock.ts'
 import { keep, kept } from '../session/kept.ts'
 import { person } from '../session/person.ts'
-import { now } from '../session/clock.ts'
 import { client, noteError, whyNotSent } from '../session/service.ts'
-import { isFinal } from './is-final.ts'
 import type { ReportedPlace } from './place.ts'
+import { computed, signal } from '@preact/signals'
 
 export interface WaitingReport extends ReportedPlace {
   readonly key: string
@@ -155,3 +154,8 @@ function blobOf(dataUrl: string): Blob {
   const bytes = Uint8Array.from(atob(dataUrl.slice(PREFIX.length)), (one) => one.codePointAt(0)!)
   return new Blob([bytes], { type: TYPE })
 }
+
+const FINAL = new Set<string>(['invalid-request', 'too-large', 'ended'])
+
+/** The service refuses the content, or the event has ended. Anything else, as of a network's sign-in page, is tried again. */
+export const isFinal = ({ status, code }: ClientError): boolean => status === 413 || FINAL.has(code)

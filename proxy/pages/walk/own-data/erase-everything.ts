@@ -1,7 +1,12 @@
 /** Erases the pilgrim, at the service and on this device. */
 import type { ClientError } from '#shared/client/index.ts'
+import { leave } from '../notifications/web-push.ts'
+import { stopRecording } from '../recording/recorder.ts'
+import { forgetAll } from '../session/kept.ts'
+import { person } from '../session/person.ts'
+import { clearQueue } from '../session/queue.ts'
 import { client, noteError } from '../session/service.ts'
-import { forgetDevice } from './forget-device.ts'
+import { forgetDays } from '../way/kept-days.ts'
 
 /** @returns why the service did not erase; then nothing is forgotten here either */
 export async function eraseEverything(): Promise<ClientError | null> {
@@ -14,4 +19,15 @@ export async function eraseEverything(): Promise<ClientError | null> {
     return answer.error
   }
   return null
+}
+
+/** @param complete false: the service still deletes the last parts */
+export async function forgetDevice(complete: boolean): Promise<void> {
+  stopRecording()
+  await clearQueue(person.value?.userId ?? null)
+  await leave()
+  forgetAll()
+  forgetDays()
+  location.hash = complete ? 'erased' : 'erasing'
+  location.reload()
 }

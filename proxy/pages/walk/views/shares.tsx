@@ -17,8 +17,7 @@ import {
 } from '../own-data/shares.ts'
 import { notDoneSentence, sentenceOf } from '../problem.ts'
 import { now } from '../session/clock.ts'
-import { useEachMinute } from './use-each-minute.ts'
-import { useReading } from './use-reading.ts'
+import { useEachMinute, useReading } from './use-reading.ts'
 import { Notice, View } from './view.tsx'
 
 /** The link that was copied last. */

@@ -20,7 +20,7 @@ import {
 } from '../own-data/trackers.ts'
 import { notDoneSentence } from '../problem.ts'
 import { now } from '../session/clock.ts'
-import { useEachMinute } from './use-each-minute.ts'
+import { useEachMinute } from './use-reading.ts'
 import { Notice, View } from './view.tsx'
 
 interface AppProps {

@@ -21,3 +21,23 @@ export function useReading(read: () => Promise<unknown>, isNeeded: () => boolean
     }
   }, [read, isNeeded])
 }
+
+const MINUTE_MS = 60_000
+
+/**
+ * Reads what others change: each minute, and when somebody looks again; not while hidden or offline.
+ * @param read the same function at each drawing
+ */
+export function useEachMinute(read: () => unknown): void {
+  useEffect(() => {
+    const again = () => {
+      if (document.visibilityState === 'visible' && navigator.onLine) read()
+    }
+    const timer = setInterval(again, MINUTE_MS)
+    document.addEventListener('visibilitychange', again)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', again)
+    }
+  }, [read])
+}

@@ -1,7 +1,8 @@
 /** The frame of a view: a heading that takes the focus, and the way back. */
-import type { ComponentChildren } from 'preact'
 import { Button } from '../../design/button.tsx'
 import { goBack } from '../route.ts'
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 
 export interface ViewProps {
   readonly title: ComponentChildren
@@ -36,3 +37,22 @@ export const Notice = (props: {
     </div>
   </div>
 )
+
+const SEEN_MS = 600
+
+export function Again(props: { readonly children: ComponentChildren; readonly ask: () => Promise<unknown> }) {
+  const busy = useSignal(false)
+  const ask = async () => {
+    busy.value = true
+    try {
+      await Promise.all([props.ask(), new Promise((resolve) => setTimeout(resolve, SEEN_MS))])
+    } finally {
+      busy.value = false
+    }
+  }
+  return (
+    <Button busy={busy.value} onClick={() => void ask()}>
+      {props.children}
+    </Button>
+  )
+}

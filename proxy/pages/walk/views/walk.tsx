@@ -15,13 +15,8 @@ import { Waiting } from './waiting.tsx'
 import { Level } from './level.tsx'
 import { NextOfAll } from './stations.tsx'
 
-export const Walk = ({
-  words,
-  levels,
-}: {
-  readonly words: WalkWords
-  readonly levels: readonly string[]
-}) => {
+export const Walk = (props: { readonly words: WalkWords; readonly levels: readonly string[] }) => {
+  const { words, levels } = props
   return (
     <View title={person.value?.name ?? ''}>
       <Level words={words} levels={levels} checkIns={totalCheckIns.value} />

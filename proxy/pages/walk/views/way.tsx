@@ -11,7 +11,7 @@ import { now } from '../session/clock.ts'
 import { profile } from '../session/service.ts'
 import type { DayOfWay } from '../way/kept-days.ts'
 import { ownSums, readWay, type ShownDay, shownDay, wayError } from '../way/own-way.ts'
-import { Again } from './again.tsx'
+import { Again, Notice, View } from './view.tsx'
 import { Carbon } from './carbon.tsx'
 import { DaySwitch } from './day-switch.tsx'
 import { MapPicture } from './large-map.tsx'
@@ -20,7 +20,6 @@ import { MapKey } from './map-key.tsx'
 import { Shares } from './shares.tsx'
 import { Stations } from './stations.tsx'
 import { useReading } from './use-reading.ts'
-import { Notice, View } from './view.tsx'
 
 /** Kilometres of the profile when the way was read last. */
 let kmAtReading: number | undefined

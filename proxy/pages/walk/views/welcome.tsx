@@ -14,9 +14,8 @@ import { lineBridge, lineName, lineUserId } from '../session/line-login.ts'
 import { introduce } from '../session/introduce.ts'
 import { person } from '../session/person.ts'
 import { client, config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
-import { Again } from './again.tsx'
+import { Again, Notice, View } from './view.tsx'
 import { standalone } from './install.tsx'
-import { Notice, View } from './view.tsx'
 
 export interface WelcomeProps {
   readonly words: { readonly page: PageWords; readonly walk: WalkWords }

@@ -1,5 +1,6 @@
 /** The phone's offline queue: keeps points on the device until the service stores them. */
-import { type Kept, keepPoints, type RecordedPoint, readOwner } from './queued-point.ts'
+import { failure } from '../answer.ts'
+import { type Kept, queuedPoint, type RecordedPoint, readOwner } from './queued-point.ts'
 import { createShownState, type QueueState } from './queue-state.ts'
 import { type Parts, Rounds } from './rounds.ts'
 import type { Kind, QueuedPoint, QueueStore, RejectedPoint } from './store.ts'
@@ -38,6 +39,25 @@ export interface TrackQueue {
   rejected(): Promise<RejectedPoint[]>
   /** Forgets rejected points that the app has shown. Rejects where the store fails. */
   dismiss(points: readonly RejectedPoint[]): Promise<void>
+}
+
+/** Keeps all of these points, or says why it keeps none. Never rejects. */
+async function keepPoints(
+  { client, store, clock }: Pick<Parts, 'client' | 'store' | 'clock'>,
+  kind: Kind,
+  given: readonly RecordedPoint[],
+): Promise<Kept> {
+  const who = await readOwner(client)
+  if (!who.ok) return who
+  try {
+    const points = given.map((point) => queuedPoint(who.userId, kind, point, clock.now()))
+    const wrong = points.find((point) => 'ok' in point)
+    if (wrong !== undefined) return wrong
+    await store.add(points.filter((point): point is QueuedPoint => !('ok' in point)))
+    return { ok: true }
+  } catch (error) {
+    return failure('storage', `This device cannot keep the point: ${(error as Error).message}`)
+  }
 }
 
 /** More points than any phone records, and a count that IndexedDB takes. */

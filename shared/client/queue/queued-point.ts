@@ -1,7 +1,6 @@
 /** From what an app records to what the queue keeps, and whose it is. */
 import { type Failure, failure } from '../answer.ts'
 import type { Client } from '../create-client.ts'
-import type { Parts } from './rounds.ts'
 import type { Kind, PointFields, QueuedPoint } from './store.ts'
 
 /** A point as an app records it. */
@@ -110,22 +109,3 @@ export async function readOwner(
 
 /** `ok`: durable on this device, and will be sent. */
 export type Kept = { readonly ok: true } | Failure
-
-/** Keeps all of these points, or says why it keeps none. Never rejects. */
-export async function keepPoints(
-  { client, store, clock }: Pick<Parts, 'client' | 'store' | 'clock'>,
-  kind: Kind,
-  given: readonly RecordedPoint[],
-): Promise<Kept> {
-  const who = await readOwner(client)
-  if (!who.ok) return who
-  try {
-    const points = given.map((point) => queuedPoint(who.userId, kind, point, clock.now()))
-    const wrong = points.find((point) => 'ok' in point)
-    if (wrong !== undefined) return wrong
-    await store.add(points.filter((point): point is QueuedPoint => !('ok' in point)))
-    return { ok: true }
-  } catch (error) {
-    return failure('storage', `This device cannot keep the point: ${(error as Error).message}`)
-  }
-}

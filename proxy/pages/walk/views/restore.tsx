@@ -62,7 +62,7 @@ function Typing({ words }: { readonly words: WalkWords }) {
   const typed = draftOf('code') ?? []
   const type = (i: number, text: string) => {
     const given = splitCode(text).map((word) => word.normalize('NFC'))
-    const fields = NUMBERS.map((one) => typed[one] ?? '')
+    const fields = NUMBERS.map((one) => draftOf('code')?.[one] ?? '')
     if (given.length < 2) fields[i] = text.trim()
     // A whole code begins with its first word, whichever field it is put into.
     else fields.splice(given.length < NUMBERS.length ? i : 0, given.length, ...given)

@@ -57,7 +57,7 @@ const setAsideOn = (page: Page): Promise<number> =>
 export function storageTests(app: WalkApp): void {
   const hasCounted = (userId: string, number: number): Promise<unknown> =>
     until(async () => (await profileOf(app.stack, userId)).checkins === number, {
-      timeoutMs: 15_000,
+      timeoutMs: 30_000,
       what: `${number} check-ins at the service`,
     })
 

@@ -59,7 +59,7 @@ async function runSteps(
 /** Errors of a connection that the browser has closed, as it does in the background or when it clears its data. */
 const LOST = new Set(['InvalidStateError', 'UnknownError', 'AbortError'])
 /** A database that has not answered by then has failed: some browsers lose the requests of a page in the background. */
-const ANSWER_MS = 5_000
+const ANSWER_MS = 10_000
 
 const answered = <T>(work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {

@@ -94,7 +94,7 @@ export async function typeCode(page: Page, words: readonly string[]): Promise<vo
   await fieldOf(page, 1).fill(words.slice(1).join(' '))
   await page.getByText('11 of 12 words').waitFor()
   await page.getByRole('button', { name: 'Find my walk' }).click()
-  await page.getByText('These are 11.').waitFor()
+  await page.getByText('The code has twelve words, not 11.').waitFor()
   await pasteAll(page, words)
   await compose(page)
   for (const field of await page.locator('.code-fields input').all()) await field.fill('')

@@ -40,7 +40,10 @@ export async function checkIn(): Promise<void> {
     checkingIn.value = false
     keep(begunAt, null)
   })
-  const known = () => work.finally(() => new Promise((resolve) => setTimeout(resolve, KNOWN_AFTER_MS)))
+  const known = async () => {
+    await Promise.allSettled([work])
+    await new Promise((resolve) => setTimeout(resolve, KNOWN_AFTER_MS))
+  }
   void navigator.locks?.request(LOCK, { mode: 'shared' }, known).catch(() => undefined)
   await withoutReload(work)
 }

@@ -28,14 +28,15 @@ test('a put killed at any moment leaves the old object or the new one, and loses
   const directory = fresh()
   const script = join(import.meta.dir, '../helpers/write-objects-until-killed.ts')
   let leftovers = 0
-  for (let round = 0; round < 12; round++) {
+  // Until a kill has fallen into the middle of a write, which leaves a temporary file: on some machines writes are short.
+  for (let round = 0; round < 12 || (leftovers === 0 && round < 100); round++) {
     const child = Bun.spawn([process.execPath, script, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
     let acknowledged = ''
     for await (const chunk of child.stdout) {
       acknowledged += new TextDecoder().decode(chunk)
       // Once it is at work: at once, or up to 11 ms into a later put.
       if (child.killed) continue
-      await Bun.sleep(round)
+      await Bun.sleep(round % 12)
       child.kill('SIGKILL')
     }
     await child.exited
@@ -44,7 +45,6 @@ test('a put killed at any moment leaves the old object or the new one, and loses
     expect(found === resolved || found === resolved + 1).toBe(true)
     leftovers = (await readdir(join(directory, 'cards'))).length - 1
   }
-  // The kills did fall into the middle of writes.
   expect(leftovers).toBeGreaterThan(0)
 }, 60_000)
 

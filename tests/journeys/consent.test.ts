@@ -31,7 +31,7 @@ describeBothStacks('consent and status', (stack) => {
       expect(await profileOf(stack, userId)).toMatchObject({ privacy_agreed: false, privacy_agreed_at: null })
     })
 
-    test('a pilgrim without consent, or withdrawn, leaves the live map; one who returns is on it again', async () => {
+    test('a pilgrim without consent, or withdrawn, leaves the live map at once, and is not back at once', async () => {
       const shown = async (userId: string) => {
         const answer = await stack.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
         const { data } = (await answer.json()) as { data: { points: { userId: string }[] } }
@@ -53,7 +53,8 @@ describeBothStacks('consent and status', (stack) => {
       await becomes(one, false)
       await becomes(other, false)
       await post(stack, 'privacy', { user_id: one })
-      await becomes(one, true)
+      // With the next full hour, which tests/tracking/presence.test.ts waits for by a clock of its own.
+      if (new Date().getMinutes() < 59) expect(await shown(one)).toBe(false)
     }, 30_000)
   })
 

@@ -72,8 +72,8 @@ function commandOf({ program, limits }: ChildOptions): string[] {
   return ['/bin/sh', '-c', script, ...command]
 }
 
-/** `PR_SET_DUMPABLE`. */
-const DUMPABLE = 4
+/** The option of prctl(2) that decides whether a process may be dumped, and so who reads its /proc. */
+const PR_SET_DUMPABLE = 4
 
 /**
  * Keeps others of the same user, such as a child that an untrusted picture has taken over, from reading the environment
@@ -82,7 +82,7 @@ const DUMPABLE = 4
 export function hideFromChildren(): void {
   if (process.platform !== 'linux') return
   const { symbols } = dlopen('libc.so.6', { prctl: { args: ['int', 'u64'], returns: 'int' } })
-  symbols.prctl(DUMPABLE, 0n)
+  symbols.prctl(PR_SET_DUMPABLE, 0n)
 }
 
 function startChild<Result>(options: ChildOptions): Running<Result> {

@@ -1,5 +1,6 @@
 /**
- * `bun run test`: the check (format, lint, types), then all tests, on servers that this run starts.
+ * `bun run test`: the check (format, lint, types), then the tests, on servers that this run starts. Files named
+ * `*.long.test.ts` run with `bun run test:all`, or when they are asked for.
  *
  * A run of some tests only (with arguments for `bun test`) leaves out the check. When at most {@link RETRIED_FILES}
  * files of a whole run fail, each of them runs once more by itself, because tests of time and of faults may fail on a
@@ -27,15 +28,17 @@ const RETRIED_FILES = 3
 const GRACE_MS = 5_000
 const ROOT = join(import.meta.dir, '..')
 
-const USAGE = `Runs the check (format, lint, types) and then all tests. Servers that are not installed are installed with apt.
+const USAGE = `Runs the check (format, lint, types) and then the tests. Servers that are not installed are installed with apt.
 
   bun run test [options] [part of a file's path …]
+  bun run test:all [options]                                    also the files *.long.test.ts
   bun run test:embedded [options] [part of a file's path …]     without servers: the embedded run only
 
   -t, --test-name-pattern <regex>   only the tests whose name matches
   --rerun-each <n>                  run each test file n times
   --bail                            stop after the first failure
   --embedded                        the same as bun run test:embedded
+  --all                             the same as bun run test:all
   --help                            print this text
 
 With one of the first three options or a part of a path, the check does not run.
@@ -45,6 +48,7 @@ const { values, positionals } = readCommandLine(
   USAGE,
   {
     embedded: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
     'test-name-pattern': { type: 'string', short: 't' },
     'rerun-each': { type: 'string' },
     bail: { type: 'boolean', default: false },
@@ -139,7 +143,9 @@ async function runTests(args: string[], env: Record<string, string>, directory: 
 
 /** Files in which a test failed, and files that could not be loaded. */
 function failedFiles(ran: readonly Ran[]): string[] {
-  const files = [...new Bun.Glob('tests/**/*.test.ts').scanSync({ cwd: ROOT })]
+  const files = [...new Bun.Glob('tests/**/*.test.ts').scanSync({ cwd: ROOT })].filter(
+    (file) => values.all || !file.endsWith('.long.test.ts'),
+  )
   return files.filter((file) => {
     const mine = ran.filter((one) => one.file === file)
     return mine.length === 0 || mine.some(({ outcome }) => outcome === 'failed')
@@ -159,6 +165,7 @@ async function attempt(
     '--no-orphans',
     `--parallel=${parallelFiles}`,
     `--timeout=${TEST_MS}`,
+    ...(values.all || args.length > 0 ? [] : ['--path-ignore-patterns=**/*.long.test.ts']),
     ...reporter,
   ]
   const code = await run([process.execPath, 'test', ...options, ...args], env)

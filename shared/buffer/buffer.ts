@@ -65,8 +65,12 @@ export function createBuffer(options: BufferOptions): Buffer {
   const offline = createOfflineAdmission(rules, now)
   const recovery = createJournalRecovery({ kv, journal, rules, log })
   const toJournal = createJournalFallback(offline, recovery, counters.count, log)
-  const admit = createAdmission(kv, rules, prime, offline.learn)
-  const watch = watchKv(options, offline.learn)
+  let verdicts = 0
+  const admit = createAdmission(kv, rules, prime, (status) => {
+    verdicts++
+    offline.learn(status)
+  })
+  const watch = watchKv(options, offline.learn, () => verdicts)
   let isOpen = true
 
   const learn = (): Promise<void> =>
@@ -141,15 +145,21 @@ function createLatePartitions(partitions: number) {
  * Reads memory use and status of the kv once a second. A replica must know of a pause when the kv becomes unavailable,
  * even if it has had no request since. While the kv is unavailable, the status comes from the database.
  */
-function watchKv({ kv, prime, log }: BufferOptions, learn: OfflineAdmission['learn']) {
+function watchKv(
+  { kv, prime, log }: BufferOptions,
+  learn: OfflineAdmission['learn'],
+  verdicts: () => number,
+) {
   let full = false
   let timer: Timer | undefined
   let reading: Promise<void> | null = null
   const read = async (): Promise<void> => {
+    const before = verdicts()
     try {
       const [use, status] = await Promise.all([kv.memoryUse(), kv.status()])
       full = use >= MEMORY_CEILING
-      if (status !== null) learn(status)
+      // A verdict that came meanwhile is of a later status, perhaps of a pause.
+      if (status !== null && verdicts() === before) learn(status)
     } catch (error) {
       if (!isKvUnavailable(error))
         log.error('reading memory use and status of the kv failed', errorFields(error))

@@ -129,7 +129,7 @@ describeBothStacks(
     })
 
     test('a small file of many colours is stored in at most 2 MB, scaled down', async () => {
-      const bytes = await smoothNoise(1_800)
+      const bytes = await smoothNoise(1_300)
       expect(bytes.length).toBeLessThan(102_400)
       const picture = await stored({ body: bytes })
       expect(picture.length).toBeLessThan(2_000_000)

@@ -16,8 +16,11 @@ const { values } = readCommandLine(USAGE, {
   requests: { type: 'string', default: '100000' },
   seed: { type: 'string', default: `${Date.now() % 1e6}` },
 })
-const run = Bun.spawn([process.execPath, join(import.meta.dir, '../run.ts'), 'tests/fuzz/fuzz.test.ts'], {
-  env: { ...process.env, FUZZ_REQUESTS: values.requests, FUZZ_SEED: values.seed },
-  stdio: ['inherit', 'inherit', 'inherit'],
-})
+const run = Bun.spawn(
+  [process.execPath, join(import.meta.dir, '../run.ts'), 'tests/fuzz/fuzz.long.test.ts'],
+  {
+    env: { ...process.env, FUZZ_REQUESTS: values.requests, FUZZ_SEED: values.seed },
+    stdio: ['inherit', 'inherit', 'inherit'],
+  },
+)
 process.exitCode = await run.exited

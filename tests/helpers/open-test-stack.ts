@@ -48,10 +48,10 @@ export function describeBothStacks(
   tests: (stack: TestStack) => void,
   settings: Environment = {},
 ): void {
-  // While the embedded one is tested, the real one starts, which takes some seconds of several processes. With a LINE
+  // While the embedded one is tested, the real one starts, which takes some seconds. With a LINE
   // server it does not, because both would use the same one.
   const isEarly = !embeddedOnly && settings.LINE_API_BASE_URL === undefined
-  const real = openedOnce(() => openRealTestStack({ settings }))
+  const real = openedOnce(() => openRealTestStack({ settings, isOneProcess: true }))
   for (const kind of ['embedded', 'real'] as const)
     (kind === 'real' ? describeOnServers : describe)(`${name}, ${kind}`, () => {
       let opened: TestStack | undefined
@@ -101,7 +101,10 @@ export function describeBothStacksAtOnce(
       () =>
         allOf(kinds, async (kind) => {
           const settings = settingsOf(kind)
-          const open = kind === 'real' ? openRealTestStack({ settings }) : openEmbeddedTestStack(settings)
+          const open =
+            kind === 'real'
+              ? openRealTestStack({ settings, isOneProcess: true })
+              : openEmbeddedTestStack(settings)
           opened.set(kind, await open)
         }),
       2 * STACK_TIMEOUT_MS,

@@ -1,4 +1,7 @@
-/** The real test stack: each service as a process behind Caddy, on Postgres, Redis and NATS. */
+/**
+ * The real test stack: the services behind Caddy, on Postgres, Redis and NATS. They run in one process, or each in its
+ * own where a test asks for one of them.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildPages } from '#proxy/pages/build/build-pages.ts'
@@ -50,6 +53,8 @@ export interface RealOptions {
   readonly settingsOf?: (name: ServiceName, replica: number) => Environment
   /** Processes of the tracking service behind Caddy (default: 2). */
   readonly replicas?: number
+  /** All services run in one process, which can only be stopped as a whole. */
+  readonly isOneProcess?: boolean
   /** Additional arguments of stores that the test stack starts itself. */
   readonly postgresArgs?: readonly string[]
   readonly redisArgs?: readonly string[]
@@ -86,7 +91,13 @@ export async function openOwnedTestStack(options: RealOptions = {}): Promise<Own
 
 /** Opens a test stack on migrated stores. Closing the stack closes them. */
 export async function openTestStackOn(
-  { settings = {}, settingsOf = () => ({}), replicas = 2, changeCaddyfile }: RealOptions,
+  {
+    settings = {},
+    settingsOf = () => ({}),
+    replicas = 2,
+    isOneProcess = false,
+    changeCaddyfile,
+  }: RealOptions,
   stores: Stores,
 ): Promise<RealTestStack> {
   const [data, map] = await Promise.all([newDirectory('stack'), newDirectory('map')])
@@ -99,13 +110,18 @@ export async function openTestStackOn(
     EVENT_MAP_DIR: map,
     ...settings,
   }
-  const names = [...ServiceName.options, ...Array<ServiceName>(replicas - 1).fill('tracking')]
-  const started = await Promise.all(
-    names.map(async (name, i) => {
-      const own = settingsOf(name, Math.max(0, i - ServiceName.options.length + 1))
-      return { name, process: await startService(name, { ...env, ...own }) }
-    }),
-  )
+  const startEach = () => {
+    const names = [...ServiceName.options, ...Array<ServiceName>(replicas - 1).fill('tracking')]
+    return Promise.all(
+      names.map(async (name, i) => {
+        const own = settingsOf(name, Math.max(0, i - ServiceName.options.length + 1))
+        const process = await startService(name, { ...env, ...own })
+        return { name, process, port: process.port }
+      }),
+    )
+  }
+  const started = await (isOneProcess ? startServices(env) : startEach())
+  const processes = [...new Set(started.map((one) => one.process))]
   const service = (name: ServiceName, replica = 0): Server => {
     const found = started.filter((one) => one.name === name)[replica]
     if (found === undefined) throw new Error(`no ${replica + 1}. process of ${name}`)
@@ -114,7 +130,7 @@ export async function openTestStackOn(
   const address = (name: ServiceName) =>
     started
       .filter((one) => one.name === name)
-      .map((one) => `127.0.0.1:${one.process.port}`)
+      .map((one) => `127.0.0.1:${one.port}`)
       .join(' ')
   const pagesDirectory = await builtPages(env)
   const caddy = await startCaddy({
@@ -150,9 +166,9 @@ export async function openTestStackOn(
         await fetch(`https://${host}:${caddy.port}${path}`, { ...init, tls: { ca } }),
       ),
     complaints: () =>
-      started.flatMap((one) => errorLinesIn(readFileSync(join(one.process.dir, 'server.log'), 'utf8'))),
+      processes.flatMap(({ dir }) => errorLinesIn(readFileSync(join(dir, 'server.log'), 'utf8'))),
     async close() {
-      await Promise.all([caddy, ...started.map((one) => one.process)].map((server) => server.close()))
+      await Promise.all([caddy, ...processes].map((server) => server.close()))
       await stores.close()
     },
   }
@@ -202,6 +218,25 @@ export async function startService(name: ServiceName, env: Environment): Promise
     env: { ...(env as Record<string, string>), PORT: `${port}` },
     ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok,
   })
+}
+
+/** Starts all services in one process. */
+async function startServices(env: Environment) {
+  const ports = new Map(ServiceName.options.map((name) => [name, freePort()]))
+  const urls = Array.from(ports, ([, port]) => `http://127.0.0.1:${port}`)
+  const server = await startServer({
+    name: 'services',
+    command: [process.execPath, join(import.meta.dir, 'run-services.ts')],
+    dir: await newDirectory('services'),
+    port: ports.get('tracking')!,
+    url: urls[0]!,
+    env: { ...(env as Record<string, string>), SERVICE_PORTS: JSON.stringify(Object.fromEntries(ports)) },
+    ready: async () => {
+      const answers = await Promise.all(urls.map((url) => fetch(`${url}/readyz`)))
+      return answers.every(({ ok }) => ok)
+    },
+  })
+  return Array.from(ports, ([name, port]) => ({ name, process: server, port }))
 }
 
 /** What each service, each replica of tracking and Caddy have written so far. */

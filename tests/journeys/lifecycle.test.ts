@@ -126,8 +126,12 @@ describeOnServers('the status', () => {
     ['scheduler', () => stack.service('scheduler').restart()],
   ]
 
-  /** After a loss no check-in is admitted, and soon each is refused with the right code. */
+  /**
+   * After a loss no check-in is admitted, and soon each is refused with the right code. A replica knows of a change
+   * after its next request, or a second later.
+   */
   const expectKept = async (status: 'paused' | 'ended', loss: () => Promise<void>) => {
+    expect(await asked()).toEqual([status, status])
     const seen = new Set<string>()
     let lost = false
     const watching = (async () => {

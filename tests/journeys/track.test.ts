@@ -157,9 +157,13 @@ describeBothStacks('tracks', (stack) => {
     const around = ({ lat, lng }: { lat: number; lng: number }) =>
       `bbox=${lng - 0.1},${lat - 0.1},${lng + 0.1},${lat + 0.1}`
     /** Each replica refreshes by itself, so the test reads often enough to reach every replica. */
-    const shown = async (query: string, count = 1): Promise<LivePosition[]> => {
+    const shown = async (
+      query: string,
+      count = 1,
+      headers: Record<string, string> = {},
+    ): Promise<LivePosition[]> => {
       const asked = async () => {
-        const all = await Promise.all(Array.from({ length: 12 }, () => positions(query)))
+        const all = await Promise.all(Array.from({ length: 12 }, () => positions(query, headers)))
         return all.every((points) => points.length === count) && all[0]
       }
       return until(asked, { timeoutMs: 15_000, what: `${count} positions on the map`, everyMs: 100 })
@@ -208,12 +212,15 @@ describeBothStacks('tracks', (stack) => {
       expect(await positions(`?${around(island(3))}`)).toBeEmpty()
     })
 
-    test('shows the last day, and older positions on request', async () => {
+    test('shows the last day, and older positions to operators on request', async () => {
       const place = island(4)
-      const timestamp = Date.now() - DAY_MS - MINUTE_MS
+      // A day before the full hour.
+      const timestamp = Date.now() - DAY_MS - 60 * MINUTE_MS
       await checkIn(stack, newPilgrimId(), { ...place, timestamp })
-      await shown(`?${around(place)}&since=${iso(timestamp)}`)
-      expect(await positions(`?${around(place)}`)).toBeEmpty()
+      const older = `?${around(place)}&since=${iso(timestamp)}`
+      await shown(older, 1, admin('volunteer'))
+      expect(await positions(`?${around(place)}`, admin('volunteer'))).toBeEmpty()
+      expect(await positions(older)).toBeEmpty()
     })
   })
 })

@@ -135,7 +135,7 @@ describe('the spool', () => {
     truncateSync(
       join(
         folder,
-        readdirSync(folder).find((name) => name.startsWith('b'))!,
+        readdirSync(folder).find((name) => name.endsWith('~b'))!,
       ),
       20,
     )

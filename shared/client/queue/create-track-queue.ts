@@ -3,7 +3,7 @@ import { failure } from '../answer.ts'
 import { type Kept, queuedPoint, type RecordedPoint, readOwner } from './queued-point.ts'
 import { createShownState, type QueueState } from './queue-state.ts'
 import { type Parts, Rounds } from './rounds.ts'
-import type { Kind, QueuedPoint, QueueStore, RejectedPoint } from './store.ts'
+import { type Kind, KINDS, type QueuedPoint, type QueueStore, type RejectedPoint } from './store.ts'
 import { type Clock, type Network, systemClock, systemNetwork } from './surroundings.ts'
 
 export interface TrackQueueOptions extends Pick<Parts, 'client' | 'store' | 'onSent'> {
@@ -53,7 +53,7 @@ async function keepPoints(
     const points = given.map((point) => queuedPoint(who.userId, kind, point, clock.now()))
     const wrong = points.find((point) => 'ok' in point)
     if (wrong !== undefined) return wrong
-    await store.add(points.filter((point): point is QueuedPoint => !('ok' in point)))
+    await store.add(points as QueuedPoint[])
     return { ok: true }
   } catch (error) {
     return failure('storage', `This device cannot keep the point: ${(error as Error).message}`)
@@ -65,9 +65,7 @@ const ALL = 2 ** 31 - 1
 
 /** What waits of a pilgrim, oldest first. */
 async function allOf(store: QueueStore, userId: string): Promise<QueuedPoint[]> {
-  const kinds = await Promise.all(
-    (['checkin', 'track', 'later'] as const).map((kind) => store.oldest(userId, kind, ALL)),
-  )
+  const kinds = await Promise.all(KINDS.map((kind) => store.oldest(userId, kind, ALL)))
   return kinds.flat().sort((a, b) => a.t - b.t)
 }
 

@@ -1,5 +1,12 @@
 /** A store in the browser's IndexedDB, which pages of one origin share and which survives reloads. */
-import type { Kind, QueuedPoint, QueueStore, RejectedPoint, Waits } from './store.ts'
+import {
+  type Kind,
+  KINDS,
+  type QueuedPoint,
+  type QueueStore,
+  type RejectedPoint,
+  type Waits,
+} from './store.ts'
 import { type DBSchema, type IDBPDatabase, openDB, type OpenDBCallbacks, type IDBPTransaction } from 'idb'
 
 type Key = [userId: string, kind: Kind, t: number]
@@ -147,12 +154,11 @@ export async function openIndexedDbStore(
     counts: (userId) =>
       use(async (db) => {
         const { store } = db.transaction('points')
-        const [checkin, track, later, rejected] = await Promise.all([
-          store.count(beginning(userId, 'checkin')),
-          store.count(beginning(userId, 'track')),
-          store.count(beginning(userId, 'later')),
+        const [rejected, ...kinds] = await Promise.all([
           db.count('rejected', beginning(userId)),
+          ...KINDS.map((kind) => store.count(beginning(userId, kind))),
         ])
+        const [checkin, track, later] = kinds as [number, number, number]
         return { checkin, track, later, rejected }
       }),
     async rejected(userId) {

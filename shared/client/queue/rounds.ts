@@ -158,7 +158,7 @@ export class Rounds {
     const { store, clock, show } = this.#parts
     // Before why it failed is shown: an app offers to try again as soon as that is read.
     show({ sending: false })
-    const half = Math.max(1, Math.floor(points.length / 2))
+    const half = Math.ceil(points.length / 2)
     const reason = error.status === 413 ? 'too-large' : error.code
     switch (judgeFailure(error, points.length)) {
       case 'smaller':

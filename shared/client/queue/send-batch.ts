@@ -2,6 +2,7 @@
 import { type Answer, type ClientError, failure } from '../answer.ts'
 import type { CallOptions, Client, Data } from '../create-client.ts'
 import { asSent, fittingBatch } from './queued-point.ts'
+import { AHEAD } from './waits.ts'
 import type { PointRejection } from '../api.ts'
 import type { Kind, QueuedPoint, RejectedPoint } from './store.ts'
 
@@ -28,7 +29,7 @@ type Sender = Pick<Client, 'checkIn' | 'syncTrack'>
 
 /** Reasons that let the phone keep the point. The service gives them to points beside a check-in alone. */
 const KEPT = new Set(['too-many', 'no-room'])
-const AHEAD = 'in-the-future'
+const FUTURE = 'in-the-future'
 /** A point that is further ahead of this device's own clock has a wrong time; the device's clock may be two days fast. */
 const MOST_AHEAD_MS = 2 * 86_400_000
 
@@ -74,7 +75,7 @@ function covering(
   const throughMs = through === null ? -Infinity : Date.parse(through)
   const reasons = new Map(refused.map(({ index, reason }) => [index, reason]))
   const isLater = (point: QueuedPoint, index: number) =>
-    reasons.get(index) === AHEAD && point.t <= nowMs + MOST_AHEAD_MS
+    reasons.get(index) === FUTURE && point.t <= nowMs + MOST_AHEAD_MS
   const rejected = batch.flatMap((point, index): RejectedPoint[] => {
     const reason = reasons.get(index)
     if (reason === undefined || KEPT.has(reason) || isLater(point, index)) return []
@@ -89,7 +90,7 @@ function covering(
 
 /** For what the device does not refuse itself. */
 const SENTENCES: Readonly<Partial<Record<PointRejection, string>>> = {
-  [AHEAD]: 'The time of the point lies in the future: the clock of the device is wrong.',
+  [FUTURE]: AHEAD,
   'too-old': 'The point is older than the service accepts.',
   'out-of-bounds': 'There is no such place on Earth: lat or lng is out of range.',
   'invalid-field': 'Another field of the point is wrong.',

@@ -6,7 +6,8 @@ import type { Input } from '../create-client.ts'
  * `checkin`: sent on purpose, by itself. `track`: recorded by the phone, sent in batches. `later`: a track point that lay
  * in the future when it was sent.
  */
-export type Kind = 'checkin' | 'track' | 'later'
+export type Kind = (typeof KINDS)[number]
+export const KINDS = ['checkin', 'track', 'later'] as const
 
 /** The fields of a point beside its time: degrees, metres, km/h. */
 export type PointFields = Omit<Input<'checkIn'>, 'user_id' | 'timestamp' | 'track_points'>

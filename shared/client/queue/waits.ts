@@ -4,7 +4,7 @@
  */
 import type { ClientError } from '../answer.ts'
 import { backoffMs } from '../backoff.ts'
-import type { Kind, QueuedPoint, Wait, Waits, Counts } from './store.ts'
+import { type Kind, KINDS, type QueuedPoint, type Wait, type Waits, type Counts } from './store.ts'
 import type { Clock } from './surroundings.ts'
 
 /** A refusal by a rate limit holds for its kind, every other failure for all. */
@@ -22,14 +22,15 @@ export function afterFailure(waits: Waits, kind: Kind, error: ClientError, clock
 /** Points of the future are tried again after so long at least, and at most: a clock may be set right meanwhile. */
 const EARLY_MS = 60_000
 const LONGEST_EARLY_MS = 3_600_000
+export const AHEAD = 'The time of the point lies in the future: the clock of the device is wrong.'
 
 /** The waits after points that lay in the future, oldest first: they wait alone. */
 export function afterTooEarly(waits: Waits, [first]: readonly QueuedPoint[], nowMs: number): Waits {
   if (first === undefined) return waits
   const ms = Math.min(LONGEST_EARLY_MS, Math.max(EARLY_MS, first.t - nowMs))
   if (waits.later !== undefined && msLeft(waits.later, nowMs) <= ms) return waits
-  const message = 'The time of points lies in the future: a clock is wrong.'
-  return { ...waits, later: { failures: 0, notBefore: nowMs + ms, ms, code: 'clock', message } }
+  const notBefore = nowMs + ms
+  return { ...waits, later: { failures: 0, notBefore, ms, code: 'clock', message: AHEAD } }
 }
 
 /** The waits after a success: the other kinds keep their own. */
@@ -99,8 +100,7 @@ export interface Moment {
 /** What is sent next; null when nothing waits. */
 export function nextDue(counts: Counts, waits: Waits, moment: Moment): Due | null {
   const { now, full, collectedAt, notBefore } = moment
-  const all = (['checkin', 'track', 'later'] as const)
-    .filter((kind) => counts[kind] > 0)
+  const all = KINDS.filter((kind) => counts[kind] > 0)
     .map((kind): Due => {
       const wait = longestWait(waits, kind, now) ?? waits.all ?? waits[kind]
       const isCollected = kind !== 'track' || counts.track >= full

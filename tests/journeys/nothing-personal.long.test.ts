@@ -32,7 +32,7 @@ interface Composed {
   readonly services: Record<string, { readonly command?: string | readonly string[] } | undefined>
 }
 
-/** The stores are started with the same arguments as the containers. */
+/** The stores are started with the same arguments as the containers, except for the password. */
 function storesAsComposed() {
   const { services } = Bun.YAML.parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')) as Composed
   const ofPostgres = services.postgres?.command ?? []
@@ -40,6 +40,7 @@ function storesAsComposed() {
   return {
     postgresArgs: (ofPostgres as readonly string[]).slice(1).map((setting) => setting.replace(/^-c/, '')),
     redisArgs: ofRedis
+      .replace(/--requirepass \$\{[^}]*\}/, '')
       .split(/\s+/)
       .slice(1)
       .map((word) => word.replace(/^''$/, '').replace(/^\$\{\w+:-(.*)\}$/, '$1')),

@@ -21,7 +21,7 @@ import { type Server, startPostgres, startRedis } from './helpers/servers.ts'
 /** Bound of a test that sets none of its own. */
 const TEST_MS = 60_000
 /** Test files that run at the same time. Most of them wait most of the time. */
-const PARALLEL_FILES = 3
+const PARALLEL_FILES = 2
 /** The most failed files that run once more. When more fail, the cause is no busy machine. */
 const RETRIED_FILES = 3
 /** Time between SIGTERM and SIGKILL for a child process. */

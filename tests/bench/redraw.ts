@@ -1,7 +1,6 @@
 /** Draws a crowd of 20,000 cells in Chromium, with the page's own drawing and without a graphics processor. */
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
-import { commandPath } from '#tests/helpers/programs.ts'
+import { launchBrowser } from '#tests/browser/launch-browser.ts'
 
 const ENTRY = join(import.meta.dir, '../../proxy/pages/map')
 
@@ -32,7 +31,7 @@ interface Drawing {
 }
 /** @returns milliseconds of each frame, from the begin of drawing until everything is painted */
 export async function measureRedraw(count: number): Promise<number[]> {
-  const browser = await chromium.launch({ executablePath: commandPath('chromium'), args: ['--no-sandbox'] })
+  const browser = await launchBrowser()
   try {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
     await page.evaluate(await drawing())

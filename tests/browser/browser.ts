@@ -1,11 +1,11 @@
 /** One Chromium for a test file, and pages that fail their test on any error in the console or of the content policy. */
-import { afterAll, beforeAll, expect } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core'
-import { commandPath } from '#tests/helpers/programs.ts'
+import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
+import { launchBrowser } from './launch-browser.ts'
 
 export type { Page }
 
@@ -35,19 +35,14 @@ export interface OpenPage extends AsyncDisposable {
   fetched(): Promise<readonly { readonly path: string; readonly bytes: number }[]>
 }
 
-/** Starts Chromium for the tests of a file. @param args more arguments of its command line */
+/** Chromium for the tests of a file. @param args more arguments of its command line */
 export function testBrowser(args: readonly string[] = []) {
-  let browser: Browser | undefined
-  beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: commandPath('chromium'),
-      // Service workers need a connection that the browser trusts. The authority of a test stack is nowhere installed.
-      args: ['--no-sandbox', '--force-color-profile=srgb', '--ignore-certificate-errors', ...args],
-      // Without a locale, Chromium names no file in Chinese.
-      env: { ...process.env, LC_ALL: 'C.UTF-8' },
-    })
+  // Service workers need a connection that the browser trusts. The authority of a test stack is nowhere installed.
+  const launch = (notifies: boolean) => launchBrowser(['--ignore-certificate-errors', ...args], notifies)
+  const browsers = new Map<boolean, Promise<Browser>>()
+  afterAll(async () => {
+    for (const browser of browsers.values()) await (await browser).close()
   }, BROWSER_TIMEOUT_MS)
-  afterAll(async () => browser?.close(), BROWSER_TIMEOUT_MS)
 
   return {
     /** Opens a page of a test stack in a new context. Disposing closes it and fails the test on errors of the page. */
@@ -55,7 +50,9 @@ export function testBrowser(args: readonly string[] = []) {
       stack: Pick<TestStack, 'port'>,
       { path, expected, before, ...options }: OpenOptions,
     ): Promise<OpenPage> {
-      const context = await browser!.newContext({
+      const notifies = options.permissions?.includes('notifications') ?? false
+      const browser = await browsers.getOrInsertComputed(notifies, launch)
+      const context = await browser.newContext({
         ignoreHTTPSErrors: true,
         locale: 'zh-TW',
         timezoneId: 'Asia/Taipei',

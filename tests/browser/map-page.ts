@@ -5,8 +5,6 @@ import type { TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import type { Page } from './browser.ts'
 
-export const INTERACTIVE_MS = 1_500
-
 /** A processor of a quarter of the speed, and the moment when the page's buttons are there and a frame is painted. */
 export async function slowed(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page)

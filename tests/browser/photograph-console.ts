@@ -1,10 +1,10 @@
 /** `bun run console:photographs`: pictures of every view of a running console, to look at. */
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
-import { commandPath } from '#tests/helpers/programs.ts'
 import { CLOSED, DETAILS, SETTLE_MS, STATES } from './console-states.ts'
+import { launchBrowser } from './launch-browser.ts'
 import { openView, signIn, type View, VIEWS } from './console-tour.ts'
 
 const USAGE = `Photographs every view of a running console: light and dark, on a phone, a desk and a wall.
@@ -54,10 +54,7 @@ async function main(): Promise<void> {
   const views = VIEWS.filter((view) => values.views.split(',').includes(view))
   const to = resolve(values.to)
   mkdirSync(to, { recursive: true })
-  const browser = await chromium.launch({
-    executablePath: commandPath('chromium'),
-    args: ['--no-sandbox', '--force-color-profile=srgb', '--ignore-certificate-errors'],
-  })
+  const browser = await launchBrowser(['--ignore-certificate-errors'])
   try {
     for (const language of values.languages.split(','))
       for (const theme of values.themes.split(','))

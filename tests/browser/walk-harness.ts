@@ -2,18 +2,12 @@
 import { afterAll, beforeAll } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { connect } from 'node:tls'
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 import type { Environment } from '#shared/config/config.ts'
-import { commandPath } from '#tests/helpers/programs.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { BROWSER_TIMEOUT_MS, photograph } from './browser.ts'
+import { launchBrowser } from './launch-browser.ts'
 
 export const PLACE = { latitude: 24.15, longitude: 120.67, accuracy: 8 }
 
@@ -31,21 +25,17 @@ export interface Phone extends AsyncDisposable {
   readonly page: Page
 }
 
-/** Starts a stack and Chromium for the tests of a file. */
-export function walkApp(settings: Environment = {}) {
+/** Starts a stack and Chromium for the tests of a file. @param notifies whether notifications are shown */
+export function walkApp(settings: Environment = {}, notifies = false) {
   let browser: Browser
   let stack: RealTestStack
   beforeAll(async () => {
-    stack = await openRealTestStack({ settings, replicas: 1 })
-    browser = await chromium.launch({
-      executablePath: commandPath('chromium'),
-      // Service workers need a connection that Chromium trusts.
-      args: [
-        '--no-sandbox',
-        '--force-color-profile=srgb',
-        `--ignore-certificate-errors-spki-list=${await servedKey(stack)}`,
-      ],
-    })
+    stack = await openRealTestStack({ settings, isOneProcess: true })
+    // Service workers need a connection that Chromium trusts.
+    browser = await launchBrowser(
+      [`--ignore-certificate-errors-spki-list=${await servedKey(stack)}`],
+      notifies,
+    )
   }, STACK_TIMEOUT_MS + BROWSER_TIMEOUT_MS)
   afterAll(async () => {
     await browser?.close()

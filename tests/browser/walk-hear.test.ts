@@ -40,7 +40,7 @@ const lookAgain = (page: Page): Promise<unknown> =>
   page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
 
 describeOnServers('hearing the organisers', () => {
-  const app = walkApp(service.settings)
+  const app = walkApp(service.settings, true)
 
   test(
     'a touch registers the phone, a message is shown on it once, and a touch ends it',

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BrowserContext, chromium, type Page, type Route } from 'playwright-core'
+import type { BrowserContext, Page, Route } from 'playwright-core'
 import { createClient, type Fetch, type StreamEvent } from '#shared/client/index.ts'
-import { commandPath } from '#tests/helpers/programs.ts'
+import { launchBrowser } from '#tests/browser/launch-browser.ts'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { admin, newPilgrimId, PLACE, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -164,7 +164,7 @@ test('in Chromium: two tabs, no network, a reload and a closed tab; everything i
   })
   const userId = newPilgrimId()
   const url = `http://localhost:${site.port}/#${userId},https://localhost:${stack.port}`
-  const browser = await chromium.launch({ executablePath: commandPath('chromium'), args: ['--no-sandbox'] })
+  const browser = await launchBrowser()
   try {
     const context = await browser.newContext({ ignoreHTTPSErrors: true })
     await walkInTwoTabs(context, url, userId)

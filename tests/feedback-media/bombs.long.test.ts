@@ -69,10 +69,12 @@ describeBothStacks(
       // Where all services share a process, a decoder that is still at work would delay the most.
       const times = stack.kind === 'embedded' ? 3 : 2
       const attack = async (bytes: Bytes | undefined) => {
-        for (let i = 0; i < times; i++)
-          expect(await sentenceOf(await upload(bytes!), 400, 'invalid-request')).toMatch(
-            /^image: takes too long/,
-          )
+        for (let i = 0; i < times; i++) {
+          const answer = await upload(bytes!)
+          // A processor that others use does not give it its two seconds before the decoder is late.
+          if (answer.status === 503) await sentenceOf(answer, 503, 'unavailable')
+          else expect(await sentenceOf(answer, 400, 'invalid-request')).toMatch(/^image: takes too long/)
+        }
       }
       await meanwhile(Promise.all([attack(small), attack(large)]))
     }, 120_000)

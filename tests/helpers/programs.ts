@@ -17,6 +17,13 @@ export const PROGRAMS: readonly Program[] = [
   { commands: ['nats-server'], debian: 'nats-server', brew: 'nats-server' },
   { commands: ['caddy'], debian: 'caddy', brew: 'caddy' },
   { commands: ['chromium'], debian: 'chromium', brew: '--cask chromium' },
+  // Chromium without the parts of a window. macOS has it not, and uses the whole one.
+  {
+    commands: [],
+    debian: 'chromium-headless-shell',
+    brew: '',
+    files: ['usr/bin/chromium-headless-shell', 'System/Library'],
+  },
   // Pages are photographed in Chinese and Japanese. macOS has such fonts.
   {
     commands: [],

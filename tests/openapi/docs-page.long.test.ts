@@ -4,9 +4,10 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { type Embedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
+import { launchBrowser } from '#tests/browser/launch-browser.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 
 let run: Embedded
@@ -14,7 +15,7 @@ let browser: Browser
 
 beforeAll(async () => {
   run = await startMigratedEmbedded()
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+  browser = await launchBrowser()
 }, STACK_TIMEOUT_MS)
 afterAll(async () => {
   await browser.close()

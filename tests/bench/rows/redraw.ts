@@ -9,8 +9,6 @@ export const mapRedraw: Row = {
   id: 'map-redraw',
   title: 'the public map: 20,000 cells of a crowd drawn anew, a frame',
   unit: 'ms',
-  // tests/browser/map-speed.test.ts runs the same code.
-  untested: true,
   open: async () => {
     let frames: readonly number[] = []
     return {

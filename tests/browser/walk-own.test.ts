@@ -215,11 +215,60 @@ describeOnServers('own matters', () => {
       await page.reload()
       await gone.waitFor()
       await page.getByText('1 check-in on this phone.').waitFor()
+      // Of everything that the app asks by itself, only readings go out, and what is refused anyway.
+      const asked = new Set<string>()
+      page.on('request', (one) => {
+        const { pathname } = new URL(one.url())
+        if (pathname.startsWith('/api/')) asked.add(`${one.method()} ${pathname.replace(userId, ':id')}`)
+      })
+      for (let i = 0; i < 3; i++) {
+        const read = page.waitForResponse('**/api/event/user/*')
+        await page.evaluate(() => dispatchEvent(new Event('online')))
+        await read
+      }
+      expect([...asked].sort()).toEqual([
+        'GET /api/event/config',
+        'GET /api/event/user/:id',
+        'POST /api/event/user/sync',
+      ])
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Save as a file (GPX)' }).click()
       expect(readFileSync(await (await download).path(), 'utf8')).toContain('<wpt lat="24.15"')
       expect(new Set(answers)).toEqual(new Set([410]))
       expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'what waits when the consent was taken back elsewhere says so, stays, and is sent after a new consent',
+    async () => {
+      await using phone = await app.newPilgrim('Lin')
+      const { page, context, userId } = phone
+      await context.setOffline(true)
+      await checkInButton(page).click()
+      await page.locator('[data-state=kept]').waitFor()
+      const version = await page.evaluate(
+        () =>
+          (JSON.parse(localStorage.getItem('event-walk-person')!) as { privacyVersion: string })
+            .privacyVersion,
+      )
+      const taken = await post(app.stack, 'privacy', { user_id: userId, agreed: false, version })
+      expect(taken.status).toBe(200)
+      await context.setOffline(false)
+      const said = page.locator('[data-waiting="1"]')
+      await said.getByText('You have taken your consent back').waitFor()
+      // Once it is known, not even a touch sends anything.
+      const sent: string[] = []
+      page.on('request', (one) => void (one.method() === 'POST' && sent.push(new URL(one.url()).pathname)))
+      await said.getByRole('button', { name: 'Send now' }).click()
+      await page.getByText('not sent', { exact: false }).first().waitFor()
+      expect(sent).toEqual([])
+      await page.getByRole('button', { name: 'I agree again' }).click()
+      await until(async () => (await profileOf(app.stack, userId)).checkins === 1, {
+        timeoutMs: 20_000,
+        what: 'the check-in that waited',
+      })
     },
     TEST_MS,
   )

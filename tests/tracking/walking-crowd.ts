@@ -43,6 +43,8 @@ export async function openScene(startMs: number, settings: Environment): Promise
     EVENT_DATA_DIR: await newDirectory('scene'),
     DATABASE_URL: database?.url,
     EVENT_LIMIT_SYNC: '1000000',
+    // An attacker has many addresses.
+    EVENT_LIMIT_ADDRESS: '1000000000',
     ...settings,
   })
   const log = createLog({}, () => undefined)

@@ -1,6 +1,7 @@
 /** From an error of the client to a sentence in the pilgrim's language: what happened, and what to do. */
 import type { WalkWords } from '#shared/locales/words.ts'
 import type { QueueState } from '#shared/client/index.ts'
+import { consentWithdrawn } from './session/service.ts'
 
 export type Problem = {
   readonly code: NonNullable<QueueState['why']>
@@ -46,6 +47,7 @@ const wholeSeconds = (retryAfter = 60): number => Math.max(1, Math.ceil(retryAft
 /** What is kept on the device goes on by itself. */
 export function sentenceOf(words: WalkWords, { code, retryAfter }: Problem): string {
   if (code === 'rate-limited') return words.problems.rateLimited(wholeSeconds(retryAfter))
+  if (code === 'forbidden' && consentWithdrawn.value) return words.record.noConsent
   if (!navigator.onLine && (code === 'network' || code === 'timeout')) return words.problems.offline
   const sentence = SENTENCES[code] ?? 'unexpected'
   if (sentence === 'paused' || sentence === 'ended') return words.status[sentence]

@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/kept.ts'
 import { person } from '../session/person.ts'
-import { client, noteError, profile, profileChanged, refreshProfile, whyNotSent } from '../session/service.ts'
+import { client, noteError, profile, profileChanged, refreshProfile } from '../session/service.ts'
 import { isFinal } from './waiting-reports.ts'
 import { answered, type Draft, type Question } from './survey-questions.ts'
 
@@ -72,9 +72,7 @@ async function send(): Promise<void> {
   if (underWay) return
   underWay = true
   const [userId, given] = [ownId(), draft.value]
-  // Answers that are sent after an erasure would bring the pilgrim back.
-  const result =
-    whyNotSent(userId) ?? (await client.submitSurvey({ survey: given as Record<string, string | string[]> }))
+  const result = await client.submitSurvey({ survey: given as Record<string, string | string[]> })
   underWay = false
   if (!result.ok) {
     surveyState.value = result.error

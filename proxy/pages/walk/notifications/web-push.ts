@@ -2,8 +2,7 @@
 import { signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/kept.ts'
-import { person } from '../session/person.ts'
-import { client, config, noteError, whyNotSent } from '../session/service.ts'
+import { client, config, noteError } from '../session/service.ts'
 
 /** The id of this device at the service; null: it does not hear. */
 export const device = kept<string | null>('walk-push', null)
@@ -95,7 +94,6 @@ export async function leave(): Promise<void> {
 export async function keepHearing(): Promise<void> {
   const key = config.value?.push_key ?? null
   if (device.value === null || key === null || !canHear()) return
-  if (whyNotSent(person.value?.userId) !== null) return
   if (Notification.permission !== 'granted') return keep(device, null)
   // Without a network, the next start does it.
   await register(key).catch(() => undefined)

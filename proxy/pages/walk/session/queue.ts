@@ -1,5 +1,5 @@
 /** The queue of check-ins and points: everything that is recorded is on this device first, and sent by itself. */
-import { batch, computed, signal } from '@preact/signals'
+import { batch, computed, type ReadonlySignal, signal } from '@preact/signals'
 import {
   createTrackQueue,
   type Kind,
@@ -16,7 +16,15 @@ import { now } from './clock.ts'
 import { onKept } from './kept.ts'
 import { person } from './person.ts'
 import { isCheckingIn, nothingInDoubt, sender, tallySettled } from './sender.ts'
-import { config, erasedElsewhere, noteError, refreshProfile, signInNeeded, tally } from './service.ts'
+import {
+  config,
+  consentWithdrawn,
+  erasedElsewhere,
+  noteError,
+  refreshProfile,
+  signInNeeded,
+  tally,
+} from './service.ts'
 import {
   asideOfPilgrim,
   forgetSetAside,
@@ -181,6 +189,11 @@ function startQueue(opened: QueueStore): TrackQueue {
     if (why !== null && why !== 'offline') noteError({ code: why, message: message ?? '', status: 0 })
   })
   sendUnlessErased(started)
+  resumeAfter(started, erasedElsewhere)
+  resumeAfter(
+    started,
+    computed(() => consentWithdrawn.value || person.value?.known === false),
+  )
   sendWhenActive(started)
   void started.ready.then(({ loaded, waiting: { checkIns } }) =>
     loaded && checkIns === 0 ? nothingInDoubt() : undefined,
@@ -203,15 +216,19 @@ async function leaveStore(): Promise<void> {
 
 /** Sends by itself, but nothing of a pilgrim who was erased elsewhere: a point would make a new person. */
 function sendUnlessErased(started: TrackQueue): void {
-  let wasGone = false
   erasedElsewhere.subscribe((gone) => {
     if (gone) void started.stop()
-    else if (queue.peek() !== 'outdated') {
-      // The service knows the pilgrim again: its refusal no longer holds.
-      if (wasGone) void started.resume()
-      started.start()
-    }
-    wasGone = gone
+    else if (queue.peek() !== 'outdated') started.start()
+  })
+}
+
+/** Sends what the service has refused, as soon as the cause of its refusal is over. */
+function resumeAfter(started: TrackQueue, refuses: ReadonlySignal<boolean>): void {
+  let before = false
+  refuses.subscribe((now) => {
+    // Where the store fails, the next round says so.
+    if (before && !now) started.resume().catch(() => undefined)
+    before = now
   })
 }
 

@@ -1,8 +1,8 @@
-/** How the queue sends: nothing of a pilgrim who was erased, and each check-in into the tally. */
+/** How the queue sends: each check-in into the tally. */
 import type { Answer, Client, Data, Sent } from '#shared/client/index.ts'
 import { refused, sending, settled, type Tally } from '../checkin/tally.ts'
 import { keep } from './kept.ts'
-import { client, owner, tally, whyNotSent } from './service.ts'
+import { client, owner, tally } from './service.ts'
 
 /** The tally before the check-in that is on its way from this window; null: none is. */
 let before: Tally | null = null
@@ -17,8 +17,6 @@ const isRefusal = ({ ok, ...answer }: Answer<Data<'checkIn'>>): boolean =>
 export const sender: Pick<Client, 'checkIn' | 'syncTrack' | 'identity'> = {
   identity: owner,
   async checkIn(point, options) {
-    const why = whyNotSent(point.user_id)
-    if (why !== null) return why
     before = tally.value
     keep(tally, sending(before))
     const answer = await client.checkIn(point, options)
@@ -27,7 +25,7 @@ export const sender: Pick<Client, 'checkIn' | 'syncTrack' | 'identity'> = {
     before = null
     return answer
   },
-  syncTrack: async (points, options) => whyNotSent(points.user_id) ?? client.syncTrack(points, options),
+  syncTrack: client.syncTrack,
 }
 
 /** A check-in has left the queue: the service has it, or will never take it. */

@@ -1,6 +1,13 @@
 /** The service as this app uses it: a client with the pilgrim's identity, and what it has told. */
 import { computed, signal } from '@preact/signals'
-import { type Answer, createClient, type ClientError, type Data, type Failure } from '#shared/client/index.ts'
+import {
+  type Answer,
+  type Client,
+  type ClientError,
+  createClient,
+  type Data,
+  type Failure,
+} from '#shared/client/index.ts'
 import { figureRead, tallyOf } from '../checkin/tally.ts'
 import { lineToken, lineTokenNow, lineUserId, logInAgain } from './line-login.ts'
 import { noteClock } from './clock.ts'
@@ -47,13 +54,54 @@ export async function owner(): Promise<{ userId: string } | undefined> {
 
 /** Time to a complete answer. */
 const TIMEOUT_MS = 20_000
-export const client = createClient({ baseUrl: '', identity, timeoutMs: TIMEOUT_MS })
+
+/** What goes out of a pilgrim who was erased elsewhere: readings, a new consent, and what erases the rest. */
+const OF_ERASED = new Set([
+  'readEventConfig',
+  'readRoute',
+  'readProfile',
+  'syncProfile',
+  'setPrivacy',
+  'eraseOwnData',
+])
+/** What a consent that was taken back ends. */
+const BY_CONSENT = new Set(['checkIn', 'syncTrack'])
+const ERASED: ClientError = { code: 'erased', status: 410, message: 'The pilgrim was deleted.' }
+const NO_CONSENT: ClientError = { code: 'forbidden', status: 403, message: 'The consent was taken back.' }
+
+/** The gate of everything that goes out. @returns why it stays here; null: it may go */
+async function whyNotSent(operation: string, userId: string | undefined): Promise<Failure | null> {
+  const error = erasedElsewhere.value
+    ? !OF_ERASED.has(operation) && ERASED
+    : consentWithdrawn.value && BY_CONSENT.has(operation) && NO_CONSENT
+  if (!error) return null
+  // With LINE somebody else may have logged in.
+  const whose = userId ?? (await owner())?.userId
+  return whose === person.value?.userId ? { ok: false, error } : null
+}
+
+type Call = (...given: unknown[]) => Promise<unknown>
+
+/** The client of the whole app: each of its calls passes the gate. */
+export const client = new Proxy(createClient({ baseUrl: '', identity, timeoutMs: TIMEOUT_MS }), {
+  get(all, name: keyof Client) {
+    const call = all[name] as Call
+    if (name === 'identity') return call
+    return async (...given: unknown[]) => {
+      const [operation, input] = name === 'download' ? given : [name, given[0]]
+      const userId = (input as { user_id?: string } | undefined)?.user_id
+      return (await whyNotSent(operation as string, userId)) ?? call(...given)
+    }
+  },
+})
 
 /** Notes an error that concerns the whole app. */
 export function noteError(error: ClientError): void {
   if (error.code === 'unauthorized') signInNeeded.value = true
   if (error.code === 'paused' || error.code === 'ended') void refreshConfig()
   if (error.code === 'erased') void noteErased()
+  // The consent may have been taken back with another phone.
+  if (error.code === 'forbidden' && !consentWithdrawn.value) void refreshProfile()
 }
 
 /** Readings of the configuration, in the order in which they were asked for. */
@@ -137,9 +185,3 @@ async function noteErased(): Promise<void> {
   const refused = person.value
   if (refused !== null && (await owner())?.userId === refused.userId) keep(erasedElsewhere, true)
 }
-
-/** The gate of everything that goes out: nothing of a pilgrim who was erased. @returns why not; null: it may go */
-export const whyNotSent = (userId: string | null | undefined): Failure | null =>
-  erasedElsewhere.value && person.value?.userId === userId ? { ok: false, error: ERASED } : null
-
-const ERASED: ClientError = { code: 'erased', status: 410, message: 'The pilgrim was deleted.' }

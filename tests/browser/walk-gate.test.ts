@@ -1,0 +1,20 @@
+/** Everything that the pilgrims' app sends passes one gate: no file of it makes requests by other means. */
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const APP = join(import.meta.dir, '../../proxy/pages/walk')
+/** Where requests are made otherwise, and of what. */
+const OTHERS: Readonly<Record<string, string>> = {
+  'session/service.ts': 'createClient(',
+  // A file of the page, not of the service.
+  'way/way-ground.ts': 'fetch(',
+}
+const REQUEST = /\b(?:createClient|fetch|sendBeacon)\(|XMLHttpRequest|WebSocket\b|EventSource\b/g
+
+test('no request of the pilgrims’ app passes by the gate', () => {
+  const found: Record<string, string> = {}
+  for (const file of new Bun.Glob('**/*.{ts,tsx}').scanSync({ cwd: APP }))
+    for (const [request] of readFileSync(join(APP, file), 'utf8').matchAll(REQUEST)) found[file] = request
+  expect(found).toEqual(OTHERS)
+})

@@ -1,6 +1,6 @@
 /**
- * `bun run test`: the check (format, lint, types), then the tests, on servers that this run starts. Files named
- * `*.long.test.ts` run with `bun run test:all`, or when they are asked for.
+ * `bun run test`: the check (format, lint, types), then the tests, on servers that this run starts. `bun run test:all`
+ * adds the files named `*.long.test.ts`, and runs journeys on the embedded test stack, too. So does naming files.
  *
  * A run of some tests only (with arguments for `bun test`) leaves out the check. When at most {@link RETRIED_FILES}
  * files of a whole run fail, each of them runs once more by itself, because tests of time and of faults may fail on a
@@ -31,7 +31,7 @@ const ROOT = join(import.meta.dir, '..')
 const USAGE = `Runs the check (format, lint, types) and then the tests. Servers that are not installed are installed with apt.
 
   bun run test [options] [part of a file's path …]
-  bun run test:all [options]                                    also the files *.long.test.ts
+  bun run test:all [options]                                    also the files *.long.test.ts, and journeys embedded
   bun run test:embedded [options] [part of a file's path …]     without servers: the embedded run only
 
   -t, --test-name-pattern <regex>   only the tests whose name matches
@@ -93,7 +93,10 @@ async function main(): Promise<number> {
   process.env.TEST_DIRECTORY = directory
   const servers: Server[] = []
   try {
-    const environment = embedded ? { TEST_EMBEDDED_ONLY: '1' } : await startServers(servers)
+    const environment: Record<string, string> = embedded
+      ? { TEST_EMBEDDED_ONLY: '1' }
+      : await startServers(servers)
+    if (values.all || chosen.length > 0) environment.TEST_BOTH_STACKS = '1'
     return await runTests(chosen, environment, directory)
   } finally {
     await clean(servers, directory)

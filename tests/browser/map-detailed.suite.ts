@@ -173,7 +173,7 @@ export function detailedTests(stack: TestStack, open: OpenMap): void {
     expect(await page.locator('.tiles canvas').count()).toBe(0)
   })
 
-  test.if(stack.kind === 'embedded')(
+  test.if(stack.isFirst === true)(
     'where it can not be drawn or loaded, a sentence says so and the simple map stays',
     async () => {
       await using opened = await open({ expected: /404|Failed to load/ })

@@ -77,7 +77,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
     ['ended', 'zh-Hant', 390, 'dark', /31\.4/],
     ['gone', 'zh-Hant', 390, 'light', /結束/],
   ]
-  const inBrowser = test.if(stack.kind === 'embedded').each(looks)
+  const inBrowser = test.if(stack.isFirst === true).each(looks)
   inBrowser(
     'a link that is %s, in %s at %d pixels, %s',
     async (state, language, width, colorScheme, says) => {

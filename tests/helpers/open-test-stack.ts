@@ -7,7 +7,7 @@ import type { Environment } from '#shared/config/config.ts'
 import { described } from './openapi-check.ts'
 import { startEmbedded } from './embedded.ts'
 import { copyMigratedDatabase } from './migrated-database.ts'
-import { describeOnServers, embeddedOnly } from './suite.ts'
+import { STACK_KINDS } from './suite.ts'
 import { errorLinesIn, SETTINGS, type TestStack } from './test-stack.ts'
 import { openRealTestStack } from './test-stack-real.ts'
 
@@ -39,10 +39,7 @@ export async function openEmbeddedTestStack(settings: Environment = {}): Promise
   }
 }
 
-/**
- * Runs the same tests on both test stacks. Each is opened once for the whole block. The real one is skipped where no
- * servers run.
- */
+/** Runs the same tests on each of `STACK_KINDS`. Each is opened once for the whole block. */
 export function describeBothStacks(
   name: string,
   tests: (stack: TestStack) => void,
@@ -50,10 +47,10 @@ export function describeBothStacks(
 ): void {
   // While the embedded one is tested, the real one starts, which takes some seconds. With a LINE
   // server it does not, because both would use the same one.
-  const isEarly = !embeddedOnly && settings.LINE_API_BASE_URL === undefined
+  const isEarly = STACK_KINDS.length > 1 && settings.LINE_API_BASE_URL === undefined
   const real = openedOnce(() => openRealTestStack({ settings, isOneProcess: true }))
-  for (const kind of ['embedded', 'real'] as const)
-    (kind === 'real' ? describeOnServers : describe)(`${name}, ${kind}`, () => {
+  for (const kind of STACK_KINDS)
+    describe(`${name}, ${kind}`, () => {
       let opened: TestStack | undefined
       beforeAll(async () => {
         opened = await (kind === 'real' ? real.open() : openEmbeddedTestStack(settings))
@@ -85,7 +82,7 @@ function openedOnce(open: () => Promise<TestStack>) {
 export type Declare = (name: string, act: () => Promise<unknown>, timeoutMs?: number) => void
 
 /**
- * As {@link describeBothStacks}, for tests that wait most of the time: each test runs on both test stacks at the same
+ * As {@link describeBothStacks}, for tests that wait most of the time: each test runs on all its stacks at the same
  * time. What it uses beside its stack, such as a LINE server, must be that of its `stack.kind` alone.
  * @param tests is called once for each test stack, and declares the same tests by the function that it is given
  */
@@ -94,12 +91,11 @@ export function describeBothStacksAtOnce(
   tests: (stack: TestStack, declare: Declare) => void,
   settingsOf: (kind: TestStack['kind']) => Environment = () => ({}),
 ): void {
-  const kinds = embeddedOnly ? (['embedded'] as const) : (['embedded', 'real'] as const)
   describe(name, () => {
     const opened = new Map<TestStack['kind'], TestStack>()
     beforeAll(
       () =>
-        allOf(kinds, async (kind) => {
+        allOf(STACK_KINDS, async (kind) => {
           const settings = settingsOf(kind)
           const open =
             kind === 'real'
@@ -109,12 +105,12 @@ export function describeBothStacksAtOnce(
         }),
       2 * STACK_TIMEOUT_MS,
     )
-    afterAll(() => allOf(kinds, async (kind) => opened.get(kind)?.close()), STACK_TIMEOUT_MS)
+    afterAll(() => allOf(STACK_KINDS, async (kind) => opened.get(kind)?.close()), STACK_TIMEOUT_MS)
     const declared = new Map<
       string,
       { timeoutMs?: number; acts: Map<TestStack['kind'], () => Promise<unknown>> }
     >()
-    for (const kind of kinds)
+    for (const kind of STACK_KINDS)
       tests(
         lazily(kind, () => opened.get(kind)),
         (title, act, timeoutMs) => {
@@ -127,7 +123,7 @@ export function describeBothStacksAtOnce(
         },
       )
     for (const [title, { acts, timeoutMs }] of declared)
-      test(title, () => allOf(kinds, (kind) => acts.get(kind)!()), timeoutMs)
+      test(title, () => allOf(STACK_KINDS, (kind) => acts.get(kind)!()), timeoutMs)
   })
 }
 
@@ -154,6 +150,7 @@ function lazily(kind: TestStack['kind'], opened: () => TestStack | undefined): T
   }
   return {
     kind,
+    isFirst: kind === STACK_KINDS[0],
     get port() {
       return now().port
     },

@@ -9,6 +9,8 @@ import { until } from './wait.ts'
 
 export interface TestStack {
   readonly kind: 'embedded' | 'real'
+  /** Of several stacks that run the same tests, the one that runs also what needs to run once. */
+  readonly isFirst?: boolean
   readonly port: number
   /** PEM of the certificate to trust. */
   readonly ca: string

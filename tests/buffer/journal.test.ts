@@ -1,4 +1,5 @@
 /** The journal through kills, damage, full disks and other replicas in the same directory. */
+import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { copyFileSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -188,6 +189,31 @@ test('entries of a file whose adopter died before deleting it count once', async
   journal.remove([...ids(journal)])
   journal.close()
   expect(readdirSync(dir)).toEqual([])
+})
+
+test('a damaged row and one whose id is taken stay in a file that is set aside; the others are adopted', async () => {
+  const file = await abandon(3)
+  const own = openJournal(dir, 100)
+  const abandoned = new Database(file)
+  const places = abandoned.query<{ rowid: number; id: string }, []>('SELECT rowid, id FROM journal').all()
+  abandoned.run('UPDATE journal SET submission = \'{"id":\' WHERE rowid = ?', [places[0]!.rowid])
+  abandoned.close()
+  const taken = { ...checkin({ userId: 'V' }), id: places[1]!.id }
+  await own.append(taken)
+  const { entries, faults } = await own.adopt()
+  expect({ entries, faults: faults.length }).toEqual({ entries: 1, faults: 1 })
+  expect(ids(own)).toEqual(new Set([taken.id, places[2]!.id]))
+  expect(own.after(0, 1)[0]!.submission).toEqual(taken)
+  const kept = new Database(`${file}.damaged`)
+  expect(
+    kept
+      .query<{ id: string }, []>('SELECT id FROM journal')
+      .all()
+      .map(({ id }) => id),
+  ).toEqual([places[0]!.id, places[1]!.id])
+  kept.close()
+  expect(await own.adopt()).toEqual({ entries: 0, faults: [] })
+  own.close()
 })
 
 test('a damaged file is reported once and set aside; an empty one is deleted', async () => {

@@ -104,8 +104,10 @@ export function openAbandoned(file: string): Database | null {
   return null
 }
 
-/** Renames a damaged file to `….damaged`, so that an operator can examine it and nobody tries to adopt it again. */
+/** Renames a file to `….damaged`, so that an operator can examine it and nobody tries to adopt it again. */
+export const setAside = (file: string): void => renameSync(file, `${file}.damaged`)
+
 export function setAsideIfDamaged(file: string, error: unknown): void {
   const { code } = error as SQLiteError
-  if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB') renameSync(file, `${file}.damaged`)
+  if (code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB') setAside(file)
 }

@@ -5,13 +5,14 @@
  */
 import type { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Submission } from '#shared/kv/kv.ts'
 import {
   openAbandoned,
   openOwnFile,
   type OwnFile,
   readPage,
+  setAside,
   setAsideIfDamaged,
   SUFFIX,
 } from './journal-file.ts'
@@ -31,7 +32,7 @@ export interface Journaled {
 /** Result of an adoption of abandoned files. */
 export interface Adoption {
   readonly entries: number
-  /** Files that could not be adopted; a damaged one is renamed, so that an operator can examine it. */
+  /** Files that could not be adopted whole; what is damaged stays in a renamed file for an operator. */
   readonly faults: readonly Error[]
 }
 
@@ -88,6 +89,15 @@ const rowOf = (submission: Submission): Row => ({
   points: submission.entries.length,
 })
 
+/** @returns null for text that is no submission */
+function readableRow(text: string): Row | null {
+  try {
+    return rowOf(JSON.parse(text) as Submission)
+  } catch {
+    return null
+  }
+}
+
 class JournalFile implements Journal {
   readonly path: string
   readonly #db: Database
@@ -133,8 +143,12 @@ class JournalFile implements Journal {
     }
     for (const { row, resolve, reject } of batch)
       // A repeated submission is stored already. Another one under its id is not, and must not be answered as stored.
-      if (this.#stored.get(row.id)?.submission === row.submission) resolve()
+      if (this.#holds(row)) resolve()
       else reject(new LoggableError('another submission is in the journal under this id'))
+  }
+
+  #holds({ id, submission }: Row): boolean {
+    return this.#stored.get(id)?.submission === submission
   }
 
   remove(ids: readonly string[]): void {
@@ -172,7 +186,7 @@ class JournalFile implements Journal {
       const file = join(this.dir, name)
       if (!name.endsWith(SUFFIX) || file === this.path || this.#isClosed) continue
       try {
-        entries += await this.#adoptFile(file)
+        entries += await this.#adoptFile(file, faults)
       } catch (error) {
         faults.push(new LoggableError(`the journal ${name} could not be adopted`, { cause: error }))
       }
@@ -180,26 +194,34 @@ class JournalFile implements Journal {
     return { entries, faults }
   }
 
-  async #adoptFile(file: string): Promise<number> {
+  async #adoptFile(file: string, faults: Error[]): Promise<number> {
     const abandoned = openAbandoned(file)
     if (abandoned === null) return 0
-    const remove = abandoned.query<unknown, [number]>('DELETE FROM journal WHERE rowid <= ?')
+    const remove = abandoned.query<unknown, [number]>('DELETE FROM journal WHERE rowid = ?')
     let entries = 0
+    let left = 0
     try {
-      for (;;) {
-        const page = readPage(abandoned, 0, ADOPTED_TOGETHER)
-        if (page.length === 0) {
-          // While its lock is held.
-          rmSync(file, { force: true })
-          return entries
-        }
-        // Deleted there only after it is here; a page that is in both files is the same entries.
-        this.#write(page.map(({ submission }) => rowOf(JSON.parse(submission) as Submission)))
-        remove.run(page.at(-1)!.place)
-        entries += page.length
+      let page = readPage(abandoned, 0, ADOPTED_TOGETHER)
+      for (; page.length > 0; page = readPage(abandoned, page.at(-1)!.place, ADOPTED_TOGETHER)) {
+        const rows = page.map(({ submission }) => readableRow(submission))
+        this.#write(rows.filter((row) => row !== null))
+        // Deleted there only after it is here; an entry that is in both files is the same.
+        abandoned.transaction(() => {
+          for (const [at, row] of rows.entries())
+            if (row !== null && this.#holds(row)) entries += remove.run(page[at]!.place).changes
+            else left++
+        })()
         await new Promise((resolve) => setImmediate(resolve))
         if (this.#isClosed) return entries
       }
+      // Both while its lock is held.
+      if (left === 0) rmSync(file, { force: true })
+      else {
+        setAside(file)
+        const why = 'are damaged, or another submission has their id'
+        faults.push(new LoggableError(`${left} entries of the journal ${basename(file)} ${why}`))
+      }
+      return entries
     } catch (error) {
       setAsideIfDamaged(file, error)
       throw error

@@ -93,22 +93,34 @@ export class CellChanges {
   }
 }
 
-/** Adds up packed changes, by hour. */
-export function sumChanges(packed: readonly string[]): Map<number, Counts> {
-  const hours = new Map<number, Float64Array[]>()
-  for (const text of packed) {
-    const numbers = new Float64Array(Uint8Array.fromBase64(text).buffer)
-    for (let i = 0; i < numbers.length;) {
-      const [hour, length] = [numbers[i]!, numbers[i + 1]!]
-      const lists = hours.get(hour)
-      const list = numbers.subarray(i + 2, i + 2 + length)
-      if (lists === undefined) hours.set(hour, [list])
-      else lists.push(list)
-      i += 2 + length
-    }
+type ChangesOfHour = readonly [hour: number, changes: Float64Array]
+
+/** Unpacks changes; null when they are damaged. */
+export function unpackChanges(packed: string): ChangesOfHour[] | null {
+  const bytes = Uint8Array.fromBase64(packed)
+  if (bytes.length % 8 !== 0) return null
+  const numbers = new Float64Array(bytes.buffer)
+  const hours: ChangesOfHour[] = []
+  for (let i = 0; i < numbers.length;) {
+    const [hour, length] = [numbers[i]!, numbers[i + 1]!]
+    const list = numbers.subarray(i + 2, i + 2 + length)
+    const isWhole =
+      list.length === length && list.every((change) => change >= 0 && Number.isSafeInteger(change))
+    if (!isWhole || !Number.isSafeInteger(hour)) return null
+    hours.push([hour, list])
+    i += 2 + length
   }
-  return new Map([...hours].map(([hour, lists]) => [hour, count(lists)]))
+  return hours
 }
+
+/** Adds up changes, by hour. */
+export const sumChanges = (changes: readonly ChangesOfHour[]): Map<number, Counts> =>
+  new Map(
+    [...Map.groupBy(changes, ([hour]) => hour)].map(([hour, some]) => [
+      hour,
+      count(some.map(([, list]) => list)),
+    ]),
+  )
 
 function count(lists: readonly Float64Array[]): Counts {
   const all = new Float64Array(lists.reduce((length, list) => length + list.length, 0))

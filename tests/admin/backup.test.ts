@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { requeueDeadLetter } from '#services/admin/ledger/dead-letters.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
 import { kindOf, readArchive, rowsOf } from '#services/admin/backup/archive.ts'
 import { restoreBackup } from '#services/admin/backup/restore.ts'
@@ -140,7 +141,10 @@ for (const kind of KINDS)
         if (kind === 'real') await leaveOneConnection(targets[kind])
         await restoreBackup(installation, await verifyBackup(path), REPLACE)
         // The next flush updates the cells, in both installations.
-        await rollUpCells(installation.db, harness.calendar)
+        await rollUpCells(
+          { db: installation.db, log: createLog({}, () => {}), metrics: createMetrics('test') },
+          harness.calendar,
+        )
         await expectProjections(installation.db, harness.calendar)
         await harness.flush()
         await expectProjections(installation.db, harness.calendar)

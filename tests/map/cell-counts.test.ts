@@ -7,6 +7,7 @@ import {
   coarsen,
   type Counts,
   sumChanges,
+  unpackChanges,
   tilesOf,
   totalOf,
   zOrder,
@@ -61,7 +62,7 @@ test('changes of several flushes are summed by hour and cell', () => {
         return note.pack()
       })
       const summed: Record<string, number[]> = {}
-      for (const [hour, counts] of sumChanges(packed))
+      for (const [hour, counts] of sumChanges(packed.flatMap((text) => unpackChanges(text)!)))
         for (let i = 0; i < counts.length; i += 3) summed[`${hour} ${counts[i]}`] = counts.slice(i + 1, i + 3)
       expect(summed).toEqual(
         Object.fromEntries(

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
 import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
 import { openJournal } from '#shared/buffer/journal/journal.ts'
 import { pack } from '#shared/buffer/point.ts'
@@ -89,7 +90,7 @@ export async function fillStored(db: Database, size: Size, startMs: number): Pro
     }
   }
   await Promise.all([worker(), worker(), worker()])
-  await rollUpCells(db, calendar)
+  await rollUpCells({ db, log: createLog({}, () => {}), metrics: createMetrics('test') }, calendar)
   await db.sql`VACUUM ANALYZE`
 }
 

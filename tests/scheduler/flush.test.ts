@@ -1,6 +1,7 @@
 /** The flush, from the buffer to every projection. */
 import { expect, test } from 'bun:test'
 import { flush } from '#services/scheduler/flush/flush.ts'
+import { rebuild } from '#services/scheduler/rebuild.ts'
 import { pack } from '#shared/buffer/point.ts'
 import { openDatabase } from '#shared/db/open-database.ts'
 import { partitionOf } from '#shared/kv/kv.ts'
@@ -306,6 +307,40 @@ describeFlushHarness('a pilgrim whose points can never be stored', (harness) => 
     }
     expect(await harness.flush()).toMatchObject({ stored: 20, failures: 0 })
     await expectProjections(db, harness.calendar)
+  })
+})
+
+describeFlushHarness('damaged changes of cells', (harness) => {
+  test('are left, counted and logged; the map shows all others, and a rebuild deletes them', async () => {
+    const { db, calendar } = harness
+    const of = (...numbers: number[]): Uint8Array => new Uint8Array(new Float64Array(numbers).buffer)
+    const damaged = [
+      of(NOON, 1, 4).subarray(3),
+      of(NOON),
+      of(NOON, 2, 4),
+      of(NOON, -2),
+      of(NOON, NaN),
+      of(NaN, 1, 4),
+    ]
+    damaged.push(of(NOON, 1, 0.5), of(NOON, 1, -4))
+    // More than one batch.
+    for (let i = 0; i < 80; i++)
+      await db.sql`INSERT INTO cell_changes (changes) VALUES (
+        decode(${damaged[i % damaged.length]!.toBase64()}, 'base64'))`
+    await harness.buffer('anna', walk(5))
+    const context = harness.context()
+    expect(await flush(context)).toMatchObject({ stored: 5, failures: 0 })
+    await expectProjections(db, calendar)
+    const left = await db.sql`SELECT FROM cell_changes`
+    expect(left).toHaveLength(80)
+    expect(await context.metrics.page()).toMatch(
+      /event_failed_items_total\{queue="changes of cells",[^}]*\} 80\n/,
+    )
+    expect(harness.complaints[0]).toMatchObject({ level: 'error', queue: 'changes of cells' })
+    const found: string[] = []
+    await rebuild(db, calendar, { check: false, tell: (line) => void found.push(line) })
+    const afterwards = await db.sql`SELECT FROM cell_changes`
+    expect({ found, left: afterwards.length }).toEqual({ found: [], left: 0 })
   })
 })
 

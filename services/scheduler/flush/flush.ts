@@ -90,11 +90,11 @@ async function publishResults({ db, kv, log }: FlushContext, results: readonly F
 
 /** Updates the map. The flush of a partition is recorded only after that. */
 async function complete(
-  { db, calendar, log }: FlushContext,
+  { db, calendar, log, metrics }: FlushContext,
   records: readonly FlushRecord[],
 ): Promise<FlushResult> {
   try {
-    await rollUpCells(db, calendar)
+    await rollUpCells({ db, log, metrics }, calendar)
     await db.read(() => db.orm.insert(flushes).values([...records]))
     return NOTHING
   } catch (error) {

@@ -5,30 +5,59 @@
 import type { Database, Query } from '#shared/db/db.ts'
 import { addTiles, lockTiles } from '#shared/map/stored-tiles.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
-import { sumChanges } from '#shared/map/cell-counts.ts'
+import { sumChanges, unpackChanges } from '#shared/map/cell-counts.ts'
+import { type Reporting, reportFailedItem } from '#shared/runtime/each-apart.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
 import { tilesOfHours } from '#shared/map/cell-tiles.ts'
 
 /** Rows of `cell_changes` in one transaction; all of them are in memory together. */
 const BATCH_ROWS = 64
 
-/** Adds all committed changes. */
-export async function rollUpCells(db: Database, calendar: Calendar): Promise<void> {
-  const rollUp = (tx: Query) => rollUpBatch(tx, calendar)
-  while ((await db.read(() => db.sql.begin(rollUp))) === BATCH_ROWS);
+const QUEUE = 'changes of cells'
+
+/** Adds all committed changes. Damaged ones are reported and left, until a rebuild counts the map again. */
+export async function rollUpCells(
+  { db, ...reporting }: Reporting & { readonly db: Database },
+  calendar: Calendar,
+): Promise<void> {
+  for (let last: number | null = 0; last !== null;) {
+    const after: number = last
+    const batch = await db.read(() => db.sql.begin((tx) => rollUpBatch(tx, calendar, after)))
+    for (const id of batch.damaged)
+      reportFailedItem(reporting, QUEUE, new LoggableError(`the row ${id} of cell_changes is damaged`))
+    last = batch.last
+  }
 }
 
-/** Adds all changes within a transaction. */
+/** Adds all changes within a transaction, and deletes damaged ones: the caller counts the map again. */
 export async function rollUpAll(tx: Query, calendar: Calendar): Promise<void> {
-  while ((await rollUpBatch(tx, calendar)) === BATCH_ROWS);
+  for (let last: number | null = 0; last !== null;) ({ last } = await rollUpBatch(tx, calendar, last, true))
 }
 
-/** Adds the oldest rows. @returns how many; less than `BATCH_ROWS` when these were all */
-async function rollUpBatch(tx: Query, calendar: Calendar): Promise<number> {
+interface Batch {
+  readonly damaged: readonly number[]
+  /** The last row; null when there are no more. */
+  readonly last: number | null
+}
+
+/** Adds the oldest rows after a row. */
+async function rollUpBatch(
+  tx: Query,
+  calendar: Calendar,
+  after: number,
+  dropDamaged = false,
+): Promise<Batch> {
   await lockTiles(tx)
-  const rows = await tx<{ packed: string }[]>`
-    DELETE FROM cell_changes WHERE id IN (SELECT id FROM cell_changes ORDER BY id LIMIT ${BATCH_ROWS})
-    RETURNING encode(changes, 'base64') AS packed`
-  const tiles = tilesOfHours(sumChanges(rows.map(({ packed }) => packed)), calendar)
+  const rows = await tx<{ id: number; packed: string }[]>`
+    SELECT id::float8 AS id, encode(changes, 'base64') AS packed FROM cell_changes
+    WHERE id > ${after} ORDER BY id LIMIT ${BATCH_ROWS}`
+  const read = rows.map(({ id, packed }) => ({ id, changes: unpackChanges(packed) }))
+  const tiles = tilesOfHours(sumChanges(read.flatMap(({ changes }) => changes ?? [])), calendar)
   if (tiles.length > 0) await addTiles(tx, tiles)
-  return rows.length
+  const damaged = read.flatMap(({ id, changes }) => (changes === null ? [id] : []))
+  const done = read.flatMap(({ id, changes }) => (changes === null && !dropDamaged ? [] : [id]))
+  await tx`
+    DELETE FROM cell_changes
+    WHERE id IN (SELECT jsonb_array_elements_text(${JSON.stringify(done)}::text::jsonb)::bigint)`
+  return { damaged, last: rows.length < BATCH_ROWS ? null : rows.at(-1)!.id }
 }

@@ -1,5 +1,6 @@
 /** Fills a database like an event: pilgrims with profiles, surveys and points, stored by the real flush. */
 import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
 import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
 import { pack } from '#shared/buffer/point.ts'
@@ -75,7 +76,7 @@ export async function fill(
       }
     }
     await Promise.all([worker(), worker(), worker()])
-    await rollUpCells(db, calendar)
+    await rollUpCells({ db, log: createLog({}, () => {}), metrics: createMetrics('test') }, calendar)
   }
   await describePilgrims(db)
 }

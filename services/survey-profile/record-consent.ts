@@ -1,11 +1,14 @@
 /** Privacy consent: given with a version and a time, or withdrawn. */
+import { eq } from 'drizzle-orm'
+import type { Writer } from '#shared/bus/outbox.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/privacy.ts'
-import type { Erased } from '#shared/kv/kv.ts'
+import type { Erased, Kv } from '#shared/kv/kv.ts'
 import { consents } from '#shared/schema/profiles.ts'
 import { beginAnew } from '#shared/pilgrims/person-lock.ts'
-import { endTrackers } from '#shared/pilgrims/end-trackers.ts'
+import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
+import { trackers } from '#shared/schema/trackers.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
@@ -50,4 +53,20 @@ export async function recordConsent(
     privacy_agreed_at: row.privacyAgreedAt && time(row.privacyAgreedAt.getTime()),
     version: row.privacyVersion,
   }
+}
+
+/**
+ * Deletes all trackers of a pilgrim. Part of the transaction that withdraws the consent; when it resolves, no replica
+ * accepts their keys.
+ * @throws KvUnavailable, and then nothing is deleted
+ */
+async function endTrackers(tx: Writer, kv: Kv, userId: string): Promise<void> {
+  const gone = await tx
+    .delete(trackers)
+    .where(eq(trackers.userId, userId))
+    .returning({ keyHash: trackers.keyHash })
+  await revokeKeys(
+    kv,
+    gone.map(({ keyHash }) => keyHash),
+  )
 }

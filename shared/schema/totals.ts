@@ -48,62 +48,48 @@ export const pilgrimDays = pgTable(
   (table) => [primaryKey({ columns: [table.userId, table.day] })],
 )
 
-/** Per hour of the event's time zone, by the time of the point. */
-export const eventHours = pgTable('event_hours', {
+// Columns of the event's totals, and of what erased people contributed to them.
+const ofHour = {
   hour: instant('hour').primaryKey(),
   points: integer('points').notNull(),
   checkins: integer('checkins').notNull(),
   pilgrims: integer('pilgrims').notNull(),
   distanceMm: exact('distance_mm').notNull(),
   carbonMg: exact('carbon_mg').notNull(),
-})
-
-/** Per local day: number of pilgrims with a point. */
-export const eventDays = pgTable('event_days', {
+}
+const ofDay = {
   day: date('day', { mode: 'string' }).primaryKey(),
   pilgrims: integer('pilgrims').notNull(),
-})
+}
+const ofMode = {
+  day: date('day', { mode: 'string' }).notNull(),
+  mode: text('mode').notNull(),
+  distanceMm: exact('distance_mm').notNull(),
+  carbonMg: exact('carbon_mg').notNull(),
+}
+
+/** Per hour of the event's time zone, by the time of the point. */
+export const eventHours = pgTable('event_hours', ofHour)
+
+/** Per local day: number of pilgrims with a point. */
+export const eventDays = pgTable('event_days', ofDay)
 
 /**
  * Contributions of erased people to the event's totals, without their identity: the totals stay the same, and a
  * rebuild from the points gives the same result.
  */
-export const erasedHours = pgTable('erased_hours', {
-  hour: instant('hour').primaryKey(),
-  points: integer('points').notNull(),
-  checkins: integer('checkins').notNull(),
-  pilgrims: integer('pilgrims').notNull(),
-  distanceMm: exact('distance_mm').notNull(),
-  carbonMg: exact('carbon_mg').notNull(),
-})
+export const erasedHours = pgTable('erased_hours', ofHour)
 
-export const erasedDays = pgTable('erased_days', {
-  day: date('day', { mode: 'string' }).primaryKey(),
-  pilgrims: integer('pilgrims').notNull(),
-})
+export const erasedDays = pgTable('erased_days', ofDay)
 
-export const erasedModes = pgTable(
-  'erased_modes',
-  {
-    day: date('day', { mode: 'string' }).notNull(),
-    mode: text('mode').notNull(),
-    distanceMm: exact('distance_mm').notNull(),
-    carbonMg: exact('carbon_mg').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.day, table.mode] })],
-)
+export const erasedModes = pgTable('erased_modes', ofMode, (table) => [
+  primaryKey({ columns: [table.day, table.mode] }),
+])
 
 /** Per local day and mode. */
-export const eventModes = pgTable(
-  'event_modes',
-  {
-    day: date('day', { mode: 'string' }).notNull(),
-    mode: text('mode').notNull(),
-    distanceMm: exact('distance_mm').notNull(),
-    carbonMg: exact('carbon_mg').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.day, table.mode] })],
-)
+export const eventModes = pgTable('event_modes', ofMode, (table) => [
+  primaryKey({ columns: [table.day, table.mode] }),
+])
 
 /** Changes of cells by slices that the roll-up has not added yet: packed `CellChanges`. */
 export const cellChanges = pgTable('cell_changes', {

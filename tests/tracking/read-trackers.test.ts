@@ -2,10 +2,12 @@
 import { describe, expect, test } from 'bun:test'
 import { acceptTrack } from '#shared/buffer/validate/validate-points.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
-import { readOverland } from '#services/tracking/ingest/read-overland.ts'
-import { readOwnTracks } from '#services/tracking/ingest/read-owntracks.ts'
-import { readRequest } from '#services/tracking/ingest/read-parameters.ts'
-import type { Received } from '#services/tracking/ingest/sent-point.ts'
+import {
+  readOverland,
+  readOwnTracks,
+  readRequest,
+  type Received,
+} from '#services/tracking/ingest/tracker-formats.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { type Fix, FORMS, overlandFeature, ownTracksAndroid, type Sent, traccar9 } from './tracker-bodies.ts'
 import { NO_POSITIONS, REFUSED } from './tracker-oddities.ts'

@@ -1,4 +1,4 @@
-/** The reader's theme. Without a choice the system decides between light and dark. */
+/** The reader's theme, and the size of the letters. Without a choice the system decides between light and dark. */
 import { effect } from '@preact/signals'
 import { displayChoice } from './display-choice.ts'
 
@@ -6,6 +6,10 @@ export type Theme = 'auto' | 'light' | 'dark' | 'sun'
 export const THEMES: readonly Theme[] = ['auto', 'light', 'dark', 'sun']
 
 export const { chosen: theme, choose: chooseTheme } = displayChoice('theme', THEMES, 'auto')
+
+export const LETTERS = ['normal', 'larger', 'largest'] as const
+
+export const { chosen: letters, choose: chooseLetters } = displayChoice('letters', LETTERS, 'normal')
 
 /**
  * Calls `draw` now, and again whenever the colours of the page change: by the reader's choice, or by the system.

@@ -8,7 +8,7 @@ import type { GpsPoint } from '#shared/contracts/gps-points.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
 import { notFound, Refusal, unavailable } from '#shared/http/errors.ts'
 import { parseSentTime } from '#shared/rules/sent-time.ts'
-import { isObject, type Received, UNREADABLE } from './sent-point.ts'
+import { isObject, type Received, UNREADABLE } from './tracker-formats.ts'
 
 /** OwnTracks reads a list of messages for the phone; Overland keeps its batch without this result. */
 const TAKEN = '{"result":"ok"}'

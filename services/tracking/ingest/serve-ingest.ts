@@ -13,9 +13,7 @@ import { type Router, serve } from '#shared/http/router.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { gpsLoggerProfile, ingestUrl } from '../trackers/set-up-links.ts'
 import { expectKey, ingest, type Ingest } from './ingest.ts'
-import { readOverland } from './read-overland.ts'
-import { readOwnTracks } from './read-owntracks.ts'
-import { readRequest } from './read-parameters.ts'
+import { readOverland, readOwnTracks, readRequest } from './tracker-formats.ts'
 
 export function serveIngest(router: Router, context: ServiceContext, taking: Ingest): void {
   serve(router, context, owntracksEndpoint, ({ params, bytes }) =>

@@ -64,7 +64,7 @@ export const own = {
     withdrawSure: 'Take back your consent?',
     withdrawWhy: [
       'The recording here stops. You leave the map, and the links that you gave to others end.',
-      'After that, this phone sends your place only when you check in. Tracker apps are disconnected.',
+      'After that, this phone sends no place, and you can not check in until you agree again. Tracker apps are disconnected.',
       'What you have walked stays until you delete everything.',
       'You can agree again here at any time.',
     ],

@@ -7,6 +7,7 @@ import { keepPoint, lastCheckIn } from '../session/queue.ts'
 import { now } from '../session/clock.ts'
 import { keep, kept } from '../session/kept.ts'
 import { person } from '../session/person.ts'
+import { consentWithdrawn } from '../session/service.ts'
 import { withoutReload } from '../session/update.ts'
 
 export const checkingIn = signal(false)
@@ -32,7 +33,7 @@ async function position() {
 
 /** Checks in at the present position. */
 export async function checkIn(): Promise<void> {
-  if (checkingIn.value) return
+  if (checkingIn.value || consentWithdrawn.value) return
   checkingIn.value = true
   checkInFault.value = null
   keep(begunAt, now())

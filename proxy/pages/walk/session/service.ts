@@ -55,15 +55,8 @@ export async function owner(): Promise<{ userId: string } | undefined> {
 /** Time to a complete answer. */
 const TIMEOUT_MS = 20_000
 
-/** What goes out of a pilgrim who was erased elsewhere: readings, a new consent, and what erases the rest. */
-const OF_ERASED = new Set([
-  'readEventConfig',
-  'readRoute',
-  'readProfile',
-  'syncProfile',
-  'setPrivacy',
-  'eraseOwnData',
-])
+/** What goes out of a pilgrim who was erased elsewhere: readings, and what erases the rest. */
+const OF_ERASED = new Set(['readEventConfig', 'readRoute', 'readProfile', 'eraseOwnData'])
 /** What a consent that was taken back ends. */
 const BY_CONSENT = new Set(['checkIn', 'syncTrack'])
 const ERASED: ClientError = { code: 'erased', status: 410, message: 'The pilgrim was deleted.' }

@@ -7,7 +7,7 @@ import { show } from '../route.ts'
 import { keep } from '../session/kept.ts'
 import { codeIsSafe, person } from '../session/person.ts'
 import { lastCheckIn, totalCheckIns } from '../session/queue.ts'
-import { config, usesLine } from '../session/service.ts'
+import { config, consentWithdrawn, usesLine } from '../session/service.ts'
 import { Notice, View } from './view.tsx'
 import { NotTakingPart } from './privacy.tsx'
 import { Record } from './record.tsx'
@@ -49,7 +49,7 @@ const CheckIn = ({ words }: { readonly words: WalkWords }) => (
       type="button"
       class="big-button"
       aria-busy={checkingIn.value}
-      disabled={config.value?.status === 'ended'}
+      disabled={config.value?.status === 'ended' || consentWithdrawn.value}
       onClick={() => void checkIn()}
     >
       <span aria-hidden="true" class="bell">
@@ -76,6 +76,7 @@ function Said({ words }: { readonly words: WalkWords }) {
   const { t, accuracy, state, inRange, clockCorrected } = last
   if (state === 'kept' && config.value?.status === 'ended')
     return <p class="strong">{words.checkIn.keptAfterEnd}</p>
+  if (state === 'kept' && consentWithdrawn.value) return <p class="strong">{words.record.noConsent}</p>
   return (
     <>
       <p class={state === 'counted' ? 'good strong' : 'strong'} data-state={state}>

@@ -1,7 +1,6 @@
 /** One Chromium for a test file, and pages that fail their test on any error in the console or of the content policy. */
 import { afterAll, expect } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
@@ -15,8 +14,8 @@ export const BROWSER_TIMEOUT_MS = 60_000
 /** For each step of a test; generous, because the machine may be busy. */
 const PAGE_TIMEOUT_MS = 20_000
 
-/** Screenshots of all views: a directory that outlives the run, to look at. */
-export const SCREENSHOTS = process.env.SCREENSHOTS ?? join(tmpdir(), 'event-screenshots')
+/** The directory of screenshots of all views, to look at. Without it none are taken, because each takes a second. */
+export const { SCREENSHOTS } = process.env
 
 export interface OpenOptions extends BrowserContextOptions {
   /** Path and query of the page. */
@@ -108,8 +107,9 @@ function watchFetches(page: Page): Promise<{ path: string; bytes: number }>[] {
   return fetched
 }
 
-/** Takes a picture of what is in sight, or of the whole page. */
+/** Takes a picture of what is in sight, or of the whole page, where pictures are wanted. */
 export async function photograph(page: Page, name: string, fullPage = false): Promise<void> {
+  if (SCREENSHOTS === undefined) return
   mkdirSync(SCREENSHOTS, { recursive: true })
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage, animations: 'disabled' })
 }

@@ -1,7 +1,7 @@
 /** Tests of what leaves the console for mails and reports: pictures with their captions, and the printed report. */
 import { expect, test } from 'bun:test'
 import type { Route } from 'playwright-core'
-import { type OpenPage, type Page, SCREENSHOTS } from './browser.ts'
+import { type OpenPage, type Page, photograph, SCREENSHOTS } from './browser.ts'
 import type { ConsoleOptions } from './console-harness.ts'
 
 /** Texts that are written on any canvas, in their order, are kept in `written`; colours of the last picture in `corner`. */
@@ -21,7 +21,8 @@ async function picture(page: Page, panel: string) {
     page.locator(`.panel.${panel}`).getByRole('button', { name: 'PNG', exact: true }).click(),
   ])
   const bytes = await Bun.file(await download.path()).bytes()
-  await Bun.write(`${SCREENSHOTS}/console-${download.suggestedFilename()}`, bytes)
+  if (SCREENSHOTS !== undefined)
+    await Bun.write(`${SCREENSHOTS}/console-${download.suggestedFilename()}`, bytes)
   const shown = await page.evaluate(async (encoded) => {
     const image = await createImageBitmap(
       new Blob([Uint8Array.from(atob(encoded), (one) => one.codePointAt(0)!)]),
@@ -168,13 +169,13 @@ export function pictureTests(open: (options: ConsoleOptions) => Promise<OpenPage
       const [words, map] = [await boxOf('.in-words'), await boxOf('.printed-map')]
       expect(map.x).toBeGreaterThan(words.x + words.width)
       expect(map.width).toBeGreaterThan(panel.width * 0.4)
-      await page.screenshot({ path: `${SCREENSHOTS}/console-print-${language}.png`, fullPage: true })
+      await photograph(page, `console-print-${language}`, true)
       const { y, height } = await boxOf('.view.reports')
       // An A4 page has 1,047 pixels. A longer figure or sentence of another event may need another line.
       expect(y + height).toBeLessThan(1_025)
       await page.emulateMedia({ media: null })
       const paper = await page.pdf({ preferCSSPageSize: true, printBackground: false })
-      await Bun.write(`${SCREENSHOTS}/console-report-${language}.pdf`, paper)
+      if (SCREENSHOTS !== undefined) await Bun.write(`${SCREENSHOTS}/console-report-${language}.pdf`, paper)
       expect(paper.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
     }
   }, 60_000)

@@ -94,7 +94,7 @@ export async function readOwner(
 ): Promise<{ readonly ok: true; readonly userId: string } | Failure> {
   try {
     const who = await client.identity()
-    if (who === undefined) return failure('unauthorized', 'Nobody is signed in: points have no owner.')
+    if (who === undefined) return failure('unauthorized', 'Nobody is signed in.')
     const { userId } = who
     if (typeof userId === 'string' && USER_ID.test(userId)) return { ok: true, userId }
     return failure(

@@ -112,7 +112,9 @@ describeOnServers('reading', () => {
     new Map(await Promise.all(READING.map(async (one) => [one.path, await ask(one)] as const)))
 
   beforeAll(async () => {
-    stack = await openOwnedTestStack({ settings: { EVENT_LIMIT_ADDRESS_WRITE: '1000000' } })
+    stack = await openOwnedTestStack({
+      settings: { EVENT_LIMIT_ADDRESS_WRITE: '1000000', EVENT_LIMIT_ADMIN: '1000000' },
+    })
     userId = newPilgrimId()
     await dataOf(await checkIn(stack, userId), checkInEndpoint)
     await post(stack, 'user/sync', { user_id: userId, display_name: 'Known' })

@@ -1,6 +1,32 @@
 /** The reader's theme, and the size of the letters. Without a choice the system decides between light and dark. */
-import { effect } from '@preact/signals'
-import { displayChoice } from './display-choice.ts'
+import { effect, type ReadonlySignal, signal } from '@preact/signals'
+import { remember, remembered } from './storage.ts'
+
+interface DisplayChoice<T extends string> {
+  readonly chosen: ReadonlySignal<T>
+  choose(next: T): void
+}
+
+/** @param name of the kept value and of the root's `data-` attribute; the usual option has neither */
+function displayChoice<T extends string>(
+  name: 'theme' | 'letters',
+  options: readonly T[],
+  usual: T,
+): DisplayChoice<T> {
+  const kept = remembered(name)
+  const current = signal<T>(options.find((option) => option === kept) ?? usual)
+  effect(() => {
+    if (current.value === usual) delete document.documentElement.dataset[name]
+    else document.documentElement.dataset[name] = current.value
+  })
+  return {
+    chosen: current,
+    choose(next) {
+      current.value = next
+      remember(name, next === usual ? null : next)
+    },
+  }
+}
 
 export type Theme = 'auto' | 'light' | 'dark' | 'sun'
 export const THEMES: readonly Theme[] = ['auto', 'light', 'dark', 'sun']

@@ -2,10 +2,49 @@
  * Follows the event: asks for what has changed, more or less every twelve seconds. While nobody looks it asks once a
  * minute for a reader who waits at a station, and else not at all.
  */
-import { type Client, createClient, type EventMap, type EventMapDelta } from '#shared/client/index.ts'
-import { keep, restore } from './keep.ts'
+import {
+  type Client,
+  createClient,
+  type EventMap,
+  type EventMapDelta,
+  type EventRoute,
+} from '#shared/client/index.ts'
 import { waits } from './my-station.ts'
 import { connected, merged, news, nowMs, route, setClock, tick } from './state.ts'
+import { remember, remembered } from '../frame/storage.ts'
+
+const NAME = 'map-3'
+/** Older news tell nothing any more. */
+const LONGEST_KEPT_MS = 30 * 86_400_000
+
+interface Kept {
+  readonly news: EventMap
+  readonly route: EventRoute | null
+  /** What the service's clock was ahead of the browser's. */
+  readonly aheadMs: number
+}
+
+function keep(): void {
+  if (news.value === null) return
+  const kept: Kept = { news: news.value, route: route.value, aheadMs: nowMs.value - Date.now() }
+  remember(NAME, JSON.stringify(kept))
+}
+
+/** Shows what an earlier visit has kept. */
+function restore(): void {
+  const text = remembered(NAME)
+  if (text === null) return
+  try {
+    const kept = JSON.parse(text) as Kept
+    if (Date.now() + kept.aheadMs - Date.parse(kept.news.as_of) > LONGEST_KEPT_MS) return
+    setClock(Date.now() + kept.aheadMs)
+    route.value = kept.route
+    news.value = kept.news
+  } catch {
+    // Another release has kept something else: the next answer replaces it.
+    remember(NAME, null)
+  }
+}
 
 /** Readers ask at different moments, so that they do not all come at once. */
 const EVERY_MS = 10_000

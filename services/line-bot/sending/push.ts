@@ -4,7 +4,7 @@ import { audit } from '#shared/security/audit-log.ts'
 import type { Operator } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { PushAnswer, PushRequest, Recipients } from '#shared/contracts/messages.ts'
-import { conflict, unavailable } from '#shared/http/errors.ts'
+import { conflict, invalid, unavailable } from '#shared/http/errors.ts'
 import type { Line, Message } from '#shared/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Writer } from '#shared/bus/outbox.ts'
@@ -14,9 +14,34 @@ import type { Notice } from '#shared/schema/messages.ts'
 import { countDevices } from '../web-push/plan-deliveries.ts'
 import { selectRecipients } from './audience.ts'
 import { card, paragraph } from '../bot/flex.ts'
-import { checkImage, holdImage } from './check-image.ts'
 import { readPendingOfRecipients } from './read-pending-of-recipients.ts'
-import { type Planned, planMessage, undecided } from './plan-message.ts'
+import { planMessage, type Planned, undecided } from './plan-message.ts'
+import { screenshotKey } from '#shared/objects/pictures.ts'
+import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
+
+/** LINE, "Image message": the preview has at most 1 MB. The same address serves as picture and preview. */
+const MAX_BYTES = 1_000_000
+
+const missing = () => invalid('image_url: there is no screenshot with this name')
+
+/** @throws Refusal 400 for a screenshot of this service that is missing or larger than 1 MB */
+async function checkImage({ config, objects }: ServiceContext, url: string): Promise<void> {
+  const ours = `${config.publicUrl}/api/event/feedback-image/`
+  if (!url.startsWith(ours)) return
+  const key = screenshotKey(url.slice(ours.length))
+  const stored = key === null ? null : await objects.head(key)
+  if (stored === null) throw missing()
+  if (stored.size > MAX_BYTES)
+    throw invalid('image_url: is larger than 1 MB; LINE does not show larger pictures')
+}
+
+/**
+ * Keeps a screenshot of this service until the message that names it is stored.
+ * @throws Refusal 400 when it is deleted
+ */
+async function holdImage(tx: Writer, { config, objects }: ServiceContext, url: string): Promise<void> {
+  if (!(await holdScreenshot(tx, objects, config, url))) throw missing()
+}
 
 /**
  * Plans a push. With `dry_run` it only returns the recipients and the cost.

@@ -1,4 +1,5 @@
 /** Stores and folds a slice of pending points in one transaction. Refused points become dead letters. */
+import postgres from 'postgres'
 import { type BufferedPoint, readStamp, unpack } from '#shared/buffer/point.ts'
 import { type Database, isDatabaseUnavailable, isStatementTimeout, type Query } from '#shared/db/db.ts'
 import { ValueRefused } from '#shared/db/insert-rows.ts'
@@ -7,14 +8,32 @@ import { type BufferEpoch, countSlice } from '#shared/ledger/stored-counters.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import type { Fix } from '#shared/fold/fold.ts'
 import { personLockKey } from '#shared/pilgrims/person-lock.ts'
-import postgres from 'postgres'
 import { foldPoints } from './fold-points.ts'
-import { latestPositionChanges } from './latest-positions.ts'
-import { recordCellChanges } from './record-cell-changes.ts'
+import { latestPositionChanges, type Move } from './latest-positions.ts'
 import type { Slice } from '#shared/buffer/slice-pending-points.ts'
-import { byIdentity, withoutStoredPoints, type OwnedPoint, storePoints } from './store-points.ts'
+import { byIdentity, type OwnedPoint, storePoints, withoutStoredPoints } from './store-points.ts'
 import { writePilgrimTotals } from './write-pilgrim-totals.ts'
 import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
+import { CellChanges } from '#shared/map/cell-counts.ts'
+
+/** @param fresh points stored by this transaction */
+async function recordCellChanges(
+  tx: Query,
+  fresh: readonly OwnedPoint[],
+  moves: readonly Move[],
+  calendar: Calendar,
+): Promise<void> {
+  if (moves.length === 0) return
+  const changes = new CellChanges()
+  for (const { point } of fresh)
+    if (point.inRange) changes.addPoint(calendar.hourStart(point.recordedMs), point)
+  for (const { from, to } of moves) {
+    if (from === to) continue
+    if (from !== null) changes.removePilgrim(calendar.hourStart(from.t), from)
+    changes.addPilgrim(calendar.hourStart(to.t), to)
+  }
+  await tx`INSERT INTO cell_changes (changes) VALUES (decode(${changes.pack()}, 'base64'))`
+}
 
 /** The outcome of a slice. Each of its points is counted in exactly one field. */
 export interface SliceResult {

@@ -12,7 +12,28 @@ import { afterCheckIn, EMPTY, filterFix, type Fix, isResting } from './position-
 import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
 import { noteTrail } from './own-trail.ts'
 import { listenForSilence, SILENT_MS } from './silence.ts'
-import { keepAwake } from './wake-lock.ts'
+
+/** Asks for it now and whenever the page is shown again, until the signal aborts. @returns what gives it back */
+function keepAwake(signal: AbortSignal): () => void {
+  let lock: WakeLockSentinel | null = null
+  const ask = async (): Promise<void> => {
+    if (document.visibilityState !== 'visible' || signal.aborted) return
+    try {
+      const given = await navigator.wakeLock?.request('screen')
+      if (signal.aborted) await given?.release()
+      else lock = given ?? null
+    } catch {
+      // Refused at low battery: the screen goes dark, and the pause log says so.
+    }
+  }
+  const asked = () => void ask()
+  asked()
+  document.addEventListener('visibilitychange', asked)
+  return () => {
+    document.removeEventListener('visibilitychange', asked)
+    void lock?.release()
+  }
+}
 
 /** The pilgrim wants to record; it goes on after a reload. */
 export const recording = kept('walk-recording', false)

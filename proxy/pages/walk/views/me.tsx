@@ -3,8 +3,7 @@ import { useComputed, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Failure } from '#shared/client/index.ts'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { PageWords } from '#shared/locales/words.ts'
-import type { WalkWords } from '#shared/locales/words.ts'
+import type { PageWords, WalkWords } from '#shared/locales/words.ts'
 import { CARD_CHECKINS } from '#shared/rules/achievement.ts'
 import { Button, Segments } from '../../design/button.tsx'
 import { chooseLetters, LETTERS, letters } from '../../frame/theme.ts'
@@ -18,12 +17,49 @@ import { keep } from '../session/kept.ts'
 import { introduce } from '../session/introduce.ts'
 import { person } from '../session/person.ts'
 import { totalCheckIns } from '../session/queue.ts'
-import { client, profile, usesLine } from '../session/service.ts'
-import { Hear } from './hear.tsx'
+import { client, config, profile, usesLine } from '../session/service.ts'
 import { Install } from './install.tsx'
 import { Way } from './say.tsx'
 import { useChange } from './use-change.tsx'
 import { Notice, View } from './view.tsx'
+import {
+  canHear,
+  device,
+  hear,
+  hearError,
+  needsInstall,
+  stopHearing,
+  switching,
+} from '../notifications/web-push.ts'
+import { show } from '../route.ts'
+
+function Hear({ words }: { readonly words: WalkWords }) {
+  const said = words.hear
+  if ((config.value?.push_key ?? null) === null || (!canHear() && !needsInstall())) return null
+  const error = hearError.value
+  const on = device.value !== null
+  return (
+    <section class="card stack-2">
+      <h2>{said.title}</h2>
+      <p aria-live="polite">{on ? said.isOn : said.why}</p>
+      {error === null ? null : (
+        <Notice kind="warning">
+          {typeof error === 'string' ? said[error] : notDoneSentence(words, error)}
+        </Notice>
+      )}
+      {needsInstall() ? (
+        <>
+          <p>{said.install}</p>
+          <Button onClick={() => show('code')}>{words.recovery.remindButton}</Button>
+        </>
+      ) : (
+        <Button busy={switching.value} onClick={() => void (on ? stopHearing() : hear())}>
+          {on ? said.stop : said.start}
+        </Button>
+      )}
+    </section>
+  )
+}
 
 export interface MeProps {
   readonly words: { readonly page: PageWords; readonly walk: WalkWords }

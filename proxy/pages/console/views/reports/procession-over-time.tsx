@@ -1,9 +1,9 @@
 /** The procession hour by hour: a slider, and a button that plays it. Each hour is read once. */
-import { type Signal, useSignal } from '@preact/signals'
+import { effect, type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
-import { number } from '../../clock.ts'
+import { dayName, dayOf, minute, number } from '../../clock.ts'
 import { CrowdLegend } from '../../map/crowd-legend.tsx'
 import type { Seen } from '../../map/crowd-camera.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
@@ -11,11 +11,85 @@ import { type ProcessionPlaces, ProcessionRows } from '../../map/procession-plac
 import { absenceOf, Panel } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
-import { HourChoice, type HourChoiceProps } from './hour-choice.tsx'
 import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
-import { PrintedProcession } from './printed-procession.tsx'
 import { saveProcession } from './save-procession.ts'
 import type { Timeline } from './series.ts'
+import { isPrinting } from '../../parts/paper.ts'
+import type { Shown } from './procession-bounds.ts'
+import { drawProcession } from './procession-picture.ts'
+
+interface HourChoiceProps {
+  readonly hours: readonly string[]
+  readonly index: number
+  readonly onChoose: (index: number) => void
+}
+
+/** A day and one of its hours: the slider alone has hundreds of steps. */
+function HourChoice({ hours, index, onChoose }: HourChoiceProps) {
+  const said = words.value.reports
+  const hour = hours[index]!
+  const days = Map.groupBy(hours, dayOf)
+  const sameDay = days.get(dayOf(hour)) ?? []
+  /** The same time of another day, or the last one before it. */
+  const chooseDay = (day: string) => {
+    const ofDay = days.get(day)!
+    onChoose(hours.indexOf(ofDay.findLast((one) => minute(one) <= minute(hour)) ?? ofDay[0]!))
+  }
+  return (
+    <>
+      <select
+        aria-label={said.day}
+        value={dayOf(hour)}
+        onChange={(event) => chooseDay(event.currentTarget.value)}
+      >
+        {[...days.keys()].map((day) => (
+          <option key={day} value={day}>
+            {dayName(day)}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label={said.hour}
+        value={hour}
+        onChange={(event) => onChoose(hours.indexOf(event.currentTarget.value))}
+      >
+        {sameDay.map((one) => (
+          <option key={one} value={one}>
+            {minute(one)}
+          </option>
+        ))}
+      </select>
+    </>
+  )
+}
+
+/** Room of the map on the report's paper, in CSS pixels at its zoom. */
+const SIZE = { width: 544, height: 300 }
+
+interface Props extends Omit<Shown, 'seen'> {
+  readonly seen: () => Seen | null
+}
+
+/** The map on paper: drawn when the page is printed, in the place of the one on the screen. */
+function PrintedProcession(props: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const latest = useRef(props)
+  latest.current = props
+  useEffect(
+    () =>
+      effect(() => {
+        if (!isPrinting.value) return
+        const { cells, places, seen } = latest.current
+        const drawn = drawProcession({ cells, places, seen: seen(), near: true }, SIZE)
+        const shown = canvas.current!
+        shown.width = drawn.width
+        shown.height = drawn.height
+        shown.getContext('2d')!.drawImage(drawn, 0, 0)
+      }),
+    [],
+  )
+  return <canvas ref={canvas} class="printed-map" aria-hidden="true" />
+}
 
 /** A token has 30 calls a minute, so a picture that must be read takes longer than one that was. */
 const READ_MS = 2_500

@@ -18,16 +18,18 @@ export function repeatedReportTests(stack: TestStack): void {
   test('a report that is sent again with its id, also at the same time, is stored once', async () => {
     const report_id = crypto.randomUUID()
     const category = `again-${report_id}`
-    const [first, ...others] = await Promise.all(
+    const [first, ...repeated] = await Promise.all(
       Array.from({ length: 5 }, () => submit({ report_id, category })),
     )
-    for (const answer of others) expect(answer).toEqual(first!)
+    for (const answer of repeated) expect(answer).toEqual(first!)
     const fixing = { ...json({ status: 'fixing' }, admin('manager')), method: 'PATCH' }
     await dataOf(await stack.fetch(`${PATH}/${first!.id}`, fixing), updateFeedbackEndpoint)
     expect(await submit({ report_id, category })).toEqual({ id: first!.id, status: 'fixing' })
     const listed = await dataOf(await stack.fetch(`${PATH}?category=${category}`), listFeedbackEndpoint)
     expect(listed.items).toHaveLength(1)
     expect((await submit({ category })).id).not.toBe((await submit({ category })).id)
+    const others = await send({ report_id, category, description: 'No bread' })
+    expect(await sentenceOf(others, 409, 'conflict')).toContain('report_id')
     const refused = await send({ report_id: 'x', category })
     expect(await sentenceOf(refused, 400, 'invalid-request')).toContain('report_id')
   })

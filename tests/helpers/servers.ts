@@ -46,7 +46,9 @@ function isFree(port: number): boolean {
 const LOCALE = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
 
 /** PostgreSQL with fsync on, without a password for `postgres`; its URL names the database `postgres`. */
-export async function startPostgres(options: { args?: readonly string[] } = {}): Promise<Server> {
+export async function startPostgres(
+  options: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
+): Promise<Server> {
   // Postgres refuses to run as root; its packages bring a user of this name.
   const user = process.getuid?.() === 0 ? 'postgres' : undefined
   const bin = dirname(realpathSync(commandPath('initdb')))
@@ -64,6 +66,9 @@ export async function startPostgres(options: { args?: readonly string[] } = {}):
   return startServer({
     name: 'postgres',
     command: [
+      // Set by `env`, after the user has changed: what they preload must not begin as root.
+      'env',
+      ...Object.entries(options.env ?? {}).map(([name, value]) => `${name}=${value}`),
       join(bin, 'postgres'),
       '-D',
       data,

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { Writer } from '#shared/bus/outbox.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { type FeedbackRequest, FeedbackStatus } from '#shared/contracts/feedback.ts'
-import { invalid } from '#shared/http/errors.ts'
+import { conflict, invalid } from '#shared/http/errors.ts'
 import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
 import { feedback } from '#shared/schema/feedback.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
@@ -15,17 +15,18 @@ interface Stored {
 
 /**
  * Stores an item, and creates the pilgrim if necessary. A report whose id is known is answered as it is stored.
- * @throws Refusal 400 for a screenshot that was deleted, because nothing has named it for long
+ * @throws Refusal 400 for a screenshot that was deleted, because nothing has named it for long; 409 for other words under
+ *   the id of a stored report
  */
 export async function submitFeedback(
   { db, now, objects, config }: Pick<ServiceContext, 'db' | 'now' | 'objects' | 'config'>,
   request: FeedbackRequest,
 ): Promise<Stored> {
-  const { user_id: userId, report_id: reportId = null, category, description } = request
+  const { user_id: userId, report_id: reportId, category, description } = request
   const at = new Date(now())
   return db.orm.transaction(async (tx) => {
     if (userId !== undefined) await ensurePilgrim(tx, userId, at.getTime())
-    const known = await findReport(tx, reportId)
+    const known = await findReport(tx, request)
     if (known !== null) return known
     const url = request.screenshot_url
     if (url !== null && !(await holdScreenshot(tx, objects, config, url)))
@@ -48,16 +49,19 @@ export async function submitFeedback(
       .onConflictDoNothing({ target: feedback.reportId })
       .returning({ id: feedback.id })
     // Without a row, the same report was being stored at this moment.
-    return row === undefined ? (await findReport(tx, reportId))! : { id: row.id, status: 'new' }
+    return row === undefined ? (await findReport(tx, request))! : { id: row.id, status: 'new' }
   })
 }
 
-/** A report that has arrived before; null: none has this id. */
-async function findReport(tx: Writer, reportId: string | null): Promise<Stored | null> {
-  if (reportId === null) return null
-  const [row] = await tx
-    .select({ id: feedback.id, status: feedback.status })
-    .from(feedback)
-    .where(eq(feedback.reportId, reportId))
-  return row === undefined ? null : { id: row.id, status: FeedbackStatus.parse(row.status) }
+/** The report, if it has arrived before. @throws Refusal 409 when other words were stored under its id */
+async function findReport(
+  tx: Writer,
+  { report_id: reportId, category, description }: FeedbackRequest,
+): Promise<Stored | null> {
+  if (!reportId) return null
+  const [row] = await tx.select().from(feedback).where(eq(feedback.reportId, reportId))
+  if (row === undefined) return null
+  if (row.category !== category || row.description !== description)
+    throw conflict('report_id: another report was stored with this id. Send this one with a new id.')
+  return { id: row.id, status: FeedbackStatus.parse(row.status) }
 }

@@ -3,8 +3,8 @@
  * (its allocator reads the time before the library is ready), so its clock cannot be set.
  */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Environment } from '#shared/config/config.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 
 /** Time until a change takes effect: the library reads its file once a second. */
@@ -12,7 +12,7 @@ export const CLOCK_NOTICED_MS = 1_500
 
 export interface Clocks {
   /** Settings of a process that uses this clock. */
-  env(name: string): Environment
+  env(name: string): Record<string, string>
   /** Sets a clock's offset from the machine's clock. */
   set(name: string, offsetS: number): void
   /** To be called when all processes that use them have ended. */
@@ -46,6 +46,8 @@ export async function openClocks(): Promise<Clocks | null> {
     return null
   }
   const dir = await newDirectory('clocks')
+  // Postgres may run as another user.
+  await chmod(dir, 0o755)
   const fileOf = (name: string) => join(dir, name)
   const set = (name: string, offsetS: number) =>
     writeFileSync(fileOf(name), `${offsetS < 0 ? '' : '+'}${offsetS}\n`, { mode: 0o644 })

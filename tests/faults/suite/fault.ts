@@ -13,6 +13,8 @@ export interface Fault {
   readonly possible?: (system: TestSystem) => boolean
   /** Waits, before the requests begin, for what the fault needs. */
   readonly before?: (system: TestSystem) => Promise<unknown>
+  /** How long `strike` takes at least; the requests go on meanwhile. */
+  readonly strikeMs?: number
   /** Breaks something, for a while. @param prefix of the pilgrims' ids */
   strike(system: TestSystem, prefix: string): Promise<void> | void
   /** Repairs what a supervisor or an administrator repairs; the service itself recovers without help. */
@@ -21,6 +23,8 @@ export interface Fault {
   readonly after?: (system: TestSystem, recorded: RecordedRequests) => Promise<void>
   /** Whether the store itself loses data: points may then be missing, and must be counted as lost. */
   readonly loses?: boolean
+  /** Text of an answer 400 that is right while it lasts: the phone keeps what it asked, and asks again. */
+  readonly mayRefuse?: RegExp
   /** Points that the database refuses because of it. */
   readonly deadLetters?: number
 }

@@ -33,21 +33,53 @@ const cutting = (link: Link, condition: LinkCondition, short = false): Fault => 
   mend: (system) => system.link(link).set({ kind: 'clear' }),
 })
 
+const MINUTE_S = 60
+const HOUR_S = 3_600
 const DAY_S = 86_400
 
-const turning = (part: Part, offsetS: number): Fault => ({
-  name: `clock of ${part} ${offsetS > 0 ? '+' : '−'}${Math.abs(offsetS) / 60} min`,
+const setClock = async ({ clocks }: TestSystem, part: Part, offsetS: number): Promise<void> => {
+  clocks!.set(part, offsetS)
+  await Bun.sleep(CLOCK_NOTICED_MS)
+}
+
+/** The clock jumps while the part runs, each time from one of these offsets to the next. */
+const jumping = (part: Part): Fault => {
+  const offsetsS = [6 * MINUTE_S, -6 * MINUTE_S, HOUR_S, -HOUR_S, DAY_S, -DAY_S]
+  return {
+    name: `clock of ${part} jumps up to a day ahead and behind`,
+    group: 'clock',
+    possible: (system) => system.clocks !== null,
+    // Phones are up to ten hours ahead: seen from the day before, more than 24.
+    mayRefuse: /lies more than 24 hours ahead/,
+    strikeMs: offsetsS.length * CLOCK_NOTICED_MS,
+    async strike(system) {
+      for (const offsetS of offsetsS) await setClock(system, part, offsetS)
+    },
+    mend: (system) => setClock(system, part, 0),
+  }
+}
+
+/** The clock passes midnight while the part runs, and is set back to the day before afterwards. */
+const passing = (part: Part, midnight: string, hourUtc: number): Fault => ({
+  name: `clock of ${part} passes midnight ${midnight}`,
   group: 'clock',
   possible: (system) => system.clocks !== null,
-  async strike(system) {
-    system.clocks!.set(part, offsetS)
-    await Bun.sleep(CLOCK_NOTICED_MS)
+  strike(system) {
+    const untilS = (hourUtc * HOUR_S - ((Date.now() / 1_000) % DAY_S) + DAY_S) % DAY_S
+    return setClock(system, part, Math.floor(untilS) - 3)
   },
-  async mend(system) {
-    system.clocks!.set(part, 0)
-    await Bun.sleep(CLOCK_NOTICED_MS)
-  },
+  mend: (system) => setClock(system, part, 0),
 })
+
+const CLOCKS: readonly Part[] = [
+  'tracking-2',
+  'survey-profile',
+  'feedback-media',
+  'admin',
+  'line-bot',
+  'scheduler',
+  'postgres',
+]
 
 const fullDiskOfRedis: Fault = {
   name: 'full disk under redis',
@@ -175,16 +207,11 @@ export const FAULTS: readonly Fault[] = [
   cutting('survey-profile→postgres', { kind: 'torn' }),
   cutting('line-bot→postgres', { kind: 'silent' }),
   cutting('line-bot→nats', { kind: 'torn' }),
-  turning('tracking-2', 3_600),
-  turning('scheduler', 3_600),
-  turning('scheduler', -3_600),
-  turning('line-bot', 3_600),
-  ...(['tracking-2', 'scheduler', 'admin', 'survey-profile', 'line-bot'] as const).map((part) =>
-    turning(part, -360),
-  ),
-  turning('tracking-2', DAY_S),
-  turning('scheduler', DAY_S),
-  turning('scheduler', -DAY_S),
+  ...CLOCKS.map(jumping),
+  ...(['tracking-2', 'scheduler'] as const).flatMap((part) => [
+    passing(part, 'in Taipei', 16),
+    passing(part, 'UTC', 24),
+  ]),
   redisAtItsLimit,
   redisAtItsLimitBesideJournals,
   replicaRemoved,

@@ -59,10 +59,10 @@ export async function runFault(
   seed: number,
   timing: Timing,
 ): Promise<Outcome> {
-  const recorded = new RecordedRequests(`b${String(index).padStart(3, '0')}`)
+  const recorded = new RecordedRequests(`b${String(index).padStart(3, '0')}`, fault.mayRefuse)
   const own = seedOf(seed, fault.name)
   const holdMs = fault.group === 'freeze' ? timing.freezeMs : timing.holdMs
-  const forMs = 2 * timing.calmMs + holdMs
+  const forMs = 2 * timing.calmMs + holdMs + (fault.strikeMs ?? 0)
   const logs = watchLogs(system)
   await fault.before?.(system)
   const lostBefore = await lostByLedger(system)

@@ -88,7 +88,7 @@ async function openParts(
     await openClocks(),
   ]
   opening.defer(() => clocks?.close())
-  const stores = await startStores(opening, redisDisk)
+  const stores = await startStores(opening, redisDisk, clocks)
   const line = startLineServer()
   opening.defer(() => line.stop())
   const links = new Map<string, TcpProxy>()
@@ -130,13 +130,14 @@ async function openParts(
 async function startStores(
   opening: AsyncDisposableStack,
   disk: SmallDisk | null,
+  clocks: Clocks | null,
 ): Promise<Record<Store, Server>> {
   const dir = disk === null ? await newDirectory('redis') : join(disk.dir, 'redis')
   await mkdir(dir, { recursive: true })
   // Redis rewrites its append-only file long before the file fills the small disk.
   const args = ['--auto-aof-rewrite-min-size', '16mb']
   return {
-    postgres: opening.use(await startPostgres()),
+    postgres: opening.use(await startPostgres({ env: clocks?.env('postgres') ?? {} })),
     redis: opening.use(await startRedis({ dir, args })),
     nats: opening.use(await startNats()),
   }

@@ -26,6 +26,7 @@ import {
   fillPending,
   fillPositions,
   fillStored,
+  longestStallMs,
   pointsEach,
   type Size,
   walkerId,
@@ -156,14 +157,6 @@ const PARTS: readonly Part[] = [
   },
 ]
 
-/** Longest stall of a process's event loop since the last question, in milliseconds. */
-async function stallMs({ url }: Server): Promise<number> {
-  const page = await (await fetch(`${url}/metrics`)).text()
-  const seconds = /^event_loop_stall_seconds(?:{.*})? ([\d.e+-]+)$/m.exec(page)?.[1]
-  if (seconds === undefined) throw new Error('the process does not tell its longest stall')
-  return Number(seconds) * 1_000
-}
-
 /** The kernel's highest mark of a process's memory; `reset` sets it to what is used now. */
 const peakMb = ({ pid }: Server): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_000
@@ -178,11 +171,11 @@ interface Measured extends Pick<Part, 'title' | 'bounds'> {
 async function measure({ title, bounds, process, run }: Part, stack: RealTestStack): Promise<Measured> {
   const server = process(stack)
   resetPeak(server)
-  await stallMs(server)
+  await longestStallMs(server)
   const startedMs = performance.now()
   const own = await run(stack)
   const seconds = own ?? (performance.now() - startedMs) / 1_000
-  return { title, bounds, seconds, peakMb: peakMb(server), stallMs: await stallMs(server) }
+  return { title, bounds, seconds, peakMb: peakMb(server), stallMs: await longestStallMs(server) }
 }
 
 /** A tracking process that starts beside the journal of one that has died: until it is ready, and until all is in Redis. */
@@ -207,7 +200,7 @@ async function measureRestart(stack: RealTestStack): Promise<Measured[]> {
       what: 'all journaled check-ins to be in the buffer',
     },
   )
-  const [memory, stall] = [peakMb(server), await stallMs(server)]
+  const [memory, stall] = [peakMb(server), await longestStallMs(server)]
   return [
     {
       title: `${title}: until the first check-in is answered`,
@@ -232,7 +225,7 @@ async function measureOutbox(stack: RealTestStack, databaseUrl: string): Promise
   try {
     const server = stack.service('line-bot')
     resetPeak(server)
-    await stallMs(server)
+    await longestStallMs(server)
     const statements = async () => {
       const [row] = await db.sql<[{ ms: number }]>`
         SELECT coalesce(max(max_exec_time), 0)::float8 AS ms FROM pg_stat_statements WHERE query LIKE '%"outbox"%select%handled%' OR query LIKE '%from "outbox"%'`
@@ -245,7 +238,7 @@ async function measureOutbox(stack: RealTestStack, databaseUrl: string): Promise
       bounds: { seconds: 0.05, peakMb: 400, stallMs: 50 },
       seconds: (await statements()) / 1_000,
       peakMb: peakMb(server),
-      stallMs: await stallMs(server),
+      stallMs: await longestStallMs(server),
     }
   } finally {
     await db.close()

@@ -10,6 +10,7 @@ import { clusters, coldProfile, liveMap, warmProfile } from './reading.ts'
 import { mapRedraw } from './redraw.ts'
 import { scaling } from './scaling.ts'
 import { memoryOfEmbedded, memoryOfService, startOfEmbedded, startOfService } from './start.ts'
+import { stall } from './stall.ts'
 import { trackSync } from './track-sync.ts'
 import { viewersBytes, viewersCpu } from './viewers.ts'
 
@@ -28,6 +29,7 @@ export const ROWS: readonly Row[] = [
   viewersBytes,
   viewersCpu,
   mapRedraw,
+  stall,
   consoleMap,
   consoleHours,
   consoleStreams,

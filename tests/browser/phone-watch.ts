@@ -47,8 +47,8 @@ export const look = (page: Page, visibilityState: 'hidden' | 'visible'): Promise
   page.evaluate(async (state) => {
     Object.defineProperty(document, 'visibilityState', { get: () => state, configurable: true })
     // The browser takes the lock back when nobody looks.
-    const { asked } = globalThis as unknown as { asked?: { locks: WakeLockSentinel[] } }
-    if (state === 'hidden') await Promise.all(asked?.locks.map((lock) => lock.release()) ?? [])
+    const { asked } = globalThis as unknown as { asked?: { locks?: WakeLockSentinel[] } }
+    if (state === 'hidden') await Promise.all(asked?.locks?.map((lock) => lock.release()) ?? [])
     document.dispatchEvent(new Event('visibilitychange'))
   }, visibilityState)
 

@@ -1,9 +1,10 @@
 /**
- * A recorded walk of two hours in simulated time, with dead zones, reloads, a crash, a pause, two windows, a service that
- * is killed and a new release: it ends with exactly the kilometres of a plain replay, and with every check-in once.
+ * A recorded walk in simulated time, with dead zones, reloads, a crash, a pause, two windows, a service that is killed
+ * and a new release: it ends with exactly the kilometres of a plain replay, and with every check-in once.
  */
 import { expect } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
+import { MAX_ACCURACY_M } from '#proxy/pages/walk/recording/position-filter.ts'
 import { ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -11,16 +12,43 @@ import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { newPilgrimId, setStatus } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import recorded from './recorded-walk.json'
-import { checkInButton, storedOf, waitingOf, type walkApp, worksOffline } from './walk-harness.ts'
+import { checkInButton, storedOf, waitingOf, type WalkApp, worksOffline } from './walk-harness.ts'
 import { type Fix, isThrough, takenOn, watchFixes } from './walk-positions.ts'
 import { releaseAgain } from './walk-release.ts'
 
 export const TWO_HOURS_MS = 120_000
+type Position = readonly [lat: number, lng: number, s: number]
 /** Latitude, longitude, and seconds since the start: the first two hours of a walk in Istria. */
-const WALK = recorded as unknown as readonly (readonly [lat: number, lng: number, s: number])[]
+export const WALK = recorded as unknown as readonly Position[]
 
-/** By the simulated clock the walk begins three hours ago. */
-const START_MS = Math.floor((Date.now() - 3 * 3_600_000) / 1_000) * 1_000
+/** Whole seconds, so many hours ago. */
+export const hoursAgo = (hours: number): number =>
+  Math.floor((Date.now() - hours * 3_600_000) / 1_000) * 1_000
+
+/** The phone of somebody who walks. */
+export interface WalkingPhone {
+  readonly app: WalkApp
+  readonly context: BrowserContext
+  readonly userId: string
+  /** The page that is in front. */
+  page: Page
+  /** Opens the app in another page, which is in front from then on. */
+  readonly reopen: () => Promise<void>
+}
+
+/** What is walked, and what happens on the way. */
+export interface Day {
+  readonly positions: readonly Position[]
+  /** By the simulated clock. */
+  readonly startMs: number
+  /** The positions at which the pilgrim checks in. */
+  readonly checkIns: ReadonlySet<number>
+  readonly isDead: (i: number) => boolean
+  /** Accuracy of a position, in metres. Null: the app gets none, or can keep none. */
+  readonly accuracy: (i: number) => number | null
+  /** Called before a position. */
+  readonly happen: (i: number, phone: WalkingPhone) => Promise<unknown>
+}
 
 const DEAD_ZONES = [
   [20, 35],
@@ -30,8 +58,62 @@ const DEAD_ZONES = [
   [150, 165],
   [195, 205],
 ] as const
-const CHECK_INS = new Set([5, 25, 40, 70, 90, 135, 160, 175, 187, 225])
-const isDead = (i: number): boolean => DEAD_ZONES.some(([from, to]) => i >= from && i < to)
+
+const become = async ({ stack }: WalkApp, status: object): Promise<void> =>
+  expect((await setStatus(stack, status)).status).toBe(200)
+
+/** What may happen to a phone, and to what it sends to. */
+export const EVENTS = {
+  reload: ({ page }) => page.reload(),
+  /** Two windows; the one that records is closed. */
+  async anotherWindow(phone) {
+    const first = phone.page
+    await phone.reopen()
+    await first.close()
+  },
+  async crash(phone) {
+    const { page } = phone
+    const crashed = page.waitForEvent('crash')
+    void page.goto('chrome://crash').catch(() => undefined)
+    await crashed
+    await page.close()
+    await phone.reopen()
+  },
+  pause: ({ app }) => become(app, { status: 'paused', message: 'Thunder' }),
+  resume: ({ app }) => become(app, { status: 'active' }),
+  killTracking: ({ app }) => app.stack.service('tracking').stop('SIGKILL'),
+  restartTracking: ({ app }) => app.stack.service('tracking').restart(),
+  async release({ app, page }) {
+    await releaseAgain(app.stack)
+    await page.evaluate(async () => (await navigator.serviceWorker.getRegistration())?.update())
+    await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Use it now' }).click()])
+    await page.locator('[data-resting]').waitFor()
+  },
+} satisfies Record<string, (phone: WalkingPhone) => Promise<unknown>>
+
+const HAPPENING: Readonly<Record<number, keyof typeof EVENTS>> = {
+  45: 'reload',
+  60: 'anotherWindow',
+  85: 'reload',
+  100: 'crash',
+  130: 'pause',
+  145: 'resume',
+  170: 'killTracking',
+  180: 'restartTracking',
+  185: 'release',
+}
+
+const TWO_HOURS: Day = {
+  positions: WALK,
+  startMs: hoursAgo(3),
+  checkIns: new Set([5, 25, 40, 70, 90, 135, 160, 175, 187, 225]),
+  isDead: (i) => DEAD_ZONES.some(([from, to]) => i >= from && i < to),
+  accuracy: () => 8,
+  happen: async (i, phone) => {
+    const name = HAPPENING[i]
+    if (name !== undefined) await EVENTS[name](phone)
+  },
+}
 
 /** The simulated time, and whether the phone is in a dead zone. */
 export interface Surroundings {
@@ -51,11 +133,22 @@ export interface Walker {
   readonly proof: (userId: string) => Promise<Record<string, string>>
 }
 
-type App = ReturnType<typeof walkApp>
+/** A time without positions, by the app's own log. */
+interface Gap {
+  readonly cause: string
+  readonly from: number
+  readonly to: number
+}
 
-/** Walks. @returns the positions that the browser gave to the app, and whose they are */
-async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; userId: string }> {
-  const startMs = START_MS
+/** What the browser gave to the app, what the app says it has not recorded, and whose walk it is. */
+interface Walked {
+  readonly fixes: readonly Fix[]
+  readonly gaps: readonly Gap[]
+  readonly userId: string
+}
+
+async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
+  const { positions, startMs, checkIns, isDead } = day
   const installedMs = Date.now()
   let nowMs = 0
   let offline = false
@@ -63,10 +156,9 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
     nowMs: () => (nowMs === 0 ? startMs + Date.now() - installedMs : nowMs),
     offline: () => offline,
   }
-  await using phone = await app.newPhone({
-    geolocation: { latitude: WALK[0]![0], longitude: WALK[0]![1], accuracy: 8 },
-  })
-  const { context } = phone
+  const placeOf = ([latitude, longitude]: Position, accuracy: number) => ({ latitude, longitude, accuracy })
+  await using opened = await app.newPhone({ geolocation: placeOf(positions[0]!, 8) })
+  const { context } = opened
   const fixes = await watchFixes(context)
   await walker.prepare?.(context, around)
   // The service's clock is the simulated one, too: the page's own, which runs ahead of this process while it is moved.
@@ -79,81 +171,60 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
     return route.fulfill({ json: { ok, data: { ...data, as_of: new Date(asOfMs).toISOString() } } })
   })
   await context.clock.install({ time: startMs })
-  let page: Page = phone.page
-  await page.goto(app.address('?lang=en'))
-  const userId = await walker.begin(page)
-  await worksOffline(page)
-  await page.getByRole('button', { name: 'Start recording' }).click()
-  const pausedMs = (await page.evaluate(() => Date.now())) + 5_000
+  await opened.page.goto(app.address('?lang=en'))
+  const userId = await walker.begin(opened.page)
+  await worksOffline(opened.page)
+  await opened.page.getByRole('button', { name: 'Start recording' }).click()
+  const pausedMs = (await opened.page.evaluate(() => Date.now())) + 5_000
   await context.clock.pauseAt(pausedMs)
   nowMs = pausedMs
 
-  const reopen = async (): Promise<void> => {
-    page = await context.newPage()
-    await page.goto(app.address('?lang=en'))
-    await page.locator('[data-resting]').waitFor()
-  }
-  const become = async (status: object) => expect((await setStatus(app.stack, status)).status).toBe(200)
-  const happen: Record<number, () => Promise<unknown>> = {
-    45: () => page.reload(),
-    // Two windows; the one that records is closed.
-    60: async () => {
-      const first = page
-      await reopen()
-      await first.close()
-    },
-    85: () => page.reload(),
-    100: async () => {
-      const crashed = page.waitForEvent('crash')
-      void page.goto('chrome://crash').catch(() => undefined)
-      await crashed
-      await page.close()
-      await reopen()
-    },
-    130: () => become({ status: 'paused', message: 'Thunder' }),
-    145: () => become({ status: 'active' }),
-    170: () => app.stack.service('tracking').stop('SIGKILL'),
-    180: () => app.stack.service('tracking').restart(),
-    185: async () => {
-      await releaseAgain(app.stack)
-      await page.evaluate(async () => (await navigator.serviceWorker.getRegistration())?.update())
-      await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Use it now' }).click()])
-      await page.locator('[data-resting]').waitFor()
+  const phone: WalkingPhone = {
+    app,
+    context,
+    userId,
+    page: opened.page,
+    async reopen() {
+      phone.page = await context.newPage()
+      await phone.page.goto(app.address('?lang=en'))
+      await phone.page.locator('[data-resting]').waitFor()
     },
   }
   const goOn = async (i: number): Promise<void> => {
-    const [lat, lng, s] = WALK[i]!
-    await happen[i]?.()
+    const [lat, lng, s] = positions[i]!
+    await day.happen(i, phone)
     if (isDead(i) !== offline) await context.setOffline((offline = isDead(i)))
-    await walker.onPosition?.(i, page)
+    await walker.onPosition?.(i, phone.page)
     const t = Math.max(startMs + 6_000 + s * 1_000, nowMs + 1)
     await context.clock.runFor(t - nowMs)
     nowMs = t
+    const accuracy = day.accuracy(i)
+    if (accuracy === null) return
     const before = fixes.length
-    await context.setGeolocation({ latitude: lat, longitude: lng, accuracy: 8 })
-    await until(
-      async () => {
-        const taken = await takenOn(page)
-        const isHere = fixes.slice(before).some((fix) => fix.lat === lat && fix.lng === lng)
-        return (isHere || taken.rests) && isThrough(taken, fixes.at(-1)!)
-      },
-      { timeoutMs: 10_000, everyMs: 5, what: `position ${i} of the walk` },
-    )
-    if (CHECK_INS.has(i)) {
-      await checkInButton(page).click()
-      await page.locator('[data-state]').waitFor()
+    await context.setGeolocation(placeOf(positions[i]!, accuracy))
+    const isHere = () => fixes.slice(before).some((fix) => fix.lat === lat && fix.lng === lng)
+    const isTaken = async () => {
+      if (accuracy > MAX_ACCURACY_M) return isHere()
+      const taken = await takenOn(phone.page)
+      return (isHere() || taken.rests) && isThrough(taken, fixes.at(-1)!)
+    }
+    await until(isTaken, { timeoutMs: 10_000, everyMs: 5, what: `position ${i} of the walk` })
+    if (checkIns.has(i)) {
+      await checkInButton(phone.page).click()
+      await phone.page.locator('[data-state]').waitFor()
       // The next one is another instant.
       await context.clock.runFor(1)
       nowMs++
     }
   }
-  for (const i of WALK.keys())
+  for (const i of positions.keys())
     await goOn(i).catch(async (cause: Error) => {
-      const seen = await page
+      const seen = await phone.page
         .evaluate(() => `${location.href} ${document.body.innerText}`)
         .catch((error: Error) => error.message)
       throw new Error(`position ${i}: ${cause.message}; seen: ${seen}`, { cause })
     })
+  const { page } = phone
   let said = ''
   await until(
     async () => {
@@ -161,7 +232,7 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
       nowMs += 5_000
       const waits = await waitingOf(page)
       const { checkins } = await profileOf(app.stack, userId)
-      if (waits === 0 && checkins === CHECK_INS.size) return true
+      if (waits === 0 && checkins === checkIns.size) return true
       said = `${checkins} check-ins are counted; ${await page.locator('.status').textContent()} ${(await page.locator('[data-waiting]').allTextContents()).join()}`
       return false
     },
@@ -175,12 +246,19 @@ async function walk(app: App, walker: Walker): Promise<{ fixes: readonly Fix[]; 
     return (await storedOf(page)) === 0
   }
   await until(isSent, { timeoutMs: 30_000, everyMs: 50, what: 'the last points to be sent' })
-  return { fixes, userId }
+  const { pauses: gaps } = await page.evaluate(
+    () => JSON.parse(localStorage.getItem('event-walk-pauses')!) as { pauses: Gap[] },
+  )
+  return { fixes, gaps, userId }
 }
 
-/** Walks for two hours, and expects what a plain phone would have counted that sends everything when it is over. */
-export async function walkTwoHours(app: App, walker: Walker): Promise<void> {
-  const { fixes, userId } = await walk(app, walker)
+/**
+ * Walks, and expects what a plain phone would have counted that sends everything when it is over: without rough
+ * positions, and without what the app itself says it has not recorded.
+ */
+export async function walkAndCompare(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
+  const walked = await walk(app, walker, day)
+  const { fixes, gaps, userId } = walked
   const post = async (path: string, body: { user_id: string; [field: string]: unknown }) =>
     app.stack.fetch(`/api/event/${path}`, {
       method: 'POST',
@@ -191,17 +269,32 @@ export async function walkTwoHours(app: App, walker: Walker): Promise<void> {
   const plain = newPilgrimId()
   for (const { t, lat, lng } of own.checkins)
     await dataOf(await post('checkin', { user_id: plain, lat, lng, timestamp: t }), checkInEndpoint)
-  const points = fixes.map(({ t, lat, lng }) => ({ lat, lng, timestamp: t }))
+  const points = fixes
+    .filter(
+      ({ t, accuracy }) => accuracy <= MAX_ACCURACY_M && !gaps.some(({ from, to }) => t > from && t < to),
+    )
+    .map(({ t, lat, lng }) => ({ lat, lng, timestamp: t }))
   await dataOf(await post('track/sync', { user_id: plain, points }), trackSyncEndpoint)
   const [mine, theirs] = [await profileOf(app.stack, userId), await profileOf(app.stack, plain)]
   expect(mine.km).toBeGreaterThan(2)
   expect(mine.km).toBe(theirs.km)
-  expect(mine.checkins).toBe(CHECK_INS.size)
+  expect(mine.checkins).toBe(day.checkIns.size)
   expect(mine.carbon_kg).toBe(theirs.carbon_kg)
+  return walked
+}
+
+/** Walks for two hours. */
+export async function walkTwoHours(app: WalkApp, walker: Walker): Promise<void> {
+  const { userId } = await walkAndCompare(app, walker, TWO_HOURS)
   // Few positions of the recording were missed, so the file itself gives nearly the same.
   const file = newPilgrimId()
-  const track = WALK.map(([lat, lng, s]) => ({ lat, lng, timestamp: START_MS + s * 1_000 }))
-  await dataOf(await post('track/sync', { user_id: file, points: track }), trackSyncEndpoint)
-  const { km } = await profileOf(app.stack, file)
-  expect(Math.abs(mine.km - km) / km).toBeLessThan(0.02)
+  const points = WALK.map(([lat, lng, s]) => ({ lat, lng, timestamp: TWO_HOURS.startMs + s * 1_000 }))
+  const sent = await app.stack.fetch('/api/event/track/sync', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...(await walker.proof(file)) },
+    body: JSON.stringify({ user_id: file, points }),
+  })
+  await dataOf(sent, trackSyncEndpoint)
+  const [{ km: mine }, { km }] = [await profileOf(app.stack, userId), await profileOf(app.stack, file)]
+  expect(Math.abs(mine - km) / km).toBeLessThan(0.02)
 }

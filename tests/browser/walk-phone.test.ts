@@ -7,6 +7,7 @@ import { admin } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { askedOf, look, holdConfig, newRecorder, north } from './phone-watch.ts'
+import { fillUp } from './phone-storage.ts'
 import { testRest } from './walk-rest.suite.ts'
 import { checkInButton, walkApp } from './walk-harness.ts'
 import { type NextRelease, openNextRelease } from './walk-release.ts'
@@ -110,33 +111,14 @@ describeOnServers('the phone', () => {
       const { page, context, move, arrive } = phone
       await move(31_000)
       await arrive(40)
-      const full = (isFull: boolean) =>
-        page.evaluate((isFull) => {
-          const stored = IDBObjectStore.prototype as { add: unknown; put: unknown; held?: [unknown, unknown] }
-          const local = Storage.prototype as { setItem: unknown; held?: unknown }
-          stored.held ??= [stored.add, stored.put]
-          local.held ??= local.setItem
-          const refuse = () => {
-            throw new DOMException('full', 'QuotaExceededError')
-          }
-          const original = local.held as (key: string, value: string) => void
-          ;[stored.add, stored.put] = isFull ? [refuse, refuse] : stored.held
-          // What is set aside has no room; the app's few settings are overwritten in place.
-          local.setItem = isFull
-            ? function (this: Storage, key: string, value: string) {
-                if (value.includes('"lat"') && !key.includes('filter')) refuse()
-                original.call(this, key, value)
-              }
-            : original
-        }, isFull)
-      await full(true)
+      await fillUp(page, true)
       for (const metres of [100, 200, 300]) {
         await context.setGeolocation(north(metres))
         await move(MINUTE)
       }
       await page.getByText('This browser keeps nothing.').waitFor()
       await page.getByText('Your way is not being recorded.').waitFor()
-      await full(false)
+      await fillUp(page, false)
       await arrive(440)
       await page.waitForFunction(
         () => localStorage.getItem('event-walk-pauses')?.includes('"cause":"storage"}]') === true,

@@ -6,6 +6,8 @@ export interface Fix {
   readonly t: number
   readonly lat: number
   readonly lng: number
+  /** Metres. */
+  readonly accuracy: number
 }
 
 /** Every position that the browser gave to the app, as it gave it. Each page counts the ones that it still waits for. */
@@ -17,8 +19,8 @@ export async function watchFixes(context: BrowserContext): Promise<Fix[]> {
     const noted =
       (then: PositionCallback): PositionCallback =>
       (position) => {
-        const { latitude: lat, longitude: lng } = position.coords
-        noteFix({ t: Date.now(), lat, lng })
+        const { latitude: lat, longitude: lng, accuracy } = position.coords
+        noteFix({ t: Date.now(), lat, lng, accuracy })
         then(position)
       }
     const { geolocation } = navigator
@@ -71,5 +73,5 @@ export const takenOn = (page: Page): Promise<Taken> =>
  * The phone is through with a position: it is on the device, or it is one of those that are left out. A page that ends
  * earlier may lose it, and how many it misses at rest would depend on how busy the machine is.
  */
-export const isThrough = ({ lastMs, keptMs, doubtedMs, asks }: Taken, { t }: Fix): boolean =>
+export const isThrough = ({ lastMs, keptMs, doubtedMs, asks }: Taken, { t }: Pick<Fix, 't'>): boolean =>
   !asks && lastMs >= t && (t - keptMs < MIN_ELAPSED_MS || doubtedMs >= t)

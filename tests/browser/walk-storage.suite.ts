@@ -3,53 +3,10 @@ import { expect, test } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { until } from '#tests/helpers/wait.ts'
+import { breakable, closeConnections, setFault } from './phone-storage.ts'
 import { checkInButton, firstMinute, userIdOf, waitingOf, type WalkApp } from './walk-harness.ts'
 
 const TEST_MS = 60_000
-
-/** How the database fails. `refused`: whatever is asked; `silent`: opening is never answered. */
-type Fault = 'refused' | 'silent' | null
-
-interface Broken {
-  fault: Fault
-  readonly connections: IDBDatabase[]
-}
-
-/** Lets a test break the database of a page. */
-const breakable = (context: BrowserContext, fault: Fault = null): Promise<unknown> =>
-  context.addInitScript((first) => {
-    const broken: Broken = { fault: first, connections: [] }
-    const { open } = IDBFactory.prototype
-    const { transaction } = IDBDatabase.prototype
-    IDBFactory.prototype.open = function (...given) {
-      if (broken.fault === 'silent') return new EventTarget() as IDBOpenDBRequest
-      if (broken.fault === 'refused') throw new DOMException('Connection to the server lost', 'UnknownError')
-      const opening = open.apply(this, given)
-      opening.addEventListener('success', () => broken.connections.push(opening.result))
-      return opening
-    }
-    IDBDatabase.prototype.transaction = function (...given) {
-      if (broken.fault !== null) throw new DOMException('Connection to the server lost', 'UnknownError')
-      return transaction.apply(this, given)
-    }
-    Object.assign(globalThis, { broken })
-  }, fault)
-
-const setFault = (page: Page, fault: Fault): Promise<void> =>
-  page.evaluate((next) => {
-    const { broken } = globalThis as unknown as { broken: Broken }
-    broken.fault = next
-  }, fault)
-
-/** As a browser does that loses the database's process: the connection is closed, and the page is told so or not. */
-const closeConnections = (page: Page, isTold: boolean): Promise<void> =>
-  page.evaluate((told) => {
-    const { broken } = globalThis as unknown as { broken: Broken }
-    for (const connection of broken.connections) {
-      connection.close()
-      if (told) connection.dispatchEvent(new Event('close'))
-    }
-  }, isTold)
 
 const setAsideOn = (page: Page): Promise<number> =>
   page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes('aside')).length)

@@ -1,0 +1,186 @@
+/**
+ * Eight hours on foot in simulated time, with faults of every kind in the order of a seed (`EIGHT_HOURS_SEED`). The
+ * service has as many kilometres and check-ins as were walked, without what the app's log of gaps names.
+ */
+import { expect, test } from 'bun:test'
+import { post } from '#tests/helpers/pilgrim.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { randomBy } from '#tests/scheduler/walks.ts'
+import { look } from './phone-watch.ts'
+import { type Day, EVENTS, hoursAgo, WALK, walkAndCompare, type WalkingPhone } from './two-hours.ts'
+import { firstMinute, userIdOf, walkApp } from './walk-harness.ts'
+import { breakable, closeConnections, fillUp, setFault } from './phone-storage.ts'
+
+const SEED = Number(process.env.EIGHT_HOURS_SEED ?? 1)
+const TEST_MS = 900_000
+const GOOD_M = 8
+
+const SETTINGS = {
+  EVENT_NAME: 'Eight hours on foot',
+  EVENT_LIMIT_CHECKIN: '1000',
+  EVENT_LIMIT_SYNC: '1000',
+  EVENT_LIMIT_USER_WRITE: '1000',
+}
+
+/** A fault that lasts some positions. */
+interface Fault {
+  readonly begin?: (phone: WalkingPhone) => Promise<unknown>
+  readonly end?: (phone: WalkingPhone) => Promise<unknown>
+  readonly isDead?: boolean
+  /** Metres; null: the app gets no position, or can keep none. */
+  readonly accuracy?: number | null
+}
+
+const API = '**/api/event/**'
+const lookAgain = async ({ page }: WalkingPhone): Promise<void> => {
+  await look(page, 'hidden')
+  await look(page, 'visible')
+}
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  deadZone: { isDead: true },
+  signInPage: {
+    begin: ({ context }) =>
+      context.route(API, (route) => route.fulfill({ contentType: 'text/html', body: '<p>Sign in' })),
+    end: ({ context }) => context.unroute(API),
+  },
+  paused: { begin: EVENTS.pause, end: EVENTS.resume },
+  trackingAway: { begin: EVENTS.killTracking, end: EVENTS.restartTracking },
+  reload: { begin: EVENTS.reload },
+  anotherWindow: { begin: EVENTS.anotherWindow },
+  crash: { begin: EVENTS.crash },
+  release: { begin: EVENTS.release },
+  databaseClosed: { begin: ({ page }) => closeConnections(page, false) },
+  databaseRefuses: {
+    async begin({ page }) {
+      await setFault(page, 'refused')
+      await closeConnections(page, true)
+    },
+    end: ({ page }) => setFault(page, null),
+  },
+  noRoom: {
+    begin: ({ page }) => fillUp(page, true),
+    end: ({ page }) => fillUp(page, false),
+    accuracy: null,
+  },
+  rough: { accuracy: 3_000 },
+  silent: { begin: ({ context }) => context.setGeolocation(null), accuracy: null },
+  hidden: {
+    begin: ({ page }) => look(page, 'hidden'),
+    end: ({ page }) => look(page, 'visible'),
+    accuracy: null,
+  },
+  notAllowed: {
+    begin: ({ context }) => context.clearPermissions(),
+    async end(phone) {
+      await phone.context.grantPermissions(['geolocation'])
+      await lookAgain(phone)
+    },
+    accuracy: null,
+  },
+  consentTakenBack: {
+    async begin({ app, page, userId }) {
+      const version = await page.evaluate(
+        () =>
+          (JSON.parse(localStorage.getItem('event-walk-person')!) as { privacyVersion: string })
+            .privacyVersion,
+      )
+      const { status } = await post(app.stack, 'privacy', { user_id: userId, agreed: false, version })
+      expect(status).toBe(200)
+    },
+    async end({ page }) {
+      await page.getByRole('button', { name: 'I agree again' }).click()
+      await page.getByRole('button', { name: 'Start recording' }).click()
+    },
+    accuracy: null,
+  },
+}
+
+/** There and back, twice. */
+function fourTimes(): Day['positions'] {
+  const lapS = WALK.at(-1)![2] + 31
+  const back = WALK.toReversed().map(([lat, lng, s]) => [lat, lng, WALK.at(-1)![2] - s] as const)
+  return [WALK, back, WALK, back].flatMap((lap, n) =>
+    lap.map(([lat, lng, s]) => [lat, lng, s + n * lapS] as const),
+  )
+}
+
+/** Every kind of fault in each round, in another order; they do not overlap. */
+function dayOf(seed: number): { readonly day: Day; readonly names: readonly string[] } {
+  const random = randomBy(seed)
+  const between = (least: number, most: number) => least + Math.floor(random() * (most - least + 1))
+  const positions = fourTimes()
+  const faults = new Map<number, Fault>()
+  const begins = new Map<number, Fault>()
+  const ends = new Map<number, Fault>()
+  const names: string[] = []
+  let waiting: string[] = []
+  for (let i = 10; ;) {
+    if (waiting.length === 0) waiting = Object.keys(FAULTS).sort((a, b) => order(a) - order(b))
+    const name = waiting.pop()!
+    const fault = FAULTS[name]!
+    const lasts = between(6, 14)
+    if (i + lasts + 10 > positions.length) break
+    names.push(`${i}: ${name}`)
+    begins.set(i, fault)
+    ends.set(i + lasts, fault)
+    for (let at = i; at < i + lasts; at++) faults.set(at, fault)
+    // Recording begins anew, perhaps at rest: the phone is asked for a place only when time has passed.
+    if (name === 'consentTakenBack') faults.set(i + lasts, fault)
+    i += lasts + between(5, 12)
+  }
+  const accuracy = (i: number): number | null => {
+    const given = faults.get(i)?.accuracy
+    return given === undefined ? GOOD_M : given
+  }
+  const checkIns = new Set(positions.keys().filter((i) => i % 9 === 4 && accuracy(i) === GOOD_M))
+  const day: Day = {
+    positions,
+    startMs: hoursAgo(10),
+    checkIns,
+    accuracy,
+    isDead: (i) => faults.get(i)?.isDead === true,
+    async happen(i, phone) {
+      await ends.get(i)?.end?.(phone)
+      await begins.get(i)?.begin?.(phone)
+    },
+  }
+  return { day, names }
+
+  function order(name: string): number {
+    return new Bun.CryptoHasher('sha256').update(`${seed} ${names.length} ${name}`).digest().readUInt32LE()
+  }
+}
+
+describeOnServers('eight hours', () => {
+  const app = walkApp(SETTINGS)
+
+  test(
+    'of walking with faults of every kind end with what was walked, without what the log of gaps names',
+    async () => {
+      const { day, names } = dayOf(SEED)
+      console.log(`seed ${SEED}: ${names.join(', ')}`)
+      const { fixes, gaps } = await walkAndCompare(
+        app,
+        {
+          async begin(page) {
+            await firstMinute(page, 'Walker')
+            return userIdOf(page)
+          },
+          prepare: async (context) => void (await breakable(context)),
+          proof: async () => ({}),
+        },
+        day,
+      )
+      // The log names no other times than those without a place that is exact, or without room for it.
+      const timesMs = day.positions.map(([, , s]) => day.startMs + 6_000 + s * 1_000)
+      const without = timesMs.filter((_, i) => day.accuracy(i) !== GOOD_M)
+      const invented = gaps.filter(({ from, to }) => !without.some((t) => t >= from && t <= to))
+      expect(invented).toEqual([])
+      const causes = Map.groupBy(gaps, ({ cause }) => cause)
+      const lost = [...causes].map(([cause, those]) => `${those.length} × ${cause}`)
+      console.log(`${fixes.length} positions, ${day.checkIns.size} check-ins; gaps: ${lost.join(', ')}`)
+    },
+    TEST_MS,
+  )
+})

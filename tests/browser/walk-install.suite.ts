@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { BrowserContext } from 'playwright-core'
 import { photograph, seriousFaults } from './browser.ts'
-import { checkInButton, firstMinute, userIdOf, type WalkApp } from './walk-harness.ts'
+import { checkInButton, firstMinute, PLACE, userIdOf, type WalkApp } from './walk-harness.ts'
 
 const TEST_MS = 60_000
 
@@ -47,6 +47,37 @@ export function installTests(app: WalkApp): void {
       await page.getByRole('button', { name: 'Yes, that is me' }).click()
       await checkInButton(page).waitFor()
       expect(await userIdOf(page)).toBe(await userIdOf(browser.page))
+    },
+    TEST_MS,
+  )
+
+  test(
+    'in a browser without a service worker, as LINE’s, nothing says that the app opens without a network',
+    async () => {
+      await using phone = await app.newPhone({}, async (context) => {
+        await onIphone(false)(context)
+        await context.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'serviceWorker'))
+      })
+      const { page } = phone
+      await page.goto(app.address('?lang=en'))
+      await firstMinute(page, 'Aunt Li')
+      await page.goto(app.address('?lang=en#me'))
+      await page.getByText('Language and display').waitFor()
+      expect(await page.getByText('without a network').count()).toBe(0)
+    },
+    TEST_MS,
+  )
+
+  test(
+    'the tabs say that recording goes on only once there is a position',
+    async () => {
+      await using phone = await app.newPilgrim('Aunt Li', { geolocation: { ...PLACE, accuracy: 4_000 } })
+      const { page, context } = phone
+      await page.getByRole('button', { name: 'Start recording' }).click()
+      await page.getByText('Waiting for the first position').waitFor()
+      expect(await page.getByText('Recording goes on.').count()).toBe(0)
+      await context.setGeolocation(PLACE)
+      await page.getByText('Recording goes on.').waitFor()
     },
     TEST_MS,
   )

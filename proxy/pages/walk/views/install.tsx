@@ -20,7 +20,13 @@ addEventListener('beforeinstallprompt', (event) => {
 export const { standalone } = navigator as { readonly standalone?: boolean }
 
 export function Install({ words, words: { me } }: { readonly words: WalkWords }) {
-  if (matchMedia('(display-mode: standalone)').matches) return null
+  // Without a service worker, as in LINE's browser on an iPhone, no page opens without a network.
+  if (
+    standalone === true ||
+    !('serviceWorker' in navigator) ||
+    matchMedia('(display-mode: standalone)').matches
+  )
+    return null
   const given = offer.value
   return (
     <section class="card stack-2">

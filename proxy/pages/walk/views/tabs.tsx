@@ -1,12 +1,14 @@
 /** The four tabs, within reach of a thumb. */
 import { computed } from '@preact/signals'
 import type { WalkWords } from '#shared/locales/words.ts'
-import { positionFault, recordsHere } from '../recording/recorder.ts'
+import { lastFix, positionFault, recordsHere } from '../recording/recorder.ts'
 import { TAB_OF, view } from '../route.ts'
 
 const TABS = ['walk', 'way', 'say', 'me'] as const
-/** It goes on while other views are shown. */
-const isRecording = computed(() => recordsHere.value && positionFault.value === null)
+/** It goes on while other views are shown. Before the first position nothing is recorded. */
+const isRecording = computed(
+  () => recordsHere.value && positionFault.value === null && lastFix.value !== null,
+)
 
 type Tab = (typeof TABS)[number]
 

@@ -57,25 +57,31 @@ export const tilesAt = (span: Span, startMs: number, finest: Counts): Tile[] =>
     .filter(({ zoom }) => isTileStored(zoom, span))
     .map((piece) => ({ ...piece, span, startMs }))
 
-/** The tiles of all spans, from counts at the finest zoom by start of the hour. */
-export function tilesOfHours(hours: ReadonlyMap<number, Counts>, calendar: Calendar): Tile[] {
+/** The tiles of all spans, from counts at the finest zoom by start of the hour. Computed in turns (`inTurns`). */
+export function* tilesOfHours(
+  hours: ReadonlyMap<number, Counts>,
+  calendar: Calendar,
+): Generator<void, Tile[]> {
   const days = new Map<number, Counts>()
   let all: Counts = []
   for (const [hour, counts] of hours) {
+    yield
     const day = calendar.dayStart(hour)
     days.set(day, addCounts(days.get(day) ?? [], counts))
   }
   for (const counts of days.values()) all = addCounts(all, counts)
   // Often a day has one hour only, and its list is the same: each list is cut once.
   const cuts = new Map<Counts, ReturnType<typeof cut>>()
-  const tilesOn = (span: Span, startMs: number, counts: Counts): Tile[] =>
-    cuts
-      .getOrInsertComputed(counts, () => cut(counts))
-      .filter(({ zoom }) => isTileStored(zoom, span))
-      .map((piece) => ({ ...piece, span, startMs }))
-  return [
-    ...[...hours].flatMap(([hour, counts]) => tilesOn('hour', hour, counts)),
-    ...[...days].flatMap(([day, counts]) => tilesOn('day', day, counts)),
-    ...tilesOn('all', 0, all),
+  const tiles: Tile[] = []
+  const spans = [
+    ...[...hours].map((one) => ['hour', ...one] as const),
+    ...[...days].map((one) => ['day', ...one] as const),
+    ['all', 0, all] as const,
   ]
+  for (const [span, startMs, counts] of spans) {
+    yield
+    for (const piece of cuts.getOrInsertComputed(counts, () => cut(counts)))
+      if (isTileStored(piece.zoom, span)) tiles.push({ ...piece, span, startMs })
+  }
+  return tiles
 }

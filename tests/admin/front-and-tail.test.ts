@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { createFrontAndTail } from '#services/admin/map/read-front-and-tail.ts'
 import { addTiles } from '#shared/map/stored-tiles.ts'
 import { CellChanges, sumChanges, unpackChanges } from '#shared/map/cell-counts.ts'
+import { inTurns } from '#shared/runtime/in-turns.ts'
 import { tilesOfHours } from '#shared/map/cell-tiles.ts'
 import { describeFlushHarness, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 
@@ -20,7 +21,10 @@ describeFlushHarness('front and tail', (harness) => {
         changes.addPoint(hour, place)
         changes.addPilgrim(hour, place)
       }
-      await addTiles(tx, tilesOfHours(sumChanges(unpackChanges(changes.pack())!), harness.calendar))
+      await addTiles(
+        tx,
+        await inTurns(tilesOfHours(sumChanges(unpackChanges(changes.pack())!), harness.calendar)),
+      )
     })
   const readerOf = ({ db, calendar }: FlushHarness) => {
     const read = createFrontAndTail({ calendar, config: { route: null } })

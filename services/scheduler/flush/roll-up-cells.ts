@@ -6,12 +6,16 @@ import type { Database, Query } from '#shared/db/db.ts'
 import { addTiles, lockTiles } from '#shared/map/stored-tiles.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { sumChanges, unpackChanges } from '#shared/map/cell-counts.ts'
+import { inTurns } from '#shared/runtime/in-turns.ts'
 import { type Reporting, reportFailedItem } from '#shared/runtime/each-apart.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 import { tilesOfHours } from '#shared/map/cell-tiles.ts'
 
-/** Rows of `cell_changes` in one transaction; all of them are in memory together. */
+/** Rows of `cell_changes` in one transaction, and bytes of all but the last: they are in memory together. */
 const BATCH_ROWS = 64
+const BATCH_BYTES = 2_000_000
+/** Tiles that one statement changes. */
+const TILES_TOGETHER = 500
 
 const QUEUE = 'changes of cells'
 
@@ -49,15 +53,20 @@ async function rollUpBatch(
 ): Promise<Batch> {
   await lockTiles(tx)
   const rows = await tx<{ id: number; packed: string }[]>`
-    SELECT id::float8 AS id, encode(changes, 'base64') AS packed FROM cell_changes
-    WHERE id > ${after} ORDER BY id LIMIT ${BATCH_ROWS}`
+    SELECT id::float8 AS id, encode(changes, 'base64') AS packed FROM (
+      SELECT id, changes, sum(octet_length(changes)) OVER (ORDER BY id) - octet_length(changes) AS bytes_before
+      FROM cell_changes WHERE id > ${after} ORDER BY id LIMIT ${BATCH_ROWS}) AS oldest
+    WHERE bytes_before < ${BATCH_BYTES} ORDER BY id`
   const read = rows.map(({ id, packed }) => ({ id, changes: unpackChanges(packed) }))
-  const tiles = tilesOfHours(sumChanges(read.flatMap(({ changes }) => changes ?? [])), calendar)
-  if (tiles.length > 0) await addTiles(tx, tiles)
+  const tiles = await inTurns(
+    tilesOfHours(sumChanges(read.flatMap(({ changes }) => changes ?? [])), calendar),
+  )
+  for (let i = 0; i < tiles.length; i += TILES_TOGETHER)
+    await addTiles(tx, tiles.slice(i, i + TILES_TOGETHER))
   const damaged = read.flatMap(({ id, changes }) => (changes === null ? [id] : []))
   const done = read.flatMap(({ id, changes }) => (changes === null && !dropDamaged ? [] : [id]))
   await tx`
     DELETE FROM cell_changes
     WHERE id IN (SELECT jsonb_array_elements_text(${JSON.stringify(done)}::text::jsonb)::bigint)`
-  return { damaged, last: rows.length < BATCH_ROWS ? null : rows.at(-1)!.id }
+  return { damaged, last: rows.at(-1)?.id ?? null }
 }

@@ -19,27 +19,13 @@ export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
 
 /** Calls `visit` with each item. */
 export function* eachOf<T>(
-  items: readonly T[],
+  items: ArrayLike<T>,
   visit: (item: T, index: number) => unknown,
 ): Generator<void, void> {
   for (let i = 0; i < items.length; i++) {
     if (i % STEP === 0) yield
     visit(items[i]!, i)
   }
-}
-
-/** The items that pass the test, at most so many. */
-export function* filtered<T>(
-  items: readonly T[],
-  passes: (item: T) => boolean,
-  atMost = Infinity,
-): Generator<void, T[]> {
-  const found: T[] = []
-  for (let i = 0; i < items.length && found.length < atMost; i++) {
-    if (i % STEP === 0) yield
-    if (passes(items[i]!)) found.push(items[i]!)
-  }
-  return found
 }
 
 /** Sorts a copy; items that compare equal keep their order. */

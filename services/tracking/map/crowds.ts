@@ -2,17 +2,19 @@
  * Crowds for the public map: a quadtree of the map's cells from zoom 10 to 18, each divided as long as enough people
  * are in it (spatial cloaking; Gruteser and Grunwald, MobiSys 2003).
  */
-import { eachOf, sorted } from '#shared/runtime/in-turns.ts'
-import { type Cell, cellAt, MAX_ZOOM } from '#shared/map/cells.ts'
+import { eachOf } from '#shared/runtime/in-turns.ts'
+import { type Cell, MAX_ZOOM } from '#shared/map/cells.ts'
 
 /** The widest cells that form crowds, about 1.4 km. */
 export const WIDEST_ZOOM = 10
 
-export interface Seen {
-  readonly lat: number
-  readonly lng: number
-  /** Epoch milliseconds. */
-  readonly t: number
+/** People in columns of the same length. */
+export interface People {
+  /** Column and row of the finest cell (`cellAt`). */
+  readonly xs: ArrayLike<number>
+  readonly ys: ArrayLike<number>
+  /** When they were seen, epoch milliseconds. */
+  readonly times: ArrayLike<number>
 }
 
 /** People who can not be distinguished: all are in this cell, and were seen at `sinceMs` or later. */
@@ -29,44 +31,45 @@ export interface Crowd {
  * the event loop (`inTurns`), for half a million people take seconds.
  *
  * @param least people in a crowd, at least 1
- * @returns crowds in the order of their cells, independent of the order of the people
+ * @returns crowds in an order that is independent of the order of the people
  */
-export function* groupIntoCrowds(people: readonly Seen[], least: number): Generator<void, readonly Crowd[]> {
-  const xs = new Int32Array(people.length)
-  const ys = new Int32Array(people.length)
-  const times = new Float64Array(people.length)
-  const widest = new Map<number, number[]>()
+export function* groupIntoCrowds(people: People, least: number): Generator<void, readonly Crowd[]> {
+  const { xs, ys } = people
   const up = MAX_ZOOM - WIDEST_ZOOM
-  yield* eachOf(people, ({ lat, lng, t }, i) => {
-    const { x, y } = cellAt(lat, lng, MAX_ZOOM)
-    xs[i] = x
-    ys[i] = y
-    times[i] = t
-    const key = (y >> up) * 2 ** 16 + (x >> up)
-    const held = widest.get(key)
-    if (held === undefined) widest.set(key, [i])
-    else held.push(i)
+  const keys = new Int32Array(xs.length)
+  const sizes = new Map<number, number>()
+  yield* eachOf(xs, (x, i) => {
+    const key = (keys[i] = (ys[i]! >> up) * 2 ** 16 + (x >> up))
+    sizes.set(key, (sizes.get(key) ?? 0) + 1)
+  })
+  const widest = [...sizes].filter(([, size]) => size >= least).sort(([a], [b]) => a - b)
+  let filled = 0
+  const next = new Map<number, number>()
+  for (const [key, size] of widest) {
+    next.set(key, filled)
+    filled += size
+  }
+  const order = new Int32Array(filled)
+  yield* eachOf(keys, (key, i) => {
+    const at = next.get(key)
+    if (at === undefined) return
+    order[at] = i
+    next.set(key, at + 1)
   })
   const crowds: Crowd[] = []
-  for (const within of widest.values())
-    yield* divide(
-      { xs, ys, times, order: new Int32Array(within), least, crowds },
-      0,
-      within.length,
-      WIDEST_ZOOM,
-    )
-  return yield* sorted(crowds, byCell)
+  let from = 0
+  for (const [, size] of widest) {
+    yield
+    yield* divide({ ...people, order, least, crowds }, from, (from += size), WIDEST_ZOOM)
+  }
+  return crowds
 }
 
 /** A cell with more people is preceded by a pause. */
 const PAUSE_ABOVE = 500
 
-/** People of a widest cell, by column and row of their finest one. */
-interface Cloud {
-  readonly xs: Int32Array
-  readonly ys: Int32Array
-  readonly times: Float64Array
-  /** Their indexes in the lists above; they are sorted into quarters. */
+interface Cloud extends People {
+  /** Their rows in the columns, those of each widest cell together; they are sorted into quarters. */
   readonly order: Int32Array
   readonly least: number
   /** The crowds found so far. */
@@ -82,11 +85,13 @@ const together = (a: Rest, b: Rest): Rest => ({
   sinceMs: Math.min(a.sinceMs, b.sinceMs),
 })
 
-/** Finds the crowds of a cell with the people `from` to before `to` of the order. @returns people without a crowd */
+/**
+ * Finds the crowds of a cell with the people `from` to before `to` of the order, who are enough for one.
+ * @returns people without a crowd
+ */
 function* divide(cloud: Cloud, from: number, to: number, zoom: number): Generator<void, Rest> {
   const { order, least, crowds } = cloud
   if (to - from > PAUSE_ABOVE) yield
-  if (to - from < least) return everybody(cloud, from, to)
   const first = crowds.length
   let rest = NOBODY
   if (zoom === MAX_ZOOM) rest = everybody(cloud, from, to)
@@ -98,8 +103,17 @@ function* divide(cloud: Cloud, from: number, to: number, zoom: number): Generato
       [middle, to],
     ] as const) {
       const half = split(order, cloud.xs, bit, south, north)
-      if (half > south) rest = together(rest, yield* divide(cloud, south, half, zoom + 1))
-      if (north > half) rest = together(rest, yield* divide(cloud, half, north, zoom + 1))
+      for (const [first, end] of [
+        [south, half],
+        [half, north],
+      ] as const) {
+        if (end === first) continue
+        const isEnough = end - first >= least
+        rest = together(
+          rest,
+          isEnough ? yield* divide(cloud, first, end, zoom + 1) : everybody(cloud, first, end),
+        )
+      }
     }
     if (rest.count === 0) return rest
     if (rest.count < least) rest = together(rest, takeSmallest(crowds, first))
@@ -116,7 +130,7 @@ function everybody({ times, order }: Cloud, from: number, to: number): Rest {
 }
 
 /** Sorts people without the bit before those with it. @returns where the latter begin */
-function split(order: Int32Array, values: Int32Array, bit: number, from: number, to: number): number {
+function split(order: Int32Array, values: ArrayLike<number>, bit: number, from: number, to: number): number {
   let end = to
   for (let i = from; i < end;) {
     const one = order[i]!
@@ -135,5 +149,3 @@ function takeSmallest(crowds: Crowd[], first: number): Crowd {
   for (let i = first + 1; i < crowds.length; i++) if (crowds[i]!.count < crowds[smallest]!.count) smallest = i
   return crowds.splice(smallest, 1)[0]!
 }
-
-const byCell = ({ cell: a }: Crowd, { cell: b }: Crowd): number => a.zoom - b.zoom || a.y - b.y || a.x - b.x

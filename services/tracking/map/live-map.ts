@@ -6,8 +6,9 @@ import { createHmac } from 'node:crypto'
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
 import { unavailable } from '#shared/http/errors.ts'
 import { type Kv, isKvUnavailable, type Moved, userHash } from '#shared/kv/kv.ts'
-import { filtered, inTurns, merged, sorted } from '#shared/runtime/in-turns.ts'
+import { eachOf, inTurns, sorted } from '#shared/runtime/in-turns.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { beginningOf, PositionColumns } from './position-columns.ts'
 
 const REFRESH_MS = 1_500
 /** Positions that were refreshed longer ago are not served. An answer is cached for another second: 5 s in all. */
@@ -17,16 +18,18 @@ const OVERLAP_MS = 250
 const PAGE = 5_000
 /** Most public ids that are cached; 100 bytes each. */
 const MAX_NAMES = 200_000
+const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const SECRET_KEY = 'live-map-secret'
 const SECRET_TTL_MS = 30 * DAY_MS
 
+/** Where a pilgrim was last, and when (epoch milliseconds). */
+export type Place = Pick<Moved, 'userId' | 'lat' | 'lng' | 't'>
+
 /** Caches the latest position of everyone in memory. */
 export class LivePositions {
-  readonly #positions = new Map<string, Moved>()
-  /** Their user ids by hash: hashing everybody at an erasure would hold up check-ins. */
-  readonly #userIds = new Map<string, string>()
+  readonly #positions = new PositionColumns()
   /** Per partition, how far this replica has read (the kv's clock). */
   readonly #through: number[]
   /** Generations of the erased people whom this replica has removed, by hash. */
@@ -34,12 +37,8 @@ export class LivePositions {
   #secret = ''
   #refreshedMs = 0
   #version = 0
-  /** Latest first. Never changed in place: readers look through it in turns of the event loop. */
-  #sorted: readonly Moved[] = []
-  /** Positions that this refresh has read. */
-  #moved: Moved[] = []
-  /** Positions that it has replaced by a later one. */
-  readonly #replaced = new Set<Moved>()
+  /** Whether this refresh has changed anything. */
+  #hasChanged = false
   /** Cache of this hour's public ids, by name. */
   readonly #names = new Map<string, string>()
   #namesHour = 0
@@ -65,22 +64,47 @@ export class LivePositions {
   }
 
   /** Latest positions, latest first. @throws Refusal 503 when they are out of date */
-  async read({ limit, since, bbox }: DataQuery): Promise<Moved[]> {
+  async read({ limit, since, bbox }: DataQuery): Promise<Place[]> {
     this.expectCurrent()
+    const { lats, lngs, times, userIds } = this.#positions
     const sinceMs = since ?? this.now() - DAY_MS
-    const isAsked = (position: Moved) =>
-      position.t >= sinceMs && (bbox === undefined || inside(position, bbox))
-    return inTurns(this.shown(isAsked, limit))
+    const isAsked = (row: number) =>
+      times[row]! >= sinceMs && (bbox === undefined || inside({ lat: lats[row]!, lng: lngs[row]! }, bbox))
+    const minuteOf = (row: number) => Math.floor(times[row]! / MINUTE_MS)
+    return inTurns(
+      (function* (shown: (visit: (row: number) => void) => Generator<void, void>) {
+        const counts = new Map<number, number>()
+        yield* shown((row) => {
+          if (isAsked(row)) counts.set(minuteOf(row), (counts.get(minuteOf(row)) ?? 0) + 1)
+        })
+        // The minutes that hold the latest ones: of a large crowd few have to be sorted.
+        let left = limit
+        const latest = new Set<number>()
+        for (const [minute, count] of [...counts].sort(([a], [b]) => b - a)) {
+          if (left <= 0) break
+          latest.add(minute)
+          left -= count
+        }
+        const found: Place[] = []
+        yield* shown((row) => {
+          if (isAsked(row) && latest.has(minuteOf(row)))
+            found.push({ userId: userIds[row]!, lat: lats[row]!, lng: lngs[row]!, t: times[row]! })
+        })
+        return (yield* sorted(found, (a, b) => b.t - a.t)).slice(0, limit)
+      })((visit) => this.shown(visit)),
+    )
   }
 
-  /** Positions of everybody who is not hidden, of any age, latest first. Computed in turns of the event loop. */
-  *shown(isAsked: (position: Moved) => boolean = () => true, limit?: number): Generator<void, Moved[]> {
+  /** Visits the rows of everybody who is not hidden. Computed in turns of the event loop; the rows may change between. */
+  *shown(visit: (row: number, positions: PositionColumns) => void): Generator<void, void> {
     const nowMs = this.now()
-    const isShown = (position: Moved) => position.hiddenUntilMs <= nowMs && isAsked(position)
-    return yield* filtered(this.#sorted, isShown, limit)
+    const positions = this.#positions
+    yield* eachOf(positions.userIds, (_, row) => {
+      if (positions.hiddenUntil[row]! <= nowMs) visit(row, positions)
+    })
   }
 
-  /** Version of the positions; it changes with each refresh. */
+  /** Version of the positions; a refresh that finds a change raises it. */
   get version(): number {
     return this.#version
   }
@@ -93,7 +117,7 @@ export class LivePositions {
 
   /** Number of positions in memory. */
   held(): number {
-    return this.#sorted.length
+    return this.#positions.size
   }
 
   /** This hour's id for a name, such as a pilgrim's id. The name can not be derived from it. */
@@ -104,27 +128,6 @@ export class LivePositions {
     return this.#names.getOrInsertComputed(name, () =>
       createHmac('sha256', this.#secret).update(`${hour}:${name}`).digest('base64url').slice(0, 16),
     )
-  }
-
-  /** Merges changed positions into the sorted list. */
-  *#order(): Generator<void, void> {
-    if (this.#moved.length === 0 && this.#replaced.size === 0) return
-    const isLatest = (position: Moved) => !this.#replaced.has(position)
-    const kept = yield* filtered(this.#sorted, isLatest)
-    const moved = yield* sorted(this.#moved.filter(isLatest), latestFirst)
-    this.#sorted = yield* merged(kept, moved, latestFirst)
-    this.#moved = []
-    this.#replaced.clear()
-  }
-
-  #place(moved: Moved): void {
-    const held = this.#positions.get(moved.userId)
-    // Refreshes overlap, so many of these positions are known.
-    if (held !== undefined && KEPT.every((field) => held[field] === moved[field])) return
-    if (held === undefined) this.#userIds.set(userHash(moved.userId), moved.userId)
-    else this.#replaced.add(held)
-    this.#positions.set(moved.userId, moved)
-    this.#moved.push(moved)
   }
 
   /** Reads the changed positions. Concurrent calls share one refresh. */
@@ -142,9 +145,9 @@ export class LivePositions {
         this.#secret = await this.kv.cacheOnce(SECRET_KEY, crypto.randomUUID(), SECRET_TTL_MS)
       await this.#forgetErased()
       await this.#allPartitions((partition) => this.#pull(partition))
-      await inTurns(this.#order())
       this.#refreshedMs = startedMs
-      this.#version++
+      if (this.#hasChanged) this.#version++
+      this.#hasChanged = false
     } catch (error) {
       if (!isKvUnavailable(error)) this.log.error('refreshing the live map failed', errorFields(error))
     }
@@ -158,7 +161,8 @@ export class LivePositions {
     let since = Math.max(0, this.#through[partition]! - OVERLAP_MS)
     for (;;) {
       const page = await this.kv.moved(partition, since, PAGE)
-      for (const moved of page) this.#place(moved)
+      // Refreshes overlap, so many of these positions are known.
+      for (const moved of page) if (this.#positions.set(moved)) this.#hasChanged = true
       const last = page.at(-1)?.movedMs ?? since
       this.#through[partition] = Math.max(this.#through[partition]!, last)
       if (page.length < PAGE) return
@@ -170,22 +174,23 @@ export class LivePositions {
   /** Removes erased people from this replica's memory, once per erasure. */
   async #forgetErased(): Promise<void> {
     const all = (await this.#allPartitions((partition) => this.kv.erased(partition))).flat()
-    for (const { userHash: hash, generation } of all) {
-      if ((this.#generations.get(hash) ?? 0) >= generation) continue
-      this.#generations.set(hash, generation)
-      const userId = this.#userIds.get(hash)
-      if (userId === undefined) continue
-      this.#replaced.add(this.#positions.get(userId)!)
-      this.#positions.delete(userId)
-      this.#userIds.delete(hash)
-    }
+    const erased = all.filter(
+      ({ userHash: hash, generation }) => generation > (this.#generations.get(hash) ?? 0),
+    )
+    if (erased.length === 0) return
+    for (const { userHash: hash, generation } of erased) this.#generations.set(hash, generation)
+    const hashes = new Set(erased.map((one) => one.userHash))
+    const beginnings = new Set([...hashes].map(beginningOf))
+    const positions = this.#positions
+    await inTurns(
+      eachOf(positions.userIds, (userId, row) => {
+        if (!beginnings.has(positions.hashes[row]!) || !hashes.has(userHash(userId))) return
+        positions.delete(userId)
+        this.#hasChanged = true
+      }),
+    )
   }
 }
-
-/** What a position that is read again has in common with the one that is held. */
-const KEPT = ['t', 'lat', 'lng', 'hiddenUntilMs'] as const
-
-const latestFirst = (a: Moved, b: Moved): number => b.t - a.t
 
 /** Whether a place lies in a box, edges included. Degrees. */
 export const inside = (

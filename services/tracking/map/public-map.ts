@@ -6,10 +6,9 @@
  */
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { type Cell, cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
-import { groupIntoCrowds } from './crowds.ts'
-import type { Moved } from '#shared/kv/kv.ts'
-import { eachOf, inTurns, sorted } from '#shared/runtime/in-turns.ts'
+import { type Cell, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
+import { groupIntoCrowds, type People } from './crowds.ts'
+import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 import { inside, type LivePositions } from './live-map.ts'
 
 const MINUTE_MS = 60_000
@@ -25,17 +24,19 @@ export interface Group {
   readonly cell: Cell
   /** 0: seen in this hour or the one before; 1: in the last day. */
   readonly span: number
-  /** The text that an id is derived from. It contains no user id unless `crowd` is 1. */
-  readonly name: (index: number) => string
+  /** Whose place it is, where `crowd` is 1; else null. */
+  readonly userId: string | null
 }
 
 const minute = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS
 
 /** The public map. */
 export class PublicMap {
-  #groups: Promise<readonly Group[]> = Promise.resolve([])
+  #groups: readonly Group[] = []
   /** Version of the positions, and hour, that the groups are computed from. */
-  #computedFrom = ''
+  #version = -1
+  #groupsHour = 0
+  #computing: Promise<void> | null = null
 
   /** @param crowd least number of people at a place; 1: each person is shown separately, with an id of their own */
   constructor(
@@ -67,8 +68,11 @@ export class PublicMap {
   }
 
   /** The first ids of a place, at most so many. They are numbered by place, so their order tells nothing of anybody. */
-  #idsOf({ count, name }: Group, atMost: number): string[] {
-    return Array.from({ length: Math.min(count, atMost) }, (_, i) => this.live.publicId(name(i)))
+  #idsOf({ count, userId, span, cell }: Group, atMost: number): string[] {
+    // Ids are numbered per place, so a person who leaves the place also leaves the id.
+    return Array.from({ length: Math.min(count, atMost) }, (_, i) =>
+      this.live.publicId(userId ?? `${span}/${cellName(cell)}/${i}`),
+    )
   }
 
   /** Start of the day shown. Crowds leave the map together, at a full hour: a person who left alone could be recognised. */
@@ -80,15 +84,20 @@ export class PublicMap {
     return Math.floor(this.now() / HOUR_MS) * HOUR_MS
   }
 
-  /** The groups, computed once for each version of the positions, however many clients read them. */
-  #current(): Promise<readonly Group[]> {
+  /** The groups of now: computed once for each version of the positions, one version at a time, for all readers. */
+  async #current(): Promise<readonly Group[]> {
     this.live.expectCurrent()
-    const computedFrom = `${this.live.version} ${this.#hour()}`
-    if (computedFrom !== this.#computedFrom) {
-      this.#computedFrom = computedFrom
-      this.#groups = inTurns(this.#group())
-    }
+    const [{ version }, hour] = [this.live, this.#hour()]
+    while (this.#version < version || this.#groupsHour < hour)
+      await (this.#computing ??= this.#compute().finally(() => (this.#computing = null)))
     return this.#groups
+  }
+
+  async #compute(): Promise<void> {
+    const [{ version }, hour] = [this.live, this.#hour()]
+    this.#groups = await inTurns(this.#group())
+    this.#version = version
+    this.#groupsHour = hour
   }
 
   #spanBegins(): number[] {
@@ -101,30 +110,51 @@ export class PublicMap {
    */
   *#group(): Generator<void, readonly Group[]> {
     const begins = this.#spanBegins()
-    const spans: Moved[][] = begins.map(() => [])
-    const ofDay = yield* this.live.shown(({ t }) => t >= begins.at(-1)!)
-    yield* eachOf(ofDay, (one) => spans[begins.findIndex((ms) => one.t >= ms)]!.push(one))
-    const groups: Group[] = []
-    for (const [span, people] of spans.entries()) {
-      if (this.crowd === 1) yield* eachOf(people, (one) => groups.push(groupOfOne(one, span)))
-      else
-        yield* eachOf(yield* groupIntoCrowds(people, this.crowd), ({ cell, count, sinceMs }) =>
-          groups.push({
-            ...cellCentre(cell),
-            minuteMs: minute(sinceMs),
-            count,
-            cell,
-            span,
-            // Ids are numbered per place, so a person who leaves the place also leaves the id.
-            name: (index) => `${span}/${cellName(cell)}/${index}`,
-          }),
-        )
+    const byMinute = new Map<number, Group[]>()
+    const add = (span: number, cell: Cell, count: number, sinceMs: number, userId: string | null): void => {
+      const minuteMs = minute(sinceMs)
+      const group = { ...cellCentre(cell), minuteMs, count, cell, span, userId }
+      byMinute.getOrInsertComputed(minuteMs, () => []).push(group)
     }
-    return yield* sorted(groups, (a, b) => b.minuteMs - a.minuteMs)
+    const spans = begins.map(() => new PeopleOfSpan(this.live.held()))
+    yield* this.live.shown((row, { xs, ys, times, userIds }) => {
+      const [x, y, t] = [xs[row]!, ys[row]!, times[row]!]
+      const span = begins.findIndex((ms) => t >= ms)
+      if (span === -1) return
+      if (this.crowd === 1) add(span, { zoom: MAX_ZOOM, x, y }, 1, t, userIds[row]!)
+      else spans[span]!.add(x, y, t)
+    })
+    for (const [span, people] of spans.entries())
+      yield* eachOf(yield* groupIntoCrowds(people.columns(), this.crowd), ({ cell, count, sinceMs }) =>
+        add(span, cell, count, sinceMs, null),
+      )
+    return [...byMinute].sort(([a], [b]) => b - a).flatMap(([, groups]) => groups)
   }
 }
 
-const groupOfOne = ({ userId, lat, lng, t }: Moved, span: number): Group => {
-  const cell = cellAt(lat, lng, MAX_ZOOM)
-  return { ...cellCentre(cell), minuteMs: minute(t), count: 1, cell, span, name: () => userId }
+/** People of a span, in columns. */
+class PeopleOfSpan {
+  #count = 0
+  #xs: Int32Array
+  #ys: Int32Array
+  #times: Float64Array
+
+  constructor(room: number) {
+    this.#xs = new Int32Array(room)
+    this.#ys = new Int32Array(room)
+    this.#times = new Float64Array(room)
+  }
+
+  add(x: number, y: number, t: number): void {
+    // Who comes while the others are counted has a place in the next version.
+    if (this.#count === this.#times.length) return
+    this.#xs[this.#count] = x
+    this.#ys[this.#count] = y
+    this.#times[this.#count++] = t
+  }
+
+  columns(): People {
+    const [xs, ys, times] = [this.#xs, this.#ys, this.#times].map((column) => column.subarray(0, this.#count))
+    return { xs: xs!, ys: ys!, times: times! }
+  }
 }

@@ -51,7 +51,12 @@ test('no more than a few thousand items are looked at between two pauses, howeve
         return target[at as unknown as number]
       },
     })
-  const people = { xs: counting(cells.map(({ x }) => x)), ys: cells.map(({ y }) => y), times: many }
+  const people = {
+    count: cells.length,
+    xs: counting(cells.map(({ x }) => x)),
+    ys: cells.map(({ y }) => y),
+    times: many,
+  }
   run(groupIntoCrowds(people, 5))
   expect(most).toBeLessThanOrEqual(2_000)
 })

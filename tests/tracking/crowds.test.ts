@@ -26,7 +26,12 @@ const least = fc.integer({ min: 1, max: 9 })
 const cellOf = ({ lat, lng }: Seen, zoom: number): string => cellName(cellAt(lat, lng, zoom))
 const grouped = (given: readonly Seen[], n: number) => {
   const cells = given.map(({ lat, lng }) => cellAt(lat, lng, MAX_ZOOM))
-  const people = { xs: cells.map(({ x }) => x), ys: cells.map(({ y }) => y), times: given.map(({ t }) => t) }
+  const people = {
+    count: cells.length,
+    xs: cells.map(({ x }) => x),
+    ys: cells.map(({ y }) => y),
+    times: given.map(({ t }) => t),
+  }
   return inTurns(groupIntoCrowds(people, n))
 }
 const namesOf = (crowds: readonly Crowd[]) =>

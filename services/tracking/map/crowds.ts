@@ -8,8 +8,9 @@ import { type Cell, MAX_ZOOM } from '#shared/map/cells.ts'
 /** The widest cells that form crowds, about 1.4 km. */
 export const WIDEST_ZOOM = 10
 
-/** People in columns of the same length. */
+/** So many people, in columns. */
 export interface People {
+  readonly count: number
   /** Column and row of the finest cell (`cellAt`). */
   readonly xs: ArrayLike<number>
   readonly ys: ArrayLike<number>
@@ -36,10 +37,10 @@ export interface Crowd {
 export function* groupIntoCrowds(people: People, least: number): Generator<void, readonly Crowd[]> {
   const { xs, ys } = people
   const up = MAX_ZOOM - WIDEST_ZOOM
-  const keys = new Int32Array(xs.length)
+  const keys = new Int32Array(people.count)
   const sizes = new Map<number, number>()
-  yield* eachOf(xs, (x, i) => {
-    const key = (keys[i] = (ys[i]! >> up) * 2 ** 16 + (x >> up))
+  yield* eachOf(keys, (_, i) => {
+    const key = (keys[i] = (ys[i]! >> up) * 2 ** 16 + (xs[i]! >> up))
     sizes.set(key, (sizes.get(key) ?? 0) + 1)
   })
   const widest = [...sizes].filter(([, size]) => size >= least).sort(([a], [b]) => a - b)

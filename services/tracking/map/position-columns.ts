@@ -1,32 +1,28 @@
-/** The latest position of each pilgrim, in columns: the garbage collector would stop at half a million objects. */
+/**
+ * The latest position of each pilgrim, in columns: half a million objects would make the garbage collector stop this
+ * process.
+ */
 import { type Moved, userHash } from '#shared/kv/kv.ts'
 import { cellAt, MAX_ZOOM } from '#shared/map/cells.ts'
 
-const FIRST_ROWS = 1_024
 const HASH_DIGITS = 13
-const doubled = <Column extends Float64Array | Int32Array>(column: Column, larger: Column): Column => {
-  larger.set(column)
-  return larger
-}
-
-/** What `hashes` holds of a hash (`userHash`). */
+/** What `hashes` holds of a hash (`userHash`): its first digits, as a number. */
 export const beginningOf = (hash: string): number => parseInt(hash.slice(0, HASH_DIGITS), 16)
 
 export class PositionColumns {
   /** By row, as all columns; empty where nobody is. */
   readonly userIds: string[] = []
+  readonly hashes: number[] = []
   /** Degrees. */
-  lats = new Float64Array(FIRST_ROWS)
-  lngs = new Float64Array(FIRST_ROWS)
+  readonly lats: number[] = []
+  readonly lngs: number[] = []
   /** Column and row of the finest cell. */
-  xs = new Int32Array(FIRST_ROWS)
-  ys = new Int32Array(FIRST_ROWS)
+  readonly xs: number[] = []
+  readonly ys: number[] = []
   /** When the pilgrim was there, epoch milliseconds. */
-  times = new Float64Array(FIRST_ROWS)
+  readonly times: number[] = []
   /** The map shows the position from then on. */
-  hiddenUntil = new Float64Array(FIRST_ROWS)
-  /** First {@link HASH_DIGITS} hexadecimal digits of the hash of the user id, as a number. */
-  hashes = new Float64Array(FIRST_ROWS)
+  readonly hiddenUntil: number[] = []
   readonly #rows = new Map<string, number>()
   readonly #free: number[] = []
 
@@ -37,13 +33,20 @@ export class PositionColumns {
 
   /** @returns whether it was not known yet */
   set({ userId, lat, lng, t, hiddenUntilMs }: Moved): boolean {
-    const row = this.#rows.get(userId) ?? this.#rowFor(userId)
+    const known = this.#rows.get(userId)
     const isKnown =
-      this.times[row] === t &&
-      this.lats[row] === lat &&
-      this.lngs[row] === lng &&
-      this.hiddenUntil[row] === hiddenUntilMs
+      known !== undefined &&
+      this.times[known] === t &&
+      this.lats[known] === lat &&
+      this.lngs[known] === lng &&
+      this.hiddenUntil[known] === hiddenUntilMs
     if (isKnown) return false
+    const row = known ?? this.#free.pop() ?? this.userIds.length
+    if (known === undefined) {
+      this.#rows.set(userId, row)
+      this.userIds[row] = userId
+      this.hashes[row] = beginningOf(userHash(userId))
+    }
     const { x, y } = cellAt(lat, lng, MAX_ZOOM)
     this.lats[row] = lat
     this.lngs[row] = lng
@@ -61,27 +64,5 @@ export class PositionColumns {
     this.userIds[row] = ''
     this.hiddenUntil[row] = Infinity
     this.#free.push(row)
-  }
-
-  #rowFor(userId: string): number {
-    const row = this.#free.pop() ?? this.userIds.length
-    if (row === this.times.length) this.#grow()
-    this.userIds[row] = userId
-    this.hashes[row] = beginningOf(userHash(userId))
-    this.#rows.set(userId, row)
-    // No position is like this one.
-    this.times[row] = NaN
-    return row
-  }
-
-  #grow(): void {
-    const rows = 2 * this.times.length
-    this.lats = doubled(this.lats, new Float64Array(rows))
-    this.lngs = doubled(this.lngs, new Float64Array(rows))
-    this.xs = doubled(this.xs, new Int32Array(rows))
-    this.ys = doubled(this.ys, new Int32Array(rows))
-    this.times = doubled(this.times, new Float64Array(rows))
-    this.hashes = doubled(this.hashes, new Float64Array(rows))
-    this.hiddenUntil = doubled(this.hiddenUntil, new Float64Array(rows))
   }
 }

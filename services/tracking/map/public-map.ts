@@ -7,7 +7,7 @@
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type Cell, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
-import { groupIntoCrowds, type People } from './crowds.ts'
+import { groupIntoCrowds } from './crowds.ts'
 import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 import { inside, type LivePositions } from './live-map.ts'
 
@@ -116,45 +116,30 @@ export class PublicMap {
       const group = { ...cellCentre(cell), minuteMs, count, cell, span, userId }
       byMinute.getOrInsertComputed(minuteMs, () => []).push(group)
     }
-    const spans = begins.map(() => new PeopleOfSpan(this.live.held()))
+    const room = this.live.held()
+    const spans = begins.map(() => ({
+      count: 0,
+      xs: new Int32Array(room),
+      ys: new Int32Array(room),
+      times: new Float64Array(room),
+    }))
     yield* this.live.shown((row, { xs, ys, times, userIds }) => {
-      const [x, y, t] = [xs[row]!, ys[row]!, times[row]!]
+      const t = times[row]!
       const span = begins.findIndex((ms) => t >= ms)
       if (span === -1) return
-      if (this.crowd === 1) add(span, { zoom: MAX_ZOOM, x, y }, 1, t, userIds[row]!)
-      else spans[span]!.add(x, y, t)
+      if (this.crowd === 1)
+        return add(span, { zoom: MAX_ZOOM, x: xs[row]!, y: ys[row]! }, 1, t, userIds[row]!)
+      const people = spans[span]!
+      // Who comes while the others are counted has a place in the next version.
+      if (people.count === room) return
+      people.xs[people.count] = xs[row]!
+      people.ys[people.count] = ys[row]!
+      people.times[people.count++] = t
     })
     for (const [span, people] of spans.entries())
-      yield* eachOf(yield* groupIntoCrowds(people.columns(), this.crowd), ({ cell, count, sinceMs }) =>
+      yield* eachOf(yield* groupIntoCrowds(people, this.crowd), ({ cell, count, sinceMs }) =>
         add(span, cell, count, sinceMs, null),
       )
     return [...byMinute].sort(([a], [b]) => b - a).flatMap(([, groups]) => groups)
-  }
-}
-
-/** People of a span, in columns. */
-class PeopleOfSpan {
-  #count = 0
-  #xs: Int32Array
-  #ys: Int32Array
-  #times: Float64Array
-
-  constructor(room: number) {
-    this.#xs = new Int32Array(room)
-    this.#ys = new Int32Array(room)
-    this.#times = new Float64Array(room)
-  }
-
-  add(x: number, y: number, t: number): void {
-    // Who comes while the others are counted has a place in the next version.
-    if (this.#count === this.#times.length) return
-    this.#xs[this.#count] = x
-    this.#ys[this.#count] = y
-    this.#times[this.#count++] = t
-  }
-
-  columns(): People {
-    const [xs, ys, times] = [this.#xs, this.#ys, this.#times].map((column) => column.subarray(0, this.#count))
-    return { xs: xs!, ys: ys!, times: times! }
   }
 }

@@ -83,7 +83,7 @@ const migrating = (url: string) => (db: Database) => (url === '' ? migrateDataba
  * Starts the embedded run.
  * @throws ConfigError; when another program uses the port, or another process locks the data directory for 30 s
  */
-export async function startLocal(env: Environment, log: Log, now: () => number = Date.now): Promise<Local> {
+async function startLocal(env: Environment, log: Log, now: () => number = Date.now): Promise<Local> {
   // Invalid settings are reported before waiting for the lock.
   const { dataDir, host, port } = readSettings(env, log)
   const unlock = await reserveDirectoryAndPort({ dataDir, host, port }, log)

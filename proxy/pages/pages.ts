@@ -72,7 +72,7 @@ export const PAGES: readonly PageEntry[] = [
 ]
 
 /** Content security policy of every page. Scripts, styles and data come from the service itself. */
-export const POLICY: Readonly<Record<string, string>> = {
+const POLICY: Readonly<Record<string, string>> = {
   'default-src': "'none'",
   'script-src': "'self'",
   'style-src': "'self'",
@@ -86,7 +86,7 @@ export const POLICY: Readonly<Record<string, string>> = {
   'frame-ancestors': "'none'",
 }
 
-export const policyText = (own: PageEntry['policy'] = {}): string =>
+const policyText = (own: PageEntry['policy'] = {}): string =>
   Object.entries({ ...POLICY, ...own })
     .map(([directive, sources]) => `${directive} ${sources}`)
     .join('; ')

@@ -17,7 +17,7 @@ const USAGE = `Restores a backup into an empty installation whose services are s
 
 Exit codes: 0 restored, 1 refused or failed, 2 wrong command line.`
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly replace: boolean
   readonly paused: boolean
 }

@@ -9,7 +9,7 @@ import { type Reported, reportedAmounts } from '#shared/rules/reported-carbon.ts
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 type Row = typeof pilgrims.$inferSelect
-export type PilgrimFields = Partial<Omit<Row, 'userId' | 'createdAt' | 'updatedAt'>>
+type PilgrimFields = Partial<Omit<Row, 'userId' | 'createdAt' | 'updatedAt'>>
 
 /**
  * Creates or changes a pilgrim in one statement, so that two concurrent first writes create one pilgrim. Must be the

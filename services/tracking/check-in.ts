@@ -1,20 +1,78 @@
 /** Handles a check-in: it is validated, admitted by one atomic call, and durable before it is answered. */
 import type { z } from 'zod'
-import { acceptCheckIn, type AcceptRules, latestPosition } from '#shared/buffer/validate/validate-points.ts'
+import {
+  acceptCheckIn,
+  type AcceptRules,
+  acceptTrack,
+  latestPosition,
+} from '#shared/buffer/validate/validate-points.ts'
 import type { Buffer } from '#shared/buffer/buffer.ts'
 import { fieldOf, pack, type Point, unpack } from '#shared/buffer/point.ts'
 import type { Window } from '#shared/config/config.ts'
-import { time } from '#shared/contracts/fields.ts'
-import type { CheckInAnswer } from '#shared/contracts/tracking.ts'
-import type { CheckInRequest } from '#shared/contracts/gps-points.ts'
+import { MAX_POINTS, time } from '#shared/contracts/fields.ts'
+import type { AttachedAnswer, CheckInAnswer } from '#shared/contracts/tracking.ts'
+import { type CheckInRequest, MAX_ATTACHED } from '#shared/contracts/gps-points.ts'
 import { refusalOfVerdict } from '#shared/buffer/admit/verdict-to-refusal.ts'
-import { countRejected } from '#shared/buffer/sync-track.ts'
+import { countRejected, durableThrough } from '#shared/buffer/sync-track.ts'
 import { submissionId } from '#shared/buffer/admit/submission-id.ts'
 import type { Verdict } from '#shared/kv/kv.ts'
 import type { Count } from '#shared/ledger/process-counters.ts'
-import { acceptAttached, attachedAnswer, type AttachedTrack, withoutPoints } from './track-of-check-in.ts'
 
-export interface CheckInRules extends AcceptRules {
+type Rejected = Readonly<AttachedAnswer['rejected']>
+
+interface AttachedTrack {
+  /** Number of entries that the client sent. */
+  readonly size: number
+  readonly points: readonly Point[]
+  readonly rejected: Rejected
+  /** Time of the earliest point that the phone has to send again; infinity when there is none. */
+  readonly resendFromMs: number
+}
+
+/** @param given the value of `track_points`, not validated */
+function acceptAttached(given: unknown, receivedMs: number, rules: AcceptRules): AttachedTrack {
+  const list: readonly unknown[] = Array.isArray(given) ? given : []
+  const { points, rejected } = acceptTrack(list.slice(0, MAX_ATTACHED), receivedMs, rules)
+  const whole = { size: list.length, points, resendFromMs: Infinity }
+  if (!Array.isArray(given)) return { ...whole, rejected: [{ index: 0, reason: 'not-a-list' }] }
+  // No phone records so many in a body of this size. None is named by itself: the answer would be longer than the body.
+  if (list.length > MAX_POINTS)
+    return { ...whole, points: [], rejected: [{ index: 0, reason: 'too-many' }], resendFromMs: -Infinity }
+  if (list.length <= MAX_ATTACHED) return { ...whole, rejected }
+  const rest = acceptTrack(list.slice(MAX_ATTACHED), receivedMs, rules)
+  const faults = new Map(rest.rejected.map(({ index, reason }) => [index, reason]))
+  const more: Rejected = list
+    .slice(MAX_ATTACHED)
+    .map((_, i) => ({ index: MAX_ATTACHED + i, reason: faults.get(i) ?? 'too-many' }))
+  return { ...whole, rejected: [...rejected, ...more], resendFromMs: earliestMs(rest.points) }
+}
+
+/** The part of the answer about the track. @param duplicates how many of the points were stored already */
+const attachedAnswer = (
+  { points, rejected, resendFromMs }: AttachedTrack,
+  duplicates: number,
+): AttachedAnswer => ({
+  accepted: points.length - duplicates,
+  duplicates,
+  rejected: [...rejected],
+  // The phone deletes its points up to this time, so every point that it has to send again must be later.
+  durable_through: durableThrough(points.filter(({ sentMs }) => sentMs < resendFromMs)),
+})
+
+/** The same track with every point rejected, because the pilgrim's buffer is full. */
+function withoutPoints({ size, rejected }: AttachedTrack): AttachedTrack {
+  const faults = new Map(rejected.map(({ index, reason }) => [index, reason]))
+  const all: Rejected = Array.from({ length: size }, (_, index) => ({
+    index,
+    reason: faults.get(index) ?? 'no-room',
+  }))
+  return { size, points: [], rejected: all, resendFromMs: -Infinity }
+}
+
+const earliestMs = (points: readonly Point[]): number =>
+  points.reduce((earliest, { sentMs }) => Math.min(earliest, sentMs), Infinity)
+
+interface CheckInRules extends AcceptRules {
   /** Counts the attached points that are rejected. */
   readonly count: Count
   readonly limit: Window

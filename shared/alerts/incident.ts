@@ -27,7 +27,7 @@ export interface Incident {
   readonly calmSinceMs: number | null
 }
 
-export interface Decision {
+interface Decision {
   readonly say: 'nothing' | 'alert' | 'recovery'
   /** The incident after that message. */
   readonly next: Incident | null

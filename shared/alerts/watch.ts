@@ -17,7 +17,7 @@ const LOCK = 'alert-watch'
 /** Longer than a check takes when every dependency is down. */
 const LOCK_MS = 30_000
 
-export interface AlertWatch {
+interface AlertWatch {
   /** Checks once and sends the alerts that are due. */
   look(): Promise<void>
   /** Starts periodic checks. */

@@ -8,7 +8,7 @@ export interface Bilingual {
 }
 
 /** Causes of alerts, and parts that operators see although nobody is alerted about them. */
-export type ToDo = Cause['key'] | 'kv' | 'objects' | 'service'
+type ToDo = Cause['key'] | 'kv' | 'objects' | 'service'
 
 export const WHAT_TO_DO: Readonly<Record<ToDo, Bilingual>> = {
   kv: {

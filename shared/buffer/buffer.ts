@@ -16,10 +16,9 @@ import { countRefusal, countVerdict, countingAdmission } from '#shared/ledger/co
 import type { ProcessCounters } from '#shared/ledger/process-counters.ts'
 import { admitOrThrow, answerWithin, type Admit, createAdmission, storeFull } from './admit/admission.ts'
 import type { Journal } from './journal/journal.ts'
-import { MEMORY_CEILING } from './memory-ceiling.ts'
 import { createJournalFallback } from './journal/admit-to-journal.ts'
 import { createOfflineAdmission, type OfflineAdmission } from './journal/decide-without-kv.ts'
-import { createJournalRecovery } from './journal/journal-recovery.ts'
+import { MEMORY_CEILING, createJournalRecovery } from './journal/journal-recovery.ts'
 
 /** For this long after a late answer the next check-ins do not wait for the kv. */
 const LATE_MS = 1_000
@@ -46,7 +45,7 @@ export interface Buffer {
   stop(): Promise<void>
 }
 
-export interface BufferOptions {
+interface BufferOptions {
   readonly kv: Kv
   readonly journal: Journal
   /** Counts points that are refused here. */

@@ -35,7 +35,7 @@ export interface Outbox {
 }
 
 /** Timing of the sweep, which finds events that the bus did not deliver. */
-export interface Sweeping {
+interface Sweeping {
   readonly everyMs: number
   /** Minimum age: the bus may still deliver younger events. */
   readonly afterMs: number

@@ -19,7 +19,7 @@ export interface Callers {
   readonly token?: Source<string>
 }
 
-export interface BuiltRequest {
+interface BuiltRequest {
   readonly url: string
   /** See {@link OPERATIONS}. */
   readonly flags: string

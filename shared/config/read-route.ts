@@ -38,7 +38,7 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 
 /** A route and its stations, in the order in which they are walked. */
-export interface RouteFile {
+interface RouteFile {
   readonly route: Route | null
   readonly stations: readonly Station[]
 }

@@ -6,7 +6,7 @@ import { z } from 'zod'
 /** Text that Postgres, JSON and Redis can all hold: no NUL, no lone surrogate. */
 export const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000')
 
-export const NOT_STORABLE = 'must not contain a NUL character or a lone surrogate'
+const NOT_STORABLE = 'must not contain a NUL character or a lone surrogate'
 
 /**
  * Removes the characters that set or override the direction of a text: in a name they would turn around the words of

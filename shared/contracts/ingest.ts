@@ -7,7 +7,7 @@ import { endpoint, type Endpoint } from './endpoint.ts'
 import { EXAMPLE_DAY } from './fields.ts'
 
 /** Maximum size of a body: a batch of Overland is 200 points of about 600 bytes, and the app allows 1,000 points. */
-export const INGEST_BYTES = 1_048_576
+const INGEST_BYTES = 1_048_576
 
 /** Why a point of a tracker app is not taken, beyond the reasons of `PointRejection`. */
 export type IngestRejection =

@@ -4,10 +4,10 @@ import { endpoint } from './endpoint.ts'
 import { ActivityStatus, Time, Zoom, EXAMPLE_DAY } from './fields.ts'
 import { Ending } from './operations.ts'
 
-export const StreamQuery = z.object({
+const StreamQuery = z.object({
   zoom: Zoom.default(10).describe('Zoom of the cells, as in admin/clusters'),
 })
-export type StreamQuery = z.infer<typeof StreamQuery>
+type StreamQuery = z.infer<typeof StreamQuery>
 
 export const StreamStatus = z.object({
   status: ActivityStatus,

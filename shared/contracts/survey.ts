@@ -13,7 +13,7 @@ const QUESTION = /^q(10|[1-9])(_|$)/i
 export const QUESTIONS: readonly string[] = Array.from({ length: 10 }, (_, i) => `q${i + 1}`)
 
 /** Maximum number of answers in one survey, including those under names with a suffix. */
-export const MAX_ANSWERS = 100
+const MAX_ANSWERS = 100
 
 export const Answer = z.union([z.number(), z.boolean(), text(10_000), z.array(text(500)).max(50)], {
   error: 'must be a string, a number, a boolean, or a list of at most 50 strings of at most 500 characters',

@@ -12,7 +12,7 @@ const BUSY_MS = 25_000
 type RunQuery = () => Promise<unknown>
 
 /** Probe of a server: each call sends a query. The returned function rejects with `DatabaseTimeout` after 2 s. */
-export const serverProbe = (query: RunQuery) => async (): Promise<void> =>
+const serverProbe = (query: RunQuery) => async (): Promise<void> =>
   void (await within(
     query(),
     PROBE_MS,

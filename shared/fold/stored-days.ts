@@ -25,7 +25,7 @@ export const fixOf = (lat: number | null, lng: number | null, t: number | null):
   t === null ? null : { lat: lat!, lng: lng!, t }
 
 /** A stored day with the hours in which it has points (bit n: n-th hour of the day). */
-export interface StoredDayHours extends StoredDay {
+interface StoredDayHours extends StoredDay {
   readonly hours: number
   /** Stored points of the day in the area. */
   readonly points: number

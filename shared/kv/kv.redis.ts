@@ -6,13 +6,29 @@ import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { Cluster } from 'ioredis'
 import { type Kv, KvUnavailable, type VersionedStatus } from './kv.ts'
 import { admissionVerbs } from './redis/admission.ts'
-import { clear } from './redis/clear.ts'
 import { asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
 import { flushVerbs } from './redis/flush.ts'
 import { limitVerbs } from './redis/limits.ts'
 import { liveMapVerbs } from './redis/live-map.ts'
 import { readingVerbs } from './redis/reading.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
+
+/** Matches all keys of this driver. */
+const OWN_KEYS = /^(\{gps:\d+\}:|(cache|limit|lock):|partitions$)/
+const KEYS_A_CALL = 1_000
+
+/** Deletes this driver's keys from every node; keys of other programs stay. */
+async function clear(client: Client, partitions: number): Promise<void> {
+  for (const node of masters(client)) {
+    let cursor = '0'
+    do {
+      const [next, keys] = await asked<[string, string[]]>(node.scan(cursor, 'COUNT', KEYS_A_CALL))
+      cursor = next
+      await asked(Promise.all(keys.filter((key) => OWN_KEYS.test(key)).map((key) => node.unlink(key))))
+    } while (cursor !== '0')
+  }
+  await asked(client.set('partitions', partitions))
+}
 
 /** Timeout of a request. */
 const REQUEST_TIMEOUT_MS = 800

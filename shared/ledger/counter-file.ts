@@ -9,7 +9,7 @@ const RECORD_BYTES = NAME_BYTES + 16
 
 export type Pair = readonly [number, number]
 
-export interface CounterFile {
+interface CounterFile {
   /** The pairs by name. */
   readonly pairs: ReadonlyMap<string, Pair>
   /** Sets a pair. @throws the disk's error; the pair is set in memory nevertheless */

@@ -27,7 +27,7 @@ export interface ProcessCounters {
   stop(): Promise<void>
 }
 
-export interface ProcessCountersOptions {
+interface ProcessCountersOptions {
   readonly kv: Pick<Kv, 'caller' | 'onReceipt'>
   readonly db: Pick<Database, 'sql'>
   readonly log: Log

@@ -84,7 +84,7 @@ export async function acknowledge(sql: Query, acknowledged: readonly Acknowledge
 }
 
 /** Names of counts outside of the buffer, written in the transaction of their cause. */
-export type CounterChange = 'points-erased' | 'letters-erased' | 'letters-dropped' | 'letters-replayed'
+type CounterChange = 'points-erased' | 'letters-erased' | 'letters-dropped' | 'letters-replayed'
 
 /** Adds to a count that an operator's action changes. */
 export async function countPoints(tx: Writer, name: CounterChange, points: number): Promise<void> {

@@ -5,7 +5,7 @@ import { roundKm } from '#shared/rules/rounding.ts'
 import { simplifyLine } from './simplify-line.ts'
 import type { Place, Route } from './walking-route.ts'
 
-export interface ShownRoute {
+interface ShownRoute {
   /** Each line as a flat list: its first place in 1e-5 degrees, then the differences. */
   readonly lines: number[][]
   readonly km: number

@@ -9,7 +9,7 @@ import { type Reported, reportedAmounts } from '#shared/rules/reported-carbon.ts
 const SHARDS = 16
 /** Shard of the reports of erased people. */
 const ERASED = -1
-export const NOTHING_REPORTED: Reported = { consumption: {}, transport: {} }
+const NOTHING_REPORTED: Reported = { consumption: {}, transport: {} }
 
 /** Adds the change of one pilgrim's report to the totals. The caller has locked the pilgrim's row. */
 export async function addToReportTotals(tx: Writer, before: Reported, after: Reported): Promise<void> {

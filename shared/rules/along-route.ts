@@ -4,7 +4,7 @@
  */
 import { METRES_PER_DEGREE, distanceMm } from './geo.ts'
 
-export interface RoutePlace {
+interface RoutePlace {
   readonly lat: number
   readonly lng: number
 }

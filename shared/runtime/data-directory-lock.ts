@@ -16,7 +16,7 @@ export class DataDirectoryInUse extends LoggableError {
 }
 
 /** Other users may access the directory, and its permissions cannot be restricted. */
-export class DataDirectoryOpen extends LoggableError {
+class DataDirectoryOpen extends LoggableError {
   override name = 'DataDirectoryOpen'
 }
 

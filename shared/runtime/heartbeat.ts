@@ -11,7 +11,7 @@ export const SILENT_MS = 20_000
 /** How long the last report of a service stays readable, and the list of its processes. */
 const KEPT_MS = 7 * 86_400_000
 /** A process that was not stopped but died is reported as silent for so long; then it counts as removed. */
-export const REMOVED_MS = 3_600_000
+const REMOVED_MS = 3_600_000
 
 const keyOf = (service: string): string => `heartbeat:${service}`
 /** How far the clock of a process is ahead of the kv's. */
@@ -101,7 +101,7 @@ export async function readHeartbeats(kv: Kv, services: readonly string[]): Promi
 }
 
 /** The clock of a process. */
-export interface ProcessClock {
+interface ProcessClock {
   /** Host and port. */
   readonly process: string
   readonly services: readonly string[]

@@ -27,32 +27,3 @@ export function* eachOf<T>(
     visit(items[i]!, i)
   }
 }
-
-/** Sorts a copy; items that compare equal keep their order. */
-export function* sorted<T>(
-  items: readonly T[],
-  compare: (a: T, b: T) => number,
-): Generator<void, readonly T[]> {
-  if (items.length <= STEP) return items.toSorted(compare)
-  const middle = items.length >> 1
-  const first = yield* sorted(items.slice(0, middle), compare)
-  const second = yield* sorted(items.slice(middle), compare)
-  return yield* merged(first, second, compare)
-}
-
-/** Merges two sorted lists; of items that compare equal those of the first list are first. */
-export function* merged<T>(
-  first: readonly T[],
-  second: readonly T[],
-  compare: (a: T, b: T) => number,
-): Generator<void, readonly T[]> {
-  if (second.length === 0) return first
-  const all: T[] = []
-  let next = 0
-  yield* eachOf(first, (item) => {
-    while (next < second.length && compare(second[next]!, item) < 0) all.push(second[next++]!)
-    all.push(item)
-  })
-  yield* eachOf(second.slice(next), (item) => all.push(item))
-  return all
-}

@@ -6,8 +6,8 @@ import { errorFields } from './loggable-error.ts'
 
 export { errorFields } from './loggable-error.ts'
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-export type LogFields = Record<string, unknown>
+type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+type LogFields = Record<string, unknown>
 
 export interface Log {
   info(message: string, fields?: LogFields): void

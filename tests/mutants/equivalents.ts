@@ -209,7 +209,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'only a message that is still sent and has nothing waiting is completed',
   },
   {
-    file: 'services/scheduler/flush/flush-lock.ts',
+    file: 'services/scheduler/flush/flush.ts',
     code: 'if (token === null) return null',
     original: 'token === null',
     replacement: 'false',

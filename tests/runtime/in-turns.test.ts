@@ -1,26 +1,8 @@
 /** Computations in turns of the event loop give what the plain ones give, and pause often enough. */
 import { expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { groupIntoCrowds } from '#services/tracking/map/crowds.ts'
 import { cellAt, MAX_ZOOM } from '#shared/map/cells.ts'
-import { eachOf, inTurns, merged, sorted } from '#shared/runtime/in-turns.ts'
-
-const byTens = (a: number, b: number): number => Math.floor(a / 10) - Math.floor(b / 10)
-const numbers = fc.array(fc.nat(1_000), { maxLength: 6_000, size: 'max' })
-
-test('sorting and merging give what the array methods give, in the same order', async () => {
-  await fc.assert(
-    fc.asyncProperty(numbers, numbers, async (some, others) => {
-      expect(await inTurns(sorted(some, byTens))).toEqual(some.toSorted(byTens))
-      const [first, second] = [some.toSorted(byTens), others.toSorted(byTens)]
-      expect(await inTurns(merged(first, second, byTens))).toEqual([...first, ...second].toSorted(byTens))
-      const seen: number[] = []
-      await inTurns(eachOf(some, (n) => seen.push(n)))
-      expect(seen).toEqual(some)
-    }),
-    { numRuns: 30 },
-  )
-})
+import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 
 test('no more than a few thousand items are looked at between two pauses, however many there are', () => {
   let looked = 0
@@ -34,14 +16,8 @@ test('no more than a few thousand items are looked at between two pauses, howeve
     most = Math.max(most, looked)
   }
   const many = Array.from({ length: 100_000 }, (_, i) => (i * 7_919) % 100_003)
-  const counted = (a: number, b: number): number => {
-    looked++
-    return a - b
-  }
-  run(sorted(many, counted))
   run(eachOf(many, () => looked++))
-  // Comparing takes a few steps for each item of a piece.
-  expect(most).toBeLessThan(40_000)
+  expect(most).toBeLessThanOrEqual(2_000)
   most = 0
   const cells = many.map((n, i) => cellAt(24 + n / 400_000, 120.5 + i / 400_000, MAX_ZOOM))
   const counting = (column: readonly number[]) =>

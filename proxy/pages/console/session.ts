@@ -13,7 +13,7 @@ const KEY = 'console-token'
 export type Role = Data<'readRole'>
 
 /** Why there is no session: nothing was typed yet, the token was refused, or the operator signed out. */
-export type SignedOut = 'new' | 'refused' | 'left'
+type SignedOut = 'new' | 'refused' | 'left'
 
 const token = signal<string | null>(sessionStorage.getItem(KEY))
 export const role = signal<Role | null>(null)

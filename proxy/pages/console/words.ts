@@ -26,7 +26,7 @@ export const setWords = (words: ReadonlySignal<ConsoleWords>): void => {
 /** The words of the chosen language. A component that reads them is drawn again when the language changes. */
 export const words = computed(() => started.value!.value)
 
-export type ConsoleLanguage = 'zh-Hant' | 'en'
+type ConsoleLanguage = 'zh-Hant' | 'en'
 
 export const consoleLanguage = computed<ConsoleLanguage>(() =>
   language.value.startsWith('zh') ? 'zh-Hant' : 'en',

@@ -1,6 +1,6 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 
-export interface ButtonProps extends Omit<ButtonHTMLAttributes, 'class' | 'className'> {
+interface ButtonProps extends Omit<ButtonHTMLAttributes, 'class' | 'className'> {
   /** `primary`: the one thing to do; `danger`: what can not be undone; `plain`: without a frame. */
   readonly kind?: 'primary' | 'danger' | 'plain'
   /** The action is under way: a second press does nothing. */
@@ -29,7 +29,7 @@ export function Button({ kind, busy = false, icon = false, label, onClick, ...re
   )
 }
 
-export interface SegmentsProps<T extends string> {
+interface SegmentsProps<T extends string> {
   /** Name of the choice for screen readers. */
   readonly label: string
   readonly options: readonly { readonly value: T; readonly text: string; readonly lang?: string }[]

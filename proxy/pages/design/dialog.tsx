@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string
   readonly open: boolean
   /** Called by the close button, the Escape key and the browser's back gesture. */

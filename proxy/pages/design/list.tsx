@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-export interface Fact {
+interface Fact {
   readonly term: string
   readonly figure: ComponentChildren
   readonly unit?: string

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-export interface SheetProps {
+interface SheetProps {
   /** Name of the region for screen readers. */
   readonly label: string
   readonly open: boolean

@@ -1,5 +1,5 @@
 /** Symbols of buttons, drawn as lines in 24 × 24 units. A button with a symbol alone needs a label. */
-export const SYMBOLS = {
+const SYMBOLS = {
   closer: 'M12 5v14M5 12h14',
   farther: 'M5 12h14',
   procession: 'M6 21V4M6 5c4-2 7 2 12 0l-2 4 2 4c-5 2-8-2-12 0',

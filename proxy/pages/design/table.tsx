@@ -9,7 +9,7 @@ export interface Column<T> {
   readonly sort?: string
 }
 
-export interface TableProps<T> {
+interface TableProps<T> {
   readonly caption: string
   /** A title beside the table says the same as the caption, which is then for screen readers alone. */
   readonly titled?: boolean

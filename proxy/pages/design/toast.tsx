@@ -8,7 +8,7 @@ import { useRef } from 'preact/hooks'
 import { Button } from './button.tsx'
 
 /** A function is asked again when the signals change that it reads. */
-export type ToastText = string | (() => string)
+type ToastText = string | (() => string)
 
 /** What the reader may do about it, such as take it back. The notice closes with it. */
 export interface ToastAction {
@@ -16,7 +16,7 @@ export interface ToastAction {
   readonly run: () => void
 }
 
-export interface Toast {
+interface Toast {
   readonly id: number
   readonly text: ToastText
   readonly warning: boolean

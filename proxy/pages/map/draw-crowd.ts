@@ -18,7 +18,7 @@ const ROUND_MOST_PX = 10
 /** Opacity of each step: the ground and the route are seen through a thin crowd. */
 const OPACITY = [0.46, 0.62, 0.78, 0.9, 0.97]
 
-export interface CrowdColours {
+interface CrowdColours {
   /** By step, 1 first. */
   readonly steps: readonly string[]
 }

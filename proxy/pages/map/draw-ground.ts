@@ -29,7 +29,7 @@ export interface Ground {
 }
 
 /** Towns are shown from this zoom on. */
-export const TOWNS_ZOOM = 9.6
+const TOWNS_ZOOM = 9.6
 
 export function drawGround(
   context: CanvasRenderingContext2D,

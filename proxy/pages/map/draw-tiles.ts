@@ -15,7 +15,7 @@ export interface Looking {
 
 type Look = Pick<TilesStyle, 'colour' | 'language' | 'stations'>
 
-export interface TilesOptions extends Look {
+interface TilesOptions extends Look {
   readonly element: HTMLElement
   /** Address of the archive, and of MapLibre's script for its background thread. */
   readonly tiles: string

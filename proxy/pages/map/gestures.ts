@@ -8,7 +8,7 @@ const DOUBLE_TAP_PX = 30
 /** A pointer that moved less than this has not dragged. */
 const TAP_PX = 8
 
-export interface Movable {
+interface Movable {
   camera(): Camera
   /** @param moving more movement follows */
   move(camera: Camera, moving: boolean): void

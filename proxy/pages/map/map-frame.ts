@@ -5,7 +5,7 @@ import { MovingMarks, type Places } from './marks-on-map.ts'
 import { Painter, type Scene } from './painter.ts'
 import { type Camera, type Size, zoomed } from './projection.ts'
 
-export interface MapFrameOptions {
+interface MapFrameOptions {
   readonly camera: Camera
   readonly scene: Scene
   /** A display on a wall has nobody who moves the map. */

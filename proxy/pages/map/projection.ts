@@ -47,7 +47,7 @@ export const scaleOf = (zoom: number): number => 256 * 2 ** zoom
 const within = (value: number, least: number, most: number): number => Math.min(most, Math.max(least, value))
 
 /** A camera that stays on the world. */
-export const clamped = ({ x, y, zoom }: Camera): Camera => ({
+const clamped = ({ x, y, zoom }: Camera): Camera => ({
   x: within(x, 0, 1),
   y: within(y, 0, 1),
   zoom: within(zoom, MIN_ZOOM, MAX_ZOOM),

@@ -18,7 +18,7 @@ interface Passage {
 }
 
 /** What is known of a station: passed, now, expected at a time, or nothing. */
-export function passageOf(index: number, station: Station, words: MapWords): Passage {
+function passageOf(index: number, station: Station, words: MapWords): Passage {
   const map = news.value
   // What was expected some time ago is no news.
   if (map === null || freshness.value !== 'fresh') return { text: '', state: 'unknown' }

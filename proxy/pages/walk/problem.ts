@@ -3,7 +3,7 @@ import type { WalkWords } from '#shared/locales/words.ts'
 import type { QueueState } from '#shared/client/index.ts'
 import { consentWithdrawn } from './session/service.ts'
 
-export type Problem = {
+type Problem = {
   readonly code: NonNullable<QueueState['why']>
   readonly retryAfter?: number | undefined
 }

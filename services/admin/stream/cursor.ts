@@ -79,7 +79,7 @@ export async function changesAfter(
   })
 }
 
-export interface Missed {
+interface Missed {
   readonly changes: readonly Change[]
   readonly moved: readonly Moved[]
 }

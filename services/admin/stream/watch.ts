@@ -24,7 +24,7 @@ const FIRST_POLL_MS = 2_000
 const MAX_MOVED = 5_000
 
 /** Receives the events of a watch. The watch's own state is up to date when they are called. */
-export interface Listeners {
+interface Listeners {
   event<N extends StreamEventName>(name: N, data: StreamData<N>): void
   moved(positions: readonly Moved[]): void
 }

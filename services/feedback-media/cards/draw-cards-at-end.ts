@@ -26,7 +26,7 @@ const SWEEP_MS = 20_000
 const FLUSH_WAIT_MS = 60_000
 const RECORD_EVERY = 10
 
-export interface CardDrawing {
+interface CardDrawing {
   /** Draws all due cards, or joins a running drawing. Rejects when it is interrupted by a failure. */
   drawAll(): Promise<void>
   start(): void

@@ -13,7 +13,7 @@ import type { Cards, Look, Picture } from './draw-card.ts'
 /** Where a card is stored, a newer one is awaited at most this long. */
 const TIMEOUT_MS = 3_000
 
-export interface ServedCard extends Picture {
+interface ServedCard extends Picture {
   /** Whether it shows the current statistics; else a newer one is being drawn. */
   readonly isCurrent: boolean
 }

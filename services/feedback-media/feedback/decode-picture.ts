@@ -12,7 +12,7 @@ import { formatOf, isWhole } from './image-format.ts'
 const MAX_SIDE_PX = 4_096
 const MAX_PIXELS = 20_000_000
 /** Of a stored picture. */
-export const MAX_STORED_BYTES = 2_000_000
+const MAX_STORED_BYTES = 2_000_000
 /** The largest picture of one colour takes 0.6 s and 180 MB (Bun 1.4.5, measured). */
 const LIMITS = { cpuSeconds: 2, memoryBytes: 512_000_000 }
 /** Wall-clock time. On a busy machine two seconds of processor time take longer. */

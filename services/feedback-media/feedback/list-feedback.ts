@@ -17,7 +17,7 @@ import { feedback } from '#shared/schema/feedback.ts'
 import { pilgrims } from '#shared/schema/profiles.ts'
 
 /** A row of feedback with its pilgrim's name. */
-export type FeedbackRow = typeof feedback.$inferSelect & { readonly displayName: string | null }
+type FeedbackRow = typeof feedback.$inferSelect & { readonly displayName: string | null }
 
 const boardItem = (row: FeedbackRow): BoardItem => ({
   id: row.id,

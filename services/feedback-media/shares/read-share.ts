@@ -31,7 +31,7 @@ export interface OpenShare {
   readonly name: string | null
 }
 
-export interface LiveView {
+interface LiveView {
   readonly untilMs: number
   /** Null: nothing has been heard. */
   readonly progress: Progress | null

@@ -12,7 +12,7 @@ import type { ShareView } from './read-share.ts'
 import { SCRIPT, STYLE } from './share-style.ts'
 import type { ShareTexts } from './share-format.ts'
 
-export interface SharePage {
+interface SharePage {
   readonly view: ShareView
   readonly texts: ShareTexts
   /** Address of the page without parameters. */

@@ -23,7 +23,7 @@ const NEVER = 'private, no-store'
 /** A viewer may keep the current card, but asks each time. */
 const ASK = 'private, no-cache'
 
-export interface ShareRequest {
+interface ShareRequest {
   readonly request: Request
   /** The last part of the path. */
   readonly file: string

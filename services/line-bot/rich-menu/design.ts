@@ -28,7 +28,7 @@ const TILES: readonly (readonly [BotAction, icon: string])[] = [
   ['help', '💬'],
 ]
 
-export interface MenuDesign {
+interface MenuDesign {
   readonly request: messagingApi.RichMenuRequest
   readonly picture: Element
   /** SHA-256 of the picture and the actions. A menu with the same digest needs no deployment. */

@@ -16,7 +16,7 @@ export function senderOf({ source }: LineEvent): string | null {
   return userId !== undefined && isUserId(userId) ? userId : null
 }
 
-export const isOneToOne = ({ source }: LineEvent): boolean => source?.type === 'user'
+const isOneToOne = ({ source }: LineEvent): boolean => source?.type === 'user'
 
 export const mentionsOf = ({ message }: LineEvent) => message?.mention?.mentionees ?? []
 

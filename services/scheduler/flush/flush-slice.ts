@@ -36,7 +36,7 @@ async function recordCellChanges(
 }
 
 /** The outcome of a slice. Each of its points is counted in exactly one field. */
-export interface SliceResult {
+interface SliceResult {
   readonly stored: number
   readonly duplicates: number
   readonly deadLetters: number
@@ -45,7 +45,7 @@ export interface SliceResult {
 }
 
 /** The outcome of a slice, and the pilgrims whose other points could not be stored for now. */
-export interface FlushedSlice extends SliceResult {
+interface FlushedSlice extends SliceResult {
   readonly left: readonly { readonly userId: string; readonly error: unknown }[]
 }
 

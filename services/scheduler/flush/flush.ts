@@ -12,11 +12,66 @@ import { errorFields } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { flushes } from '#shared/schema/points.ts'
 import { ensureDayPartitions } from '../day-partitions.ts'
-import { type FlushLock, acquireFlushLock } from './flush-lock.ts'
 import type { FlushContext } from './flush-context.ts'
 import { flushSlice } from './flush-slice.ts'
 import { rollUpCells } from './roll-up-cells.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
+
+const POLL_MS = 200
+/**
+ * A lock that is not renewed for this share of its lifetime (ten seconds) is free: its owner was killed or has lost
+ * the kv. If the owner still runs, two concurrent flushes store nothing twice.
+ */
+const STALE_SHARE = 1 / 9
+
+interface FlushLock {
+  /** Whether another process may flush the partition now. */
+  readonly lost: () => boolean
+  /** Stops the renewal and releases the lock. Without the kv the lock expires. */
+  release(): Promise<void>
+}
+
+/**
+ * Acquires a partition's lock and renews it until `release`.
+ * @param waitUntil when to stop waiting for the lock, by `performance.now()`
+ * @returns null when the lock is still acquired then, or the process stops
+ */
+async function acquireFlushLock(
+  { kv, log, lockMs, stopping }: FlushContext,
+  partition: number,
+  waitUntil: number,
+): Promise<FlushLock | null> {
+  const name = `flush:${partition}`
+  const staleMs = lockMs * STALE_SHARE
+  let token = stopping.aborted ? null : await kv.lock(name, lockMs, staleMs)
+  while (token === null && !stopping.aborted) {
+    const leftMs = waitUntil - performance.now()
+    if (leftMs <= 0) return null
+    await Bun.sleep(Math.min(POLL_MS, leftMs))
+    token = await kv.lock(name, lockMs, staleMs)
+  }
+  if (token === null) return null
+  const acquired = token
+  let lost = false
+  const renewal = setInterval(() => {
+    kv.renewLock(name, acquired, lockMs).then(
+      (ours) => (lost ||= !ours),
+      (error: unknown) =>
+        log.warn('the flush lock could not be renewed', { partition, ...errorFields(error) }),
+    )
+  }, staleMs / 4)
+  return {
+    lost: () => lost,
+    async release() {
+      clearInterval(renewal)
+      await kv
+        .unlock(name, acquired)
+        .catch((error: unknown) =>
+          log.warn('the flush lock could not be released; it expires', { partition, ...errorFields(error) }),
+        )
+    },
+  }
+}
 
 /** Concurrent slices: the database stores one, this process folds one, and the kv acknowledges one. */
 const CONCURRENT_SLICES = 3

@@ -30,7 +30,7 @@ function measured(value: unknown, least = -MOST): number | null {
 const accuracyOf = (value: unknown): number | null => measured(value, Number.MIN_VALUE)
 
 const KMH_OF = { kmh: 1, knots: 1.852, metresASecond: 3.6 } as const
-export type SpeedUnit = keyof typeof KMH_OF
+type SpeedUnit = keyof typeof KMH_OF
 
 /** km/h with two digits; below 0 is unknown. */
 function speedOf(value: unknown, unit: SpeedUnit): number | null {

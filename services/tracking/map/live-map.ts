@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto'
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
 import { unavailable } from '#shared/http/errors.ts'
 import { type Kv, isKvUnavailable, type Moved, userHash } from '#shared/kv/kv.ts'
-import { eachOf, inTurns, sorted } from '#shared/runtime/in-turns.ts'
+import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { beginningOf, PositionColumns } from './position-columns.ts'
 
@@ -18,7 +18,8 @@ const OVERLAP_MS = 250
 const PAGE = 5_000
 /** Most public ids that are cached; 100 bytes each. */
 const MAX_NAMES = 200_000
-const MINUTE_MS = 60_000
+/** Positions are counted by this time, so that few are sorted. */
+const BUCKET_MS = 10_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 const SECRET_KEY = 'live-map-secret'
@@ -70,29 +71,28 @@ export class LivePositions {
     const sinceMs = since ?? this.now() - DAY_MS
     const isAsked = (row: number) =>
       times[row]! >= sinceMs && (bbox === undefined || inside({ lat: lats[row]!, lng: lngs[row]! }, bbox))
-    const minuteOf = (row: number) => Math.floor(times[row]! / MINUTE_MS)
-    return inTurns(
-      (function* (shown: (visit: (row: number) => void) => Generator<void, void>) {
-        const counts = new Map<number, number>()
-        yield* shown((row) => {
-          if (isAsked(row)) counts.set(minuteOf(row), (counts.get(minuteOf(row)) ?? 0) + 1)
-        })
-        // The minutes that hold the latest ones: of a large crowd few have to be sorted.
-        let left = limit
-        const latest = new Set<number>()
-        for (const [minute, count] of [...counts].sort(([a], [b]) => b - a)) {
-          if (left <= 0) break
-          latest.add(minute)
-          left -= count
-        }
-        const found: Place[] = []
-        yield* shown((row) => {
-          if (isAsked(row) && latest.has(minuteOf(row)))
-            found.push({ userId: userIds[row]!, lat: lats[row]!, lng: lngs[row]!, t: times[row]! })
-        })
-        return (yield* sorted(found, (a, b) => b.t - a.t)).slice(0, limit)
-      })((visit) => this.shown(visit)),
+    const bucketOf = (row: number) => Math.floor(times[row]! / BUCKET_MS)
+    const counts = new Map<number, number>()
+    await inTurns(
+      this.shown((row) => {
+        if (isAsked(row)) counts.set(bucketOf(row), (counts.get(bucketOf(row)) ?? 0) + 1)
+      }),
     )
+    let left = limit
+    const latest = new Set<number>()
+    for (const bucket of [...counts.keys()].sort((a, b) => b - a)) {
+      if (left <= 0) break
+      latest.add(bucket)
+      left -= counts.get(bucket)!
+    }
+    const found: Place[] = []
+    await inTurns(
+      this.shown((row) => {
+        if (isAsked(row) && latest.has(bucketOf(row)))
+          found.push({ userId: userIds[row]!, lat: lats[row]!, lng: lngs[row]!, t: times[row]! })
+      }),
+    )
+    return found.sort((a, b) => b.t - a.t).slice(0, limit)
   }
 
   /** Visits the rows of everybody who is not hidden. Computed in turns of the event loop; the rows may change between. */

@@ -10,7 +10,7 @@ const HASH_DIGITS = 13
 export const beginningOf = (hash: string): number => parseInt(hash.slice(0, HASH_DIGITS), 16)
 
 export class PositionColumns {
-  /** By row, as all columns; empty where nobody is. */
+  /** By row, as all columns; empty where somebody was erased. */
   readonly userIds: string[] = []
   readonly hashes: number[] = []
   /** Degrees. */
@@ -24,7 +24,6 @@ export class PositionColumns {
   /** The map shows the position from then on. */
   readonly hiddenUntil: number[] = []
   readonly #rows = new Map<string, number>()
-  readonly #free: number[] = []
 
   /** Number of pilgrims. */
   get size(): number {
@@ -41,7 +40,7 @@ export class PositionColumns {
       this.lngs[known] === lng &&
       this.hiddenUntil[known] === hiddenUntilMs
     if (isKnown) return false
-    const row = known ?? this.#free.pop() ?? this.userIds.length
+    const row = known ?? this.userIds.length
     if (known === undefined) {
       this.#rows.set(userId, row)
       this.userIds[row] = userId
@@ -63,6 +62,5 @@ export class PositionColumns {
     this.#rows.delete(userId)
     this.userIds[row] = ''
     this.hiddenUntil[row] = Infinity
-    this.#free.push(row)
   }
 }

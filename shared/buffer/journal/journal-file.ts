@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 export const SUFFIX = '.journal'
 
-export interface StoredRow {
+interface StoredRow {
   /** Places rise in the order of the writes. */
   readonly place: number
   readonly id: string

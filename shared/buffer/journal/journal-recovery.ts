@@ -8,9 +8,11 @@ import {
   type Verdict,
 } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
-import { MEMORY_CEILING } from '../memory-ceiling.ts'
 import { createJournalExport } from './journal-export.ts'
 import type { Journal } from './journal.ts'
+
+/** Above this fraction of its memory the kv gets no more points, so that it never has to refuse a flush. */
+export const MEMORY_CEILING = 0.9
 
 const EVERY_MS = 1_000
 const ADOPT_EVERY_MS = 60_000
@@ -33,7 +35,7 @@ export interface JournalRecovery {
   stop(): Promise<void>
 }
 
-export interface JournalRecoveryOptions {
+interface JournalRecoveryOptions {
   readonly kv: Kv
   readonly journal: Journal
   readonly rules: AdmissionRules

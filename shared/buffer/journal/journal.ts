@@ -30,7 +30,7 @@ export interface Journaled {
 }
 
 /** Result of an adoption of abandoned files. */
-export interface Adoption {
+interface Adoption {
   readonly entries: number
   /** Files that could not be adopted whole; what is damaged stays in a renamed file for an operator. */
   readonly faults: readonly Error[]

@@ -72,7 +72,7 @@ export function acceptCheckIn(
   return pointOf(given, 'c', sentMs, Math.min(sentMs, receivedMs), receivedMs, area)
 }
 
-export interface AcceptedTrack {
+interface AcceptedTrack {
   readonly points: readonly Point[]
   readonly rejected: readonly { readonly index: number; readonly reason: PointRejection }[]
 }

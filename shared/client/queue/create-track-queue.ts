@@ -120,7 +120,7 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
   }
 }
 
-export interface SendLoop {
+interface SendLoop {
   start(): void
   /** Resolves when no request is on its way. */
   stop(): Promise<void>
@@ -128,7 +128,7 @@ export interface SendLoop {
   awaken(): void
 }
 
-export function createSendLoop(rounds: Rounds, clock: Clock, network: Network): SendLoop {
+function createSendLoop(rounds: Rounds, clock: Clock, network: Network): SendLoop {
   let running: { readonly stopping: AbortController; readonly ended: Promise<void> } | null = null
   let sleep = new AbortController()
   const awaken = () => sleep.abort()

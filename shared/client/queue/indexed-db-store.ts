@@ -216,7 +216,7 @@ async function settle(
   ])
 }
 
-export type Upgrading = IDBPTransaction<unknown, string[], 'versionchange'>
+type Upgrading = IDBPTransaction<unknown, string[], 'versionchange'>
 
 /** Changes the database of the version before. Where it fails, the database stays as it was. */
 export type SchemaStep = (db: IDBPDatabase, transaction: Upgrading) => void | Promise<void>

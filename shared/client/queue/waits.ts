@@ -48,13 +48,13 @@ export function afterReconnection(waits: Waits): Waits {
 }
 
 /** The wait that ends last for a kind; undefined when nothing has to wait. */
-export function longestWait(waits: Waits, kind: Kind, nowMs: number): Wait | undefined {
+function longestWait(waits: Waits, kind: Kind, nowMs: number): Wait | undefined {
   const open = [waits.all, waits[kind]].filter((wait) => wait !== undefined && msLeft(wait, nowMs) > 0)
   return open.sort((a, b) => msLeft(b!, nowMs) - msLeft(a!, nowMs))[0]
 }
 
 /** Milliseconds that a wait has left. One that seems longer than it was made ends: the clock was set back. */
-export function msLeft({ notBefore, ms }: Wait, nowMs: number): number {
+function msLeft({ notBefore, ms }: Wait, nowMs: number): number {
   const left = notBefore - nowMs
   return left > ms ? 0 : left
 }
@@ -65,7 +65,7 @@ export function msLeft({ notBefore, ms }: Wait, nowMs: number): number {
  * - `reject`: the service will never take this point.
  * - `stop`: keep the points and send nothing until the app says so.
  */
-export type Judgement = 'wait' | 'smaller' | 'reject' | 'stop'
+type Judgement = 'wait' | 'smaller' | 'reject' | 'stop'
 
 const STOPS = new Set<string>(['forbidden', 'ended', 'erased', 'conflict', 'not-found', 'method-not-allowed'])
 const REFUSES = new Set<string>(['invalid-request', 'too-large'])

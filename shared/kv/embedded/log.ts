@@ -6,7 +6,7 @@ import { Database } from 'bun:sqlite'
 import { KvUnavailable } from '../kv.ts'
 
 /** Applies one change at the start. A change is a JSON value that only the state interprets. */
-export type Apply<Change> = (change: Change) => void
+type Apply<Change> = (change: Change) => void
 
 /** Changes per row of a compacted log. */
 const SNAPSHOT_ROW = 1_000
@@ -43,7 +43,7 @@ export function openChangeLog<Change>(
   }
 }
 
-export class ChangeLog<Change> {
+class ChangeLog<Change> {
   readonly #db: Database
   readonly #insert
   #length: number

@@ -27,7 +27,7 @@ export interface Seen {
   readonly bbox: readonly [number, number, number, number]
 }
 
-export interface CrowdCameraOptions {
+interface CrowdCameraOptions {
   readonly scene: Scene
   /** The map shows another part of the world, and rests. */
   readonly onSeen: (seen: Seen) => void

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { words } from '../words.ts'
 import { Stamp } from './panel.tsx'
 
-export interface FigureProps {
+interface FigureProps {
   readonly label: string
   /** Null: not known. */
   readonly value: ComponentChildren

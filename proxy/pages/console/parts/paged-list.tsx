@@ -20,7 +20,7 @@ interface Step {
   readonly before: number
 }
 
-export interface PagedListProps<T extends Paged, Q extends object> extends Omit<
+interface PagedListProps<T extends Paged, Q extends object> extends Omit<
   FromProps<T>,
   'from' | 'meanwhile' | 'children'
 > {

@@ -41,7 +41,7 @@ export function Stamp({ at, stale, short = false }: StampProps) {
 }
 
 /** Of the limit of calls, with the seconds that are left now. */
-export function waitSentence(): string {
+function waitSentence(): string {
   const said = words.value.common
   const seconds = secondsLeft.value
   return seconds === 0 ? said.rateLimitOver : fill(said.rateLimited, { seconds })
@@ -81,7 +81,7 @@ export const refusalOf = (error: ClientError): string =>
     why: error.status === 0 ? error.message : error.status === 429 ? waitToAct() : whyOf(error),
   })
 
-export interface PanelProps {
+interface PanelProps {
   readonly title: string
   readonly children: ComponentChildren
   /** Beside the title. */

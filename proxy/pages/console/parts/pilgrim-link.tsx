@@ -6,7 +6,7 @@ const SHORT = 10
 /** The end of an id, which tells two people of one name apart. */
 export const endOfId = (userId: string): string => userId.slice(-6)
 
-export interface PilgrimLinkProps {
+interface PilgrimLinkProps {
   readonly userId: string
   /** The name, where it is known; else the beginning of the id stands for it. */
   readonly name?: string | null

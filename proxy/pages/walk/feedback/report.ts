@@ -99,7 +99,7 @@ const SIDES = [1_600, 1_280, 1_024, 800, 640, 480]
 const QUALITY = 0.72
 
 /** @returns null for what the browser can not read as a picture */
-export async function smallPicture(file: Blob): Promise<Blob | null> {
+async function smallPicture(file: Blob): Promise<Blob | null> {
   let picture: ImageBitmap
   try {
     picture = await createImageBitmap(file)

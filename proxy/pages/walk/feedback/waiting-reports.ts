@@ -7,7 +7,7 @@ import { client, noteError } from '../session/service.ts'
 import type { ReportedPlace } from './place.ts'
 import { computed, signal } from '@preact/signals'
 
-export interface WaitingReport extends ReportedPlace {
+interface WaitingReport extends ReportedPlace {
   readonly key: string
   /** Whose report it is: another walk may be restored on this phone meanwhile. */
   readonly userId: string

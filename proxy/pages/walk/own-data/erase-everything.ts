@@ -22,7 +22,7 @@ export async function eraseEverything(): Promise<ClientError | null> {
 }
 
 /** @param complete false: the service still deletes the last parts */
-export async function forgetDevice(complete: boolean): Promise<void> {
+async function forgetDevice(complete: boolean): Promise<void> {
   stopRecording()
   await clearQueue(person.value?.userId ?? null)
   await leave()

@@ -1,7 +1,7 @@
 /** The pause log: when nothing was recorded although the pilgrim wanted it, for how long, and why. */
 
 /** `closed`: the app was not open; `hidden`: the screen was off or another app was in front. */
-export type PauseCause = 'closed' | 'hidden' | 'permission' | 'storage' | 'rough' | 'no-signal'
+type PauseCause = 'closed' | 'hidden' | 'permission' | 'storage' | 'rough' | 'no-signal'
 
 export interface Pause {
   /** Epoch milliseconds. */

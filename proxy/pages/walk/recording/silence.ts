@@ -9,7 +9,7 @@ export const SILENT_MS = 60_000
 /** Calls once after a time. @returns what cancels it */
 export type After = (ms: number, call: () => void) => () => void
 
-export interface Silence {
+interface Silence {
   /** A position came. */
   heard(): void
   stop(): void

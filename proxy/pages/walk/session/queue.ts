@@ -134,7 +134,7 @@ async function giveBack(): Promise<void> {
   if (open !== null && walker !== null && !(await takeBack(open, walker.userId))) giveBackLater()
 }
 
-export type LastCheckIn = {
+type LastCheckIn = {
   readonly t: number
   readonly accuracy: number | null
   /** `kept`: on this device; `counted`: the service has it. */

@@ -26,7 +26,7 @@ export const tally = kept('walk-tally', tallyOf(profile.value?.checkins ?? 0))
 /** The service asks for a new ID token. */
 export const signInNeeded = signal(false)
 /** Why the last refresh failed; null: it did not. */
-export const refreshError = signal<ClientError | null>(null)
+const refreshError = signal<ClientError | null>(null)
 
 /** The service says that the pilgrim was erased: on another phone, or by the organisers. */
 export const erasedElsewhere = kept('walk-erased-elsewhere', false)

@@ -3,7 +3,7 @@ import type { WalkWords } from '#shared/locales/words.ts'
 import { carbonText, timeText } from '../format.ts'
 import type { DayOfWay } from '../way/kept-days.ts'
 
-export interface CarbonProps {
+interface CarbonProps {
   readonly words: WalkWords
   readonly day: DayOfWay
   readonly kg: number

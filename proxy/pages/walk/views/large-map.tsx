@@ -16,7 +16,7 @@ type WayMapScript = typeof import('./way-map.tsx')
 const script = signal<WayMapScript | null>(null)
 
 /** Loads the map's script, once. Without it the figures and words are there. */
-export async function loadWayMap(): Promise<void> {
+async function loadWayMap(): Promise<void> {
   if (script.value !== null) return
   try {
     script.value = await import('./way-map.tsx')

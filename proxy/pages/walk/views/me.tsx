@@ -61,7 +61,7 @@ function Hear({ words }: { readonly words: WalkWords }) {
   )
 }
 
-export interface MeProps {
+interface MeProps {
   readonly words: { readonly page: PageWords; readonly walk: WalkWords }
   readonly choose: (language: Language) => void
 }

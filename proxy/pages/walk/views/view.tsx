@@ -4,7 +4,7 @@ import { goBack } from '../route.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
-export interface ViewProps {
+interface ViewProps {
   readonly title: ComponentChildren
   readonly back?: string
   readonly children: ComponentChildren

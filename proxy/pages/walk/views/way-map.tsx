@@ -12,7 +12,7 @@ import { wayShapes } from '../way/way-shapes.ts'
 
 export { hasAtlas } from '../way/way-ground.ts'
 
-export interface WayMapProps {
+interface WayMapProps {
   /** A picture that nobody moves, and that is described elsewhere. */
   readonly still?: boolean
   /** What it shows, and how it is moved by keys, for screen readers. */

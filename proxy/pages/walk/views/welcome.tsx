@@ -17,7 +17,7 @@ import { client, config, refreshConfig, signInAgain, usesLine } from '../session
 import { Again, Notice, View } from './view.tsx'
 import { standalone } from './install.tsx'
 
-export interface WelcomeProps {
+interface WelcomeProps {
   readonly words: { readonly page: PageWords; readonly walk: WalkWords }
   readonly choose: (language: Language) => void
 }

@@ -12,7 +12,7 @@ const SEAL_PX = 6
 const END_PX = 11
 
 /** The day that is looked at, and the others in a pale tone. */
-export interface DrawnWay {
+interface DrawnWay {
   readonly day: WayShapes | null
   readonly others: readonly WayShapes[]
 }

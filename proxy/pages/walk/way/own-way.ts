@@ -12,7 +12,7 @@ import { dayOf, type DayOfWay, keepDay, openDays } from './kept-days.ts'
 export type OwnWalk = Data<'readOwnWalk'>
 export type Route = Data<'readRoute'>
 /** Sums of all days; the parts of single days are in `kept-days.ts`. */
-export type OwnSums = Pick<OwnWalk, 'userId' | 'as_of' | 'pending' | 'days'>
+type OwnSums = Pick<OwnWalk, 'userId' | 'as_of' | 'pending' | 'days'>
 type Sums = OwnWalk['days'][number]
 
 /** A day as it is shown. */

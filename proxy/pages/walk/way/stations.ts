@@ -106,7 +106,7 @@ export function aheadOf(
   return back === null ? null : { is: 'off', ...back }
 }
 
-export interface Whereabouts {
+interface Whereabouts {
   readonly walked: readonly TimedPlace[]
   readonly here: TimedPlace
   readonly kmh: number | null

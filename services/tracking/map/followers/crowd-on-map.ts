@@ -15,7 +15,7 @@ const RECENT = 0.1
 /** Steps of a count within a factor of ten, so that a cell changes less often than the people in it. */
 const STEPS = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 
-export interface CrowdOnMap {
+interface CrowdOnMap {
   /** All pilgrims were seen then or later, epoch milliseconds. */
   readonly sinceMs: number
   /** Only who was seen in the last hours is shown, and not everybody of the last day. */

@@ -21,7 +21,7 @@ const OLD_MS = 60_000
 
 const ENDINGS = { identity: '', br: '.br', zstd: '.zst', gzip: '.gz' } as const
 
-export interface Edition {
+interface Edition {
   readonly version: number
   /** The crowd is an earlier one, as this replica knows it; another one may know better. */
   readonly isStale: boolean

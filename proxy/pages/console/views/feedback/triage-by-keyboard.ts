@@ -15,7 +15,7 @@ interface Change {
   readonly to: Status
 }
 
-export interface Triage {
+interface Triage {
   readonly items: Signal<readonly Item[]>
   readonly chosen: Signal<number | null>
 }

@@ -13,7 +13,7 @@ export interface Question {
   readonly others: number
 }
 
-export interface Fitted {
+interface Fitted {
   readonly columns: readonly (readonly Question[])[]
   /** Questions that have no room. */
   readonly left: number

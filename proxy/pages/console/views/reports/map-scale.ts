@@ -10,7 +10,7 @@ const MOST_PX = 170
 const HIGH = 6
 
 /** Kilometres of a CSS pixel in the middle of a view. */
-export function kmOfPixel({ bounds: { west, east, north, south }, width, density }: View): number {
+function kmOfPixel({ bounds: { west, east, north, south }, width, density }: View): number {
   const lat = latOf((north + south) / 2)
   const middle = (west + east) / 2
   const share = (east - west) / 100
@@ -19,7 +19,7 @@ export function kmOfPixel({ bounds: { west, east, north, south }, width, density
 }
 
 /** The longest round length that has room. */
-export function scaleBar(view: View): { readonly km: number; readonly px: number } {
+function scaleBar(view: View): { readonly km: number; readonly px: number } {
   const each = kmOfPixel(view)
   const km = STEPS_KM.findLast((one) => one / each <= MOST_PX) ?? STEPS_KM[0]!
   return { km, px: km / each }

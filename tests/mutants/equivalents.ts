@@ -69,12 +69,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'a byte has no ninth bit',
   },
   {
-    file: 'services/tracking/map/crowds.ts',
-    original: '(y >> up) * 2 ** 16',
-    replacement: '(((y >> up)) / (2 ** 16))',
-    why: 'a row at zoom 10 is below 2 ** 10, so as a fraction it tells cells apart as well',
-  },
-  {
     file: 'shared/map/front-and-tail.ts',
     original: 'mine.size >= KNOWN_MAX',
     replacement: '((mine.size) > (KNOWN_MAX))',

@@ -219,27 +219,33 @@ async function measureRestart(stack: RealTestStack): Promise<Measured[]> {
   ]
 }
 
-/** A sweep of the outbox, as each subscriber does it: the planned and executed statement's time is Postgres's own. */
-async function measureOutbox(stack: RealTestStack, databaseUrl: string): Promise<Measured> {
+/** Sweeps of the outbox, as each subscriber does them: the slowest statement's time is Postgres's own. */
+async function measureOutbox(stack: RealTestStack, databaseUrl: string): Promise<Measured[]> {
   const db = await openDatabase({ url: databaseUrl, dir: '' })
   try {
     const server = stack.service('line-bot')
     resetPeak(server)
     await longestStallMs(server)
-    const statements = async () => {
+    const slowestMs = async () => {
       const [row] = await db.sql<[{ ms: number }]>`
-        SELECT coalesce(max(max_exec_time), 0)::float8 AS ms FROM pg_stat_statements WHERE query LIKE '%"outbox"%select%handled%' OR query LIKE '%from "outbox"%'`
+        SELECT coalesce(max(max_exec_time), 0)::float8 AS ms FROM pg_stat_statements
+        WHERE query LIKE 'select "id" from "outbox"%'`
       return row.ms
     }
-    await until(async () => (await statements()) > 0, { timeoutMs: MINUTE_MS, what: 'a sweep of the outbox' })
-    await Bun.sleep(20_000)
-    return {
-      title: `sweep of the outbox beside ${SIZE.events.toLocaleString('en')} handled events, slowest statement`,
-      bounds: { seconds: 0.05, peakMb: 400, stallMs: 50 },
-      seconds: (await statements()) / 1_000,
+    const title = `sweep of the outbox beside ${SIZE.events.toLocaleString('en')} handled events, slowest statement`
+    const part = async (when: string, seconds: number): Promise<Measured> => ({
+      title: `${title}: ${when}`,
+      bounds: { seconds, peakMb: 400, stallMs: 50 },
+      seconds: (await slowestMs()) / 1_000,
       peakMb: peakMb(server),
       stallMs: await longestStallMs(server),
-    }
+    })
+    await until(async () => (await slowestMs()) > 0, { timeoutMs: MINUTE_MS, what: 'a sweep of the outbox' })
+    // Only the first sweep of a process looks at a whole week.
+    const first = await part('the first after a start', 10)
+    await db.sql`SELECT pg_stat_statements_reset()`
+    await Bun.sleep(20_000)
+    return [first, await part('each later one', 0.05)]
   } finally {
     await db.close()
   }
@@ -299,7 +305,7 @@ async function rehearse(): Promise<number> {
   }
   try {
     for (const part of PARTS) if (wanted(part.name)) took(await measure(part, stack))
-    if (wanted('outbox')) took(await measureOutbox(stack, database.url))
+    if (wanted('outbox')) took(...(await measureOutbox(stack, database.url)))
     if (wanted('restart')) took(...(await measureRestart(stack)))
   } finally {
     await stack.close()

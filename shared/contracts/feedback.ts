@@ -144,7 +144,7 @@ export const submitFeedbackEndpoint = endpoint({
   closedAtEnd: true,
   body: FeedbackRequest,
   data: z.object({ id: z.int(), status: FeedbackStatus }),
-  errors: ['erased'],
+  errors: ['conflict', 'erased'],
 })
 
 export const listFeedbackEndpoint = endpoint({

@@ -41,6 +41,8 @@ export function decide(
   newId: string,
 ): Decision {
   const failure = causes.some((cause) => cause.failure)
+  // A time of the future, by a clock that was ahead, would silence the alerts until then.
+  const past = (ms: number | null): number => Math.min(ms ?? nowMs, nowMs)
   if (incident === null) {
     if (causes.length === 0) return { say: 'nothing', next: null }
     const severity = failure ? { failures: 1, mildSinceMs: null } : { failures: 0, mildSinceMs: nowMs }
@@ -48,7 +50,7 @@ export function decide(
     return { say: 'alert', next }
   }
   if (causes.length === 0) {
-    const calmSinceMs = incident.calmSinceMs ?? nowMs
+    const calmSinceMs = past(incident.calmSinceMs)
     return nowMs - calmSinceMs >= CALM_MS
       ? { say: 'recovery', next: null }
       : { say: 'nothing', next: { ...incident, calmSinceMs } }
@@ -57,12 +59,14 @@ export function decide(
   const begins = failure && mildSinceMs !== null && (failures === 0 || nowMs - mildSinceMs >= CALM_MS)
   const going: Incident = {
     ...incident,
+    openedMs: past(incident.openedMs),
+    lastAlertMs: past(incident.lastAlertMs),
     calmSinceMs: null,
     failures: failures + (begins ? 1 : 0),
-    mildSinceMs: failure ? null : (mildSinceMs ?? nowMs),
+    mildSinceMs: failure ? null : past(mildSinceMs),
   }
   const gapMs = GAPS_MS[Math.min(incident.alerts, GAPS_MS.length) - 1]!
-  if (nowMs >= incident.lastAlertMs + gapMs)
+  if (nowMs >= going.lastAlertMs + gapMs)
     return { say: 'alert', next: { ...going, alerts: incident.alerts + 1, lastAlertMs: nowMs } }
   // A failure during an incident of warnings is alerted immediately; the schedule is unchanged.
   return { say: begins ? 'alert' : 'nothing', next: going }

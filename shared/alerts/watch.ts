@@ -6,6 +6,7 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { createLineClient } from '#shared/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { CLOCK_MS } from './clock-check.ts'
 import { createChecks } from './health-checks.ts'
 import { type Cause, decide, type Incident } from './incident.ts'
 import { createMessenger } from './messenger.ts'
@@ -25,8 +26,13 @@ interface AlertWatch {
   stop(): Promise<void>
 }
 
-export function createAlertWatch(context: ServiceContext): AlertWatch {
-  const { config, kv, now, log } = context
+/** @param machineNow the clock of this machine, which is compared with that of the kv */
+export function createAlertWatch(given: ServiceContext, machineNow: () => number = Date.now): AlertWatch {
+  let aheadMs = 0
+  // All watchers share the time of the kv, as far as it is known.
+  const now = (): number => given.now() - (Math.abs(aheadMs) > CLOCK_MS ? aheadMs : 0)
+  const context: ServiceContext = { ...given, now }
+  const { config, kv, log } = context
   const line = createLineClient(config.line)
   const messenger = createMessenger(context, line)
   const checks = createChecks(context)
@@ -48,6 +54,10 @@ export function createAlertWatch(context: ServiceContext): AlertWatch {
   }
 
   const look = async (): Promise<void> => {
+    aheadMs = await kv.clock().then(
+      (kvMs) => machineNow() - kvMs,
+      () => aheadMs,
+    )
     const causes = await checks()
     const lock = await kv.lock(LOCK, LOCK_MS).catch(() => '')
     if (lock === null) return

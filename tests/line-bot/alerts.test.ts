@@ -101,6 +101,28 @@ describeOnServers('alerts', () => {
     expect(row!.told).toBe(7)
   }, 120_000)
 
+  test('a watcher whose clock is a day ahead, and is set right, changes neither the alerts nor the recovery', async () => {
+    const DAY = 1_440 * MINUTE
+    let aheadMs = DAY
+    const context = { ...serviceContext('scheduler'), now: () => clockMs + aheadMs }
+    const wrong = createAlertWatch(context, () => Date.now() + aheadMs)
+    const watchers = [watcher('line-bot'), wrong]
+    await stores.postgres.stop()
+    await lookAt([0, 1], [wrong])
+    await lookAt([9, 10, 11, 39], watchers)
+    aheadMs = 0
+    await lookAt([40, 41, 99, 100], watchers)
+    expect(minutes()).toEqual([0, 10, 40, 100])
+    await postgresBack()
+    await flushedAt(clockMs)
+    aheadMs = DAY
+    await lookAt([101], [wrong])
+    aheadMs = 0
+    await lookAt([102, 103], watchers)
+    expect(minutes().slice(4)).toEqual([102])
+    expect(said[4]!.text).toContain('All is well')
+  }, 120_000)
+
   test('the alerts are the same when the scheduler dies in the middle', async () => {
     const [scheduler, bot] = [watcher('scheduler'), watcher('line-bot')]
     await stores.postgres.stop()

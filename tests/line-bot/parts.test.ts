@@ -219,6 +219,17 @@ describe('an incident', () => {
     expect(run(110, causes)).toEqual(['alert 0', 'alert 10', 'alert 40', 'alert 100'])
   })
 
+  test('what a clock that was a day ahead has noted silences neither the next alert nor the recovery', () => {
+    const day = 1_440 * MINUTE
+    const { next } = decide(null, [failure], day, 'i')
+    const alerted = [0, 9, 10].map((minute) => decide(next, [failure], minute * MINUTE, 'i').say)
+    expect(alerted).toEqual(['nothing', 'nothing', 'nothing'])
+    const corrected = decide(next, [failure], 0, 'i').next
+    expect(decide(corrected, [failure], 10 * MINUTE, 'i').say).toBe('alert')
+    const calm = decide(decide(corrected, [], day, 'i').next, [], 0, 'i').next
+    expect(decide(calm, [], MINUTE, 'i')).toEqual({ say: 'recovery', next: null })
+  })
+
   test('causes that come and go within a minute are one incident', () => {
     expect(run(9, (minute) => (minute % 1 < 0.5 ? [failure] : []))).toEqual(['alert 0'])
   })

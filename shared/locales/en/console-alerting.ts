@@ -18,7 +18,7 @@ export const consoleAlerting = {
     wrong: 'Wrong now: {count}',
     health: 'Health of each part, under “Now”',
     rhythm:
-      'The service looks every {seconds} s. It alerts at once when one of these begins, again after {gaps}, then every {last}, and once when all is well again. LINE’s quota is told once a month for each limit.',
+      'The service looks every {seconds} s. It alerts at once when one of these begins, again after {gaps}, then every {last}, and once when all is well again.',
     noBackup:
       'Without a backup, everything is lost with the database’s disk. Ask who runs the server to make one now:',
     oldBackup:

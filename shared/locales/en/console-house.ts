@@ -38,7 +38,7 @@ export const consoleHouse = {
     movedWithNote: '#{id} is now: {status}. The note is saved.',
     choose: 'Choose an item.',
     notFound:
-      'No feedback has these words. The search looks in the texts as pilgrims wrote them, in their language, and in the notes. “About” finds feedback by its subject.',
+      'No feedback has these words. It looks in notes and in the pilgrims’ own language; “About” finds subjects.',
     filter: 'Status',
     all: 'All',
     undo: 'Take back (Z)',
@@ -58,7 +58,7 @@ export const consoleHouse = {
     remove: 'Remove',
     tokens: 'Tokens in use',
     tokensHelp:
-      'A token opens this console. Its tier (Volunteer, Manager, Owner) says what it may do here; it is not the role of a person. All devices with one token share its calls a minute.',
+      'A token opens this console. Its tier (Volunteer, Manager, Owner) says what it may do here; it is not the role of a person.',
     tokensMore: 'What each tier may do, and how a token is made or withdrawn',
     tokensMake:
       'Tokens are settings of the server: EVENT_VOLUNTEER_TOKEN, EVENT_MANAGER_TOKEN and EVENT_ADMIN_TOKEN (owners), each as name:token,name:token. Whoever runs the server adds or removes one there and restarts the services. A removed token is refused from then on.',

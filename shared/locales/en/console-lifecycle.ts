@@ -23,7 +23,7 @@ export const consoleLifecycle = {
     pauseVolunteers: 'Volunteers get it in LINE at once: {count}, as the message “Event paused”.',
     pauseDevices: 'Devices of volunteers that get it by Web Push: {devices}.',
     pauseNobodyHas:
-      'No volunteer is told in LINE: no person has the role of a volunteer. (A token of the tier Volunteer is no person.) An owner or a manager gives roles under System.',
+      'No volunteer is told in LINE: no person has the role of a volunteer. An owner or a manager gives roles under System.',
     pauseNobodyReached: 'No volunteer is told in LINE. {why}',
     pauseOthers:
       'Nobody else gets a LINE message. When the event is paused, you can write to everybody from here.',

@@ -20,7 +20,7 @@ export const consoleAlerting: Pick<ConsoleWords, 'alerting' | 'paletteAlso'> = {
     wrong: '目前有 {count} 個問題',
     health: '到「現況」看各部分的健康狀態',
     rhythm:
-      '服務每 {seconds} 秒檢查一次。下列情況一發生就通知，之後隔 {gaps} 再通知，接著每 {last} 一次，恢復正常時再通知一次。LINE 額度的每個門檻每月只通知一次。',
+      '服務每 {seconds} 秒檢查一次。下列情況一發生就通知，之後隔 {gaps} 再通知，接著每 {last} 一次，恢復正常時再通知一次。',
     noBackup: '沒有備份時，資料庫磁碟損壞就會失去一切。請管理伺服器的人立即備份：',
     oldBackup: '資料庫磁碟損壞時，這次備份之後的資料會全部遺失。請管理伺服器的人重新備份：',
     backupWhere: '（services/README.md「Backup and restore」）。缺少備份不會發出警報。',

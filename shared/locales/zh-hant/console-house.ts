@@ -50,8 +50,7 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'house'> = {
     roleByName: '依名字：到「人員」尋找',
     remove: '移除',
     tokens: '使用中的通行碼',
-    tokensHelp:
-      '通行碼用來登入控制台。它的等級（志工、管理員、負責人）決定能做什麼，與個人的活動角色無關。使用同一通行碼的裝置共用每分鐘的請求次數。',
+    tokensHelp: '通行碼用來登入控制台。它的等級（志工、管理員、負責人）決定能做什麼，與個人的活動角色無關。',
     tokensMore: '各層級可以做什麼、如何新增或移除通行碼',
     tokensMake:
       '通行碼是伺服器的設定：EVENT_VOLUNTEER_TOKEN、EVENT_MANAGER_TOKEN 與 EVENT_ADMIN_TOKEN（負責人），格式是 name:token,name:token。由管理伺服器的人在那裡新增或移除，再重新啟動服務；移除的通行碼從那時起就不能用。',

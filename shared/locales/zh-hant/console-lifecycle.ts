@@ -24,8 +24,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     pausePilgrims: '每位香客在應用程式中，以及打卡的回覆中，都會看到你的訊息。',
     pauseVolunteers: '{count} 位志工會立即在 LINE 收到「活動暫停」通知。',
     pauseDevices: '另有志工的 {devices} 台裝置會收到 Web Push。',
-    pauseNobodyHas:
-      '不會以 LINE 通知志工：還沒有人擔任志工角色（志工等級的通行碼不算人）。可由管理員或負責人在「系統」指派。',
+    pauseNobodyHas: '不會以 LINE 通知志工：還沒有人擔任志工角色。可由管理員或負責人在「系統」指派。',
     pauseNobodyReached: '不會以 LINE 通知志工。{why}',
     pauseOthers: '其他人不會收到 LINE 訊息。暫停後，可以從這裡發訊息給所有人。',
     pauseWrite: '以這段文字發訊息給所有人',

@@ -24,7 +24,6 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     notSeen: '{time}未出現',
     neverSeen: '尚未出現',
     seenLegend: { good: '15 分鐘內出現', warning: '24 小時內', past: '更早' },
-    levelMeans: '等級：1 到 9，依公里數和打卡次數。',
     waitingMeans: '等待：已收到、下次寫入時儲存的定位。',
     whereLeftOut: '未計入的定位與原因，請點選香客，在「數字」中查看。',
     pendingUnknown: '無法讀取緩衝區：缺少等待中的定位。',

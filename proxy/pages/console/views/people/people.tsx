@@ -199,7 +199,7 @@ const Legend = () => {
         ))}
       </ul>
       <p class="small quiet">
-        {said.levelMeans} {said.waitingMeans} {said.whereLeftOut}
+        {said.waitingMeans} {said.whereLeftOut}
       </p>
     </>
   )

@@ -1,6 +1,7 @@
 /** Faults in which the store itself loses data; the service must count those points as lost. */
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { LOOK_EVERY_MS } from '#shared/alerts/watch.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkIn, setStatus } from '#tests/helpers/test-stack.ts'
 import { type TestSystem, OWNER } from './test-system.ts'
@@ -13,12 +14,11 @@ const KNOWN_MS = 1_500
 const alertsOf = ({ line }: TestSystem): string[] =>
   line.sent.filter(({ to }) => to[0] === OWNER).map(({ messages }) => JSON.stringify(messages))
 
-/** Waits for the end of earlier faults' incident. A cause that joins it is told with its next message, minutes later. */
-const incidentsEnded = (system: TestSystem) =>
-  until(() => !(alertsOf(system).at(-1)?.includes('⚠️') ?? false), {
-    timeoutMs: 180_000,
-    what: 'the recovery from earlier faults to be told',
-  })
+/**
+ * Failures within a minute belong to one incident, and the next message of that is minutes away. The incident itself may
+ * go on: a dead letter of an earlier fault is told for a day.
+ */
+const CALM_MS = 60_000 + 2 * LOOK_EVERY_MS
 
 const emptied = async (system: TestSystem): Promise<void> => {
   const redis = system.part('redis')
@@ -33,7 +33,7 @@ export const emptyRedis: Fault = {
   name: 'redis restarted with an empty disk',
   group: 'loss',
   loses: true,
-  before: incidentsEnded,
+  before: () => Bun.sleep(CALM_MS),
   async strike(system) {
     system.part('scheduler').pause()
     await Bun.sleep(1_500)

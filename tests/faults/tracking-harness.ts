@@ -1,4 +1,5 @@
 /** Tracking and the flush on real servers; tracking reaches its kv through a proxy. */
+import { readMetric } from '#tests/helpers/metrics.ts'
 import { expect } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -61,10 +62,7 @@ export async function openTrackingHarness(): Promise<TrackingHarness> {
 }
 
 async function untilZero(service: Server, gauge: string, what: string): Promise<void> {
-  const isZero = async () => {
-    const page = await (await fetch(`${service.url}/metrics`)).text()
-    return new RegExp(`^${gauge}(?:{.*})? 0$`, 'm').test(page)
-  }
+  const isZero = async () => (await readMetric(service, gauge)) === 0
   await until(isZero, { timeoutMs: SETTLE_MS, what })
 }
 

@@ -2,6 +2,7 @@
  * The real test stack: the services behind Caddy, on Postgres, Redis and NATS. They run in one process, or each in its
  * own where a test asks for one of them.
  */
+import { readMetric } from './metrics.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildPages } from '#proxy/pages/build/build-pages.ts'
@@ -254,13 +255,10 @@ export function logsOf(stack: RealTestStack): { readonly name: string; readonly 
 
 /** Check-ins in the journals of all running replicas of tracking. */
 export async function journaled(stack: RealTestStack): Promise<number> {
-  const pages = await Promise.all(
-    [0, 1].map(async (replica) => (await fetch(`${stack.service('tracking', replica).url}/metrics`)).text()),
+  const each = await Promise.all(
+    [0, 1].map((replica) => readMetric(stack.service('tracking', replica), 'event_journal_check_ins')),
   )
-  return pages.reduce(
-    (sum, page) => sum + Number(/^event_journal_check_ins(?:{.*})? (\d+)$/m.exec(page)?.[1]),
-    0,
-  )
+  return each.reduce((sum, count) => sum + count, 0)
 }
 
 /** Resolves when the health report is `ok` after an outage and all journals are empty. */

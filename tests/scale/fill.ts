@@ -193,11 +193,3 @@ export async function fillJournal(
     )
   journal.close()
 }
-
-/** Longest stall of a process's event loop since the last question, in milliseconds. */
-export async function longestStallMs({ url }: { readonly url: string }): Promise<number> {
-  const page = await (await fetch(`${url}/metrics`)).text()
-  const seconds = /^event_loop_stall_seconds(?:{.*})? ([\d.e+-]+)$/m.exec(page)?.[1]
-  if (seconds === undefined) throw new Error('the process does not tell its longest stall')
-  return Number(seconds) * 1_000
-}

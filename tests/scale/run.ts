@@ -10,6 +10,7 @@ import { openDatabase } from '#shared/db/open-database.ts'
 import { openKv } from '#shared/kv/open-kv.ts'
 import { createCalendar } from '#shared/rules/calendar.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
+import { readMetric } from '#tests/helpers/metrics.ts'
 import { newDirectory, type Server } from '#tests/helpers/process.ts'
 import { ensurePrograms } from '#tests/helpers/programs.ts'
 import { killInside } from '#tests/helpers/signals.ts'
@@ -26,7 +27,6 @@ import {
   fillPending,
   fillPositions,
   fillStored,
-  longestStallMs,
   pointsEach,
   type Size,
   walkerId,
@@ -156,6 +156,10 @@ const PARTS: readonly Part[] = [
       ),
   },
 ]
+
+/** Longest stall of a process's event loop since the last question, in milliseconds. */
+const longestStallMs = async (server: Server): Promise<number> =>
+  1_000 * (await readMetric(server, 'event_loop_stall_seconds'))
 
 /** The kernel's highest mark of a process's memory; `reset` sets it to what is used now. */
 const peakMb = ({ pid }: Server): number =>

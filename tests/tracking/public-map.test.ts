@@ -160,6 +160,17 @@ describe('the public map', () => {
     expect(await map.read(EVERYTHING)).toEqual([])
   })
 
+  test('a clock that was ahead, and is set back while nobody moves, does not leave the map empty', async () => {
+    await standing(5)
+    const map = await mapOf(5)
+    nowMs = START + 2 * DAY
+    await live.refresh()
+    expect(await map.read({ limit: 5_000 })).toEqual([])
+    nowMs = START
+    await live.refresh()
+    expect(await map.read({ limit: 5_000 })).toHaveLength(5)
+  })
+
   test('every query selects from the same snapshot, so that two answers together reveal no more than it', async () => {
     const random = randomBy(7)
     for (let i = 0; i < 150; i++)

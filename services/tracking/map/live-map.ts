@@ -39,13 +39,14 @@ class PositionColumns {
   /** @returns whether it was not known yet */
   set({ userId, lat, lng, t, hiddenUntilMs }: Moved): boolean {
     const known = this.#rows.get(userId)
-    const isKnown =
+    if (
       known !== undefined &&
       this.times[known] === t &&
       this.lats[known] === lat &&
       this.lngs[known] === lng &&
       this.hiddenUntil[known] === hiddenUntilMs
-    if (isKnown) return false
+    )
+      return false
     const row = known ?? this.userIds.length
     if (known === undefined) {
       this.#rows.set(userId, row)
@@ -67,6 +68,7 @@ class PositionColumns {
     if (row === undefined) return
     this.#rows.delete(userId)
     this.userIds[row] = ''
+    this.lats[row] = this.lngs[row] = this.xs[row] = this.ys[row] = 0
     this.hiddenUntil[row] = Infinity
   }
 }

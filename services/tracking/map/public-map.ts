@@ -67,9 +67,8 @@ export class PublicMap {
     return { groups: await this.#current(), beginsMs }
   }
 
-  /** The first ids of a place, at most so many. They are numbered by place, so their order tells nothing of anybody. */
+  /** The first ids of a place, at most so many. Numbered by place, they tell no order, and who leaves it leaves the id. */
   #idsOf({ count, userId, span, cell }: Group, atMost: number): string[] {
-    // Ids are numbered per place, so a person who leaves the place also leaves the id.
     return Array.from({ length: Math.min(count, atMost) }, (_, i) =>
       this.live.publicId(userId ?? `${span}/${cellName(cell)}/${i}`),
     )
@@ -87,8 +86,9 @@ export class PublicMap {
   /** The groups of now: computed once for each version of the positions, one version at a time, for all readers. */
   async #current(): Promise<readonly Group[]> {
     this.live.expectCurrent()
-    const [{ version }, hour] = [this.live, this.#hour()]
-    while (this.#version < version || this.#groupsHour < hour)
+    const { version } = this.live
+    // Also an earlier hour, when the clock was set back.
+    while (this.#version < version || this.#groupsHour !== this.#hour())
       await (this.#computing ??= this.#compute().finally(() => (this.#computing = null)))
     return this.#groups
   }

@@ -1,4 +1,5 @@
 /** The operators' console of a large event: frames of its map, its views, its memory over a shift, and its stream. */
+import { readMetric } from '#tests/helpers/metrics.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
 import type { RealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -174,9 +175,8 @@ async function measureStreams(stack: RealTestStack, { name }: Scale): Promise<Se
     await reconnect(stack, token, 250)
     say('admin', `${residentMb(pid).toFixed(0)} MB after ${done + 250} reconnections`)
   }
-  const open = async () =>
-    /^event_stream_clients(?:{.*})? (\d+)$/m.exec(await (await fetch(`${url}/metrics`)).text())
-  await until(async () => (await open())?.[1] === '0', { timeoutMs: 20_000, what: 'no stream to be open' })
+  const open = () => readMetric({ url }, 'event_stream_clients')
+  await until(async () => (await open()) === 0, { timeoutMs: 20_000, what: 'no stream to be open' })
   return { before, after: residentMb(pid) }
 }
 

@@ -1,5 +1,6 @@
 /** The longest time for which the event loop of tracking stands still, with ten times the event on the live map. */
 import { openKv } from '#shared/kv/open-kv.ts'
+import { readMetric } from '#tests/helpers/metrics.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { onError } from '#tests/kv/drivers.ts'
@@ -69,11 +70,8 @@ export const stall: Row = {
       let [longestMs, journaled] = [0, 0]
       // Each reading of the longest stall begins anew.
       const look = async (): Promise<void> => {
-        const page = await (await fetch(`${service.url}/metrics`)).text()
-        const metric = (name: string) =>
-          Number(new RegExp(`^${name}(?:{.*})? ([\\d.e+-]+)$`, 'm').exec(page)?.[1])
-        longestMs = Math.max(longestMs, 1_000 * metric('event_loop_stall_seconds'))
-        journaled = metric('event_journal_check_ins')
+        longestMs = Math.max(longestMs, 1_000 * (await readMetric(service, 'event_loop_stall_seconds')))
+        journaled = await readMetric(service, 'event_journal_check_ins')
       }
       const hasMap = async () => (await fetch(`${service.url}/api/event/data`)).ok
       await until(hasMap, { timeoutMs: 60_000, what: 'the map' })

@@ -147,6 +147,9 @@ interface Walked {
   readonly userId: string
 }
 
+/** A phone at a place gives it again so often; the browser gives it once. */
+const STEP_MS = 30_000
+
 async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
   const { positions, startMs, checkIns, isDead } = day
   const installedMs = Date.now()
@@ -160,6 +163,8 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
   await using opened = await app.newPhone({ geolocation: placeOf(positions[0]!, 8) })
   const { context } = opened
   const fixes = await watchFixes(context)
+  /** The recorder does not get them. */
+  const ofCheckIns = new Set<Fix>()
   await walker.prepare?.(context, around)
   // The service's clock is the simulated one, too: the page's own, which runs ahead of this process while it is moved.
   await context.route('**/api/event/config', async (route) => {
@@ -190,32 +195,46 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
       await phone.page.locator('[data-resting]').waitFor()
     },
   }
-  const goOn = async (i: number): Promise<void> => {
-    const [lat, lng, s] = positions[i]!
-    await day.happen(i, phone)
-    if (isDead(i) !== offline) await context.setOffline((offline = isDead(i)))
-    await walker.onPosition?.(i, phone.page)
-    const t = Math.max(startMs + 6_000 + s * 1_000, nowMs + 1)
-    await context.clock.runFor(t - nowMs)
-    nowMs = t
+  /** The phone gives a position, and the app is through with it. */
+  const beAt = async (i: number): Promise<void> => {
     const accuracy = day.accuracy(i)
     if (accuracy === null) return
+    const [lat, lng] = positions[i]!
     const before = fixes.length
     await context.setGeolocation(placeOf(positions[i]!, accuracy))
     const isHere = () => fixes.slice(before).some((fix) => fix.lat === lat && fix.lng === lng)
     const isTaken = async () => {
       if (accuracy > MAX_ACCURACY_M) return isHere()
       const taken = await takenOn(phone.page)
-      return (isHere() || taken.rests) && isThrough(taken, fixes.at(-1)!)
+      const last = fixes.findLast((fix) => !ofCheckIns.has(fix))!
+      return (isHere() || taken.rests) && isThrough(taken, last)
     }
     await until(isTaken, { timeoutMs: 10_000, everyMs: 5, what: `position ${i} of the walk` })
-    if (checkIns.has(i)) {
-      await checkInButton(phone.page).click()
-      await phone.page.locator('[data-state]').waitFor()
-      // The next one is another instant.
-      await context.clock.runFor(1)
-      nowMs++
+  }
+  const checkIn = async (): Promise<void> => {
+    const given = fixes.length
+    await checkInButton(phone.page).click()
+    await phone.page.locator('[data-state]').waitFor()
+    for (const fix of fixes.slice(given)) ofCheckIns.add(fix)
+    // The next one is another instant.
+    await context.clock.runFor(1)
+    nowMs++
+  }
+  const goOn = async (i: number): Promise<void> => {
+    const [, , s] = positions[i]!
+    const t = Math.max(startMs + 6_000 + s * 1_000, nowMs + 1)
+    while (t - nowMs > STEP_MS) {
+      await context.clock.runFor(STEP_MS)
+      nowMs += STEP_MS
+      await beAt(i - 1)
     }
+    await day.happen(i, phone)
+    if (isDead(i) !== offline) await context.setOffline((offline = isDead(i)))
+    await walker.onPosition?.(i, phone.page)
+    await context.clock.runFor(t - nowMs)
+    nowMs = t
+    await beAt(i)
+    if (checkIns.has(i)) await checkIn()
   }
   for (const i of positions.keys())
     await goOn(i).catch(async (cause: Error) => {
@@ -269,10 +288,12 @@ export async function walkAndCompare(app: WalkApp, walker: Walker, day: Day): Pr
   const plain = newPilgrimId()
   for (const { t, lat, lng } of own.checkins)
     await dataOf(await post('checkin', { user_id: plain, lat, lng, timestamp: t }), checkInEndpoint)
-  const points = fixes
-    .filter(
-      ({ t, accuracy }) => accuracy <= MAX_ACCURACY_M && !gaps.some(({ from, to }) => t > from && t < to),
-    )
+  const recorded = fixes.filter(
+    ({ t, accuracy }) => accuracy <= MAX_ACCURACY_M && !gaps.some(({ from, to }) => t > from && t < to),
+  )
+  // A new watch is given the last place, and the next one in the same millisecond: the first one counts.
+  const points = recorded
+    .filter(({ t }, n) => recorded.findIndex((fix) => fix.t === t) === n)
     .map(({ t, lat, lng }) => ({ lat, lng, timestamp: t }))
   await dataOf(await post('track/sync', { user_id: plain, points }), trackSyncEndpoint)
   const [mine, theirs] = [await profileOf(app.stack, userId), await profileOf(app.stack, plain)]

@@ -5,7 +5,6 @@ import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
 import { byInstant, type FoldPoint } from '#shared/fold/fold.ts'
 import { type DayChange, refold } from '#shared/fold/refold.ts'
-
 import type { OwnedPoint } from './store-points.ts'
 
 /** The changes of one pilgrim. */
@@ -64,8 +63,8 @@ function advance(plan: Plan, step: IteratorResult<string, DayChange[]>): void {
 }
 
 /**
- * Stored points that are read at once. A slice has few points of each pilgrim, but the days onto which late ones are
- * folded may have thousands each.
+ * Stored points that are read at once. A slice has few points of each pilgrim, but the days of late ones may have
+ * thousands each.
  */
 const POINTS_A_READ = 100_000
 

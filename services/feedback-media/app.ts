@@ -30,10 +30,9 @@ import { createCardDrawing } from './cards/draw-cards-at-end.ts'
 import { listFeedback, readBoard } from './feedback/list-feedback.ts'
 import { answerPng } from './png-answer.ts'
 import { drawCard, findCard } from './cards/serve-card.ts'
-import { serveScreenshot } from './feedback/serve-screenshot.ts'
 import { submitFeedback } from './feedback/submit-feedback.ts'
 import { updateFeedback } from './feedback/update-feedback.ts'
-import { createStoredLimit, uploadScreenshot } from './feedback/upload-screenshot.ts'
+import { createStoredLimit, serveScreenshot, uploadScreenshot } from './feedback/screenshots.ts'
 
 /** A card may change with the next check-in. */
 const A_MINUTE = 'public, max-age=60'

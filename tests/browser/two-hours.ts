@@ -204,10 +204,10 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
     await context.setGeolocation(placeOf(positions[i]!, accuracy))
     const isHere = () => fixes.slice(before).some((fix) => fix.lat === lat && fix.lng === lng)
     const isTaken = async () => {
-      if (accuracy > MAX_ACCURACY_M) return isHere()
       const taken = await takenOn(phone.page)
-      const last = fixes.findLast((fix) => !ofCheckIns.has(fix))!
-      return (isHere() || taken.rests) && isThrough(taken, last)
+      if (!isHere() && !taken.rests) return false
+      const last = fixes.findLast((fix) => fix.accuracy <= MAX_ACCURACY_M && !ofCheckIns.has(fix))!
+      return accuracy > MAX_ACCURACY_M || isThrough(taken, last)
     }
     await until(isTaken, { timeoutMs: 10_000, everyMs: 5, what: `position ${i} of the walk` })
   }

@@ -66,7 +66,7 @@ function advance(plan: Plan, step: IteratorResult<string, DayChange[]>): void {
  * Stored points that are read at once. A slice has few points of each pilgrim, but the days of late ones may have
  * thousands each.
  */
-const POINTS_A_READ = 100_000
+const POINTS_A_READ = 10_000
 
 /** Completes the plans. Each round reads one day of every pilgrim that still needs one, some pilgrims at a time. */
 async function readLateDays(tx: Query, plans: readonly Plan[], calendar: Calendar): Promise<void> {

@@ -1,9 +1,10 @@
-/** Accepts screenshots in three encodings, decodes them, and stores new PNGs. */
+/** Accepts screenshots in three encodings, decodes them, stores new PNGs, and serves these. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Screenshot } from '#shared/contracts/feedback.ts'
-import { invalid } from '#shared/http/errors.ts'
-import { SCREENSHOTS } from '#shared/objects/pictures.ts'
+import { invalid, notFound } from '#shared/http/errors.ts'
+import { screenshotKey, SCREENSHOTS } from '#shared/objects/pictures.ts'
 import { type AddressLimit, createAddressLimit } from '#shared/security/rate-limits.ts'
+import { answerPng } from '../png-answer.ts'
 import { type Decoder, NOT_AN_IMAGE } from './decode-picture.ts'
 import { formatOf } from './image-format.ts'
 
@@ -70,4 +71,19 @@ export async function uploadScreenshot(
   const filename = `${Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')}.png`
   await objects.put(`${SCREENSHOTS}${filename}`, png, { contentType: 'image/png' })
   return { filename, url: `${config.publicUrl}/api/event/feedback-image/${filename}` }
+}
+
+/** A name is never reused, so its content never changes. */
+const IMMUTABLE = 'public, max-age=31536000, immutable'
+
+/** @throws Refusal 404 for an unknown name */
+export async function serveScreenshot(
+  { objects }: ServiceContext,
+  request: Request,
+  file: string,
+): Promise<Response> {
+  const key = screenshotKey(file)
+  const stored = key === null ? null : await objects.get(key)
+  if (stored === null) throw notFound('There is no screenshot with this name.')
+  return answerPng(request, stored, IMMUTABLE)
 }

@@ -12,13 +12,15 @@ import {
   userSyncEndpoint,
 } from '#shared/contracts/profile.ts'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import { openProcessCounters } from '#shared/ledger/process-counters.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
 import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import { priceOf } from '#shared/security/rate-limits.ts'
 import { provesIdentity } from '#shared/security/pilgrim-identity.ts'
 import { countPhotos } from './count-photos.ts'
-import { toPublicProfile, expectProfile, readProfiles } from './read-profile.ts'
+import { toPublicProfile, expectProfile } from './read-profile.ts'
 import { recordConsent } from './record-consent.ts'
 import { setParticipantStatus } from './set-participant-status.ts'
 import { setPhone } from './set-phone.ts'
@@ -44,7 +46,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
       count: counters.count,
     },
   }
-  const profile = createBatchLoader((userIds) => readProfiles(context, userIds))
+  const read = createBatchLoader((userIds) => readPilgrimsDegraded(context, userIds), isDatabaseUnavailable)
   const router = createRouter(context)
   for (const endpoint of [submitEndpoint, surveyEndpoint])
     serve(router, context, endpoint, ({ body }) => submitSurvey(context, trackAdmission, body))
@@ -54,8 +56,9 @@ export function createSurveyProfile(context: ServiceContext): Service {
   serve(router, context, participantStatusEndpoint, ({ body }) => setParticipantStatus(context, body))
   serve(router, context, photoCountEndpoint, ({ query }) => countPhotos(context, query.user_id))
   serve(router, context, profileEndpoint, async ({ params: { userId }, operator, request }) => {
-    const found = expectProfile(userId, await profile(userId))
-    if (operator === null) context.reads.charge(context.addressOf(request), priceOf(found.pending))
+    const pilgrim = await read(userId)
+    if (operator === null) context.reads.charge(context.addressOf(request), priceOf(pilgrim?.pending))
+    const found = expectProfile(userId, pilgrim)
     const whole = operator !== null || (await provesIdentity(context, request, userId))
     return whole ? found : toPublicProfile(context, found)
   })

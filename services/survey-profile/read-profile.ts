@@ -6,7 +6,7 @@ import type { Profile } from '#shared/contracts/profile.ts'
 import { isAppId } from '#shared/contracts/own-data.ts'
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
 import { notFound, unavailable } from '#shared/http/errors.ts'
-import { type Pilgrim, readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
+import type { Pilgrim } from '#shared/fold/pilgrim-statistics.ts'
 import { achievementCard } from '#shared/rules/achievement.ts'
 import { savedMg } from '#shared/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/rules/levels.ts'
@@ -21,28 +21,14 @@ export const maskPhone = (phone: string): string =>
   `${'•'.repeat(Math.max(0, phone.length - 2))}${phone.slice(-2)}`
 
 /**
- * Reads profiles, by id. Pilgrims who are known only in the buffer are included; unknown ones are left out. While the
- * buffer is unavailable, profiles come from the database alone, and null means that the pilgrim may be in the buffer.
- */
-export async function readProfiles(
-  context: ServiceContext,
-  userIds: readonly string[],
-): Promise<Map<string, Profile | null>> {
-  const known = await readPilgrimsDegraded(context, userIds)
-  return new Map(
-    Array.from(known, ([userId, pilgrim]) => [userId, pilgrim === null ? null : profileOf(userId, pilgrim)]),
-  )
-}
-
-/**
- * Returns the profile.
+ * Returns the profile of a pilgrim as `readPilgrimsDegraded` found them.
  * @throws Refusal 404 when the pilgrim is unknown, 503 when that can not be determined
  */
-export function expectProfile(userId: string, profile: Profile | null | undefined): Profile {
-  if (profile === null)
+export function expectProfile(userId: string, found: Pilgrim | null | undefined): Profile {
+  if (found === null)
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
-  if (profile === undefined) throw notFound(`There is no pilgrim with the id ${userId}.`)
-  return profile
+  if (found === undefined) throw notFound(`There is no pilgrim with the id ${userId}.`)
+  return profileOf(userId, found)
 }
 
 function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profile {

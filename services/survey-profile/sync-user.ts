@@ -1,18 +1,15 @@
 /** Profile data from a phone or LINE, and what pilgrims report about consumption and transport. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
+import { readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
 import type { Profile, UserSyncRequest } from '#shared/contracts/profile.ts'
 import { mergeReported, upsertPilgrim } from './upsert-pilgrim.ts'
-import { toPublicProfile, expectProfile, readProfiles } from './read-profile.ts'
+import { toPublicProfile, expectProfile } from './read-profile.ts'
 
 /** The given fields, without absent and null ones. */
 const given = <T>(
   fields: Readonly<Record<string, T | null | undefined>> | null | undefined,
 ): Record<string, T> =>
-  Object.fromEntries(
-    Object.entries(fields ?? {}).filter(
-      (entry): entry is [string, T] => entry[1] !== null && entry[1] !== undefined,
-    ),
-  )
+  Object.fromEntries(Object.entries(fields ?? {}).filter((entry): entry is [string, T] => entry[1] != null))
 
 /** Stores the given fields and returns the profile: all of it only when the caller is verified as the pilgrim. */
 export async function syncUser(context: ServiceContext, request: UserSyncRequest): Promise<Profile> {
@@ -31,7 +28,7 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
     if (Object.keys({ ...consumption, ...transport }).length > 0)
       await mergeReported(tx, held, { consumption, transport })
   })
-  const profile = expectProfile(userId, (await readProfiles(context, [userId])).get(userId))
+  const profile = expectProfile(userId, (await readPilgrimsDegraded(context, [userId])).get(userId))
   // The caller has been verified as the pilgrim, unless EVENT_IDENTITY is open.
   return config.identity === 'open' ? await toPublicProfile(context, profile) : profile
 }

@@ -10,30 +10,37 @@ const TIMEOUT_MS = 20
  * Collects the keys that are requested within a turn of the event loop, or while another batch is being read, and
  * reads them in one batch. A batch starts after all its requests, so each request sees everything that was written
  * before it.
- * @param read returns the values of a batch of distinct keys; an error rejects all requests of the batch
+ * @param read returns the values of a batch of distinct keys
+ * @param failsAll whether an error rejects all requests of a batch; after another one the halves are read, so that one
+ * key alone fails
  * @param timeoutMs how long the next batch waits for the current one
  * @returns a function that reads one key; undefined: there is no value
  */
 export function createBatchLoader<V>(
   read: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>,
+  failsAll: (error: unknown) => boolean,
   timeoutMs = TIMEOUT_MS,
 ): (key: string) => Promise<V | undefined> {
   const pending = new Map<string, PromiseWithResolvers<V | undefined>>()
   let isReading = false
 
-  const readBatch = async (): Promise<void> => {
-    const batch = [...pending].slice(0, MAX_BATCH_KEYS)
-    for (const [key] of batch) pending.delete(key)
+  const readBatch = async (batch: [string, PromiseWithResolvers<V | undefined>][]): Promise<void> => {
     try {
       const found = await read(batch.map(([key]) => key))
       for (const [key, { resolve }] of batch) resolve(found.get(key))
     } catch (error) {
-      for (const [, { reject }] of batch) reject(error)
+      const half = failsAll(error) ? 0 : batch.length >> 1
+      if (half > 0) await Promise.all([readBatch(batch.slice(0, half)), readBatch(batch.slice(half))])
+      else for (const [, { reject }] of batch) reject(error)
     }
   }
 
   const readAll = async (): Promise<void> => {
-    while (pending.size > 0) await within(readBatch(), timeoutMs, () => undefined)
+    while (pending.size > 0) {
+      const batch = [...pending].slice(0, MAX_BATCH_KEYS)
+      for (const [key] of batch) pending.delete(key)
+      await within(readBatch(batch), timeoutMs, () => undefined)
+    }
     isReading = false
   }
 

@@ -1,8 +1,10 @@
 /** The export of a long walk, which is read in pages. */
 import { expect, test } from 'bun:test'
 import { exportUser } from '#services/admin/pilgrims/export-user.ts'
+import { pack } from '#shared/buffer/point.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { describeFlushHarness, NOON } from '#tests/scheduler/flush-harness.ts'
+import { point } from '#tests/scheduler/walks.ts'
 
 /** Track points, one a second; a check-in shares its instant with the last one of the first page. */
 const POINTS = 5_002
@@ -31,6 +33,21 @@ describeFlushHarness('an export', (harness) => {
     const gpx = await (await download('gpx')).text()
     expect(gpx.match(/<wpt /g)).toHaveLength(1)
     expect(gpx.match(/<trkpt /g)).toHaveLength(POINTS + 1)
+  })
+
+  test('has a damaged pending point as its text, beside the good ones', async () => {
+    await harness.db.sql`INSERT INTO pilgrims (user_id, created_at, updated_at) VALUES ('anna', now(), now())`
+    await insert('t', 0, 2)
+    await harness.bufferEntries('anna', [
+      { field: `t${NOON + 60_000}`, value: 'damaged' },
+      pack(point({ sentMs: NOON + 120_000, recordedMs: NOON + 120_000, lat: 24.1 })),
+    ])
+    const whole = (await (await download('json')).json()) as { gps_points: object[]; pending: object[] }
+    expect(whole.gps_points).toHaveLength(3)
+    expect(whole.pending).toHaveLength(2)
+    expect(whole.pending).toContainEqual({ user_id: 'anna', unreadable: `t${NOON + 60_000} damaged` })
+    expect(whole.pending).toContainEqual(expect.objectContaining({ lat: 24.1 }))
+    expect((await (await download('gpx')).text()).match(/<trkpt /g)).toHaveLength(4)
   })
 
   test('doubles and loses no row when others come and go while it is read', async () => {

@@ -1,5 +1,6 @@
 /** The pilgrims' app on a phone: the first minute, check-ins with and without a network, failures, a lost phone. */
 import { expect, test } from 'bun:test'
+import { own } from '#shared/locales/en/walk-own.ts'
 import { setStatus } from '#tests/helpers/test-stack.ts'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -133,6 +134,7 @@ describeOnServers('the app', () => {
       await page.getByRole('button', { name: 'I walked before with another phone' }).click()
       await typeCode(page, words)
       await page.getByText('Is this you? Old Li').waitFor()
+      expect(await page.getByText(own.recovery.byLink).count()).toBe(0)
       await page.getByRole('button', { name: 'Yes, that is me' }).click()
       await page.getByText('1 check-in').waitFor()
       await checkInButton(page).click()
@@ -142,6 +144,8 @@ describeOnServers('the app', () => {
       await using third = await app.newPhone()
       await third.page.goto(app.address(`?lang=en#restore=${lost.userId}`))
       await third.page.getByText('Is this you? Old Li').waitFor()
+      // It may be somebody else's, who would then know where this pilgrim is.
+      await third.page.getByText(own.recovery.byLink).waitFor()
       expect(third.page.url()).not.toContain(lost.userId)
     },
     TEST_MS,

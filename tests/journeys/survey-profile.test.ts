@@ -33,6 +33,19 @@ describeBothStacks('survey-profile', (stack) => {
       })
     })
 
+    test('the language is a BCP 47 tag, whatever else objects have under that name', async () => {
+      const statusOf = async (language: string) =>
+        (await post(stack, 'user/sync', { user_id: newPilgrimId(), language })).status
+      for (const tag of ['zh-TW', 'zh_TW', 'en', 'sr-Latn-RS', 'toString', 'valueOf'])
+        expect([tag, await statusOf(tag)]).toEqual([tag, 200])
+      for (const text of ['constructor', '__proto__', 'hasOwnProperty', 'en us', '中文', 'en-', 'a-b-c'])
+        expect([text, await statusOf(text)]).toEqual([text, 400])
+      const userId = newPilgrimId()
+      await post(stack, 'user/sync', { user_id: userId, language: 'toString' })
+      await checkIn(stack, userId)
+      expect((await stack.fetch(`/api/event/og/${userId}.png`)).status).toBe(200)
+    })
+
     test('each given counter replaces the stored one; the others stay', async () => {
       const userId = newPilgrimId()
       const sync = async (fields: object) =>

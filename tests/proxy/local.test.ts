@@ -140,3 +140,38 @@ test('a directory that others may enter, and that contains other files, is refus
   expect((await stat(home)).mode & 0o777).toBe(0o755)
   expect(await readdir(home)).toEqual(['letter.txt'])
 })
+
+/** What a start says on its standard output, and how many of its generated tokens are in it. */
+async function saidBy(command: string[]) {
+  const dir = await newDir()
+  const { PATH, HOME } = process.env
+  const child = Bun.spawn(command, {
+    cwd: join(import.meta.dir, '../..'),
+    env: { PATH, HOME, EVENT_PORT: '0', EVENT_DATA_DIR: dir },
+    stdout: 'pipe',
+  })
+  const decoder = new TextDecoder()
+  let said = ''
+  for await (const chunk of child.stdout) {
+    said += decoder.decode(chunk, { stream: true })
+    if (said.includes('Ctrl-C stops it')) break
+  }
+  child.kill()
+  await child.exited
+  const tokens = Object.values(await Bun.file(join(dir, 'tokens.json')).json()) as string[]
+  expect(tokens).toHaveLength(3)
+  return { said, dir, shown: tokens.filter((token) => said.includes(token)).length }
+}
+
+test(
+  'a start shows its tokens on a terminal, and names their file elsewhere, which may be a log',
+  async () => {
+    const command = [process.execPath, '--no-env-file', 'proxy/local.ts']
+    const piped = await saidBy(command)
+    expect(piped.shown).toBe(0)
+    expect(piped.said).toContain(`${piped.dir}/tokens.json`)
+    const terminal = await saidBy(['script', '-qec', command.join(' '), '/dev/null'])
+    expect(terminal.shown).toBe(3)
+  },
+  START_MS,
+)

@@ -4,15 +4,19 @@ import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 /** A store whose readings are answered by hand, with what stands in it when they begin. */
-function setUp(patienceMs?: number) {
+function setUp(patienceMs?: number, failsAll: (error: Error) => boolean = () => true) {
   const store = new Map<string, number>()
   const readings: { keys: readonly string[]; answer: () => void; fail: (error: Error) => void }[] = []
-  const ask = createBatchLoader((keys) => {
-    const found = new Map(keys.flatMap((key) => (store.has(key) ? [[key, store.get(key)!]] : [])))
-    const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, number>>()
-    readings.push({ keys, answer: () => resolve(found), fail: reject })
-    return promise
-  }, patienceMs)
+  const ask = createBatchLoader(
+    (keys) => {
+      const found = new Map(keys.flatMap((key) => (store.has(key) ? [[key, store.get(key)!]] : [])))
+      const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, number>>()
+      readings.push({ keys, answer: () => resolve(found), fail: reject })
+      return promise
+    },
+    (error) => failsAll(error as Error),
+    patienceMs,
+  )
   return { store, readings, ask }
 }
 
@@ -85,6 +89,22 @@ test('a failure rejects all requests of its batch and no others', async () => {
   while (readings.length < 2) await turn()
   readings[1]!.answer()
   expect(await again).toBe(1)
+})
+
+test('one key that can not be read fails alone, and costs few readings', async () => {
+  const { store, readings, ask } = setUp(60_000, ({ message }: Error) => message === 'away')
+  const keys = Array.from({ length: 100 }, (_, i) => `${i}`)
+  for (const key of keys) store.set(key, Number(key))
+  const asked = Promise.allSettled(keys.map((key) => ask(key)))
+  await turn()
+  for (let i = 0; i < readings.length; i++) {
+    const { keys: together, fail, answer } = readings[i]!
+    if (together.includes('37')) fail(new Error('damaged'))
+    else answer()
+    await turn()
+  }
+  expect((await asked).flatMap(({ status }, i) => (status === 'rejected' ? [i] : []))).toEqual([37])
+  expect(readings.length).toBeLessThan(17)
 })
 
 test('many keys are read in several batches', async () => {

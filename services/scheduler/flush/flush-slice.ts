@@ -12,7 +12,7 @@ import { foldPoints } from './fold-points.ts'
 import { latestPositionChanges, type Move } from './latest-positions.ts'
 import type { Slice } from '#shared/buffer/slice-pending-points.ts'
 import { byIdentity, type OwnedPoint, storePoints, withoutStoredPoints } from './store-points.ts'
-import { writePilgrimTotals } from './write-pilgrim-totals.ts'
+import { writeTotals } from './write-totals.ts'
 import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
 import { CellChanges } from '#shared/map/cell-counts.ts'
 
@@ -156,7 +156,7 @@ async function store(
     const changes = await foldPoints(tx, fresh, calendar)
     await storePoints(db, tx, fresh)
     const moves = await latestPositionChanges(tx, changes, positions)
-    await writePilgrimTotals(tx, changes, moves, calendar)
+    await writeTotals(tx, changes, moves, calendar)
     await recordCellChanges(tx, fresh, moves, calendar)
     const stored = fresh.length
     const [duplicates, erased] = [remaining.length - stored, points.length - remaining.length]

@@ -1,11 +1,11 @@
-/** Writes a fold's changes to pilgrims' totals and days, in the same order in every flush. */
+/** Writes a fold's changes to the totals of pilgrims, of their days, and of the event, in the same order in every flush. */
 import type { Query } from '#shared/db/db.ts'
 import type { Calendar } from '#shared/rules/calendar.ts'
+import type { Mode } from '#shared/rules/carbon.ts'
 import type { DayChange } from '#shared/fold/refold.ts'
-import { addTotals, zeroTotals } from '#shared/fold/point-totals.ts'
+import { addTotals, type ModeTotals, type Totals, zeroTotals } from '#shared/fold/point-totals.ts'
 import type { PilgrimChange } from './fold-points.ts'
 import type { Move } from './latest-positions.ts'
-import { type News, writeEventTotals } from './write-event-totals.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -13,19 +13,19 @@ const HOUR_MS = 3_600_000
  * @param changes in the order of the pilgrims' ids; this transaction holds the locks of their rows
  * @param moves changes of their latest positions, in the same order
  */
-export async function writePilgrimTotals(
+export async function writeTotals(
   tx: Query,
   changes: readonly PilgrimChange[],
   moves: readonly Move[],
   calendar: Calendar,
 ): Promise<void> {
   if (changes.length === 0) return
-  await writeTotals(tx, changes, moves)
+  await writePilgrims(tx, changes, moves)
   const news = await writeDays(tx, changes, calendar)
-  await writeEventTotals(tx, changes, news)
+  await writeEvent(tx, changes, news)
 }
 
-async function writeTotals(
+async function writePilgrims(
   tx: Query,
   changes: readonly PilgrimChange[],
   moves: readonly Move[],
@@ -114,3 +114,74 @@ function upsertDays(tx: Query, rows: readonly DayRow[]) {
     -- All parts of a statement see the table as it was before the statement.
     SELECT c.user_id, c.day_name AS day, d.hours FROM c JOIN pilgrim_days d USING (user_id, day)`
 }
+
+/** Whether a pilgrim is new on a day, and the starts of the hours in which they are new (epoch milliseconds). */
+interface News {
+  readonly day: string
+  readonly newDay: boolean
+  readonly newHours: readonly number[]
+}
+
+type HourTotals = Totals & { pilgrims: number }
+type DayModeSums = ModeTotals & { readonly day: string; readonly mode: Mode }
+
+/** Locks the event's rows last and in sorted order, because every flush adds to the current hour. */
+async function writeEvent(
+  tx: Query,
+  changes: readonly PilgrimChange[],
+  news: readonly News[],
+): Promise<void> {
+  const hours = new Map<number, HourTotals>()
+  const modes = new Map<string, DayModeSums>()
+  const days = new Map<string, number>()
+  const hourOf = (hour: number) => hours.getOrInsertComputed(hour, () => ({ ...zeroTotals(), pilgrims: 0 }))
+  for (const { days: changed } of changes)
+    for (const { day, delta } of changed) {
+      for (const [hour, sums] of delta.hours) addTotals(hourOf(hour), sums)
+      for (const [mode, sums] of delta.modes) {
+        const mine = modes.getOrInsertComputed(`${day} ${mode}`, () => ({
+          day,
+          mode,
+          distanceMm: 0,
+          carbonMg: 0,
+        }))
+        mine.distanceMm += sums.distanceMm
+        mine.carbonMg += sums.carbonMg
+      }
+    }
+  for (const { day, newDay, newHours } of news) {
+    if (newDay) days.set(day, (days.get(day) ?? 0) + 1)
+    for (const hour of newHours) hourOf(hour).pilgrims++
+  }
+  await writeHours(tx, [...hours])
+  await writeModes(tx, [...modes.values()])
+  await writeEventDays(tx, [...days])
+}
+
+const writeHours = (tx: Query, hours: readonly (readonly [hour: number, sums: HourTotals])[]) => tx`
+  INSERT INTO event_hours AS h (hour, points, checkins, pilgrims, distance_mm, carbon_mg)
+  SELECT to_timestamp(hour_ms / 1000), points, checkins, pilgrims, mm::bigint, mg::bigint FROM unnest(
+    ${hours.map(([hour]) => hour)}::float8[], ${hours.map(([, s]) => s.points)}::int[],
+    ${hours.map(([, s]) => s.checkins)}::int[], ${hours.map(([, s]) => s.pilgrims)}::int[],
+    ${hours.map(([, s]) => s.distanceMm)}::float8[], ${hours.map(([, s]) => s.carbonMg)}::float8[]
+  ) AS c (hour_ms, points, checkins, pilgrims, mm, mg) ORDER BY hour_ms
+  ON CONFLICT (hour) DO UPDATE SET
+    points = h.points + excluded.points, checkins = h.checkins + excluded.checkins,
+    pilgrims = h.pilgrims + excluded.pilgrims,
+    distance_mm = h.distance_mm + excluded.distance_mm, carbon_mg = h.carbon_mg + excluded.carbon_mg`
+
+const writeModes = (tx: Query, modes: readonly DayModeSums[]) => tx`
+  INSERT INTO event_modes AS m (day, mode, distance_mm, carbon_mg)
+  SELECT day::date, mode, mm::bigint, mg::bigint FROM unnest(
+    ${modes.map((m) => m.day)}::text[], ${modes.map((m) => m.mode)}::text[],
+    ${modes.map((m) => m.distanceMm)}::float8[], ${modes.map((m) => m.carbonMg)}::float8[]
+  ) AS c (day, mode, mm, mg) ORDER BY day, mode
+  ON CONFLICT (day, mode) DO UPDATE SET
+    distance_mm = m.distance_mm + excluded.distance_mm, carbon_mg = m.carbon_mg + excluded.carbon_mg`
+
+const writeEventDays = (tx: Query, days: readonly (readonly [day: string, pilgrims: number])[]) => tx`
+  INSERT INTO event_days AS d (day, pilgrims)
+  SELECT day::date, pilgrims FROM unnest(
+    ${days.map(([day]) => day)}::text[], ${days.map(([, pilgrims]) => pilgrims)}::int[]
+  ) AS c (day, pilgrims) ORDER BY day
+  ON CONFLICT (day) DO UPDATE SET pilgrims = d.pilgrims + excluded.pilgrims`

@@ -1,0 +1,31 @@
+/** What an address stores in an hour is bounded by its bytes, whatever the pictures weigh that it sends. */
+import { expect, test } from 'bun:test'
+import { uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
+import { dataOf } from '#tests/helpers/answers.ts'
+import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
+import { noise } from './pictures.ts'
+
+const MB = 1_000_000
+
+test('an address stores 20 MB of pictures in an hour, and is told when it may go on', async () => {
+  const stack = await openEmbeddedTestStack({})
+  try {
+    const body = noise(700)
+    expect(body.length).toBeGreaterThan(1.4 * MB)
+    let bytes = 0
+    for (;;) {
+      const answer = await stack.fetch(uploadScreenshotEndpoint.path, { method: 'POST', body })
+      if (answer.status === 429) {
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(3_000)
+        break
+      }
+      const { filename } = await dataOf(answer, uploadScreenshotEndpoint)
+      const stored = await stack.fetch(`/api/event/feedback-image/${filename}`)
+      bytes += (await stored.arrayBuffer()).byteLength
+      expect(bytes).toBeLessThan(22 * MB)
+    }
+    expect(bytes).toBeGreaterThan(18 * MB)
+  } finally {
+    await stack.close()
+  }
+}, 120_000)

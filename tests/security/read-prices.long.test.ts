@@ -1,0 +1,71 @@
+/** Reads that are made from pending points have their price: an address can not have them again and again. */
+import { expect, test } from 'bun:test'
+import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
+import { checkIn, healthOf, newAppId, PLACE, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
+
+/** Of an address, in {@link WINDOW_MS}. */
+const READS = 60
+const WINDOW_MS = 5_000
+/** Their price is 40 reads. */
+const PENDING = 4_000
+
+const post = (stack: TestStack, path: string, body: object) =>
+  stack.fetch(`/api/event/${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+type Read = (stack: TestStack, userId: string) => Promise<Response>
+const READING: Readonly<Record<string, Read>> = {
+  profile: (stack, userId) => stack.fetch(`/api/event/user/${userId}`),
+  card: (stack, userId) => stack.fetch(`/api/event/og/${userId}.png`),
+  'card by POST': (stack, userId) => post(stack, 'og-image', { user_id: userId }),
+  'own walk': (stack, user_id) => post(stack, 'me/walk', { user_id }),
+  'own export': (stack, user_id) => post(stack, 'me/export', { user_id }),
+}
+
+test('an address gets few answers that are made from thousands of pending points', async () => {
+  const stack = await openEmbeddedTestStack({
+    EVENT_FLUSH_SECONDS: '86400',
+    EVENT_LIMIT_ADDRESS: String(READS),
+    EVENT_LIMIT_ADDRESS_SECONDS: String(WINDOW_MS / 1_000),
+  })
+  const sendTrack = async (userId: string): Promise<void> => {
+    for (let from = 0; from < PENDING; from += 1_000) {
+      const points = Array.from({ length: 1_000 }, (_, i) => ({
+        ...PLACE,
+        timestamp: Date.now() - (from + i + 1) * 1_000,
+      }))
+      expect((await syncTrack(stack, userId, points)).status).toBe(200)
+    }
+  }
+  const lastFlush = async () => (await healthOf(stack)).last_flush
+  /** The answers, as long as the points were pending: the scheduler flushes when it starts. */
+  const answersOf = async (read: Read): Promise<{ light: number[]; heavy: number[] }> => {
+    for (;;) {
+      const flush = await lastFlush()
+      const [light, heavy] = [newAppId(), newAppId()]
+      await checkIn(stack, light)
+      await sendTrack(heavy)
+      const answers = { light: await repeat(3, read, light), heavy: await repeat(4, read, heavy) }
+      await Bun.sleep(WINDOW_MS)
+      if (flush !== null && (await lastFlush()) === flush) return answers
+    }
+  }
+  const repeat = async (times: number, read: Read, userId: string): Promise<number[]> => {
+    const statuses: number[] = []
+    for (let i = 0; i < times; i++) statuses.push((await read(stack, userId)).status)
+    return statuses
+  }
+  try {
+    for (const [name, read] of Object.entries(READING))
+      expect({ name, ...(await answersOf(read)) }).toEqual({
+        name,
+        light: [200, 200, 200],
+        heavy: [200, 200, 429, 429],
+      })
+  } finally {
+    await stack.close()
+  }
+}, 180_000)

@@ -38,21 +38,16 @@ function withRows(width: number, height: number, rows: Buffer, extra: readonly B
   )
 }
 
-/** A square of random colours, which no format makes smaller. */
-export function noise(side: number): Bytes {
-  const rows = Buffer.alloc(side * (1 + side * 3))
-  let seed = 7
-  for (let i = 0; i < rows.length; i++) {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
-    rows[i] = i % (1 + side * 3) === 0 ? 0 : seed >> 16
-  }
-  return withRows(side, side, rows)
-}
-
 /** A square of soft random colours: WebP stores them in one hundredth of what PNG needs. */
 export async function smoothNoise(side: number): Promise<Bytes> {
   const few = 40
-  const small = noise(few)
+  const rows = Buffer.alloc(few * (1 + few * 3))
+  let seed = 7
+  for (let i = 0; i < rows.length; i++) {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+    rows[i] = i % (1 + few * 3) === 0 ? 0 : seed >> 16
+  }
+  const small = withRows(few, few, rows)
   const image = new Bun.Image(small).resize(side, side)
   return new Uint8Array(await image.webp({ quality: 20 }).bytes())
 }

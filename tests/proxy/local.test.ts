@@ -158,7 +158,7 @@ async function saidBy(command: string[]) {
   }
   child.kill()
   await child.exited
-  const tokens = Object.values(await Bun.file(join(dir, 'tokens.json')).json()) as string[]
+  const tokens = Object.values((await Bun.file(join(dir, 'tokens.json')).json()) as Record<string, string>)
   expect(tokens).toHaveLength(3)
   return { said, dir, shown: tokens.filter((token) => said.includes(token)).length }
 }

@@ -1,5 +1,6 @@
 /** Reads that are made from pending points have their price: an address can not have them again and again. */
 import { expect, test } from 'bun:test'
+import { post } from '#tests/helpers/pilgrim.ts'
 import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { checkIn, healthOf, newAppId, PLACE, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 
@@ -8,13 +9,6 @@ const READS = 60
 const WINDOW_MS = 5_000
 /** Their price is 40 reads. */
 const PENDING = 4_000
-
-const post = (stack: TestStack, path: string, body: object) =>
-  stack.fetch(`/api/event/${path}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  })
 
 type Read = (stack: TestStack, userId: string) => Promise<Response>
 const READING: Readonly<Record<string, Read>> = {

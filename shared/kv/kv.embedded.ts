@@ -126,7 +126,10 @@ function liveMapVerbs({
   change,
   committed,
   rewritten,
-}: Store): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'refused' | 'erase' | 'storeErasures' | 'erased'> {
+}: Store): Pick<
+  Kv,
+  'moved' | 'hide' | 'hidden' | 'refused' | 'erase' | 'storeErasures' | 'erased' | 'erasedAfter'
+> {
   return {
     async erase(userId, erased, caches = []) {
       const before = state.counters.erased
@@ -142,6 +145,10 @@ function liveMapVerbs({
       await committed()
     },
     erased: async () => [...state.erased.values()].map(recorded),
+    erasedAfter: async (_partition, mark) => ({
+      userHashes: mark === state.erasures ? [] : [...state.erased.keys()].slice(mark - state.erasures),
+      mark: state.erasures,
+    }),
     moved: async (_partition, sinceMs, count) =>
       [...state.live]
         .filter(([, { movedMs }]) => movedMs >= sinceMs)

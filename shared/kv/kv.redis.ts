@@ -122,6 +122,7 @@ const OF_A_PARTITION = [
   'returning',
   'refused',
   'erased',
+  'erased-order',
   'live',
   'moved',
   ...['checkin', 'sync', 'ingest'].flatMap((kind) => [`win:${kind}:0`, `win:${kind}:1`]),

@@ -258,6 +258,11 @@ export interface Kv {
   storeErasures(erased: readonly Erased[]): Promise<void>
   /** The erasures that a partition has stored. */
   erased(partition: number): Promise<Erased[]>
+  /** Whom a partition has stored as erased after a mark, oldest first; some of them. None: there are no more. @param mark 0, or that of the answer before */
+  erasedAfter(
+    partition: number,
+    mark: number,
+  ): Promise<{ readonly userHashes: string[]; readonly mark: number }>
 
   /** Charges a call to a sliding window: never more than `max` in any window of that length. */
   limit(key: string, id: string, window: Window): Promise<LimitVerdict>

@@ -1,5 +1,6 @@
-/** Front and tail of the walking pilgrims. */
+/** Front, middle and tail of the walking pilgrims. */
 import { distanceMm } from '#shared/rules/geo.ts'
+import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 import type { Place, Route } from './walking-route.ts'
 
 /** Places as parallel lists; a weight is the number of people or points there, at least one. */
@@ -14,8 +15,10 @@ export interface End extends Place {
   readonly alongM: number | null
 }
 
-export interface Ends {
+export interface Walk {
   readonly front: End
+  /** Half of the pilgrims near the route are behind it; without a route, the median latitude and longitude. */
+  readonly middle: End
   readonly tail: End
   readonly spreadMm: number
 }
@@ -27,44 +30,41 @@ const OFF_ROUTE_M = 5_000
 
 const RADIANS = Math.PI / 180
 
-/** Everybody near the route, from its beginning on. */
-const nearRoute = ({ lats, lngs, weights }: Places, route: Route) =>
-  weights
-    .map((weight, i) => ({ weight, ...projected({ lat: lats[i]!, lng: lngs[i]! }, route) }))
-    .filter(({ offM }) => offM <= OFF_ROUTE_M)
-    .sort((a, b) => a.alongM - b.alongM)
-
-/** Front and tail along a route; null when nobody is near it. */
-export function alongRoute(pilgrims: Places, route: Route): Ends | null {
-  const ends = withoutStrays(nearRoute(pilgrims, route))
-  if (ends === null) return null
-  const [tail, front] = ends.map(({ alongM }) => ({ ...route.at(alongM), alongM })) as [End, End]
-  return { front, tail, spreadMm: (front.alongM! - tail.alongM!) * 1_000 }
-}
-
-/** Cached projections: every read contains the same cells, and a route has many legs. */
-const KNOWN_MAX = 100_000
-const known = new WeakMap<Route, Map<string, ReturnType<Route['project']>>>()
-
-function projected(place: Place, route: Route): ReturnType<Route['project']> {
-  let mine = known.get(route)
-  if (mine === undefined || mine.size >= KNOWN_MAX) known.set(route, (mine = new Map()))
-  const key = `${place.lat} ${place.lng}`
-  let found = mine.get(key)
-  if (found === undefined) mine.set(key, (found = route.project(place)))
-  return found
+/** The walk along a route, computed in turns of the event loop; null when nobody is near the route. */
+export async function alongRoute({ lats, lngs, weights }: Places, route: Route): Promise<Walk | null> {
+  const near = { alongs: [] as number[], weights: [] as number[] }
+  const look = (weight: number, i: number): void => {
+    const { alongM, offM } = route.project({ lat: lats[i]!, lng: lngs[i]! })
+    if (offM > OFF_ROUTE_M) return
+    near.alongs.push(alongM)
+    near.weights.push(weight)
+  }
+  await inTurns(eachOf(weights, look))
+  if (near.alongs.length === 0) return null
+  const people = sumOf(near.weights)
+  const strays = Math.floor(people * STRAYS)
+  const endOf = (n: number): End => {
+    const alongM = nthValue(near.alongs, near.weights, n)
+    return { ...route.at(alongM), alongM }
+  }
+  const [front, middle, tail] = [
+    endOf(people - 1 - strays),
+    endOf(Math.floor((people - 1) / 2)),
+    endOf(strays),
+  ]
+  return { front, middle, tail, spreadMm: (front.alongM! - tail.alongM!) * 1_000 }
 }
 
 /**
- * Front and tail without a route: along the crowd's principal axis, in the direction of movement. The axis is that of
+ * The walk without a route: along the crowd's principal axis, in the direction of movement. The axis is that of
  * the nine in ten pilgrims nearest to the middle, so that a few far away do not turn it.
  * @param pilgrims their latest positions
  * @param points their earlier positions
  */
-export function alongAxis(pilgrims: Places, points: Places): Ends | null {
+export function alongAxis(pilgrims: Places, points: Places): Walk | null {
   const { lats, lngs, weights } = pilgrims
-  if (weights.length === 0) return null
   const middle = middleOf(pilgrims)
+  if (middle === null) return null
   const { xs, ys } = flat(pilgrims, middle)
   const crowd = withoutFarthest(xs, ys, weights)
   const past = flat(points, middle)
@@ -81,25 +81,14 @@ export function alongAxis(pilgrims: Places, points: Places): Ends | null {
     End,
     End,
   ]
-  return { front, tail, spreadMm: distanceMm(tail, front) }
+  return { front, middle, tail, spreadMm: distanceMm(tail, front) }
 }
 
-/**
- * The middle of the walk: half of the pilgrims near the route are behind it. Without a route it is at the median
- * latitude and longitude. Null when nobody is there.
- */
-export function middleOfWalk(pilgrims: Places, route: Route | null): End | null {
-  if (route === null) return pilgrims.weights.length === 0 ? null : { ...middleOf(pilgrims), alongM: null }
-  const near = nearRoute(pilgrims, route)
-  if (near.length === 0) return null
-  const { alongM } = nth(near, Math.floor((sumOf(near.map(({ weight }) => weight)) - 1) / 2))
-  return { ...route.at(alongM), alongM }
-}
-
-/** Median latitude and median longitude of the pilgrims. */
-function middleOf({ lats, lngs, weights }: Places): Place {
+/** Median latitude and median longitude of the pilgrims; null when there are none. */
+export function middleOf({ lats, lngs, weights }: Places): End | null {
+  if (weights.length === 0) return null
   const n = Math.floor((sumOf(weights) - 1) / 2)
-  return { lat: nthValue(lats, weights, n), lng: nthValue(lngs, weights, n) }
+  return { lat: nthValue(lats, weights, n), lng: nthValue(lngs, weights, n), alongM: null }
 }
 
 /** Offsets east and north of a place, in degrees of latitude. The plane is accurate enough near the place. */
@@ -162,25 +151,40 @@ function mean(values: Numbers, weights: Numbers): number {
   return sum / sumOf(weights)
 }
 
-/** The weighted n-th smallest value, from 0: each value counts as often as its weight. */
+const BUCKETS = 1_024
+
+/**
+ * The weighted n-th smallest value, from 0: each value counts as often as its weight. Found in ever finer buckets: a
+ * sort would take long where the weights are millions.
+ */
 function nthValue(values: Numbers, weights: Numbers, n: number): number {
-  const all = new Float64Array(sumOf(weights))
-  let filled = 0
-  for (let i = 0; i < values.length; i++)
-    for (const end = filled + weights[i]!; filled < end; filled++) all[filled] = values[i]!
-  return all.sort()[n]!
+  let [low, high] = rangeOf(values, () => true)
+  let left = n
+  while (low < high) {
+    const [from, to] = [low, high]
+    // Negative below the range; BUCKETS above it.
+    const bucketOf = (value: number): number =>
+      value > to ? BUCKETS : Math.min(Math.floor(((value - from) / (to - from)) * BUCKETS), BUCKETS - 1)
+    const counts = new Float64Array(BUCKETS)
+    for (let i = 0; i < values.length; i++) counts[bucketOf(values[i]!)]! += weights[i]!
+    let bucket = 0
+    while (left >= counts[bucket]!) left -= counts[bucket++]!
+    ;[low, high] = rangeOf(values, (value) => bucketOf(value) === bucket)
+  }
+  return low
 }
 
-/** First and last of a sorted crowd without the strays of both ends. */
-function withoutStrays<P extends { readonly weight: number }>(sorted: readonly P[]): [P, P] | null {
-  const people = sumOf(sorted.map(({ weight }) => weight))
-  if (people === 0) return null
-  const strays = Math.floor(people * STRAYS)
-  return [nth(sorted, strays), nth(sorted, people - 1 - strays)]
-}
-
-/** The entry with the n-th pilgrim of a sorted crowd, from 0. */
-function nth<P extends { readonly weight: number }>(sorted: readonly P[], n: number): P {
-  let passed = 0
-  return sorted.find(({ weight }) => (passed += weight) > n)!
+/** The least and the greatest of those values that count. */
+function rangeOf(
+  values: Numbers,
+  counts: (value: number) => boolean,
+): readonly [least: number, most: number] {
+  let [least, most] = [Infinity, -Infinity]
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!
+    if (!counts(value)) continue
+    if (value < least) least = value
+    if (value > most) most = value
+  }
+  return [least, most]
 }

@@ -33,6 +33,16 @@ interface Leg {
   readonly lengthM: number
 }
 
+/** Legs that follow each other, and the box around them: most of a long route is too far from a place to be looked at. */
+interface Run {
+  readonly legs: readonly Leg[]
+  readonly south: number
+  readonly west: number
+  readonly north: number
+  readonly east: number
+}
+const LEGS_A_RUN = 32
+
 const RADIANS = Math.PI / 180
 
 /**
@@ -51,18 +61,28 @@ export function createRoute(lines: readonly (readonly Place[])[]): Route {
       lengthM += legM
     }
   if (legs.length === 0) throw new RangeError('a route needs two different places')
+  const runs = Array.from({ length: Math.ceil(legs.length / LEGS_A_RUN) }, (_, i) =>
+    runOf(legs.slice(i * LEGS_A_RUN, (i + 1) * LEGS_A_RUN)),
+  )
   return {
     lines,
     lengthM,
     project(place) {
-      let [nearest, least] = [{ leg: legs[0]!, share: 0 }, Infinity]
-      for (const leg of legs) {
-        const { share, off } = footOn(leg, place)
-        if (off < least) [nearest, least] = [{ leg, share }, off]
+      const shrink = Math.cos(place.lat * RADIANS)
+      const offs = runs.map((run) => offOfBox(run, place, shrink))
+      let [nearest, least] = [legs[0]!, Infinity]
+      const look = (run: Run): void => {
+        for (const leg of run.legs) {
+          const off = offOf(leg, place, shrink)
+          if (off > least || (off === least && leg.startM >= nearest.startM)) continue
+          ;[nearest, least] = [leg, off]
+        }
       }
-      const { leg, share } = nearest
-      const offM = distanceMm(place, between(leg, share)) / 1_000
-      return { alongM: leg.startM + share * leg.lengthM, offM }
+      look(runs[offs.indexOf(Math.min(...offs))]!)
+      for (const [i, run] of runs.entries()) if (offs[i]! <= least) look(run)
+      const share = shareOf(nearest, place, shrink)
+      const offM = distanceMm(place, between(nearest, share)) / 1_000
+      return { alongM: nearest.startM + share * nearest.lengthM, offM }
     },
     at(alongM) {
       const leg = legs.findLast(({ startM }) => startM <= alongM) ?? legs[0]!
@@ -72,15 +92,36 @@ export function createRoute(lines: readonly (readonly Place[])[]): Route {
 }
 
 /**
- * Projects a place onto a leg: the fraction of the leg before the nearest place, and the squared distance in degrees of
- * latitude. The plane is accurate enough near the route.
+ * The fraction of a leg before its place nearest to another place. The plane is accurate enough near the route.
+ * @param shrink cosine of the place's latitude
  */
-function footOn({ from, to }: Leg, place: Place): { readonly share: number; readonly off: number } {
-  const shrink = Math.cos(place.lat * RADIANS)
+function shareOf({ from, to }: Leg, place: Place, shrink: number): number {
   const [x, y] = [(to.lng - from.lng) * shrink, to.lat - from.lat]
   const [px, py] = [(place.lng - from.lng) * shrink, place.lat - from.lat]
-  const share = Math.min(Math.max((px * x + py * y) / (x * x + y * y), 0), 1)
-  return { share, off: (px - share * x) ** 2 + (py - share * y) ** 2 }
+  return Math.min(Math.max((px * x + py * y) / (x * x + y * y), 0), 1)
+}
+
+/** The squared distance of a place from a leg, in degrees of latitude. */
+function offOf(leg: Leg, place: Place, shrink: number): number {
+  const share = shareOf(leg, place, shrink)
+  const { from, to } = leg
+  const x = (place.lng - from.lng - share * (to.lng - from.lng)) * shrink
+  const y = place.lat - from.lat - share * (to.lat - from.lat)
+  return x * x + y * y
+}
+
+function runOf(legs: readonly Leg[]): Run {
+  const ends = legs.flatMap(({ from, to }) => [from, to])
+  const [lats, lngs] = [ends.map(({ lat }) => lat), ends.map(({ lng }) => lng)]
+  const [south, north] = [Math.min(...lats), Math.max(...lats)]
+  return { legs, south, north, west: Math.min(...lngs), east: Math.max(...lngs) }
+}
+
+/** The squared distance of a place from a run's box, in degrees of latitude. No leg in it is nearer. */
+function offOfBox({ south, west, north, east }: Run, { lat, lng }: Place, shrink: number): number {
+  const x = Math.max(west - lng, lng - east, 0) * shrink
+  const y = Math.max(south - lat, lat - north, 0)
+  return x * x + y * y
 }
 
 const between = ({ from, to }: Leg, share: number): Place => ({

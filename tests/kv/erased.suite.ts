@@ -70,6 +70,33 @@ export function erasedSuite(driver: KvDriver): void {
       expect(await counters()).toEqual({ admitted: 2, erased: 1, dropped: 0 })
     })
 
+    test('are read after a mark: each erasure once, in their order, and who is erased again once more', async () => {
+      const all = Array.from({ length: 2_500 }, (_, i) => userHash(`e${i}`))
+      const partition = kv.partitions - 1
+      const store = (hashes: readonly string[], generation: number) =>
+        kv.storeErasures(hashes.map((hash) => ({ userHash: hash, generation, erasedMs: now })))
+      let mark = 0
+      const readOn = async (): Promise<string[]> => {
+        const read: string[] = []
+        for (;;) {
+          const page = await kv.erasedAfter(partition, mark)
+          mark = page.mark
+          if (page.userHashes.length === 0) return read
+          read.push(...page.userHashes)
+        }
+      }
+      expect(await readOn()).toEqual([])
+      await store(all, 1)
+      expect(await readOn()).toEqual(all)
+      expect(await readOn()).toEqual([])
+      await store([all[7]!, userHash('another')], 2)
+      expect(await readOn()).toEqual([all[7]!, userHash('another')])
+      // An older one changes nothing.
+      await store([all[7]!], 1)
+      expect(await readOn()).toEqual([])
+      expect(await kv.erased(partition)).toHaveLength(all.length + 1)
+    })
+
     test('begin anew: later points carry the generation', async () => {
       await kv.erase('again', { generation: 3, erasedMs: now })
       await admit(kv, one('again', now + 1))

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import { alongAxis, alongRoute, middleOfWalk, type Places } from '#shared/map/front-and-tail.ts'
+import { alongAxis, alongRoute, middleOf, type Places } from '#shared/map/front-and-tail.ts'
 import { createRoute } from '#shared/map/walking-route.ts'
+import { randomBy } from '#tests/scheduler/walks.ts'
 
 type At = readonly [lat: number, lng: number, weight: number]
 const places = (...all: readonly At[]): Places => ({
@@ -27,8 +28,8 @@ test('without a route front and tail are along the crowd in its direction, witho
 test('without a route one pilgrim is front and tail, and without pilgrims there is none', () => {
   const end = { lat: 24, lng: 120, alongM: null }
   const one = places([24, 120, 1])
-  expect(alongAxis(one, one)).toEqual({ front: end, tail: end, spreadMm: 0 })
-  expect(alongAxis(one, places())).toEqual({ front: end, tail: end, spreadMm: 0 })
+  expect(alongAxis(one, one)).toEqual({ front: end, middle: end, tail: end, spreadMm: 0 })
+  expect(alongAxis(one, places())).toEqual({ front: end, middle: end, tail: end, spreadMm: 0 })
   expect(alongAxis(places(), places(...behind))).toBeNull()
 })
 
@@ -58,19 +59,19 @@ test('a place is projected onto the nearest leg', () => {
   expect(route.at(99_999).lng).toBeCloseTo(120 + EAST, 6)
 })
 
-test('along a route front and tail follow its corner, without strays and distant pilgrims', () => {
+test('along a route front and tail follow its corner, without strays and distant pilgrims', async () => {
   const there = Array.from({ length: 40 }, (_, i): At => {
     const { lat, lng } = route.at(500 * i)
     return [lat + 1e-4, lng, 1]
   })
-  const ends = alongRoute(places(...there, home), route)!
+  const ends = (await alongRoute(places(...there, home), route))!
   // Two of forty are left out at each end.
   expect(ends.tail.alongM).toBeWithin(980, 1_020)
   expect(ends.front.alongM).toBeWithin(18_480, 18_520)
   expect(ends.spreadMm / 1e6).toBeWithin(17.4, 17.6)
   // In whatever order they are named.
-  expect(alongRoute(places(home, ...there.toReversed()), route)).toEqual(ends)
-  expect(alongRoute(places(home), route)).toBeNull()
+  expect(await alongRoute(places(home, ...there.toReversed()), route)).toEqual(ends)
+  expect(await alongRoute(places(home), route)).toBeNull()
 })
 
 test('a route without length is refused', () => {
@@ -106,16 +107,47 @@ test.each([0, 30, 60, 90, 120, 150])(
   },
 )
 
-test('the middle of the walk is where the middle pilgrim near the route is', () => {
+test('the middle of the walk is where the middle pilgrim near the route is', async () => {
   const at = (alongM: number, weight: number): At => {
     const { lat, lng } = route.at(alongM)
     return [lat, lng, weight]
   }
-  const middle = (...all: readonly At[]) => middleOfWalk(places(...all), route)?.alongM
-  expect(middle(at(1_000, 1))).toBeWithin(999, 1_001)
-  expect(middle(at(3_000, 1), at(1_000, 1), at(2_000, 1))).toBeWithin(1_999, 2_001)
-  expect(middle(at(1_000, 1), at(2_000, 1), at(3_000, 3), home)).toBeWithin(2_999, 3_001)
+  const middle = async (...all: readonly At[]) => (await alongRoute(places(...all), route))?.middle.alongM
+  expect(await middle(at(1_000, 1))).toBeWithin(999, 1_001)
+  expect(await middle(at(3_000, 1), at(1_000, 1), at(2_000, 1))).toBeWithin(1_999, 2_001)
+  expect(await middle(at(1_000, 1), at(2_000, 1), at(3_000, 3), home)).toBeWithin(2_999, 3_001)
   // Of an even number, the one behind.
-  expect(middle(at(1_000, 2), at(3_000, 2))).toBeWithin(999, 1_001)
-  expect(middle(home)).toBeUndefined()
+  expect(await middle(at(1_000, 2), at(3_000, 2))).toBeWithin(999, 1_001)
+  expect(await middle(home)).toBeUndefined()
+})
+
+test('without a route the middle is the weighted median, also of places that are much closer than others', () => {
+  const random = randomBy(7)
+  for (let round = 0; round < 200; round++) {
+    const all = Array.from({ length: 1 + Math.floor(random() * 60) }, (): At => {
+      const scale = 10 ** -Math.floor(random() * 12)
+      return [24 + scale * random(), 120 - scale * Math.floor(random() * 3), 1 + Math.floor(random() * 9)]
+    })
+    const median = (part: 0 | 1): number => {
+      const values = all.flatMap((at) => Array.from({ length: at[2] }, () => at[part])).sort((a, b) => a - b)
+      return values[Math.floor((values.length - 1) / 2)]!
+    }
+    expect(middleOf(places(...all))).toEqual({ lat: median(0), lng: median(1), alongM: null })
+  }
+})
+
+test('the middle of millions of points takes no longer than that of few', () => {
+  expect(middleOf(places([24, 120, 4_000_000_000], [25, 121, 3_000_000_000]))).toMatchObject({ lat: 24 })
+})
+
+test('on a long route that goes out and back, a place is projected onto the nearest of all its legs', () => {
+  const out = Array.from({ length: 300 }, (_, i) => ({ lat: 24 + i / 999, lng: 120 + Math.sin(i / 9) / 50 }))
+  const long = createRoute([[...out, ...out.toReversed()]])
+  const legs = out.slice(1).map((to, i) => createRoute([[out[i]!, to]]))
+  const random = randomBy(8)
+  for (let i = 0; i < 200; i++) {
+    const place = { lat: 24 + random() / 3, lng: 119.97 + random() / 16 }
+    const nearestM = Math.min(...legs.map((leg) => leg.project(place).offM))
+    expect(long.project(place).offM).toBeCloseTo(nearestM, 1)
+  }
 })

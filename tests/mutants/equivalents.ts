@@ -70,12 +70,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: 'shared/map/front-and-tail.ts',
-    original: 'mine.size >= KNOWN_MAX',
-    replacement: '((mine.size) > (KNOWN_MAX))',
-    why: 'the cache holds one entry more',
-  },
-  {
-    file: 'shared/map/front-and-tail.ts',
     original: 'i < crowd.length',
     replacement: '((i) <= (crowd.length))',
     why: 'writing behind the end of a typed array has no effect',

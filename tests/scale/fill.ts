@@ -152,7 +152,7 @@ export async function fillEvents({ sql }: Database, { events }: Size): Promise<v
   await sql`
     INSERT INTO outbox (subject, payload, created_at)
     SELECT 'event.line-bot.webhook.received', '{"type":"unfollow"}', now() - n * interval '500 milliseconds' - interval '1 minute'
-    FROM generate_series(1, ${events}::int) n`
+    FROM generate_series(${events}::int, 1, -1) n`
   await sql`INSERT INTO handled (event_id, subscriber, handled_at) SELECT id, 'line-bot.answer', now() FROM outbox`
   await sql`VACUUM ANALYZE outbox, handled`
 }

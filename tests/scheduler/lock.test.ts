@@ -196,7 +196,22 @@ describeFlushHarness('flush lock', (harness) => {
     expect(result.stored).toBeGreaterThan(0)
     expect(await harness.pending()).toHaveLength(POINTS - result.stored)
     expect(await harness.db.sql`SELECT FROM flushes WHERE succeeded`).toHaveLength(0)
+    await harness.flush()
     await expectProjections(harness.db, harness.calendar)
+
+    const late = new AbortController()
+    await harness.buffer('pilgrim-0', walk(20, Date.parse('2026-04-13T04:00:00Z')))
+    const stopsLast: Kv['acknowledge'] = async (...args) => {
+      await harness.kv.acknowledge(...args)
+      late.abort()
+    }
+    // Everything is stored, but the map waits for the next flush.
+    const last = await harness.flush({ kv: { ...harness.kv, acknowledge: stopsLast }, stopping: late.signal })
+    expect(last.stored).toBe(20)
+    expect(last.skipped).toBeGreaterThan(0)
+    expect(await harness.db.sql`SELECT FROM cell_changes`).toHaveLength(1)
+    await harness.flush()
+    expect(await harness.db.sql`SELECT FROM cell_changes`).toHaveLength(0)
 
     for (const name of locks(harness)) await harness.kv.lock(name, LOCK_MS)
     const waiting = new AbortController()

@@ -136,7 +136,7 @@ describe('hiding and showing somebody again', () => {
 })
 
 describeOnServers('a refresh of the map', () => {
-  test('reads nothing of 100,000 hidden people without a place', async () => {
+  test('reads nothing of 100,000 hidden people without a place, and of 100,000 erased ones once', async () => {
     // A server of its own, because all its commands are counted.
     await using server = await startRedis()
     const { url } = server
@@ -160,6 +160,13 @@ describeOnServers('a refresh of the map', () => {
         await redis.sadd('{gps:0}:hidden', ...Array.from({ length: 1_000 }, (_, i) => `nobody-${from + i}`))
       expect(await kv.hidden(0)).toHaveLength(100_000)
       expect(await costOf()).toEqual(before)
+      await kv.storeErasures(
+        Array.from({ length: 100_000 }, (_, i) => ({ userHash: `hash-${i}`, generation: 1, erasedMs: 1 })),
+      )
+      await live.refresh()
+      const after = await costOf()
+      expect(after.calls).toEqual(before.calls)
+      expect(after.bytes - before.bytes).toBeLessThan(100)
     } finally {
       redis.disconnect()
       await kv.close()

@@ -10,7 +10,7 @@ import type { Calendar } from '#shared/rules/calendar.ts'
 import { cellOf, coarsen, type Counts } from '#shared/map/cell-counts.ts'
 import { FRONT_AND_TAIL_ZOOM, STORED_ZOOMS } from '#shared/map/cell-tiles.ts'
 import { cellCentre } from '#shared/map/cells.ts'
-import { alongAxis, alongRoute, type End, middleOfWalk, type Places } from '#shared/map/front-and-tail.ts'
+import { alongAxis, alongRoute, type End, type Places } from '#shared/map/front-and-tail.ts'
 import { roundKm } from '#shared/rules/rounding.ts'
 import { EVERYWHERE, readMap, readMapVersion } from './read-map-tiles.ts'
 
@@ -93,14 +93,13 @@ async function compute(
   // A time that is over has moved away from what was before it.
   const past =
     untilMs === null || sinceMs === null ? { sinceMs, untilMs } : { sinceMs: null, untilMs: sinceMs }
-  const ends =
-    route === null ? alongAxis(crowd, await read(PAST_ZOOM, false, past)) : alongRoute(crowd, route)
-  if (ends === null) return NOBODY
-  const { front, tail, spreadMm } = ends
-  const middle = middleOfWalk(crowd, route)
+  const walk =
+    route === null ? alongAxis(crowd, await read(PAST_ZOOM, false, past)) : await alongRoute(crowd, route)
+  if (walk === null) return NOBODY
+  const { front, middle, tail, spreadMm } = walk
   return {
     front: shown(front),
-    middle: middle && shown(middle),
+    middle: shown(middle),
     tail: shown(tail),
     spread_km: roundKm(spreadMm),
   }

@@ -145,11 +145,12 @@ async function publishResults({ db, kv, log }: FlushContext, results: readonly F
 
 /** Updates the map. The flush of a partition is recorded only after that. */
 async function complete(
-  { db, calendar, log, metrics }: FlushContext,
+  { db, calendar, log, metrics, stopping }: FlushContext,
   records: readonly FlushRecord[],
 ): Promise<FlushResult> {
   try {
-    await rollUpCells({ db, log, metrics }, calendar)
+    await rollUpCells({ db, log, metrics }, calendar, stopping)
+    if (stopping.aborted) return { ...NOTHING, skipped: records.filter(({ succeeded }) => succeeded).length }
     await db.read(() => db.orm.insert(flushes).values([...records]))
     return NOTHING
   } catch (error) {

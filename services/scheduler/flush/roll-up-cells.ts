@@ -19,12 +19,16 @@ const TILES_TOGETHER = 500
 
 const QUEUE = 'changes of cells'
 
-/** Adds all committed changes. Damaged ones are reported and left, until a rebuild counts the map again. */
+/**
+ * Adds all committed changes. Damaged ones are reported and left, until a rebuild counts the map again.
+ * @param stopping once aborted, the other changes are left to the next flush
+ */
 export async function rollUpCells(
   { db, ...reporting }: Reporting & { readonly db: Database },
   calendar: Calendar,
+  stopping?: AbortSignal,
 ): Promise<void> {
-  for (let last: number | null = 0; last !== null;) {
+  for (let last: number | null = 0; last !== null && !stopping?.aborted;) {
     const after: number = last
     const batch = await db.read(() => db.sql.begin((tx) => rollUpBatch(tx, calendar, after)))
     for (const id of batch.damaged)

@@ -2,7 +2,6 @@
  * The live map. Each replica caches the latest positions in memory and reads only positions that have changed from the
  * kv, so the load on the kv does not depend on the number of readers.
  */
-import { createHmac } from 'node:crypto'
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
 import { unavailable } from '#shared/http/errors.ts'
 import { isKvUnavailable, type Kv, type Moved, userHash } from '#shared/kv/kv.ts'
@@ -78,9 +77,7 @@ const REFRESH_MS = 1_500
 const STALE_MS = 4_000
 /** Each refresh reads this span again, because the kv's clock may be set back a little. */
 const OVERLAP_MS = 250
-const PAGE = 5_000
-/** Most public ids that are cached; 100 bytes each. */
-const MAX_NAMES = 200_000
+const PAGE = 2_000
 /** Positions are counted by this time, so that few are sorted. */
 const BUCKET_MS = 10_000
 const HOUR_MS = 3_600_000
@@ -96,16 +93,14 @@ export class LivePositions {
   readonly #positions = new PositionColumns()
   /** Per partition, how far this replica has read (the kv's clock). */
   readonly #through: number[]
-  /** Generations of the erased people whom this replica has removed, by hash. */
-  readonly #generations = new Map<string, number>()
-  #secret = ''
+  /** Per partition, the last erasure that this replica has read. */
+  readonly #erasedThrough: number[]
+  /** A key set up once: setting it up costs more than a name. */
+  #signer: Bun.CryptoHasher | undefined
   #refreshedMs = 0
   #version = 0
   /** Whether this refresh has changed anything. */
   #hasChanged = false
-  /** Cache of this hour's public ids, by name. */
-  readonly #names = new Map<string, string>()
-  #namesHour = 0
   #timer: Timer | undefined
   #refreshing: Promise<void> | null = null
 
@@ -115,6 +110,7 @@ export class LivePositions {
     private readonly log: Log,
   ) {
     this.#through = Array.from({ length: kv.partitions }, () => 0)
+    this.#erasedThrough = [...this.#through]
   }
 
   async start(): Promise<void> {
@@ -186,11 +182,7 @@ export class LivePositions {
   /** This hour's id for a name, such as a pilgrim's id. The name can not be derived from it. */
   publicId(name: string): string {
     const hour = Math.floor(this.now() / HOUR_MS)
-    if (hour !== this.#namesHour || this.#names.size >= MAX_NAMES) this.#names.clear()
-    this.#namesHour = hour
-    return this.#names.getOrInsertComputed(name, () =>
-      createHmac('sha256', this.#secret).update(`${hour}:${name}`).digest('base64url').slice(0, 16),
-    )
+    return this.#signer!.copy().update(`${hour}:${name}`).digest('base64url').slice(0, 16)
   }
 
   /** Reads the changed positions. Concurrent calls share one refresh. */
@@ -204,9 +196,11 @@ export class LivePositions {
   async #refresh(): Promise<void> {
     const startedMs = this.now()
     try {
-      if (this.#secret === '')
-        this.#secret = await this.kv.cacheOnce(SECRET_KEY, crypto.randomUUID(), SECRET_TTL_MS)
-      await this.#forgetErased()
+      this.#signer ??= new Bun.CryptoHasher(
+        'sha256',
+        await this.kv.cacheOnce(SECRET_KEY, crypto.randomUUID(), SECRET_TTL_MS),
+      )
+      await this.#allPartitions((partition) => this.#forgetErased(partition))
       await this.#allPartitions((partition) => this.#pull(partition))
       this.#refreshedMs = startedMs
       if (this.#hasChanged) this.#version++
@@ -234,15 +228,17 @@ export class LivePositions {
     }
   }
 
-  /** Removes erased people from this replica's memory, once per erasure. */
-  async #forgetErased(): Promise<void> {
-    const all = (await this.#allPartitions((partition) => this.kv.erased(partition))).flat()
-    const erased = all.filter(
-      ({ userHash: hash, generation }) => generation > (this.#generations.get(hash) ?? 0),
-    )
-    if (erased.length === 0) return
-    for (const { userHash: hash, generation } of erased) this.#generations.set(hash, generation)
-    const hashes = new Set(erased.map((one) => one.userHash))
+  /** Removes who was erased since this replica has looked from its memory. */
+  async #forgetErased(partition: number): Promise<void> {
+    for (;;) {
+      const { userHashes, mark } = await this.kv.erasedAfter(partition, this.#erasedThrough[partition]!)
+      if (userHashes.length > 0) await this.#forget(new Set(userHashes))
+      this.#erasedThrough[partition] = mark
+      if (userHashes.length === 0) return
+    }
+  }
+
+  async #forget(hashes: ReadonlySet<string>): Promise<void> {
     const beginnings = new Set([...hashes].map(beginningOf))
     const positions = this.#positions
     await inTurns(

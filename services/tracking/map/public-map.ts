@@ -46,18 +46,20 @@ export class PublicMap {
   ) {}
 
   /** Points, the latest minute first. @throws Refusal 503 when the positions are out of date */
-  async read({ limit, since, bbox }: DataQuery): Promise<LivePosition[]> {
-    const groups = await this.#current()
+  async read(query: DataQuery): Promise<LivePosition[]> {
+    return inTurns(this.#pointsOf(await this.#current(), query))
+  }
+
+  *#pointsOf(groups: readonly Group[], { limit, since, bbox }: DataQuery): Generator<void, LivePosition[]> {
     const sinceMs = minute(Math.max(since ?? 0, this.#dayStart()))
     const points: LivePosition[] = []
-    for (const group of groups) {
-      if (group.minuteMs < sinceMs) break
-      if (bbox !== undefined && !inside(group, bbox)) continue
+    yield* eachOf(groups, (group) => {
       const { lat, lng, minuteMs } = group
+      if (points.length === limit || minuteMs < sinceMs || (bbox !== undefined && !inside(group, bbox)))
+        return
       const recorded_at = time(minuteMs)
       for (const id of this.#idsOf(group, limit - points.length)) points.push({ id, lat, lng, recorded_at })
-      if (points.length === limit) return points
-    }
+    })
     return points
   }
 

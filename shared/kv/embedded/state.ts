@@ -57,8 +57,10 @@ export interface State {
   readonly hidden: Set<string>
   /** Those who have taken back their consent. */
   readonly refused: Set<string>
-  /** By hash of the user id. */
+  /** By hash of the user id, the latest stored last. */
   readonly erased: Map<string, Erased>
+  /** Number of erasures stored since this process began, each as often as it was stored. */
+  erasures: number
   readonly cache: Map<string, { value: string; expiresMs: number }>
   /** Counters. Expired points are not counted: they are the difference. */
   readonly counters: {
@@ -80,6 +82,7 @@ export const createState = (): State => ({
   hidden: new Set(),
   refused: new Set(),
   erased: new Map(),
+  erasures: 0,
   cache: new Map(),
   counters: { epoch: '', callers: new Map(), checkins: 0, duplicate: 0, dropped: 0, settled: 0, erased: 0 },
   status: null,
@@ -177,13 +180,17 @@ function clear(state: State): void {
 }
 
 /** Stores an erasure: of two the newer generation; of the same one the person's new consent. */
-function remember({ erased }: State, one: Erased): void {
+function remember(state: State, one: Erased): void {
+  const { erased } = state
   const held = erased.get(one.userHash)
   const isOlder =
     held !== undefined &&
     (held.generation > one.generation ||
       (held.generation === one.generation && storedMs(held) < storedMs(one)))
-  if (!isOlder) erased.set(one.userHash, one)
+  if (isOlder) return
+  erased.delete(one.userHash)
+  erased.set(one.userHash, one)
+  state.erasures++
 }
 
 /** Whether an erasure stands, or a packed point, with or without a stamp, was received before it. */

@@ -13,6 +13,8 @@ for i = 2, #ARGV, 3 do
   if known == generation then through = math.min(through, till or through) end
   if known <= generation then
     redis.call('HSET', tag .. ':erased', hash, string.format('%.0f|%.0f', generation, through))
+    local last = redis.call('ZREVRANGE', tag .. ':erased-order', 0, 0, 'WITHSCORES')[2]
+    redis.call('ZADD', tag .. ':erased-order', tonumber(last or 0) + 1, hash)
   else
     -- A later erasure is known: it decides.
     generation, through = known, till

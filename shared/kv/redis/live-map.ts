@@ -11,7 +11,7 @@ export function liveMapVerbs(
   client: Client,
   requests: Client,
   tags: readonly string[],
-): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'refused' | 'erase' | 'storeErasures' | 'erased'> {
+): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'refused' | 'erase' | 'storeErasures' | 'erased' | 'erasedAfter'> {
   return {
     async erase(userId, erased, caches = []) {
       const tag = tags[partitionOf(userId, tags.length)]!
@@ -30,12 +30,22 @@ export function liveMapVerbs(
       }
     },
     async erased(partition) {
-      const held = await asked<Record<string, string>>(client.hgetall(`${tags[partition]}:erased`))
-      return Object.entries(held).map(([hash, stamp]) => {
-        const [generation = 0, time = 0] = stamp.split('|').map(Number)
-        const stands = time >= STANDS_MS
-        return { userHash: hash, generation, erasedMs: stands ? time - STANDS_MS : time, stands }
-      })
+      const key = `${tags[partition]}:erased`
+      const held = new Map<string, Erased>()
+      for await (const page of pages((cursor) => client.hscan(key, cursor, 'COUNT', PAGE)))
+        for (let i = 0; i < page.length; i += 2) held.set(page[i]!, erasedOf(page[i]!, page[i + 1]!))
+      return [...held.values()]
+    },
+    async erasedAfter(partition, mark) {
+      const key = `${tags[partition]}:erased-order`
+      const [, last = '0'] = await asked<string[]>(client.zrange(key, '-1', '-1', 'WITHSCORES'))
+      // A store that has lost its data counts from one again.
+      const from = Number(last) < mark ? 0 : mark
+      if (Number(last) === from) return { userHashes: [], mark: from }
+      const page = await asked<string[]>(
+        client.zrangebyscore(key, `(${from}`, '+inf', 'WITHSCORES', 'LIMIT', 0, PAGE),
+      )
+      return { userHashes: page.filter((_, i) => i % 2 === 0), mark: Number(page.at(-1)) }
     },
     moved: (partition, sinceMs, count) => moved(client, tags[partition]!, sinceMs, count),
     async hide(userId, hidden, refused = false) {
@@ -47,16 +57,29 @@ export function liveMapVerbs(
   }
 }
 
-/** Reads a set in pages: nothing else is answered while Redis reads one. */
-async function membersOf(client: Client, key: string): Promise<string[]> {
-  const members = new Set<string>()
+const PAGE = 1_000
+
+/** Reads a set or a hash in pages: nothing else is answered while Redis reads one. An entry may come twice. */
+async function* pages(scan: (cursor: string) => Promise<[string, string[]]>): AsyncGenerator<string[]> {
   let cursor = '0'
   do {
-    const [next, page] = await asked<[string, string[]]>(client.sscan(key, cursor, 'COUNT', 1_000))
-    for (const member of page) members.add(member)
+    const [next, page] = await asked<[string, string[]]>(scan(cursor))
+    yield page
     cursor = next
   } while (cursor !== '0')
+}
+
+async function membersOf(client: Client, key: string): Promise<string[]> {
+  const members = new Set<string>()
+  for await (const page of pages((cursor) => client.sscan(key, cursor, 'COUNT', PAGE)))
+    for (const member of page) members.add(member)
   return [...members]
+}
+
+function erasedOf(hash: string, stamp: string): Erased {
+  const [generation = 0, time = 0] = stamp.split('|').map(Number)
+  const stands = time >= STANDS_MS
+  return { userHash: hash, generation, erasedMs: stands ? time - STANDS_MS : time, stands }
 }
 
 async function moved(client: Client, tag: string, sinceMs: number, count: number): Promise<Moved[]> {

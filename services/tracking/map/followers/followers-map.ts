@@ -15,7 +15,7 @@ import { Answers } from './answers.ts'
 import { writeMapFiles } from './map-files.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
-import { alongAxis, alongRoute, middleOfWalk, type Places } from '#shared/map/front-and-tail.ts'
+import { alongAxis, alongRoute, middleOf, type Places } from '#shared/map/front-and-tail.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { crowdOnMap } from './crowd-on-map.ts'
 import { estimatesOf, placeOf, type Sample, speedOf, withSample } from './movement.ts'
@@ -51,9 +51,10 @@ async function makeSnapshot(
   const { route, stations } = config
   const nowMs = now()
   const crowd = await crowdOnMap(publicMap)
-  const middle = middleOfWalk(crowd.places, route)
+  const onRoute = route === null ? null : await alongRoute(crowd.places, route)
+  const middle = route === null ? middleOf(crowd.places) : (onRoute?.middle ?? null)
   const samples = withSample(last?.samples ?? [], middle, crowd.isRecent, nowMs)
-  const ends = route === null ? axisOf(crowd.places, samples) : alongRoute(crowd.places, route)
+  const ends = route === null ? axisOf(crowd.places, samples) : onRoute
   const front = ends?.front ?? null
   const { status, message } = (await kv.status()) ?? (await readStatus(db))
   const speedKmh = status === 'ended' ? null : speedOf(samples, middle, nowMs)

@@ -1,6 +1,5 @@
 /** Front, middle and tail of the walking pilgrims. */
 import { distanceMm } from '#shared/rules/geo.ts'
-import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 import type { Place, Route } from './walking-route.ts'
 
 /** Places as parallel lists; a weight is the number of people or points there, at least one. */
@@ -27,19 +26,20 @@ export interface Walk {
 const STRAYS = 0.05
 /** Pilgrims farther from the route are left out. */
 const OFF_ROUTE_M = 5_000
+const PLACES_A_TURN = 500
 
 const RADIANS = Math.PI / 180
 
-/** The walk along a route, computed in turns of the event loop; null when nobody is near the route. */
-export async function alongRoute({ lats, lngs, weights }: Places, route: Route): Promise<Walk | null> {
+/** The walk along a route; null when nobody is near the route. Computed in turns of the event loop (`inTurns`). */
+export function* alongRoute({ lats, lngs, weights }: Places, route: Route): Generator<void, Walk | null> {
   const near = { alongs: [] as number[], weights: [] as number[] }
-  const look = (weight: number, i: number): void => {
+  for (let i = 0; i < weights.length; i++) {
+    if (i % PLACES_A_TURN === 0) yield
     const { alongM, offM } = route.project({ lat: lats[i]!, lng: lngs[i]! })
-    if (offM > OFF_ROUTE_M) return
+    if (offM > OFF_ROUTE_M) continue
     near.alongs.push(alongM)
-    near.weights.push(weight)
+    near.weights.push(weights[i]!)
   }
-  await inTurns(eachOf(weights, look))
   if (near.alongs.length === 0) return null
   const people = sumOf(near.weights)
   const strays = Math.floor(people * STRAYS)

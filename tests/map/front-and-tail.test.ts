@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { alongAxis, alongRoute, middleOf, type Places } from '#shared/map/front-and-tail.ts'
+import { inTurns } from '#shared/runtime/in-turns.ts'
 import { createRoute } from '#shared/map/walking-route.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
 
@@ -64,14 +65,14 @@ test('along a route front and tail follow its corner, without strays and distant
     const { lat, lng } = route.at(500 * i)
     return [lat + 1e-4, lng, 1]
   })
-  const ends = (await alongRoute(places(...there, home), route))!
+  const ends = (await inTurns(alongRoute(places(...there, home), route)))!
   // Two of forty are left out at each end.
   expect(ends.tail.alongM).toBeWithin(980, 1_020)
   expect(ends.front.alongM).toBeWithin(18_480, 18_520)
   expect(ends.spreadMm / 1e6).toBeWithin(17.4, 17.6)
   // In whatever order they are named.
-  expect(await alongRoute(places(home, ...there.toReversed()), route)).toEqual(ends)
-  expect(await alongRoute(places(home), route)).toBeNull()
+  expect(await inTurns(alongRoute(places(home, ...there.toReversed()), route))).toEqual(ends)
+  expect(await inTurns(alongRoute(places(home), route))).toBeNull()
 })
 
 test('a route without length is refused', () => {
@@ -112,7 +113,8 @@ test('the middle of the walk is where the middle pilgrim near the route is', asy
     const { lat, lng } = route.at(alongM)
     return [lat, lng, weight]
   }
-  const middle = async (...all: readonly At[]) => (await alongRoute(places(...all), route))?.middle.alongM
+  const middle = async (...all: readonly At[]) =>
+    (await inTurns(alongRoute(places(...all), route)))?.middle.alongM
   expect(await middle(at(1_000, 1))).toBeWithin(999, 1_001)
   expect(await middle(at(3_000, 1), at(1_000, 1), at(2_000, 1))).toBeWithin(1_999, 2_001)
   expect(await middle(at(1_000, 1), at(2_000, 1), at(3_000, 3), home)).toBeWithin(2_999, 3_001)

@@ -12,6 +12,7 @@ import { FRONT_AND_TAIL_ZOOM, STORED_ZOOMS } from '#shared/map/cell-tiles.ts'
 import { cellCentre } from '#shared/map/cells.ts'
 import { alongAxis, alongRoute, type End, type Places } from '#shared/map/front-and-tail.ts'
 import { roundKm } from '#shared/rules/rounding.ts'
+import { inTurns } from '#shared/runtime/in-turns.ts'
 import { EVERYWHERE, readMap, readMapVersion } from './read-map-tiles.ts'
 
 /** Past points only give the direction of the walk, so the coarsest stored zoom is precise enough. */
@@ -94,7 +95,9 @@ async function compute(
   const past =
     untilMs === null || sinceMs === null ? { sinceMs, untilMs } : { sinceMs: null, untilMs: sinceMs }
   const walk =
-    route === null ? alongAxis(crowd, await read(PAST_ZOOM, false, past)) : await alongRoute(crowd, route)
+    route === null
+      ? alongAxis(crowd, await read(PAST_ZOOM, false, past))
+      : await inTurns(alongRoute(crowd, route))
   if (walk === null) return NOBODY
   const { front, middle, tail, spreadMm } = walk
   return {

@@ -17,6 +17,7 @@ import { time } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { alongAxis, alongRoute, middleOf, type Places } from '#shared/map/front-and-tail.ts'
 import { within } from '#shared/runtime/deadline.ts'
+import { inTurns } from '#shared/runtime/in-turns.ts'
 import { crowdOnMap } from './crowd-on-map.ts'
 import { estimatesOf, placeOf, type Sample, speedOf, withSample } from './movement.ts'
 import { readEventTotals } from './read-event-totals.ts'
@@ -51,7 +52,7 @@ async function makeSnapshot(
   const { route, stations } = config
   const nowMs = now()
   const crowd = await crowdOnMap(publicMap)
-  const onRoute = route === null ? null : await alongRoute(crowd.places, route)
+  const onRoute = route === null ? null : await inTurns(alongRoute(crowd.places, route))
   const middle = route === null ? middleOf(crowd.places) : (onRoute?.middle ?? null)
   const samples = withSample(last?.samples ?? [], middle, crowd.isRecent, nowMs)
   const ends = route === null ? axisOf(crowd.places, samples) : onRoute

@@ -85,10 +85,10 @@ const migrating = (url: string) => (db: Database) => (url === '' ? migrateDataba
  */
 async function startLocal(env: Environment, log: Log, now: () => number = Date.now): Promise<Local> {
   // Invalid settings are reported before waiting for the lock.
-  const { dataDir, host, port } = readSettings(env, log)
+  const { dataDir, host, port } = readSettings(env, log, true)
   const unlock = await reserveDirectoryAndPort({ dataDir, host, port }, log)
   const tokens = openTokens(dataDir, env)
-  const config = readConfig({ ...env, ...tokens.env })
+  const config = readConfig({ ...env, ...tokens.env }, true)
   const ports = await openPorts(config, log, now, migrating(config.databaseUrl))
   let addressOf = (_request: Request): string => 'unknown'
   let idleAfter: ServiceContext['idleAfter'] = () => undefined

@@ -1,4 +1,4 @@
 import { runService } from '#shared/runtime/service.ts'
 import { createLineBot } from './app.ts'
 
-await runService(createLineBot)
+await runService(createLineBot, { isBot: true })

@@ -11,6 +11,7 @@ import { syncTrack } from '#shared/buffer/sync-track.ts'
 import { type Count, openProcessCounters } from '#shared/ledger/process-counters.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
+import { within } from '#shared/runtime/deadline.ts'
 import {
   createTrackerEndpoint,
   listTrackersEndpoint,
@@ -25,6 +26,9 @@ import { PublicMap } from './map/public-map.ts'
 import { createMap } from './map/show-map.ts'
 import { createKeyFinder, createUseNoter } from './trackers/find-key.ts'
 import { createTracker, listTrackers, revokeTracker } from './trackers/manage-trackers.ts'
+
+/** Check-ins wait so long at most for the maps: half a million positions take longer. Until then maps get 503. */
+const MAP_MS = 2_000
 
 export function createTracking(context: ServiceContext): Service {
   const { config, kv, db, now, log } = context
@@ -58,17 +62,22 @@ export function createTracking(context: ServiceContext): Service {
   servePoints(router, context, buffer, counters.count)
   serveTrackers(router, context)
   const followers = serveMaps(router, context, live)
+  let isOpen = true
+  let mapped = Promise.resolve()
   return {
     name: 'tracking',
     fetch: router.fetch,
     async start() {
-      await Promise.all([buffer.start(), live.start()])
-      await followers.start()
+      await buffer.start()
+      mapped = live.start().then(() => (isOpen ? followers.start() : undefined))
+      await within(mapped, MAP_MS, () => undefined)
       counters.start()
     },
     async stop() {
-      await followers.stop()
+      isOpen = false
       await live.stop()
+      await mapped
+      await followers.stop()
       await buffer.stop()
       await counters.stop()
       journal.close()

@@ -184,19 +184,23 @@ const readFiles = (s: Parsed, faults: string[]) => ({
   mapTiles: readMapTiles(s.EVENT_MAP_TILES, faults),
 })
 
-/** Parses an environment into the configuration. @throws ConfigError naming every fault */
-export function readConfig(env: Environment) {
+/**
+ * Parses an environment into the configuration.
+ * @param isBot whether the process receives LINE's webhooks and sends Web Push; no other one needs the secrets for these
+ * @throws ConfigError naming every fault
+ */
+export function readConfig(env: Environment, isBot = false) {
   const faults: string[] = []
   const s = parseSettings(resolveFiles(SETTING_NAMES, env, faults), faults)
   const tokens = parseTokens(s, faults)
   const corsOrigins = parseOrigins(s.EVENT_CORS_ORIGINS, faults)
   const files = readFiles(s, faults)
-  if (s.EVENT_ENV === 'production' && !s.LINE_CHANNEL_SECRET)
+  if (isBot && s.EVENT_ENV === 'production' && !s.LINE_CHANNEL_SECRET)
     faults.push('LINE_CHANNEL_SECRET: is required in production; without it anyone could send webhook events')
   if (s.EVENT_IDENTITY === 'line' && !s.LINE_LOGIN_CHANNEL_ID)
     faults.push('LINE_LOGIN_CHANNEL_ID: is required with EVENT_IDENTITY=line')
   const publicUrl = s.EVENT_PUBLIC_URL ?? `https://localhost:${s.EVENT_PORT}`
-  const push = readPush(s, publicUrl, faults)
+  const push = readPush(s, publicUrl, isBot, faults)
   if (faults.length > 0) throw new ConfigError(faults)
 
   return {

@@ -6,7 +6,7 @@ const KNOWN_PUSH_SERVICES =
   'fcm.googleapis.com,*.push.services.mozilla.com,*.push.apple.com,*.notify.windows.com'
 
 export interface PushSettings {
-  /** VAPID key pair, base64url. */
+  /** VAPID key pair, base64url. The private key may be empty in a process that does not send. */
   readonly publicKey: string
   readonly privateKey: string
   /** Where a push service reaches the event's people: `mailto:` or `https:`. */
@@ -25,7 +25,12 @@ interface Given {
 const SERVICE = /^(\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(:\d{1,5})?$/
 
 /** @returns null without keys: Web Push is off. Adds what is wrong to `faults` */
-export function readPush(given: Given, publicUrl: string, faults: string[]): PushSettings | null {
+export function readPush(
+  given: Given,
+  publicUrl: string,
+  isBot: boolean,
+  faults: string[],
+): PushSettings | null {
   const { EVENT_PUSH_PUBLIC_KEY: publicKey, EVENT_PUSH_PRIVATE_KEY: privateKey } = given
   if (publicKey === '' && privateKey === '') return null
   const subject = given.EVENT_PUSH_SUBJECT || publicUrl
@@ -34,7 +39,7 @@ export function readPush(given: Given, publicUrl: string, faults: string[]): Pus
     .map((host) => host.trim().toLowerCase())
   if (publicKey === '')
     faults.push('EVENT_PUSH_PUBLIC_KEY: is missing; bun run push:keys makes a pair of keys')
-  else if (publicKeyOf(privateKey) !== publicKey)
+  else if ((isBot || privateKey !== '') && publicKeyOf(privateKey) !== publicKey)
     faults.push(
       'EVENT_PUSH_PRIVATE_KEY: does not belong to EVENT_PUSH_PUBLIC_KEY; bun run push:keys makes a pair of keys',
     )

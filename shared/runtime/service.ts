@@ -194,22 +194,22 @@ const PROXIED = {
   addressOf: (request: Request): string => request.headers.get('x-forwarded-for') ?? 'unknown',
 }
 
-/** Reads the configuration and warns about unknown settings. @throws ConfigError */
-export function readSettings(env: Environment, log: Log): Config {
+/** Reads the configuration (`readConfig`) and warns about unknown settings. @throws ConfigError */
+export function readSettings(env: Environment, log: Log, isBot: boolean): Config {
   const names = unknownSettings(env)
   if (names.length > 0) log.warn('unknown settings: misspelt, or from another release', { names })
-  return readConfig(env)
+  return readConfig(env, isBot)
 }
 
-/** Runs a service until SIGTERM or SIGINT; each service's `main.ts` calls it. */
+/** Runs a service until SIGTERM or SIGINT; each service's `main.ts` calls it. @param options as of `readConfig` */
 export async function runService(
   create: (context: ServiceContext) => Service,
-  env: Environment = environment(),
+  { env = environment(), isBot = false }: { readonly env?: Environment; readonly isBot?: boolean } = {},
 ): Promise<void> {
   const log = createLog()
   watchUncaughtErrors(log)
   setPrivateUmask()
-  const config = readSettings(env, log)
+  const config = readSettings(env, log, isBot)
   const ports = await openPorts(config, log, Date.now, (db) => refuseOtherSchema(db, log))
   const stopping = new AbortController()
   const context = contextOf(ports, create.name.replace(/^create/, '').toLowerCase(), log, {

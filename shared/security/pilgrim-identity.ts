@@ -2,6 +2,7 @@
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import type { Config } from '#shared/config/config.ts'
 import { forbidden, Refusal, unauthorized, unavailable } from '#shared/http/errors.ts'
+import { time } from '#shared/contracts/fields.ts'
 import { isAppId } from '#shared/contracts/own-data.ts'
 import { type Operator, ROLE_LEVEL } from './admin-auth.ts'
 
@@ -100,3 +101,9 @@ export const maySeeId = (
   { level }: Pick<Operator, 'level'>,
   userId: string,
 ): boolean => level >= ROLE_LEVEL.manager || identity === 'line' || !isAppId(userId)
+
+const HOUR_MS = 3_600_000
+
+/** A time of a pilgrim's device: while identity is open, of whole hours, because others may have learnt the id. */
+export const timeOfDevice = ({ identity }: Pick<Config, 'identity'>, ms: number): string =>
+  time(identity === 'line' ? ms : ms - (ms % HOUR_MS))

@@ -12,7 +12,7 @@ const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
 
 const faultsOf = (env: Record<string, string>): readonly string[] => {
   try {
-    readConfig(env)
+    readConfig(env, true)
     return []
   } catch (error) {
     if (error instanceof ConfigError) return error.faults
@@ -133,6 +133,7 @@ describe('the configuration', () => {
 
   test('production needs the channel secret; identity by LINE needs its channel', () => {
     expect(faultsOf({ EVENT_ENV: 'production' })).toEqual([expect.stringContaining('LINE_CHANNEL_SECRET')])
+    expect(readConfig({ EVENT_ENV: 'production' })).toMatchObject({ env: 'production' })
     expect(faultsOf({ EVENT_IDENTITY: 'line' })).toEqual([expect.stringContaining('LINE_LOGIN_CHANNEL_ID')])
     expect(faultsOf({ EVENT_ENV: 'production', LINE_CHANNEL_SECRET: 'x' })).toEqual([])
   })

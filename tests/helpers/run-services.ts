@@ -24,4 +24,7 @@ const SERVICES = {
 const { SERVICE_PORTS, ...env } = process.env
 const ports = JSON.parse(SERVICE_PORTS!) as Record<ServiceName, number>
 for (const [name, create] of Object.entries(SERVICES))
-  void runService(create, { ...env, PORT: String(ports[name as ServiceName]) })
+  void runService(create, {
+    env: { ...env, PORT: String(ports[name as ServiceName]) },
+    isBot: name === 'line-bot',
+  })

@@ -31,6 +31,8 @@ describeBothStacks(
       const device = service.subscribe()
       const first = await register(stack, userId, device)
       expect(first.push_service).toBe('127.0.0.1')
+      // Of whole hours, because others may have learnt the id.
+      expect(Date.parse(first.created_at) % 3_600_000).toBe(0)
       expect(await register(stack, userId, device)).toEqual(first)
       expect(await list(stack, userId)).toEqual([first])
       for (let i = 1; i < MAX_PUSH_SUBSCRIPTIONS + 2; i++) await register(stack, userId, service.subscribe())

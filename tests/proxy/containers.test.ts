@@ -99,14 +99,24 @@ const SECRET = /TOKEN|SECRET|PASSWORD|PRIVATE|_KEY(_ID)?$|_URL$/
 /** Addresses that hold no password. */
 const OPEN = /^(EVENT|LINE)_\w+_URL$|^OBJECTS_URL$|^EVENT_PUSH_PUBLIC_KEY$/
 
-test('the pages get no secret, and the migration the database alone', () => {
-  const secretsOf = (name: string) =>
-    Object.keys(compose.services[name]?.environment ?? {}).filter(
-      (one) => SECRET.test(one) && !OPEN.test(one),
-    )
-  expect(secretsOf('pages')).toEqual([])
-  expect(secretsOf('migrate')).toEqual(['DATABASE_URL'])
-  expect(secretsOf('tracking')).toContain('EVENT_ADMIN_TOKEN')
+const STORE_SECRETS = ['DATABASE_URL', 'REDIS_URL', 'NATS_URL', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']
+const TOKENS = ['EVENT_ADMIN_TOKEN', 'EVENT_MANAGER_TOKEN', 'EVENT_VOLUNTEER_TOKEN']
+const ALERTING = 'LINE_CHANNEL_ACCESS_TOKEN'
+
+test.each([
+  ['pages', []],
+  ['migrate', ['DATABASE_URL']],
+  ['backup', STORE_SECRETS],
+  ['scheduler', [...STORE_SECRETS, ALERTING]],
+  ['tracking', [...STORE_SECRETS, ...TOKENS]],
+  ['survey-profile', [...STORE_SECRETS, ...TOKENS]],
+  ['feedback-media', [...STORE_SECRETS, ...TOKENS]],
+  ['admin', [...STORE_SECRETS, ...TOKENS, ALERTING]],
+  ['line-bot', [...STORE_SECRETS, ...TOKENS, ALERTING, 'LINE_CHANNEL_SECRET', 'EVENT_PUSH_PRIVATE_KEY']],
+] as const)('%s gets the secrets that it needs, and no other', (name, needed) => {
+  const given = Object.keys(compose.services[name]?.environment ?? {})
+  const secrets = given.filter((one) => SECRET.test(one) && !OPEN.test(one))
+  expect(secrets.sort()).toEqual([...needed].sort())
 })
 
 test('each store asks for a password, and compose refuses to start without one', () => {

@@ -102,7 +102,7 @@ const PARTS: readonly Part[] = [
     name: 'flush',
     title: `flush of ${SIZE.pending.toLocaleString('en')} pending points, a tenth of them late`,
     process: (stack) => stack.service('scheduler'),
-    bounds: { seconds: 240, peakMb: 1_200, stallMs: 1_000 },
+    bounds: { seconds: 300, peakMb: 1_200, stallMs: 1_000 },
     async run(stack) {
       const { last_flush: before } = await healthOf(stack)
       await ok(await stack.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('manager') }))

@@ -18,7 +18,8 @@ import {
   type Told,
   told,
 } from './attack.ts'
-import { openScene, type Scene, Walkers } from './walking-crowd.ts'
+import { distanceMm } from '#shared/rules/geo.ts'
+import { openScene, road, type Scene, Walkers } from './walking-crowd.ts'
 
 const CROWD = 5
 const PILGRIMS = 1_000
@@ -195,6 +196,28 @@ function linked(claims: readonly Claim[], before: Round, after: Round): number {
   }, 0)
 }
 
+/** Half of the width of a cell of zoom 14. */
+const CELL_M = 44
+/** What the attacker adds to kilometres that are rounded down: to whole ones below 10, to whole fives above. */
+const middleOfStep = (km: number): number => (km < 10 ? 0.5 : 2.5)
+
+/**
+ * Number of people whom their kilometres place within a cell of where they are, if the attacker knows where on the
+ * road they were first, and that they have followed it.
+ */
+function foundByKm(people: Round['people'], added: (km: number) => number): number {
+  const [first, last] = [rounds[0]!, rounds.at(-1)!].map(
+    ({ exact }) => new Map(exact.map((one) => [one.userId!, one])),
+  )
+  return [...people].filter(([id, fields]) => {
+    const [start, is] = [first!.get(id), last!.get(id)]
+    if (start === undefined || is === undefined) return false
+    const km = Number(fields['.km'])
+    const claim = road.at(road.project(start).alongM + (km + added(km)) * 1_000)
+    return distanceMm(claim, is) / 1_000 <= CELL_M
+  }).length
+}
+
 describe('an attacker who knows every user id', () => {
   test('reads all public endpoints', () => {
     const open = ENDPOINTS.filter(
@@ -231,6 +254,12 @@ describe('an attacker who knows every user id', () => {
     expect(linked(claims, before, after)).toBeLessThanOrEqual(claims.length / CROWD)
     const ids = new Set(before.points.map(({ id }) => id))
     expect(after.points.filter(({ id }) => ids.has(id))).toEqual([])
+  })
+
+  test('finds most people by exact kilometres along the road, and by rounded ones no more than by guessing', () => {
+    const { exactPeople, people } = rounds.at(-1)!
+    expect(foundByKm(exactPeople, () => 0)).toBeGreaterThan(0.5 * PILGRIMS)
+    expect(foundByKm(people, middleOfStep)).toBeLessThanOrEqual(PILGRIMS / CROWD)
   })
 
   test('is shown nearly everybody, and nobody in a group smaller than the crowd', () => {

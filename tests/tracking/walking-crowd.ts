@@ -14,6 +14,7 @@ import { dataEndpoint } from '#shared/contracts/tracking.ts'
 import { migrateDatabase } from '#shared/db/migrate.ts'
 import { createRouter, serve } from '#shared/http/router.ts'
 import { serviceOf } from '#shared/http/routes.ts'
+import { createRoute } from '#shared/map/walking-route.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { contextOf, openPorts } from '#shared/runtime/service.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
@@ -101,6 +102,15 @@ interface Pilgrim {
   sendsMs: number
 }
 
+/** A place on the winding road on which everybody walks. */
+const roadAt = (alongM: number) => ({
+  lat: 24.15 + alongM / METRES_PER_DEGREE,
+  lng: 120.67 + 0.01 * Math.sin(alongM / 1_500),
+})
+
+/** The road, as the event's route. */
+export const road = createRoute([Array.from({ length: 1_001 }, (_, i) => roadAt((i * 2 * SPREAD_M) / 1_000))])
+
 /** Pilgrims with paces, rests and phones of their own. */
 export class Walkers {
   readonly #random = randomBy(12)
@@ -144,12 +154,13 @@ export class Walkers {
     await this.scene.refresh()
   }
 
-  /** A place on a winding road, with a phone's accuracy, some seconds ago. */
+  /** A place on the road, with a phone's accuracy, some seconds ago. */
   #report({ userId, address, alongM }: Pilgrim): Promise<Response> {
     const wrong = () => (10 * (this.#random() - 0.5)) / METRES_PER_DEGREE
+    const { lat, lng } = roadAt(alongM)
     const point = {
-      lat: 24.15 + alongM / METRES_PER_DEGREE + wrong(),
-      lng: 120.67 + 0.01 * Math.sin(alongM / 1_500) + wrong(),
+      lat: lat + wrong(),
+      lng: lng + wrong(),
       timestamp: Math.floor(this.scene.nowMs - 20_000 * this.#random()),
     }
     return this.scene.fetch('/api/event/track/sync', {

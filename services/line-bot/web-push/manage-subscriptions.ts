@@ -2,7 +2,6 @@
 import { createECDH } from 'node:crypto'
 import { and, asc, eq, inArray, ne } from 'drizzle-orm'
 import type { PushSettings } from '#shared/config/read-push.ts'
-import { time } from '#shared/contracts/fields.ts'
 import {
   MAX_PUSH_SUBSCRIPTIONS,
   type PushDevice,
@@ -14,6 +13,7 @@ import type { Writer } from '#shared/bus/outbox.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { pushSubscriptions } from '#shared/schema/messages.ts'
+import { timeOfDevice } from '#shared/security/pilgrim-identity.ts'
 import { isAllowedService } from './push-service.ts'
 
 type Row = typeof pushSubscriptions.$inferSelect
@@ -46,7 +46,7 @@ export async function subscribe(
     await removeOldest(tx, stored!)
     return stored!
   })
-  return shown(row)
+  return shown(config, row)
 }
 
 function checkDevice({ services }: PushSettings, endpoint: string, p256dh: string): void {
@@ -79,7 +79,10 @@ async function removeOldest(tx: Writer, { id, userId }: Row): Promise<void> {
 }
 
 /** Lists the devices of a pilgrim, oldest first. */
-export async function listSubscriptions({ db }: ServiceContext, userId: string): Promise<PushDeviceList> {
+export async function listSubscriptions(
+  { config, db }: ServiceContext,
+  userId: string,
+): Promise<PushDeviceList> {
   const rows = await db.read(() =>
     db.orm
       .select()
@@ -87,7 +90,7 @@ export async function listSubscriptions({ db }: ServiceContext, userId: string):
       .where(eq(pushSubscriptions.userId, userId))
       .orderBy(asc(pushSubscriptions.createdAt), asc(pushSubscriptions.id)),
   )
-  return { items: rows.map(shown) }
+  return { items: rows.map((row) => shown(config, row)) }
 }
 
 /** @throws Refusal 404 when the pilgrim has no such device */
@@ -104,8 +107,8 @@ export async function unsubscribe(
   return { id }
 }
 
-const shown = ({ id, endpoint, createdAt }: Row): PushDevice => ({
+const shown = (config: ServiceContext['config'], { id, endpoint, createdAt }: Row): PushDevice => ({
   id,
   push_service: new URL(endpoint).hostname,
-  created_at: time(createdAt.getTime()),
+  created_at: timeOfDevice(config, createdAt.getTime()),
 })

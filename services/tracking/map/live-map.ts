@@ -114,8 +114,8 @@ export class LivePositions {
   }
 
   async start(): Promise<void> {
-    await this.refresh()
     this.#timer = setInterval(() => void this.refresh(), REFRESH_MS)
+    await this.refresh()
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,6 @@
 /** A pilgrim's trackers: made, listed, revoked. */
 import { randomBytes } from 'node:crypto'
 import { and, asc, eq } from 'drizzle-orm'
-import { time } from '#shared/contracts/fields.ts'
 import {
   MAX_TRACKERS,
   type NewTracker,
@@ -14,17 +13,12 @@ import { conflict, notFound } from '#shared/http/errors.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { readKnownKey, revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { expectOwnId } from '#shared/security/pilgrim-identity.ts'
+import { expectOwnId, timeOfDevice } from '#shared/security/pilgrim-identity.ts'
 import { charge } from '#shared/security/rate-limits.ts'
 import { trackers } from '#shared/schema/trackers.ts'
 import { appsOf } from './set-up-links.ts'
 
 const KEY_BYTES = 24
-const HOUR_MS = 3_600_000
-
-/** A tracker's time: while identity is open, of whole hours, because others may have learnt the id. */
-const shown = ({ identity }: ServiceContext['config'], ms: number): string =>
-  time(identity === 'line' ? ms : ms - (ms % HOUR_MS))
 
 /**
  * Makes a tracker. The answer is the only place where its key appears.
@@ -58,7 +52,7 @@ export async function createTracker(
   return {
     id,
     label: label || null,
-    created_at: shown(config, nowMs),
+    created_at: timeOfDevice(config, nowMs),
     last_used_at: null,
     key,
     apps: appsOf(config.publicUrl, id, key),
@@ -80,7 +74,7 @@ export async function listTrackers({ config, db, kv }: ServiceContext, userId: s
       rows.map(async ({ id, label, createdAt, keyHash }) => ({
         id,
         label,
-        created_at: shown(config, createdAt.getTime()),
+        created_at: timeOfDevice(config, createdAt.getTime()),
         ...(await lastUse({ config, kv }, keyHash)),
       })),
     ),
@@ -94,7 +88,7 @@ async function lastUse(
   try {
     const held = await readKnownKey(kv, keyHash)
     const usedMs = held === null || held === 'revoked' ? undefined : held.usedMs
-    return { last_used_at: usedMs === undefined ? null : shown(config, usedMs) }
+    return { last_used_at: usedMs === undefined ? null : timeOfDevice(config, usedMs) }
   } catch (error) {
     if (!isKvUnavailable(error)) throw error
     return {}

@@ -31,31 +31,37 @@ export async function crowdOnMap(map: PublicMap): Promise<CrowdOnMap> {
   const recent = groups.filter(({ span }) => span === 0)
   const isRecent = recent.length > 0 && sumOf(recent) >= RECENT * sumOf(groups)
   const shown = isRecent ? recent : groups
+  const counts = await inTurns(cellsOf(shown))
+  const centres = counts.map(({ cell }) => cellCentre(cell))
   return {
     sinceMs: beginsMs[isRecent ? 0 : 1]!,
     isRecent,
     people: sumOf(shown),
-    cells: await inTurns(cellsOf(shown)),
+    cells: counts.map(({ cell, count }) => entryOf(cell, count)).sort(byPlace),
     places: {
-      lats: shown.map(({ lat }) => lat),
-      lngs: shown.map(({ lng }) => lng),
-      weights: shown.map(({ count }) => count),
+      lats: centres.map(({ lat }) => lat),
+      lngs: centres.map(({ lng }) => lng),
+      weights: counts.map(({ count }) => count),
     },
   }
+}
+
+interface Count {
+  readonly cell: Cell
+  count: number
 }
 
 const sumOf = (groups: readonly Group[]): number => groups.reduce((sum, { count }) => sum + count, 0)
 
 /** The groups' cells at the finest zoom that has few enough of them. */
-function* cellsOf(groups: readonly Group[]): Generator<void, MapCellEntry[]> {
+function* cellsOf(groups: readonly Group[]): Generator<void, readonly Count[]> {
   for (let zoom = FINEST_ZOOM; ; zoom--) {
-    const counts = new Map<string, { readonly cell: Cell; count: number }>()
+    const counts = new Map<string, Count>()
     yield* eachOf(groups, ({ cell, count }) => {
       const shown = coarser(cell, zoom)
       counts.getOrInsertComputed(cellName(shown), () => ({ cell: shown, count: 0 })).count += count
     })
-    if (counts.size <= MAX_MAP_CELLS || zoom === MIN_ZOOM)
-      return [...counts.values()].map(({ cell, count }) => entryOf(cell, count)).sort(byPlace)
+    if (counts.size <= MAX_MAP_CELLS || zoom === MIN_ZOOM) return [...counts.values()]
   }
 }
 

@@ -1,9 +1,9 @@
 /** Long computations that leave the event loop to others in between. Each is a generator that yields where it may pause. */
 
 /** Longest turn, milliseconds: a check-in waits for at most about so long. */
-const TURN_MS = 8
+const TURN_MS = 4
 /** Items between two places where a computation may pause. */
-const STEP = 2_000
+const STEP = 500
 
 /** Runs the computation to its end, in turns of the event loop. */
 export async function inTurns<T>(work: Generator<void, T>): Promise<T> {

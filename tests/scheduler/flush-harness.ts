@@ -16,7 +16,7 @@ import { createCalendar } from '#shared/rules/calendar.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
-import { describeOnServers } from '#tests/helpers/suite.ts'
+import { describeOnServers, STACK_KINDS } from '#tests/helpers/suite.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
 
 /** Timeout of opening PGlite on a busy machine. */
@@ -167,10 +167,14 @@ async function openOnServers(partitions: number): Promise<Opened> {
   }
 }
 
-/** Runs the same tests embedded (PGlite), on servers, and on servers with 16 partitions. */
+/**
+ * Runs the same tests on servers with 16 partitions; with `bun run test:all` and where files are named also on servers
+ * with one partition, and embedded (PGlite), which rarely differ.
+ */
 export function describeFlushHarness(name: string, tests: (harness: FlushHarness) => void): void {
-  describe(`${name}, embedded`, () => tests(setUp(openEmbedded)))
-  describeOnServers(`${name}, on servers`, () => tests(setUp(() => openOnServers(1))))
+  if (STACK_KINDS.includes('embedded')) describe(`${name}, embedded`, () => tests(setUp(openEmbedded)))
+  if (STACK_KINDS.length > 1)
+    describeOnServers(`${name}, on servers`, () => tests(setUp(() => openOnServers(1))))
   describeOnServers(`${name}, on servers with 16 partitions`, () => tests(setUp(() => openOnServers(16))))
 }
 

@@ -3,7 +3,7 @@
  * answer tells nothing that `GET data` does not tell.
  */
 import { MAX_MAP_CELLS, type MapCellEntry } from '#shared/contracts/map.ts'
-import { type Cell, cellCentre, cellName, MIN_ZOOM } from '#shared/map/cells.ts'
+import { type Cell, cellCentre, MIN_ZOOM } from '#shared/map/cells.ts'
 import type { Places } from '#shared/map/front-and-tail.ts'
 import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 import type { Group, PublicMap } from '../public-map.ts'
@@ -56,14 +56,17 @@ const sumOf = (groups: readonly Group[]): number => groups.reduce((sum, { count 
 /** The groups' cells at the finest zoom that has few enough of them. */
 function* cellsOf(groups: readonly Group[]): Generator<void, readonly Count[]> {
   for (let zoom = FINEST_ZOOM; ; zoom--) {
-    const counts = new Map<string, Count>()
+    const counts = new Map<number, Count>()
     yield* eachOf(groups, ({ cell, count }) => {
       const shown = coarser(cell, zoom)
-      counts.getOrInsertComputed(cellName(shown), () => ({ cell: shown, count: 0 })).count += count
+      counts.getOrInsertComputed(keyOf(shown), () => ({ cell: shown, count: 0 })).count += count
     })
     if (counts.size <= MAX_MAP_CELLS || zoom === MIN_ZOOM) return [...counts.values()]
   }
 }
+
+/** A number of its own for each cell: 24 bits are enough for a row or column of the finest zoom. */
+const keyOf = ({ zoom, x, y }: Cell): number => (zoom * 2 ** 24 + x) * 2 ** 24 + y
 
 /** The cell of this zoom around a finer one; a coarser cell stays. */
 function coarser(cell: Cell, zoom: number): Cell {

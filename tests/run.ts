@@ -1,6 +1,7 @@
 /**
  * `bun run test`: the check (format, lint, types), then the tests, on servers that this run starts. `bun run test:all`
- * adds the files named `*.long.test.ts`, and runs journeys on the embedded test stack, too. So does naming files.
+ * adds the files named `*.long.test.ts` and the tests whose name ends with "(long)", and runs journeys on the embedded
+ * test stack, too. So does naming files.
  *
  * A run of some tests only (with arguments for `bun test`) leaves out the check. When at most {@link RETRIED_FILES}
  * files of a whole run fail, each of them runs once more by itself, because tests of time and of faults may fail on a
@@ -21,17 +22,19 @@ import { type Server, startPostgres, startRedis } from './helpers/servers.ts'
 /** Bound of a test that sets none of its own. */
 const TEST_MS = 60_000
 /** Test files that run at the same time. Most of them wait most of the time. */
-const PARALLEL_FILES = 2
+const PARALLEL_FILES = 3
 /** The most failed files that run once more. When more fail, the cause is no busy machine. */
 const RETRIED_FILES = 3
 /** Time between SIGTERM and SIGKILL for a child process. */
 const GRACE_MS = 5_000
+/** Leaves out what is named long. */
+const SHORT = ['--path-ignore-patterns=**/*.long.test.ts', '--test-name-pattern=^(?!.* \\(long\\)$)']
 const ROOT = join(import.meta.dir, '..')
 
 const USAGE = `Runs the check (format, lint, types) and then the tests. Servers that are not installed are installed with apt.
 
   bun run test [options] [part of a file's path …]
-  bun run test:all [options]                                    also the files *.long.test.ts, and journeys embedded
+  bun run test:all [options]                                    also what is named long, and journeys embedded
   bun run test:embedded [options] [part of a file's path …]     without servers: the embedded run only
 
   -t, --test-name-pattern <regex>   only the tests whose name matches
@@ -96,7 +99,7 @@ async function main(): Promise<number> {
     const environment: Record<string, string> = embedded
       ? { TEST_EMBEDDED_ONLY: '1' }
       : await startServers(servers)
-    if (values.all || chosen.length > 0) environment.TEST_BOTH_STACKS = '1'
+    if (values.all || chosen.length > 0) environment.TEST_WHOLE = '1'
     return await runTests(chosen, environment, directory)
   } finally {
     await clean(servers, directory)
@@ -168,7 +171,7 @@ async function attempt(
     '--no-orphans',
     `--parallel=${parallelFiles}`,
     `--timeout=${TEST_MS}`,
-    ...(values.all || args.length > 0 ? [] : ['--path-ignore-patterns=**/*.long.test.ts']),
+    ...(values.all || args.length > 0 ? [] : SHORT),
     ...reporter,
   ]
   const code = await run([process.execPath, 'test', ...options, ...args], env)

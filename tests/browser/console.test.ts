@@ -36,7 +36,7 @@ describeOnServers('the console', () => {
     await line.stop()
   }, STACK_TIMEOUT_MS)
 
-  test('each tier sees what it may do, and nothing else', async () => {
+  test('each tier sees what it may do, and nothing else (long)', async () => {
     const all = ['Now', 'People', 'Reports', 'Feedback', 'Messages', 'Lifecycle', 'System']
     const views = { volunteer: ['Now', 'Reports', 'Feedback'], manager: all, owner: all }
     for (const role of ['volunteer', 'manager', 'owner'] as const) {
@@ -124,7 +124,7 @@ describeOnServers('the console', () => {
     expect((await checkIn(stack, newPilgrimId())).status).toBe(202)
   }, 30_000)
 
-  test('a message is counted before it is sent; then LINE has it, and the ledger says so', async () => {
+  test('a message is counted before it is sent; then LINE has it, and the ledger says so (long)', async () => {
     const userId = lineUser(0x8_300_001)
     await checkIn(stack, userId)
     await checkIn(stack, newPilgrimId())
@@ -187,7 +187,7 @@ describeOnServers('the console', () => {
     await letter.waitFor({ state: 'detached' })
   }, 40_000)
 
-  test('a service dies: it is silent; the administration dies: a bar, and it heals; the token is revoked', async () => {
+  test('a service dies: it is silent; the administration dies: a bar, and it heals; the token is revoked (long)', async () => {
     const token = tokenOf('manager')
     await using opened = await browser.console(stack, { token, expected: OUTAGE })
     const { page } = opened

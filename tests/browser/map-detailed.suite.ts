@@ -153,7 +153,7 @@ export function detailedTests(stack: TestStack, open: OpenMap): void {
     expect((await stack.fetch('/assets/map-tiles-another.pmtiles')).status).toBe(404)
   })
 
-  test('it is loaded on request only, lies below the crowd, follows the theme, and goes again', async () => {
+  test('it is loaded on request only, lies below the crowd, follows the theme, and goes again (long)', async () => {
     await using opened = await open({ colorScheme: 'light' })
     const { page } = opened
     await page.locator('.marker-middle svg').waitFor()

@@ -51,7 +51,7 @@ const notified = (page: Page, text: string) =>
   })
 
 export function readerTests(open: OpenMap): void {
-  test('who waits at a station is told once when the procession is near, and once when it is there', async () => {
+  test('who waits at a station is told once when the procession is near, and once when it is there (long)', async () => {
     let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
     await using opened = await open({
       permissions: ['notifications'],
@@ -87,7 +87,7 @@ export function readerTests(open: OpenMap): void {
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
-  test('who waits at a station is told while another tab is in front, also when the front has come without a warning', async () => {
+  test('who waits at a station is told while another tab is in front, also when the front has come without a warning (long)', async () => {
     let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
     await using opened = await open({
       permissions: ['notifications'],

@@ -48,7 +48,7 @@ describeBothStacks(
     const open = (options: Partial<OpenOptions> = {}) =>
       browser.open(stack, { path: '/?lang=zh-Hant', viewport: DESK, ...options })
 
-    test('a check-in shows on the map and in words, without reloading', async () => {
+    test('a check-in shows on the map and in words, without reloading (long)', async () => {
       await using opened = await open()
       const { page } = opened
       await page.getByRole('heading', { name: '媽祖徒步進香' }).waitFor()
@@ -61,7 +61,7 @@ describeBothStacks(
       await flushed(stack)
     })
 
-    test('paused, a message of the organisers, and active again', async () => {
+    test('paused, a message of the organisers, and active again (long)', async () => {
       await using opened = await open()
       const { page } = opened
       await page.getByText('活動進行中').waitFor()
@@ -175,7 +175,7 @@ describeBothStacks(
     })
 
     test.if(stack.isFirst === true)(
-      'nothing serious for accessibility in any theme, language and width',
+      'nothing serious for accessibility in any theme, language and width (long)',
       async () => {
         for (const viewport of [PHONE, DESK])
           for (const [i, language] of Language.options.entries()) {

@@ -33,7 +33,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
     )
 
   test(
-    'it looks right in all languages and themes, without a serious fault of accessibility',
+    'it looks right in all languages and themes, without a serious fault of accessibility (long)',
     async () => {
       const userId = newAppId()
       await post(stack, 'user/sync', { user_id: userId, display_name: '林美玉' })
@@ -107,7 +107,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
   )
 
   test(
-    'it shows a new place without being loaded again, and that it has ended',
+    'it shows a new place without being loaded again, and that it has ended (long)',
     async () => {
       const userId = newAppId()
       const { id } = await share(userId, { live_hours: 8 })

@@ -111,7 +111,7 @@ describeOnServers('the app', () => {
   )
 
   test(
-    'a lost phone is no lost walk: the code brings it to another one',
+    'a lost phone is no lost walk: the code brings it to another one (long)',
     async () => {
       await using lost = await app.newPilgrim('Old Li')
       await checkInButton(lost.page).click()

@@ -167,7 +167,7 @@ test('journals of ended replicas are adopted and logged; a damaged one is logged
 })
 
 describeOnServers('a replay into a Redis Cluster', () => {
-  test('an unavailable partition does not delay the recovery of the others', async () => {
+  test('an unavailable partition does not delay the recovery of the others (long)', async () => {
     await using cluster = await startRedisCluster()
     const store = await openRedisKv({
       url: cluster.url,

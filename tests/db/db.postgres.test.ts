@@ -121,7 +121,7 @@ describeOnServers('a Postgres that fails', () => {
     await db.probe()
   })
 
-  test('without a free connection: calls fail quickly as unavailable, and work again when there is room', async () => {
+  test('without a free connection: calls fail quickly as unavailable, and work again when there is room (long)', async () => {
     const release = await occupyPostgres(server.url)
     for (const call of [
       () => db.sql`SELECT 1`,

@@ -181,7 +181,7 @@ describe('the embedded database', () => {
   }, 30_000)
 })
 
-test('a busy embedded database does not time out, unless it is busy for long', async () => {
+test('a busy embedded database does not time out, unless it is busy for long (long)', async () => {
   const db = await openDatabase({ url: '', dir: join(dir, 'busy') })
   const probe = queuedProbe(async () => db.sql`SELECT 1`, { waitMs: 20, busyMs: 200 })
   const beganMs = performance.now()

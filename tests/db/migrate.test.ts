@@ -111,7 +111,7 @@ describeOnServers('migrations on Postgres', () => {
   })
 })
 
-test('the embedded run refuses a newer schema too', async () => {
+test('the embedded run refuses a newer schema too (long)', async () => {
   const dataDir = await newDirectory('newer')
   const db = await openDatabase({ url: '', dir: `${dataDir}/db` })
   await migrateDatabase(db, { migrations: [...MIGRATIONS, next('CREATE TABLE things (id integer)')] })

@@ -100,7 +100,7 @@ describe('a process that is killed while it draws', () => {
     return new Map(readdirSync(folder).map((file) => [file, statSync(join(folder, file)).mtimeMs]))
   }
 
-  test('continues where it stopped and draws each card once', async () => {
+  test('continues where it stopped and draws each card once (long)', async () => {
     run = await startMigratedEmbedded(SETTINGS)
     const walkers: string[] = []
     for (let i = 0; i < CARDS; i++) walkers.push(await walk(fetch))

@@ -207,7 +207,7 @@ describeBothStacks(
       )
     })
 
-    test('too many uploads from one address are 429, before they are decoded', async () => {
+    test('too many uploads from one address are 429, before they are decoded (long)', async () => {
       let answer = await upload({ body: png(8, 8) })
       for (let i = 0; i < LIMIT && answer.status === 200; i++) answer = await upload({ body: png(8, 8) })
       await sentenceOf(answer, 429, 'rate-limited')

@@ -10,7 +10,7 @@ export const embeddedOnly = process.env.TEST_EMBEDDED_ONLY === '1'
  */
 export const STACK_KINDS: readonly ('embedded' | 'real')[] = embeddedOnly
   ? ['embedded']
-  : process.env.TEST_BOTH_STACKS === '1'
+  : process.env.TEST_WHOLE === '1'
     ? ['embedded', 'real']
     : ['real']
 

@@ -237,7 +237,7 @@ describeOnServers('the status', () => {
   }, 120_000)
 
   // The last test: the event has ended.
-  test('ended stays ended through the loss of the kv, the database and tracking', async () => {
+  test('ended stays ended through the loss of the kv, the database and tracking (long)', async () => {
     expect((await read(stack)).status).toBe('ended')
     expect(await asked()).toEqual(['ended', 'ended'])
     for (const [name, loss] of losses)

@@ -155,7 +155,7 @@ describeBothStacks('the stream', (stack) => {
 })
 
 test.skipIf(embeddedOnly)(
-  'a stream that Caddy ends for its age goes on where it was',
+  'a stream that Caddy ends for its age goes on where it was (long)',
   async () => {
     const stack = await openRealTestStack()
     try {

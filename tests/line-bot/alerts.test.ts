@@ -232,7 +232,7 @@ describeOnServers('alerts', () => {
     ['6 minutes', 6 * MINUTE, 360],
     ['a day', 1_440 * MINUTE, 86_400],
   ])(
-    'a process whose clock is %s ahead or behind is named, also after a jump',
+    'a process whose clock is %s ahead or behind is named, also after a jump (long)',
     async (_name, ms, seconds) => {
       const skewed = (service: string, port: number, aheadMs: () => number) =>
         startHeartbeat({ kv: ports.kv, now: () => Date.now() + aheadMs() }, [service], port)

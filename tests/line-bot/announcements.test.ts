@@ -75,7 +75,7 @@ describeBothStacksAtOnce(
       expect(after.menus.every(({ current }) => current)).toBe(true)
     }, 60_000)
 
-    test('notifications have defaults, only the owner edits them, and each is sent once in its hour', async () => {
+    test('notifications have defaults, only the owner edits them, and each is sent once in its hour (long)', async () => {
       const path = '/api/event/admin/notifications'
       expect(await dataOf(await callAs(stack, 'manager', 'GET', path), notificationsEndpoint)).toEqual({
         slots: [...DEFAULT_SLOTS],

@@ -202,7 +202,7 @@ describeBothStacks(
   },
 )
 
-test('without LINE credentials everything answers, and messages are stored as skipped', async () => {
+test('without LINE credentials everything answers, and messages are stored as skipped (long)', async () => {
   const stack = await openEmbeddedTestStack()
   try {
     const body = { user_ids: [lineUser(1)], text: 'x' }

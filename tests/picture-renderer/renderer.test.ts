@@ -86,7 +86,7 @@ test('killing an idle child fails no picture', async () => {
   expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
 })
 
-test('a child that hangs is killed after the timeout', async () => {
+test('a child that hangs is killed after the timeout (long)', async () => {
   // A new child starts and draws within it, also on a busy machine.
   const renderer = open({ timeoutMs: 6_000 })
   await renderer.renderPng(picture(), SIZE)
@@ -113,7 +113,7 @@ test('a full queue answers 503 with Retry-After, and waiting pictures are drawn'
   }
 })
 
-test('a child is replaced after so many pictures, and when it has grown', async () => {
+test('a child is replaced after so many pictures, and when it has grown (long)', async () => {
   for (const options of [{ recycleAfter: 2 }, { recycleBytes: 1 }]) {
     const renderer = open(options)
     const pids = new Set<number | null>()

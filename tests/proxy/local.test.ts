@@ -51,7 +51,7 @@ async function openPaths(dir: string): Promise<string[]> {
 }
 
 test(
-  'only its own machine can reach it, only the owner can read its files, and a restart waits for the earlier run',
+  'only its own machine can reach it, only the owner can read its files, and a restart waits for the earlier run (long)',
   async () => {
     const [dir, port] = [await newDir(), freePort()]
     // The directory was created beforehand, open to all.

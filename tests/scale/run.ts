@@ -118,7 +118,7 @@ const PARTS: readonly Part[] = [
     name: 'map',
     title: 'public map with another rectangle each time, slowest of 40',
     process: tracking,
-    bounds: { seconds: 2, peakMb: 1_000, stallMs: 50 },
+    bounds: { seconds: 2, peakMb: 1_000, stallMs: 100 },
     run: (stack) =>
       slowest(40, async (turn) => {
         const west = 119.5 + turn / 100

@@ -48,7 +48,7 @@ describeBothStacks(
     const open = (options: Partial<OpenOptions> = {}) =>
       browser.open(stack, { path: '/?lang=zh-Hant', viewport: DESK, ...options })
 
-    test('a check-in shows on the map and in words, without reloading (long)', async () => {
+    test('a check-in shows on the map and in words, without reloading', async () => {
       await using opened = await open()
       const { page } = opened
       await page.getByRole('heading', { name: '媽祖徒步進香' }).waitFor()

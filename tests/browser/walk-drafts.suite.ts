@@ -103,7 +103,7 @@ export function draftTests(app: WalkApp): void {
   )
 
   test(
-    'a new release is not loaded while a check-in looks for its place or a picture is chosen, but after that (long)',
+    'a new release is not loaded while a check-in looks for its place or a picture is chosen, but after that',
     async () => {
       await using phone = await app.newPilgrim()
       const { page, context, userId } = phone

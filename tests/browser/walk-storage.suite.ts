@@ -48,7 +48,7 @@ export function storageTests(app: WalkApp): void {
   )
 
   test(
-    'a database that refuses for a while, or does not answer: what is kept meanwhile is counted, and sent by itself (long)',
+    'a database that refuses for a while, or does not answer: what is kept meanwhile is counted, and sent by itself',
     async () => {
       for (const fault of ['refused', 'silent'] as const) {
         await using phone = await app.newPhone({}, async (context) => void (await breakable(context)))
@@ -76,7 +76,7 @@ export function storageTests(app: WalkApp): void {
   )
 
   test(
-    'a database that can not be opened at the start is opened later, and says so until then (long)',
+    'a database that can not be opened at the start is opened later, and says so until then',
     async () => {
       await using phone = await app.newPhone(
         {},

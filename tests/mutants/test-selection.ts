@@ -45,12 +45,12 @@ export const ROOMS: readonly Room[] = [
   {
     source: 'shared/openapi',
     importing: ['openapi/*', 'client/*'],
-    through: ['runtime/command-line'],
+    through: ['runtime/command-line.long'],
   },
   { source: 'shared/fold', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
   {
     source: 'shared/ledger',
-    importing: ['ledger/*', 'buffer/*', 'admin/dead-letters', 'admin/backup'],
+    importing: ['ledger/*', 'buffer/*', 'admin/dead-letters', 'admin/backup.long'],
     through: ['journeys/ledger'],
   },
   {

@@ -49,7 +49,7 @@ function rendererOf({ pid }: Embedded): number {
   return found
 }
 
-test('the stored card is served with a short cache time, and then the new one (long)', async () => {
+test('the stored card is served with a short cache time, and then the new one', async () => {
   const userId = await walker()
   const first = await card(userId)
   expect(first).toMatchObject({ status: 200, cacheControl: 'public, max-age=60' })
@@ -69,7 +69,7 @@ test('the stored card is served with a short cache time, and then the new one (l
   expect(second.etag).not.toBe(first.etag)
 }, 90_000)
 
-test('cards are drawn after the renderer has died (long)', async () => {
+test('cards are drawn after the renderer has died', async () => {
   const userId = await walker()
   const first = await card(userId)
   stopped = rendererOf(run)

@@ -23,7 +23,7 @@ describeOnServers('own matters', () => {
   reportTests(app)
 
   test(
-    'phone, consent, participation, a tracker app and a link are set, and taken back (long)',
+    'phone, consent, participation, a tracker app and a link are set, and taken back',
     async () => {
       await using phone = await app.newPilgrim()
       const { page, userId } = phone
@@ -129,7 +129,7 @@ describeOnServers('own matters', () => {
   )
 
   test(
-    'the data can be taken along, and everything is deleted at the service and on the phone (long)',
+    'the data can be taken along, and everything is deleted at the service and on the phone',
     async () => {
       await using phone = await app.newPilgrim()
       const { page, context, userId } = phone

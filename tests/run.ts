@@ -23,8 +23,19 @@ import { type Server, startPostgres, startRedis } from './helpers/servers.ts'
 const TEST_MS = 60_000
 /** Test files that run at the same time. Most of them wait most of the time. */
 const PARALLEL_FILES = 3
+/** Of the whole run, whose long tests measure time and break parts. */
+const PARALLEL_FILES_OF_ALL = 2
 /** The most failed files that run once more. When more fail, the cause is no busy machine. */
 const RETRIED_FILES = 3
+/** The shared servers are never killed: tests of what survives a kill start their own. */
+const NO_SYNC = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'checkpoint_timeout=30min',
+]
 /** Time between SIGTERM and SIGKILL for a child process. */
 const GRACE_MS = 5_000
 /** Leaves out what is named long. */
@@ -112,7 +123,10 @@ async function main(): Promise<number> {
  * @returns their addresses, as environment variables
  */
 async function startServers(started: Server[]): Promise<Record<string, string>> {
-  const starts = await Promise.allSettled([startPostgres(), startRedis()])
+  const starts = await Promise.allSettled([
+    startPostgres({ args: NO_SYNC }),
+    startRedis({ args: ['--appendfsync', 'no'] }),
+  ])
   for (const start of starts) if (start.status === 'fulfilled') started.push(start.value)
   for (const start of starts) if (start.status === 'rejected') throw start.reason
   const [postgres, redis] = started
@@ -129,7 +143,12 @@ async function clean(servers: readonly Server[], directory: string): Promise<voi
 
 /** Runs the tests, prints the failures and the last line. @returns the exit code */
 async function runTests(args: string[], env: Record<string, string>, directory: string): Promise<number> {
-  const first = await attempt(PARALLEL_FILES, args, env, join(directory, 'report.xml'))
+  const first = await attempt(
+    values.all ? PARALLEL_FILES_OF_ALL : PARALLEL_FILES,
+    args,
+    env,
+    join(directory, 'report.xml'),
+  )
   if (interruptedBy !== undefined) return first.code
   if (first.ran === undefined) return failure('bun test ended before all tests had run', first.code)
   const files = first.code === 0 || args.length > 0 ? [] : failedFiles(first.ran)

@@ -43,7 +43,7 @@ export function createLineBot(context: ServiceContext): Service {
   context.metrics.gauge('event_webhook_events_set_aside', 'Webhook events that the database refused', () =>
     countSetAside(context),
   )
-  let stopSpool: () => Promise<void> = async () => undefined
+  const spool = watchSpool(context)
 
   const receiveWebhook = createWebhookReceiver(context)
   serve(router, context, webhookEndpoint, ({ bytes, request }) =>
@@ -74,12 +74,12 @@ export function createLineBot(context: ServiceContext): Service {
     async start() {
       watch.start()
       sender.start()
-      stopSpool = watchSpool(context)
+      spool.start()
       await subscribe(context, line, sender.wake)
       if (line !== null) void compareWebhook(context, line)
     },
     async stop() {
-      await Promise.all([watch.stop(), sender.stop(), stopSpool(), renderer.close()])
+      await Promise.all([watch.stop(), sender.stop(), spool.stop(), renderer.close()])
     },
   }
 }

@@ -8,7 +8,7 @@ import { createRouter } from '#shared/http/router.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
 import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { startNotifications } from './dispatch-notifications.ts'
+import { createNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushResult } from './flush/flush.ts'
 import type { FlushContext } from './flush/flush-context.ts'
 import { createMaintenance } from './maintenance.ts'
@@ -38,7 +38,7 @@ export function createScheduler(context: ServiceContext): Service {
   }
   const running = new Set<Promise<FlushResult>>()
   const watch = createAlertWatch(context)
-  let stopNotifications: () => Promise<void> = async () => undefined
+  const notifications = createNotifications(context)
   const maintenance = createMaintenance(context)
   const timers: Timer[] = []
   metrics.gauge('event_buffer_pilgrims', 'Pilgrims with pending points', () => kv.bufferSize())
@@ -69,7 +69,7 @@ export function createScheduler(context: ServiceContext): Service {
     async start() {
       watch.start()
       maintenance.start()
-      stopNotifications = startNotifications(context)
+      notifications.start()
       await outbox.on('scheduler.flush', ({ subject }) => flushOnDemand(context, subject, run))
       timers.push(
         setInterval(tick, config.flushMs),
@@ -81,7 +81,7 @@ export function createScheduler(context: ServiceContext): Service {
     async stop() {
       for (const timer of timers) clearInterval(timer)
       stopping.abort()
-      await Promise.allSettled([...running, watch.stop(), maintenance.stop(), stopNotifications()])
+      await Promise.allSettled([...running, watch.stop(), maintenance.stop(), notifications.stop()])
     },
   }
 }

@@ -3,9 +3,8 @@ import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import type { NotificationSlot } from '#shared/contracts/messages.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { eachApart } from '#shared/runtime/each-apart.ts'
-import { errorFields } from '#shared/runtime/log.ts'
+import { type Repeated, repeated } from '#shared/runtime/repeat.ts'
 import { readNotifications } from '#shared/line/scheduled-notifications.ts'
 import { notificationDispatches } from '#shared/schema/messages.ts'
 
@@ -55,22 +54,8 @@ async function dispatch(context: ServiceContext, slot: NotificationSlot, day: st
   return true
 }
 
-/** Starts the job. @returns a function that stops it */
-export function startNotifications(context: ServiceContext): () => Promise<void> {
-  const { log } = context
-  let running: Promise<unknown> | null = null
-  const poll = () => {
-    running ??= dispatchNotifications(context)
-      .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error))
-          log.error('scheduled notifications could not be dispatched', errorFields(error))
-      })
-      .finally(() => (running = null))
-  }
-  const timer = setInterval(poll, POLL_MS)
-  poll()
-  return async () => {
-    clearInterval(timer)
-    await running
-  }
-}
+/** The job that dispatches notifications. */
+export const createNotifications = (context: ServiceContext): Repeated =>
+  repeated(context.log, 'scheduled notifications could not be dispatched', POLL_MS, () =>
+    dispatchNotifications(context),
+  )

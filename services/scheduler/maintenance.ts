@@ -1,13 +1,11 @@
 /** Maintenance beside the flush: records losses, and deletes expired records and screenshots that nothing names. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
+import type { Database } from '#shared/db/db.ts'
 import { createLossWatch } from '#shared/ledger/watch-for-losses.ts'
 import { readLedger, statesOf } from '#shared/ledger/ledger.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/line/deduplication-window.ts'
-import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { eachApart, type Reporting } from '#shared/runtime/each-apart.ts'
-import { errorFields } from '#shared/runtime/log.ts'
+import { repeated } from '#shared/runtime/repeat.ts'
 import { mendKvCopies } from '#shared/pilgrims/mend-kv-copies.ts'
 import { deleteUnnamedScreenshots } from './delete-unnamed-screenshots.ts'
 
@@ -53,19 +51,6 @@ export function createMaintenance(context: ServiceContext) {
     statesOf(await readLedger(db, kv)),
   )
   const checkLosses = createLossWatch(context)
-  const running = new Set<Promise<void>>()
-  let timers: Timer[] = []
-
-  const run = (work: () => Promise<void>) => {
-    const done = work()
-      .catch((error: unknown) => {
-        const away =
-          isDatabaseUnavailable(error) || isKvUnavailable(error) || error instanceof ObjectsUnavailable
-        if (!away) log.error('the maintenance failed', errorFields(error))
-      })
-      .finally(() => running.delete(done))
-    running.add(done)
-  }
   const mend = async () => {
     const differing = await mendKvCopies(context)
     if (differing === 0) return
@@ -77,23 +62,18 @@ export function createMaintenance(context: ServiceContext) {
     )
     log.warn('copies in the kv differed from Postgres, and were mended', { people: differing })
   }
-  const expire = () => {
-    run(() => deleteExpired(db, now(), context))
-    run(async () => void (await deleteUnnamedScreenshots(db, objects, now(), context)))
-  }
-
+  const every = (ms: number, work: () => Promise<unknown>) =>
+    repeated(log, 'the maintenance failed', ms, work)
+  const compare = [every(LOSSES_EVERY_MS, checkLosses), every(COMPARE_EVERY_MS, mend)]
+  const expire = [
+    every(DELETE_EVERY_MS, () => deleteExpired(db, now(), context)),
+    every(DELETE_EVERY_MS, () => deleteUnnamedScreenshots(db, objects, now(), context)),
+  ]
   return {
     start() {
-      expire()
-      timers = [
-        setInterval(() => run(checkLosses), LOSSES_EVERY_MS),
-        setInterval(expire, DELETE_EVERY_MS),
-        setInterval(() => run(mend), COMPARE_EVERY_MS),
-      ]
+      for (const task of expire) task.start()
+      for (const task of compare) task.start(false)
     },
-    async stop() {
-      for (const timer of timers) clearInterval(timer)
-      await Promise.all(running)
-    },
+    stop: () => Promise.all([...expire, ...compare].map((task) => task.stop())),
   }
 }

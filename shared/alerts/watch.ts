@@ -5,7 +5,7 @@
  */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { createLineClient } from '#shared/line/line-client.ts'
-import { errorFields } from '#shared/runtime/log.ts'
+import { repeated } from '#shared/runtime/repeat.ts'
 import { CLOCK_MS } from './clock-check.ts'
 import { createChecks } from './health-checks.ts'
 import { type Cause, decide, type Incident } from './incident.ts'
@@ -38,8 +38,6 @@ export function createAlertWatch(given: ServiceContext, machineNow: () => number
   const checks = createChecks(context)
   const lookAtQuota = line === null ? async () => undefined : createQuotaNotice(context, line, messenger)
   const alertState = createAlertState(context)
-  let running: Promise<void> | null = null
-  let timer: Timer | undefined
 
   const consider = async (causes: readonly Cause[]): Promise<void> => {
     const incident = await alertState.recall()
@@ -70,19 +68,11 @@ export function createAlertWatch(given: ServiceContext, machineNow: () => number
     await messenger.catchUp()
   }
 
+  const looking = repeated(log, 'the health check failed', LOOK_EVERY_MS, look)
   return {
     look,
-    start() {
-      timer = setInterval(() => {
-        running ??= look()
-          .catch((error: unknown) => log.error('the health check failed', errorFields(error)))
-          .finally(() => (running = null))
-      }, LOOK_EVERY_MS)
-    },
-    async stop() {
-      clearInterval(timer)
-      await running
-    },
+    start: () => looking.start(false),
+    stop: looking.stop,
   }
 }
 

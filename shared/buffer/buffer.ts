@@ -12,6 +12,7 @@ import {
   type VersionedStatus,
 } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { repeated } from '#shared/runtime/repeat.ts'
 import { countRefusal, countVerdict, countingAdmission } from '#shared/ledger/counted-admission.ts'
 import type { ProcessCounters } from '#shared/ledger/process-counters.ts'
 import { admitOrThrow, answerWithin, type Admit, createAdmission, storeFull } from './admit/admission.ts'
@@ -150,8 +151,6 @@ function watchKv(
   verdicts: () => number,
 ) {
   let full = false
-  let timer: Timer | undefined
-  let reading: Promise<void> | null = null
   const read = async (): Promise<void> => {
     const before = verdicts()
     try {
@@ -166,16 +165,6 @@ function watchKv(
       await prime().then(learn, () => undefined)
     }
   }
-  return {
-    isFull: () => full,
-    start() {
-      timer = setInterval(() => {
-        reading ??= read().finally(() => (reading = null))
-      }, WATCH_MS)
-    },
-    async stop() {
-      clearInterval(timer)
-      await reading
-    },
-  }
+  const reading = repeated(log, 'reading memory use and status of the kv failed', WATCH_MS, read)
+  return { isFull: () => full, start: () => reading.start(false), stop: reading.stop }
 }

@@ -12,9 +12,9 @@ import {
   SUBSCRIBERS,
 } from '#shared/contracts/events.ts'
 import type { Database, Orm } from '#shared/db/db.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { eachApart, type Reporting } from '#shared/runtime/each-apart.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { type Repeated, repeated } from '#shared/runtime/repeat.ts'
 import { handled, outbox } from '#shared/schema/outbox.ts'
 import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 
@@ -60,7 +60,8 @@ export function createOutbox(
   sweeping: Sweeping = SWEEPING,
 ): Outbox {
   const { log } = reporting
-  const sweeps: Sweep[] = []
+  const sweeps: Repeated[] = []
+  let isOpen = true
   return {
     async add(tx, subject, payload) {
       const [row] = await tx
@@ -84,15 +85,14 @@ export function createOutbox(
       const handle = createHandling(db, now, subscriber, act)
       for (const subject of SUBSCRIBERS[subscriber]) await bus.subscribe(subject, subscriber, handle)
       const pages = createPendingEvents(db, subscriber, now, sweeping.afterMs)
-      const sweepOnce = (isOpen: () => boolean) =>
-        eachApart(reporting, subscriber, pages(), async (id) => isOpen() && handle(id))
-      const report = (error: unknown): void => {
-        if (!isDatabaseUnavailable(error))
-          log.error('the sweep of events failed', { subscriber, ...errorFields(error) })
-      }
-      sweeps.push(startSweep(sweepOnce, report, sweeping.everyMs))
+      const sweep = repeated(log, `the sweep of events failed: ${subscriber}`, sweeping.everyMs, () =>
+        eachApart(reporting, subscriber, pages(), async (id) => isOpen && handle(id)),
+      )
+      sweep.start()
+      sweeps.push(sweep)
     },
     async stop() {
+      isOpen = false
       await Promise.all(sweeps.map((sweep) => sweep.stop()))
     },
   }
@@ -180,32 +180,5 @@ function createPendingEvents(
       const next = rows.at(-1)!.id + 1
       rows = await db.read(() => readPage(next))
     }
-  }
-}
-
-interface Sweep {
-  stop(): Promise<void>
-}
-
-/** Sweeps every `everyMs`, one sweep at a time. */
-function startSweep(
-  sweep: (isOpen: () => boolean) => Promise<void>,
-  report: (error: unknown) => void,
-  everyMs: number,
-): Sweep {
-  let sweeping: Promise<void> | null = null
-  let stopped = false
-  const tick = () =>
-    void (sweeping ??= sweep(() => !stopped)
-      .catch(report)
-      .finally(() => (sweeping = null)))
-  tick()
-  const timer = setInterval(tick, everyMs)
-  return {
-    async stop() {
-      stopped = true
-      clearInterval(timer)
-      await sweeping
-    },
   }
 }

@@ -3,11 +3,9 @@ import { within } from '#shared/runtime/deadline.ts'
 import type { z } from 'zod'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ErrorBody } from '#shared/contracts/errors.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { invalid, Refusal, unavailable } from '#shared/http/errors.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
-import { ObjectsUnavailable } from '#shared/objects/objects.ts'
+import { isStoreUnavailable } from '#shared/runtime/store-unavailable.ts'
 import { isBodyArriving } from './body.ts'
 import { allowedMethods, routeOf } from './routes.ts'
 
@@ -59,7 +57,7 @@ function refusalOf(context: ServiceContext, error: unknown, request: Request): R
     return new Refusal(405, 'method-not-allowed', `This address takes ${Allow}.`, { Allow })
   }
   const route = routeOf(new URL(request.url).pathname, request.method)
-  if (isKvUnavailable(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)) {
+  if (isStoreUnavailable(error)) {
     context.log.warn('a dependency is unavailable', { route, ...errorFields(error) })
     return unavailable('A part of the service is unavailable: please try again in a moment.')
   }

@@ -2,10 +2,130 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { admit, move, put } from './embedded/admission.ts'
-import { countersOf, bufferOf, prune } from './embedded/state.ts'
-import { openStore, type Store } from './embedded/store.ts'
-import { slidingWindows } from './embedded/limit-windows.ts'
-import { type Erased, type Kv, type Receipt, userHash } from './kv.ts'
+import {
+  apply,
+  bufferOf,
+  type Change,
+  countersOf,
+  createState,
+  prune,
+  snapshot,
+  type State,
+} from './embedded/state.ts'
+import { type Erased, type Kv, KvUnavailable, type Receipt, userHash } from './kv.ts'
+import { openChangeLog } from './embedded/log.ts'
+
+interface Store {
+  readonly state: State
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Applies a change immediately; it is durable after the next commit. @throws KvUnavailable; then nothing changes */
+  readonly change: (change: Change) => void
+  /** Resolves when all changes so far are on disk. @throws KvUnavailable */
+  readonly committed: () => Promise<void>
+  /**
+   * Resolves when the log holds the current state only, and nothing older is on disk. Calls of one turn of the event
+   * loop share the work.
+   * @throws KvUnavailable
+   */
+  readonly rewritten: () => Promise<void>
+  /** Rewrites the log when it has grown long. */
+  readonly tidy: () => void
+  readonly close: () => void
+}
+
+/**
+ * Opens the log at `path` and replays it into memory.
+ * @param compactAfter batches of changes after which the log is rewritten
+ * @param onError called when the log could not be rewritten; the old log stays in use
+ * @throws when another process has the file open
+ */
+function openStore(
+  path: string,
+  now: () => number,
+  compactAfter: number,
+  onError: (error: unknown) => void,
+): Store {
+  const state = createState()
+  const log = openChangeLog<Change>(path, (change) => apply(state, change))
+  const rewrite = () => {
+    prune(state, now())
+    log.compact(snapshot(state))
+  }
+  const compact = () => {
+    try {
+      rewrite()
+    } catch (error) {
+      onError(error)
+    }
+  }
+  const change = (change: Change) => {
+    log.append(change)
+    apply(state, change)
+  }
+  // A log of a release without counters: its pending points are counted as accepted before counting began.
+  const uncounted = -countersOf(state, now()).expired
+  if (uncounted > 0) change(['entered', 'before', uncounted, 0, 0, 0])
+  if (log.length > 0) compact()
+  return {
+    state,
+    now,
+    change,
+    committed: () => log.committed(),
+    rewritten: sharedRun(rewrite),
+    tidy() {
+      if (log.length > compactAfter) compact()
+    },
+    close: () => log.close(),
+  }
+}
+
+/** Runs work on the log once for all calls of one turn of the event loop. */
+function sharedRun(work: () => void): () => Promise<void> {
+  let underWay: Promise<void> | null = null
+  return () =>
+    (underWay ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        underWay = null
+        try {
+          work()
+          resolve()
+        } catch (error) {
+          reject(
+            new KvUnavailable('the log of the embedded kv could not be written to disk', { cause: error }),
+          )
+        }
+      })
+    }))
+}
+
+/** How often expired windows are deleted. */
+const SWEEP_MS = 60_000
+
+/** Sliding windows in memory only: a restart empties them. */
+function slidingWindows(now: () => number): Kv['limit'] {
+  const windows = new Map<string, { calls: { ms: number; id: string }[]; expiresMs: number }>()
+  let sweepAtMs = now() + SWEEP_MS
+  return async (key, id, { max, windowMs }) => {
+    const nowMs = now()
+    if (nowMs >= sweepAtMs) {
+      sweepAtMs = nowMs + SWEEP_MS
+      for (const [other, { expiresMs }] of windows) if (expiresMs <= nowMs) windows.delete(other)
+    }
+    const calls = (windows.get(key)?.calls ?? [])
+      // If the clock was set back, later calls count from now, so that they do not block until it has caught up.
+      .map((call) => (call.ms > nowMs ? { ...call, ms: nowMs } : call))
+      .filter((call) => call.ms > nowMs - windowMs)
+    if (calls.some((call) => call.id === id))
+      return { allowed: true, remaining: max - calls.length, retryAfterMs: 0 }
+    windows.set(key, { calls, expiresMs: nowMs + windowMs })
+    if (calls.length >= max)
+      return { allowed: false, remaining: 0, retryAfterMs: calls[calls.length - max]!.ms + windowMs - nowMs }
+    calls.push({ ms: nowMs, id })
+    windows.set(key, { calls, expiresMs: nowMs + windowMs })
+    return { allowed: true, remaining: max - calls.length, retryAfterMs: 0 }
+  }
+}
 
 /** Batches of changes after which an acknowledgement rewrites the log. */
 const COMPACT_AFTER = 20_000

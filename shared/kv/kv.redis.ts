@@ -4,14 +4,306 @@
  */
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { Cluster } from 'ioredis'
-import { type Kv, KvUnavailable, type VersionedStatus } from './kv.ts'
-import { admissionVerbs } from './redis/admission.ts'
-import { asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
-import { flushVerbs } from './redis/flush.ts'
-import { limitVerbs } from './redis/limits.ts'
+import {
+  type AdmissionRules,
+  type Entry,
+  type Kv,
+  KvUnavailable,
+  type LimitVerdict,
+  type PartitionCounters,
+  partitionOf,
+  type Receipt,
+  type Submission,
+  type Verdict,
+  type VersionedStatus,
+} from './kv.ts'
+import { allOf, asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
 import { liveMapVerbs } from './redis/live-map.ts'
-import { readingVerbs } from './redis/reading.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import type { Window } from '#shared/config/config.ts'
+
+/** Submissions per call of a restore: the stack of a script holds some thousands of values. */
+const RESTORED_A_CALL = 1_000
+
+/** The script's verdict on a submission that was not admitted completely. */
+type Reply = [string, ...(string | number)[]]
+
+type Answer = [pendings: string, others: (number | Reply)[], points: number, total: number, epoch: string]
+
+/** @param client a connection with the timeout of admissions */
+function admissionVerbs(
+  client: Client,
+  tags: readonly string[],
+  caller: string,
+): Pick<Kv, 'admit' | 'restore' | 'onReceipt'> {
+  const listeners: ((receipt: Receipt) => void)[] = []
+
+  /** @param epoch for a restore, the epoch to begin if the store has none; empty for an admission */
+  const call = async (
+    partition: number,
+    epoch: string,
+    submissions: readonly Submission[],
+    rules: AdmissionRules,
+  ): Promise<Verdict[]> => {
+    const args = admitArguments(submissions, rules)
+    const [pendings, others, points, total, held] = await asked<Answer>(
+      client.gpsAdmit(tags[partition]!, caller, epoch, ...args),
+    )
+    if (points > 0) for (const listener of listeners) listener({ partition, epoch: held, points, total })
+    return verdictsOf(submissions, pendings, others)
+  }
+
+  return {
+    admit: (partition, submissions, rules) => call(partition, '', submissions, rules),
+    async restore(partition, submissions, rules) {
+      const epoch = crypto.randomUUID()
+      for (let from = 0; from < submissions.length; from += RESTORED_A_CALL)
+        await call(partition, epoch, submissions.slice(from, from + RESTORED_A_CALL), rules)
+    },
+    onReceipt(listener) {
+      listeners.push(listener)
+    },
+  }
+}
+
+function admitArguments(submissions: readonly Submission[], rules: AdmissionRules): (string | number)[] {
+  const args: (string | number)[] = [
+    rules.checkin.max,
+    rules.checkin.windowMs,
+    rules.sync.max,
+    rules.sync.windowMs,
+    rules.ingest.max,
+    rules.ingest.windowMs,
+    rules.duplicateMs,
+    Math.ceil(rules.retentionMs / 1_000),
+    rules.pendingMax,
+  ]
+  // One argument for all submissions: each argument costs the client and Redis more than its content.
+  let lines = ''
+  for (const { kind, userId, id, duplicateKey, recordedMs, position, entries } of submissions) {
+    const place =
+      position === null
+        ? ''
+        : `${position.t},${position.lat},${position.lng}${position.rough ? ',rough' : ''}`
+    lines += `${kind};${userId};${id}|${duplicateKey}|${recordedMs};${place};${entries.length}\n`
+    for (const { field, value } of entries) lines += `${field}\n${value}\n`
+  }
+  args.push(lines)
+  return args
+}
+
+function verdictsOf(
+  submissions: readonly Submission[],
+  pendings: string,
+  others: readonly (number | Reply)[],
+): Verdict[] {
+  const pendingCounts = pendings.split(',')
+  const verdicts = submissions.map(({ recordedMs }, i): Verdict => ({
+    outcome: 'admitted',
+    duplicates: 0,
+    duplicate: false,
+    pending: Number(pendingCounts[i]),
+    recordedMs,
+    held: null,
+  }))
+  for (let i = 0; i < others.length; i += 2)
+    verdicts[(others[i] as number) - 1] = verdictOf(others[i + 1] as Reply)
+  return verdicts
+}
+
+function verdictOf([outcome, ...rest]: Reply): Verdict {
+  switch (outcome) {
+    case 'admitted':
+      return {
+        outcome,
+        duplicates: Number(rest[0]),
+        duplicate: rest[1] === 1,
+        pending: Number(rest[2]),
+        recordedMs: Number(rest[3]),
+        held: String(rest[4]) || null,
+      }
+    case 'limited':
+      return { outcome, retryAfterMs: Number(rest[0]) }
+    case 'paused':
+    case 'ended':
+      return { outcome: 'refused', status: outcome, message: String(rest[0]) || null }
+    case 'full':
+    case 'erased':
+    case 'no-consent':
+      return { outcome }
+    default:
+      return { outcome: 'unknown' }
+  }
+}
+
+/** A pilgrim's hash as entries, in no order. */
+const entriesOf = (hash: Record<string, string>): Entry[] =>
+  Object.entries(hash).map(([field, value]) => ({ field, value }))
+
+function readingVerbs(
+  client: Client,
+  tags: readonly string[],
+): Pick<Kv, 'peek' | 'peekEach' | 'pendingOf' | 'bufferSize' | 'oldestPending' | 'counters'> {
+  /** The replies of one command for the buffers of several pilgrims, in their order; a pipeline has one slot. */
+  async function ofEach<Reply>(command: 'hgetall' | 'hlen', userIds: readonly string[]): Promise<Reply[]> {
+    const byPartition = Map.groupBy(userIds.keys(), (i) => partitionOf(userIds[i]!, tags.length))
+    const replies: Reply[] = []
+    await Promise.all(
+      Array.from(byPartition, async ([partition, places]) => {
+        const pipeline = client.pipeline()
+        for (const i of places) pipeline[command](`${tags[partition]}:buf:${userIds[i]}`)
+        const own = await allOf<Reply>(pipeline)
+        for (const [n, i] of places.entries()) replies[i] = own[n]!
+      }),
+    )
+    return replies
+  }
+  return {
+    peek: async (userId) => entriesOf((await ofEach<Record<string, string>>('hgetall', [userId]))[0]!),
+    peekEach: async (userIds) => (await ofEach<Record<string, string>>('hgetall', userIds)).map(entriesOf),
+    pendingOf: (userIds) => ofEach<number>('hlen', userIds),
+    async bufferSize() {
+      const sizes = await Promise.all(tags.map((tag) => asked<number>(client.zcard(`${tag}:pending`))))
+      return sizes.reduce((sum, size) => sum + size, 0)
+    },
+    async oldestPending() {
+      const heads = await Promise.all(
+        tags.map((tag) => asked<string[]>(client.zrange(`${tag}:pending`, 0, '0', 'WITHSCORES'))),
+      )
+      const times = heads.flatMap(([, score]) => (score === undefined ? [] : [Number(score)]))
+      return times.length === 0 ? null : Math.min(...times)
+    },
+    async counters() {
+      const held = await Promise.all(
+        tags.map((tag) => asked<Record<string, string>>(client.hgetall(`${tag}:ledger`))),
+      )
+      return held.map(countersOf)
+    },
+  }
+}
+
+const CALLER = 'caller:'
+
+function countersOf({ epoch = '', ...counts }: Record<string, string>): PartitionCounters {
+  const count = (name: string) => Number(counts[name] ?? 0)
+  const callers = Object.fromEntries(
+    Object.entries(counts)
+      .filter(([name]) => name.startsWith(CALLER))
+      .map(([name, points]) => [name.slice(CALLER.length), Number(points)]),
+  )
+  return {
+    epoch,
+    admitted: Object.values(callers).reduce((sum, points) => sum + points, 0),
+    callers,
+    checkins: count('checkins'),
+    duplicate: count('duplicate'),
+    dropped: count('dropped'),
+    settled: count('settled'),
+    erased: count('erased'),
+    expired: count('expired'),
+  }
+}
+
+/** Pilgrims listed or renewed in one call. */
+const PAGE = 10_000
+
+/** @param client a connection with a timeout for thousands of points per call */
+function flushVerbs(
+  client: Client,
+  tags: readonly string[],
+): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'acknowledge' | 'renew'> {
+  return {
+    epoch: async (partition) =>
+      (await asked<string | null>(client.hget(`${tags[partition]}:ledger`, 'epoch'))) ?? '',
+    async pendingUsers(partition) {
+      const users: string[] = []
+      for (;;) {
+        const page = await asked<string[]>(
+          client.zrange(`${tags[partition]}:pending`, users.length, String(users.length + PAGE - 1)),
+        )
+        users.push(...page)
+        if (page.length < PAGE) return users
+      }
+    },
+    async drain(partition, userIds) {
+      const pipeline = client.pipeline()
+      // In capitals, the client returns the reply as a list: building objects with thousands of keys costs more than
+      // the read itself.
+      for (const userId of userIds) pipeline.call('HGETALL', `${tags[partition]}:buf:${userId}`)
+      const lists = await allOf<string[]>(pipeline)
+      return lists.map((list, i) => ({ userId: userIds[i]!, entries: pairsOf(list) }))
+    },
+    async acknowledge(partition, stored, epoch = '') {
+      if (stored.length === 0) return
+      const lists = stored.map(({ userId, entries }) => {
+        const list = [userId]
+        for (const { field, value } of entries) list.push(field, value)
+        return list
+      })
+      await asked(client.gpsAcknowledge(tags[partition]!, epoch, JSON.stringify(lists)))
+    },
+    async renew(partition, userIds, retentionMs) {
+      for (let from = 0; from < userIds.length; from += PAGE) {
+        const pipeline = client.pipeline()
+        for (const userId of userIds.slice(from, from + PAGE))
+          pipeline.pexpire(`${tags[partition]}:buf:${userId}`, retentionMs)
+        await allOf(pipeline)
+      }
+    },
+  }
+}
+
+/** Turns alternating fields and values into entries. */
+function pairsOf(list: readonly string[]): Entry[] {
+  const entries: Entry[] = []
+  for (let i = 0; i < list.length; i += 2) entries.push({ field: list[i]!, value: list[i + 1]! })
+  return entries
+}
+
+interface Charge {
+  readonly id: string
+  readonly resolve: (verdict: LimitVerdict) => void
+  readonly reject: (error: unknown) => void
+}
+
+function limitVerbs(client: Client): Pick<Kv, 'limit'> {
+  /** By window, in the order of arrival. */
+  const batches = new Map<string, Charge[]>()
+
+  const send = async (name: string, key: string, { max, windowMs }: Window): Promise<void> => {
+    const charges = batches.get(name)!
+    batches.delete(name)
+    try {
+      const ids = charges.map(({ id }) => id)
+      const verdicts = await asked<number[]>(client.windowLimit(`limit:${key}`, max, windowMs, ...ids))
+      for (const [i, { resolve }] of charges.entries()) {
+        const at = 3 * i
+        resolve({
+          allowed: verdicts[at] === 1,
+          remaining: verdicts[at + 1]!,
+          retryAfterMs: verdicts[at + 2]!,
+        })
+      }
+    } catch (error) {
+      for (const { reject } of charges) reject(error)
+    }
+  }
+
+  return {
+    limit: (key, id, window) =>
+      new Promise((resolve, reject) => {
+        const name = `${window.max} ${window.windowMs} ${key}`
+        const charge = { id, resolve, reject }
+        const charges = batches.get(name)
+        if (charges !== undefined) {
+          charges.push(charge)
+          return
+        }
+        batches.set(name, [charge])
+        setImmediate(() => void send(name, key, window))
+      }),
+  }
+}
 
 /** Matches all keys of this driver. */
 const OWN_KEYS = /^(\{gps:\d+\}:|(cache|limit|lock):|partitions$)/

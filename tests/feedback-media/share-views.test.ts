@@ -8,7 +8,6 @@ import { newShareId } from '#shared/pilgrims/shares.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { shares } from '#shared/schema/shares.ts'
 import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
-import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
 
@@ -65,7 +64,7 @@ describeOnServers('the views of a link', () => {
     })
     const counter = createViewCounter({ ...at(NOON), db: { ...late.context.db, sql } })
     counter.count(share.id)
-    expect(await rejection(counter.write())).toBeInstanceOf(DatabaseTimeout)
+    await counter.write()
     away = false
     counter.count(share.id)
     await late.context.db.orm.transaction(async (tx) => {

@@ -2,11 +2,10 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ErasurePart } from '#shared/contracts/erasure.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
-import { isKvUnavailable, userHash } from '#shared/kv/kv.ts'
+import { userHash } from '#shared/kv/kv.ts'
 import { storeCounters } from '#shared/ledger/stored-counters.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { ObjectsUnavailable } from '#shared/objects/objects.ts'
+import { isStoreUnavailable } from '#shared/runtime/store-unavailable.ts'
 import { cardKeysOf } from '#shared/objects/pictures.ts'
 import { deleteSpooled } from '#shared/objects/spooled-webhook-events.ts'
 import { readErasure } from '#shared/pilgrims/person-lock.ts'
@@ -45,12 +44,13 @@ export async function finishErasure(
       state = after
       noted(state)
     } catch (error) {
-      const unavailable =
-        isKvUnavailable(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)
-      context.log[unavailable ? 'warn' : 'error']('a part of an erasure failed and will be repeated', {
-        part,
-        ...errorFields(error),
-      })
+      context.log[isStoreUnavailable(error) ? 'warn' : 'error'](
+        'a part of an erasure failed and will be repeated',
+        {
+          part,
+          ...errorFields(error),
+        },
+      )
       if (part === 'rows') return
     }
   }

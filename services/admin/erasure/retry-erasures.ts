@@ -1,11 +1,9 @@
 /** Repeats unfinished erasures, and removes what late writers have left behind. */
 import { eq, gt } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
-import { isKvUnavailable, userHash } from '#shared/kv/kv.ts'
+import { userHash } from '#shared/kv/kv.ts'
 import { eachApart } from '#shared/runtime/each-apart.ts'
-import { errorFields } from '#shared/runtime/log.ts'
-import { ObjectsUnavailable } from '#shared/objects/objects.ts'
+import { repeated } from '#shared/runtime/repeat.ts'
 import { cardKey, CARDS, namelessCardKey, userOfCard } from '#shared/objects/pictures.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { shareCards } from '#shared/schema/shares.ts'
@@ -57,44 +55,20 @@ export async function removeLeftovers({
 
 /** Runs both tasks periodically from its start. */
 export function createErasureSweep(context: ServiceContext) {
-  const { db, metrics } = context
+  const { db, log, metrics } = context
   metrics.gauge('event_erasures_remaining', 'Erasures of which a part is not done yet', () =>
     db.orm.$count(erasing),
   )
-  const running = new Set<Promise<void>>()
-  let timers: Timer[] = []
-
-  /** Runs `work` one at a time; a call during a run does nothing. */
-  const repeated = (work: () => Promise<void>) => {
-    let current: Promise<void> | null = null
-    return () => {
-      if (current !== null) return
-      const done = work()
-        .catch((error: unknown) => {
-          const unavailable =
-            isKvUnavailable(error) || error instanceof ObjectsUnavailable || isDatabaseUnavailable(error)
-          if (!unavailable) context.log.error('the sweep of erasures failed', errorFields(error))
-        })
-        .finally(() => {
-          current = null
-          running.delete(done)
-        })
-      current = done
-      running.add(done)
-    }
-  }
-  const finish = repeated(() => finishErasures(context))
-  const removeLate = repeated(() => removeLeftovers(context))
-
+  const failure = 'the sweep of erasures failed'
+  const finish = repeated(log, failure, EVERY_MS, () => finishErasures(context))
+  const removeLate = repeated(log, failure, LEFTOVERS_EVERY_MS, () => removeLeftovers(context))
   return {
     start() {
-      finish()
-      removeLate()
-      timers = [setInterval(finish, EVERY_MS), setInterval(removeLate, LEFTOVERS_EVERY_MS)]
+      finish.start()
+      removeLate.start()
     },
     async stop() {
-      for (const timer of timers) clearInterval(timer)
-      await Promise.all(running)
+      await Promise.all([finish.stop(), removeLate.stop()])
     },
   }
 }

@@ -4,9 +4,9 @@
  */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { isStoreUnavailable } from '#shared/runtime/store-unavailable.ts'
 import { unavailable } from '#shared/http/errors.ts'
-import { isKvUnavailable, type Moved } from '#shared/kv/kv.ts'
+import { type Moved } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { cellsOf } from './counts.ts'
 import { type Cursor, readCursor, readMissed, writeCursor } from './cursor.ts'
@@ -115,7 +115,7 @@ async function begin(
     from === null
       ? null
       : await readMissed(context, from, to).catch((error: unknown) => {
-          if (!isDatabaseUnavailable(error) && !isKvUnavailable(error))
+          if (!isStoreUnavailable(error))
             log.error('reading the missed events of a stream failed', errorFields(error))
           return null
         })

@@ -8,11 +8,10 @@ import type { Incident } from '#shared/alerts/incident.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { StreamIncident, Snapshot, StreamData, StreamEventName } from '#shared/contracts/stream.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { readEndProgress } from '#shared/lifecycle/end-progress.ts'
-import { isKvUnavailable, type Moved } from '#shared/kv/kv.ts'
-import { errorFields } from '#shared/runtime/log.ts'
+import type { Moved } from '#shared/kv/kv.ts'
+import { type Repeated, repeated } from '#shared/runtime/repeat.ts'
 import { readActivity } from '../lifecycle/set-activity-status.ts'
 import { countsOf, type CountersReading, hasChanges } from './counts.ts'
 import { changesAfter, type Cursor, lastChange } from './cursor.ts'
@@ -47,37 +46,20 @@ export function startWatch(context: ServiceContext, listeners: Listeners): Watch
     incident: null,
   }
   const cursor = { change: 0, movedMs: context.now() }
-  const event = repeat(context, () => pollEvent(context, seen, cursor, listeners))
-  const kv = repeat(context, createKvPoll(context, seen, cursor, listeners))
+  const polled = (poll: () => Promise<void>): Repeated => {
+    const polling = repeated(context.log, 'polling for the stream failed', POLL_MS, poll)
+    polling.start()
+    return polling
+  }
+  const event = polled(() => pollEvent(context, seen, cursor, listeners))
+  const kv = polled(createKvPoll(context, seen, cursor, listeners))
   return {
-    ready: within(Promise.all([event.first, kv.first]), FIRST_POLL_MS, () => undefined),
+    ready: within(Promise.all([event.run(), kv.run()]), FIRST_POLL_MS, () => undefined),
     seen,
     cursor,
     stop() {
-      event.stop()
-      kv.stop()
-    },
-  }
-}
-
-/** Polls now, and one second after each poll ends. An unavailable store is polled again. */
-function repeat({ log }: ServiceContext, poll: () => Promise<void>) {
-  let stopped = false
-  let timer: Timer | undefined
-  const run = async (): Promise<void> => {
-    try {
-      await poll()
-    } catch (error) {
-      if (!isDatabaseUnavailable(error) && !isKvUnavailable(error))
-        log.error('polling for the stream failed', errorFields(error))
-    }
-    if (!stopped) timer = setTimeout(() => void run(), POLL_MS)
-  }
-  return {
-    first: run(),
-    stop() {
-      stopped = true
-      clearTimeout(timer)
+      void event.stop()
+      void kv.stop()
     },
   }
 }

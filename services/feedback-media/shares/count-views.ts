@@ -4,8 +4,7 @@
  * loses the views of these seconds. While the database is away, views wait.
  */
 import type { ServiceContext } from '#shared/runtime/context.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
-import { errorFields } from '#shared/runtime/log.ts'
+import { repeated } from '#shared/runtime/repeat.ts'
 
 const EVERY_MS = 5_000
 /** Links whose views wait at the same time. Ids are not checked before they are written, so strangers can send any. */
@@ -24,7 +23,7 @@ interface Waiting {
 export interface ViewCounter {
   /** @returns false when too many links wait */
   count(id: string): boolean
-  /** Writes what waits. @throws when the database does not take it; then it goes on waiting */
+  /** Writes what waits. What the database does not take goes on waiting. */
   write(): Promise<void>
   start(): void
   stop(): Promise<void>
@@ -53,8 +52,6 @@ async function writeViews(
 
 export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 'log' | 'now'>): ViewCounter {
   const waiting = new Map<string, Waiting>()
-  let writing: Promise<void> | null = null
-  let timer: Timer | undefined
 
   const writeSlice = async (ids: readonly string[]): Promise<void> => {
     const taken = ids.map((id) => ({ id, ...waiting.get(id)! }))
@@ -70,11 +67,7 @@ export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 
     const ids = [...waiting.keys()]
     for (let from = 0; from < ids.length; from += SLICE) await writeSlice(ids.slice(from, from + SLICE))
   }
-  const write = (): Promise<void> => (writing ??= writeAll().finally(() => (writing = null)))
-  const tick = () =>
-    write().catch((error: unknown) => {
-      if (!isDatabaseUnavailable(error)) log.error('views of links could not be written', errorFields(error))
-    })
+  const writing = repeated(log, 'views of links could not be written', EVERY_MS, writeAll)
 
   return {
     count(id) {
@@ -86,15 +79,12 @@ export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 
       else Object.assign(held, { views: held.views + 1, lastMs })
       return true
     },
-    write,
-    start() {
-      timer = setInterval(() => void tick(), EVERY_MS)
-    },
+    write: writing.run,
+    start: () => writing.start(false),
     async stop() {
-      clearInterval(timer)
       // A write under way does not hold the views that came since it began.
-      await writing?.catch(() => undefined)
-      await tick()
+      await writing.stop()
+      await writing.run()
     },
   }
 }

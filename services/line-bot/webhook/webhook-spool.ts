@@ -1,9 +1,8 @@
 /** Spools webhook events to the object store while the database is down. LINE redelivers only after an error. */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { eachApart } from '#shared/runtime/each-apart.ts'
-import { errorFields } from '#shared/runtime/log.ts'
+import { type Repeated, repeated } from '#shared/runtime/repeat.ts'
 import { SPOOL } from '#shared/objects/spooled-webhook-events.ts'
 import { setAside } from './set-aside-event.ts'
 import { storeWebhookEvents } from './store-webhook-events.ts'
@@ -51,21 +50,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Drains the spool regularly. @returns a function that stops it */
-export function watchSpool(context: ServiceContext): () => Promise<void> {
-  let running: Promise<void> | null = null
-  const drain = () => {
-    running ??= drainSpool(context)
-      .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error))
-          context.log.error('the spool could not be drained', errorFields(error))
-      })
-      .finally(() => (running = null))
-  }
-  const timer = setInterval(drain, EVERY_MS)
-  drain()
-  return async () => {
-    clearInterval(timer)
-    await running
-  }
-}
+/** Drains the spool regularly. */
+export const watchSpool = (context: ServiceContext): Repeated =>
+  repeated(context.log, 'the spool could not be drained', EVERY_MS, () => drainSpool(context))

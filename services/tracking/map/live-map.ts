@@ -4,9 +4,10 @@
  */
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
 import { unavailable } from '#shared/http/errors.ts'
-import { isKvUnavailable, type Kv, type Moved, userHash } from '#shared/kv/kv.ts'
+import { type Kv, type Moved, userHash } from '#shared/kv/kv.ts'
 import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
-import { errorFields, type Log } from '#shared/runtime/log.ts'
+import type { Log } from '#shared/runtime/log.ts'
+import { type Repeated, repeated } from '#shared/runtime/repeat.ts'
 import { cellAt, MAX_ZOOM } from '#shared/map/cells.ts'
 
 const HASH_DIGITS = 13
@@ -101,26 +102,25 @@ export class LivePositions {
   #version = 0
   /** Whether this refresh has changed anything. */
   #hasChanged = false
-  #timer: Timer | undefined
-  #refreshing: Promise<void> | null = null
+  readonly #refreshing: Repeated
 
   constructor(
     private readonly kv: Kv,
     private readonly now: () => number,
-    private readonly log: Log,
+    log: Log,
   ) {
     this.#through = Array.from({ length: kv.partitions }, () => 0)
     this.#erasedThrough = [...this.#through]
+    this.#refreshing = repeated(log, 'refreshing the live map failed', REFRESH_MS, () => this.#refresh())
   }
 
   async start(): Promise<void> {
-    this.#timer = setInterval(() => void this.refresh(), REFRESH_MS)
+    this.#refreshing.start()
     await this.refresh()
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#refreshing
+  stop(): Promise<void> {
+    return this.#refreshing.stop()
   }
 
   /** Latest positions, latest first. @throws Refusal 503 when they are out of date */
@@ -187,27 +187,20 @@ export class LivePositions {
 
   /** Reads the changed positions. Concurrent calls share one refresh. */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshing = null
-    })
-    return this.#refreshing
+    return this.#refreshing.run()
   }
 
   async #refresh(): Promise<void> {
     const startedMs = this.now()
-    try {
-      this.#signer ??= new Bun.CryptoHasher(
-        'sha256',
-        await this.kv.cacheOnce(SECRET_KEY, crypto.randomUUID(), SECRET_TTL_MS),
-      )
-      await this.#allPartitions((partition) => this.#forgetErased(partition))
-      await this.#allPartitions((partition) => this.#pull(partition))
-      this.#refreshedMs = startedMs
-      if (this.#hasChanged) this.#version++
-      this.#hasChanged = false
-    } catch (error) {
-      if (!isKvUnavailable(error)) this.log.error('refreshing the live map failed', errorFields(error))
-    }
+    this.#signer ??= new Bun.CryptoHasher(
+      'sha256',
+      await this.kv.cacheOnce(SECRET_KEY, crypto.randomUUID(), SECRET_TTL_MS),
+    )
+    await this.#allPartitions((partition) => this.#forgetErased(partition))
+    await this.#allPartitions((partition) => this.#pull(partition))
+    this.#refreshedMs = startedMs
+    if (this.#hasChanged) this.#version++
+    this.#hasChanged = false
   }
 
   #allPartitions<T>(read: (partition: number) => Promise<T>): Promise<T[]> {

@@ -8,6 +8,7 @@ import {
   type Verdict,
 } from '#shared/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { repeated } from '#shared/runtime/repeat.ts'
 import { createJournalExport } from './journal-export.ts'
 import type { Journal } from './journal.ts'
 
@@ -46,33 +47,25 @@ export function createJournalRecovery(options: JournalRecoveryOptions): JournalR
   const { journal, log } = options
   const firstCalls = createFirstCalls(journal, log)
   const recover = createRecovery(options, firstCalls.underWay)
+  const recovery = repeated(log, 'journal recovery failed', EVERY_MS, recover)
   const exportJournal = createJournalExport(journal, log)
-  const adopt = createAdoption(journal, log)
-  const timers: Timer[] = []
-  let round: Promise<void> | null = null
-
-  const tick = (): Promise<void> => {
-    round ??= recover()
-      .catch((error: unknown) => log.error('journal recovery failed', errorFields(error)))
-      .finally(() => (round = null))
-    return round
-  }
+  const adoption = repeated(log, 'adopting journals failed', ADOPT_EVERY_MS, () => adopt(journal, log))
+  let exporting: Timer | undefined
 
   return {
     journal: firstCalls.journal,
     start() {
-      void adopt()
-      timers.push(
-        setInterval(() => void tick(), EVERY_MS),
-        setInterval(() => void exportJournal(), EVERY_MS),
-        setInterval(() => void adopt(), ADOPT_EVERY_MS),
-      )
+      adoption.start()
+      recovery.start(false)
+      exporting = setInterval(() => void exportJournal(), EVERY_MS)
     },
     async stop() {
-      for (const timer of timers) clearInterval(timer)
+      clearInterval(exporting)
+      // It ends when the journal is closed.
+      void adoption.stop()
       firstCalls.stop()
-      await round
-      await tick()
+      await recovery.stop()
+      await recovery.run()
     },
   }
 }
@@ -171,16 +164,9 @@ function createRecovery(
   }
 }
 
-/** @returns a function that adopts abandoned journals; its calls do not overlap */
-function createAdoption(journal: Journal, log: Log): () => Promise<void> {
-  let adopting: Promise<void> | null = null
-  const adopt = async (): Promise<void> => {
-    const { entries, faults } = await journal.adopt()
-    if (entries > 0) log.warn('adopted the journal of a replica that has ended', { entries })
-    for (const fault of faults) log.error(fault.message, errorFields(fault.cause))
-  }
-  return () =>
-    (adopting ??= adopt()
-      .catch((error: unknown) => log.error('adopting journals failed', errorFields(error)))
-      .finally(() => (adopting = null)))
+/** Adopts abandoned journals. */
+async function adopt(journal: Journal, log: Log): Promise<void> {
+  const { entries, faults } = await journal.adopt()
+  if (entries > 0) log.warn('adopted the journal of a replica that has ended', { entries })
+  for (const fault of faults) log.error(fault.message, errorFields(fault.cause))
 }

@@ -7,7 +7,6 @@
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { EventMap, MapTotals } from '#shared/contracts/map.ts'
 import { Refusal, unavailable } from '#shared/http/errors.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { PublicMap } from '../public-map.ts'
@@ -16,6 +15,7 @@ import { writeMapFiles } from './map-files.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
 import { alongAxis, alongRoute, middleOf, type Places } from '#shared/map/front-and-tail.ts'
+import { type Repeated, repeated } from '#shared/runtime/repeat.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { inTurns } from '#shared/runtime/in-turns.ts'
 import { crowdOnMap } from './crowd-on-map.ts'
@@ -150,8 +150,7 @@ export class FollowersMap {
   #answers: Answers | null = null
   /** Versions of the last minutes, oldest first. A stale one is missing: each replica has its own. */
   readonly #kept = new Map<number, EventMap>()
-  #timer: Timer | undefined
-  #refreshing: Promise<void> | null = null
+  readonly #refreshing: Repeated
   #writing: Promise<void> | null = null
   /** Whether the last files could not be written. */
   #isUnwritable = false
@@ -159,17 +158,18 @@ export class FollowersMap {
   constructor(
     private readonly context: Context,
     private readonly publicMap: PublicMap,
-  ) {}
+  ) {
+    // More often than a snapshot is made, so that one follows soon after its time.
+    this.#refreshing = repeated(context.log, 'making the map failed', EDITION_MS / 5, () => this.#refresh())
+  }
 
   async start(): Promise<void> {
+    this.#refreshing.start()
     await this.refresh()
-    // More often than a snapshot is made, so that one follows soon after its time.
-    this.#timer = setInterval(() => void this.refresh(), EDITION_MS / 5)
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#refreshing
+    await this.#refreshing.stop()
     await this.#writing
   }
 
@@ -182,10 +182,7 @@ export class FollowersMap {
 
   /** Takes over the snapshot of now. Concurrent calls share one refresh. */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#refresh().finally(() => {
-      this.#refreshing = null
-    })
-    return this.#refreshing
+    return this.#refreshing.run()
   }
 
   async #refresh(): Promise<void> {
@@ -195,9 +192,8 @@ export class FollowersMap {
       this.#last ??= parsed(await this.context.kv.cached(KEY))
       this.#publish(await this.#shared(version))
     } catch (error) {
-      const known = error instanceof Refusal || isKvUnavailable(error) || isDatabaseUnavailable(error)
-      if (!known) this.context.log.error('making the map failed', errorFields(error))
       if (this.#last !== null) this.#publish(staleSnapshot(this.#last, version))
+      if (!(error instanceof Refusal)) throw error
     }
   }
 

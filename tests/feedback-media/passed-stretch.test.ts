@@ -2,7 +2,8 @@
 import { expect, test } from 'bun:test'
 import { countPastPoints, readCardRoute } from '#services/feedback-media/cards/passed-stretch.ts'
 import type { Config } from '#shared/config/config.ts'
-import { createRoute, type Station } from '#shared/map/walking-route.ts'
+import { createRoute, type Place, type Station } from '#shared/map/walking-route.ts'
+import { distanceMm } from '#shared/rules/geo.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from '../scheduler/flush-harness.ts'
 import { point } from '../scheduler/walks.ts'
 
@@ -53,6 +54,13 @@ describeFlushHarness('the public part of a way', (harness) => {
     const line = before!.passed[0]!
     expect([line[0]!.lat, line.at(-1)!.lat]).toEqual([stations[1]!.lat, stations[2]!.lat])
     for (const { lat, lng } of line) expect(route.project({ lat, lng }).offM).toBeLessThan(1)
+    // Who takes the ends of the drawing for home and the last place is wrong by far; of the way itself they would be right.
+    const places = await harness.db.sql<Place[]>`
+      SELECT lat, lng FROM gps_points WHERE user_id = 'anna' ORDER BY recorded_at`
+    const offM = (ends: readonly Place[]) =>
+      [distanceMm(ends[0]!, HOME), distanceMm(ends.at(-1)!, route.at(12_000))].map((mm) => mm / 1_000)
+    expect(Math.min(...offM(line))).toBeGreaterThan(500)
+    expect(Math.max(...offM(places))).toBeLessThan(50)
     // Nothing of today changes the picture, nor when it is drawn anew.
     await store('anna', walkOf(12_000, 16_000, NOON - 2 * 60 * MINUTE_MS))
     expect(await readCardRoute(given(harness), 'anna')).toEqual(before)

@@ -179,12 +179,6 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'the code below gives the same for nobody erased; only time is lost',
   },
   {
-    file: 'services/line-bot/webhook/webhook-spool.ts',
-    original: '!isDatabaseUnavailable(error)',
-    replacement: 'true',
-    why: 'it only affects a log line',
-  },
-  {
     file: 'services/admin/erasure/anonymous-totals.ts',
     original: 'sums.points > 0',
     replacement: '((sums.points) >= (0))',

@@ -22,9 +22,7 @@ import { type Server, startPostgres, startRedis } from './helpers/servers.ts'
 /** Bound of a test that sets none of its own. */
 const TEST_MS = 60_000
 /** Test files that run at the same time. Most of them wait most of the time. */
-const PARALLEL_FILES = 3
-/** Of the whole run, whose long tests measure time and break parts. */
-const PARALLEL_FILES_OF_ALL = 2
+const PARALLEL_FILES = 2
 /** The most failed files that run once more. When more fail, the cause is no busy machine. */
 const RETRIED_FILES = 3
 /** The shared servers are never killed: tests of what survives a kill start their own. */
@@ -143,12 +141,7 @@ async function clean(servers: readonly Server[], directory: string): Promise<voi
 
 /** Runs the tests, prints the failures and the last line. @returns the exit code */
 async function runTests(args: string[], env: Record<string, string>, directory: string): Promise<number> {
-  const first = await attempt(
-    values.all ? PARALLEL_FILES_OF_ALL : PARALLEL_FILES,
-    args,
-    env,
-    join(directory, 'report.xml'),
-  )
+  const first = await attempt(PARALLEL_FILES, args, env, join(directory, 'report.xml'))
   if (interruptedBy !== undefined) return first.code
   if (first.ran === undefined) return failure('bun test ended before all tests had run', first.code)
   const files = first.code === 0 || args.length > 0 ? [] : failedFiles(first.ran)

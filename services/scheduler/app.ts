@@ -6,8 +6,8 @@ import type { Subject } from '#shared/contracts/events.ts'
 import { recordFinalFlush } from '#shared/lifecycle/end-progress.ts'
 import { createRouter } from '#shared/http/router.ts'
 import { readLastFlush } from '#shared/buffer/last-flush.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { repeated } from '#shared/runtime/repeat.ts'
 import { createNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushResult } from './flush/flush.ts'
 import type { FlushContext } from './flush/flush-context.ts'
@@ -40,7 +40,7 @@ export function createScheduler(context: ServiceContext): Service {
   const watch = createAlertWatch(context)
   const notifications = createNotifications(context)
   const maintenance = createMaintenance(context)
-  const timers: Timer[] = []
+  let timer: Timer | undefined
   metrics.gauge('event_buffer_pilgrims', 'Pilgrims with pending points', () => kv.bufferSize())
 
   const run = (waitMs: number): Promise<FlushResult> => {
@@ -55,13 +55,9 @@ export function createScheduler(context: ServiceContext): Service {
   }
 
   /** Flushes when the kv fills, unless a flush is under way. */
-  const look = async (): Promise<void> => {
-    try {
-      if (running.size === 0 && (await kv.memoryUse()) >= FLUSH_AT_USE && running.size === 0) tick()
-    } catch (error) {
-      if (!isKvUnavailable(error)) log.error('reading memory use of the kv failed', errorFields(error))
-    }
-  }
+  const looking = repeated(log, 'reading memory use of the kv failed', LOOK_MS, async () => {
+    if (running.size === 0 && (await kv.memoryUse()) >= FLUSH_AT_USE && running.size === 0) tick()
+  })
 
   return {
     name: 'scheduler',
@@ -71,17 +67,18 @@ export function createScheduler(context: ServiceContext): Service {
       maintenance.start()
       notifications.start()
       await outbox.on('scheduler.flush', ({ subject }) => flushOnDemand(context, subject, run))
-      timers.push(
-        setInterval(tick, config.flushMs),
-        setInterval(() => void look(), LOOK_MS),
-      )
+      timer = setInterval(tick, config.flushMs)
+      looking.start(false)
       const lastMs = await readLastFlush(db, kv).catch(() => null)
       if (lastMs === null || now() - lastMs >= config.flushMs) tick()
     },
     async stop() {
-      for (const timer of timers) clearInterval(timer)
+      clearInterval(timer)
       stopping.abort()
-      await Promise.allSettled([...running, watch.stop(), maintenance.stop(), notifications.stop()])
+      await Promise.allSettled([
+        ...running,
+        ...[looking, watch, maintenance, notifications].map((job) => job.stop()),
+      ])
     },
   }
 }

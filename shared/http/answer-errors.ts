@@ -5,7 +5,7 @@ import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ErrorBody } from '#shared/contracts/errors.ts'
 import { invalid, Refusal, unavailable } from '#shared/http/errors.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
-import { isStoreUnavailable } from '#shared/runtime/store-unavailable.ts'
+import { isStoreUnavailable } from '#shared/runtime/repeat.ts'
 import { isBodyArriving } from './body.ts'
 import { allowedMethods, routeOf } from './routes.ts'
 

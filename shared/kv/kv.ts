@@ -258,7 +258,10 @@ export interface Kv {
   storeErasures(erased: readonly Erased[]): Promise<void>
   /** The erasures that a partition has stored. */
   erased(partition: number): Promise<Erased[]>
-  /** Whom a partition has stored as erased after a mark, oldest first; some of them. None: there are no more. @param mark 0, or that of the answer before */
+  /**
+   * Hashes of whom a partition has stored as erased after a mark, oldest first; none: there are no more.
+   * @param mark 0, or that of the answer before
+   */
   erasedAfter(
     partition: number,
     mark: number,

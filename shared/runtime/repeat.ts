@@ -1,6 +1,8 @@
 /** Work that a process repeats, one run at a time. */
+import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { isKvUnavailable } from '#shared/kv/kv.ts'
+import { ObjectsUnavailable } from '#shared/objects/objects.ts'
 import { errorFields, type Log } from './log.ts'
-import { isStoreUnavailable } from './store-unavailable.ts'
 
 export interface Repeated {
   /** Runs the work, or waits for the run under way. Never rejects. */
@@ -10,6 +12,10 @@ export interface Repeated {
   /** Resolves when the run under way has ended. */
   stop(): Promise<void>
 }
+
+/** Whether a store does not answer. The next try may find it, and the alerts tell the outage. */
+export const isStoreUnavailable = (error: unknown): boolean =>
+  isKvUnavailable(error) || isDatabaseUnavailable(error) || error instanceof ObjectsUnavailable
 
 /** @param failure what is logged with an error, unless a store is unavailable */
 export function repeated(log: Log, failure: string, everyMs: number, work: () => Promise<unknown>): Repeated {

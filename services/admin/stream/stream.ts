@@ -4,7 +4,7 @@
  */
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { isStoreUnavailable } from '#shared/runtime/store-unavailable.ts'
+import { isStoreUnavailable } from '#shared/runtime/repeat.ts'
 import { unavailable } from '#shared/http/errors.ts'
 import { type Moved } from '#shared/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'

@@ -4,6 +4,8 @@
 -- Returns the number of deleted pending points
 local tag, user = KEYS[1], ARGV[1]
 local generation, through
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
 for i = 2, #ARGV, 3 do
   local hash = ARGV[i]
   generation, through = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
@@ -14,7 +16,8 @@ for i = 2, #ARGV, 3 do
   if known <= generation then
     redis.call('HSET', tag .. ':erased', hash, string.format('%.0f|%.0f', generation, through))
     local last = redis.call('ZREVRANGE', tag .. ':erased-order', 0, 0, 'WITHSCORES')[2]
-    redis.call('ZADD', tag .. ':erased-order', tonumber(last or 0) + 1, hash)
+    -- The time, so that a store that has lost its data does not count past a reader's mark unseen.
+    redis.call('ZADD', tag .. ':erased-order', string.format('%.0f', math.max(tonumber(last or 0) + 1, now)), hash)
   else
     -- A later erasure is known: it decides.
     generation, through = known, till

@@ -39,7 +39,7 @@ export function liveMapVerbs(
     async erasedAfter(partition, mark) {
       const key = `${tags[partition]}:erased-order`
       const [, last = '0'] = await asked<string[]>(client.zrange(key, '-1', '-1', 'WITHSCORES'))
-      // A store that has lost its data counts from one again.
+      // The store has lost its data, and its clock was set back.
       const from = Number(last) < mark ? 0 : mark
       if (Number(last) === from) return { userHashes: [], mark: from }
       const page = await asked<string[]>(

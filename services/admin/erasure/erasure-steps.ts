@@ -44,13 +44,9 @@ export async function finishErasure(
       state = after
       noted(state)
     } catch (error) {
-      context.log[isStoreUnavailable(error) ? 'warn' : 'error'](
-        'a part of an erasure failed and will be repeated',
-        {
-          part,
-          ...errorFields(error),
-        },
-      )
+      const level = isStoreUnavailable(error) ? 'warn' : 'error'
+      const fields = { part, ...errorFields(error) }
+      context.log[level]('a part of an erasure failed and will be repeated', fields)
       if (part === 'rows') return
     }
   }

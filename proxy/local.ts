@@ -25,6 +25,7 @@ import { createTracking } from '#services/tracking/app.ts'
 import { openCertificate } from './local/certificate.ts'
 import { listen } from './local/listen.ts'
 import { mayBePage, pageServer } from './local/serve-pages.ts'
+import { isForPeople, NOT_FOUND } from './pages/pages.ts'
 import { reserveDirectoryAndPort } from './local/reserve-directory-and-port.ts'
 import { openTokens, TIERS } from './local/tokens.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
@@ -72,6 +73,10 @@ const dispatchTo =
     const path = plainPath ?? new URL(request.url).pathname
     const page = mayBePage(path) ? await servePage(request, path) : null
     if (page !== null) return withBrowserHeaders(page)
+    if (isForPeople(request, path)) {
+      const { body, headers } = (await servePage(request, NOT_FOUND))!
+      return withBrowserHeaders(new Response(body, { status: 404, headers }))
+    }
     const service = services.get(serviceOf(path, request.method))!
     return withBrowserHeaders(await service.fetch(request))
   }

@@ -22,6 +22,7 @@ const TYPES: ReadonlyMap<string, string> = new Map(
     txt: 'text/plain; charset=utf-8',
     svg: 'image/svg+xml',
     png: 'image/png',
+    ico: 'image/x-icon',
     webmanifest: 'application/manifest+json',
   }),
 )
@@ -29,7 +30,7 @@ const TYPES: ReadonlyMap<string, string> = new Map(
 /** Paths below these are files of pages. All others go to the services, without a build. */
 const PREFIXES = ['/assets/', ...PAGES.map(({ path }) => path).filter((path) => path !== '/')]
 const AT_ROOT = PAGES.some(({ path }) => path === '/')
-  ? ['/', '/index.html', '/sw.js', '/manifest.webmanifest', '/robots.txt']
+  ? ['/', '/index.html', '/sw.js', '/manifest.webmanifest', '/robots.txt', '/favicon.ico']
   : []
 
 /** Whether a path may be a page's. Where it is not, a request costs nothing more. */

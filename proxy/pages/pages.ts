@@ -63,6 +63,12 @@ export const PAGES: readonly PageEntry[] = [
     },
   },
   {
+    folder: 'not-found',
+    path: '/404/',
+    title: '404 · %s',
+    description: 'There is no page at this address',
+  },
+  {
     folder: 'showcase',
     path: '/design/',
     title: 'Design of the pages',
@@ -70,6 +76,17 @@ export const PAGES: readonly PageEntry[] = [
     development: true,
   },
 ]
+
+/** The page that a person sees at an address that is none. */
+export const NOT_FOUND = '/404/'
+/** Addresses that are no page's: their answers are for programs, or a service makes the page. */
+const OTHERS = /^\/(?:api\/|health$|s\/|livez|readyz|metrics|assets\/)/
+
+/** Whether somebody has typed this address, or followed a link to it. proxy/pages.caddy has the same rule. */
+export const isForPeople = ({ method, headers }: Request, path: string): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  (headers.get('accept') ?? '').includes('text/html') &&
+  !OTHERS.test(path)
 
 /** Content security policy of every page. Scripts, styles and data come from the service itself. */
 const POLICY: Readonly<Record<string, string>> = {

@@ -430,7 +430,7 @@ export interface EventMap {
   tail: MapPlace | null
   /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle */
   speed_kmh: number | null
-  /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
+  /** Estimated times at the stations that the middle has not reached */
   estimates: StationEstimate[]
   /** null: not known, or fewer pilgrims than the crowd */
   totals: MapTotals | null
@@ -471,7 +471,7 @@ export interface EventMapDelta {
   tail?: MapPlace | null
   /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle */
   speed_kmh?: number | null
-  /** Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead */
+  /** Estimated times at the stations that the middle has not reached */
   estimates?: StationEstimate[]
   /** null: not known, or fewer pilgrims than the crowd */
   totals?: MapTotals | null
@@ -1341,6 +1341,8 @@ export interface StationEstimate {
   /** null: the front has passed it */
   front_at: Time | null
   middle_at: Time
+  /** speed: the middle keeps the speed of the last hour, at most 12 hours ahead; mean: it goes on as fast as on the whole walk until now, rests included, at most 3 days ahead; plan: the time in the file of the route */
+  by: 'speed' | 'mean' | 'plan'
 }
 
 export interface StreamAlert {

@@ -1,7 +1,8 @@
 /**
  * The event's route, from a GeoJSON file with one line, or several that are walked in order. Points of a
  * FeatureCollection are its stations: `properties.name`, names in other languages as `name_en`, `name_ja`,
- * `name_zh_hant`, `name_zh_hans`, and optionally `km`, the distance along the route, for a way that passes twice.
+ * `name_zh_hant`, `name_zh_hans`, and optionally `km`, the distance along the route, for a way that passes twice, and
+ * `planned_at`, when the walk is to come here.
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -19,7 +20,11 @@ const StationFeature = z.object({
   type: z.literal('Feature'),
   geometry: z.object({ type: z.literal('Point'), coordinates: Position }),
   properties: z
-    .object({ name: z.string().trim().min(1).max(MAX_NAME), km: z.number().min(0).optional() })
+    .object({
+      name: z.string().trim().min(1).max(MAX_NAME),
+      km: z.number().min(0).optional(),
+      planned_at: z.iso.datetime({ offset: true }).optional(),
+    })
     .catchall(z.unknown()),
 })
 const Collection = z.object({
@@ -84,5 +89,13 @@ function stationOf({ geometry, properties }: z.infer<typeof StationFeature>, rou
     return typeof name === 'string' && name.trim() !== '' ? [[language, name.trim().slice(0, MAX_NAME)]] : []
   })
   const alongM = properties.km === undefined ? route.project({ lat, lng }).alongM : properties.km * 1_000
-  return { lat, lng, name: properties.name, names: Object.fromEntries(names) as Station['names'], alongM }
+  const { name: own, planned_at: plannedAt } = properties
+  return {
+    lat,
+    lng,
+    name: own,
+    names: Object.fromEntries(names) as Station['names'],
+    alongM,
+    ...(plannedAt === undefined ? {} : { plannedMs: Date.parse(plannedAt) }),
+  }
 }

@@ -40,6 +40,11 @@ export const StationEstimate = z.object({
   station: z.int().describe('Index in the route’s stations'),
   front_at: Time.nullable().describe('null: the front has passed it'),
   middle_at: Time,
+  by: z
+    .enum(['speed', 'mean', 'plan'])
+    .describe(
+      'speed: the middle keeps the speed of the last hour, at most 12 hours ahead; mean: it goes on as fast as on the whole walk until now, rests included, at most 3 days ahead; plan: the time in the file of the route',
+    ),
 })
 export type StationEstimate = z.infer<typeof StationEstimate>
 
@@ -96,7 +101,7 @@ const State = z.object({
     ),
   estimates: z
     .array(StationEstimate)
-    .describe('Estimated times at the next stations, if the middle keeps its speed; at most 12 hours ahead'),
+    .describe('Estimated times at the stations that the middle has not reached'),
   totals: MapTotals.nullable().describe('null: not known, or fewer pilgrims than the crowd'),
 })
 

@@ -13,6 +13,8 @@ export interface Station extends Place {
   readonly names: Readonly<Record<string, string>>
   /** Distance along the route from its beginning, metres. */
   readonly alongM: number
+  /** When the walk is to come here by its plan, epoch milliseconds. */
+  readonly plannedMs?: number
 }
 
 export interface Route {

@@ -156,7 +156,7 @@ export function detailedTests(stack: TestStack, open: OpenMap): void {
   test('it is loaded on request only, lies below the crowd, follows the theme, and goes again (long)', async () => {
     await using opened = await open({ colorScheme: 'light' })
     const { page } = opened
-    await page.locator('.marker-middle svg').waitFor()
+    await page.locator('.marker-front svg').waitFor()
     expect(await pathsOfTiles(opened)).toEqual([])
     await button(page).click()
     await page.getByText('© OpenStreetMap').waitFor()
@@ -178,7 +178,7 @@ export function detailedTests(stack: TestStack, open: OpenMap): void {
     async () => {
       await using opened = await open({ expected: /404|Failed to load/ })
       const { page } = opened
-      await page.locator('.marker-middle svg').waitFor()
+      await page.locator('.marker-front svg').waitFor()
       await page.route('**/*.pmtiles', (route) => route.fulfill({ status: 404 }))
       await button(page).click()
       await page.getByText('目前無法載入詳細地圖').waitFor()

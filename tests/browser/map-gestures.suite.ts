@@ -39,7 +39,7 @@ export function gestureTests(stack: TestStack, open: OpenMap): void {
   test('two fingers stretch the map around their middle, and move it', async () => {
     await using opened = await open({ viewport: PHONE, hasTouch: true })
     const { page } = opened
-    await page.locator('.marker-middle svg').waitFor()
+    await page.locator('.marker-front svg').waitFor()
     const touch = await fingers(page)
     const start = await settledPlace(page)
     const middle = { x: start.x - 30, y: start.y - 60 }
@@ -63,7 +63,7 @@ export function gestureTests(stack: TestStack, open: OpenMap): void {
   test('the wheel zooms around the pointer, a double tap around the finger, and plus around the centre', async () => {
     await using opened = await open({ viewport: PHONE, hasTouch: true })
     const { page } = opened
-    await page.locator('.marker-middle svg').waitFor()
+    await page.locator('.marker-front svg').waitFor()
     const start = await settledPlace(page)
     const pointer = { x: start.x + 50, y: start.y - 70 }
     await page.mouse.move(pointer.x, pointer.y)
@@ -90,7 +90,7 @@ export function gestureTests(stack: TestStack, open: OpenMap): void {
   test('a tap on a station chooses it, a tap beside it does not', async () => {
     await using opened = await open({ viewport: PHONE, hasTouch: true })
     const { page } = opened
-    await page.locator('.marker-middle svg').waitFor()
+    await page.locator('.marker-front svg').waitFor()
     const at = await settledPlace(page)
     const map = await dataOf(await stack.fetch('/api/event/map'), mapEndpoint)
     const { stations } = await dataOf(await stack.fetch('/api/event/route'), routeEndpoint)

@@ -93,7 +93,7 @@ export async function settledPlace(page: Page): Promise<{ x: number; y: number }
     const place = await page.evaluate(async () => {
       const frames = Array.from({ length: 4 })
       for (const _ of frames) await new Promise((resolve) => requestAnimationFrame(resolve))
-      const { x, y } = document.querySelector('.marker-middle')!.getBoundingClientRect()
+      const { x, y } = document.querySelector('.marker-front')!.getBoundingClientRect()
       return { x, y }
     })
     const text = JSON.stringify(place)

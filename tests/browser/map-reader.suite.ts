@@ -13,7 +13,7 @@ const STATION = 10
 interface Answer {
   data: {
     front: { route_km: number } | null
-    estimates: { station: number; front_at: string | null; middle_at: string }[]
+    estimates: { station: number; front_at: string | null; middle_at: string; by: 'speed' }[]
   }
 }
 
@@ -62,15 +62,15 @@ export function readerTests(open: OpenMap): void {
     const { page } = opened
     await page.locator('#my-station').selectOption(String(STATION))
     await page.getByRole('button', { name: '快到時通知我' }).click()
-    await page.getByText('隊伍接近時，這個頁面會通知您').waitFor()
+    await page.getByText('請保持頁面開啟').waitFor()
     const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
     answers!((data) => {
-      data.estimates = [{ station: STATION, front_at: inMinutes(90), middle_at: inMinutes(120) }]
+      data.estimates = [{ station: STATION, front_at: inMinutes(90), middle_at: inMinutes(120), by: 'speed' }]
     })
-    await heard(page, '隊伍前段預計')
+    await heard(page, '約 ')
     expect(await shownNotifications(page)).toEqual([])
     answers!((data) => {
-      data.estimates = [{ station: STATION, front_at: inMinutes(15), middle_at: inMinutes(30) }]
+      data.estimates = [{ station: STATION, front_at: inMinutes(15), middle_at: inMinutes(30), by: 'speed' }]
     })
     await heard(page, '隊伍約 15 分鐘後到達彰化')
     await notified(page, '隊伍約 15 分鐘後到達彰化')
@@ -99,7 +99,7 @@ export function readerTests(open: OpenMap): void {
     const { page } = opened
     await page.locator('#my-station').selectOption(String(STATION))
     await page.getByRole('button', { name: '快到時通知我' }).click()
-    await page.getByText('隊伍接近時，這個頁面會通知您').waitFor()
+    await page.getByText('請保持頁面開啟').waitFor()
     await page.evaluate(() => {
       Object.defineProperty(document, 'hidden', { get: () => true })
       document.dispatchEvent(new Event('visibilitychange'))
@@ -132,7 +132,7 @@ export function readerTests(open: OpenMap): void {
     await page.getByText('瀏覽器不允許通知').waitFor()
     answers!((data) => {
       const soon = new Date(Date.now() + 10 * 60_000).toISOString()
-      data.estimates = [{ station: STATION, front_at: soon, middle_at: soon }]
+      data.estimates = [{ station: STATION, front_at: soon, middle_at: soon, by: 'speed' }]
     })
     await heard(page, '隊伍約 10 分鐘後到達彰化')
     await page.unrouteAll({ behavior: 'ignoreErrors' })
@@ -141,7 +141,7 @@ export function readerTests(open: OpenMap): void {
   test('where the reader is: shown on the map, told as a distance, and gone with a second press', async () => {
     await using opened = await open({ permissions: ['geolocation'], geolocation: READER })
     const { page } = opened
-    await page.locator('.marker-middle svg').waitFor()
+    await page.locator('.marker-front svg').waitFor()
     const button = page.getByRole('button', { name: '我的位置' })
     await button.click()
     await page.locator('.marker-me svg').waitFor()
@@ -158,7 +158,7 @@ export function readerTests(open: OpenMap): void {
     const { page } = opened
     const button = page.getByRole('button', { name: '我的位置' })
     await button.click()
-    await page.getByText('瀏覽器不允許這個頁面使用定位').waitFor()
+    await page.getByText('瀏覽器不允許定位').waitFor()
     await page.context().grantPermissions(['geolocation'])
     const session = await page.context().newCDPSession(page)
     // Without coordinates Chromium answers that no position is available.

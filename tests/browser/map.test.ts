@@ -55,7 +55,7 @@ describeBothStacks(
       await page.getByText('地圖上還沒有人。').waitFor()
       await walkers(stack, 4, DAJIA)
       await page.locator('.summary').getByText('大甲附近').first().waitFor({ timeout: 45_000 })
-      await page.locator('.marker-middle svg').waitFor()
+      await page.locator('.marker-front svg').waitFor()
       expect(await onMap(page).textContent()).toContain('4')
       expect(await paintedCells(page)).toBeGreaterThan(0)
       await flushed(stack)
@@ -87,18 +87,18 @@ describeBothStacks(
       await page.getByText('大甲附近').first().waitFor()
       await shiftClock(page, 10 * 60_000)
       await page.getByText('目前沒有網路').waitFor()
-      await page.getByText(/這是 .* 的狀況（1\d 分鐘前）/).waitFor()
+      await page.getByText(/ 的狀況（1\d 分鐘前）/).waitFor()
       expect(await page.locator('.map').getAttribute('data-freshness')).toBe('old')
       await photograph(page, `map-old-${stack.kind}`)
       await shiftClock(page, 40 * 60_000)
-      await page.getByText('地圖上不再顯示人潮與隊伍').waitFor()
-      expect(await page.locator('.marker-middle svg').isVisible()).toBe(false)
+      await page.getByText('不再顯示人潮').waitFor()
+      expect(await page.locator('.marker-front svg').isVisible()).toBe(false)
       expect(await paintedCells(page)).toBe(0)
       await photograph(page, `map-gone-${stack.kind}`)
       await shiftClock(page, 0)
       await page.context().setOffline(false)
       await page.locator('.map[data-freshness="fresh"]').waitFor({ timeout: 45_000 })
-      await page.locator('.marker-middle svg').waitFor()
+      await page.locator('.marker-front svg').waitFor()
     })
 
     test('my station is chosen by the keyboard, remembered, and shown in the first lines', async () => {
@@ -111,7 +111,7 @@ describeBothStacks(
       // The eleventh station.
       for (let i = 0; i < 11; i++) await page.keyboard.press('ArrowDown')
       await page.locator('.expected').getByText('彰化').waitFor()
-      expect(await page.locator('.expected').textContent()).toMatch(/隊伍前段還有 \d/)
+      expect(await page.locator('.expected').textContent()).toMatch(/我的站彰化\d+ 公里/)
       await page.reload()
       await page.locator('.expected').getByText('彰化').waitFor()
       await photograph(page, `map-station-${stack.kind}`)
@@ -120,7 +120,7 @@ describeBothStacks(
     test('the map is moved by keys, by dragging and by the wheel, and finds the procession again', async () => {
       await using opened = await open()
       const { page } = opened
-      await page.locator('.marker-middle svg').waitFor()
+      await page.locator('.marker-front svg').waitFor()
       const frame = page.getByRole('application', { name: '隊伍地圖' })
       const start = await settledPlace(page)
       await frame.focus()
@@ -153,7 +153,7 @@ describeBothStacks(
       const { page, fetched } = opened
       const startMs = Math.round(await interactiveMs(page))
       console.log(`map, ${stack.kind}: interactive after ${startMs} ms, processor 4 × slower`)
-      await page.locator('.marker-middle svg').waitFor()
+      await page.locator('.marker-front svg').waitFor()
       // The towns come some time after the page has loaded.
       const atFirst = (await fetched()).filter(({ path }) => !path.includes('/towns-'))
       const first = await gzippedBytes(
@@ -181,7 +181,7 @@ describeBothStacks(
           for (const [i, language] of Language.options.entries()) {
             await using opened = await open({ path: `/?lang=${language}`, viewport })
             const { page } = opened
-            await page.locator('.marker-middle svg').waitFor()
+            await page.locator('.marker-front svg').waitFor()
             if (viewport === PHONE) await page.locator('.sheet-grip').click()
             for (const [nth, theme] of ['light', 'dark', 'sun'].entries()) {
               // Each language in one theme, and the first one in all.

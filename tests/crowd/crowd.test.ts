@@ -127,7 +127,7 @@ describe('the command line', () => {
   const parse = (line: string) => parseOptions(line === '' ? [] : line.split(' '))
 
   test('has defaults, and takes what it names', () => {
-    expect(parse('')).toMatchObject({ pilgrims: 500, speed: 60, seed: 1, from: null, url: null })
+    expect(parse('')).toMatchObject({ pilgrims: 500, speed: null, seed: 1, from: null, url: null })
     expect(parse('--whole --points 9')).toMatchObject({ from: 'whole', maxPoints: 9 })
     expect(parse('--url https://walk.example/ --token t')).toMatchObject({ url: 'https://walk.example' })
     expect(parse('--help')).toBeNull()

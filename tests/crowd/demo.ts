@@ -10,7 +10,7 @@ import { runCrowd } from './run-crowd.ts'
 import { type Figures, statusLine, summaryLines } from './status-line.ts'
 import { openTarget, type Target } from './open-target.ts'
 import { createTally } from './tally.ts'
-import { chooseTimetable } from './timetable.ts'
+import { chooseTimetable, type Timetable } from './timetable.ts'
 import { readWay } from './way.ts'
 import { createClient } from '#shared/client/index.ts'
 import { ReplayFault } from '../replay/replay-error.ts'
@@ -40,9 +40,10 @@ export async function demo(
       output.out.write(`${USAGE}\n`)
       return 0
     }
-    const target = await openTarget(options, env, line, stopping.signal)
+    const timetable = chooseTimetable(options.from, options.speed, Date.now())
+    const target = await openTarget(options, env, timetable.departureMs, line, stopping.signal)
     try {
-      return await walk(options, target, line, output.out, stopping)
+      return await walk(options, timetable, target, line, output.out, stopping)
     } finally {
       await target.own?.stop()
       await target.line?.stop()
@@ -57,14 +58,14 @@ export async function demo(
 
 async function walk(
   options: Options,
+  timetable: Timetable,
   target: Target,
   line: LiveLine,
   out: Output,
   stopping: AbortController,
 ): Promise<0 | 1> {
   const { signal } = stopping
-  const { pilgrims, seed, speed, from, maxPoints, pointsOnly } = options
-  const timetable = chooseTimetable(from, speed, Date.now())
+  const { pilgrims, seed, maxPoints, pointsOnly } = options
   const crowd = createCrowd({ pilgrims, seed, way: readWay(), sparseUntilS: timetable.fromS })
   if (target.line !== null) tellLine(target.line, crowd.people)
   const tally = createTally()

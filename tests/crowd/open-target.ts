@@ -22,16 +22,18 @@ export interface Target {
 
 /**
  * Opens it.
+ * @param departureMs when the own service's event begins
  * @throws ReplayFault if nothing answers, the service refuses the token or invented people, or does not start
  */
 export async function openTarget(
   options: Options,
   env: Environment,
+  departureMs: number,
   line: LiveLine,
   signal: AbortSignal,
 ): Promise<Target> {
   return options.url === null
-    ? openOwnService(env, line, signal)
+    ? openOwnService(env, departureMs, line, signal)
     : openRunningService({ ...options, url: options.url }, env)
 }
 
@@ -64,11 +66,17 @@ async function openRunningService(options: Options & { url: string }, env: Envir
   return target
 }
 
-async function openOwnService(env: Environment, line: LiveLine, signal: AbortSignal): Promise<Target> {
+async function openOwnService(
+  env: Environment,
+  departureMs: number,
+  line: LiveLine,
+  signal: AbortSignal,
+): Promise<Target> {
   line.note('Starting a service with new data …')
   const address = env.EVENT_PUBLIC_URL || `https://localhost:${env.EVENT_PORT || '8443'}`
   const platform = startLinePlatform(`${address}/api/event/webhook`)
   const settings = {
+    EVENT_STARTS_AT: new Date(departureMs).toISOString(),
     LINE_CHANNEL_SECRET: platform.secret,
     LINE_CHANNEL_ACCESS_TOKEN: platform.token,
     LINE_API_BASE_URL: platform.url,

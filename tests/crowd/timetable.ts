@@ -17,6 +17,10 @@ const DAY_MS = DAY_S * 1_000
 const BEGINNINGS_S = [6 * DAY_S + 5 * HOUR_S, 6 * DAY_S + 12 * HOUR_S] as const
 const AGO_MS = { least: 5 * HOUR_S * 1_000, most: 23 * HOUR_S * 1_000 }
 
+/** Without a speed, the crowd is in the present after this time; it is never slower than the least speed. */
+const CATCH_UP_S = 60
+const LEAST_SPEED = 60
+
 /** The latest time before `nowMs` with the hour of the day of a simulated time. */
 function latest(ofS: number, nowMs: number): number {
   const hourMs = (ofS * 1_000) % DAY_MS
@@ -26,22 +30,33 @@ function latest(ofS: number, nowMs: number): number {
 /**
  * Chooses the timetable. Simulated time is always behind the service's clock, because nobody can be where they will
  * be tomorrow; when it has caught up, the crowd walks on in real time.
+ * @param speed n-times real time; `null`: so fast that the crowd is soon in the present
  * @param from hours since the departure; `null`: the seventh day, so that all levels are there; `'whole'`: the whole walk
  * lies in the past
  */
-export function chooseTimetable(from: number | 'whole' | null, speed: number, nowMs: number): Timetable {
+export function chooseTimetable(
+  from: number | 'whole' | null,
+  speed: number | null,
+  nowMs: number,
+): Timetable {
+  const { departureMs, fromS } = beginningOf(from, nowMs)
+  const behindS = (nowMs - departureMs) / 1_000 - fromS
+  return { departureMs, fromS, speed: speed ?? Math.max(LEAST_SPEED, behindS / CATCH_UP_S) }
+}
+
+function beginningOf(from: number | 'whole' | null, nowMs: number): Omit<Timetable, 'speed'> {
   if (from === 'whole') {
     const departureMs = latest(0, nowMs - (WALK_S + 12 * HOUR_S) * 1_000)
-    return { departureMs, fromS: 0, speed }
+    return { departureMs, fromS: 0 }
   }
   if (from !== null) {
     const fromS = from * HOUR_S
-    return { departureMs: latest(fromS, nowMs - 2 * HOUR_S * 1_000) - fromS * 1_000, fromS, speed }
+    return { departureMs: latest(fromS, nowMs - 2 * HOUR_S * 1_000) - fromS * 1_000, fromS }
   }
   const [fromS, beganMs] = BEGINNINGS_S.map((ofS) => [ofS, latest(ofS, nowMs)] as const)
     .filter(([, at]) => nowMs - at >= AGO_MS.least && nowMs - at <= AGO_MS.most)
     .sort(([, a], [, b]) => a - b)[0]!
-  return { departureMs: beganMs - fromS * 1_000, fromS, speed }
+  return { departureMs: beganMs - fromS * 1_000, fromS }
 }
 
 /** When something is sent: epoch milliseconds; the demo began at `beganMs`. */

@@ -130,6 +130,25 @@ describeBothStacks(
       for (const missing of ['/design/none', '/assets/none.js', '/assets/', '/assets/../../etc/passwd'])
         expect((await stack.fetch(missing)).status).toBe(404)
     })
+
+    test('an address that is no page: a page for a person, the error for a program', async () => {
+      const notFound = Bun.hash(site.get('/404/index.html')!)
+      const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+      for (const path of ['/nothing-here', '/s', '/walk/none', '/admin/x/y', '/%E5%AA%BD']) {
+        const page = await stack.fetch(path, { headers: { ...bare, accept } })
+        expect([path, page.status]).toEqual([path, 404])
+        expect(page.headers.get('content-type')).toMatch(/^text\/html/)
+        expect(page.headers.get('content-security-policy')).toBe(policyOf('/404/'))
+        expect(Bun.hash(new Uint8Array(await page.arrayBuffer()))).toBe(notFound)
+        const program = await stack.fetch(path, { headers: { accept: '*/*' } })
+        expect(await program.json()).toMatchObject({ code: 'not-found', request_id: expect.any(String) })
+      }
+      for (const path of ['/api/event/nothing', '/assets/none.js', '/metrics'])
+        expect((await stack.fetch(path, { headers: { accept } })).status).toBe(404)
+      expect(await (await stack.fetch('/api/event/nothing', { headers: { accept } })).json()).toMatchObject({
+        code: 'not-found',
+      })
+    })
   },
   SETTINGS,
 )
@@ -137,6 +156,7 @@ describeBothStacks(
 const TYPES: Readonly<Record<string, RegExp>> = {
   '.html': /^text\/html/,
   '.txt': /^text\/plain/,
+  '.ico': /^image\/x-icon/,
   '.js': /^text\/javascript/,
   '.css': /^text\/css/,
   '.json': /^application\/json/,

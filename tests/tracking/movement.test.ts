@@ -1,6 +1,6 @@
 /** The speed of the middle of the walk, from where it was in the last hour. */
 import { expect, test } from 'bun:test'
-import { type Sample, speedOf, withSample } from '#services/tracking/map/followers/movement.ts'
+import { estimatesOf, type Sample, speedOf, withSample } from '#services/tracking/map/followers/movement.ts'
 
 const MINUTE = 60_000
 const START = Date.parse('2026-04-12T04:10:00Z')
@@ -56,4 +56,38 @@ test('without a route it is that of the way as the crow flies, and a rest is non
   expect(after(60, (minute) => 65 * minute)).toBe(3.9)
   // The middle of a crowd that rests wanders.
   expect(after(60, (minute) => (Math.floor(minute / 15) % 2) * 300)).toBe(0)
+})
+
+test('a time at a station is by the speed, else by the mean of the walk so far, else as planned', () => {
+  const HOUR = 60 * MINUTE
+  const stations = [5_000, 20_000, 60_000, 400_000].map((alongM, i) => ({
+    ...at(alongM),
+    name: `${i}`,
+    names: {},
+    ...(i < 2 ? {} : { plannedMs: START + (i - 1) * 24 * HOUR }),
+  }))
+  const walk = { front: at(12_000), middle: at(10_000) }
+  const told = (speedKmh: number | null, startsMs: number | null, nowMs = START) =>
+    estimatesOf(stations, { ...walk, speedKmh, startsMs }, nowMs).map((one) => ({
+      ...one,
+      front_at: one.front_at === null ? null : (Date.parse(one.front_at) - START) / HOUR,
+      middle_at: (Date.parse(one.middle_at) - START) / HOUR,
+    }))
+  // 5 km/h: the third station is ten hours away, the fourth farther than a speed tells.
+  expect(told(5, null)).toEqual([
+    { station: 1, front_at: 1.6, middle_at: 2, by: 'speed' },
+    { station: 2, front_at: 9.6, middle_at: 10, by: 'speed' },
+    { station: 3, front_at: 48, middle_at: 48, by: 'plan' },
+  ])
+  // A rest: 10 km in ten hours.
+  const resting = [
+    { station: 1, front_at: 8, middle_at: 10, by: 'mean' },
+    { station: 2, front_at: 48, middle_at: 50, by: 'mean' },
+    { station: 3, front_at: 48, middle_at: 48, by: 'plan' },
+  ]
+  expect(told(0.2, START - 10 * HOUR)).toEqual(resting as never)
+  expect(told(null, START - 10 * HOUR)).toEqual(resting as never)
+  // Nothing is known of a walk that has just begun, and a plan that has passed tells nothing.
+  expect(told(null, START - MINUTE).map(({ by }) => by)).toEqual(['plan', 'plan'])
+  expect(told(null, null, START + 25 * HOUR).map(({ station }) => station)).toEqual([3])
 })

@@ -5,7 +5,7 @@ import { PAGES, type PageEntry } from '../pages.ts'
 import type { PageData } from '../frame/page-data.ts'
 import { type Bundle, bundlePage, bundleWorker } from './bundle.ts'
 import { DATA_FILES } from './data-files.ts'
-import { pageHtml, iconPng, iconSvg } from './html.ts'
+import { pageHtml, iconIco, iconPng, iconSvg } from './html.ts'
 import { mapTilesOf } from './map-tiles.ts'
 
 /** Every file, by its path on the server. A page is `…/index.html`. */
@@ -58,6 +58,7 @@ export async function buildPages(settings: PageSettings): Promise<Site> {
   }
   const shown = PAGES.filter(({ development }) => !development || settings.env === 'development')
   site.set('/robots.txt', utf8(ROBOTS))
+  site.set('/favicon.ico', iconIco())
   for (const page of shown) await addPage(site, page, settings, shared)
   return site
 }

@@ -81,3 +81,22 @@ export const iconSvg = (): Uint8Array => new TextEncoder().encode(drawing(true))
 /** A square PNG. @param width in pixels */
 export const iconPng = (width: number): Uint8Array =>
   new Resvg(drawing(false), { fitTo: { mode: 'width', value: width } }).render().asPng()
+
+/** The icon as a file with one PNG of 32 pixels, which browsers ask for by themselves. */
+export function iconIco(): Uint8Array {
+  const png = iconPng(32)
+  const head = new DataView(new ArrayBuffer(22))
+  // One picture of type icon; its size, 32 bits a pixel, its bytes and where they begin.
+  for (const [at, value] of [
+    [2, 1],
+    [4, 1],
+    [10, 1],
+    [12, 32],
+  ] as const)
+    head.setUint16(at, value, true)
+  head.setUint8(6, 32)
+  head.setUint8(7, 32)
+  head.setUint32(14, png.length, true)
+  head.setUint32(18, 22, true)
+  return new Uint8Array([...new Uint8Array(head.buffer), ...png])
+}

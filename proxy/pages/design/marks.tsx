@@ -12,28 +12,24 @@ interface Drawing {
 export const MARKS: Readonly<Record<Mark, Drawing>> = {
   // A banner on its pole, as the first of a procession carries it.
   front: { fill: 'M4 1h2v22H4zM6 2c5-2 8 2 15 0l-3 5 3 5c-7 2-10-2-15 0z', at: [5, 23] },
-  // A palanquin's roof over its body.
+  // A ring: the middle of those who walk is no thing that anybody carries.
   middle: {
-    fill: 'M12 1l2 3c3 1 6 1 9 1l-2 4H3L1 5c3 0 6 0 9-1zM4 10h16v8H4zM2 19h20v3H2z',
-    cut: 'M9 12h6v6H9z',
-    at: [12, 22],
+    fill: 'M12 3a9 9 0 1 1 0 18a9 9 0 1 1 0-18z',
+    cut: 'M12 8a4 4 0 1 1 0 8a4 4 0 1 1 0-8z',
+    at: [12, 12],
   },
   // A lantern, as the last one carries it.
   tail: {
     fill: 'M11 0h2v4h-2zM8 4h8v2H8zM7 7h10c3 3 3 7 0 10H7c-3-3-3-7 0-10zM8 18h8v2H8zM11 20h2v4h-2z',
     cut: 'M11 9h2v6h-2z',
-    at: [12, 12],
+    at: [12, 24],
   },
   // A temple's gate with its roofs.
   station: {
     fill: 'M12 0l2 2c2 1 5 1 7 0-1 3-3 4-3 4H6S4 5 3 2c2 1 5 1 7 0zM7 7h10v2H7zM1 9c3 1 5 1 7 1h8c2 0 4 0 7-1-1 3-3 4-4 4H5S2 12 1 9zM5 14h2.500v9H5zM10 14h1.500v9H10zM12.500 14H14v9h-1.500zM16.500 14H19v9h-2.500z',
     at: [12, 12],
   },
-  me: {
-    fill: 'M12 3a9 9 0 1 1 0 18a9 9 0 1 1 0-18z',
-    cut: 'M12 8a4 4 0 1 1 0 8a4 4 0 1 1 0-8z',
-    at: [12, 12],
-  },
+  me: { fill: 'M12 4a8 8 0 1 1 0 16a8 8 0 1 1 0-16z', at: [12, 12] },
 }
 
 /** A mark in a text. It has no name of its own. */

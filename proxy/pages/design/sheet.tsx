@@ -14,7 +14,7 @@ interface SheetProps {
 
 /** A panel that opens upwards on a phone; a page's own style puts it at the side of a wide screen. */
 export const Sheet = ({ label, open, onToggle, words, summary, children }: SheetProps) => (
-  <section class="sheet" aria-label={label} data-open={open}>
+  <section class="sheet" aria-label={label} data-open={open} data-over-map>
     <button
       type="button"
       class="sheet-grip"

@@ -1,66 +1,147 @@
 /**
- * Draws the crowd: one rectangle for each cell, on whole pixels, which is the fastest that a canvas can do. Large cells,
- * of which few are in sight, have round corners.
+ * Draws the crowd: a band along the route whose width and colour say how many. It is made of circles in a light halo, one
+ * where a cell is narrower than its circle. Wide cells, of which few are in sight, are squares: somebody is anywhere in them.
  */
-import type { Crowd } from './shapes.ts'
-import type { View } from './view.ts'
+import type { Language } from '#shared/contracts/bot.ts'
+import type { Label } from './labels.ts'
+import { latOf } from './projection.ts'
+import { EARTH_KM, type Crowd } from './shapes.ts'
+import type { Colour, View } from './view.ts'
 
-/** A cell stays visible when it is narrower than this many CSS pixels. */
-const LEAST_PX = 3
-/** Cells wider than this have a line of ground between them. */
-const GAP_FROM_PX = 7
+/** Width of the band by step, 1 first; CSS pixels. */
+const BAND_PX = [7, 9, 11.5, 14.5, 18] as const
+/** Pilgrims on a kilometre of the band from which each step begins. */
+const PER_KM_FROM = [0, 8, 40, 200, 1_000] as const
+const HALO_PX = 1.5
+/** Of several circles so near to each other, one is drawn: the work is bounded by the screen. */
+const APART_PX = 2
+/** The band is as wide as three of these squares have pilgrims, so that it changes slowly. */
+const SMOOTH_PX = 16
 
-/** Cells wider than this have round corners, of this share of their width, and not rounder. */
-const ROUND_FROM_PX = 11
+/** Cells wider than this are squares, with a line of ground between them, and round corners of this share of their width. */
+const SQUARE_FROM_PX = 18
 const ROUND_SHARE = 0.26
 const ROUND_MOST_PX = 10
-
-/** Opacity of each step: the ground and the route are seen through a thin crowd. */
+/** Opacity of a square of each step: the ground and the route are seen through a thin crowd. */
 const OPACITY = [0.46, 0.62, 0.78, 0.9, 0.97]
 
-interface CrowdColours {
-  /** By step, 1 first. */
-  readonly steps: readonly string[]
+/** Sums of pilgrims on a grid of the canvas. */
+class Grid {
+  readonly #sums = new Map<number, number>()
+  readonly #columns: number
+
+  constructor(
+    width: number,
+    private readonly side: number,
+  ) {
+    // One beyond each edge.
+    this.#columns = Math.ceil(width / side) + 2
+  }
+
+  keyOf(x: number, y: number): number {
+    return (Math.floor(y / this.side) + 1) * this.#columns + Math.floor(x / this.side) + 1
+  }
+
+  add(x: number, y: number, amount: number): void {
+    const key = this.keyOf(x, y)
+    this.#sums.set(key, (this.#sums.get(key) ?? 0) + amount)
+  }
+
+  /** The sum of a square and the eight around it. */
+  around(x: number, y: number): number {
+    const key = this.keyOf(x, y)
+    let sum = 0
+    for (const row of [-1, 0, 1])
+      for (const column of [-1, 0, 1]) sum += this.#sums.get(key + row * this.#columns + column) ?? 0
+    return sum
+  }
 }
+
+/** Kilometres of a canvas pixel in the middle of the view. */
+const kmOfPixel = ({ scale, top, height }: View): number =>
+  (EARTH_KM * Math.cos((latOf(top + height / 2 / scale) * Math.PI) / 180)) / scale
 
 export function drawCrowd(
   context: CanvasRenderingContext2D,
   view: View,
-  crowd: Crowd,
-  colours: CrowdColours,
+  { edges, steps, amounts, count }: Crowd,
+  colour: Colour,
 ): void {
   const { scale, left, top, width, height, density, type } = view
+  const px = density * type
   context.clearRect(0, 0, width, height)
-  const least = Math.round(LEAST_PX * density * type)
-  const gapFrom = GAP_FROM_PX * density
-  const roundFrom = ROUND_FROM_PX * density
-  const { edges, steps, count } = crowd
-  let current = 0
+  const colours = BAND_PX.map((_, step) => colour(`crowd-${step + 1}`))
+  const smooth = new Grid(width, SMOOTH_PX * px)
+  const apart = new Grid(width, APART_PX * density)
+  const circles = new Map<number, readonly [x: number, y: number]>()
   for (let i = 0; i < count; i++) {
-    let west = Math.round((edges[i * 4]! - left) * scale)
-    let north = Math.round((edges[i * 4 + 1]! - top) * scale)
-    let wide = Math.round((edges[i * 4 + 2]! - left) * scale) - west
-    let high = Math.round((edges[i * 4 + 3]! - top) * scale) - north
-    if (wide < least) {
-      west -= (least - wide) >> 1
-      wide = least
-    } else if (wide > gapFrom) wide--
-    if (high < least) {
-      north -= (least - high) >> 1
-      high = least
-    } else if (high > gapFrom) high--
+    const west = (edges[i * 4]! - left) * scale
+    const north = (edges[i * 4 + 1]! - top) * scale
+    const wide = (edges[i * 4 + 2]! - left) * scale - west
+    const high = (edges[i * 4 + 3]! - top) * scale - north
     if (west > width || north > height || west + wide < 0 || north + high < 0) continue
-    if (steps[i] !== current) {
-      current = steps[i]!
-      context.fillStyle = colours.steps[current - 1]!
-      context.globalAlpha = OPACITY[current - 1]!
+    if (wide <= SQUARE_FROM_PX * px) {
+      const [x, y] = [west + wide / 2, north + high / 2]
+      smooth.add(x, y, amounts[i]!)
+      circles.set(apart.keyOf(x, y), [x, y])
+      continue
     }
-    if (wide < roundFrom) context.fillRect(west, north, wide, high)
-    else {
-      context.beginPath()
-      context.roundRect(west, north, wide, high, Math.min(wide * ROUND_SHARE, ROUND_MOST_PX * density))
-      context.fill()
-    }
+    const step = steps[i]! - 1
+    context.fillStyle = colours[step]!
+    context.globalAlpha = OPACITY[step]!
+    context.beginPath()
+    const round = Math.min(wide * ROUND_SHARE, ROUND_MOST_PX * density)
+    context.roundRect(Math.round(west), Math.round(north), Math.round(wide) - 1, Math.round(high) - 1, round)
+    context.fill()
   }
   context.globalAlpha = 1
+  const km = 3 * SMOOTH_PX * px * kmOfPixel(view)
+  const bands = BAND_PX.map(() => [] as (readonly [x: number, y: number])[])
+  for (const [x, y] of circles.values())
+    bands[PER_KM_FROM.findLastIndex((from) => smooth.around(x, y) / km >= from)]!.push([x, y])
+  context.lineCap = 'round'
+  // All halos lie below all bands. A very short line is a circle; of a single one without any length Chromium draws nothing.
+  for (const wider of [2 * HALO_PX, 0])
+    for (const [step, places] of bands.entries()) {
+      context.beginPath()
+      for (const [x, y] of places) {
+        context.moveTo(x, y)
+        context.lineTo(x + 0.01, y + 0.01)
+      }
+      context.lineWidth = (BAND_PX[step]! + wider) * px
+      context.strokeStyle = wider > 0 ? colour('map-halo') : colours[step]!
+      context.stroke()
+    }
+}
+
+/** One number stands for what is this near to it; the largest ones are written. */
+const NUMBER_PX = 130
+const MOST_NUMBERS = 4
+const LEAST_NUMBERED = 10
+
+/** The numbers of pilgrims in the dense parts of the crowd. */
+export function numbersOf(view: View, { edges, amounts, count }: Crowd, language: Language): Label[] {
+  const grid = new Grid(view.width, NUMBER_PX * view.density * view.type)
+  const parts = new Map<number, { sum: number; most: number; at: number }>()
+  for (let i = 0; i < count; i++) {
+    const x = (edges[i * 4]! - view.left) * view.scale
+    const y = (edges[i * 4 + 1]! - view.top) * view.scale
+    if (x < 0 || y < 0 || x > view.width || y > view.height) continue
+    const key = grid.keyOf(x, y)
+    const part = parts.get(key) ?? { sum: 0, most: 0, at: i }
+    part.sum += amounts[i]!
+    if (amounts[i]! > part.most) [part.most, part.at] = [amounts[i]!, i]
+    parts.set(key, part)
+  }
+  const written = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
+  return [...parts.values()]
+    .filter(({ sum }) => sum >= LEAST_NUMBERED)
+    .toSorted((a, b) => b.sum - a.sum)
+    .slice(0, MOST_NUMBERS)
+    .map(({ sum, at }) => ({
+      x: (edges[at * 4]! + edges[at * 4 + 2]!) / 2,
+      y: (edges[at * 4 + 1]! + edges[at * 4 + 3]!) / 2,
+      text: written.format(sum),
+      kind: 'number',
+    }))
 }

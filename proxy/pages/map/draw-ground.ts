@@ -2,7 +2,8 @@
 import type { Language } from '#shared/contracts/bot.ts'
 import { placeName } from '#shared/rules/languages.ts'
 import { type Box, distinctLabels, drawLabels, type Label, type OverNames } from './labels.ts'
-import type { AtlasShapes, Place, RouteShapes, Shape } from './shapes.ts'
+import { numbersOf } from './draw-crowd.ts'
+import type { AtlasShapes, Crowd, Place, RouteShapes, Shape } from './shapes.ts'
 import { type Colour, meet, type View } from './view.ts'
 
 export interface Station extends Place {
@@ -26,6 +27,8 @@ export interface Ground {
   readonly covered?: readonly Box[]
   /** The detailed map lies below: land and its names are drawn there. */
   readonly detailed?: boolean
+  /** The dense parts of the crowd have their numbers. */
+  readonly numbered?: boolean
 }
 
 /** Towns are shown from this zoom on. */
@@ -72,14 +75,16 @@ export function drawNames(
   context: CanvasRenderingContext2D,
   view: View,
   ground: Ground,
+  crowd: Crowd | null,
   colour: Colour,
 ): void {
   context.clearRect(0, 0, view.width, view.height)
+  const numbers = ground.numbered && crowd !== null ? numbersOf(view, crowd, ground.language) : []
   drawStations(context, view, ground, colour)
   drawLabels(
     context,
     view,
-    distinctLabels(view, labelsOf(ground, view), ground.marks, ground.covered),
+    distinctLabels(view, labelsOf(ground, view, numbers), ground.marks, ground.covered),
     colour,
   )
 }
@@ -120,7 +125,7 @@ function trace(
   }
 }
 
-/** A brush stroke: a light edge, the way ahead in gold, and what is walked as thin ink, so that the crowd stands out. */
+/** Thin and neutral, so that the crowd stands out; what is walked is thinner. */
 function drawRoute(
   context: CanvasRenderingContext2D,
   view: View,
@@ -128,8 +133,8 @@ function drawRoute(
   walkedKm: number | null,
   colour: Colour,
 ): void {
-  const width = (view.zoom < 8 ? 2 : view.zoom < 11 ? 3 : 4.5) * view.density
-  strokeAll(context, view, route.lines, colour('map-halo'), width + 2.5 * view.density)
+  const width = (view.zoom < 8 ? 1.5 : 2.5) * view.density * view.type
+  strokeAll(context, view, route.lines, colour('map-halo'), width + 2 * view.density)
   strokeAll(context, view, route.lines, colour('map-route'), width)
   if (walkedKm === null) return
   context.beginPath()
@@ -138,11 +143,8 @@ function drawRoute(
     if (walked > 1) trace(context, view, line, 0, walked)
   }
   context.strokeStyle = colour('map-halo')
-  context.lineWidth = width + 0.5 * view.density
-  context.stroke()
-  context.strokeStyle = colour('map-label')
   context.globalAlpha = 0.6
-  context.lineWidth = width * 0.7
+  context.lineWidth = width + 0.5 * view.density
   context.stroke()
   context.globalAlpha = 1
 }
@@ -181,6 +183,7 @@ function drawStations(
 function labelsOf(
   { stations, mine, counties, towns, language, detailed = false }: Ground,
   { zoom }: View,
+  numbers: readonly Label[],
 ): Label[] {
   const own = mine === null ? undefined : stations[mine]
   const stationLabel = (station: Station): Label => ({
@@ -195,6 +198,7 @@ function labelsOf(
   return [
     ...(own === undefined ? [] : [stationLabel(own)]),
     ...(zoom >= 8.6 ? important(stations, zoom).map(stationLabel) : []),
+    ...numbers,
     ...(!detailed && zoom >= 7 && zoom < 11.5 ? named(counties, 'county') : []),
     ...(!detailed && zoom >= 10.6 ? named(towns, 'town').filter((town) => !isStation(town)) : []),
   ]

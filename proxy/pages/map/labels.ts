@@ -4,7 +4,7 @@ import type { Colour, View } from './view.ts'
 
 export interface Label extends Place {
   readonly text: string
-  readonly kind: 'own' | 'station' | 'county' | 'town'
+  readonly kind: 'own' | 'station' | 'number' | 'county' | 'town'
 }
 
 interface Placed extends Label {
@@ -14,7 +14,20 @@ interface Placed extends Label {
   readonly align: 'left' | 'right'
 }
 
-const SIZES: Readonly<Record<Label['kind'], number>> = { own: 15, station: 13, county: 13, town: 11 }
+const SIZES: Readonly<Record<Label['kind'], number>> = {
+  own: 15,
+  station: 13,
+  number: 13,
+  county: 13,
+  town: 11,
+}
+const COLOURS: Readonly<Record<Label['kind'], string>> = {
+  own: 'mark-front',
+  station: 'ink',
+  number: 'crowd-number',
+  county: 'map-label',
+  town: 'map-label',
+}
 /** A station's name stands at its right. */
 const BESIDE_PX = 8
 
@@ -28,31 +41,30 @@ function widthOf(text: string, size: number): number {
   return width
 }
 
-/** Left, top, right and bottom in canvas pixels. */
+/** Left, top, right and bottom in pixels. */
 export type Box = readonly [number, number, number, number]
 
-/** A mark that stands over the names, with its own name at its left or right. */
+/** A mark that stands over the names. */
 export interface OverNames extends Place {
-  readonly name: 'left' | 'right' | 'none'
+  /** Its sign and its name, in CSS pixels from its place. */
+  readonly boxes: readonly Box[]
 }
 
-const MARK_PX = { half: 16, high: 34, name: 92, nameHigh: 24 }
-
-function boxesOf({ x, y, name }: OverNames, { left, top, scale, density, type }: View): Box[] {
-  const px = density * type
+function boxesOf({ x, y, boxes }: OverNames, { left, top, scale, density }: View): Box[] {
   const [atX, atY] = [(x - left) * scale, (y - top) * scale]
-  const { half, high, name: wide, nameHigh } = MARK_PX
-  const symbol: Box = [atX - half * px, atY - high * px, atX + half * px, atY]
-  const [from, to] = name === 'left' ? [-half - wide, -half] : [half, half + wide]
-  if (name === 'none') return [symbol]
-  return [symbol, [atX + from * px, atY - high * px, atX + to * px, atY - (high - nameHigh) * px]]
+  return boxes.map(([l, t, r, b]) => [
+    atX + l * density,
+    atY + t * density,
+    atX + r * density,
+    atY + b * density,
+  ])
 }
 
 type Spot = Pick<Placed, 'px' | 'py' | 'align'>
 
 /** Where a name may stand, the best place first: a station's beside it, or below where marks take both sides. */
 function spotsOf({ kind }: Label, [x, y]: readonly [number, number], { wide, size, beside }: Sizes): Spot[] {
-  if (kind !== 'own' && kind !== 'station') return [{ px: x - wide / 2, py: y, align: 'left' }]
+  if (kind === 'county' || kind === 'town') return [{ px: x - wide / 2, py: y, align: 'left' }]
   return [
     { px: x + beside, py: y, align: 'left' },
     { px: x - beside, py: y, align: 'right' },
@@ -117,10 +129,10 @@ export function drawLabels(
   context.lineWidth = 3 * view.density
   for (const { text, kind, px, py, align } of labels) {
     context.textAlign = align
-    const strong = kind === 'own' || kind === 'station'
+    const strong = kind !== 'county' && kind !== 'town'
     context.font = `${strong ? 600 : 400} ${SIZES[kind] * view.density * view.type}px ${colour('font')}`
     if (kind !== 'county') context.strokeText(text, px, py)
-    context.fillStyle = colour(kind === 'own' ? 'mark-front' : strong ? 'ink' : 'map-label')
+    context.fillStyle = colour(COLOURS[kind])
     context.fillText(text, px, py)
   }
 }

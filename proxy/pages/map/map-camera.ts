@@ -5,15 +5,30 @@ import type { MapWords } from '#shared/locales/words.ts'
 import { language } from '../frame/language.ts'
 import { DetailedMap, hasDetailedMap } from './detailed-map.ts'
 import { MapFrame } from './map-frame.ts'
+import { boxesOver } from './mark-names.ts'
 import { type Camera, fitting, type Insets, scaleOf, type Size, worldX, worldY } from './projection.ts'
 import { stationName } from './say.ts'
-import { counties, crowd, ground, isAlive, landBounds, processionBounds, routeBounds } from './scene.ts'
+import type { OverNames } from './labels.ts'
+import {
+  counties,
+  crowd,
+  ground,
+  isAlive,
+  landBounds,
+  marks,
+  shown,
+  processionBounds,
+  routeBounds,
+} from './scene.ts'
 import { chooseStation, isFindingMe, isScreen, me, news, route } from './state.ts'
 
 const PROCESSION_ZOOM = 12.5
 const ROUTE_ZOOM = 13
 const ME_ZOOM = 14
 const FIND_MS = 15_000
+/** What lies over this share of the map's width is an edge of it. */
+const EDGE_SHARE = 0.5
+const COVERED_SHARE = 0.45
 /** A tap chooses a station within this many pixels. */
 const TAP_PX = 22
 /** From this zoom on, stations are far enough from each other to tap one. */
@@ -22,7 +37,6 @@ const TAP_ZOOM = 9.5
 export class MapCamera extends MapFrame {
   readonly #unwatch: (() => void)[]
   readonly #detailed: DetailedMap | null
-  #shows: 'procession' | 'route' = 'procession'
 
   constructor(frame: HTMLElement) {
     const scene = { ground: ground.peek(), crowd: crowd.peek() }
@@ -71,14 +85,14 @@ export class MapCamera extends MapFrame {
     void this.#detailed?.toggle(words)
   }
 
-  showProcession(): void {
-    this.#shows = 'procession'
+  show(what: 'procession' | 'route'): void {
+    shown.value = what
     this.follow()
   }
 
-  showRoute(): void {
-    this.#shows = 'route'
-    this.follow()
+  override look(camera: Camera, moving = false): void {
+    shown.value = null
+    super.look(camera, moving)
   }
 
   /** Asks the browser for the reader's position; it stays on the device. A second call removes the mark. */
@@ -107,22 +121,32 @@ export class MapCamera extends MapFrame {
     )
   }
 
+  protected override named(free: readonly OverNames[]): void {
+    marks.value = free
+  }
+
   protected override moved(camera: Camera): void {
     this.#detailed?.look(camera)
   }
 
   protected override home(size: Size): Camera {
-    const procession = this.#shows === 'procession' ? processionBounds() : null
+    const procession = shown.peek() !== 'route' ? processionBounds() : null
     const bounds = procession ?? routeBounds() ?? processionBounds() ?? landBounds()
     return fitting(bounds, size, this.#insets(size), procession === null ? ROUTE_ZOOM : PROCESSION_ZOOM)
   }
 
-  /** Room for the marks' flags, and for what lies over the map; a token of the page's style says how much. */
-  #insets({ width }: Size): Insets {
-    const style = getComputedStyle(this.frame)
-    const covered = Number.parseFloat(style.getPropertyValue('--covered')) || 0
-    const right = (Number.parseFloat(style.getPropertyValue('--covered-right')) || 0) * width
-    return { top: 56, right: 64 + right, bottom: 40 + covered, left: 48 }
+  /** Room for the marks' flags and names, and for what lies over the map at its edges. */
+  #insets({ width, height }: Size): Insets {
+    let [above, below] = [0, 0]
+    for (const [left, top, right, bottom] of boxesOver(this.frame)) {
+      const across = Math.min(right, width) - Math.max(left, 0)
+      if (across < width * EDGE_SHARE || bottom < 0 || top > height) continue
+      if (top + bottom < height) above = Math.max(above, bottom)
+      else below = Math.max(below, height - top)
+    }
+    // An open panel leaves a part of the map.
+    const covered = Math.min(below, height * COVERED_SHARE)
+    return { top: 56 + above, right: 64, bottom: 40 + covered, left: 48 }
   }
 
   protected override tapped(fromX: number, fromY: number): void {

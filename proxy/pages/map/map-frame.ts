@@ -1,9 +1,11 @@
 /** A map in an element of a page: it paints, moves, and shows what its page wants until the reader moves it. */
 import type { Mark } from '../design/marks.tsx'
 import { listenToGestures } from './gestures.ts'
+import type { OverNames } from './labels.ts'
+import { nameMarks, type Placing } from './mark-names.ts'
 import { MovingMarks, type Places } from './marks-on-map.ts'
 import { Painter, type Scene } from './painter.ts'
-import { type Camera, type Size, zoomed } from './projection.ts'
+import { type Camera, scaleOf, type Size, worldX, worldY, zoomed } from './projection.ts'
 
 interface MapFrameOptions {
   readonly camera: Camera
@@ -14,6 +16,15 @@ interface MapFrameOptions {
   readonly onShared?: ((tried: 'wheel' | 'touch') => void) | undefined
 }
 
+/** Where a camera shows a place, in CSS pixels of the frame. */
+export const placing = (camera: Camera, { width, height }: Size): Placing => {
+  const scale = scaleOf(camera.zoom)
+  return (lng, lat) => ({
+    x: width / 2 + (worldX(lng) - camera.x) * scale,
+    y: height / 2 + (worldY(lat) - camera.y) * scale,
+  })
+}
+
 export abstract class MapFrame {
   readonly #painter: Painter
   readonly #marks: MovingMarks
@@ -21,6 +32,11 @@ export abstract class MapFrame {
   readonly #observer: ResizeObserver
   #camera: Camera
   #size: Size = { width: 0, height: 0 }
+  #places: Places = {}
+  /** Where the pictures of now show a place. */
+  #placing: Placing | null = null
+  /** What the names on the map leave free, as text. */
+  #free = '[]'
   /** The reader has moved the map. */
   #isMoved = false
 
@@ -40,6 +56,8 @@ export abstract class MapFrame {
       scene,
       (painted, size) => {
         this.#marks.painted(painted, size)
+        this.#placing = placing(painted, size)
+        this.#nameMarks()
         this.painted(painted, size)
       },
     )
@@ -74,6 +92,9 @@ export abstract class MapFrame {
   /** The pictures were painted: what stands over them is placed anew. */
   protected painted(_camera: Camera, _size: Size): void {}
 
+  /** The marks have other places or names: what the names on the map leave free. */
+  protected named(_free: readonly OverNames[]): void {}
+
   get camera(): Camera {
     return this.#camera
   }
@@ -94,7 +115,19 @@ export abstract class MapFrame {
   }
 
   marks(places: Places): void {
+    this.#places = places
     this.#marks.move(places)
+    this.#nameMarks()
+  }
+
+  #nameMarks(): void {
+    if (this.#placing === null) return
+    const free = nameMarks(this.frame, this.#placing, this.#places)
+    const text = JSON.stringify(free)
+    // The same ones draw nothing again.
+    if (text === this.#free) return
+    this.#free = text
+    this.named(free)
   }
 
   zoom(by: number): void {

@@ -8,7 +8,7 @@ import { drawInColours } from '../frame/theme.ts'
 import { detailed, hasDetailedMap, tilesSource } from './detailed-map.ts'
 import { MapCamera } from './map-camera.ts'
 import { freshness, isFindingMe, isScreen, me, news } from './state.ts'
-import { counties, isAlive } from './scene.ts'
+import { counties, isAlive, shown } from './scene.ts'
 
 const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'me']
 
@@ -83,44 +83,43 @@ interface ControlsProps {
   readonly camera: () => MapCamera | null
 }
 
-const Controls = ({ words, camera }: ControlsProps) => (
-  <div class="map-controls">
-    <Button icon label={words.closer} onClick={() => camera()?.zoom(1)}>
-      <Symbol of="closer" />
-    </Button>
-    <Button icon label={words.farther} onClick={() => camera()?.zoom(-1)}>
-      <Symbol of="farther" />
-    </Button>
-    <Button
-      icon
-      label={words.showProcession}
-      disabled={!isAlive.value || news.value?.on_map === 0}
-      onClick={() => camera()?.showProcession()}
-    >
-      <Symbol of="procession" />
-    </Button>
-    <Button icon label={words.showRoute} onClick={() => camera()?.showRoute()}>
-      <Symbol of="route" />
-    </Button>
-    <Button
-      icon
-      label={words.whereAmI}
-      aria-pressed={me.value !== null}
-      busy={isFindingMe.value}
-      onClick={() => camera()?.findMe(words)}
-    >
-      <Symbol of="position" />
-    </Button>
-    {hasDetailedMap ? (
+const Controls = ({ words, camera }: ControlsProps) => {
+  const offersRoute = shown.value === 'procession' || !isAlive.value || news.value?.on_map === 0
+  return (
+    <div class="map-controls" data-over-map>
+      <Button icon label={words.closer} onClick={() => camera()?.zoom(1)}>
+        <Symbol of="closer" />
+      </Button>
+      <Button icon label={words.farther} onClick={() => camera()?.zoom(-1)}>
+        <Symbol of="farther" />
+      </Button>
+      {hasDetailedMap ? (
+        <Button
+          icon
+          label={words.detailed}
+          aria-pressed={detailed.value !== 'off'}
+          busy={detailed.value === 'loading'}
+          onClick={() => camera()?.toggleDetailed(words)}
+        >
+          <Symbol of="detailed" />
+        </Button>
+      ) : null}
       <Button
         icon
-        label={words.detailed}
-        aria-pressed={detailed.value !== 'off'}
-        busy={detailed.value === 'loading'}
-        onClick={() => camera()?.toggleDetailed(words)}
+        label={offersRoute ? words.showRoute : words.showProcession}
+        onClick={() => camera()?.show(offersRoute ? 'route' : 'procession')}
       >
-        <Symbol of="detailed" />
+        <Symbol of={offersRoute ? 'route' : 'procession'} />
       </Button>
-    ) : null}
-  </div>
-)
+      <Button
+        icon
+        label={words.whereAmI}
+        aria-pressed={me.value !== null}
+        busy={isFindingMe.value}
+        onClick={() => camera()?.findMe(words)}
+      >
+        <Symbol of="position" />
+      </Button>
+    </div>
+  )
+}

@@ -3,9 +3,6 @@ import type { Mark } from '../design/marks.tsx'
 import { type Camera, scaleOf, type Size, worldX, worldY } from './projection.ts'
 
 const GLIDE_MS = 1_400
-/** Rough size of a mark's name with its frame, in widths of a letter of the page. */
-const NAME_WIDE_EM = 5.3
-const NAME_HIGH_EM = 1.9
 
 interface Spot {
   x: number
@@ -56,20 +53,6 @@ export class MovingMarks {
     this.#place()
   }
 
-  /** The names of front and middle stand on the same side: where they would cover each other, the front's is shown. */
-  #hideCoveredName(scale: number): void {
-    const [front, middle] = [this.#shown.get('front'), this.#shown.get('middle')]
-    const element = this.elements.get('middle')
-    if (element === undefined) return
-    const em = Number.parseFloat(getComputedStyle(element).fontSize)
-    const covered =
-      front !== undefined &&
-      middle !== undefined &&
-      Math.abs(front.x - middle.x) * scale < NAME_WIDE_EM * em &&
-      Math.abs(front.y - middle.y) * scale < NAME_HIGH_EM * em
-    element.classList.toggle('nameless', covered)
-  }
-
   stop(): void {
     cancelAnimationFrame(this.#frame)
   }
@@ -86,6 +69,5 @@ export class MovingMarks {
       const top = this.#size.height / 2 + (spot.y - y) * scale
       element.style.transform = `translate(${left}px, ${top}px) scale(var(--unstretch, 1))`
     }
-    this.#hideCoveredName(scale)
   }
 }

@@ -48,7 +48,8 @@ export function watchMyStation(words: () => MapWords): void {
       return
     }
     if (!isKnown) note(`${index} waits`)
-    const at = map.estimates.find((one) => one.station === index)?.front_at ?? null
+    // Only the speed of now is exact enough for minutes.
+    const at = map.estimates.find((one) => one.station === index && one.by === 'speed')?.front_at ?? null
     const minutes = at === null ? Infinity : Math.round((Date.parse(at) - nowMs.value) / 60_000)
     if (minutes <= SOON_MINUTES) tell(`${index} soon`, words().soon(name, Math.max(1, minutes)))
   })

@@ -10,11 +10,11 @@ import { LanguageSwitch, ThemeSwitch } from '../frame/switches.tsx'
 import { follow } from './follow.ts'
 import { MapView } from './map-view.tsx'
 import { watchMyStation } from './my-station.ts'
-import { Crowd, Me, Notices, Procession, StandingBadge, Totals, Ways } from './panel.tsx'
-import { clock } from './say.ts'
+import { Crowd, Me, Notices, Procession, StandingBadge, Ways } from './panel.tsx'
 import { loadAtlas } from './scene.ts'
-import { eventName, freshness, isScreen, news } from './state.ts'
-import { MyStation, MyStationSummary, Stations } from './stations.tsx'
+import { Screen } from './screen.tsx'
+import { eventName, isScreen } from './state.ts'
+import { MyStation, Next, Stations } from './stations.tsx'
 import { WORD_FILES } from './words.ts'
 
 /** The names and borders of towns are large, and the map shows them only when it is close. */
@@ -24,7 +24,7 @@ const open = signal(false)
 const settings = signal(false)
 
 const Page = ({ words, choose }: Started<MapWords>) => (
-  <main class={isScreen ? 'follower screen' : 'follower'} data-open={open.value}>
+  <main class="follower" data-open={open.value}>
     <MapView words={words.value} />
     <Sheet
       label={words.value.procession}
@@ -34,13 +34,11 @@ const Page = ({ words, choose }: Started<MapWords>) => (
       summary={<Summary words={words.value} />}
     >
       <div class="stack details">
-        <MyStation words={words.value} />
         <Me words={words.value} />
-        <Crowd words={words.value} />
         <Ways words={words.value} />
+        <MyStation words={words.value} />
         <Stations words={words.value} />
-        <Totals words={words.value} />
-        <p class="small quiet">{words.value.about}</p>
+        <Crowd words={words.value} />
       </div>
     </Sheet>
     <Dialog
@@ -57,6 +55,14 @@ const Page = ({ words, choose }: Started<MapWords>) => (
   </main>
 )
 
+/** A display on a wall has nobody who touches it. */
+const WallPage = ({ words }: Started<MapWords>) => (
+  <main class="screen">
+    <MapView words={words.value} />
+    <Screen words={words.value} />
+  </main>
+)
+
 const Summary = ({ words }: { readonly words: MapWords }) => (
   <header class="summary">
     <div class="title">
@@ -65,14 +71,11 @@ const Summary = ({ words }: { readonly words: MapWords }) => (
         <Symbol of="language" />
       </Button>
     </div>
-    <p class="row">
+    <p>
       <StandingBadge words={words} />
-      {freshness.value === 'fresh' ? (
-        <span class="small quiet">{words.asOf(clock(news.value!.as_of))}</span>
-      ) : null}
     </p>
     <Notices words={words} />
-    <MyStationSummary words={words} />
+    <Next words={words} />
     <Procession words={words} />
   </header>
 )
@@ -81,7 +84,7 @@ void loadAtlas('counties')
 follow()
 void startPage(WORD_FILES, (started) => {
   document.title = eventName.value
-  return <Page {...started} />
+  return isScreen ? <WallPage {...started} /> : <Page {...started} />
 }).then((started) => watchMyStation(() => started.words.value))
 // Not needed for the first view.
 addEventListener('load', () => setTimeout(() => void loadAtlas('towns'), TOWNS_AFTER_MS))

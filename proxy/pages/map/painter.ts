@@ -6,6 +6,7 @@
 import { drawCrowd } from './draw-crowd.ts'
 import { drawGround, drawNames, type Ground } from './draw-ground.ts'
 import type { Box } from './labels.ts'
+import { boxesOver } from './mark-names.ts'
 import { type Camera, scaleOf, type Size } from './projection.ts'
 import type { Crowd } from './shapes.ts'
 import { type Colour, MOST_DENSE, tokensOf, type View, viewOf } from './view.ts'
@@ -132,16 +133,16 @@ export class Painter {
     const colour = tokensOf(this.parts.world)
     if (this.#stale.ground || moved) {
       drawGround(this.#prepare(this.parts.ground, view, size), view, this.#scene.ground, colour)
-      const covered = coveredOn(this.parts.world, this.#margin, density)
-      drawNames(this.#prepare(this.parts.names, view, size), view, { ...this.#scene.ground, covered }, colour)
     }
     if (this.#stale.crowd || moved) {
       const context = this.#prepare(this.parts.crowd, view, size)
-      const steps = [1, 2, 3, 4, 5].map((step) => colour(`crowd-${step}`))
       if (this.#scene.crowd === null) context.clearRect(0, 0, view.width, view.height)
-      else drawCrowd(context, view, this.#scene.crowd, { steps })
+      else drawCrowd(context, view, this.#scene.crowd, colour)
       this.#scene.over?.(context, view, colour)
     }
+    const covered = coveredOn(this.parts.world, this.#margin, density)
+    const { ground, crowd } = this.#scene
+    drawNames(this.#prepare(this.parts.names, view, size), view, { ...ground, covered }, crowd, colour)
     this.#stale = { ground: false, crowd: false }
     this.#place()
     this.onPainted(this.#painted, this.#size)
@@ -159,24 +160,14 @@ export class Painter {
   }
 }
 
-/**
- * Boxes in canvas pixels of what lies over the map at the same place of the screen, such as the source of its data:
- * elements beside the frame with `data-over-map`.
- */
-function coveredOn(world: HTMLElement, margin: number, density: number): Box[] {
-  const frame = world.parentElement!
-  const { left, top } = frame.getBoundingClientRect()
-  return [...frame.parentElement!.querySelectorAll('[data-over-map]')].map((over) => {
-    const box = over.getBoundingClientRect()
-    const inCanvas = (at: number, from: number) => (at - from + margin) * density
-    return [
-      inCanvas(box.left, left),
-      inCanvas(box.top, top),
-      inCanvas(box.right, left),
-      inCanvas(box.bottom, top),
-    ] as const
-  })
-}
+/** What lies over the map, which names leave free, in pixels of the canvas. */
+const coveredOn = (world: HTMLElement, margin: number, density: number): Box[] =>
+  boxesOver(world.parentElement!).map(([left, top, right, bottom]) => [
+    (left + margin) * density,
+    (top + margin) * density,
+    (right + margin) * density,
+    (bottom + margin) * density,
+  ])
 
 /** Size of a page's type, for which the sizes of names are meant. */
 const USUAL_PX = 17

@@ -1,14 +1,9 @@
-/** The same in words: where the procession is, when it comes to a station, what the organisers say, the totals. */
+/** The same in words: how old the news are, where the procession is, what the organisers say, the way to the app. */
 import type { MapWords } from '#shared/locales/words.ts'
-import { Bars } from '../design/chart.tsx'
-import { Emblem } from '../design/emblem.tsx'
-import { Facts, Rows } from '../design/list.tsx'
+import { Rows } from '../design/list.tsx'
 import { CROWD_STEPS, MarkSymbol } from '../design/marks.tsx'
 import { distanceKm } from './projection.ts'
-import { carbonIn } from '#shared/locales/carbon.ts'
-import { UNITS } from '#shared/locales/units.ts'
-import { language } from '../frame/language.ts'
-import { clock, date, figure, km, whereText } from './say.ts'
+import { clock, date, figure, kmText, whereText } from './say.ts'
 import { isAlive } from './scene.ts'
 import { isScattered } from './scattered.ts'
 import { ageMs, connected, data, freshness, me, news, route, standing } from './state.ts'
@@ -72,23 +67,45 @@ const RESTING_KMH = 0.5
 export function Procession({ words }: WithWords) {
   const map = news.value
   if (map === null || !isAlive.value) return null
-  if (map.on_map === 0 && map.middle === null) return <p class="quiet">{words.nobody}</p>
+  if (map.on_map === 0 && map.middle === null)
+    // Before it begins, the notice says when.
+    return standing.value === 'awaited' ? null : <p class="quiet">{words.nobody}</p>
   const { front, tail, speed_kmh: speed } = map
-  const spread = front?.route_km != null && tail?.route_km != null ? front.route_km - tail.route_km : null
+  const spread = front?.route_km != null && tail?.route_km != null ? front.route_km - tail.route_km : 0
+  const facts = [
+    spread <= 0.1 ? null : (isScattered(spread, 0) ? words.scattered : words.length)(kmText(spread)),
+    speed === null ? null : speed < RESTING_KMH ? words.resting : words.speed(figure(speed, 1)),
+  ].filter((text) => text !== null)
   return (
     <>
+      <RouteBar />
       <Rows>
         {PARTS.map((part) => (
           <PartRow key={part} part={part} words={words} />
         ))}
       </Rows>
-      <p class="small quiet">
-        {speed === null ? null : speed < RESTING_KMH ? words.resting : words.speed(figure(speed, 1))}{' '}
-        {spread !== null && spread > 0.1
-          ? (isScattered(spread, 0) ? words.scattered : words.length)(km(spread))
-          : null}
-      </p>
+      {facts.length === 0 ? null : <p class="small quiet">{facts.join(' · ')}</p>}
     </>
+  )
+}
+
+/** The whole route as a line, with the procession on it. The rows below say the same. */
+function RouteBar() {
+  const map = news.value!
+  const length = route.value?.km ?? 0
+  const at = (part: (typeof PARTS)[number]): number | null => {
+    const along = map[part]?.route_km ?? null
+    return along === null ? null : Math.min(100, (along / length) * 100)
+  }
+  const [front, tail] = [at('front'), at('tail')]
+  if (length === 0 || front === null || tail === null) return null
+  return (
+    <div class="route-bar" aria-hidden="true">
+      <i style={{ left: `${tail}%`, width: `${Math.max(0, front - tail)}%` }} />
+      {PARTS.map((part) => (
+        <b key={part} style={{ left: `${at(part) ?? 0}%`, background: `var(--mark-${part})` }} />
+      ))}
+    </div>
   )
 }
 
@@ -97,16 +114,16 @@ function PartRow({ part, words }: WithWords & { readonly part: (typeof PARTS)[nu
   // Without a route there is nothing to say of a place that is no name.
   if (place == null || (place.station === null && place.route_km === null)) return null
   const where = whereText(place, words)
+  const along = place.route_km === null ? null : kmText(place.route_km)
   return (
     <li>
       <MarkSymbol mark={part} />
-      <span class="grow row">
-        <span class="part quiet small">{words.part[part]}</span>
-        {where === null ? null : <strong>{where}</strong>}
+      <span class="grow">
+        {where === null ? null : <strong class="block">{where}</strong>}
+        <span class="small quiet">
+          {[words.part[part], along].filter((text) => text !== null).join(' · ')}
+        </span>
       </span>
-      {place.route_km === null || route.value === null ? null : (
-        <span class="number small">{words.along(km(place.route_km), km(route.value.km))}</span>
-      )}
     </li>
   )
 }
@@ -114,19 +131,18 @@ function PartRow({ part, words }: WithWords & { readonly part: (typeof PARTS)[nu
 /** How the crowd is shown, and what is not. */
 export function Crowd({ words }: WithWords) {
   const map = news.value
-  if (map === null || !isAlive.value) return null
+  if (map === null || !isAlive.value || map.on_map === 0) return null
   return (
     <div class="stack tight">
-      <p>{words.onMap(map.on_map)}</p>
-      <div class="legend small quiet">
-        <span>{words.crowdLegend}</span>
+      <p class="legend">
+        <span>{words.onMap(map.on_map)}</span>
         <span aria-hidden="true">
           {CROWD_STEPS.map((step) => (
             <i key={step} class={`crowd-${step}`} />
           ))}
         </span>
-      </div>
-      {map.event.crowd > 1 ? <p class="small quiet crowd-note">{words.crowdNote(map.event.crowd)}</p> : null}
+      </p>
+      {map.event.crowd > 1 ? <p class="small quiet">{words.crowdNote(map.event.crowd)}</p> : null}
     </div>
   )
 }
@@ -137,53 +153,20 @@ export function Me({ words }: WithWords) {
   return (
     <p class="notice">
       <span>
-        {middle == null ? null : words.meToProcession(km(distanceKm(me.value, middle)))}{' '}
+        {middle == null ? null : words.meToProcession(kmText(distanceKm(me.value, middle)))}{' '}
         <span class="small quiet block">{words.mePrivate}</span>
       </span>
     </p>
   )
 }
 
-export function Totals({ words }: WithWords) {
-  const totals = news.value?.totals
-  if (totals == null) return null
-  return (
-    <section class="stack totals">
-      <h2>{words.totals}</h2>
-      <Facts
-        facts={[
-          { term: words.pilgrims, figure: figure(totals.pilgrims) },
-          { term: words.together, figure: figure(totals.km), unit: UNITS[language.value].km },
-          { term: words.saved, ...carbonIn(language.value, totals.carbon_saved_kg) },
-        ]}
-      />
-      <h3>{words.levels}</h3>
-      <Bars
-        bars={totals.levels.map((count, i) => ({
-          name: words.page.levels[i]!,
-          value: count,
-          shown: figure(count),
-          symbol: <Emblem level={i + 1} />,
-        }))}
-      />
-      {totals.levels.reduce((sum, count) => sum + count, 0) === totals.pilgrims ? null : (
-        <p class="small quiet">{words.levelsOf}</p>
-      )}
-      {totals.as_of === null ? null : <p class="small quiet">{words.totalsOf(clock(totals.as_of))}</p>}
-    </section>
-  )
-}
-
-/** The organisers' pages. */
-export function Ways({ words }: WithWords) {
-  if (standing.value === 'ended' || (data.checkinUrl === null && data.surveyUrl === null)) return null
-  return (
+/** The doors to the app, or to the organisers' pages in its place. */
+export const Ways = ({ words }: WithWords) =>
+  standing.value === 'ended' ? null : (
     <div class="row">
-      {data.checkinUrl === null ? null : (
-        <a class="button primary" href={data.checkinUrl}>
-          {words.checkin}
-        </a>
-      )}
+      <a class="button primary" href={data.checkinUrl ?? '/walk/'}>
+        {words.walkAlong}
+      </a>
       {data.surveyUrl === null ? null : (
         <a class="button" href={data.surveyUrl}>
           {words.survey}
@@ -191,4 +174,3 @@ export function Ways({ words }: WithWords) {
       )}
     </div>
   )
-}

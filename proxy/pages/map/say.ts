@@ -1,10 +1,14 @@
 /** Figures, times and names as the reader's language writes them. */
-import type { EventRoute } from '#shared/client/index.ts'
+import type { EventMap, EventRoute } from '#shared/client/index.ts'
 import type { MapWords } from '#shared/locales/words.ts'
 import { language } from '../frame/language.ts'
 import { UNITS } from '#shared/locales/units.ts'
 import { nowMs, route, timeZone } from './state.ts'
 import { type PlaceOnRoute, stationsAround } from './stations-around.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
 
 export const figure = (value: number, digits = 0): string =>
   new Intl.NumberFormat(language.value, {
@@ -12,8 +16,8 @@ export const figure = (value: number, digits = 0): string =>
     minimumFractionDigits: digits,
   }).format(value)
 
-/** Kilometres: one decimal below 100. */
-export const km = (value: number): string => figure(value, value < 100 ? 1 : 0)
+/** Kilometres: one decimal below 10. */
+export const km = (value: number): string => figure(value, value < 9.95 ? 1 : 0)
 
 /** Kilometres with their unit. */
 export const kmText = (value: number): string => `${km(value)} ${UNITS[language.value].km}`
@@ -22,8 +26,8 @@ const dayOf = (ms: number): string =>
   new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone: timeZone.value }).format(ms)
 
 /** Time in the event's zone; with the day of the week when it is not today. */
-export function clock(time: string): string {
-  const ms = Date.parse(time)
+export function clock(time: string | number): string {
+  const ms = typeof time === 'number' ? time : Date.parse(time)
   const today = dayOf(ms) === dayOf(nowMs.value)
   return new Intl.DateTimeFormat(language.value, {
     ...(today ? {} : { weekday: 'short', month: 'numeric', day: 'numeric' }),
@@ -40,6 +44,41 @@ export const date = (time: string): string =>
     timeStyle: 'short',
     timeZone: timeZone.value,
   }).format(Date.parse(time))
+
+const hourOf = (ms: number): number =>
+  Number(
+    new Intl.DateTimeFormat('en', { hour: 'numeric', hourCycle: 'h23', timeZone: timeZone.value }).format(ms),
+  )
+
+/** An estimate is told in steps that grow with its distance in time. */
+const STEPS = [
+  { withinMs: HOUR_MS, stepMs: 5 * MINUTE_MS },
+  { withinMs: 3 * HOUR_MS, stepMs: 10 * MINUTE_MS },
+  { withinMs: Infinity, stepMs: 30 * MINUTE_MS },
+] as const
+/** Further ahead, the mean of the walk tells no hour, but a part of the day. */
+const HOURS_WITHIN_MS = 8 * HOUR_MS
+/** Hours from which night, morning, afternoon and evening begin. */
+const PARTS_FROM = [0, 5, 12, 18] as const
+
+/** When somebody arrives, as exactly as it is known: `about 14:10`, `18–20 h`, `tomorrow morning`, or the planned time. */
+export function arrivalText(at: string, by: EventMap['estimates'][number]['by'], words: MapWords): string {
+  const ms = Date.parse(at)
+  const awayMs = ms - nowMs.value
+  if (by === 'plan') return words.planned(clock(at))
+  if (by === 'speed') {
+    const { stepMs } = STEPS.find(({ withinMs }) => awayMs <= withinMs)!
+    return words.about(clock(Math.round(ms / stepMs) * stepMs))
+  }
+  if (awayMs <= HOURS_WITHIN_MS) return words.hours(hourOf(ms), (hourOf(ms) + 2) % 24)
+  const days = Math.round((Date.parse(dayOf(ms)) - Date.parse(dayOf(nowMs.value))) / DAY_MS)
+  const weekday = new Intl.DateTimeFormat(language.value, {
+    weekday: 'long',
+    timeZone: timeZone.value,
+  }).format(ms)
+  const part = PARTS_FROM.findLastIndex((from) => hourOf(ms) >= from)
+  return words.partOfDay(words.days[days] ?? weekday, words.parts[part]!)
+}
 
 export const stationName = ({ name, names }: EventRoute['stations'][number]): string =>
   names[language.value] ?? name

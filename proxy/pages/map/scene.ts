@@ -8,7 +8,7 @@ import type { OverNames } from './labels.ts'
 import { type Bounds, boundsOf, worldX, worldY } from './projection.ts'
 import { type AtlasShapes, atlasShapes, crowdOf, routeShapes } from './shapes.ts'
 import { stationName } from './say.ts'
-import { data, freshness, isScreen, me, myStation, news, route } from './state.ts'
+import { data, freshness, myStation, news, route } from './state.ts'
 
 export const counties = signal<AtlasShapes | null>(null)
 export const towns = signal<AtlasShapes | null>(null)
@@ -39,19 +39,11 @@ const stations = computed(() =>
 /** Not older than the crowd: a part of the way that is only thought to be walked is not marked. */
 const walkedKm = computed(() => (isAlive.value ? (news.value?.middle?.route_km ?? null) : null))
 
-/** Text, so that places that stay the same draw nothing again. */
-const markPlaces = computed(() => {
-  const map = isAlive.value ? news.value : null
-  const over = (place: { lat: number; lng: number } | null | undefined, name: OverNames['name']) =>
-    place ? [{ x: worldX(place.lng), y: worldY(place.lat), name }] : []
-  return JSON.stringify([
-    ...over(map?.front, 'right'),
-    ...over(map?.middle, 'right'),
-    ...over(map?.tail, isScreen ? 'right' : 'left'),
-    ...over(me.value, 'none'),
-  ])
-})
-const marks = computed(() => JSON.parse(markPlaces.value) as OverNames[])
+/** What the map shows by itself; null: what the reader has moved it to. */
+export const shown = signal<'procession' | 'route' | null>('procession')
+
+/** Where marks and their names stand. */
+export const marks = signal<readonly OverNames[]>([])
 
 export const ground = computed<Ground>(() => ({
   counties: counties.value,
@@ -62,6 +54,7 @@ export const ground = computed<Ground>(() => ({
   walkedKm: walkedKm.value,
   language: language.value,
   detailed: detailed.value === 'on',
+  numbered: true,
   marks: marks.value,
 }))
 

@@ -92,12 +92,16 @@ export interface Crowd {
   readonly edges: Float64Array
   /** Step of its density, 1 to 5. */
   readonly steps: Uint8Array
+  /** Pilgrims in each. */
+  readonly amounts: Float64Array
 }
 
 /** Degrees that a cell is wide at zoom 6; half as wide at each further zoom. */
 const CELL_DEGREES = 0.2
 
-const KM_PER_DEGREE = 111.195
+/** Length of the equator. */
+export const EARTH_KM = 40_075.017
+const KM_PER_DEGREE = EARTH_KM / 360
 
 /** Area of a cell. */
 function km2Of([lat, , zoom]: MapCellEntry): number {
@@ -111,11 +115,13 @@ export function crowdOf(cells: readonly MapCellEntry[]): Crowd {
     .sort((a, b) => a.cell[2] - b.cell[2] || a.step - b.step)
   const edges = new Float64Array(sorted.length * 4)
   const steps = new Uint8Array(sorted.length)
+  const amounts = new Float64Array(sorted.length)
   for (const [i, { cell, step }] of sorted.entries()) {
     const [lat, lng, zoom] = [cell[0] / 1e5, cell[1] / 1e5, cell[2]]
     const half = CELL_DEGREES / 2 ** (zoom - 6) / 2
     edges.set([worldX(lng - half), worldY(lat + half), worldX(lng + half), worldY(lat - half)], i * 4)
     steps[i] = step
+    amounts[i] = cell[3]
   }
-  return { count: sorted.length, edges, steps }
+  return { count: sorted.length, edges, steps, amounts }
 }

@@ -1,4 +1,4 @@
-/** My station, and the list of all. */
+/** When the procession comes: the next station, the reader's own, and the list of all. */
 import type { EventRoute } from '#shared/client/index.ts'
 import type { MapWords } from '#shared/locales/words.ts'
 import { Button } from '../design/button.tsx'
@@ -7,8 +7,8 @@ import { MarkSymbol } from '../design/marks.tsx'
 import { showToast } from '../design/toast.tsx'
 import { isScattered } from './scattered.ts'
 import { tellNoMore, wanted, wantToBeTold } from './my-station.ts'
-import { clock, km, kmText, stationName } from './say.ts'
-import { chooseStation, freshness, isScreen, myStation, news, route } from './state.ts'
+import { arrivalText, kmText, stationName } from './say.ts'
+import { chooseStation, freshness, myStation, news, route } from './state.ts'
 
 type Station = EventRoute['stations'][number]
 
@@ -30,18 +30,8 @@ function passageOf(index: number, station: Station, words: MapWords): Passage {
     return { text: isScattered(front, tail) ? words.somePassed : words.passing, state: 'passing' }
   const estimate = map.estimates.find((one) => one.station === index)
   const at = estimate?.front_at ?? estimate?.middle_at
-  if (at == null || map.status !== 'active') return { text: words.later, state: 'unknown' }
-  return { text: `~ ${clock(at)}`, state: 'expected' }
-}
-
-/** A sentence about the reader's station. */
-function sentenceOf(index: number, station: Station, words: MapWords): string {
-  const passage = passageOf(index, station, words)
-  if (passage.state === 'passed') return words.tailPassed
-  if (passage.state !== 'expected') return passage.text
-  const estimate = news.value!.estimates.find((one) => one.station === index)!
-  const middle = words.middleAt(clock(estimate.middle_at))
-  return estimate.front_at === null ? middle : words.both(words.frontAt(clock(estimate.front_at)), middle)
+  if (at === undefined || map.status !== 'active') return { text: '', state: 'unknown' }
+  return { text: arrivalText(at, estimate!.by, words), state: 'expected' }
 }
 
 /** Kilometres that the front still has to walk to a station; null when it has passed, or is not known. */
@@ -50,16 +40,55 @@ function toGoKm(station: Station): number | null {
   return front === null || front >= station.route_km ? null : station.route_km - front
 }
 
-/** The reader's station in two lines, for those who have chosen one. */
-export function MyStationSummary({ words }: { readonly words: MapWords }) {
-  const index = myStation.value
-  const station = index === null ? undefined : route.value?.stations[index]
+interface NextStation {
+  readonly name: string
+  /** It is the reader's own, and not the next one of the procession. */
+  readonly isOwn: boolean
+  /** When the front comes, or what else is known; the kilometres where no time is. */
+  readonly when: string
+  /** Kilometres to go, with their unit, where `when` does not tell them. */
+  readonly toGo: string | null
+  /** When the middle comes. */
+  readonly middle: string | null
+}
+
+/** The reader's station, or the next one that the front has not reached; null: neither is known now. */
+export function nextStation(words: MapWords): NextStation | null {
+  const map = news.value
+  if (map === null || freshness.value !== 'fresh' || map.status === 'ended') return null
+  const stations = route.value?.stations ?? []
+  const front = map.front?.route_km ?? null
+  const index = myStation.value ?? (front === null ? null : stations.findIndex((one) => one.route_km > front))
+  const station = index === null ? undefined : stations[index]
   if (index === null || station === undefined) return null
+  const { text, state } = passageOf(index, station, words)
   const toGo = toGoKm(station)
+  const estimate = map.estimates.find((one) => one.station === index)
+  const hasMiddle = estimate !== undefined && estimate.by !== 'plan' && map.status === 'active'
+  return {
+    name: stationName(station),
+    isOwn: myStation.value !== null,
+    when: state === 'passed' ? words.tailPassed : text !== '' ? text : toGo === null ? '' : kmText(toGo),
+    toGo: toGo === null || text === '' ? null : kmText(toGo),
+    middle:
+      hasMiddle && state !== 'passed'
+        ? words.middleAt(arrivalText(estimate.middle_at, estimate.by, words))
+        : null,
+  }
+}
+
+/** The answer to why somebody opens the page: the station, the time large, and how far it is. */
+export function Next({ words }: { readonly words: MapWords }) {
+  const next = nextStation(words)
+  if (next === null) return null
+  const { name, isOwn, when, toGo, middle } = next
+  const below = [toGo === null ? null : words.toGo(toGo), middle].filter((text) => text !== null)
   return (
     <output class="expected">
-      <strong>{words.page.pair(stationName(station), sentenceOf(index, station, words))}</strong>
-      {toGo === null ? null : <span class="small quiet block">{words.toGo(km(toGo))}</span>}
+      <span class="small quiet">{isOwn ? words.myStation : words.nextStation}</span>
+      <strong class="place">{name}</strong>
+      <span class="when">{when}</span>
+      {below.length === 0 ? null : <span class="small quiet below">{below.join(' · ')}</span>}
     </output>
   )
 }
@@ -68,9 +97,8 @@ export function MyStation({ words }: { readonly words: MapWords }) {
   const stations = route.value?.stations ?? []
   if (stations.length === 0) return null
   const index = myStation.value
-  const station = index === null ? undefined : stations[index]
   return (
-    <section class="card my-station">
+    <section class="my-station">
       <div class="field">
         <label htmlFor="my-station">{words.myStation}</label>
         <select
@@ -86,7 +114,7 @@ export function MyStation({ words }: { readonly words: MapWords }) {
           ))}
         </select>
       </div>
-      {index === null || station === undefined ? null : <Tell words={words} />}
+      {index === null ? null : <Tell words={words} />}
     </section>
   )
 }
@@ -102,8 +130,6 @@ const Tell = ({ words }: { readonly words: MapWords }) => (
   </Button>
 )
 
-/** What a display on a wall has room for. */
-const MOST_ON_SCREEN = 4
 /** Fewer stations that are passed stay in the list. */
 const LEAST_FOLDED = 3
 
@@ -125,38 +151,37 @@ export function Stations({ words }: { readonly words: MapWords }) {
           words={words}
         />
       ))
-  const last = isScreen ? folded + MOST_ON_SCREEN : stations.length
   return (
     <section class="stack tight">
       <h2>{words.stations}</h2>
-      {folded === 0 || isScreen ? null : (
+      {folded === 0 ? null : (
         <details class="passed-stations">
           <summary>{words.passedStations(folded)}</summary>
           <Rows>{rows(0, folded)}</Rows>
         </details>
       )}
-      <Rows>{rows(folded, last)}</Rows>
-      {news.value?.status === 'ended' ? null : <p class="small quiet">{words.estimate}</p>}
+      <Rows>{rows(folded, stations.length)}</Rows>
     </section>
   )
 }
 
-function StationRow({
-  index,
-  station,
-  words,
-}: {
+interface StationRowProps {
   readonly index: number
   readonly station: Station
   readonly words: MapWords
-}) {
+}
+
+function StationRow({ index, station, words }: StationRowProps) {
   const { text, state } = passageOf(index, station, words)
-  const own = myStation.value === index
+  const toGo = toGoKm(station)
   return (
-    <li class={`passage ${state}${own ? ' own' : ''}`}>
+    <li class={`passage ${state}${myStation.value === index ? ' own' : ''}`}>
       <MarkSymbol mark="station" />
       <span class="grow">
-        {stationName(station)} <span class="small quiet">{kmText(station.route_km)}</span>
+        {stationName(station)}
+        <span class="small quiet block">
+          {toGo === null ? kmText(station.route_km) : words.toGo(kmText(toGo))}
+        </span>
       </span>
       <span class="small">{text}</span>
     </li>

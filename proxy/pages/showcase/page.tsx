@@ -2,7 +2,7 @@
 import { startPage } from '../frame/start-page.tsx'
 import { LanguageSwitch, ThemeSwitch } from '../frame/switches.tsx'
 import { Buttons, Charts, Colours, Lists, Marks, Panels, Tables, Type } from './parts.tsx'
-import { WORD_FILES } from './words.ts'
+import { WORD_FILES } from '../frame/page-words.ts'
 
 void startPage(WORD_FILES, ({ words, choose }) => (
   <main>

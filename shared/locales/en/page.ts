@@ -6,6 +6,7 @@ export const page = {
   cancel: 'Cancel',
   more: 'Show more',
   less: 'Show less',
+  notFound: { title: 'There is no page at this address.', map: 'To the map', walk: 'To the app' },
   settings: 'Settings',
   /** A name, and what is said of it. */
   pair: (name: string, text: string) => `${name}: ${text}`,

@@ -8,6 +8,7 @@ export const page: PageWords = {
   cancel: 'キャンセル',
   more: '開く',
   less: 'たたむ',
+  notFound: { title: 'このアドレスにはページがありません。', map: '地図を見る', walk: 'アプリを開く' },
   settings: '設定',
   pair: (name, text) => `${name}：${text}`,
   aside: (text, aside) => `${text}（${aside}）`,

@@ -8,6 +8,7 @@ export const page: PageWords = {
   cancel: '取消',
   more: '展開',
   less: '收合',
+  notFound: { title: '這個網址沒有頁面。', map: '看地圖', walk: '開啟 App' },
   settings: '設定',
   pair: (name, text) => `${name}：${text}`,
   aside: (text, aside) => `${text}（${aside}）`,

@@ -1,18 +1,9 @@
 /** A map of cells for operators: it tells what it shows. The public map's modules do the drawing. */
-import { MapFrame } from '../../map/map-frame.ts'
+import type { OverNames } from '../../map/labels.ts'
+import { MapFrame, placing } from '../../map/map-frame.ts'
+import type { Placing } from '../../map/mark-names.ts'
 import type { Scene } from '../../map/painter.ts'
-import {
-  type Bounds,
-  type Camera,
-  fitting,
-  latOf,
-  lngOf,
-  scaleOf,
-  type Size,
-  worldX,
-  worldY,
-} from '../../map/projection.ts'
-import type { Place } from './over-map.tsx'
+import { type Bounds, type Camera, fitting, latOf, lngOf, scaleOf, type Size } from '../../map/projection.ts'
 
 const FIT_ZOOM = 14
 /** Room for the marks, which stand above and beside their places, and at the right for the buttons. */
@@ -31,23 +22,16 @@ interface CrowdCameraOptions {
   readonly scene: Scene
   /** The map shows another part of the world, and rests. */
   readonly onSeen: (seen: Seen) => void
+  /** What the names on the map leave free, because a mark stands there. */
+  readonly onNamed: (free: readonly OverNames[]) => void
   /** The pictures were painted: what stands over them is placed anew. */
-  readonly onPainted: (place: Place) => void
+  readonly onPainted: (place: Placing) => void
   /** The map moves; what does not move with its pictures is placed anew. */
-  readonly onMoved: (place: () => Place) => void
+  readonly onMoved: (place: () => Placing) => void
   /** A tap that moved nothing. */
-  readonly onTap: (place: Place, at: { readonly x: number; readonly y: number }) => void
+  readonly onTap: (place: Placing, at: { readonly x: number; readonly y: number }) => void
   /** Somebody tried to move the map with what scrolls the page. */
   readonly onShared: (tried: 'wheel' | 'touch') => void
-}
-
-/** Where a camera shows a place, in CSS pixels of the frame. */
-const placing = (camera: Camera, { width, height }: Size): Place => {
-  const scale = scaleOf(camera.zoom)
-  return (lng, lat) => ({
-    x: width / 2 + (worldX(lng) - camera.x) * scale,
-    y: height / 2 + (worldY(lat) - camera.y) * scale,
-  })
 }
 
 export class CrowdCamera extends MapFrame {
@@ -72,6 +56,10 @@ export class CrowdCamera extends MapFrame {
 
   protected override home(size: Size): Camera {
     return fitting(this.#bounds, size, INSETS, FIT_ZOOM)
+  }
+
+  protected override named(free: readonly OverNames[]): void {
+    this.options.onNamed(free)
   }
 
   protected override moved(camera: Camera): void {

@@ -16,7 +16,8 @@ import { numbersOver } from './cell-numbers.ts'
 import { boundsOfCells } from './cells.ts'
 import { CrowdCamera, type Seen } from './crowd-camera.ts'
 import { DotCard } from './dot-card.tsx'
-import { type Pointing, usePointing, type Dot, OverMap, type Place, type Way } from './over-map.tsx'
+import type { Placing } from '../../map/mark-names.ts'
+import { type Pointing, usePointing, type Dot, OverMap, type Way } from './over-map.tsx'
 import { ground, loadGround, mapSource, route } from './ground.ts'
 
 const MARKS = ['tail', 'middle', 'front'] as const
@@ -66,7 +67,7 @@ const extentOf = (cells: readonly MapCellEntry[], way: Way, dots: readonly Dot[]
 function useCamera(props: CrowdMapProps, pointing: Pointing) {
   const frame = useRef<HTMLElement>(null)
   const camera = useRef<CrowdCamera | null>(null)
-  const place = useRef<Place | null>(null)
+  const place = useRef<Placing | null>(null)
   const free = useSignal(NO_NAMES)
   const latest = useRef(props)
   latest.current = props
@@ -78,10 +79,11 @@ function useCamera(props: CrowdMapProps, pointing: Pointing) {
         if (frame.current !== null) showScale(frame.current, seen)
         latest.current.onSeen?.(seen)
       },
+      onNamed: (names) => (free.value = names),
       onPainted: (found) => {
         place.current = found
         // A painting may end after the view was left.
-        if (frame.current !== null) arrange(frame.current, found, latest.current, free)
+        if (frame.current !== null) arrange(frame.current, found, latest.current)
       },
       onMoved: (found) => {
         if (frame.current !== null) moveCard(frame.current, found, latest.current.dots ?? NO_DOTS)
@@ -101,8 +103,8 @@ function useCamera(props: CrowdMapProps, pointing: Pointing) {
   const spoken = consoleLanguage.value
   useEffect(() => {
     if (place.current !== null && frame.current !== null)
-      arrange(frame.current, place.current, latest.current, free)
-  }, [dots, way, marks, spoken, free])
+      arrange(frame.current, place.current, latest.current)
+  }, [dots, way, marks, spoken])
   useShown(props, frame, camera, place)
   return { frame, camera, free, place }
 }
@@ -112,7 +114,7 @@ function useShown(
   { dots = NO_DOTS, chosen = null }: CrowdMapProps,
   frame: { readonly current: HTMLElement | null },
   camera: { readonly current: CrowdCamera | null },
-  place: { readonly current: Place | null },
+  place: { readonly current: Placing | null },
 ): void {
   useEffect(() => {
     const dot = dots.find(({ id }) => id === chosen)

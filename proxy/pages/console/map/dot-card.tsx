@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { words } from '../words.ts'
-import type { Dot, Place, Pointing } from './over-map.tsx'
+import type { Placing } from '../../map/mark-names.ts'
+import type { Dot, Pointing } from './over-map.tsx'
 
 /** Between the place and its card, and between the card and the edge of the map. */
 const AWAY_PX = 14
@@ -13,7 +14,7 @@ const SAME_PX = 14
 const MOST_NEAR = 8
 
 /** Puts a card above its place, or below where there is no room, within the map. */
-export function placeCard(card: HTMLElement, place: Place, { lng, lat }: Pick<Dot, 'lng' | 'lat'>): void {
+export function placeCard(card: HTMLElement, place: Placing, { lng, lat }: Pick<Dot, 'lng' | 'lat'>): void {
   const map = card.parentElement!
   const [width, height] = [map.clientWidth, map.clientHeight]
   const { x, y } = place(lng, lat)
@@ -28,7 +29,7 @@ export function placeCard(card: HTMLElement, place: Place, { lng, lat }: Pick<Do
 /** The place nearest to a tap; null if none is under the finger. */
 export function dotAt(
   dots: readonly Dot[],
-  place: Place,
+  place: Placing,
   at: { x: number; y: number },
   mostPx = 20,
 ): Dot | null {
@@ -41,7 +42,7 @@ export function dotAt(
   return best
 }
 
-const nearOf = (dot: Dot, dots: readonly Dot[], place: Place): readonly Dot[] => {
+const nearOf = (dot: Dot, dots: readonly Dot[], place: Placing): readonly Dot[] => {
   const here = place(dot.lng, dot.lat)
   return dots.filter((other) => {
     if (other.id === dot.id) return false
@@ -53,7 +54,7 @@ const nearOf = (dot: Dot, dots: readonly Dot[], place: Place): readonly Dot[] =>
 interface Props {
   readonly dots: readonly Dot[]
   readonly pointing: Pointing
-  readonly place: { readonly current: Place | null }
+  readonly place: { readonly current: Placing | null }
   /** Gives the focus back to the place. */
   readonly onLeave: (id: string) => void
   readonly children: (dot: Dot) => ComponentChildren

@@ -1,4 +1,5 @@
 /** What stands over the pictures of a map: single places, and a way. They are placed whenever the map was painted. */
+import type { Placing } from '../../map/mark-names.ts'
 import { words } from '../words.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
@@ -19,8 +20,6 @@ export interface Dot {
 
 /** Longitude and latitude of each position, from the beginning. */
 export type Way = readonly (readonly [lng: number, lat: number])[]
-
-export type Place = (lng: number, lat: number) => { x: number; y: number }
 
 interface Props {
   readonly dots: readonly Dot[]
@@ -101,7 +100,7 @@ export const OverMap = ({ dots, way, chosen, onDot, pointing }: Props) => (
 )
 
 /** Places dots and way where the map shows them. */
-export function placeOver(frame: HTMLElement, place: Place, way: Way): void {
+export function placeOver(frame: HTMLElement, place: Placing, way: Way): void {
   for (const dot of frame.querySelectorAll<HTMLElement>('[data-lng]')) {
     const { x, y } = place(Number(dot.dataset['lng']), Number(dot.dataset['lat']))
     dot.style.transform = `translate(${x}px, ${y}px)`

@@ -3,6 +3,7 @@ import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
+import { QrCode } from '../../design/qr-code.tsx'
 import { language } from '../../frame/language.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/kept.ts'
@@ -12,25 +13,18 @@ import { Notice, View } from './view.tsx'
 
 interface Code {
   readonly words: readonly string[]
-  /** Side of the QR code in modules, and its dark ones as a path. */
-  readonly side: number
-  readonly path: string
+  readonly address: string
 }
 
 async function codeOf(userId: string): Promise<Code | null> {
-  const [{ wordsOf }, { wordlistOf }, { default: encode }] = await Promise.all([
+  const [{ wordsOf }, { wordlistOf }] = await Promise.all([
     import('../recovery/recovery-code.ts'),
     import('../recovery/wordlists.ts'),
-    import('qr'),
   ])
   const words = wordsOf(userId, await wordlistOf(language.value))
   if (words === null) return null
   // After # nothing leaves the phone: servers never see it.
-  const rows = encode(`${location.origin}${location.pathname}#restore=${userId}`, 'raw')
-  const path = rows
-    .flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])))
-    .join('')
-  return { words, side: rows.length, path }
+  return { words, address: `${location.origin}${location.pathname}#restore=${userId}` }
 }
 
 const code = signal<Code | null | 'failed'>(null)
@@ -96,10 +90,7 @@ export function RecoveryCode({ words: { recovery, back, problems } }: { readonly
             {recovery.safe}
           </Button>
           <p>{recovery.qr}</p>
-          <svg class="qr" viewBox={`0 0 ${made.side} ${made.side}`} role="img" aria-label={recovery.title}>
-            <rect width={made.side} height={made.side} fill="#fff" />
-            <path d={made.path} fill="#000" />
-          </svg>
+          <QrCode text={made.address} label={recovery.title} />
           <p class="quiet">{recovery.lost}</p>
         </>
       )}

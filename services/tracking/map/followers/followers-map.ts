@@ -60,7 +60,8 @@ async function makeSnapshot(
   const { status, message } = (await kv.status()) ?? (await readStatus(db))
   const speedKmh = status === 'ended' ? null : speedOf(samples, middle, nowMs)
   const { totals, totalsMs, isStale } = await totalsNow(context, last, nowMs)
-  const estimates = status === 'active' ? estimatesOf(stations, { front, middle, speedKmh }, nowMs) : []
+  const walk = { front, middle, speedKmh, startsMs: config.startsMs }
+  const estimates = status === 'active' ? estimatesOf(stations, walk, nowMs) : []
   const map: EventMap = {
     since: null,
     version,

@@ -18,6 +18,7 @@ const LEAST_KMH = 0.5
 const MOST_KMH = 8
 const MOST_M_PER_MS = (MOST_KMH * 1_000) / HOUR_MS
 const FARTHEST_MS = 12 * HOUR_MS
+const FARTHEST_MEAN_MS = 72 * HOUR_MS
 
 /** Where the middle was, at a time in epoch milliseconds. */
 export interface Sample extends End {
@@ -73,23 +74,55 @@ const moveBetween = (from: End, to: End): readonly [number, number] =>
       ]
     : [to.alongM - from.alongM, 0]
 
-/** The stations that the middle has not reached, if it keeps its speed. Whole minutes. */
+interface Walk {
+  readonly front: End | null
+  readonly middle: End | null
+  /** The speed of the last hour; null: not known. */
+  readonly speedKmh: number | null
+  /** When the event began; null: not known. */
+  readonly startsMs: number | null
+}
+
+/**
+ * The times at the stations that the middle has not reached: by its speed; else by the mean of the walk so far, rests
+ * included; else as planned. Whole minutes.
+ */
 export function estimatesOf(
   stations: readonly Station[],
-  { front, middle, speedKmh }: { front: End | null; middle: End | null; speedKmh: number | null },
+  { front, middle, speedKmh, startsMs }: Walk,
   nowMs: number,
 ): StationEstimate[] {
   const from = middle?.alongM ?? null
-  if (from === null || speedKmh === null || speedKmh < LEAST_KMH) return []
-  const arrival = (fromM: number, toM: number): number =>
-    nowMs + Math.round(((toM - fromM) / 1_000 / speedKmh) * 60) * MINUTE_MS - (nowMs % MINUTE_MS)
-  return stations.flatMap(({ alongM }, station) => {
+  if (from === null) return []
+  const walkedMs = startsMs === null ? 0 : nowMs - startsMs
+  const paces = [
+    { by: 'speed', kmh: speedKmh ?? 0, farthestMs: FARTHEST_MS },
+    {
+      by: 'mean',
+      kmh: walkedMs < HOUR_MS ? 0 : from / 1_000 / (walkedMs / HOUR_MS),
+      farthestMs: FARTHEST_MEAN_MS,
+    },
+  ] as const
+  return stations.flatMap(({ alongM, plannedMs }, station): StationEstimate[] => {
     if (alongM <= from) return []
-    const middleMs = arrival(from, alongM)
-    if (middleMs > nowMs + FARTHEST_MS) return []
     const ahead = front?.alongM ?? null
-    const frontAt = ahead === null || alongM <= ahead ? null : time(arrival(ahead, alongM))
-    return [{ station, front_at: frontAt, middle_at: time(middleMs) }]
+    const hasPassed = ahead === null || alongM <= ahead
+    const arrival = (fromM: number, kmh: number): number =>
+      nowMs + Math.round(((alongM - fromM) / 1_000 / kmh) * 60) * MINUTE_MS - (nowMs % MINUTE_MS)
+    const pace = paces.find(
+      ({ kmh, farthestMs }) => kmh >= LEAST_KMH && arrival(from, kmh) <= nowMs + farthestMs,
+    )
+    if (pace !== undefined)
+      return [
+        {
+          station,
+          front_at: hasPassed ? null : time(arrival(ahead, pace.kmh)),
+          middle_at: time(arrival(from, pace.kmh)),
+          by: pace.by,
+        },
+      ]
+    if (plannedMs === undefined || plannedMs <= nowMs) return []
+    return [{ station, front_at: hasPassed ? null : time(plannedMs), middle_at: time(plannedMs), by: 'plan' }]
   })
 }
 

@@ -41,9 +41,7 @@ export function drawProcession(shown: Shown, size: Size): HTMLCanvasElement {
     walkedKm: shown.places.middle?.route_km ?? null,
   }
   drawGround(context, view, base, onPaper)
-  draw(context, view, (over) =>
-    drawCrowd(over, view, crowdOf(shown.cells), { steps: [1, 2, 3, 4, 5].map((i) => onPaper(`crowd-${i}`)) }),
-  )
+  draw(context, view, (over) => drawCrowd(over, view, crowdOf(shown.cells), onPaper))
   const signs = signsOf(shown.places, view)
   const scale = { right: size.width - 12, bottom: size.height - 12 }
   context.save()
@@ -57,7 +55,7 @@ export function drawProcession(shown: Shown, size: Size): HTMLCanvasElement {
       [0, size.height - 26, mapSource.peek() === null ? 0 : SOURCE_WIDTH, size.height],
     ])
     .map(([left, top, right, bottom]) => [left * DENSITY, top * DENSITY, right * DENSITY, bottom * DENSITY])
-  draw(context, view, (over) => drawNames(over, view, { ...base, covered }, onPaper))
+  draw(context, view, (over) => drawNames(over, view, { ...base, covered }, null, onPaper))
   context.scale(DENSITY, DENSITY)
   for (const sign of placed) drawSign(context, sign)
   for (const sign of placed) drawName(context, sign)
@@ -102,25 +100,26 @@ interface Sign {
   readonly symbol: Box
 }
 
-function signsOf(places: ProcessionPlaces, { left, top, scale }: View): Sign[] {
+function signsOf(places: ProcessionPlaces, view: View): Sign[] {
   const signs: Sign[] = []
   for (const mark of PROCESSION) {
     const place = places[mark]
     if (place === null) continue
     const [x, y] = [
-      ((worldX(place.lng) - left) * scale) / DENSITY,
-      ((worldY(place.lat) - top) * scale) / DENSITY,
+      ((worldX(place.lng) - view.left) * view.scale) / DENSITY,
+      ((worldY(place.lat) - view.top) * view.scale) / DENSITY,
     ]
     const same = signs.findIndex((sign) => Math.hypot(sign.x - x, sign.y - y) < SAME)
     if (same !== -1) signs[same] = { ...signs[same]!, marks: [...signs[same]!.marks, mark] }
     else {
-      const from = x - (mark === 'front' ? (MARKS.front.at[0] * SIGN) / 24 : SIGN / 2)
+      const { at } = MARKS[mark]
+      const [from, top] = [x - (at[0] * SIGN) / 24, y - (at[1] * SIGN) / 24]
       signs.push({
         marks: [mark],
         x,
         y,
         place: placeName(place, route.peek()),
-        symbol: [from, y - SIGN, from + SIGN, y],
+        symbol: [from, top, from + SIGN, top + SIGN],
       })
     }
   }

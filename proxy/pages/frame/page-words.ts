@@ -1,7 +1,7 @@
 import type { PageWords } from '#shared/locales/words.ts'
-import type { WordFiles } from '../frame/language.ts'
+import type { WordFiles } from './language.ts'
 
-/** The names of things stay English here; the components' own words come in all languages. */
+/** The words of a page that has no more than what all pages share. */
 export const WORD_FILES: WordFiles<{ readonly page: PageWords }> = {
   'zh-Hant': async () => ({ words: await import('#shared/locales/zh-hant/page.ts') }),
   'zh-Hans': async () => ({ words: await import('#shared/locales/zh-hans/page.ts') }),

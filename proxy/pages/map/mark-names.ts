@@ -1,0 +1,105 @@
+/**
+ * Places the names of the marks: none covers another, a button or the edge. The front comes first, then the tail, then
+ * the middle. A mark that would lie on another one joins its name.
+ */
+import type { Box, OverNames } from './labels.ts'
+import type { Places } from './marks-on-map.ts'
+import { worldX, worldY } from './projection.ts'
+
+/** Where the map shows a place, in CSS pixels of its frame. */
+export type Placing = (lng: number, lat: number) => { readonly x: number; readonly y: number }
+
+const BY_WEIGHT = ['front', 'tail', 'middle'] as const
+/** Nearer than this share of a sign's width, two signs are one. */
+const SAME_SHARE = 0.7
+/** Between two names, CSS pixels. */
+const GAP_PX = 2
+
+type Side = 'left' | 'right'
+
+export const meets = ([l, t, r, b]: Box, [left, top, right, bottom]: Box): boolean =>
+  l < right && left < r && t < bottom && top < b
+
+/** What lies over a map, such as its buttons, in CSS pixels of its frame. */
+export function boxesOver(frame: Element): Box[] {
+  const { left, top } = frame.getBoundingClientRect()
+  return [...frame.ownerDocument.querySelectorAll('[data-over-map]')].map((over) => {
+    const box = over.getBoundingClientRect()
+    return [box.left - left, box.top - top, box.right - left, box.bottom - top] as const
+  })
+}
+
+/** A mark in sight. Boxes are in CSS pixels from its place. */
+interface Shown {
+  readonly element: HTMLElement
+  readonly spot: { readonly lat: number; readonly lng: number }
+  readonly x: number
+  readonly y: number
+  readonly sign: Box
+}
+
+function shownOf(element: HTMLElement, place: Placing, spot: Shown['spot']): Shown {
+  const style = getComputedStyle(element.querySelector('svg')!)
+  const [left, top, width, height] = [style.left, style.top, style.width, style.height].map(Number.parseFloat)
+  return { element, spot, ...place(spot.lng, spot.lat), sign: [left!, top!, left! + width!, top! + height!] }
+}
+
+/** Where the name of a mark would be at a side. The left is the mirror of the right. */
+function nameBox({ element }: Shown, side: Side): Box {
+  const name = element.querySelector('span')!
+  const style = getComputedStyle(name)
+  // The style has it in `em` of the name.
+  const away = Number.parseFloat(style.getPropertyValue('--name-away')) * Number.parseFloat(style.fontSize)
+  const top = Number.parseFloat(style.top)
+  const [from, to] = side === 'right' ? [away, away + name.offsetWidth] : [-away - name.offsetWidth, -away]
+  return [from - GAP_PX, top - GAP_PX, to + GAP_PX, top + name.offsetHeight + GAP_PX]
+}
+
+/**
+ * Joins marks that lie on each other, and chooses the side of each name.
+ * @param frame the map, which holds the marks
+ * @returns what the names on the map leave free
+ */
+export function nameMarks(frame: HTMLElement, place: Placing, marks: Places): readonly OverNames[] {
+  const shown: Shown[] = []
+  for (const mark of BY_WEIGHT) {
+    const element = frame.querySelector<HTMLElement>(`[data-mark="${mark}"]`)
+    const spot = marks[mark]
+    if (element === null) continue
+    element.classList.remove('joined')
+    const name = element.querySelector('span')!
+    delete name.dataset['also']
+    if (!spot) continue
+    const mine = shownOf(element, place, spot)
+    const width = mine.sign[2] - mine.sign[0]
+    const same = shown.find(({ x, y }) => Math.hypot(x - mine.x, y - mine.y) < width * SAME_SHARE)
+    if (same === undefined) shown.push(mine)
+    else {
+      element.classList.add('joined')
+      const first = same.element.querySelector('span')!
+      // The middle comes last by its weight, and stands before the tail.
+      first.dataset['also'] = ` · ${name.textContent}${first.dataset['also'] ?? ''}`
+    }
+  }
+  const reader = frame.querySelector<HTMLElement>('[data-mark="me"]')
+  // The reader's own mark joins no other.
+  if (reader !== null && marks.me) shown.push(shownOf(reader, place, marks.me))
+  return chooseSides(frame, shown)
+}
+
+function chooseSides(frame: HTMLElement, shown: readonly Shown[]): OverNames[] {
+  const onFrame = ({ x, y }: Shown, [l, t, r, b]: Box): Box => [x + l, y + t, x + r, y + b]
+  const signs = new Map(shown.map((one) => [one, onFrame(one, one.sign)]))
+  const taken: Box[] = [...boxesOver(frame), ...signs.values()]
+  return shown.map((one) => {
+    const side = (['right', 'left'] as const).find((side) => {
+      const box = onFrame(one, nameBox(one, side))
+      const isWhole = box[0] >= 0 && box[2] <= frame.clientWidth
+      return isWhole && !taken.some((other) => other !== signs.get(one) && meets(box, other))
+    })
+    const boxes = side === undefined ? [one.sign] : [one.sign, nameBox(one, side)]
+    if (side !== undefined) taken.push(onFrame(one, boxes[1]!))
+    one.element.dataset['name'] = side ?? 'none'
+    return { x: worldX(one.spot.lng), y: worldY(one.spot.lat), boxes }
+  })
+}

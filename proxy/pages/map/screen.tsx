@@ -1,0 +1,49 @@
+/** What a display on a wall shows over its map, to be read from five metres: the event, three facts, a code to scan. */
+import type { MapWords } from '#shared/locales/words.ts'
+import { QrCode } from '../design/qr-code.tsx'
+import { Notices } from './panel.tsx'
+import { clock } from './say.ts'
+import { isAlive } from './scene.ts'
+import { eventName, news, nowMs } from './state.ts'
+import { nextStation } from './stations.tsx'
+
+export function Screen({ words }: { readonly words: MapWords }) {
+  const next = nextStation(words)
+  const map = isAlive.value ? news.value : null
+  return (
+    <>
+      <header class="screen-head" data-over-map>
+        <h1>{eventName.value}</h1>
+        <strong>{clock(nowMs.value)}</strong>
+      </header>
+      <section class="screen-foot" aria-label={words.procession} data-over-map>
+        <div class="grow">
+          <Notices words={words} />
+          {next === null ? (
+            <p class="screen-facts">
+              {map === null ? null : map.on_map === 0 ? words.nobody : words.onMap(map.on_map)}
+            </p>
+          ) : (
+            <dl class="screen-facts">
+              <div>
+                <dt>{words.nextStation}</dt>
+                <dd>{next.name}</dd>
+              </div>
+              <div>
+                <dt>{words.part.front}</dt>
+                <dd>{next.when}</dd>
+              </div>
+              {next.toGo === null ? null : (
+                <div>
+                  <dt>{words.distance}</dt>
+                  <dd>{next.toGo}</dd>
+                </div>
+              )}
+            </dl>
+          )}
+        </div>
+        <QrCode text={`${location.origin}/`} label={words.map} />
+      </section>
+    </>
+  )
+}

@@ -98,7 +98,10 @@ describeBothStacks('the page of a link in a browser', (stack) => {
         },
       })
       const { page } = opened
-      expect(await page.locator('main').innerText()).toMatch(says)
+      const alts = await page
+        .locator('img')
+        .evaluateAll((all) => all.map((one) => (one as HTMLImageElement).alt))
+      expect([await page.locator('main').innerText(), ...alts].join('\n')).toMatch(says)
       expect(await seriousFaults(page)).toEqual([])
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       expect(overflow).toBeLessThanOrEqual(0)

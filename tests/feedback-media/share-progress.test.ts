@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { Language } from '#shared/contracts/bot.ts'
 import { progressOf } from '#services/feedback-media/shares/progress.ts'
-import { liveFacts, liveMap, liveNext, liveState } from '#services/feedback-media/shares/live-part.ts'
+import { liveMap, liveNext, liveState } from '#services/feedback-media/shares/live-part.ts'
 import type { ShareView } from '#services/feedback-media/shares/read-share.ts'
 import type { Fix } from '#services/feedback-media/shares/read-way.ts'
 import { shareTexts } from '#services/feedback-media/shares/share-format.ts'
@@ -83,7 +83,7 @@ test.each(Language.options)('the page says each state in %s', (language) => {
   expect(liveState(now, texts)).toContain('13:00')
   expect(liveNext(now, texts)).toContain(words.estimate)
   expect(liveNext(now, texts)).toContain(language === 'en' ? '北 temple' : '北')
-  expect(liveFacts(now, texts)).toContain('4.5')
+  expect(liveState(now, texts)).toContain(words.ago(words.minutes(1)))
   const map = liveMap(now, texts, { route, stations })
   for (const part of ['class="walked"', 'class="route"', 'class="pulse"', 'class="scale"'])
     expect(map).toContain(part)
@@ -119,7 +119,7 @@ test('each level has its name in the characters of each language', () => {
 test('a map of one place, and one across the whole route, have a scale and stay in the picture', () => {
   const texts = shareTexts('en', { event: 'E', name: null, timeZone: 'Asia/Taipei', nowMs: NOW })
   for (const [line, scale] of [
-    [resting(0, NOW, 4_500), '200 m'],
+    [resting(0, NOW, 4_500), '1 km'],
     [walking(220, NOW, 100), '5 km'],
   ] as const) {
     const map = liveMap(viewOf(line), texts, { route, stations })

@@ -1,5 +1,4 @@
 /** The part of a page of a link that shows where the pilgrim is. */
-import { UNITS } from '#shared/locales/units.ts'
 import { townOf } from '#shared/atlas/taiwan.ts'
 import type { Route, Station } from '#shared/map/walking-route.ts'
 import { placeName } from '#shared/rules/languages.ts'
@@ -11,8 +10,9 @@ import { shareMap } from './share-map.ts'
 const paragraph = (name: string, sentence: string): string =>
   `<p class="${name}">${escapeMarkup(sentence)}</p>`
 
+const MINUTE_MS = 60_000
 /** After this time the page says why nothing may be heard. */
-const EXPLAINED_MS = 15 * 60_000
+const EXPLAINED_MS = 15 * MINUTE_MS
 
 /** Whether the pilgrim is heard of, rests, or is silent; and how long the place is shown. */
 export function liveState({ live }: ShareView, texts: ShareTexts): string {
@@ -27,7 +27,8 @@ export function liveState({ live }: ShareView, texts: ShareTexts): string {
     : restsSinceMs === null
       ? (['good', words.now] as const)
       : (['good', words.resting(texts.clock(restsSinceMs))] as const)
-  return `<p class="state" role="status"><span class="badge ${kind}">${escapeMarkup(sentence)}</span></p>
+  const ago = silentMs < MINUTE_MS ? words.justNow : words.ago(texts.ago(silentMs))
+  return `<p class="state" role="status"><span class="badge ${kind}">${escapeMarkup(sentence)}</span>${isHeard ? `<span>${escapeMarkup(ago)}</span>` : ''}</p>
 ${silentMs >= EXPLAINED_MS ? paragraph('soft', words.silence) : ''}
 ${until}`
 }
@@ -48,7 +49,7 @@ export function liveMap(
     isHeard: progress.isHeard,
     route,
     stations,
-    next: progress.next?.station ?? null,
+    around: [progress.previous, progress.next?.station ?? null],
     nameOf: (station) => texts.station(station),
     label: words.mapAlt,
     language: texts.language,
@@ -61,19 +62,6 @@ export function liveMap(
 <figure class="frame">${map.svg}${map.hasAtlas ? `<figcaption>${escapeMarkup(words.source)}</figcaption>` : ''}</figure>
 <p class="actions"><a class="button" rel="noopener noreferrer" href="https://www.google.com/maps/search/?api=1&amp;query=${at}">${escapeMarkup(words.openMap)}</a></p>
 </section>`
-}
-
-/** Place along the route and speed, as terms of a list. */
-export function liveFacts({ live }: ShareView, texts: ShareTexts): string {
-  const progress = live!.progress
-  if (progress === null) return ''
-  const { words } = texts
-  const fact = (name: string, value: number | null, unit: string) =>
-    value === null
-      ? ''
-      : `<div><dt>${escapeMarkup(name)}</dt><dd>${texts.number(Math.round(value * 10) / 10)} <small>${unit}</small></dd></div>`
-  const { km, kmh } = UNITS[texts.language]
-  return fact(words.along, progress.alongKm, km) + fact(words.speed, progress.speedKmh, kmh)
 }
 
 /** The next station, and when the pilgrim is expected there. */

@@ -38,6 +38,8 @@ export interface Progress {
   /** Along the route; null without a route, or away from it. */
   readonly alongKm: number | null
   readonly next: NextStation | null
+  /** The station that was passed last. */
+  readonly previous: Station | null
 }
 
 /** @returns null without a point */
@@ -61,6 +63,8 @@ export function progressOf(
     speedKmh,
     alongKm,
     next: alongKm === null ? null : nextOf(stations, alongKm, isMoving ? speedKmh : null, last.t),
+    previous:
+      alongKm === null ? null : (stations.findLast(({ alongM }) => alongM <= alongKm * 1_000) ?? null),
   }
 }
 

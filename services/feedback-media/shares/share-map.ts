@@ -41,7 +41,7 @@ function boxOf({ x, y, text, anchor }: PlacedName, size: number): Box {
   return [left - 3, y - size, left + width + 3, y + size * 0.3]
 }
 
-const around = ({ x, y }: Point, half: number): Box => [x - half, y - half, x + half, y + half]
+const squareAround = ({ x, y }: Point, half: number): Box => [x - half, y - half, x + half, y + half]
 const meet = (a: Box, b: Box): boolean => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
 
 /** @param size of the picture */
@@ -49,7 +49,7 @@ function placeNames(
   { stations, towns, here }: { stations: readonly Named[]; towns: readonly Named[]; here: Point },
   { width, height }: { readonly width: number; readonly height: number },
 ): { readonly stations: PlacedName[]; readonly towns: PlacedName[] } {
-  const taken: Box[] = [around(here, PILGRIM), ...stations.map((one) => around(one, CIRCLE))]
+  const taken: Box[] = [squareAround(here, PILGRIM), ...stations.map((one) => squareAround(one, CIRCLE))]
   const fits = (box: Box): boolean =>
     box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height && !taken.some((one) => meet(box, one))
   const place = (candidates: readonly PlacedName[], size: number): PlacedName[] => {
@@ -80,6 +80,8 @@ const MARGIN = 62
 const TOLERANCE = 0.8
 /** Metres; a smaller map would show the noise of the phone. */
 const LEAST_SPAN_M = 900
+/** Straight from the pilgrim. */
+const NEAR_M = 6_000
 
 type Projection = (place: Place) => Point
 
@@ -94,8 +96,8 @@ interface ShareMap {
   readonly isHeard: boolean
   readonly route: Route | null
   readonly stations: readonly Station[]
-  /** The station that the pilgrim comes to next; it is on the map if it is not far. */
-  readonly next: Station | null
+  /** The stations before and after the pilgrim; they are on the map if they are not far. */
+  readonly around: readonly (Station | null)[]
   readonly nameOf: (station: Station) => string
   readonly label: string
   readonly language: Language
@@ -106,8 +108,8 @@ interface ShareMap {
  * @returns the picture, and whether it shows data of the atlas, whose source is then named
  */
 export function shareMap(map: ShareMap): { readonly svg: string; readonly hasAtlas: boolean } {
-  const { line, isHeard, route, stations, next, nameOf, label, language } = map
-  const frame = frameOf(line, next)
+  const { line, isHeard, route, stations, around, nameOf, label, language } = map
+  const frame = frameOf(line, around)
   const { project } = frame
   const ground = groundOnce(line, project)
   const shown = stations
@@ -146,8 +148,8 @@ function groundOnce(line: readonly Fix[], project: Projection): Ground {
 
 const round = (value: number): number => Math.round(value * 10) / 10
 
-/** Fits the line, and the next station if it is near, into the picture. North is up. */
-function frameOf(line: readonly Fix[], next: Station | null): Frame {
+/** Fits the line, and the stations around the pilgrim if they are near, into the picture. North is up. */
+function frameOf(line: readonly Fix[], around: readonly (Station | null)[]): Frame {
   const last = line.at(-1)!
   const shrink = Math.cos((last.lat * Math.PI) / 180)
   const metres = ({ lat, lng }: Place): Point => ({
@@ -162,9 +164,9 @@ function frameOf(line: readonly Fix[], next: Station | null): Frame {
   const lengthM = Math.hypot(
     ...(['x', 'y'] as const).map((axis) => span(shown, axis)[1] - span(shown, axis)[0]),
   )
-  if (next !== null) {
-    const there = metres(next)
-    if (Math.hypot(there.x, there.y) <= Math.max(3_000, 1.5 * lengthM)) shown.push(there)
+  for (const station of around) {
+    const there = station === null ? null : metres(station)
+    if (there !== null && Math.hypot(there.x, there.y) <= Math.max(NEAR_M, 1.5 * lengthM)) shown.push(there)
   }
   const [[west, east], [north, south]] = [span(shown, 'x'), span(shown, 'y')]
   const pxPerM = Math.min(

@@ -7,7 +7,7 @@ import { carbonIn } from '#shared/locales/carbon.ts'
 import { UNITS } from '#shared/locales/units.ts'
 import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { emblem } from '#shared/rules/emblems.ts'
-import { liveFacts, liveMap, liveNext, liveState } from './live-part.ts'
+import { liveMap, liveNext, liveState } from './live-part.ts'
 import type { ShareView } from './read-share.ts'
 import { SCRIPT, STYLE } from './share-style.ts'
 import type { ShareTexts } from './share-format.ts'
@@ -45,14 +45,12 @@ ${isLive ? liveState(view, texts) : `<p class="state"><span class="soft">${escap
 ${view.status === 'paused' ? notice(words.paused) : ''}
 ${isLive ? liveMap(view, texts, page) : ''}
 <div class="panel">
-${isLive ? liveNext(view, texts) : ''}
-${figures(page, isLive)}
+${isLive ? liveNext(view, texts) + figures(page) : cardImage(page)}
 ${view.incomplete ? `<p class="soft">${escapeMarkup(words.incomplete)}</p>` : ''}
-${cardImage(page, isLive)}
 </div>
 <footer>
-<p class="soft">${escapeMarkup(words.updated(texts.clock(texts.nowMs)))}<span data-offline hidden> · ${escapeMarkup(words.offline)}</span></p>
-<p class="actions"><a class="button plain" href="${escapeMarkup(homeUrl)}">${escapeMarkup(words.event)}</a></p>
+<p class="soft" data-offline hidden>${escapeMarkup(words.offline)}</p>
+<p class="actions"><a class="button plain" href="${escapeMarkup(homeUrl)}">${escapeMarkup(words.event)}</a><a class="button plain" href="${escapeMarkup(homeUrl)}walk/">${escapeMarkup(words.walkAlong)}</a></p>
 <p>${escapeMarkup(words.privacy)}</p>
 ${languages(texts.language)}
 </footer>
@@ -120,11 +118,15 @@ ${renews ? `<script>${SCRIPT}</script>` : ''}
 const meta = (kind: 'property' | 'name', name: string, content: string | number): string =>
   `<meta ${kind}="${name}" content="${escapeMarkup(String(content))}">`
 
+const descriptionOf = ({ view, texts }: SharePage): string =>
+  texts.words.description(texts.number(view.km), view.checkins, texts.level(view.level))
+
 /** What chats and timelines show. Their bots run no script. */
-function previewTags({ view, texts, url, imageUrl }: SharePage): string {
+function previewTags(page: SharePage): string {
+  const { texts, url, imageUrl } = page
   const { words, language } = texts
   const title = words.title(texts.name, texts.event)
-  const description = words.description(texts.number(view.km), view.checkins, texts.level(view.level))
+  const description = descriptionOf(page)
   const alt = words.imageAlt(texts.name)
   return [
     meta('name', 'description', description),
@@ -152,12 +154,11 @@ function previewTags({ view, texts, url, imageUrl }: SharePage): string {
 
 const notice = (sentence: string): string => `<p class="notice">${escapeMarkup(sentence)}</p>`
 
-function figures({ view, texts }: SharePage, isLive: boolean): string {
+function figures({ view, texts }: SharePage): string {
   const { words } = texts
   const saved = carbonIn(texts.language, view.savedKg)
   const fact = (name: string, value: string) => `<div><dt>${escapeMarkup(name)}</dt><dd>${value}</dd></div>`
   return `<dl class="facts">
-${isLive ? liveFacts(view, texts) : ''}
 ${fact(words.km, `${texts.number(view.km)} <small>${UNITS[texts.language].km}</small>`)}
 ${fact(words.checkins, texts.number(view.checkins))}
 ${fact(words.saved, `${saved.figure} <small>${saved.unit}</small>`)}
@@ -165,9 +166,11 @@ ${fact(words.level, `<span class="word"><span class="emblem" aria-hidden="true">
 </dl>`
 }
 
-/** It is below the map, or the first thing that is seen. */
-const cardImage = ({ texts, imageUrl }: SharePage, isLive: boolean): string =>
-  `<img class="card" ${isLive ? 'loading="lazy" ' : ''}src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(texts.words.imageAlt(texts.name))}">`
+/** It shows the figures, which its description tells. */
+const cardImage = (page: SharePage): string => {
+  const { texts, imageUrl } = page
+  return `<img class="card" src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(`${texts.words.imageAlt(texts.name)}: ${descriptionOf(page)}`)}">`
+}
 
 const languages = (shown: Language): string =>
   `<nav>${Language.options

@@ -33,11 +33,12 @@ a{color:var(--accent);text-underline-offset:.2em}
 figcaption{padding:.35rem .3rem 0;color:var(--soft);font-size:.75rem;line-height:1.3}
 .map,.card{display:block;width:100%;height:auto;border-radius:.6rem}
 .card{aspect-ratio:1200/630;background:var(--sunken);color:var(--soft)}
-.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:1rem;margin:0}
+.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:1rem;margin:0}
 .facts>div{padding-left:.75rem;border-left:2px solid var(--gold-fill)}
 .facts dt{color:var(--soft);font-size:.875rem}
 .facts dd{margin:0;font:600 1.5rem/1.3 var(--font-display);font-variant-numeric:lining-nums tabular-nums}
 .facts dd small{font:400 .9375rem/1 var(--font);color:var(--soft)}
+.facts dd{overflow-wrap:break-word}
 .facts dd .word{display:flex;align-items:center;gap:.45rem;font-size:1.1875rem}
 .emblem{flex:none;width:1.6rem;height:1.6rem;color:var(--gold)}
 .emblem svg{display:block}

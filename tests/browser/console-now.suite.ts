@@ -137,7 +137,7 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
     const { page } = opened
     await page.locator(`section.map[aria-label^="${PILGRIMS} pilgrims"]`).waitFor()
     await page.context().setOffline(true)
-    const wrong = page.locator('.panel', { hasText: 'What is wrong' })
+    const wrong = page.locator('.panel', { hasText: 'Status' })
     await page.locator('.panel.stale').and(wrong).waitFor({ timeout: 60_000 })
     await page.locator('.tile.stale .figure').first().waitFor()
     for (const colorScheme of ['light', 'dark'] as const) {

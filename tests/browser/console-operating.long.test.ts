@@ -58,11 +58,14 @@ describeOnServers('the console in operation', () => {
       stack,
       `--token ${tokenOf('volunteer')} --pilgrims 30 --seed 3 --speed 600 --points 6000 --points-only`,
     )
-    const wait = { timeoutMs: 65_000, everyMs: 250 } // The map is read every 30 s: two readings.
-    const early = await until(async () => (await tile(page, 'Stored points')) || 0, {
-      ...wait,
-      what: 'points',
-    })
+    const condition = async () =>
+      dataOf(
+        await stack.fetch('/api/event/admin/condition', { headers: admin('manager') }),
+        conditionEndpoint,
+      )
+    const stored = async () => (await condition()).ledger?.stored
+    const wait = { timeoutMs: 65_000, everyMs: 1_000 } // The map is read every 30 s: two readings.
+    const early = await until(async () => (await stored()) || 0, { ...wait, what: 'points' })
     expect((await setStatus({ status: 'paused', message: STORM })).status).toBe(200)
     await page.locator('.bar-across.paused', { hasText: STORM }).waitFor()
     const refused = await checkIn(stack, newPilgrimId())
@@ -72,18 +75,24 @@ describeOnServers('the console in operation', () => {
     await page.locator('.bar-across.paused').waitFor({ state: 'detached' })
 
     await until(async () => (await onMap(page)) > 0, { ...wait, what: 'the crowd on the map' })
-    await until(async () => (await tile(page, 'Check-ins a minute')) > 0, { ...wait, what: 'a rate' })
+    const rate = page.locator('.rate.checkins figcaption strong')
+    await until(async () => Number(await rate.innerText()) > 0, { ...wait, what: 'a rate' })
     const { code, points, sentAgain, text } = await demo.summary()
     expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining('measured') })
     // Phones were refused while the event was paused, kept their points, and sent them again.
     expect(sentAgain.paused).toBeGreaterThan(0)
     expect(points).toBeGreaterThan(early)
     await flushed(stack)
-    await until(async () => (await tile(page, 'Stored points')) === points, {
+    await until(async () => (await stored()) === points, {
       ...wait,
       what: `the ${points} points that the demo has sent`,
     })
-    expect([await tile(page, 'Lost points'), await tile(page, 'Dead letters')]).toEqual([0, 0])
+    await until(async () => (await tile(page, 'Points that wait')) === 0, {
+      ...wait,
+      what: 'nothing to wait',
+    })
+    const { lost, dead_letter: deadLetters } = (await condition()).ledger!
+    expect({ lost, deadLetters }).toEqual({ lost: 0, deadLetters: 0 })
     await expectChartTells(page)
     expect(await page.evaluate(() => performance.timeOrigin)).toBe(loadedAt)
     await photograph(page, 'console-crowd')
@@ -140,7 +149,7 @@ describeOnServers('the console in operation', () => {
     const token = tokenOf('manager')
     await using opened = await browser.console(stack, { token, expected: /429/ })
     const { page } = opened
-    await page.locator('.part-list li').first().waitFor()
+    await page.locator('.parts-ok').waitFor()
     const useUp = async () => {
       for (let status = 200; status !== 429;)
         ({ status } = await stack.fetch('/api/event/auth/role', { headers: { 'X-Admin-Token': token } }))
@@ -158,7 +167,7 @@ describeOnServers('the console in operation', () => {
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
     // Figures that were read before stay.
     await page.locator('.navigation a', { hasText: 'Now' }).click()
-    await page.locator('.part-list li').first().waitFor()
+    await page.locator('.parts-ok').waitFor()
     await photograph(page, 'console-rate-limited')
     await page.locator('.navigation a', { hasText: 'Reports' }).click()
     // Also without points the footprint has figures.
@@ -243,16 +252,16 @@ describeOnServers('the console in operation', () => {
   test('one of two replicas dies: the part is degraded, with what to do; it comes back', async () => {
     await using opened = await browser.console(stack)
     const { page } = opened
-    const part = (tone: string) => page.locator(`.part-list .${tone}`, { hasText: 'Check-ins and tracks' })
-    await part('good').waitFor()
+    const part = page.locator('.part-list .warning', { hasText: 'Check-ins and tracks' })
+    await page.getByText('9 parts OK').waitFor()
     await stack.service('tracking', 1).stop('SIGKILL')
-    await part('warning').waitFor({ timeout: 45_000 })
-    expect(await part('warning').innerText()).toContain('1 of 2 processes report')
+    await part.waitFor({ timeout: 45_000 })
+    expect(await part.innerText()).toContain('1 of 2 processes report')
     await page.locator('.alerts .cause', { hasText: '1 of 2 processes of tracking do not report' }).waitFor()
     await photograph(page, 'console-degraded')
     expect((await checkIn(stack, newPilgrimId())).status).toBe(202)
     await stack.service('tracking', 1).restart()
-    await part('good').waitFor({ timeout: 25_000 })
+    await page.getByText('9 parts OK').waitFor({ timeout: 25_000 })
     // A replica that is stopped in order is no fault.
     await stack.service('tracking', 1).stop()
     const tracking = async () => {

@@ -14,7 +14,7 @@ export function silentTests(
   stack: () => TestStack,
   open: (options: ConsoleOptions) => Promise<OpenPage>,
 ): void {
-  test('new reports and silent pilgrims are told beside what is wrong, and lead to their lists', async () => {
+  test('new reports and silent pilgrims are counted in the navigation, and are found in their lists', async () => {
     // Eleven kilometres in a quarter of an hour: by bus.
     const at = (hours: number, lat: number) => ({ lat, lng: 120.55, timestamp: Date.now() - hours * HOUR_MS })
     const track = [at(4.5, 24.05), at(4.25, 24.15)]
@@ -22,9 +22,9 @@ export function silentTests(
     await flushed(stack())
     await using opened = await open({ view: 'now' })
     const { page } = opened
-    await page.locator('.matters', { hasText: /New feedback of pilgrims: [1-9]/ }).waitFor()
-    await page.locator('.matters', { hasText: 'and not in the last 3: 1.' }).waitFor()
-    await page.getByRole('button', { name: 'Show who is silent' }).click()
+    await page.locator('nav a', { hasText: /Feedback\s*[1-9]\d* new/ }).waitFor()
+    await page.locator('nav a', { hasText: /People\s*1 silent/ }).click()
+    await page.locator('.people-list select').selectOption({ label: 'Silent for 3 hours' })
     await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
     await page.locator('.name-button').click()
     await page.getByText('The service does not know why a phone is silent').waitFor()
@@ -53,8 +53,7 @@ export function silentTests(
     await photograph(page, 'console-revoke')
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
     await page.locator('.people-list').getByText('Nothing here.').waitFor()
-    await page.locator('nav').getByText('Now').click()
-    await page.getByRole('button', { name: 'Show the feedback' }).click()
+    await page.locator('nav').getByText('Feedback').click()
     await page.locator('.feedback-card').first().waitFor()
   }, 60_000)
 }

@@ -5,7 +5,7 @@ export const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifec
 export type View = (typeof VIEWS)[number]
 
 const FULL: Readonly<Record<View, string>> = {
-  now: '.part-list li',
+  now: '.parts-ok',
   people: '.people-list tbody tr',
   reports: '.questions section',
   feedback: '.feedback-card',

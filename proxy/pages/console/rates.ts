@@ -17,7 +17,7 @@ export const STEP_MS = 10_000
 /** What the chart shows. */
 const SPAN_MS = 30 * 60_000
 /** What is held. */
-export const HOUR_MS = 60 * 60_000
+const HOUR_MS = 60 * 60_000
 const A_MINUTE = 60_000 / STEP_MS
 
 /** Complete and current steps, oldest first. A step without events is absent, and is a zero. */
@@ -55,16 +55,6 @@ export function addHistory({ since, through, steps }: NonNullable<Data<'readLast
   const others = rates.value.filter(({ at }) => (at < sinceMs && at > throughMs - HOUR_MS) || at >= throughMs)
   rates.value = [...others, ...counted].sort((a, b) => a.at - b.at)
   ratesSince.value = Math.min(sinceMs, ratesSince.value ?? Infinity)
-}
-
-/** Check-ins of the last 60 minutes, or since counting began. Null until counting began. */
-export function lastHour(nowMs: number): { readonly checkins: number; readonly since: number } | null {
-  const observed = ratesSince.value
-  if (observed === null) return null
-  const since = Math.max(observed, nowMs - HOUR_MS)
-  const from = Math.floor(since / STEP_MS) * STEP_MS
-  const sum = rates.value.reduce((total, { at, checkins }) => total + (at >= from ? checkins : 0), 0)
-  return { checkins: Math.round(sum / A_MINUTE), since }
 }
 
 // Values of the moving chart: what was observed, its time window and its ticks.
@@ -117,18 +107,6 @@ export function valuesOf(rates: readonly Rate[], series: Series, since: number, 
     values.push({ at, value: Math.round(sum / STEPS) })
   }
   return values
-}
-
-/** The last value of the charts, which the tiles show as well. Null until a step was observed. */
-export function lastMinute(
-  rates: readonly Rate[],
-  since: number,
-  to: number,
-): { readonly checkins: number; readonly points: number } | null {
-  const last = (series: Series) =>
-    valuesOf(rates, series, Math.max(since, to - 3 * MINUTE_MS), to).at(-1)?.value
-  const [checkins, points] = [last('checkins'), last('points')]
-  return checkins === undefined || points === undefined ? null : { checkins, points }
 }
 
 /** What was counted in each minute that is over, newest first. The oldest may have been counted in part only. */

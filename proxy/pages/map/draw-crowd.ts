@@ -1,6 +1,6 @@
 /**
- * Draws the crowd: a band along the route whose width and colour say how many. It is made of circles in a light halo, one
- * where a cell is narrower than its circle. Wide cells, of which few are in sight, are squares: somebody is anywhere in them.
+ * Draws the crowd. A band along the route says by its width and colour how many: a circle in a light halo for each cell.
+ * Cells of a plain crowd, and wide ones, are squares: somebody is anywhere in them.
  */
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Label } from './labels.ts'
@@ -18,8 +18,12 @@ const APART_PX = 2
 /** The band is as wide as three of these squares have pilgrims, so that it changes slowly. */
 const SMOOTH_PX = 16
 
-/** Cells wider than this are squares, with a line of ground between them, and round corners of this share of their width. */
+/** Cells of a band that are wider than this are squares. */
 const SQUARE_FROM_PX = 18
+/** A square stays visible when it is narrower, and has a line of ground beside it when it is wider. */
+const LEAST_PX = 3
+const GAP_FROM_PX = 7
+/** Its round corners have this share of its width. */
 const ROUND_SHARE = 0.26
 const ROUND_MOST_PX = 10
 /** Opacity of a square of each step: the ground and the route are seen through a thin crowd. */
@@ -64,7 +68,7 @@ const kmOfPixel = ({ scale, top, height }: View): number =>
 export function drawCrowd(
   context: CanvasRenderingContext2D,
   view: View,
-  { edges, steps, amounts, count }: Crowd,
+  { isBand, edges, steps, amounts, count }: Crowd,
   colour: Colour,
 ): void {
   const { scale, left, top, width, height, density, type } = view
@@ -75,23 +79,33 @@ export function drawCrowd(
   const apart = new Grid(width, APART_PX * density)
   const circles = new Map<number, readonly [x: number, y: number]>()
   for (let i = 0; i < count; i++) {
-    const west = (edges[i * 4]! - left) * scale
-    const north = (edges[i * 4 + 1]! - top) * scale
-    const wide = (edges[i * 4 + 2]! - left) * scale - west
-    const high = (edges[i * 4 + 3]! - top) * scale - north
+    let west = (edges[i * 4]! - left) * scale
+    let north = (edges[i * 4 + 1]! - top) * scale
+    let wide = (edges[i * 4 + 2]! - left) * scale - west
+    let high = (edges[i * 4 + 3]! - top) * scale - north
     if (west > width || north > height || west + wide < 0 || north + high < 0) continue
-    if (wide <= SQUARE_FROM_PX * px) {
+    if (isBand && wide <= SQUARE_FROM_PX * px) {
       const [x, y] = [west + wide / 2, north + high / 2]
       smooth.add(x, y, amounts[i]!)
       circles.set(apart.keyOf(x, y), [x, y])
       continue
     }
+    const least = LEAST_PX * px
+    if (wide < least) [west, wide] = [west - (least - wide) / 2, least]
+    if (high < least) [north, high] = [north - (least - high) / 2, least]
+    const gap = wide > GAP_FROM_PX * px ? 1 : 0
     const step = steps[i]! - 1
     context.fillStyle = colours[step]!
     context.globalAlpha = OPACITY[step]!
     context.beginPath()
     const round = Math.min(wide * ROUND_SHARE, ROUND_MOST_PX * density)
-    context.roundRect(Math.round(west), Math.round(north), Math.round(wide) - 1, Math.round(high) - 1, round)
+    context.roundRect(
+      Math.round(west),
+      Math.round(north),
+      Math.round(wide) - gap,
+      Math.round(high) - gap,
+      round,
+    )
     context.fill()
   }
   context.globalAlpha = 1

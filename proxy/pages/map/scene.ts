@@ -61,7 +61,9 @@ export const ground = computed<Ground>(() => ({
 /** Whether the news are young enough to show a crowd and marks. */
 export const isAlive = computed(() => freshness.value === 'fresh' || freshness.value === 'old')
 const cells = computed(() => news.value?.cells ?? null)
-export const crowd = computed(() => (isAlive.value && cells.value !== null ? crowdOf(cells.value) : null))
+export const crowd = computed(() =>
+  isAlive.value && cells.value !== null ? crowdOf(cells.value, true) : null,
+)
 
 /** Where the procession is; null where nobody is on the map. */
 export function processionBounds(): Bounds | null {

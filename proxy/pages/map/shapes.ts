@@ -87,6 +87,8 @@ export function routeShapes({ lines, km: length }: Pick<EventRoute, 'lines' | 'k
 
 /** Cells for drawing: the wide ones first, so that none hides another. */
 export interface Crowd {
+  /** Small cells are drawn as a band along the route, and not as squares. */
+  readonly isBand: boolean
   readonly count: number
   /** West, north, east and south of each cell, in turn. */
   readonly edges: Float64Array
@@ -109,7 +111,7 @@ function km2Of([lat, , zoom]: MapCellEntry): number {
   return high * high * Math.cos((lat / 1e5) * (Math.PI / 180))
 }
 
-export function crowdOf(cells: readonly MapCellEntry[]): Crowd {
+export function crowdOf(cells: readonly MapCellEntry[], isBand = false): Crowd {
   const sorted = cells
     .map((cell) => ({ cell, step: crowdStep(cell[3] / km2Of(cell)) }))
     .sort((a, b) => a.cell[2] - b.cell[2] || a.step - b.step)
@@ -123,5 +125,5 @@ export function crowdOf(cells: readonly MapCellEntry[]): Crowd {
     steps[i] = step
     amounts[i] = cell[3]
   }
-  return { count: sorted.length, edges, steps, amounts }
+  return { isBand, count: sorted.length, edges, steps, amounts }
 }

@@ -14,9 +14,9 @@ export const consoleMessages = {
       inactive: 'Inactive participants',
     },
     audienceMeans: {
-      all: 'Everybody whom the service knows: pilgrims, helpers, and followers of the LINE account.',
+      all: 'Everybody whom the service knows, followers of the LINE account too.',
       participants:
-        'Everybody without a role, and helpers who have checked in themselves. Who has completed, or went home without a word, is among them; who paused taking part gets nothing.',
+        'Everybody without a role, and helpers who have checked in. Who paused taking part gets nothing.',
       volunteers: 'People with the role Volunteer.',
       managers: 'People with the role Manager.',
       owners: 'People with the role Owner.',
@@ -35,11 +35,9 @@ export const consoleMessages = {
     unlimited: 'the plan has no limit',
     partlySent: 'sent in part',
     morePeople: 'and {count} more',
-    leftOut:
-      'Left out: {unreachable} whom LINE is known not to reach (the account was blocked, left, or deleted), {withdrawn} who have paused taking part, {no_line_id} who do not use LINE (only Web Push may reach them)',
-    devices:
-      'Also {devices|device|devices} by Web Push, the notices of a browser. They use no LINE messages.',
-    noDevices: 'No device gets it by Web Push, the notices of a browser.',
+    leftOut: 'Left out: {unreachable} not reached by LINE, {withdrawn} who paused, {no_line_id} without LINE',
+    devices: 'Also {devices|device|devices} by Web Push, at no cost.',
+    noDevices: 'No device by Web Push.',
     nobody: 'Nobody would get it.',
     chosenPeople: '{count|chosen person|chosen people}',
     bufferUnknown: 'The buffer cannot be read: who is known only by waiting points is missing.',
@@ -49,16 +47,14 @@ export const consoleMessages = {
     send: 'Send…',
     sendTitle: 'Send to {recipients|person|people}?',
     sendText: 'It uses {cost} of this month’s LINE messages and cannot be taken back.',
-    over: 'This is more than the quota. Only with “send anyway” it goes out.',
+    over: 'This is more than the quota.',
     force: 'Send anyway',
-    reachUnsure:
-      'LINE tells only on sending whom it does not know any more: a few of these recipients may get nothing. They are named afterwards under “Sent messages”.',
-    sendLeftOut:
-      'People of this audience who surely get no LINE message: {count}. “Show who is left out” names them.',
+    reachUnsure: 'LINE tells only on sending whom it does not reach.',
+    sendLeftOut: 'Who surely gets no LINE message: {count}.',
     sendButton: 'Send now',
     sent: 'On its way to {recipients|person|people}.',
     writeFirst: 'Write a text, then count the recipients.',
-    mustCheck: 'Count the recipients first: the message or its audience has changed.',
+    mustCheck: 'Count the recipients first.',
     ledger: 'Sent messages',
     causes: { push: 'Push', pause: 'Pause', summary: 'Summary', notification: 'Scheduled', alert: 'Alert' },
     states: { sending: 'sending', sent: 'sent', skipped: 'skipped: LINE is not configured' },
@@ -74,10 +70,7 @@ export const consoleMessages = {
     noText: 'without text',
     ownText: 'the service’s text, in the language of each reader',
     leftOutTitle: 'Who was left out',
-    leftOutWhy:
-      'The numbers are those of the time of sending; the names below are as of now. The app does not show these people the text: they read only the message of a pause or of the end there.',
-    leftOutReads:
-      'The app does not show these people the text: they read only the message of a pause or of the end there.',
+    leftOutWhy: 'Numbers are of the time of sending, names of now.',
     showLeftOut: 'Show who is left out',
     hideLeftOut: 'Hide who is left out',
     leftOutNames: 'Who gets no LINE message',
@@ -95,7 +88,6 @@ export const consoleMessages = {
     toNobody: 'to nobody',
     quota: 'LINE quota',
     used: '{used} of {value} used ({percent} %)',
-    followers:
-      '{count|person is|people are} known to follow the LINE account. Of others LINE has not told yet; a message goes to them too, so a count of recipients can be higher.',
+    followers: '{count|person follows|people follow} the LINE account',
   },
 }

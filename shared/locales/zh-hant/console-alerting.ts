@@ -4,11 +4,9 @@ import type { ConsoleWords } from '../words.ts'
 export const consoleAlerting: Pick<ConsoleWords, 'alerting' | 'paletteAlso'> = {
   alerting: {
     title: '通知負責人的警報',
-    toLine: '警報以 LINE 發送給一個人，由服務設定中的 EVENT_ALERT_USER_ID 指定。',
-    noLine:
-      '沒有人會收到警報：服務尚未連接 LINE，警報只會留下紀錄。請設定 LINE_CHANNEL_ACCESS_TOKEN 與 EVENT_ALERT_USER_ID，再重新啟動服務。',
-    noRecipient:
-      '沒有人會收到警報：尚未指定收件人，警報只會留下紀錄。請將 EVENT_ALERT_USER_ID 設為一個 LINE 使用者代號，再重新啟動服務。',
+    toLine: '警報以 LINE 發送給 EVENT_ALERT_USER_ID 指定的人。',
+    noLine: '沒有人會收到警報：請設定 LINE_CHANNEL_ACCESS_TOKEN 與 EVENT_ALERT_USER_ID，再重新啟動服務。',
+    noRecipient: '沒有人會收到警報：請將 EVENT_ALERT_USER_ID 設為一個 LINE 使用者代號，再重新啟動服務。',
     noneSent: '目前為止沒有發送過警報。',
     last: {
       sending: '最近一次警報自 {time} 起發送中：',
@@ -16,19 +14,12 @@ export const consoleAlerting: Pick<ConsoleWords, 'alerting' | 'paletteAlso'> = {
       skipped: '最近一次警報只留下紀錄（{time}），沒有人收到：',
     },
     lastFailed: 'LINE 於 {time} 拒絕了最近一次警報：',
-    well: '目前沒有需要警示的事',
-    wrong: '目前有 {count} 個問題',
-    health: '到「現況」看各部分的健康狀態',
-    rhythm:
-      '服務每 {seconds} 秒檢查一次。下列情況一發生就通知，之後隔 {gaps} 再通知，接著每 {last} 一次，恢復正常時再通知一次。',
-    noBackup: '沒有備份時，資料庫磁碟損壞就會失去一切。請管理伺服器的人立即備份：',
-    oldBackup: '資料庫磁碟損壞時，這次備份之後的資料會全部遺失。請管理伺服器的人重新備份：',
-    backupWhere: '（services/README.md「Backup and restore」）。缺少備份不會發出警報。',
+    noBackup: '沒有備份時，資料庫磁碟損壞就會失去一切。請立即備份：',
+    oldBackup: '請重新備份：',
   },
   paletteAlso: {
     alerting: '警報 警告 通知 負責人 事故 備份 alert backup',
     alerts: '警報 事故 問題 alert',
-    parts: '健康 狀態 服務 health',
     'dead-letters': '無法寫入 被拒絕 dead letters',
     ledger: '備份 遺失 backup',
     schedule: '提醒 排程 通知 reminder',

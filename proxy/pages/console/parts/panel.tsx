@@ -24,20 +24,13 @@ export const useStale = <T,>(from: Resource<T>): boolean =>
 interface StampProps {
   readonly at: number | string | null
   readonly stale: boolean
-  /** The time alone, unless it is old: for one of many figures. */
-  readonly short?: boolean
 }
 
-/** The time of a figure; marked when it is old. */
-export function Stamp({ at, stale, short = false }: StampProps) {
+/** The time of what is old; what is fresh is of now, which the bar at the top tells. */
+export function Stamp({ at, stale }: StampProps) {
   const said = words.value.common
   if (at === null) return <span class="stamp">{said.never}</span>
-  const text = fill(stale ? said.stale : said.asOf, { time: clock(at) })
-  return (
-    <span class={stale ? 'stamp old' : 'stamp'} title={text}>
-      {short && !stale ? clock(at) : text}
-    </span>
-  )
+  return stale ? <span class="stamp old">{fill(said.stale, { time: clock(at) })}</span> : null
 }
 
 /** Of the limit of calls, with the seconds that are left now. */

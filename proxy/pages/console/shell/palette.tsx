@@ -145,7 +145,7 @@ function panelPlaces(): readonly PanelPlace[] {
   const places = (view: View, least: number, names: Readonly<Record<string, string>>) =>
     Object.entries(names).map(([panel, name]) => ({ view, panel, name, least }))
   return [
-    ...places('now', MANAGER, { alerts: now.alerts, parts: now.parts }),
+    ...places('now', MANAGER, { alerts: now.alerts }),
     ...places('reports', MANAGER, { carbon: reports.carbon, surveys: reports.surveys }),
     ...places('messages', MANAGER, { 'sent-messages': messages.ledger, schedule: schedule.title }),
     ...places('lifecycle', MANAGER, { history: lifecycle.history }),

@@ -1,7 +1,7 @@
 import { useComputed, useSignalEffect, useSignal, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { pageData } from '../../frame/page-data.ts'
-import { timeZone, clock, now } from '../clock.ts'
+import { timeZone, clock, now, number } from '../clock.ts'
 import { incident, status, connection, heardAt } from '../live.ts'
 import { forgetAnswers } from '../resource.ts'
 import { refusedView, view, show, allowedViews, type View } from '../router.ts'
@@ -17,6 +17,7 @@ import { showToast } from '../../design/toast.tsx'
 import { secondsLeft } from '../limit.ts'
 import type { ComponentType } from 'preact'
 import { Now } from '../views/now/now.tsx'
+import { silent, useNewReports } from '../work.ts'
 
 /** The signed-in console: bars, navigation, and one view. */
 export function Shell({ onLanguage }: LanguageProps) {
@@ -154,24 +155,41 @@ const Settings = ({ open, onClose, onLanguage }: SettingsProps) => (
 )
 
 /** The views of the operator's tier: at the side of a wide screen, at the bottom of a phone. */
-const Navigation = () => (
-  <nav class="navigation" aria-label={words.value.nav.label}>
-    {allowedViews.value.map((name) => (
-      <a
-        key={name}
-        href={`#/${name}`}
-        aria-current={view.value === name ? 'page' : undefined}
-        onClick={(event) => {
-          event.preventDefault()
-          show(name)
-        }}
-      >
-        <Icon name={name} />
-        <span>{words.value.nav[name]}</span>
-      </a>
-    ))}
-  </nav>
-)
+function Navigation() {
+  const { nav } = words.value
+  const waiting: Partial<Record<View, readonly [count: number | null, text: string]>> = {
+    feedback: [useNewReports(), nav.newReports],
+    people: [silent.value, nav.silent],
+  }
+  return (
+    <nav class="navigation" aria-label={nav.label}>
+      {allowedViews.value.map((name) => (
+        <a
+          key={name}
+          href={`#/${name}`}
+          aria-current={view.value === name ? 'page' : undefined}
+          onClick={(event) => {
+            event.preventDefault()
+            show(name)
+          }}
+        >
+          <Icon name={name} />
+          <span>{nav[name]}</span>
+          <Waiting of={waiting[name]} />
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+/** How many wait for somebody. */
+const Waiting = ({ of }: { readonly of: readonly [count: number | null, text: string] | undefined }) =>
+  of === undefined || (of[0] ?? 0) === 0 ? null : (
+    <b class="count" title={of[1]}>
+      {number(of[0]!)}
+      <span class="visually-hidden"> {of[1]}</span>
+    </b>
+  )
 
 /** How long the news of the connection is shown. */
 const BACK_MS = 6_000

@@ -1,4 +1,4 @@
-import { number, date } from '../../clock.ts'
+import { number, date, oneDigit } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
@@ -36,10 +36,9 @@ export function LedgerAndBackup() {
   const condition = useResource((signal) => client.readCondition({}, { signal }), EVERY_MS, 'condition')
   const said = words.value.house
   return (
-    <PanelFrom title={said.ledger} kind="ledger" from={condition}>
-      {({ ledger, backup_at }) => (
+    <PanelFrom title={said.ledger} kind="ledger" from={condition} actions={<FlushNow />}>
+      {({ ledger, backup_at, kv_memory }) => (
         <>
-          <p class="small quiet">{said.ledgerHelp}</p>
           <table>
             <tbody>
               {ledger === null ? (
@@ -47,7 +46,7 @@ export function LedgerAndBackup() {
                   <td class="quiet">{words.value.common.unknown}</td>
                 </tr>
               ) : (
-                COUNTERS.map((name) => (
+                COUNTERS.filter((name) => ledger[name] > 0 || name === 'stored').map((name) => (
                   <tr key={name} class={name === 'lost' && ledger.lost > 0 ? 'problem' : undefined}>
                     <th scope="row">{said.ledgerNames[name]}</th>
                     <td class="number">{number(ledger[name])}</td>
@@ -62,12 +61,38 @@ export function LedgerAndBackup() {
               ))}
             </tbody>
           </table>
-          <p>
+          <p class="row small">
+            {kv_memory === null || kv_memory === 0 ? null : (
+              <span>{words.value.page.pair(words.value.now.memory, percent(kv_memory))}</span>
+            )}
             <BackupAge at={backup_at} />
           </p>
         </>
       )}
     </PanelFrom>
+  )
+}
+
+/** `12.3 %` of a fraction. */
+const percent = (fraction: number): string => `${oneDigit(fraction * 100)} %`
+
+/** Flushes the buffer and says what was stored. */
+function FlushNow() {
+  const busy = useSignal(false)
+  const said = words.value.now
+  const flush = async () => {
+    busy.value = true
+    await act(client.forceFlush({}, { timeoutMs: 40_000 }), ({ finished, stored, dead_letters }) =>
+      finished
+        ? fill(said.flushed, { stored: number(stored), letters: number(dead_letters) })
+        : said.flushing,
+    )
+    busy.value = false
+  }
+  return (
+    <Button busy={busy.value} onClick={() => void flush()}>
+      {said.flushNow}
+    </Button>
   )
 }
 

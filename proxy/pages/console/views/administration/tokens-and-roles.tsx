@@ -18,7 +18,6 @@ export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }
     <PanelFrom title={said.tokens} kind="tokens" from={list}>
       {({ items }) => (
         <>
-          <p class="small quiet">{said.tokensHelp}</p>
           <ul class="rows">
             {items.map(({ name, role: tier, fingerprint, last_used }) => (
               <li key={fingerprint} class={name === role.value?.name ? 'mine' : undefined}>

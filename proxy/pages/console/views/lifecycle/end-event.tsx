@@ -20,7 +20,6 @@ export function EndEvent() {
   const asking = useSignal(false)
   return (
     <Panel title={said.endTitle} kind="end-event">
-      <p>{said.endText}</p>
       <AfterTheEnd />
       <p class="row wraps">
         <Button kind="danger" onClick={() => (asking.value = true)}>

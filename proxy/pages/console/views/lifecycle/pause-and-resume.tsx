@@ -223,11 +223,9 @@ function WhoIsTold() {
     <>
       <h3>{said.pauseWho}</h3>
       <ul class="steps">
-        <li>{said.pausePilgrims}</li>
         {lines.map((line) => (
           <li key={line}>{line}</li>
         ))}
-        <li>{said.pauseOthers}</li>
       </ul>
     </>
   )

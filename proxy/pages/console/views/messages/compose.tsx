@@ -168,12 +168,7 @@ function LeftOut() {
           {open.value ? said.hideLeftOut : said.showLeftOut}
         </Button>
       </p>
-      {open.value ? (
-        <>
-          <p class="quiet small">{said.leftOutReads}</p>
-          <LeftOutPeople of={{ audience, ...(audience === 'inactive' ? { hours } : {}) }} />
-        </>
-      ) : null}
+      {open.value ? <LeftOutPeople of={{ audience, ...(audience === 'inactive' ? { hours } : {}) }} /> : null}
     </>
   )
 }

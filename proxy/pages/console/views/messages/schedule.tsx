@@ -344,7 +344,7 @@ function Sending({ draft, bounds, isNew }: SendingProps) {
           {recipients.devices === 0 ? null : fill(said.devices, { devices: number(recipients.devices) })}
         </span>
       )}
-      <span class="small quiet">{isNew ? said.mayGrow : `${said.mayGrow} ${said.sentOnce}`}</span>
+      {isNew ? null : <span class="small quiet">{said.sentOnce}</span>}
     </output>
   )
 }

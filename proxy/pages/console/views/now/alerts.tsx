@@ -1,28 +1,18 @@
-import type { Data } from '#shared/client/index.ts'
-import { clock, date, number } from '../../clock.ts'
+/** Whether all is well: one line, or a row for each problem with what to do about it; and the parts of the service. */
+import { clock, date } from '../../clock.ts'
 import { incident } from '../../live.ts'
 import { isStale, Panel, PanelFrom, Stamp } from '../../parts/panel.tsx'
-import { type Resource, useResource } from '../../resource.ts'
+import type { Resource } from '../../resource.ts'
 import { consoleLanguage, fill, words } from '../../words.ts'
 import type { Condition } from './figure-tiles.tsx'
-import { BackupAge, isBackupOld } from './parts.tsx'
-import { SILENT_HOURS } from '#shared/rules/silence.ts'
-import { Button } from '../../../design/button.tsx'
-import { show } from '../../router.ts'
-import { client } from '../../session.ts'
-import { countsOf } from '../feedback/items.ts'
+import { BackupAge, isBackupOld, Parts } from './parts.tsx'
 
-interface Props {
-  readonly condition: Resource<Condition>
-  readonly hour: Resource<Data<'readLastHour'>>
-}
-
-/** What is wrong, and what to do about it; then what waits for people. */
-export function Alerts({ condition, hour }: Props) {
+export function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
   const said = words.value.now
   const value = condition.value.value
-  const bad = value !== null && value.causes.length > 0
-  if (!bad && (condition.error.value === null || (value !== null && condition.error.value.status === 429)))
+  const { error } = condition
+  const isCalm = (value?.causes.length ?? 0) === 0
+  if (isCalm && (error.value === null || (value !== null && error.value.status === 429)))
     return (
       <Panel
         title={said.alerts}
@@ -30,56 +20,52 @@ export function Alerts({ condition, hour }: Props) {
         stale={isStale(condition)}
         stamp={<Stamp at={condition.at.value} stale={isStale(condition)} />}
       >
-        <Calm condition={value} />
-        <ReportsAndSilent hour={hour} />
+        {value === null ? (
+          <p class="calm-line">{words.value.common.loading}</p>
+        ) : (
+          <>
+            {isNeglected(value) ? <Neglected condition={value} /> : <p class="calm-line">{said.noAlerts}</p>}
+            <Parts parts={value.parts} />
+          </>
+        )}
       </Panel>
     )
   return (
     <PanelFrom title={said.alerts} kind="alerts" from={condition}>
-      {({ causes, incident: stored }) => (
+      {(known) => (
         <>
-          <Since incident={incident.value ?? stored} />
+          <Since incident={incident.value ?? known.incident} />
           <ul class="rows">
-            {causes.map((cause) => (
+            {known.causes.map((cause) => (
               <Cause key={cause.text.en} cause={cause} />
             ))}
           </ul>
-          <ReportsAndSilent hour={hour} />
+          <Neglected condition={known} />
+          <Parts parts={known.parts} />
         </>
       )}
     </PanelFrom>
   )
 }
 
-/** No cause is known. A backup that is missing or old is none, and yet is not well. */
-function Calm({ condition }: { readonly condition: Condition | null }) {
-  if (condition === null) return <p class="calm-line">{words.value.common.loading}</p>
-  const old = isBackupOld(condition.backup_at)
-  return (
-    <>
-      {old ? (
-        <p>
-          <BackupAge at={condition.backup_at} />
-        </p>
-      ) : null}
-      {condition.alerting.channel === null ? <p class="warn-text">{words.value.now.nobodyAlerted}</p> : null}
-      <p class="calm-line">{old ? words.value.now.noOtherAlerts : words.value.now.noAlerts}</p>
-    </>
-  )
-}
+const isNeglected = ({ backup_at, alerting }: Condition): boolean =>
+  isBackupOld(backup_at) || alerting.channel === null
+
+/** What is no fault, and yet is not well. */
+const Neglected = ({ condition: { backup_at, alerting } }: { readonly condition: Condition }) => (
+  <>
+    {isBackupOld(backup_at) ? <BackupAge at={backup_at} /> : null}
+    {alerting.channel === null ? <span class="warn-text">{words.value.now.nobodyAlerted}</span> : null}
+  </>
+)
 
 const Cause = ({ cause }: { readonly cause: Condition['causes'][number] }) => (
   <li class={cause.failure ? 'cause danger' : 'cause warning'}>
     <span class={`badge ${cause.failure ? 'danger' : 'warning'}`}>
       {cause.failure ? words.value.now.failure : words.value.now.warning}
     </span>
-    <div class="grow">
-      <strong>{cause.text[consoleLanguage.value]}</strong>
-      <p class="small">
-        <span class="quiet">{words.value.now.todo} </span>
-        {cause.what_to_do[consoleLanguage.value]}
-      </p>
-    </div>
+    <strong class="grow">{cause.text[consoleLanguage.value]}</strong>
+    <span class="grow small">{cause.what_to_do[consoleLanguage.value]}</span>
   </li>
 )
 
@@ -89,50 +75,3 @@ const Since = ({ incident: opened }: { readonly incident: Condition['incident'] 
       {fill(words.value.now.incident, { time: clock(opened.opened_at), count: opened.alerts })}
     </p>
   )
-
-const REPORTS_MS = 60_000
-
-const useNewReports = (category?: 'safety'): number | null => {
-  const reports = useResource(
-    (signal) => client.listFeedback({ limit: 1, ...(category ? { category } : {}) }, { signal }),
-    REPORTS_MS,
-    `new reports ${category ?? ''}`,
-  )
-  const page = reports.value.value
-  return page === null ? null : (countsOf(page)?.new ?? null)
-}
-
-/** What no part of the service can put right: reports that nobody has looked at, and pilgrims who are not heard of. */
-function ReportsAndSilent({ hour }: { readonly hour: Resource<Data<'readLastHour'>> }) {
-  const said = words.value.now
-  const reports = useNewReports()
-  const safety = useNewReports('safety')
-  const silent = hour.value.value?.walking?.silent ?? null
-  return (
-    <ul class="matters small">
-      {reports === null ? null : (
-        <li>
-          <span class={reports > 0 ? 'warn-text' : undefined}>
-            {fill(said.newReports, { count: number(reports) })}
-            {safety === null || safety === 0 ? null : ` ${fill(said.ofSafety, { count: number(safety) })}`}
-          </span>
-          {reports === 0 ? null : (
-            <Button kind="plain" onClick={() => show('feedback')}>
-              {said.showReports}
-            </Button>
-          )}
-        </li>
-      )}
-      {silent === null ? null : (
-        <li>
-          <span>{fill(said.silent, { count: number(silent), hours: SILENT_HOURS })}</span>
-          {silent === 0 ? null : (
-            <Button kind="plain" onClick={() => show('people', { silentHours: SILENT_HOURS })}>
-              {said.showSilent}
-            </Button>
-          )}
-        </li>
-      )}
-    </ul>
-  )
-}

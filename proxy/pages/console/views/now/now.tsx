@@ -3,33 +3,37 @@ import { useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
 import { addHistory } from '../../rates.ts'
+import { silent } from '../../work.ts'
 import { Alerts } from './alerts.tsx'
 import { useEventMap, MapPanel } from './map-panel.tsx'
 import { FigureTiles } from './figure-tiles.tsx'
-import { Parts } from './parts.tsx'
 import { Procession } from './procession.tsx'
 import { Rates } from './rates.tsx'
 
 const CONDITION_MS = 10_000
 /** With the stream only what it missed is read; a volunteer has no stream. */
 const [HOUR_WITH_STREAM_MS, HOUR_MS] = [60_000, 30_000]
-/** It changes with each flush, and each call of an operator counts in the token's limit. */
-const MODES_MS = 300_000
-/** LINE counts slowly, and each call of an operator counts in the token's limit. */
-const USAGE_MS = 300_000
+const SAFETY_MS = 60_000
 
 /** The last hour. What the chart did not see is put into it. */
 async function readLastHour(signal: AbortSignal) {
   const answer = await client.readLastHour({}, { signal })
-  if (answer.ok && answer.data.received !== null && !signal.aborted) addHistory(answer.data.received)
+  if (answer.ok && !signal.aborted) {
+    if (answer.data.received !== null) addHistory(answer.data.received)
+    silent.value = answer.data.walking?.silent ?? null
+  }
   return answer
 }
 
 export function Now() {
   const map = useEventMap()
   const hour = useResource(readLastHour, level.value >= MANAGER ? HOUR_WITH_STREAM_MS : HOUR_MS, 'last-hour')
-  const usage = useResource((signal) => client.readLineUsage({}, { signal }), USAGE_MS, 'usage')
-  const shared = { map, hour, usage }
+  const safety = useResource(
+    (signal) => client.listFeedback({ limit: 1, category: 'safety' }, { signal }),
+    SAFETY_MS,
+    'safety',
+  )
+  const shared = { map, hour, safety }
   return (
     <div class="view now">
       <h1 class="visually-hidden">{words.value.now.title}</h1>
@@ -37,27 +41,25 @@ export function Now() {
         <Operating {...shared} />
       ) : (
         <>
-          <FigureTiles condition={null} modes={null} {...shared} />
           <Crowd map={map} />
+          <FigureTiles condition={null} {...shared} />
         </>
       )}
     </div>
   )
 }
 
-type Shared = Omit<Parameters<typeof FigureTiles>[0], 'condition' | 'modes'>
+type Shared = Omit<Parameters<typeof FigureTiles>[0], 'condition'>
 
-/** What managers and owners see. On a phone it stands in this order: what is wrong comes first. */
+/** What managers and owners see. On a phone it stands in this order. */
 function Operating(shared: Shared) {
   const condition = useResource((signal) => client.readCondition({}, { signal }), CONDITION_MS, 'condition')
-  const modes = useResource((signal) => client.readCarbon({}, { signal }), MODES_MS, 'modes')
   return (
     <>
-      <Alerts condition={condition} hour={shared.hour} />
-      <FigureTiles condition={condition} modes={modes} {...shared} />
+      <Alerts condition={condition} />
       <Crowd map={shared.map} />
+      <FigureTiles condition={condition} {...shared} />
       <Rates />
-      <Parts condition={condition} />
     </>
   )
 }

@@ -1,8 +1,6 @@
 import { ago, date, now } from '../../clock.ts'
-import { PanelFrom } from '../../parts/panel.tsx'
-import type { Resource } from '../../resource.ts'
 import { fill, words } from '../../words.ts'
-import { type Condition, percent } from './figure-tiles.tsx'
+import type { Condition } from './figure-tiles.tsx'
 
 type Part = Condition['parts'][number]
 
@@ -16,26 +14,23 @@ const TONES = {
 /** A backup that is older than this should be repeated. */
 const OLD_BACKUP_MS = 26 * 3_600_000
 
-/** Health of each service and store, and the age of the backup. */
-export const Parts = ({ condition }: { readonly condition: Resource<Condition> }) => (
-  <PanelFrom title={words.value.now.parts} kind="parts" from={condition}>
-    {({ parts, kv_memory, backup_at }) => (
-      <>
+/** Health of each service and store: one line while all are well. */
+export function Parts({ parts }: Pick<Condition, 'parts'>) {
+  const bad = parts.filter(({ state }) => state !== 'ok')
+  const well = fill(words.value.now.partsOk, { count: parts.length - bad.length })
+  return (
+    <div class="parts small">
+      {bad.length === 0 ? null : (
         <ul class="part-list">
-          {parts.map((part) => (
+          {bad.map((part) => (
             <PartRow key={part.name} part={part} />
           ))}
         </ul>
-        <p class="small row">
-          {kv_memory === null || kv_memory === 0 ? null : (
-            <span>{words.value.page.pair(words.value.now.memory, percent(kv_memory))}</span>
-          )}
-          <BackupAge at={backup_at} />
-        </p>
-      </>
-    )}
-  </PanelFrom>
-)
+      )}
+      <span class="parts-ok quiet">{well}</span>
+    </div>
+  )
+}
 
 const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part: Part }) => (
   <li class={TONES[state]}>

@@ -1,6 +1,6 @@
 /** Where the procession is, in words: front, middle and tail, and when they come to the next stations. */
 import type { EventRoute } from '#shared/client/index.ts'
-import { date, duration, minute, number, oneDigit } from '../../clock.ts'
+import { date, duration, minute, oneDigit } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { route, stationName } from '../../map/ground.ts'
 import { ProcessionRows } from '../../map/procession-places.tsx'
@@ -13,8 +13,6 @@ type Route = EventRoute
 
 /** Shown at most; the nearest are first. */
 const STATIONS = 5
-/** The service leaves out a twentieth at each end: of fewer pilgrims nobody, so each end is a single one. */
-const FEW = 20
 /** Slower than this the procession rests. */
 const RESTING_KMH = 0.5
 
@@ -48,9 +46,6 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
         {spread === null ? null : <span>{words.value.page.pair(said.spread, `${oneDigit(spread)} km`)}</span>}
       </p>
       <Rule map={map} />
-      {map.on_map < FEW ? (
-        <p class="small quiet">{fill(said.fewPilgrims, { users: number(map.on_map) })}</p>
-      ) : null}
       <Estimates map={map} route={route} />
     </>
   )
@@ -59,21 +54,14 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
 /** Positions of walking people are younger: the crowd sends points that it had kept, or nobody walks. */
 const OLD_MS = 2.5 * 3_600_000
 
-/** Whose positions these are, how old they may be, and who may be before the front or behind the tail. */
+/** How old the positions may be. */
 function Rule({ map }: { readonly map: EventMap }) {
-  const said = words.value.now
   const ageMs = Date.parse(map.as_of) - Date.parse(map.seen_since)
-  return (
-    <>
-      <p class={ageMs > OLD_MS ? 'small warn-text' : 'small quiet'}>
-        {fill(ageMs > OLD_MS ? said.positionsOld : said.positionsSince, {
-          time: date(map.seen_since),
-          age: duration(ageMs),
-        })}
-      </p>
-      <p class="small quiet">{said.endsRule}</p>
-    </>
-  )
+  return ageMs > OLD_MS ? (
+    <p class="small warn-text">
+      {fill(words.value.now.positionsOld, { time: date(map.seen_since), age: duration(ageMs) })}
+    </p>
+  ) : null
 }
 
 const stationAt = (found: Route | null, index: number | null): string | null => {
@@ -81,12 +69,14 @@ const stationAt = (found: Route | null, index: number | null): string | null => 
   return station === undefined ? null : stationName(station)
 }
 
-const Estimates = ({ map, route }: { readonly map: EventMap; readonly route: Route | null }) =>
-  map.estimates.length === 0 ? null : (
+/** By the mean of the walk no minute is known. */
+function Estimates({ map, route }: { readonly map: EventMap; readonly route: Route | null }) {
+  const estimates = map.estimates.filter(({ by }) => by !== 'mean')
+  return estimates.length === 0 ? null : (
     <>
       <h3>{words.value.now.estimates}</h3>
       <ul class="rows small">
-        {map.estimates.slice(0, STATIONS).map(({ station, front_at, middle_at }) => (
+        {estimates.slice(0, STATIONS).map(({ station, front_at, middle_at }) => (
           <li key={station}>
             <span class="grow">{stationAt(route, station) ?? station}</span>
             {front_at === null ? null : (
@@ -102,3 +92,4 @@ const Estimates = ({ map, route }: { readonly map: EventMap; readonly route: Rou
       </ul>
     </>
   )
+}

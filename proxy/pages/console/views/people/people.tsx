@@ -198,9 +198,7 @@ const Legend = () => {
           </li>
         ))}
       </ul>
-      <p class="small quiet">
-        {said.waitingMeans} {said.whereLeftOut}
-      </p>
+      <p class="small quiet">{said.waitingMeans}</p>
     </>
   )
 }

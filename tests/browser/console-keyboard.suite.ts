@@ -8,7 +8,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await using opened = await open({ role: 'manager' })
     const { page } = opened
     await page.keyboard.press('Control+k')
-    await page.getByRole('dialog', { name: 'Find or do' }).waitFor()
+    await page.getByRole('dialog', { name: 'Search' }).waitFor()
     await page.keyboard.type('feedb')
     await page.keyboard.press('Enter')
     await page.locator('.feedback-card').first().waitFor()
@@ -46,7 +46,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await using opened = await open({ view: 'messages', expected: /503/ })
     const { page } = opened
     await page.keyboard.press('Control+k')
-    await page.getByRole('dialog', { name: 'Find or do' }).waitFor()
+    await page.getByRole('dialog', { name: 'Search' }).waitFor()
     await page.keyboard.type('schedule')
     await page.keyboard.press('Enter')
     await page.locator('.schedule:focus').waitFor()

@@ -44,7 +44,7 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
       ])
     }
     expect(rows[4]).toMatch(/,Area [67]00 m wide,(near|between) /)
-    expect(rows.at(-2)).toContain('For operators')
+    expect(rows.at(-2)).toContain('Do not publish')
     const surveys = await saved('All answers (CSV)', '.panel.surveys')
     expect(surveys.name).toEndWith('.csv')
     expect(surveys.text).toContain('The soup at the 12. temple')

@@ -24,7 +24,7 @@ export function silentTests(
     const { page } = opened
     await page.locator('nav a', { hasText: /Feedback\s*[1-9]\d* new/ }).waitFor()
     await page.locator('nav a', { hasText: /People\s*1 silent/ }).click()
-    await page.locator('.people-list select').selectOption({ label: 'Silent for 3 hours' })
+    await page.locator('.people-list select').selectOption({ label: 'Taking part, silent for 3 h or more' })
     await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
     await page.locator('.name-button').click()
     await page.getByText('The service does not know why a phone is silent').waitFor()

@@ -161,7 +161,7 @@ describe('the console with data', () => {
     await using opened = await browser.console(stack)
     const { page } = opened
     await page.keyboard.press('Control+k')
-    await page.getByRole('dialog', { name: 'Find or do' }).waitFor()
+    await page.getByRole('dialog', { name: 'Search' }).waitFor()
     await page.keyboard.type('audit')
     await page.keyboard.press('Enter')
     const rows = page.locator('.audit tbody tr')

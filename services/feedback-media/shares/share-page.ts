@@ -169,7 +169,7 @@ ${fact(words.level, `<span class="word"><span class="emblem" aria-hidden="true">
 /** It shows the figures, which its description tells. */
 const cardImage = (page: SharePage): string => {
   const { texts, imageUrl } = page
-  return `<img class="card" src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(`${texts.words.imageAlt(texts.name)}: ${descriptionOf(page)}`)}">`
+  return `<img class="card" src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(`${texts.words.imageAlt(texts.name)} ${descriptionOf(page)}`)}">`
 }
 
 const languages = (shown: Language): string =>

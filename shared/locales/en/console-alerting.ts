@@ -18,7 +18,7 @@ export const consoleAlerting = {
   },
   paletteAlso: {
     alerting: 'alert alarm wake owner incident backup',
-    alerts: 'alert incident problem',
+    alerts: 'alert incident problem health services',
     'dead-letters': 'dead letters refused points',
     ledger: 'backup lost points',
     schedule: 'reminder scheduled notification',

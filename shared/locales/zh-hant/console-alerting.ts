@@ -19,7 +19,7 @@ export const consoleAlerting: Pick<ConsoleWords, 'alerting' | 'paletteAlso'> = {
   },
   paletteAlso: {
     alerting: '警報 警告 通知 負責人 事故 備份 alert backup',
-    alerts: '警報 事故 問題 alert',
+    alerts: '警報 事故 問題 健康 服務 alert',
     'dead-letters': '無法寫入 被拒絕 dead letters',
     ledger: '備份 遺失 backup',
     schedule: '提醒 排程 通知 reminder',

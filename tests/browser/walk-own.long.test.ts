@@ -45,7 +45,7 @@ describeOnServers('own matters', () => {
       // What is not saved stays while the pilgrim looks elsewhere.
       await page.getByLabel('Name', { exact: true }).fill('Grandmother Lin')
       await page.getByRole('link', { name: 'Walk', exact: true }).click()
-      await page.getByText('Your way is not being recorded.').waitFor()
+      await page.getByText('Not recording.').waitFor()
       await page.getByRole('link', { name: 'Me', exact: true }).click()
       expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Grandmother Lin')
       expect(await page.getByText('Not saved yet.').count()).toBe(2)

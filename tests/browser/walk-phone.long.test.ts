@@ -39,7 +39,7 @@ describeOnServers('the phone', () => {
 
       // The page opens it in its next frame, and axe-core waits: both need time that passes.
       await phone.context.clock.resume()
-      await page.getByRole('button', { name: 'Dark screen, saves battery' }).click()
+      await page.getByRole('button', { name: 'Dark screen' }).click()
       const dark = page.locator('dialog.dark-screen')
       await dark.waitFor()
       expect(await dark.evaluate((one) => getComputedStyle(one).backgroundColor)).toBe('rgb(0, 0, 0)')
@@ -56,7 +56,7 @@ describeOnServers('the phone', () => {
       expect(await dark.isVisible()).toBe(true)
       await dark.getByRole('button', { name: 'Once more' }).click()
       await dark.waitFor({ state: 'hidden' })
-      await page.getByRole('button', { name: 'Dark screen, saves battery' }).click()
+      await page.getByRole('button', { name: 'Dark screen' }).click()
       await dark.waitFor()
       await page.keyboard.press('Escape')
       await dark.waitFor({ state: 'hidden' })
@@ -79,9 +79,9 @@ describeOnServers('the phone', () => {
         await move(2 * MINUTE)
       }
       await page.getByText('The phone gives only a rough place, so no kilometres are counted.').waitFor()
-      expect(await page.getByText('Your way is being recorded.').count()).toBe(0)
+      expect(await page.getByText('Recording your way.').count()).toBe(0)
       await arrive(740)
-      await page.getByText('Your way is being recorded.').waitFor()
+      await page.getByText('Recording your way.').waitFor()
       await page.waitForFunction(
         () => localStorage.getItem('event-walk-pauses')?.includes('"cause":"rough"}]') === true,
       )
@@ -98,7 +98,7 @@ describeOnServers('the phone', () => {
       await other.goto(app.address('?lang=en'))
       await other.getByText('Another window of this app records your way.').waitFor()
       await look(page, 'hidden')
-      await other.getByText('Your way is being recorded.').waitFor()
+      await other.getByText('Recording your way.').waitFor()
       expect((await askedOf(other)).positions.length).toBeGreaterThan(0)
     },
     TEST_MS,
@@ -117,7 +117,7 @@ describeOnServers('the phone', () => {
         await move(MINUTE)
       }
       await page.getByText('This browser keeps nothing.').waitFor()
-      await page.getByText('Your way is not being recorded.').waitFor()
+      await page.getByText('Not recording.').waitFor()
       await fillUp(page, false)
       await arrive(440)
       await page.waitForFunction(
@@ -145,7 +145,7 @@ describeOnServers('the phone', () => {
       }
       await until(rested, { timeoutMs: 30_000, everyMs: 1, what: 'a question at rest' })
       await page.getByRole('button', { name: 'Stop recording' }).click()
-      await page.getByText('Your way is not being recorded.').waitFor()
+      await page.getByText('Not recording.').waitFor()
       const filter = () => page.evaluate(() => localStorage.getItem('event-walk-filter'))
       const before = await filter()
       await page.evaluate((place) => {

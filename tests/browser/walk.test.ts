@@ -90,7 +90,7 @@ describeOnServers('the app', () => {
       const other = await context.newPage()
       await other.goto(app.address())
       await page.getByRole('button', { name: 'Start recording' }).click()
-      await page.getByText('Your way is being recorded.').waitFor()
+      await page.getByText('Recording your way.').waitFor()
       await photograph(page, 'walk-recording')
       // What to do with the phone now is above the tabs.
       const advice = await page.getByText('Do not press the power key.').boundingBox()
@@ -105,7 +105,7 @@ describeOnServers('the app', () => {
       await counted(userId, 2)
       // The other one takes over.
       await page.close()
-      await other.getByText('Your way is being recorded.').waitFor()
+      await other.getByText('Recording your way.').waitFor()
     },
     TEST_MS,
   )

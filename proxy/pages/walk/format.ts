@@ -56,8 +56,10 @@ export const minutesOf = (ms: number): number => Math.max(1, Math.round(ms / 60_
 const GOOD_M = 20
 const FAIR_M = 100
 
+export const isExact = (metres: number | null): boolean => metres === null || metres <= GOOD_M
+
 /** How exact a position is, in words. @param metres its accuracy; null: unknown */
 export function accuracyText({ checkIn }: Pick<WalkWords, 'checkIn'>, metres: number | null): string {
-  if (metres === null || metres <= GOOD_M) return checkIn.good
+  if (metres === null || isExact(metres)) return checkIn.good
   return metres <= FAIR_M ? checkIn.fair(metres) : checkIn.poor(metres)
 }

@@ -5,8 +5,6 @@ export const way = {
   title: 'My way',
   level: (number: number) => `Level ${number}`,
   saved: 'CO₂ saved so far',
-  savedWhy: (perKm: string) =>
-    `You caused this much less than by bus for the whole way (a bus counts as ${perKm} a kilometre).`,
   next: (level: string, km: number, checkIns: number) =>
     `To “${level}”: ${[km > 0 && `${km} km`, checkIns > 0 && count(checkIns, 'check-in', 'check-ins')].filter(Boolean).join(' and ')} more.`,
   highest: 'You have reached the highest level.',
@@ -19,18 +17,6 @@ export const way = {
   closer: 'Closer',
   farther: 'Farther',
   wholeDay: 'Whole day',
-  key: 'Map key',
-  keys: {
-    route: 'the route',
-    foot: 'my way on foot',
-    motor: 'my way by bus or car',
-    gap: 'no position here',
-    others: 'my other days',
-    first: 'where the day began',
-    last: 'where I was last',
-    checkIn: 'a check-in',
-    station: 'a station',
-  },
   mapKeys: 'Arrow keys move the map, plus and minus zoom.',
   mapSource: 'Map: Ministry of the Interior, Taiwan',
   dayMissing: 'This day is not on this phone yet. It comes when there is a network.',
@@ -61,7 +47,6 @@ export const way = {
   placeOf: (time: string) => `From your place at ${time}.`,
   stationAt: (km: number, time: string) => `${km} km, about ${time}`,
   stationFar: (km: number) => `${km} km`,
-  alongRoute: 'The distances are along the route.',
   estimateLater: (minutes: number) =>
     `After about ${count(minutes, 'more minute', 'more minutes')} of walking you see here when you arrive.`,
   estimate: (kmh: number) => `The times are estimates from your own pace of ${kmh} km/h, rests included.`,

@@ -6,6 +6,7 @@ import { way } from './walk-way.ts'
 export const walk = {
   tabs: { walk: 'Walk', way: 'My way', say: 'Tell us', me: 'Me' },
   back: 'Back',
+  procession: 'The whole procession',
   retry: 'Try again',
   welcome: {
     title: (event: string) => `Welcome to ${event}`,
@@ -82,16 +83,16 @@ export const walk = {
     title: 'Record my way',
     start: 'Start recording',
     stop: 'Stop recording',
-    on: 'Your way is being recorded.',
+    on: 'Recording your way.',
     resting: 'You are resting. The phone looks for your place every 30 seconds.',
     otherTab: 'Another window of this app records your way.',
     waiting: 'Waiting for the first position …',
-    dark: 'Dark screen, saves battery',
+    dark: 'Dark screen',
     advice: 'Do not press the power key. To put the phone away, tap “Dark screen”.',
     darkOn: 'Recording goes on.',
     darkLeave: 'Touch twice to come back',
     darkAgain: 'Once more',
-    off: 'Your way is not being recorded.',
+    off: 'Not recording.',
     noConsent: 'You have taken your consent back, so nothing is recorded. Agree again to record.',
     honest: (app: string) =>
       `It records while the screen is on and this app is open; other pages of this app are fine. To record with the screen off, use ${app}.`,
@@ -113,7 +114,7 @@ export const walk = {
   way,
   share: {
     title: 'Show my walk to others',
-    why: 'Make a link, and send it to your family: they see where you are. A link to your card shows your figures, rounded, and the stations that you passed on earlier days, not where you are. You can stop each at any time.',
+    why: 'Share where you are, or your card alone. Stop any time.',
     make: 'Show my card only',
     makeLive: (hours: number) => `Let my family see where I am (${count(hours, 'hour', 'hours')})`,
     showName: 'Show my name',

@@ -5,6 +5,7 @@ import { way } from './walk-way.ts'
 export const walk: WalkWords = {
   tabs: { walk: '歩く', way: '歩いた道', say: '伝える', me: '私' },
   back: '戻る',
+  procession: '行列全体を見る',
   retry: 'もう一度',
   welcome: {
     title: (event) => `${event}へ\u200bようこそ`,
@@ -78,7 +79,7 @@ export const walk: WalkWords = {
     resting: '休憩中です。30\u00a0秒ごとに場所を調べます。',
     otherTab: '別のウィンドウが記録しています。',
     waiting: '最初の位置を待っています…',
-    dark: '黒い画面で節電',
+    dark: '黒い画面',
     advice: '電源ボタンは押さないでください。スマホをしまうときは「黒い画面」を押してください。',
     darkOn: '記録を続けています。',
     darkLeave: '2 回続けて押すと戻ります',
@@ -105,7 +106,7 @@ export const walk: WalkWords = {
   way,
   share: {
     title: '歩いた道を見せる',
-    why: 'リンクを作って家族に送ると、家族に今いる所が見えます。「カードだけ見せる」では、おおよその記録と前の日までに通った場所が見えます。今いる所は見えません。いつでも止められます。',
+    why: '今いる場所、またはカードだけを共有できます。いつでも止められます。',
     make: 'カードだけ見せる',
     makeLive: (hours) => `家族に居場所を見せる（${hours}\u00a0時間）`,
     showName: '名前を見せる',

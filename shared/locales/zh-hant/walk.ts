@@ -5,6 +5,7 @@ import { way } from './walk-way.ts'
 export const walk: WalkWords = {
   tabs: { walk: '行走', way: '我的足跡', say: '意見', me: '我' },
   back: '返回',
+  procession: '看整個隊伍',
   retry: '再試一次',
   welcome: {
     title: (event) => `歡迎參加${event}`,
@@ -74,16 +75,16 @@ export const walk: WalkWords = {
     title: '記錄我的足跡',
     start: '開始記錄',
     stop: '停止記錄',
-    on: '正在記錄您的足跡。',
+    on: '記錄中。',
     resting: '您在休息。手機每 30\u00a0秒看一次位置。',
     otherTab: '另一個視窗正在記錄。',
     waiting: '等待第一個位置…',
-    dark: '黑畫面，省電',
+    dark: '黑畫面',
     advice: '請不要按電源鍵。要收起手機時，請按「黑畫面」。',
     darkOn: '正在記錄。',
     darkLeave: '連點兩下回來',
     darkAgain: '再點一下',
-    off: '現在沒有記錄。',
+    off: '沒有在記錄。',
     noConsent: '您撤回了同意，所以現在不記錄。再次同意後就能記錄。',
     honest: (app) =>
       `螢幕亮著、這個 App 開著，才能記錄；看這裡的其他頁沒關係。螢幕關著也要記錄，請改用 ${app}。`,
@@ -105,7 +106,7 @@ export const walk: WalkWords = {
   way,
   share: {
     title: '分享我的足跡',
-    why: '做一個連結傳給家人，家人就看得到您在哪裡。「只分享卡片」給大約的成績和前幾天走過的站，看不到您在哪裡。隨時可以停止。',
+    why: '讓家人看到您在哪裡，或只分享卡片。隨時可以停止。',
     make: '只分享卡片',
     makeLive: (hours) => `讓家人看到我在哪裡（${hours}\u00a0小時）`,
     showName: '顯示我的名字',

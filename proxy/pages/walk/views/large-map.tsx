@@ -9,7 +9,6 @@ import { goBack } from '../route.ts'
 import { readWay, shownDay } from '../way/own-way.ts'
 import type { WayCamera } from '../way/way-camera.ts'
 import { DaySwitch } from './day-switch.tsx'
-import { MapKey } from './map-key.tsx'
 
 type WayMapScript = typeof import('./way-map.tsx')
 
@@ -47,21 +46,6 @@ export function MapPicture({ words: { way } }: { readonly words: WalkWords }) {
     </a>
   )
 }
-
-/** What the lines and dots are, and who made the data of the ground. */
-const Foot = ({ words, source }: { readonly words: WalkWords; readonly source: boolean }) => (
-  <div class="large-map-foot">
-    <details class="large-map-key" data-over-map onToggle={repaint}>
-      <summary>{words.way.key}</summary>
-      <MapKey words={words} />
-    </details>
-    {source ? (
-      <small class="map-source" data-over-map>
-        {words.way.mapSource}
-      </small>
-    ) : null}
-  </div>
-)
 
 let camera: WayCamera | null = null
 /** Names on the map leave free what lies over it. */
@@ -114,7 +98,11 @@ export function LargeMap({ words: { way, back }, words }: { readonly words: Walk
           <span>{way.wholeDay}</span>
         </Button>
       </div>
-      <Foot words={words} source={named} />
+      {named ? (
+        <small class="map-source" data-over-map>
+          {way.mapSource}
+        </small>
+      ) : null}
     </main>
   )
 }

@@ -27,25 +27,20 @@ export function Record({ words }: { readonly words: WalkWords }) {
   const { record } = words
   const on = recording.value
   return (
-    <section class="card stack-2">
-      <h2>{record.title}</h2>
-      {on ? <State words={words} /> : null}
-      {on || consentWithdrawn.value ? null : <p>{record.off}</p>}
+    <section class="card stack-2 record" aria-label={record.title}>
+      <div class="record-state">
+        {on ? <State words={words} /> : null}
+        {on ? null : <p class="strong">{consentWithdrawn.value ? record.noConsent : record.off}</p>}
+        {consentWithdrawn.value ? null : (
+          <Button onClick={() => (on ? stopRecording() : startRecording())}>
+            {on ? record.stop : record.start}
+          </Button>
+        )}
+      </div>
       <Advice words={record} on={on && positionFault.value !== 'permission'} />
-      {consentWithdrawn.value ? (
-        <p class="strong">{record.noConsent}</p>
-      ) : (
-        <Button
-          {...(on ? {} : { kind: 'primary' as const })}
-          onClick={() => (on ? stopRecording() : startRecording())}
-        >
-          {on ? record.stop : record.start}
-        </Button>
-      )}
-      <p class="quiet">{record.honest(RECOMMENDED_NAME)}</p>
       <ul class="rows">
         <Way to="trackers" title={record.trackers(RECOMMENDED_NAME)} more={record.trackersMore} />
-        <Way to="pauses" title={record.pauses} />
+        {pauses.value.pauses.length === 0 ? null : <Way to="pauses" title={record.pauses} />}
       </ul>
     </section>
   )

@@ -56,7 +56,6 @@ export function Stations({ words, words: { way } }: Props) {
               </li>
             ))}
           </ul>
-          <p class="quiet">{way.alongRoute}</p>
           {kmh === null ? (
             <TimesLater words={words} look={look} />
           ) : (

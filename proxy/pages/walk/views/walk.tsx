@@ -2,12 +2,13 @@
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
-import { accuracyText, timeText } from '../format.ts'
+import { accuracyText, isExact, timeText } from '../format.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/kept.ts'
 import { codeIsSafe, person } from '../session/person.ts'
 import { lastCheckIn, totalCheckIns } from '../session/queue.ts'
-import { config, consentWithdrawn, usesLine } from '../session/service.ts'
+import { config, consentWithdrawn, profile, usesLine } from '../session/service.ts'
+import { useTime } from './dark-screen.tsx'
 import { Notice, View } from './view.tsx'
 import { NotTakingPart } from './privacy.tsx'
 import { Record } from './record.tsx'
@@ -22,10 +23,13 @@ export const Walk = (props: { readonly words: WalkWords; readonly levels: readon
       <Level words={words} levels={levels} checkIns={totalCheckIns.value} />
       <NotTakingPart words={words} />
       <CheckIn words={words} />
+      {config.value?.status === 'ended' ? null : <Record words={words} />}
       {config.value?.status === 'ended' ? null : <NextOfAll words={words} />}
       <Waiting words={words} />
-      {config.value?.status === 'ended' ? null : <Record words={words} />}
-      {codeIsSafe.value || usesLine.value ? null : (
+      <a class="button" href="/">
+        {words.procession}
+      </a>
+      {codeIsSafe.value || usesLine.value || !hasWalked() ? null : (
         <Notice
           action={
             <div class="row">
@@ -43,27 +47,43 @@ export const Walk = (props: { readonly words: WalkWords; readonly levels: readon
   )
 }
 
-const CheckIn = ({ words }: { readonly words: WalkWords }) => (
-  <section class="check-in stack-2">
-    <button
-      type="button"
-      class="big-button"
-      aria-busy={checkingIn.value}
-      disabled={config.value?.status === 'ended' || consentWithdrawn.value}
-      onClick={() => void checkIn()}
-    >
-      <span aria-hidden="true" class="bell">
-        <svg viewBox="0 0 24 24">
-          <path d="M12 2a7 7 0 0 1 7 7c0 5-7 13-7 13S5 14 5 9a7 7 0 0 1 7-7zm0 4.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z" />
-        </svg>
-      </span>
-      {checkingIn.value ? words.checkIn.busy : words.checkIn.button}
-    </button>
-    <div aria-live="polite" class="check-in-said">
-      <Said words={words} />
-    </div>
-  </section>
-)
+/** There is something to lose. */
+const hasWalked = (): boolean => totalCheckIns.value > 0 || (profile.value?.km ?? 0) > 0
+
+/** So long the seal shows the check-in. Another one within this time counts once. */
+const STAMPED_MS = 60_000
+
+const PIN =
+  'M12 2a7 7 0 0 1 7 7c0 5-7 13-7 13S5 14 5 9a7 7 0 0 1 7-7zm0 4.500a2.500 2.500 0 1 0 0 5 2.500 2.500 0 0 0 0-5z'
+const TICK = 'M9.500 18.500l-6-6 2.300-2.300 3.700 3.700 8.700-8.700 2.300 2.300z'
+
+function CheckIn({ words }: { readonly words: WalkWords }) {
+  const last = lastCheckIn.value
+  const time = useTime()
+  const isStamped = last !== null && !checkingIn.value && time - last.t < STAMPED_MS
+  return (
+    <section class="check-in stack-2">
+      <button
+        type="button"
+        class={isStamped ? 'big-button stamped' : 'big-button'}
+        aria-busy={checkingIn.value}
+        disabled={config.value?.status === 'ended' || consentWithdrawn.value}
+        onClick={() => void checkIn()}
+      >
+        <span aria-hidden="true" class="bell">
+          <svg viewBox="0 0 24 24">
+            <path d={isStamped ? TICK : PIN} />
+          </svg>
+        </span>
+        {checkingIn.value ? words.checkIn.busy : words.checkIn.button}
+        {isStamped ? <small aria-hidden="true">{timeText(last.t)}</small> : null}
+      </button>
+      <div aria-live="polite" class="check-in-said">
+        <Said words={words} />
+      </div>
+    </section>
+  )
+}
 
 function Said({ words }: { readonly words: WalkWords }) {
   const fault = checkInFault.value
@@ -83,7 +103,9 @@ function Said({ words }: { readonly words: WalkWords }) {
         <span aria-hidden="true">✓ </span>
         {state === 'counted' ? words.checkIn.counted(timeText(t)) : words.checkIn.kept(timeText(t))}
       </p>
-      <p class="quiet">{inRange ? accuracyText(words, accuracy) : words.checkIn.outside}</p>
+      {inRange && isExact(accuracy) ? null : (
+        <p class="quiet">{inRange ? accuracyText(words, accuracy) : words.checkIn.outside}</p>
+      )}
       {clockCorrected ? <p>{words.checkIn.corrected}</p> : null}
     </>
   )

@@ -2,9 +2,8 @@
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Facts } from '../../design/list.tsx'
 import { carbonIn } from '#shared/locales/carbon.ts'
-import { KG_PER_KM } from '#shared/rules/carbon.ts'
 import { language } from '../../frame/language.ts'
-import { carbonText, dayText, timeText, whenText } from '../format.ts'
+import { dayText, timeText, whenText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
 import { totalCheckIns } from '../session/queue.ts'
 import { now } from '../session/clock.ts'
@@ -16,7 +15,6 @@ import { Carbon } from './carbon.tsx'
 import { DaySwitch } from './day-switch.tsx'
 import { MapPicture } from './large-map.tsx'
 import { Level } from './level.tsx'
-import { MapKey } from './map-key.tsx'
 import { Shares } from './shares.tsx'
 import { Stations } from './stations.tsx'
 import { useReading } from './use-reading.ts'
@@ -42,17 +40,14 @@ export function Way({ words, levels }: { readonly words: WalkWords; readonly lev
   return (
     <View title={way.title}>
       <Level words={words} levels={levels} checkIns={totalCheckIns.value} />
-      <NextLevel words={words} levels={levels} />
-      <section class="stack-2">
-        <Facts facts={[{ term: way.saved, ...carbonIn(language.value, saved) }]} />
-        <p class="quiet">{way.savedWhy(carbonText(KG_PER_KM.bus))}</p>
-      </section>
       {error === null ? null : (
         <Notice kind="warning" action={<Again ask={readWay}>{words.retry}</Again>}>
           {sentenceOf(words, error)}
         </Notice>
       )}
       {shown === null ? null : <ShowDay words={words} shown={shown} />}
+      <NextLevel words={words} levels={levels} />
+      <Facts facts={[{ term: way.saved, ...carbonIn(language.value, saved) }]} />
       <Stations words={words} />
       <Shares words={words} />
       {sums === null ? null : (
@@ -89,7 +84,6 @@ function ShowDay({ words, shown }: { readonly words: WalkWords; readonly shown: 
     <section class="stack" aria-label={dayText(shown.day)}>
       <DaySwitch words={words} />
       <MapPicture words={words} />
-      <MapKey words={words} />
       {shown.way === null ? (
         <p class="quiet">{way.dayMissing}</p>
       ) : (

@@ -1,4 +1,4 @@
-/** Draws a day's way over the ground: a brush stroke on foot, dashes by a motor, dots over a gap, a gold seal for each check-in. */
+/** Draws a day's way over the ground: a brush stroke on foot, dashes by a motor, dots over a gap, a gold seal for each check-in; other days thin and grey. */
 import { strokeAll } from '../../map/draw-ground.ts'
 import type { Place } from '../../map/shapes.ts'
 import type { Colour, View } from '../../map/view.ts'
@@ -6,7 +6,7 @@ import type { WayShapes } from './way-shapes.ts'
 
 const STROKE_PX = 5.5
 const HALO_PX = 4
-const OTHER_PX = 3
+const OTHER_PX = 2
 const GAP_PX = 3.5
 const SEAL_PX = 6
 const END_PX = 11
@@ -25,10 +25,8 @@ export function drawWay(
 ): void {
   const { density } = view
   context.lineJoin = context.lineCap = 'round'
-  context.globalAlpha = 0.45
   for (const { onFoot, byMotor, gaps } of others)
-    strokeAll(context, view, [...onFoot, ...byMotor, ...gaps], colour('map-walked'), OTHER_PX * density)
-  context.globalAlpha = 1
+    strokeAll(context, view, [...onFoot, ...byMotor, ...gaps], colour('map-label'), OTHER_PX * density)
   if (day === null) return
   const { onFoot, byMotor, gaps, checkIns, first, last } = day
   const halo = (STROKE_PX + HALO_PX) * density
@@ -42,9 +40,13 @@ export function drawWay(
   strokeAll(context, view, onFoot, colour('map-walked'), STROKE_PX * density)
   const seal = (place: Place, size: number, fill: string, edge: string): void =>
     drawSeal(context, view, place, { size, fill: colour(fill), edge: colour(edge) })
-  if (first !== null) seal(first, END_PX - 3, 'map-halo', 'map-walked')
+  // Marks at one place are one: the last place stands for those below it.
+  const isApart = ({ x, y }: Place): boolean =>
+    last === null || Math.hypot(x - last.x, y - last.y) * view.scale > END_PX * density
+  if (first !== null && isApart(first)) seal(first, END_PX - 3, 'map-halo', 'map-walked')
+  for (const place of checkIns.filter(isApart))
+    seal(place, SEAL_PX, place.counts ? 'gold-fill' : 'map-halo', 'ink')
   if (last !== null) seal(last, END_PX, 'map-walked', 'map-halo')
-  for (const place of checkIns) seal(place, SEAL_PX, place.counts ? 'gold-fill' : 'map-halo', 'ink')
 }
 
 function drawSeal(

@@ -20,6 +20,7 @@ export const consoleHouse = {
     search: 'Search the texts',
     about: 'About',
     noPlace: 'none was sent',
+    keys: 'Keys',
     help: 'J and K choose, 1 to 5 set the status, Z takes it back. N writes a note, Ctrl-Enter saves it. O opens the screenshot.',
     helpRead: 'J and K choose, O goes to the screenshot.',
     note: 'Note, which every volunteer reads',

@@ -16,6 +16,7 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'house'> = {
     search: '搜尋內容',
     about: '關於',
     noPlace: '沒有附上位置',
+    keys: '快速鍵',
     help: 'J、K 選擇，1–5 設定狀態，Z 復原。N 寫備註，Ctrl-Enter 儲存。O 看截圖。',
     helpRead: 'J、K 選擇，O 開啟截圖。',
     note: '備註（所有志工看得到）',

@@ -1,6 +1,6 @@
 /** Feedback: a board by status, one item with its screenshot beside it, triage by keyboard. */
 import { type Signal, useSignal } from '@preact/signals'
-import { useLayoutEffect, useEffect, useRef } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useEffect, useRef } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Segments } from '../../../design/button.tsx'
 import { useSettled } from '../../parts/actions.tsx'
@@ -17,6 +17,7 @@ import {
   totalOf,
   categoryText,
   inColumn,
+  isOfSafety,
 } from './items.ts'
 import { OneItem } from './one-item.tsx'
 import { useTriageKeys } from './triage-by-keyboard.ts'
@@ -33,7 +34,7 @@ export function Feedback() {
   const category = useSignal('')
   const typed = useSignal('')
   const search = useSettled(typed.value.trim())
-  const choose = (id: number) => (chosen.value = id)
+  const choose = useCallback((id: number) => (chosen.value = id), [chosen])
   useTriageKeys({ items, chosen })
   const item = items.value.find(({ id }) => id === chosen.value) ?? null
   const said = words.value.feedback
@@ -56,7 +57,10 @@ export function Feedback() {
       >
         {(page) => (
           <>
-            <p class="small quiet keyboard-help">{level.value >= MANAGER ? said.help : said.helpRead}</p>
+            <details class="small quiet keyboard-help">
+              <summary>{said.keys}</summary>
+              {level.value >= MANAGER ? said.help : said.helpRead}
+            </details>
             <CategoryFilter chosen={category} />
             <StatusFilter page={page} value={status.value} onChoose={(to) => (status.value = to)} />
             {search !== '' && status.value === '' && category.value === '' && page.items.length === 0 ? (
@@ -85,10 +89,15 @@ interface PageProps {
 }
 
 function Page({ page, filter, chosen, onChoose, shown }: PageProps) {
+  const isFirst = useRef(true)
   // Before the page is seen: a key may follow at once.
   useLayoutEffect(() => {
     shown.value = itemsOf(page)
-  }, [page, shown])
+    const [first] = inColumn(shown.value, 'new')
+    // Where the item stands beside the list.
+    if (isFirst.current && first !== undefined && matchMedia('(width >= 75rem)').matches) onChoose(first.id)
+    isFirst.current = false
+  }, [page, shown, onChoose])
   return (
     <Board
       items={itemsOf(page)}
@@ -206,14 +215,14 @@ function Card({ item, isChosen, onChoose }: CardProps) {
     <li>
       <button
         type="button"
-        class="feedback-card"
+        class={isOfSafety(item) ? 'feedback-card safety' : 'feedback-card'}
         aria-pressed={isChosen}
         ref={button}
         onClick={() => onChoose(item.id)}
       >
         <span class="small quiet">
           #{item.id} · {categoryText(item.category)} · {date(item.created_at)}
-          {item.screenshot_url === null ? '' : ' · ▣'}
+          {item.screenshot_url === null ? '' : ' · 📎'}
         </span>
         <span class="feedback-text">{item.description}</span>
       </button>

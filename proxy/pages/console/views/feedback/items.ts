@@ -15,8 +15,13 @@ export type Item = Data<'updateFeedback'>
 /** With a token every item has all fields. */
 export const itemsOf = (list: Data<'listFeedback'> | null): readonly Item[] => (list?.items ?? []) as Item[]
 
+/** Those about safety come first. */
 export const inColumn = (items: readonly Item[], status: Status): readonly Item[] =>
-  items.filter((item) => item.status === status)
+  items
+    .filter((item) => item.status === status)
+    .toSorted((a, b) => Number(isOfSafety(b)) - Number(isOfSafety(a)))
+
+export const isOfSafety = ({ category }: Item): boolean => category === 'safety'
 
 /** In the order of the board: column by column. */
 export const ordered = (items: readonly Item[]): readonly Item[] =>

@@ -101,7 +101,9 @@ export function useTriageKeys(board: Triage): void {
     const step = (by: number): void => {
       const all = ordered(items.value)
       const at = all.findIndex(({ id }) => id === chosen.value)
-      const next = all[Math.max(0, Math.min(all.length - 1, at + by))]
+      // One that the page has chosen by itself is the first.
+      const isOnCard = document.activeElement?.matches('.feedback-card') === true
+      const next = all[Math.max(0, Math.min(all.length - 1, at < 0 || isOnCard ? at + by : at))]
       if (next === undefined) return
       chosen.value = next.id
       focusChosen()

@@ -102,7 +102,7 @@ describeBothStacks(
         )
         return (await stack.fetch(`/s/${id}?lang=en`)).text()
       }
-      expect(await pageOf({})).toContain('>10')
+      expect(await pageOf({})).toContain('10 km, ')
       expect(await pageOf({})).not.toContain('12.3')
       expect(await pageOf({ live_hours: 1 })).toContain('12.')
     })

@@ -21,6 +21,7 @@ import {
   surveysEndpoint,
   timelineEndpoint,
   usersEndpoint,
+  palanquinEndpoint,
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
 import { lastHourEndpoint } from '#shared/contracts/last-hour.ts'
@@ -48,7 +49,7 @@ import { priceOf } from '#shared/security/rate-limits.ts'
 import type { Actor } from '#shared/security/audit-log.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
-import { assignRole, listRoles, setUserStatus } from './pilgrims/set-role-and-status.ts'
+import { assignRole, listRoles, setPalanquin, setUserStatus } from './pilgrims/set-role-and-status.ts'
 import { readCarbon } from './reports/carbon.ts'
 import { createClusters } from './map/clusters.ts'
 import { endActivity, previewEnd } from './lifecycle/end-activity.ts'
@@ -130,6 +131,9 @@ function servePeople(router: Router, context: ServiceContext, readings: BoundedQ
   )
   serve(router, context, revokeSharesOfUserEndpoint, ({ operator, params, requestId }) =>
     revokeSharesOfUser(context, { operator: operator!, userId: params.userId, requestId }),
+  )
+  serve(router, context, palanquinEndpoint, ({ operator, params, body, requestId }) =>
+    setPalanquin(context, operator!, params.userId, body, requestId),
   )
   serve(router, context, userStatusEndpoint, ({ operator, params, body, requestId }) =>
     setUserStatus(context, operator!, params.userId, body, requestId),

@@ -428,7 +428,17 @@ export interface EventMap {
   middle: MapPlace | null
   /** 95 % of the pilgrims on the map are ahead of it */
   tail: MapPlace | null
-  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle */
+  /** The device that an operator has named as the palanquin: its place is exact, and public by its nature. null: none is named, or it is hidden, or was not seen for a day */
+  palanquin: {
+    lat: Latitude
+    lng: Longitude
+    /** Distance from the start of the route; null without a route */
+    route_km: number | null
+    /** Index in the route’s stations of the nearest station along the route; null without stations */
+    station: number | null
+    seen_at: Time
+  } | null
+  /** Speed of the palanquin, or else of the middle, over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle */
   speed_kmh: number | null
   /** Estimated times at the stations that the middle has not reached */
   estimates: StationEstimate[]
@@ -469,7 +479,17 @@ export interface EventMapDelta {
   middle?: MapPlace | null
   /** 95 % of the pilgrims on the map are ahead of it */
   tail?: MapPlace | null
-  /** Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle */
+  /** The device that an operator has named as the palanquin: its place is exact, and public by its nature. null: none is named, or it is hidden, or was not seen for a day */
+  palanquin?: {
+    lat: Latitude
+    lng: Longitude
+    /** Distance from the start of the route; null without a route */
+    route_km: number | null
+    /** Index in the route’s stations of the nearest station along the route; null without stations */
+    station: number | null
+    seen_at: Time
+  } | null
+  /** Speed of the palanquin, or else of the middle, over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle */
   speed_kmh?: number | null
   /** Estimated times at the stations that the middle has not reached */
   estimates?: StationEstimate[]
@@ -1289,6 +1309,15 @@ export interface SetNotificationsRequest {
   slots: NotificationSlotInput[]
 }
 
+export interface SetPalanquinAnswer {
+  userId: UserId
+  palanquin: boolean
+}
+
+export interface SetPalanquinRequest {
+  palanquin: boolean
+}
+
 export interface SetParticipantRequest {
   status: ParticipantStatus
 }
@@ -1340,6 +1369,7 @@ export interface StationEstimate {
   station: number
   /** null: the front has passed it */
   front_at: Time | null
+  /** Of the palanquin, where one is named */
   middle_at: Time
   /** speed: the middle keeps the speed of the last hour, at most 12 hours ahead; mean: it goes on as fast as on the whole walk until now, rests included, at most 3 days ahead; plan: the time in the file of the route */
   by: 'speed' | 'mean' | 'plan'
@@ -1648,6 +1678,8 @@ export interface UserDetail {
   pending: PendingPoints
   /** BCP 47, such as zh-TW */
   language: string | null
+  /** This pilgrim’s device is the palanquin, whose place is public */
+  palanquin: boolean
   /** Role in the event; determines the audiences of messages, not access */
   role: Role | null
   /** Name of the token */
@@ -2439,6 +2471,13 @@ export interface Operations {
     input: SetNotificationsRequest
     data: Notifications
   }
+  /** Names the pilgrim whose device is the palanquin, instead of an earlier one, or takes the name back. Its place and time are public and exact */
+  setPalanquin: {
+    input: {
+      userId: UserId
+    } & SetPalanquinRequest
+    data: SetPalanquinAnswer
+  }
   /** Sets the participant status to active, completed or withdrawn; a pilgrim cannot leave completed */
   setParticipantStatus: {
     input: Caller<ParticipantStatusRequest>
@@ -2626,6 +2665,7 @@ export const OPERATIONS = {
   revokeTrackerOfUser: 'DELETE ~/admin/users/{userId}/trackers/{id} a',
   sendPush: 'POST ~/push a',
   setNotifications: 'PUT ~/admin/notifications a',
+  setPalanquin: 'PUT ~/admin/users/{userId}/palanquin a',
   setParticipantStatus: 'POST ~/participant-status ub',
   setPhone: 'POST ~/user/phone ub',
   setPrivacy: 'POST ~/privacy ub',

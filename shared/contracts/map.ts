@@ -39,7 +39,7 @@ export type MapPlace = z.infer<typeof MapPlace>
 export const StationEstimate = z.object({
   station: z.int().describe('Index in the route’s stations'),
   front_at: Time.nullable().describe('null: the front has passed it'),
-  middle_at: Time,
+  middle_at: Time.describe('Of the palanquin, where one is named'),
   by: z
     .enum(['speed', 'mean', 'plan'])
     .describe(
@@ -93,11 +93,16 @@ const State = z.object({
   front: MapPlace.nullable().describe('95 % of the pilgrims on the map are behind it; null: nobody is there'),
   middle: MapPlace.nullable().describe('Half of the pilgrims on the map are behind it'),
   tail: MapPlace.nullable().describe('95 % of the pilgrims on the map are ahead of it'),
+  palanquin: MapPlace.extend({ seen_at: Time })
+    .nullable()
+    .describe(
+      'The device that an operator has named as the palanquin: its place is exact, and public by its nature. null: none is named, or it is hidden, or was not seen for a day',
+    ),
   speed_kmh: z
     .number()
     .nullable()
     .describe(
-      'Speed of the middle over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle',
+      'Speed of the palanquin, or else of the middle, over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle',
     ),
   estimates: z
     .array(StationEstimate)

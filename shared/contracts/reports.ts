@@ -168,6 +168,25 @@ export const userStatusEndpoint = endpoint({
   errors: ['not-found', 'erased'],
 })
 
+export const SetPalanquinRequest = z.object({ palanquin: z.boolean() })
+export type SetPalanquinRequest = z.infer<typeof SetPalanquinRequest>
+export const SetPalanquinAnswer = z.object({ userId: UserId, palanquin: z.boolean() })
+export type SetPalanquinAnswer = z.infer<typeof SetPalanquinAnswer>
+
+export const palanquinEndpoint = endpoint({
+  id: 'setPalanquin',
+  method: 'PUT',
+  path: '/api/event/admin/users/:userId/palanquin',
+  service: 'admin',
+  summary:
+    'Names the pilgrim whose device is the palanquin, instead of an earlier one, or takes the name back. Its place and time are public and exact',
+  access: 'manager',
+  params: z.object({ userId: UserId }),
+  body: SetPalanquinRequest,
+  data: SetPalanquinAnswer,
+  errors: ['not-found', 'erased'],
+})
+
 export const eraseUserEndpoint = endpoint({
   id: 'eraseUser',
   method: 'DELETE',

@@ -27,6 +27,7 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
   first_seen: FirstSeen.nullable(),
   last_seen: LastSeen.nullable(),
   language: z.string().nullable().describe('BCP 47, such as zh-TW'),
+  palanquin: z.boolean().describe('This pilgrim’s device is the palanquin, whose place is public'),
   role: Role.nullable().describe('Role in the event; determines the audiences of messages, not access'),
   role_assigned_by: z.string().nullable().describe('Name of the token'),
   role_assigned_at: Time.nullable(),

@@ -1,6 +1,6 @@
 /** Pilgrims, their self-reports and surveys. */
 import { sql } from 'drizzle-orm'
-import { bigserial, boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { bigserial, boolean, index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
 /** Whether a pilgrim's row has a self-report above zero, which adds to the event's totals. */
@@ -21,6 +21,8 @@ export const pilgrims = pgTable(
     /** Consent was withdrawn: the pilgrim is hidden on the live map until they consent again. */
     consentWithdrawn: boolean('consent_withdrawn').notNull().default(false),
     participantStatus: text('participant_status').notNull().default('active'),
+    /** This pilgrim's device is the palanquin, whose place is public. At most one is. */
+    palanquin: boolean('palanquin').notNull().default(false),
     photoCount: integer('photo_count').notNull().default(0),
     /** Self-reports: numbers of consumables, and kilometres by mode. */
     consumption: jsonb('consumption').$type<Record<string, number>>().notNull().default({}),
@@ -32,7 +34,12 @@ export const pilgrims = pgTable(
       sql`lower(user_id || chr(10) || coalesce(display_name, ''))`,
     ),
   },
-  (table) => [index('pilgrims_who_report').on(table.userId).where(sql.raw(REPORTS))],
+  (table) => [
+    index('pilgrims_who_report').on(table.userId).where(sql.raw(REPORTS)),
+    uniqueIndex('pilgrims_palanquin')
+      .on(table.palanquin)
+      .where(sql`palanquin`),
+  ],
 )
 
 /** The latest survey of each pilgrim; earlier ones are in the history. */

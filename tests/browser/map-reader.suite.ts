@@ -13,6 +13,7 @@ const STATION = 10
 interface Answer {
   data: {
     front: { route_km: number } | null
+    palanquin: { lat: number; lng: number; route_km: number; station: number; seen_at: string } | null
     estimates: { station: number; front_at: string | null; middle_at: string; by: 'speed' }[]
   }
 }
@@ -116,6 +117,30 @@ export function readerTests(open: OpenMap): void {
       },
       { timeoutMs: 20_000, everyMs: 500, what: 'the notification' },
     )
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
+  test('where a palanquin is named, it is the largest mark, and the times are its own', async () => {
+    let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
+    await using opened = await open({
+      before: async (page) => {
+        answers = await whatIsAnswered(page)
+      },
+    })
+    const { page } = opened
+    await page.locator('.marker-front svg').waitFor()
+    answers!((data) => {
+      const at = new Date(Date.now() + 40 * 60_000).toISOString()
+      data.palanquin = { lat: 24.3, lng: 120.58, route_km: 60, station: 5, seen_at: new Date().toISOString() }
+      data.estimates = [{ station: STATION, front_at: null, middle_at: at, by: 'speed' }]
+    })
+    await page.locator('#my-station').selectOption(String(STATION))
+    await heard(page, '鑾轎')
+    await page.locator('.marker-palanquin svg').waitFor()
+    const width = (mark: string) =>
+      page.locator(`.marker-${mark} svg`).evaluate((one) => one.getBoundingClientRect().width)
+    expect(await width('palanquin')).toBeGreaterThan(await width('front'))
+    await page.locator('.expected .when', { hasText: /^約 \d\d:\d\d$/ }).waitFor()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 

@@ -14,7 +14,12 @@ function speedAfter(
 ) {
   let samples: Sample[] = []
   for (let minute = 0; minute <= minutes; minute++)
-    samples = withSample(samples, at(alongM(minute)), isRecent(minute), START + minute * MINUTE)
+    samples = withSample(
+      samples,
+      at(alongM(minute)),
+      isRecent(minute) ? 'recent' : 'day',
+      START + minute * MINUTE,
+    )
   return speedOf(samples, at(alongM(minutes)), START + minutes * MINUTE)
 }
 
@@ -50,7 +55,7 @@ test('without a route it is that of the way as the crow flies, and a rest is non
   const after = (minutes: number, north: (minute: number) => number) => {
     let samples: Sample[] = []
     for (let minute = 0; minute <= minutes; minute++)
-      samples = withSample(samples, off(north(minute)), true, START + minute * MINUTE)
+      samples = withSample(samples, off(north(minute)), 'recent', START + minute * MINUTE)
     return speedOf(samples, off(north(minutes)), START + minutes * MINUTE)
   }
   expect(after(60, (minute) => 65 * minute)).toBe(3.9)

@@ -1,6 +1,6 @@
 /** The marks of the map, as one drawing for canvas and legend. Each stands in 24 × 24 units; `at` is the place it points to. */
 
-export type Mark = 'front' | 'middle' | 'tail' | 'station' | 'me'
+export type Mark = 'palanquin' | 'front' | 'middle' | 'tail' | 'station' | 'me'
 
 interface Drawing {
   readonly fill: string
@@ -10,6 +10,12 @@ interface Drawing {
 }
 
 export const MARKS: Readonly<Record<Mark, Drawing>> = {
+  // A palanquin's roof over its body.
+  palanquin: {
+    fill: 'M12 1l2 3c3 1 6 1 9 1l-2 4H3L1 5c3 0 6 0 9-1zM4 10h16v8H4zM2 19h20v3H2z',
+    cut: 'M9 12h6v6H9z',
+    at: [12, 22],
+  },
   // A banner on its pole, as the first of a procession carries it.
   front: { fill: 'M4 1h2v22H4zM6 2c5-2 8 2 15 0l-3 5 3 5c-7 2-10-2-15 0z', at: [5, 23] },
   // A ring: the middle of those who walk is no thing that anybody carries.

@@ -57,8 +57,8 @@ export class MapCamera extends MapFrame {
       effect(() => this.update({ ground: ground.value, crowd: crowd.value })),
       effect(() => {
         const map = isAlive.value ? news.value : null
-        const { front = null, middle = null, tail = null } = map ?? {}
-        this.marks({ front, middle, tail, me: me.value })
+        const { palanquin = null, front = null, middle = null, tail = null } = map ?? {}
+        this.marks({ palanquin, front, middle, tail, me: me.value })
       }),
       effect(() => {
         void counties.value

@@ -10,7 +10,7 @@ import { MapCamera } from './map-camera.ts'
 import { freshness, isFindingMe, isScreen, me, news } from './state.ts'
 import { counties, isAlive, shown } from './scene.ts'
 
-const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'me']
+const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'palanquin', 'me']
 
 export function MapView({ words }: { readonly words: MapWords }) {
   const frame = useRef<HTMLDivElement>(null)

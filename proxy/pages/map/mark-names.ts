@@ -1,6 +1,6 @@
 /**
- * Places the names of the marks: none covers another, a button or the edge. The front comes first, then the tail, then
- * the middle. A mark that would lie on another one joins its name.
+ * Places the names of the marks: none covers another, a button or the edge. The palanquin comes first, then the front,
+ * the tail and the middle. A mark that would lie on another one joins its name.
  */
 import type { Box, OverNames } from './labels.ts'
 import type { Places } from './marks-on-map.ts'
@@ -9,7 +9,7 @@ import { worldX, worldY } from './projection.ts'
 /** Where the map shows a place, in CSS pixels of its frame. */
 export type Placing = (lng: number, lat: number) => { readonly x: number; readonly y: number }
 
-const BY_WEIGHT = ['front', 'tail', 'middle'] as const
+const BY_WEIGHT = ['palanquin', 'front', 'tail', 'middle'] as const
 /** Nearer than this share of a sign's width, two signs are one. */
 const SAME_SHARE = 0.7
 /** Between two names, CSS pixels. */

@@ -37,7 +37,7 @@ export function watchMyStation(words: () => MapWords): void {
     const station = index === null ? undefined : route.value?.stations[index]
     // Old news tell nothing about now.
     if (!wanted.value || station === undefined || map === null || freshness.value !== 'fresh') return
-    const frontKm = map.front?.route_km ?? null
+    const frontKm = (map.palanquin ?? map.front)?.route_km ?? null
     if (map.status !== 'active' || frontKm === null) return
     const name = stationName(station)
     const isKnown = told.startsWith(`${index} `)
@@ -49,7 +49,8 @@ export function watchMyStation(words: () => MapWords): void {
     }
     if (!isKnown) note(`${index} waits`)
     // Only the speed of now is exact enough for minutes.
-    const at = map.estimates.find((one) => one.station === index && one.by === 'speed')?.front_at ?? null
+    const estimate = map.estimates.find((one) => one.station === index && one.by === 'speed')
+    const at = (map.palanquin === null ? estimate?.front_at : estimate?.middle_at) ?? null
     const minutes = at === null ? Infinity : Math.round((Date.parse(at) - nowMs.value) / 60_000)
     if (minutes <= SOON_MINUTES) tell(`${index} soon`, words().soon(name, Math.max(1, minutes)))
   })

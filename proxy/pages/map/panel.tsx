@@ -59,7 +59,7 @@ const Age = ({ words }: WithWords) => (
   </p>
 )
 
-const PARTS = ['front', 'middle', 'tail'] as const
+const PARTS = ['palanquin', 'front', 'middle', 'tail'] as const
 /** Slower than this the procession rests. */
 const RESTING_KMH = 0.5
 
@@ -67,7 +67,7 @@ const RESTING_KMH = 0.5
 export function Procession({ words }: WithWords) {
   const map = news.value
   if (map === null || !isAlive.value) return null
-  if (map.on_map === 0 && map.middle === null)
+  if (map.on_map === 0 && map.middle === null && map.palanquin === null)
     // Before it begins, the notice says when.
     return standing.value === 'awaited' ? null : <p class="quiet">{words.nobody}</p>
   const { front, tail, speed_kmh: speed } = map
@@ -102,7 +102,7 @@ function RouteBar() {
   return (
     <div class="route-bar" aria-hidden="true">
       <i style={{ left: `${tail}%`, width: `${Math.max(0, front - tail)}%` }} />
-      {PARTS.map((part) => (
+      {PARTS.filter((part) => at(part) !== null).map((part) => (
         <b key={part} style={{ left: `${at(part) ?? 0}%`, background: `var(--mark-${part})` }} />
       ))}
     </div>
@@ -115,13 +115,14 @@ function PartRow({ part, words }: WithWords & { readonly part: (typeof PARTS)[nu
   if (place == null || (place.station === null && place.route_km === null)) return null
   const where = whereText(place, words)
   const along = place.route_km === null ? null : kmText(place.route_km)
+  const seen = 'seen_at' in place && typeof place.seen_at === 'string' ? clock(place.seen_at) : null
   return (
     <li>
       <MarkSymbol mark={part} />
       <span class="grow">
         {where === null ? null : <strong class="block">{where}</strong>}
         <span class="small quiet">
-          {[words.part[part], along].filter((text) => text !== null).join(' · ')}
+          {[words.part[part], along, seen].filter((text) => text !== null).join(' · ')}
         </span>
       </span>
     </li>

@@ -69,7 +69,9 @@ export const crowd = computed(() =>
 export function processionBounds(): Bounds | null {
   if (!isAlive.value) return null
   const map = news.value
-  const marks = [map?.front, map?.middle, map?.tail].flatMap((place) => (place ? [place] : []))
+  const marks = [map?.palanquin, map?.front, map?.middle, map?.tail].flatMap((place) =>
+    place ? [place] : [],
+  )
   if (marks.length > 0) return boundsOf(marks.map(({ lat, lng }) => [worldX(lng), worldY(lat)] as const))
   return boundsOf((map?.cells ?? []).map(([lat, lng]) => [worldX(lng / 1e5), worldY(lat / 1e5)] as const))
 }

@@ -30,7 +30,7 @@ export function Screen({ words }: { readonly words: MapWords }) {
                 <dd>{next.name}</dd>
               </div>
               <div>
-                <dt>{words.part.front}</dt>
+                <dt>{words.part[map?.palanquin == null ? 'front' : 'palanquin']}</dt>
                 <dd>{next.when}</dd>
               </div>
               {next.toGo === null ? null : (

@@ -22,22 +22,28 @@ function passageOf(index: number, station: Station, words: MapWords): Passage {
   const map = news.value
   // What was expected some time ago is no news.
   if (map === null || freshness.value !== 'fresh') return { text: '', state: 'unknown' }
-  const [front, tail] = [map.front?.route_km ?? null, map.tail?.route_km ?? null]
+  const [front, tail] = [leaderKm(), map.tail?.route_km ?? null]
   if (tail !== null && tail >= station.route_km) return { text: words.passed, state: 'passed' }
   // After the end nobody passes any more, and nothing tells who has.
   if (map.status === 'ended') return { text: '', state: 'unknown' }
   if (front !== null && front >= station.route_km)
     return { text: isScattered(front, tail) ? words.somePassed : words.passing, state: 'passing' }
   const estimate = map.estimates.find((one) => one.station === index)
-  const at = estimate?.front_at ?? estimate?.middle_at
+  const at = map.palanquin === null ? (estimate?.front_at ?? estimate?.middle_at) : estimate?.middle_at
   if (at === undefined || map.status !== 'active') return { text: '', state: 'unknown' }
   return { text: arrivalText(at, estimate!.by, words), state: 'expected' }
 }
 
-/** Kilometres that the front still has to walk to a station; null when it has passed, or is not known. */
+/** Whose arrival is told: the palanquin's, or else the front's. Kilometres along the route; null: not known. */
+function leaderKm(): number | null {
+  const map = freshness.value === 'fresh' ? news.value : null
+  return map?.palanquin?.route_km ?? map?.front?.route_km ?? null
+}
+
+/** Kilometres that the palanquin or the front still has to walk to a station; null when it has passed, or is not known. */
 function toGoKm(station: Station): number | null {
-  const front = freshness.value === 'fresh' ? (news.value?.front?.route_km ?? null) : null
-  return front === null || front >= station.route_km ? null : station.route_km - front
+  const km = leaderKm()
+  return km === null || km >= station.route_km ? null : station.route_km - km
 }
 
 interface NextStation {
@@ -52,19 +58,20 @@ interface NextStation {
   readonly middle: string | null
 }
 
-/** The reader's station, or the next one that the front has not reached; null: neither is known now. */
+/** The reader's station, or the next one of the procession; null: neither is known now. */
 export function nextStation(words: MapWords): NextStation | null {
   const map = news.value
   if (map === null || freshness.value !== 'fresh' || map.status === 'ended') return null
   const stations = route.value?.stations ?? []
-  const front = map.front?.route_km ?? null
-  const index = myStation.value ?? (front === null ? null : stations.findIndex((one) => one.route_km > front))
+  const lead = leaderKm()
+  const index = myStation.value ?? (lead === null ? null : stations.findIndex((one) => one.route_km > lead))
   const station = index === null ? undefined : stations[index]
   if (index === null || station === undefined) return null
   const { text, state } = passageOf(index, station, words)
   const toGo = toGoKm(station)
   const estimate = map.estimates.find((one) => one.station === index)
-  const hasMiddle = estimate !== undefined && estimate.by !== 'plan' && map.status === 'active'
+  const hasMiddle =
+    estimate !== undefined && estimate.by !== 'plan' && map.status === 'active' && map.palanquin === null
   return {
     name: stationName(station),
     isOwn: myStation.value !== null,

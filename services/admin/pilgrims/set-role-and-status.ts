@@ -4,7 +4,13 @@ import { audit } from '#shared/security/audit-log.ts'
 import { type Operator, ROLE_LEVEL } from '#shared/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/runtime/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
-import type { SetParticipantRequest, AssignRoleAnswer, AssignRoleRequest } from '#shared/contracts/reports.ts'
+import type {
+  SetParticipantRequest,
+  AssignRoleAnswer,
+  AssignRoleRequest,
+  SetPalanquinAnswer,
+  SetPalanquinRequest,
+} from '#shared/contracts/reports.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
@@ -49,6 +55,43 @@ export async function setUserStatus(
   })
   return { userId, participant_status: status }
 }
+
+/**
+ * Names the pilgrim whose device is the palanquin, in place of an earlier one, or takes the name back.
+ * @throws Refusal 404 for an unknown pilgrim; KvUnavailable when only the buffer could know them
+ */
+export async function setPalanquin(
+  context: ServiceContext,
+  operator: Operator,
+  userId: string,
+  { palanquin }: SetPalanquinRequest,
+  requestId: string,
+): Promise<SetPalanquinAnswer> {
+  const { db, now } = context
+  const at = new Date(now())
+  const mine = eq(pilgrims.userId, userId)
+  const onlyPending = await isOnlyPending(context, userId)
+  await db.orm.transaction(async (tx) => {
+    // One change at a time: two would each leave a palanquin.
+    await lockPerson(tx, PALANQUIN)
+    if (onlyPending) await ensurePilgrim(tx, userId, at.getTime())
+    const [held] = await tx.select().from(pilgrims).where(mine)
+    if (held === undefined) throw unknownPilgrim(userId)
+    if (held.palanquin === palanquin) return
+    await tx.update(pilgrims).set({ palanquin: false }).where(eq(pilgrims.palanquin, true))
+    const changed = await tx
+      .update(pilgrims)
+      .set({ palanquin, updatedAt: at })
+      .where(mine)
+      .returning({ userId: pilgrims.userId })
+    if (changed.length === 0) throw unknownPilgrim(userId)
+    await audit(tx, operator, 'set-palanquin', { user_id: userId, palanquin }, requestId, at.getTime())
+  })
+  return { userId, palanquin }
+}
+
+/** Not an id of anybody: its lock orders the changes. */
+const PALANQUIN = 'the palanquin'
 
 // Roles of people. Assignments decide the audiences of messages, not access.
 

@@ -90,6 +90,7 @@ function fieldsOf(userId: string, { row }: Pilgrim, { single }: UserRows) {
     language: row?.language ?? null,
     phone: row?.phone ?? null,
     participant_status: ParticipantStatus.parse(row?.participantStatus ?? 'active'),
+    palanquin: single.palanquin ?? false,
     role: single.role === null ? null : Role.parse(single.role),
     role_assigned_by: single.role_by,
     role_assigned_at: timeOrNull(single.role_ms),
@@ -148,6 +149,7 @@ interface Single {
   readonly reachable_ms: number | null
   readonly privacy_version: string | null
   readonly consent_withdrawn: boolean | null
+  readonly palanquin: boolean | null
   readonly push_devices: number
 }
 
@@ -180,7 +182,7 @@ const textsIn = (column: string): string =>
 
 const STATEMENT = `
   SELECT r.role, r.assigned_by AS role_by, ${ms('r.assigned_at')} AS role_ms,
-         f.reachable, ${ms('f.changed_at')} AS reachable_ms, p.privacy_version, p.consent_withdrawn,
+         f.reachable, ${ms('f.changed_at')} AS reachable_ms, p.privacy_version, p.consent_withdrawn, p.palanquin,
     (SELECT count(*)::int FROM push_subscriptions WHERE user_id = u.user_id) AS push_devices,
     (SELECT coalesce(json_agg(c), '[]') FROM (
       SELECT ${ms('sent_at')} AS "sentMs", ${ms('recorded_at')} AS "recordedMs",

@@ -63,6 +63,10 @@ class PositionColumns {
     return true
   }
 
+  rowOf(userId: string): number | undefined {
+    return this.#rows.get(userId)
+  }
+
   delete(userId: string): void {
     const row = this.#rows.get(userId)
     if (row === undefined) return
@@ -152,6 +156,14 @@ export class LivePositions {
       }),
     )
     return found.sort((a, b) => b.t - a.t).slice(0, limit)
+  }
+
+  /** Where somebody was last; null: not known, or hidden. */
+  placeOf(userId: string): Place | null {
+    const { lats, lngs, times, hiddenUntil } = this.#positions
+    const row = this.#positions.rowOf(userId)
+    if (row === undefined || hiddenUntil[row]! > this.now()) return null
+    return { userId, lat: lats[row]!, lng: lngs[row]!, t: times[row]! }
   }
 
   /** Visits the rows of everybody who is not hidden. Computed in turns of the event loop; the rows may change between. */

@@ -9,7 +9,7 @@ import { time } from '#shared/contracts/fields.ts'
 import { type Cell, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
 import { groupIntoCrowds } from './crowds.ts'
 import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
-import { inside, type LivePositions } from './live-map.ts'
+import { inside, type LivePositions, type Place } from './live-map.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -67,6 +67,12 @@ export class PublicMap {
   async snapshot(): Promise<{ readonly groups: readonly Group[]; readonly beginsMs: readonly number[] }> {
     const beginsMs = this.#spanBegins()
     return { groups: await this.#current(), beginsMs }
+  }
+
+  /** Where the palanquin is, exactly: it is public, and no crowd hides it. null: it was not seen for a day. */
+  palanquin(userId: string): Place | null {
+    const place = this.live.placeOf(userId)
+    return place === null || place.t < this.now() - DAY_MS ? null : place
   }
 
   /** The first ids of a place, at most so many. Numbered by place, they tell no order, and who leaves it leaves the id. */

@@ -91,6 +91,7 @@ export const consoleHouse = {
       push: 'Sent a message',
       'set-notifications': 'Changed the schedule',
       'set-user-status': 'Set a pilgrim’s status',
+      'set-palanquin': 'Named the palanquin, or took the name back',
       'assign-role': 'Gave or took a role',
       'update-feedback': 'Triaged feedback',
       'show-user': 'Looked at a pilgrim',

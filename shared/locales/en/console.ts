@@ -169,6 +169,7 @@ export const words = {
     memory: 'Redis memory',
     backup: 'Latest backup',
     noBackup: 'none known',
+    palanquin: 'Palanquin',
     front: 'Front',
     middle: 'Middle',
     tail: 'Tail',

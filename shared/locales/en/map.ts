@@ -33,7 +33,7 @@ export const words = {
   detailedAway: 'The detailed map can not be loaded at the moment.',
   source: 'Map: Ministry of the Interior, Taiwan',
   procession: 'Where the procession is',
-  part: { front: 'Front', middle: 'Middle', tail: 'Tail' },
+  part: { palanquin: 'Palanquin', front: 'Front', middle: 'Middle', tail: 'Tail' },
   near: (station: string) => `near ${station}`,
   between: (from: string, to: string) => `between ${from} and ${to}`,
   length: (km: string) => `${km} long`,

@@ -33,7 +33,7 @@ export const words: MapWords = {
   detailedAway: '今は詳細地図を読み込めません。',
   source: '地図：台湾内政部オープンデータ',
   procession: '行列の現在地',
-  part: { front: '先頭', middle: '中央', tail: '最後尾' },
+  part: { palanquin: '神輿', front: '先頭', middle: '中央', tail: '最後尾' },
   near: (station) => `${station}付近`,
   between: (from, to) => `${from}と${to}の間`,
   length: (km) => `長さ ${km}`,

@@ -87,6 +87,7 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'house'> = {
       push: '發送訊息',
       'set-notifications': '更改排程',
       'set-user-status': '設定香客狀態',
+      'set-palanquin': '指定或取消鑾轎',
       'assign-role': '指派或移除角色',
       'update-feedback': '處理回報',
       'show-user': '查看香客',

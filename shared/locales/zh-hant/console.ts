@@ -163,6 +163,7 @@ export const words: ConsoleWords = {
     memory: 'Redis 記憶體',
     backup: '最近備份',
     noBackup: '沒有紀錄',
+    palanquin: '鑾轎',
     front: '隊頭',
     middle: '中段',
     tail: '隊尾',

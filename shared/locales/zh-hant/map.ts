@@ -33,7 +33,7 @@ export const words: MapWords = {
   detailedAway: '目前無法載入詳細地圖。',
   source: '底圖：內政部開放資料',
   procession: '隊伍在哪裡',
-  part: { front: '隊伍前段', middle: '隊伍中段', tail: '隊伍後段' },
+  part: { palanquin: '鑾轎', front: '隊伍前段', middle: '隊伍中段', tail: '隊伍後段' },
   near: (station) => `${station}附近`,
   between: (from, to) => `${from}與${to}之間`,
   length: (km) => `隊伍長 ${km}`,

@@ -20,7 +20,7 @@ import type { Placing } from '../../map/mark-names.ts'
 import { type Pointing, usePointing, type Dot, OverMap, type Way } from './over-map.tsx'
 import { ground, loadGround, mapSource, route } from './ground.ts'
 
-const MARKS = ['tail', 'middle', 'front'] as const
+const MARKS = ['tail', 'middle', 'front', 'palanquin'] as const
 
 interface CrowdMapProps {
   readonly cells: readonly MapCellEntry[]

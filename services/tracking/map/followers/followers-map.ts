@@ -9,12 +9,16 @@ import type { EventMap, MapTotals } from '#shared/contracts/map.ts'
 import { Refusal, unavailable } from '#shared/http/errors.ts'
 import { isDatabaseUnavailable } from '#shared/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { measuredRoute } from '#shared/map/shown-route.ts'
+import type { Route } from '#shared/map/walking-route.ts'
+import { kmOfPassages } from '#shared/rules/along-route.ts'
+import type { Place } from '../live-map.ts'
 import type { PublicMap } from '../public-map.ts'
 import { Answers } from './answers.ts'
 import { writeMapFiles } from './map-files.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/lifecycle/activity-status.ts'
-import { alongAxis, alongRoute, middleOf, type Places } from '#shared/map/front-and-tail.ts'
+import { alongAxis, alongRoute, type End, middleOf, type Places } from '#shared/map/front-and-tail.ts'
 import { type Repeated, repeated } from '#shared/runtime/repeat.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { inTurns } from '#shared/runtime/in-turns.ts'
@@ -33,6 +37,8 @@ interface Snapshot {
   readonly samples: readonly Sample[]
   /** When the totals were read, epoch milliseconds. */
   readonly totalsMs: number
+  /** Whose device is the palanquin; null: nobody's. */
+  readonly palanquinId: string | null
 }
 
 type Context = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'log' | 'now'>
@@ -54,13 +60,23 @@ async function makeSnapshot(
   const crowd = await crowdOnMap(publicMap)
   const onRoute = route === null ? null : await inTurns(alongRoute(crowd.places, route))
   const middle = route === null ? middleOf(crowd.places) : (onRoute?.middle ?? null)
-  const samples = withSample(last?.samples ?? [], middle, crowd.isRecent, nowMs)
+  const { palanquin, palanquinId } = await findPalanquin(context, publicMap, last)
+  const along = palanquin === null ? null : endOf(palanquin, route, middle)
+  const leader = along ?? middle
+  const of = along === null ? (crowd.isRecent ? 'recent' : 'day') : 'palanquin'
+  const samples = withSample(last?.samples ?? [], leader, of, nowMs)
   const ends = route === null ? axisOf(crowd.places, samples) : onRoute
   const front = ends?.front ?? null
   const { status, message } = (await kv.status()) ?? (await readStatus(db))
-  const speedKmh = status === 'ended' ? null : speedOf(samples, middle, nowMs)
+  const speedKmh = status === 'ended' ? null : speedOf(samples, leader, nowMs)
   const { totals, totalsMs, isStale } = await totalsNow(context, last, nowMs)
-  const walk = { front, middle, speedKmh, startsMs: config.startsMs }
+  // Off the route, the palanquin comes to no station.
+  const walk = {
+    front,
+    middle: leader?.alongM == null ? middle : leader,
+    speedKmh,
+    startsMs: config.startsMs,
+  }
   const estimates = status === 'active' ? estimatesOf(stations, walk, nowMs) : []
   const map: EventMap = {
     since: null,
@@ -76,17 +92,49 @@ async function makeSnapshot(
     front: placeOf(front, stations),
     middle: placeOf(middle, stations),
     tail: placeOf(ends?.tail ?? null, stations),
+    palanquin: palanquin === null ? null : { ...placeOf(along, stations)!, seen_at: time(palanquin.t) },
     speed_kmh: speedKmh,
     estimates,
     totals,
   }
-  return { map, samples, totalsMs }
+  return { map, samples, totalsMs, palanquinId }
 }
 
 /** The last snapshot once more, when the crowd cannot be read. */
 function staleSnapshot(last: Snapshot, version: number): Snapshot {
   const stale = [...new Set(['crowd' as const, ...last.map.stale])]
   return { ...last, map: { ...last.map, version, stale, estimates: [] } }
+}
+
+/** The palanquin's place. While the database does not answer, it is the one that was named before. */
+async function findPalanquin(
+  { db, log }: Context,
+  publicMap: PublicMap,
+  last: Snapshot | null,
+): Promise<{ readonly palanquin: Place | null; readonly palanquinId: string | null }> {
+  const before = last?.palanquinId ?? null
+  const read = db
+    .read(
+      () => db.sql<{ user_id: string }[]>`
+        SELECT user_id FROM pilgrims WHERE palanquin AND NOT consent_withdrawn AND participant_status <> 'withdrawn'`,
+    )
+    .then(
+      ([named]) => named?.user_id ?? null,
+      (error: unknown) => {
+        if (!isDatabaseUnavailable(error)) log.error('reading the palanquin failed', errorFields(error))
+        return before
+      },
+    )
+  const palanquinId = await within(read, TIMEOUT_MS, () => before)
+  return { palanquin: palanquinId === null ? null : publicMap.palanquin(palanquinId), palanquinId }
+}
+
+/** Where the palanquin is along the route. Of several passages by its place, the one that is nearest to the walk. */
+function endOf({ lat, lng }: Place, route: Route | null, middle: End | null): End {
+  const kms = route === null ? [] : kmOfPassages(measuredRoute(route), { lat, lng })
+  const walkKm = (middle?.alongM ?? 0) / 1_000
+  const [km] = kms.toSorted((a, b) => Math.abs(a - walkKm) - Math.abs(b - walkKm))
+  return { lat, lng, alongM: km === undefined ? null : km * 1_000 }
 }
 
 /** Without a route the direction is that of the last hour. */
@@ -136,7 +184,7 @@ const KEPT = 30
 /** Versions that files tell the changes since: two minutes. A page that was away for longer asks tracking. */
 const FILED = 12
 /** The number is that of the form: a release with another one reads none of these snapshots. */
-const KEY = 'event-map-1'
+const KEY = 'event-map-2'
 const EDITION_TTL_MS = 60_000
 /** After a restart of all replicas, the speed of the last hour goes on from the last snapshot. */
 const LAST_TTL_MS = 3_600_000

@@ -23,23 +23,23 @@ const FARTHEST_MEAN_MS = 72 * HOUR_MS
 /** Where the middle was, at a time in epoch milliseconds. */
 export interface Sample extends End {
   readonly t: number
-  /** It is the middle of those who were seen in the last hours, and not of everybody of the last day. */
-  readonly isRecent: boolean
+  /** Whose: the palanquin's, or the middle of those who were seen in the last hours, or of everybody of the last day. */
+  readonly of: 'palanquin' | 'recent' | 'day'
 }
 
 /**
- * The samples of the last hour and a little more, one a minute, with the middle of now. Those of the other crowd are left out: its middle
+ * The samples of the last hour and a little more, one a minute, with the place of now. Those of another crowd are left out: its middle
  * is elsewhere, and nobody has walked from there.
  */
 export function withSample(
   samples: readonly Sample[],
-  middle: End | null,
-  isRecent: boolean,
+  place: End | null,
+  of: Sample['of'],
   nowMs: number,
 ): Sample[] {
-  const hour = samples.filter((one) => one.t >= nowMs - KEPT_MS && one.isRecent === isRecent)
+  const hour = samples.filter((one) => one.t >= nowMs - KEPT_MS && one.of === of)
   const isDue = (hour.at(-1)?.t ?? -Infinity) <= nowMs - MINUTE_MS
-  return middle === null || !isDue ? hour : [...hour, { ...middle, t: nowMs, isRecent }]
+  return place === null || !isDue ? hour : [...hour, { ...place, t: nowMs, of }]
 }
 
 /**
@@ -76,6 +76,7 @@ const moveBetween = (from: End, to: End): readonly [number, number] =>
 
 interface Walk {
   readonly front: End | null
+  /** The palanquin, or the middle of the walk. */
   readonly middle: End | null
   /** The speed of the last hour; null: not known. */
   readonly speedKmh: number | null

@@ -124,6 +124,7 @@ const SAY: Readonly<Record<string, Say>> = {
   ],
   'set-notifications': scheduleText,
   'set-user-status': ({ status }) => [named(words.value.people.status, status)],
+  'set-palanquin': ({ palanquin }) => [palanquin === true ? words.value.common.yes : words.value.common.no],
   'assign-role': ({ role, before }) => [change(roleName(before), roleName(role))],
   'update-feedback': (details) => [
     letter(details),

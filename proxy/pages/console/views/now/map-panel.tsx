@@ -83,7 +83,12 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
 function useMarks(map: Resource<Overview>) {
   const value = map.value.value
   return useMemo(
-    () => ({ front: value?.front ?? null, middle: value?.middle ?? null, tail: value?.tail ?? null }),
+    () => ({
+      palanquin: value?.palanquin ?? null,
+      front: value?.front ?? null,
+      middle: value?.middle ?? null,
+      tail: value?.tail ?? null,
+    }),
     [value],
   )
 }

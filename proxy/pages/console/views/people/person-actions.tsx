@@ -20,6 +20,7 @@ export const PersonActions = ({ person, onErased }: Props) => (
     <legend>{words.value.people.actions}</legend>
     <SetStatus person={person} />
     <SetRole person={person} />
+    <SetPalanquin person={person} />
     {level.value >= OWNER ? (
       <>
         <Export person={person} />
@@ -96,6 +97,19 @@ function SetRole({ person }: Pick<Props, 'person'>) {
         ))}
       </select>
     </label>
+  )
+}
+
+function SetPalanquin({ person: { userId, palanquin } }: Pick<Props, 'person'>) {
+  const said = words.value.people
+  const set = () =>
+    act(client.setPalanquin({ userId, palanquin: !palanquin }), (data) =>
+      data.palanquin ? said.isPalanquin : said.isNoPalanquin,
+    )
+  return (
+    <Button aria-pressed={palanquin} onClick={() => void set()}>
+      {said.palanquin}
+    </Button>
   )
 }
 

@@ -63,6 +63,10 @@ const PARTS = ['palanquin', 'front', 'middle', 'tail'] as const
 /** Slower than this the procession rests. */
 const RESTING_KMH = 0.5
 
+const HOUR_MS = 3_600_000
+/** Who walks was seen in the last two hours; older positions are those of a night. */
+const OLD_HOURS = 3
+
 /** Where the procession is. */
 export function Procession({ words }: WithWords) {
   const map = news.value
@@ -72,9 +76,11 @@ export function Procession({ words }: WithWords) {
     return standing.value === 'awaited' ? null : <p class="quiet">{words.nobody}</p>
   const { front, tail, speed_kmh: speed } = map
   const spread = front?.route_km != null && tail?.route_km != null ? front.route_km - tail.route_km : 0
+  const oldHours = Math.round((Date.parse(map.as_of) - Date.parse(map.seen_since)) / HOUR_MS)
   const facts = [
     spread <= 0.1 ? null : (isScattered(spread, 0) ? words.scattered : words.length)(kmText(spread)),
     speed === null ? null : speed < RESTING_KMH ? words.resting : words.speed(figure(speed, 1)),
+    oldHours < OLD_HOURS ? null : words.positionsOld(oldHours),
   ].filter((text) => text !== null)
   return (
     <>

@@ -5,9 +5,9 @@ import { createHash } from 'node:crypto'
 const TOKENS = `
 :root{color-scheme:light dark;--paper:#f6efe0;--surface:#fffcf5;--sunken:#efe5d0;--ink:#2a1d14;--soft:#64523f;--line:#dccdb1;--accent:#9c1f1a;--on-accent:#fff8ea;--gold:#80540b;--gold-fill:#d9a441;--jade:#125a52;--good:#1d6b3a;--warning:#8a4b00;--map-sea:#d6e2dc;--map-land:#fbf5e7;--map-coast:#7f9a90;--map-county:#cdbf9f;--map-town:#e7dcc4;--map-label:#75644f;--map-route:#8d7b63;--map-walked:#9c1f1a;--map-halo:#fffcf5;--mark-me:#1f5fbf;--mark-station:#64523f}
 @media (prefers-color-scheme:dark){:root{--paper:#061816;--surface:#0d2724;--sunken:#081e1b;--ink:#f8eedb;--soft:#b9ae98;--line:#25483f;--accent:#f3d38a;--on-accent:#2b1b02;--gold:#f3d38a;--gold-fill:#c8963c;--jade:#7fd3c0;--good:#8ed6a0;--warning:#f2bd6b;--map-sea:#04110f;--map-land:#0c2521;--map-coast:#3d7d70;--map-county:#21463f;--map-town:#14332e;--map-label:#8fa79b;--map-route:#7f9488;--map-walked:#f3d38a;--map-halo:#061816;--mark-me:#7ab4ff;--mark-station:#d8c9a6}}
-:root{--font:system-ui,-apple-system,'PingFang TC','Noto Sans TC','Noto Sans CJK TC','Microsoft JhengHei',sans-serif;--font-display:'Noto Serif','Songti TC','Noto Serif TC','Noto Serif CJK TC','Hiragino Mincho ProN','Yu Mincho',Georgia,'Noto Sans CJK TC',serif}
-:lang(zh-Hans){--font:system-ui,-apple-system,'PingFang SC','Noto Sans SC','Noto Sans CJK SC','Microsoft YaHei',sans-serif;--font-display:'Noto Serif','Songti SC','Noto Serif SC','Noto Serif CJK SC',Georgia,'Noto Sans CJK SC',serif}
-:lang(ja){--font:system-ui,-apple-system,'Hiragino Sans','Noto Sans JP','Noto Sans CJK JP',sans-serif;--font-display:'Noto Serif','Hiragino Mincho ProN','Yu Mincho','Noto Serif JP','Noto Serif CJK JP',Georgia,'Noto Sans CJK JP',serif}`
+:root{--font:system-ui,-apple-system,'PingFang TC','Noto Sans TC','Noto Sans CJK TC','Microsoft JhengHei',sans-serif;--font-display:'Noto Serif','Songti TC','Noto Serif TC','Noto Serif CJK TC','Hiragino Mincho ProN','Yu Mincho',Georgia,'Noto Sans CJK TC','Microsoft JhengHei',serif}
+:lang(zh-Hans){--font:system-ui,-apple-system,'PingFang SC','Noto Sans SC','Noto Sans CJK SC','Microsoft YaHei',sans-serif;--font-display:'Noto Serif','Songti SC','Noto Serif SC','Noto Serif CJK SC',Georgia,'Noto Sans CJK SC','Microsoft YaHei',serif}
+:lang(ja){--font:system-ui,-apple-system,'Hiragino Sans','Noto Sans JP','Noto Sans CJK JP',sans-serif;--font-display:'Noto Serif','Hiragino Mincho ProN','Yu Mincho','Noto Serif JP','Noto Serif CJK JP',Georgia,'Noto Sans CJK JP','Yu Gothic',serif}`
 
 export const STYLE = `${TOKENS}
 *{box-sizing:border-box}

@@ -40,6 +40,7 @@ export const words: MapWords = {
   scattered: (km) => `最前到最後 ${km}`,
   speed: (kmh) => `時速 ${kmh} 公里`,
   resting: '休息中',
+  positionsOld: (hours) => `位置最舊 ${hours} 小時前`,
   nobody: '地圖上還沒有人。',
   onMap: (pilgrims) => `地圖上有 ${figure(pilgrims)} 位香客`,
   crowdNote: (fewest) => `只顯示 ${fewest} 人以上的區域，看不到個人位置。`,

@@ -14,7 +14,7 @@ type Tab = (typeof TABS)[number]
 
 const DRAWINGS: Readonly<Record<Tab, string>> = {
   walk: 'M12 2a7 7 0 0 1 7 7c0 5-7 13-7 13S5 14 5 9a7 7 0 0 1 7-7zm0 4.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z',
-  way: 'M4 20c0-5 7-4 7-8s-5-3-5-7M6 5l-2 2M6 5l2 2M14 20h6M17 4v13m0-13c3-1 4 1 4 3h-4',
+  way: 'M4 20a2 2 0 1 0 4 0a2 2 0 1 0-4 0M8 20h6c6 0 6-7 0-7h-4c-6 0-6-7 0-7h6M16 6a2 2 0 1 0 4 0a2 2 0 1 0-4 0',
   say: 'M3 4h18v12H11l-5 5v-5H3z',
   me: 'M12 3a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM3 21c1-6 5-7 9-7s8 1 9 7z',
 }

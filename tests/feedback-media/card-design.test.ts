@@ -21,7 +21,8 @@ describe('cards', () => {
       const next = LEVELS[level.level] ?? null
       for (const unlocked of [false, true]) {
         const facts = {
-          eventName: '白沙屯媽祖徒步進香 2026',
+          eventName: '白沙屯媽祖徒步進香',
+          eventDays: '2026.4.12–4.20',
           displayName: '林美玉 🌸 Žofie Ångström',
           language: 'zh-TW',
           level,
@@ -41,10 +42,11 @@ describe('cards', () => {
 })
 
 test('the carbon on a card is written as on the pages: grams below a kilogram', () => {
-  const card = (carbonSavedKg: number) => JSON.stringify(figures({ km: 8.88, checkins: 3, carbonSavedKg }))
+  const card = (carbonSavedKg: number) =>
+    JSON.stringify(figures({ km: 8.88, checkins: 3, carbonSavedKg, language: 'en' }))
   for (const kg of [0, 0.382, 4.678, 88.888, 1_234.5]) {
     const { figure, unit } = carbonIn('en', kg)
     expect(card(kg)).toContain(`"${figure}"`)
-    expect(card(kg)).toContain(`"${unit} CO₂"`)
+    expect(card(kg)).toContain(`"${unit} CO₂ saved"`)
   }
 })

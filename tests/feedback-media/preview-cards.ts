@@ -41,7 +41,8 @@ function factsOf(level: Level, displayName: string | null, unlocked: boolean, la
   const next = LEVELS[level.level] ?? null
   const km = level.minKm + (next === null ? 1.25 : (next.minKm - level.minKm) * 0.62)
   return {
-    eventName: '白沙屯媽祖徒步進香 2026',
+    eventName: '白沙屯媽祖徒步進香',
+    eventDays: '2026.4.12–4.20',
     displayName,
     language,
     level,

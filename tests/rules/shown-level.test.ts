@@ -33,6 +33,7 @@ const factsOf = (mm: number): CardFacts => {
   const needed = nextLevel(mm, CHECKINS)
   return {
     eventName: 'Walk',
+    eventDays: null,
     displayName: 'Mei',
     language: 'en',
     level,
@@ -66,7 +67,7 @@ test('on a card and in the bot, walked and needed distance together are exactly 
       const level = levelOf(mm, CHECKINS)
       const minimum = LEVELS[level.level]?.minKm
       const card = textsOf(shareCard(factsOf(mm), null))
-      const drawn = card[card.indexOf('公里') - 1]!
+      const drawn = card[card.indexOf('km') - 1]!
       const [reply] = replyTo('level', BOT_WORDS[language], places, {
         level,
         km: roundKm(mm),

@@ -3,25 +3,26 @@ import { box, drawing, type Element } from '#shared/picture-renderer/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { LEVELS } from '#shared/rules/levels.ts'
 import { feast } from './backdrops.ts'
-import type { CardFacts, CardRoute } from './card-facts.ts'
+import { type CardFacts, type CardRoute, cardWords } from './card-facts.ts'
 import { GOLD, GOLD_LIGHT, paletteOf, SEAL } from './palette.ts'
 import { emblemField, eventLine, figures, levelLines, nameLine, progress } from './parts.ts'
 import { routeMap } from './route-map.ts'
 
 const COLUMN_PX = 600
 
-const ribbon = (): Element =>
+const ribbon = ({ language }: CardFacts): Element =>
   box(
     {
-      alignItems: 'center',
+      marginBottom: 14,
       padding: '5px 22px',
       borderRadius: 24,
       backgroundColor: GOLD,
       color: '#4a1608',
+      fontSize: 27,
       fontWeight: 700,
+      letterSpacing: 2,
     },
-    box({ fontSize: 27, letterSpacing: 3 }, '成就達成'),
-    box({ fontSize: 22, letterSpacing: 1, marginLeft: 12 }, 'Achievement unlocked'),
+    cardWords(language).achieved,
   )
 
 /** The seal is 功德圓滿 ("merit is complete") on the last level, and 一步一印 ("each step leaves its mark") on the others. */
@@ -71,7 +72,7 @@ export function achievementCard(facts: CardFacts, route: CardRoute | null): Elem
         justifyContent: 'space-between',
       },
       box({ flexDirection: 'column' }, eventLine(facts, 440), nameLine(facts, 450, 92)),
-      box({ flexDirection: 'column', alignItems: 'flex-start' }, ribbon(), levelLines(facts)),
+      box({ flexDirection: 'column', alignItems: 'flex-start' }, ribbon(facts), levelLines(facts, 70)),
       figures(facts, { width: COLUMN_PX }),
       progress(facts, COLUMN_PX),
     ),

@@ -1,4 +1,8 @@
 /** Everything that a card shows. Equal facts give the same picture. */
+import type { Language } from '#shared/contracts/bot.ts'
+import { SHARE_WORDS } from '#shared/locales/by-language.ts'
+import type { ShareWords } from '#shared/locales/words.ts'
+import { supportedLanguage } from '#shared/rules/languages.ts'
 import type { Level } from '#shared/rules/levels.ts'
 
 export interface Place {
@@ -16,8 +20,10 @@ export interface CardRoute {
 
 export interface CardFacts {
   readonly eventName: string
+  /** The event's days; null: not known. */
+  readonly eventDays: string | null
   readonly displayName: string | null
-  /** BCP 47; chooses the word for a pilgrim whose name cannot be set. */
+  /** BCP 47; the card is in this language, or in English where it has no words in it. */
   readonly language: string | null
   readonly level: Level
   readonly next: Level | null
@@ -52,3 +58,10 @@ const PILGRIM: ReadonlyMap<string, string> = new Map(
 /** The word for a pilgrim in their language; 香客 where the language is unknown. */
 export const pilgrimWord = (language: string | null): string =>
   PILGRIM.get((language ?? '').toLowerCase().split(/[-_]/)[0]!) ?? '香客'
+
+/** The language of a card's words. */
+export const cardLanguage = (language: string | null): Language =>
+  language === null ? 'zh-Hant' : (supportedLanguage(language) ?? 'en')
+
+export const cardWords = (language: string | null): ShareWords['card'] =>
+  SHARE_WORDS[cardLanguage(language)].card

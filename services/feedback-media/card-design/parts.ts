@@ -8,7 +8,9 @@ import {
   type Style,
   words,
 } from '#shared/picture-renderer/element.ts'
-import { type CardFacts, pilgrimWord } from './card-facts.ts'
+import { levelName } from '#shared/locales/by-language.ts'
+import { UNITS } from '#shared/locales/units.ts'
+import { type CardFacts, cardLanguage, cardWords, pilgrimWord } from './card-facts.ts'
 import { emblem } from '#shared/rules/emblems.ts'
 import { GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf } from './palette.ts'
 
@@ -25,33 +27,51 @@ const widthEm = (text: string): number =>
 export const fitting = (text: string, widthPx: number, largest: number, smallest: number): number =>
   Math.round(Math.max(smallest, Math.min(largest, widthPx / Math.max(1, widthEm(text)))))
 
-/** The pilgrim's name on one line: the largest text of a card. */
+/** A name that would be smaller than this share of the largest size stands on two lines. */
+const TWO_LINES_BELOW = 0.62
+const SMALLEST = 0.45
+
+/** The pilgrim's name: the largest text of a card. A long one has two lines. */
 export function nameLine(facts: CardFacts, widthPx: number, largest: number): Element {
   const instead = pilgrimWord(facts.language)
   const name = facts.displayName ?? instead
-  const fontSize = fitting(name, widthPx, largest, Math.round(largest * 0.45))
+  const oneLine = fitting(name, widthPx, largest, 1)
+  const isLong = oneLine < largest * TWO_LINES_BELOW
+  const fontSize = isLong
+    ? fitting(name, 1.8 * widthPx, largest * TWO_LINES_BELOW, largest * SMALLEST)
+    : oneLine
+  const lines: Style = isLong
+    ? { display: 'block', lineClamp: 2, wordBreak: 'break-word', lineHeight: 1.1 }
+    : { ...ONE_LINE, lineHeight: 1.25 }
+  return words({ ...lines, maxWidth: widthPx, fontSize, fontWeight: 700, color: IVORY }, name, instead)
+}
+
+/** The event's name and its days on one line. */
+export function eventLine({ eventName, eventDays }: CardFacts, widthPx: number): Element {
+  const text = eventDays === null ? eventName : `${eventName} · ${eventDays}`
+  const fontSize = fitting(text, widthPx, 28, 20)
   return words(
-    { ...ONE_LINE, maxWidth: widthPx, fontSize, fontWeight: 700, color: IVORY, lineHeight: 1.25 },
-    name,
-    instead,
+    { ...ONE_LINE, maxWidth: widthPx, fontSize, color: GOLD, letterSpacing: 1, lineHeight: 1.3 },
+    text,
+    '進香',
   )
 }
 
-/** The event's name on one line. */
-export const eventLine = ({ eventName }: CardFacts, widthPx: number): Element =>
-  words(
-    { ...ONE_LINE, maxWidth: widthPx, fontSize: 28, color: GOLD, letterSpacing: 1.5, lineHeight: 1.3 },
-    eventName,
-    '進香',
-  )
+const LEVEL_PX = 560
 
-/** The level in both languages, with its number. */
-export const levelLines = ({ level }: CardFacts): Element =>
-  box(
+/** The level's name, with its number. */
+export function levelLines({ level, language }: CardFacts, largest: number): Element {
+  const name = levelName(level.level, cardLanguage(language))
+  const fontSize = fitting(name, LEVEL_PX, largest, 30)
+  return box(
     { flexDirection: 'column' },
-    box({ fontSize: 76, fontWeight: 700, color: GOLD_LIGHT, lineHeight: 1.15, letterSpacing: 3 }, level.zh),
-    box({ fontSize: 31, color: GOLD, letterSpacing: 1.5 }, `LV ${level.level} · ${level.en}`),
+    box(
+      { ...ONE_LINE, fontSize, fontWeight: 700, color: GOLD_LIGHT, lineHeight: 1.3, letterSpacing: 2 },
+      name,
+    ),
+    box({ fontSize: 29, color: GOLD, letterSpacing: 1.5 }, cardWords(language).level(level.level)),
   )
+}
 
 /** The level's emblem in its round field. */
 export const emblemField = (level: number, place: { left: number; top: number; size: number }): Element => {
@@ -82,51 +102,54 @@ const amount = (value: number): string =>
     ? whole.format(Math.trunc(value))
     : tenths.format(Math.trunc(value * 10 + 1e-6) / 10)
 
-const figure = (value: string, zh: string, en: string): Element =>
+const figure = (value: string, unit: string, size: number): Element =>
   box(
     { flexDirection: 'column' },
-    box({ fontSize: 62, fontWeight: 700, color: '#fff', lineHeight: 1.1 }, value),
-    box(
-      { alignItems: 'baseline', color: GOLD_LIGHT },
-      box({ fontSize: 31 }, zh),
-      box({ fontSize: 26, marginLeft: 9 }, en),
-    ),
+    box({ fontSize: size, fontWeight: 700, color: '#fff', lineHeight: 1.1 }, value),
+    box({ fontSize: 28, color: GOLD_LIGHT }, unit),
   )
 
-/** Kilometres, check-ins, carbon saved as the pages write it. */
+/** Kilometres, check-ins, carbon saved as the pages write it. The walk is the message: its figure is the largest. */
 export function figures(
-  { km, checkins, carbonSavedKg }: Pick<CardFacts, 'km' | 'checkins' | 'carbonSavedKg'>,
+  {
+    km,
+    checkins,
+    carbonSavedKg,
+    language,
+  }: Pick<CardFacts, 'km' | 'checkins' | 'carbonSavedKg' | 'language'>,
   style: Style = {},
 ): Element {
   const rule = (): Element => box({ width: 2, height: 84, backgroundColor: GOLD_DEEP })
-  const carbon = carbonIn('en', carbonSavedKg)
+  const carbon = carbonIn(cardLanguage(language), carbonSavedKg)
+  const said = cardWords(language)
   return box(
-    { alignItems: 'center', justifyContent: 'space-between', ...style },
-    figure(amount(km), '公里', 'km'),
+    { alignItems: 'flex-end', justifyContent: 'space-between', ...style },
+    figure(amount(km), UNITS[cardLanguage(language)].km, fitting(amount(km), 250, 92, 58)),
     rule(),
-    figure(whole.format(checkins), '打卡', 'check-ins'),
+    figure(whole.format(checkins), said.checkins, 58),
     rule(),
-    figure(carbon.figure, '減碳', `${carbon.unit} CO₂`),
+    figure(carbon.figure, said.saved(carbon.unit), 58),
   )
 }
 
 /** What is missing to the next level, computed from the distance that the card shows. */
-function needed({ km, kmNeeded, checkinsNeeded, next }: CardFacts): string {
+function needed({ km, kmNeeded, checkinsNeeded, next, language }: CardFacts): string {
   const toGo = next === null || kmNeeded <= 0 ? 0 : next.minKm - Math.trunc(km * 10 + 1e-6) / 10
-  return [toGo > 0 ? `${amount(toGo)} km` : '', checkinsNeeded > 0 ? `${checkinsNeeded} 打卡 check-ins` : '']
+  return [
+    toGo > 0 ? `${amount(toGo)} ${UNITS[cardLanguage(language)].km}` : '',
+    checkinsNeeded > 0 ? cardWords(language).needed(checkinsNeeded) : '',
+  ]
     .filter(Boolean)
     .join(' + ')
 }
 
 function nextLevelLines(facts: CardFacts): Content[] {
-  if (facts.next === null)
-    return [
-      box({ color: GOLD_LIGHT, fontSize: 27 }, '已臻化境'),
-      box({ color: GOLD_LIGHT, fontSize: 24 }, 'The highest level'),
-    ]
+  const said = cardWords(facts.language)
+  const line = { color: GOLD_LIGHT, fontSize: 26 }
+  if (facts.next === null) return [box(line, said.highest)]
   return [
-    box({ color: GOLD_LIGHT, fontSize: 27 }, `下一境 ${facts.next.zh}`),
-    box({ color: GOLD_LIGHT, fontSize: 24 }, needed(facts)),
+    box(line, said.next(levelName(facts.next.level, cardLanguage(facts.language)))),
+    box(line, needed(facts)),
   ]
 }
 

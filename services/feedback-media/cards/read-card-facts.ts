@@ -12,7 +12,7 @@ import type { CardFacts } from '../card-design/card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
 
 /** Version of the design; a new one makes every stored card outdated. */
-const DESIGN = 4
+const DESIGN = 5
 
 export interface Portrait {
   readonly facts: CardFacts
@@ -48,9 +48,9 @@ export async function readPortrait(
   if (known === undefined) return null
   const { statistics, storedPoints, pending } = known
   const isNewcomer = (statistics?.points ?? 0) === 0
-  const { eventName, route } = context.config
+  const { route } = context.config
   const isExact = await isExactForAll(context)
-  const whole = factsOf(eventName, isNewcomer ? NOBODY : known, isExact)
+  const whole = factsOf(context.config, isNewcomer ? NOBODY : known, isExact)
   const facts = named ? whole : { ...whole, displayName: null }
   const pastPoints = isNewcomer || route === null ? 0 : await countPastPoints(context, userId)
   const all = JSON.stringify([DESIGN, facts, pastPoints])
@@ -60,8 +60,26 @@ export async function readPortrait(
 
 const NOBODY = { row: null, statistics: null }
 
+/** `2026.4.12–4.20` in the zone of the event; null without a beginning. */
+function daysOf({ startsMs, endsMs, timeZone }: Days): string | null {
+  if (startsMs === null) return null
+  const [year, ...first] = dayOf(startsMs, timeZone)
+  const last = endsMs === null ? null : dayOf(endsMs - 1, timeZone).slice(1)
+  const from = [year, ...first].join('.')
+  return last === null || last.join() === first.join() ? from : `${from}–${last.join('.')}`
+}
+
+/** Year, month and day as figures. */
+const dayOf = (ms: number, timeZone: string): string[] =>
+  new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
+    .format(ms)
+    .split('-')
+    .map((part) => String(Number(part)))
+
+type Days = Pick<ServiceContext['config'], 'eventName' | 'startsMs' | 'endsMs' | 'timeZone'>
+
 function factsOf(
-  eventName: string,
+  event: Days,
   { row, statistics }: Pick<Pilgrim, 'row' | 'statistics'>,
   isExact: boolean,
 ): CardFacts {
@@ -75,7 +93,8 @@ function factsOf(
   const surveyCompleted = row?.surveyCompleted ?? false
   const phone = row?.phone ?? null
   return {
-    eventName,
+    eventName: event.eventName,
+    eventDays: daysOf(event),
     displayName: row?.displayName ?? null,
     language: row?.language ?? null,
     level,

@@ -15,6 +15,7 @@ export const factsOf = (i: number): CardFacts => {
   const level = LEVELS[i % 9]!
   return {
     eventName: '白沙屯媽祖徒步進香 2026',
+    eventDays: null,
     displayName: nameOf(i),
     language: 'zh-TW',
     level,

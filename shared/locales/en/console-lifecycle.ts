@@ -44,7 +44,6 @@ export const consoleLifecycle = {
     endUnlimited: 'no limit',
     endButton: 'End the event…',
     endConfirm: 'End the event for ever',
-    endNobody: 'Only a manager or an owner can end the event.',
     progress: 'The end in progress',
     ended: 'The event has ended',
     progressFlush: 'Final flush',

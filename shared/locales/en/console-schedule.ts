@@ -42,6 +42,5 @@ export const consoleSchedule = {
     sentOnce: 'One that was sent today is not sent again today.',
     atOnce: 'This hour has begun: it is sent within a minute after you save it.',
     never: 'None of these days and hours is left: it would never be sent.',
-    noDay: 'Choose at least one day.',
   },
 }

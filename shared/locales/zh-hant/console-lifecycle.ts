@@ -45,7 +45,6 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     endUnlimited: '無上限',
     endButton: '結束活動…',
     endConfirm: '永久結束活動',
-    endNobody: '只有管理員或負責人可以結束活動。',
     progress: '結束進度',
     ended: '活動已結束',
     progressFlush: '最後寫入',

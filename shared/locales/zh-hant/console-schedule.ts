@@ -43,6 +43,5 @@ export const consoleSchedule: Pick<ConsoleWords, 'schedule'> = {
     sentOnce: '今天發送過的不會再發送。',
     atOnce: '這個小時已經開始：儲存後一分鐘內就會發送。',
     never: '這些日期與時間都已過去：永遠不會發送。',
-    noDay: '請至少選擇一天。',
   },
 }

@@ -128,10 +128,11 @@ export function readerTests(open: OpenMap): void {
       },
     })
     const { page } = opened
-    await page.locator('.marker-front svg').waitFor()
     answers!((data) => {
       const at = new Date(Date.now() + 40 * 60_000).toISOString()
-      data.palanquin = { lat: 24.3, lng: 120.58, route_km: 60, station: 5, seen_at: new Date().toISOString() }
+      const place = (lat: number, routeKm: number) => ({ lat, lng: 120.58, route_km: routeKm, station: 5 })
+      data.front = place(24.2, 72)
+      data.palanquin = { ...place(24.3, 60), seen_at: new Date().toISOString() }
       data.estimates = [{ station: STATION, front_at: null, middle_at: at, by: 'speed' }]
     })
     await page.locator('#my-station').selectOption(String(STATION))

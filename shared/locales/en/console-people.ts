@@ -12,7 +12,6 @@ export const consolePeople = {
       name: 'Pilgrim',
       km: 'km',
       checkins: 'Check-ins',
-      level: 'Level',
       carbon: 'CO₂ kg',
       seen: 'Last seen',
       state: 'Status',

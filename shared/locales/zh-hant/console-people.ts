@@ -14,7 +14,6 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
       name: '香客',
       km: '公里',
       checkins: '打卡',
-      level: '等級',
       carbon: '碳 kg',
       seen: '最後出現',
       state: '狀態',

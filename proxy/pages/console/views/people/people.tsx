@@ -163,7 +163,6 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
     },
     { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => fixedDigit(km) },
     { name: said.columns.checkins, sort: 'checkins', number: true, cell: ({ checkins }) => number(checkins) },
-    { name: said.columns.level, number: true, cell: ({ level }) => level },
     {
       name: said.columns.state,
       cell: ({ participant_status, role, last_seen }) => (
@@ -177,11 +176,12 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
   ]
 }
 
-/** Of one who takes part, and was not seen for a day or more, that is the news. */
-function stateText(status: Row['participant_status'], lastSeen: string | null): string {
+/** Of one who takes part, only that they were not seen for a day or more is news. */
+function stateText(status: Row['participant_status'], lastSeen: string | null): string | null {
   const said = words.value.people
   const elapsedMs = lastSeen === null ? null : now.value - Date.parse(lastSeen)
-  if (status !== 'active' || (elapsedMs !== null && elapsedMs < SAME_DAY_MS)) return said.status[status]
+  if (status !== 'active') return said.status[status]
+  if (elapsedMs !== null && elapsedMs < SAME_DAY_MS) return null
   return elapsedMs === null ? said.neverSeen : fill(said.notSeen, { time: duration(elapsedMs) })
 }
 
@@ -227,6 +227,8 @@ const Name = ({ row, onChoose }: { readonly row: Row; readonly onChoose: Props['
     onClick={() => onChoose(row.userId)}
   >
     <strong>{row.display_name ?? words.value.people.unnamed}</strong>
-    <span class="small quiet">{row.userId}</span>
+    <span class="small quiet" title={row.userId}>
+      {fill(words.value.people.level, { level: row.level })} · {row.userId}
+    </span>
   </button>
 )

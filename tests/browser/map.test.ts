@@ -101,6 +101,27 @@ describeBothStacks(
       await page.locator('.marker-front svg').waitFor()
     })
 
+    test('a map that rests is not drawn again, also where a name fits nowhere', async () => {
+      // The marks stand at one place, and their names together are wider than a side of this map.
+      await using opened = await open({ viewport: { width: 300, height: 640 } })
+      const { page } = opened
+      await page.locator('.marker-front svg').waitFor()
+      await page.locator('.marker-front[data-name="none"]').waitFor({ state: 'attached' })
+      const drawings = await page.evaluate(async () => {
+        const context = document.querySelector<HTMLCanvasElement>('canvas.names')!.getContext('2d')!
+        const clear = context.clearRect.bind(context)
+        let count = 0
+        context.clearRect = (...box) => {
+          count++
+          clear(...box)
+        }
+        await new Promise((resolve) => setTimeout(resolve, 3_000))
+        return count
+      })
+      // News may come once meanwhile.
+      expect(drawings).toBeLessThanOrEqual(4)
+    })
+
     test('my station is chosen by the keyboard, remembered, and shown in the first lines', async () => {
       await using opened = await open({ viewport: PHONE })
       const { page } = opened

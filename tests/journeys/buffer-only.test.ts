@@ -22,6 +22,7 @@ import {
 import {
   assignRoleEndpoint,
   eraseUserEndpoint,
+  palanquinEndpoint,
   rolesEndpoint,
   usersEndpoint,
   userStatusEndpoint,
@@ -139,6 +140,19 @@ const CASES = new Map<Endpoint, Case>([
       })
       await dataOf(answer, userStatusEndpoint)
       expect(await profileOf(stack, userId)).toMatchObject({ participant_status: 'completed', checkins: 1 })
+    },
+  ],
+  [
+    palanquinEndpoint,
+    async (stack, userId) => {
+      const path = `admin/users/${userId}/palanquin`
+      await dataOf(await as(stack, palanquinEndpoint, path, { palanquin: true }), palanquinEndpoint)
+      expect(
+        await dataOf(await as(stack, userEndpoint, `admin/users/${userId}`), userEndpoint),
+      ).toMatchObject({
+        palanquin: true,
+        checkins: 1,
+      })
     },
   ],
   [

@@ -38,7 +38,7 @@ export interface IndexedDbOptions {
 export class OutdatedError extends Error {
   override readonly name = 'OutdatedError'
   constructor(options?: ErrorOptions) {
-    super('A newer release has changed the store. Load the page again; what waits is kept.', options)
+    super('A newer release has changed the store. Load the page again.', options)
   }
 }
 

@@ -2303,7 +2303,7 @@ export interface Operations {
     input: Nothing
     data: EventConfig
   }
-  /** All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, never a single pilgrim */
+  /** All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, and of single pilgrims the palanquin alone */
   readEventMap: {
     input: {
       /** Version of an earlier answer: returns what has changed, or the whole map if the version is too old */

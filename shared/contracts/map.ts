@@ -137,7 +137,7 @@ export const mapEndpoint = endpoint({
   path: '/api/event/map',
   service: 'tracking',
   summary:
-    'All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, never a single pilgrim',
+    'All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, and of single pilgrims the palanquin alone',
   query: z.object({
     since: z
       .string()

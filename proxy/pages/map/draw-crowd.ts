@@ -111,8 +111,10 @@ export function drawCrowd(
   context.globalAlpha = 1
   const km = 3 * SMOOTH_PX * px * kmOfPixel(view)
   const bands = BAND_PX.map(() => [] as (readonly [x: number, y: number])[])
-  for (const [x, y] of circles.values())
-    bands[PER_KM_FROM.findLastIndex((from) => smooth.around(x, y) / km >= from)]!.push([x, y])
+  for (const [x, y] of circles.values()) {
+    const perKm = smooth.around(x, y) / km
+    bands[PER_KM_FROM.findLastIndex((from) => perKm >= from)]!.push([x, y])
+  }
   context.lineCap = 'round'
   // All halos lie below all bands. A very short line is a circle; of a single one without any length Chromium draws nothing.
   for (const wider of [2 * HALO_PX, 0])

@@ -44,6 +44,10 @@ function widthOf(text: string, size: number): number {
 /** Left, top, right and bottom in pixels. */
 export type Box = readonly [number, number, number, number]
 
+/** Whether two boxes share more than an edge. */
+export const meets = ([l, t, r, b]: Box, [left, top, right, bottom]: Box): boolean =>
+  l < right && left < r && t < bottom && top < b
+
 /** A mark that stands over the names. */
 export interface OverNames extends Place {
   /** Its sign and its name, in CSS pixels from its place. */
@@ -109,7 +113,7 @@ export function distinctLabels(
       const from = spot.align === 'left' ? spot.px : spot.px - wide
       const box: Box = [from - gap, spot.py - size * 0.7, from + wide + gap, spot.py + size * 0.7]
       if (box[0] < 0 || box[2] > view.width || box[1] < 0 || box[3] > view.height) continue
-      if (taken.some(([l, t, r, b]) => box[0] < r && l < box[2] && box[1] < b && t < box[3])) continue
+      if (taken.some((other) => meets(box, other))) continue
       taken.push(box)
       placed.push({ ...label, ...spot })
       break

@@ -2,7 +2,7 @@
  * Places the names of the marks: none covers another, a button or the edge. The palanquin comes first, then the front,
  * the tail and the middle. A mark that would lie on another one joins its name.
  */
-import type { Box, OverNames } from './labels.ts'
+import { type Box, meets, type OverNames } from './labels.ts'
 import type { Places } from './marks-on-map.ts'
 import { worldX, worldY } from './projection.ts'
 
@@ -16,9 +16,6 @@ const SAME_SHARE = 0.7
 const GAP_PX = 2
 
 type Side = 'left' | 'right'
-
-export const meets = ([l, t, r, b]: Box, [left, top, right, bottom]: Box): boolean =>
-  l < right && left < r && t < bottom && top < b
 
 /** What lies over a map, such as its buttons, in CSS pixels of its frame. */
 export function boxesOver(frame: Element): Box[] {

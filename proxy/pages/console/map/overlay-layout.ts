@@ -1,6 +1,6 @@
 /** Places what stands over a map: single places, their card, the scale. */
-import type { Box } from '../../map/labels.ts'
-import { meets, type Placing } from '../../map/mark-names.ts'
+import { type Box, meets } from '../../map/labels.ts'
+import type { Placing } from '../../map/mark-names.ts'
 import type { Seen } from './crowd-camera.ts'
 import { dotAt, placeCard } from './dot-card.tsx'
 import { type Pointing, type Dot, placeOver, type Way } from './over-map.tsx'

@@ -2,7 +2,7 @@
 import { MARKS } from '../../../design/marks.tsx'
 import { drawCrowd } from '../../../map/draw-crowd.ts'
 import { drawGround, drawNames, type Ground } from '../../../map/draw-ground.ts'
-import type { Box } from '../../../map/labels.ts'
+import { type Box, meets } from '../../../map/labels.ts'
 import { fitting, type Size, worldX, worldY } from '../../../map/projection.ts'
 import { crowdOf, type Place } from '../../../map/shapes.ts'
 import { type View, viewOf } from '../../../map/view.ts'
@@ -130,9 +130,6 @@ interface Named extends Sign {
   readonly name: string
   readonly box: Box
 }
-
-const meets = ([l, t, r, b]: Box, [left, top, right, bottom]: Box): boolean =>
-  l < right && left < r && t < bottom && top < b
 
 /** Each name has the first place beside, below or above its sign that nothing covers. */
 function placeNames(context: CanvasRenderingContext2D, signs: readonly Sign[], size: Size): Named[] {

@@ -1,7 +1,6 @@
 /** Every sentence of every language has the punctuation of its language, and every count the form of its noun. */
 import { describe, expect, test } from 'bun:test'
 import { Glob } from 'bun'
-import { fill } from '#shared/locales/fill.ts'
 
 const FOLDER = new URL('../../shared/locales/', import.meta.url).pathname
 const LANGUAGES = ['en', 'ja', 'zh-hant', 'zh-hans'] as const
@@ -11,8 +10,7 @@ type Sentence = readonly [where: string, said: (value: number) => string]
 
 /** Every sentence below a value of a module, with all its parameters being the same number. */
 function sentencesOf(where: string, value: unknown): Sentence[] {
-  if (typeof value === 'string')
-    return [[where, (number) => fill(value, new Proxy({}, { get: () => number }))]]
+  if (typeof value === 'string') return [[where, () => value]]
   if (typeof value === 'function')
     return [
       [where, (number) => String((value as (...given: unknown[]) => unknown)(...Array(8).fill(number)))],
@@ -69,10 +67,7 @@ test('no sentence lacks a value, in any language', async () => {
   for (const language of LANGUAGES)
     for (const [where, said] of await wordsOf(language))
       for (const number of COUNTS)
-        expect([where, said(number)]).toEqual([
-          where,
-          expect.not.stringMatching(/undefined|NaN|\[object|\{\w+\}/),
-        ])
+        expect([where, said(number)]).toEqual([where, expect.not.stringMatching(/undefined|NaN|\[object/)])
 })
 
 test('pages and services take punctuation from the words', async () => {

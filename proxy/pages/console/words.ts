@@ -3,7 +3,6 @@ import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { ConsoleWords } from '#shared/locales/words.ts'
 import { language, type WordFiles } from '../frame/language.ts'
 
-export { fill } from '#shared/locales/fill.ts'
 export type { ConsoleWords } from '#shared/locales/words.ts'
 
 const traditional = () => import('#shared/locales/zh-hant/console.ts')

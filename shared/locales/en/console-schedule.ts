@@ -1,4 +1,7 @@
 /** The words of the console's scheduled reminders. */
+import { figure } from '../units.ts'
+import { count } from './count.ts'
+
 export const consoleSchedule = {
   schedule: {
     title: 'Schedule',
@@ -8,8 +11,8 @@ export const consoleSchedule = {
     paused: 'The event is paused: nothing of this schedule is sent until it resumes.',
     notSent: 'not sent any more',
     ownerOnly: 'Only an owner changes the schedule.',
-    next: 'Next: {day}, {time}',
-    running: 'This hour, since {time}',
+    next: (day: string, time: string) => `Next: ${day}, ${time}`,
+    running: (time: string) => `This hour, since ${time}`,
     over: 'Over: none of its days is left',
     isOff: 'Switched off: it is not sent',
     everyDay: 'every day of the event',
@@ -20,9 +23,10 @@ export const consoleSchedule = {
     add: 'Add a reminder',
     edit: 'Edit',
     remove: 'Remove',
-    removed: 'Removed: “{text}”. The list on the service has {count|reminder|reminders}.',
+    removed: (text: string, n: number) =>
+      `Removed: “${text}”. The list on the service has ${count(n, 'reminder', 'reminders')}.`,
     undo: 'Take back',
-    saved: 'Saved. The list on the service has {count|reminder|reminders}.',
+    saved: (n: number) => `Saved. The list on the service has ${count(n, 'reminder', 'reminders')}.`,
     addTitle: 'A new reminder',
     editTitle: 'Change this reminder',
     text: 'Text',
@@ -30,14 +34,16 @@ export const consoleSchedule = {
     englishOld: 'Only the Chinese text was changed.',
     when: 'When',
     days: 'Days, in the time zone of the event',
-    day: 'Day {n}',
+    day: (n: number) => `Day ${n}`,
     addDay: 'Another day',
-    removeDay: 'Remove day {n}',
+    removeDay: (n: number) => `Remove day ${n}`,
     hour: 'Time, a whole hour',
-    counted:
-      'Now {recipients|person gets|people get} it in LINE. Each time it is sent, it uses {cost|message|messages} of the quota.',
-    countedWithoutLine: 'Recipients: {recipients}. LINE is not configured, so nobody gets it in LINE.',
-    devices: 'By Web Push it also reaches {devices|device|devices}, at no cost in messages.',
+    counted: (recipients: number, cost: number) =>
+      `Now ${count(recipients, 'person gets', 'people get')} it in LINE. Each time it is sent, it uses ${count(cost, 'message', 'messages')} of the quota.`,
+    countedWithoutLine: (recipients: number, _cost: number) =>
+      `Recipients: ${figure(recipients)}. LINE is not configured, so nobody gets it in LINE.`,
+    devices: (devices: number) =>
+      `By Web Push it also reaches ${count(devices, 'device', 'devices')}, at no cost in messages.`,
     counting: 'Counting the recipients…',
     sentOnce: 'One that was sent today is not sent again today.',
     atOnce: 'This hour has begun: it is sent within a minute after you save it.',

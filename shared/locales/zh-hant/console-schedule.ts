@@ -1,4 +1,5 @@
 /** 控制台的排程提醒。The words of the console's scheduled reminders. */
+import { figure } from '../units.ts'
 import type { ConsoleWords } from '../words.ts'
 
 export const consoleSchedule: Pick<ConsoleWords, 'schedule'> = {
@@ -10,8 +11,8 @@ export const consoleSchedule: Pick<ConsoleWords, 'schedule'> = {
     paused: '活動暫停中：恢復之前不會依此排程發送訊息。',
     notSent: '不再發送',
     ownerOnly: '只有負責人可以更改排程。',
-    next: '下次：{day} {time}',
-    running: '這個小時，自 {time} 起',
+    next: (day, time) => `下次：${day} ${time}`,
+    running: (time) => `這個小時，自 ${time} 起`,
     over: '已過：沒有剩下的日期',
     isOff: '已關閉：不會發送',
     everyDay: '活動期間每天',
@@ -22,9 +23,9 @@ export const consoleSchedule: Pick<ConsoleWords, 'schedule'> = {
     add: '新增提醒',
     edit: '編輯',
     remove: '移除',
-    removed: '已移除「{text}」。服務上的清單有 {count} 則提醒。',
+    removed: (text, n) => `已移除「${text}」。服務上的清單有 ${figure(n)} 則提醒。`,
     undo: '復原',
-    saved: '已儲存。服務上的清單有 {count} 則提醒。',
+    saved: (n) => `已儲存。服務上的清單有 ${figure(n)} 則提醒。`,
     addTitle: '新的提醒',
     editTitle: '更改這則提醒',
     text: '內容',
@@ -32,13 +33,15 @@ export const consoleSchedule: Pick<ConsoleWords, 'schedule'> = {
     englishOld: '只更改了中文。',
     when: '時間',
     days: '日期（活動時區）',
-    day: '第 {n} 個日期',
+    day: (n) => `第 ${n} 個日期`,
     addDay: '再加一天',
-    removeDay: '移除第 {n} 個日期',
+    removeDay: (n) => `移除第 ${n} 個日期`,
     hour: '幾點（整點）',
-    counted: '目前有 {recipients} 人會在 LINE 收到。每次發送使用額度中的 {cost} 則訊息。',
-    countedWithoutLine: '{recipients} 位收件人。尚未設定 LINE，所以沒有人會在 LINE 收到。',
-    devices: '另以 Web Push 發送到 {devices} 台裝置，不使用額度。',
+    counted: (recipients, cost) =>
+      `目前有 ${figure(recipients)} 人會在 LINE 收到。每次發送使用額度中的 ${figure(cost)} 則訊息。`,
+    countedWithoutLine: (recipients) =>
+      `${figure(recipients)} 位收件人。尚未設定 LINE，所以沒有人會在 LINE 收到。`,
+    devices: (devices) => `另以 Web Push 發送到 ${figure(devices)} 台裝置，不使用額度。`,
     counting: '正在計算收件人…',
     sentOnce: '今天發送過的不會再發送。',
     atOnce: '這個小時已經開始：儲存後一分鐘內就會發送。',

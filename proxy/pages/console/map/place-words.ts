@@ -3,7 +3,7 @@ import { computed } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
 import { kmOfPassages, measureRoute, unpackLines } from '#shared/rules/along-route.ts'
 import { fixedDigit } from '../clock.ts'
-import { fill, words } from '../words.ts'
+import { words } from '../words.ts'
 import { route, stationName } from './ground.ts'
 
 export interface PlaceOnRoute {
@@ -24,12 +24,12 @@ function betweenStations(km: number, route: EventRoute | null): string | null {
   const said = words.value.now
   const nearest = stations.toSorted((a, b) => Math.abs(a.route_km - km) - Math.abs(b.route_km - km))[0]
   if (nearest === undefined) return null
-  if (Math.abs(nearest.route_km - km) <= AT_KM) return fill(said.station, { name: stationName(nearest) })
+  if (Math.abs(nearest.route_km - km) <= AT_KM) return said.station(stationName(nearest))
   const before = stations.findLast(({ route_km }) => route_km <= km)
   const after = stations.find(({ route_km }) => route_km > km)
-  if (before === undefined) return fill(said.beforeStation, { name: stationName(nearest) })
-  if (after === undefined) return fill(said.afterStation, { name: stationName(nearest) })
-  return fill(said.betweenStations, { from: stationName(before), to: stationName(after) })
+  if (before === undefined) return said.beforeStation(stationName(nearest))
+  if (after === undefined) return said.afterStation(stationName(nearest))
+  return said.betweenStations(stationName(before), stationName(after))
 }
 
 /** The stations around a place, or its degrees where no station is known. */
@@ -56,4 +56,4 @@ export function placeOf(lat: number, lng: number): PlaceOnRoute {
 
 /** `km 45.3`; null without a route, and where it may be the way there or the way back. */
 export const kmOnRoute = ({ route_km, unsure = false }: PlaceOnRoute): string | null =>
-  route_km === null || unsure ? null : fill(words.value.now.routeKm, { km: fixedDigit(route_km) })
+  route_km === null || unsure ? null : words.value.now.routeKm(fixedDigit(route_km))

@@ -8,7 +8,7 @@ import { useEffect } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
-import { fill, words } from '../words.ts'
+import { words } from '../words.ts'
 import { client } from '../session.ts'
 
 const SHOWN_MS = 8_000
@@ -137,7 +137,7 @@ interface TypedProps {
 
 const Typed = ({ typed, value, onInput }: TypedProps) => (
   <label class="field">
-    <span>{fill(words.value.common.typeToConfirm, { text: typed })}</span>
+    <span>{words.value.common.typeToConfirm(typed)}</span>
     <input
       type="text"
       autocomplete="off"
@@ -174,5 +174,5 @@ export const assignRole = (
 
 function saidOf({ role }: Assigned): string {
   const said = words.value.people
-  return fill(said.saidRole, { role: role === null ? said.noRole : words.value.roles[role] })
+  return said.saidRole(role === null ? said.noRole : words.value.roles[role])
 }

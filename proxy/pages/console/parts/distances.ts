@@ -1,7 +1,7 @@
 /** Kilometres by mode in words: what was walked, and what was ridden beside it. */
 import type { Data } from '#shared/client/index.ts'
 import { number, oneDigit } from '../clock.ts'
-import { fill, words } from '../words.ts'
+import { words } from '../words.ts'
 
 type Recorded = Pick<Data<'readCarbon'>, 'recorded_km'>
 
@@ -27,8 +27,8 @@ export function ridden(carbon: Recorded): string | undefined {
   const rides = Object.entries(carbon.recorded_km)
     .filter(([mode, km]) => mode !== 'walk' && km > 0)
     .sort(([, a], [, b]) => b - a)
-    .map(([mode, km]) => fill(said.byMode, { mode: modeName(mode).toLocaleLowerCase(), km: kilometres(km) }))
+    .map(([mode, km]) => said.byMode(kilometres(km), modeName(mode).toLocaleLowerCase()))
   return rides.length === 0
     ? undefined
-    : fill(said.inAll, { km: kilometres(distancesOf(carbon).all), rides: rides.join(said.listComma) })
+    : said.inAll(kilometres(distancesOf(carbon).all), rides.join(said.listComma))
 }

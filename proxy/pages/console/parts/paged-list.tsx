@@ -6,7 +6,7 @@ import type { Answer } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
 import { number } from '../clock.ts'
 import { type Resource, useResource } from '../resource.ts'
-import { fill, words } from '../words.ts'
+import { words } from '../words.ts'
 import { type FromProps, PanelFrom } from './panel.tsx'
 
 interface Paged {
@@ -50,7 +50,9 @@ function rangeOf<T extends Paged>(
   const [from, to] = [before + 1, before + page.items.length]
   const total = totalOf?.(page) ?? (page.next_cursor === null ? to : null)
   const range = { from: number(from), to: number(to) }
-  return total === null ? fill(said.rangeMore, range) : fill(said.range, { ...range, total: number(total) })
+  return total === null
+    ? said.rangeMore(range.from, range.to)
+    : said.range(range.from, range.to, number(total))
 }
 
 export function PagedList<T extends Paged, Q extends object>(props: PagedListProps<T, Q>) {

@@ -1,7 +1,7 @@
 /** Pictures that the operator keeps: for mails and reports, where nobody sees the page that they come from. */
 import { pageData } from '../../frame/page-data.ts'
 import { fullDate, now } from '../clock.ts'
-import { fill, words } from '../words.ts'
+import { words } from '../words.ts'
 import { saveBlob } from './download.ts'
 import { DENSITY, onPaper } from './paper.ts'
 
@@ -53,7 +53,7 @@ export function savePicture({ title, lines }: Caption, drawing: Drawing, name: s
   }
   context.font = fontOf(FOOT)
   context.fillStyle = onPaper('soft')
-  const made = fill(words.peek().reports.made, { time: fullDate(now.peek()) })
+  const made = words.peek().reports.made(fullDate(now.peek()))
   context.fillText(made, PAD, top + drawing.height + PAD / 2 + (FOOT * LEADING) / 2)
   context.translate(PAD, top)
   drawing.draw(context)

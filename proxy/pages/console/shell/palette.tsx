@@ -3,7 +3,7 @@ import { signal, useSignal } from '@preact/signals'
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { place, allowedViews, show, type View } from '../router.ts'
-import { words, consoleLanguage, fill } from '../words.ts'
+import { words, consoleLanguage } from '../words.ts'
 import type { LanguageProps } from './language-choice.tsx'
 import { chooseTheme, theme } from '../../frame/theme.ts'
 import { status } from '../live.ts'
@@ -220,6 +220,6 @@ function fittingCommands(typed: string, onLanguage: LanguageProps['onLanguage'])
   ]
   const found = all.filter(({ name, also = '' }) => `${name} ${also}`.toLowerCase().includes(text))
   if (search === '' || level.value < MANAGER) return found
-  const name = fill(words.value.palette.pilgrim, { text: search })
+  const name = words.value.palette.pilgrim(search)
   return [...found, { name, run: () => show('people', { search }) }]
 }

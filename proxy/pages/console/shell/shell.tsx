@@ -6,7 +6,7 @@ import { incident, status, connection, heardAt } from '../live.ts'
 import { forgetAnswers } from '../resource.ts'
 import { refusedView, view, show, allowedViews, type View } from '../router.ts'
 import { role, endSession, level, MANAGER } from '../session.ts'
-import { fill, words } from '../words.ts'
+import { words } from '../words.ts'
 import { keepFocus } from './keep-focus.ts'
 import { type LanguageProps, LanguageChoice } from './language-choice.tsx'
 import { Palette, openPalette } from './palette.tsx'
@@ -60,11 +60,7 @@ function NotForTier() {
   if (asked === null) return null
   const { nav, roles, bar } = words.value
   const tier = roles[role.value?.role ?? 'volunteer']
-  return (
-    <output class="notice warning">
-      {fill(bar.notForTier, { view: nav[asked], tier, shown: nav[view.value] })}
-    </output>
-  )
+  return <output class="notice warning">{bar.notForTier(nav[asked], tier, nav[view.value])}</output>
 }
 
 function focusView(event: Event): void {
@@ -210,13 +206,11 @@ function ConnectionBar() {
     <output class="bars-across">
       <WaitBar />
       {state === 'lost' ? (
-        <span class="bar-across lost">{fill(said.lost, { since: clock(heardAt.value ?? now.value) })}</span>
+        <span class="bar-across lost">{said.lost(clock(heardAt.value ?? now.value))}</span>
       ) : null}
       {state === 'polling' && level.value >= MANAGER ? <span class="bar-across">{said.polling}</span> : null}
       {activity === 'paused' ? (
-        <span class="bar-across paused">
-          {fill(said.pausedBar, { message: message ?? words.value.lifecycle.noMessage })}
-        </span>
+        <span class="bar-across paused">{said.pausedBar(message ?? words.value.lifecycle.noMessage)}</span>
       ) : null}
     </output>
   )
@@ -232,8 +226,8 @@ function WaitBar() {
   const said = words.value.common.rateLimited
   return (
     <span class="bar-across waits">
-      <span aria-hidden="true">{fill(said, { seconds })}</span> <span>{words.value.common.rateShared}</span>
-      <span class="visually-hidden">{fill(said, { seconds: first.current })}</span>
+      <span aria-hidden="true">{said(seconds)}</span> <span>{words.value.common.rateShared}</span>
+      <span class="visually-hidden">{said(first.current)}</span>
     </span>
   )
 }

@@ -4,7 +4,7 @@ import { date } from '../../clock.ts'
 import { Await, PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { BackupAge, isBackupOld } from '../now/parts.tsx'
 
 type Condition = Data<'readCondition'>
@@ -48,11 +48,7 @@ function LastSent() {
           <p>{said.noneSent}</p>
         ) : (
           <div>
-            <p>
-              {fill(latest.failed > 0 ? said.lastFailed : said.last[latest.state], {
-                time: date(latest.created_at),
-              })}
-            </p>
+            <p>{(latest.failed > 0 ? said.lastFailed : said.last[latest.state])(date(latest.created_at))}</p>
             <blockquote class="small alert-text">{latest.text}</blockquote>
           </div>
         )

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals'
 import type { Data, Input } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
-import { date, fullDate, number, dayOf, instantOf, now } from '../../clock.ts'
+import { date, fullDate, dayOf, instantOf, now } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { useSettled } from '../../parts/actions.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { words, fill, ownName } from '../../words.ts'
+import { words, ownName } from '../../words.ts'
 import { endOfId, PilgrimLink } from '../../parts/pilgrim-link.tsx'
 
 type Entry = Data<'listAudit'>['items'][number]
@@ -118,7 +118,7 @@ const SAY: Readonly<Record<string, Say>> = {
   'end-activity': ({ from }) => [change(named(words.value.bar.status, from), words.value.bar.status.ended)],
   push: ({ audience, recipients, message, forced }) => [
     named(words.value.messages.audiences, audience),
-    fill(words.value.house.toSoMany, { count: number(Number(recipients)) }),
+    words.value.house.toSoMany(Number(recipients)),
     quoted(message),
     forced === true ? words.value.house.forced : '',
   ],
@@ -139,9 +139,7 @@ const SAY: Readonly<Record<string, Say>> = {
   'erase-user': () => [],
   'replay-dead-letter': (details) => [letter(details), named(words.value.house.outcomes, details.outcome)],
   'drop-dead-letter': (details) => [letter(details)],
-  'deploy-richmenu': ({ menus }) => [
-    fill(words.value.house.menusTold, { count: Array.isArray(menus) ? menus.length : 0 }),
-  ],
+  'deploy-richmenu': ({ menus }) => [words.value.house.menusTold(Array.isArray(menus) ? menus.length : 0)],
   reset: ({ state }) => [named(words.value.house.resetStates, state)],
 }
 
@@ -373,7 +371,7 @@ function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
       words.value.page.pair(ownName(language), text === null ? said.textTaken : `“${text}”`),
     ),
   ]
-  return fill(said.slotChanges[change], { hour: hourText(hour), what: parts.join(', ') })
+  return said.slotChanges[change](hourText(hour), parts.join(', '))
 }
 
 const slotText = ({ id, hour, enabled }: Slot): string =>

@@ -2,7 +2,7 @@ import { number, date, oneDigit } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
-import { words, fill } from '../../words.ts'
+import { words } from '../../words.ts'
 import { BackupAge } from '../now/parts.tsx'
 import { useSignal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
@@ -83,9 +83,7 @@ function FlushNow() {
   const flush = async () => {
     busy.value = true
     await act(client.forceFlush({}, { timeoutMs: 40_000 }), ({ finished, stored, dead_letters }) =>
-      finished
-        ? fill(said.flushed, { stored: number(stored), letters: number(dead_letters) })
-        : said.flushing,
+      finished ? said.flushed(stored, dead_letters) : said.flushing,
     )
     busy.value = false
   }
@@ -138,7 +136,7 @@ function LetterRow({ letter }: { readonly letter: Letter }) {
         </p>
         <p class="small quiet">
           <PilgrimLink userId={letter.userId} name={letter.userId} /> · {date(letter.refused_at)} ·{' '}
-          {fill(said.refusals, { count: letter.refusals })}
+          {said.refusals(letter.refusals)}
         </p>
         {open.value ? (
           <pre class="small">

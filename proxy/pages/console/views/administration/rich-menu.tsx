@@ -5,7 +5,7 @@ import { act } from '../../parts/actions.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { fill, ownName, words } from '../../words.ts'
+import { ownName, words } from '../../words.ts'
 
 const EVERY_MS = 60_000
 
@@ -43,9 +43,7 @@ function Deploy() {
   const deploy = async () => {
     busy.value = true
     await act(client.deployMenus({}, { timeoutMs: 60_000 }), ({ skipped, menus }) =>
-      skipped
-        ? said.deploySkipped
-        : fill(said.deployed, { count: menus.filter(({ changed }) => changed).length }),
+      skipped ? said.deploySkipped : said.deployed(menus.filter(({ changed }) => changed).length),
     )
     busy.value = false
   }

@@ -3,7 +3,7 @@ import { ago, date } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { role, client, role as mine } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import type { TargetedSubmitEvent } from 'preact'
 import { Button } from '../../../design/button.tsx'
 import { assignRole, ROLES } from '../../parts/actions.tsx'
@@ -24,7 +24,7 @@ export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }
                 <span class="badge">{words.value.roles[tier]}</span>
                 <strong class="grow">{name}</strong>
                 <span class="small quiet">
-                  {last_used === null ? said.neverUsed : fill(said.lastUsed, { time: ago(last_used) })}
+                  {last_used === null ? said.neverUsed : said.lastUsed(ago(last_used))}
                 </span>
               </li>
             ))}
@@ -69,9 +69,7 @@ export function Roles() {
                 <span class="badge">{words.value.roles[role]}</span>
                 <div class="grow">
                   <PilgrimLink userId={userId} name={display_name} />
-                  <p class="small quiet">
-                    {fill(said.assignedBy, { name: assigned_by, time: date(assigned_at) })}
-                  </p>
+                  <p class="small quiet">{said.assignedBy(assigned_by, date(assigned_at))}</p>
                 </div>
                 <Button kind="plain" onClick={() => void assignRole(userId, null, role)}>
                   {said.remove}

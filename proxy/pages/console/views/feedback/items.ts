@@ -4,7 +4,7 @@ import { showToast, type ToastAction, type ToastOptions } from '../../../design/
 import { act } from '../../parts/actions.tsx'
 import { reloadAll } from '../../resource.ts'
 import { client, atSignOut } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { signal } from '@preact/signals'
 
 export const STATUSES = ['new', 'triaging', 'fixing', 'fixed', 'wontfix'] as const
@@ -51,7 +51,7 @@ async function change(
   const answer = await call
   if (answer.ok || answer.error.status !== 409) return act(Promise.resolve(answer), said, more)
   await reloadAll()
-  showToast(fill(words.value.feedback.conflict, { id }), { warning: true })
+  showToast(words.value.feedback.conflict(id), { warning: true })
   return null
 }
 
@@ -69,8 +69,7 @@ export async function triage(item: Item, status: Status, action: ToastAction): P
   return change(
     id,
     afterAnswer(id, typed, call),
-    (data) =>
-      fill(words.value.feedback.movedWithNote, { id, status: words.value.feedback.columns[data.status] }),
+    (data) => words.value.feedback.movedWithNote(id, words.value.feedback.columns[data.status]),
     { group: 'triage', action },
   )
 }
@@ -84,7 +83,7 @@ export const setStatus = (
   change(
     id,
     client.updateFeedback({ id, status, seen: { status: seen } }),
-    (data) => fill(words.value.feedback.moved, { id, status: words.value.feedback.columns[data.status] }),
+    (data) => words.value.feedback.moved(id, words.value.feedback.columns[data.status]),
     { group: 'triage', ...(action === undefined ? {} : { action }) },
   )
 

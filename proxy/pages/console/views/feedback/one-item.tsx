@@ -5,7 +5,7 @@ import { date } from '../../clock.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { level, MANAGER } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import {
   categoryText,
   type Item,
@@ -84,7 +84,7 @@ const Facts = ({ item }: { readonly item: Item }) => {
         <dt>{said.from}</dt>
         <dd>
           <From item={item} /> · {date(item.created_at)}
-          {item.resolved_at === null ? null : ` · ${fill(said.resolved, { time: date(item.resolved_at) })}`}
+          {item.resolved_at === null ? null : ` · ${said.resolved(date(item.resolved_at))}`}
         </dd>
       </div>
       {facts.map(([name, value]) =>
@@ -127,9 +127,7 @@ function Note({ item }: { readonly item: Item }) {
       />
       {now === null ? null : (
         <>
-          {now.begun === stored ? null : (
-            <p class="warn-text small">{fill(said.noteConflict, { note: stored ?? '' })}</p>
-          )}
+          {now.begun === stored ? null : <p class="warn-text small">{said.noteConflict(stored ?? '')}</p>}
           {now.begun === stored ? <p class="small">{said.noteTyped}</p> : null}
           <p class="row">
             <Button kind="primary" onClick={() => void saveNote(item, now)}>
@@ -191,9 +189,6 @@ function PlaceOfReport({ place }: { readonly place: Place }) {
   const here = { lat, lng, route_km }
   const degrees = `${lat.toFixed(5)}, ${lng.toFixed(5)}`
   const names = route_km === null ? [] : [placeName(here, ground), kmOnRoute(here)]
-  const exact = fill(words.value.feedback.placeExact, {
-    metres: String(Math.round(accuracy)),
-    time: date(at),
-  })
+  const exact = words.value.feedback.placeExact(String(Math.round(accuracy)), date(at))
   return <>{[...names, degrees, exact].join(' · ')}</>
 }

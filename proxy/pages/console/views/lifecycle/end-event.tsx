@@ -8,7 +8,7 @@ import { absenceOf, Await, Panel, PanelFrom } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { useLineConfigured, whyNobody } from './pause-and-resume.tsx'
 import { ending } from '../../live.ts'
 
@@ -70,7 +70,7 @@ function StillHeard() {
   const heard = answer.walking?.pilgrims
   if (heard === 0) return null
   const count = heard === undefined ? words.value.common.unknown : number(heard)
-  return <p class="warn-text">{fill(words.value.lifecycle.stillHeard, { count })}</p>
+  return <p class="warn-text">{words.value.lifecycle.stillHeard(count)}</p>
 }
 
 interface StepsProps {
@@ -83,20 +83,10 @@ const Steps = ({ value, summary }: StepsProps) => {
   const isConfigured = useLineConfigured()
   return (
     <ul class="steps">
+      <li>{said.endFlush(number(value.points_waiting), number(value.pilgrims_waiting))}</li>
+      {value.points_journaled === 0 ? null : <li>{said.endJournals(value.points_journaled)}</li>}
       <li>
-        {fill(said.endFlush, {
-          points: number(value.points_waiting),
-          pilgrims: number(value.pilgrims_waiting),
-        })}
-      </li>
-      {value.points_journaled === 0 ? null : (
-        <li>{fill(said.endJournals, { points: number(value.points_journaled) })}</li>
-      )}
-      <li>
-        {fill(value.cards.done === 0 ? said.endCardsNone : said.endCards, {
-          total: number(value.cards.total),
-          done: number(value.cards.done),
-        })}
+        {(value.cards.done === 0 ? said.endCardsNone : said.endCards)(value.cards.total, value.cards.done)}
       </li>
       <li>{summaryText(summary, isConfigured)}</li>
     </ul>
@@ -109,19 +99,17 @@ function summaryText(summary: StepsProps['summary'], isConfigured: boolean): str
   if (value.value === null)
     return error.value === null || error.value.status === 429
       ? absenceOf(summary)
-      : fill(said.endSummaryUnknown, { why: error.value.message })
+      : said.endSummaryUnknown(error.value.message)
   const { recipients, cost, quota_remaining, devices, left_out } = value.value
-  const byPush = devices === 0 ? '' : ` ${fill(words.value.messages.devices, { devices: number(devices) })}`
+  const byPush = devices === 0 ? '' : ` ${words.value.messages.devices(devices)}`
   const text =
     recipients === 0 || !isConfigured
-      ? fill(said.endSummaryNobody, {
-          why: isConfigured ? whyNobody(left_out) : words.value.now.notConfigured,
-        })
-      : fill(said.endSummary, {
-          recipients: number(recipients),
-          cost: number(cost),
-          left: quota_remaining === null ? said.endUnlimited : number(quota_remaining),
-        })
+      ? said.endSummaryNobody(isConfigured ? whyNobody(left_out) : words.value.now.notConfigured)
+      : said.endSummary(
+          recipients,
+          cost,
+          quota_remaining === null ? said.endUnlimited : number(quota_remaining),
+        )
   return text + byPush
 }
 
@@ -202,16 +190,19 @@ function Flushing() {
   const text =
     waiting === null
       ? absenceOf(preview)
-      : fill(words.value.lifecycle.flushRunning, {
-          points: number(waiting.points_waiting + waiting.points_journaled),
-        })
+      : words.value.lifecycle.flushRunning(waiting.points_waiting + waiting.points_journaled)
   return <Progress label={words.value.lifecycle.progressFlush} done={null} text={text} />
 }
 
 const Cards = ({ cards: { done, total } }: Pick<Ending, 'cards'>) => {
   const said = words.value.lifecycle
   const figures = { done: number(done), total: number(total ?? 0) }
-  const text = total === null ? said.cardsWaiting : total === 0 ? said.noCards : fill(said.cardsOf, figures)
+  const text =
+    total === null
+      ? said.cardsWaiting
+      : total === 0
+        ? said.noCards
+        : said.cardsOf(figures.done, figures.total)
   return (
     <Progress
       label={said.progressCards}
@@ -257,14 +248,10 @@ function sentText(state: Message['state'], { sent, recipients, failed, web_push 
       ? said.summaryStates.skipped
       : recipients === 0
         ? said.summaryNobody
-        : fill(failed > 0 ? said.summaryFailed : said.summaryFigures, figures)
+        : (failed > 0 ? said.summaryFailed : said.summaryFigures)(figures.sent, figures.total, figures.failed)
   const devices = web_push.sent + web_push.waiting + web_push.failed
   if (devices === 0) return inLine
-  const byPush = fill(words.value.messages.deviceFigures, {
-    sent: number(web_push.sent),
-    total: number(devices),
-    failed: number(web_push.failed),
-  })
+  const byPush = words.value.messages.deviceFigures(number(web_push.sent), devices, number(web_push.failed))
   return `${inLine} · ${byPush}`
 }
 

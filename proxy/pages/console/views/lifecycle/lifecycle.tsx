@@ -2,7 +2,7 @@
 import { status } from '../../live.ts'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { words, fill } from '../../words.ts'
+import { words } from '../../words.ts'
 import { EndEvent, EndProgress } from './end-event.tsx'
 import { PauseAndResume } from './pause-and-resume.tsx'
 import { useEffect, useRef } from 'preact/hooks'
@@ -57,13 +57,9 @@ function History() {
               <li key={`${entry.at} ${entry.kind}`}>
                 <span class="small quiet">{fullDate(entry.at)}</span>
                 <strong>{words.value.lifecycle.kinds[entry.kind]}</strong>
-                {paused === null ? null : (
-                  <span>{fill(words.value.lifecycle.pausedFor, { time: paused })}</span>
-                )}
+                {paused === null ? null : <span>{words.value.lifecycle.pausedFor(paused)}</span>}
                 <span class="grow">{entry.message}</span>
-                <span class="small quiet">
-                  {entry.by === null ? null : fill(words.value.common.by, { name: entry.by })}
-                </span>
+                <span class="small quiet">{entry.by === null ? null : words.value.common.by(entry.by)}</span>
               </li>
             ))}
           {entries.length === 0 ? <li class="quiet">{words.value.lifecycle.noHistory}</li> : null}

@@ -10,7 +10,7 @@ import { PanelFrom, refusalOf, absenceOf } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { draft } from '../messages/compose.tsx'
 
 type Activity = Data<'readStatus'>
@@ -22,11 +22,11 @@ async function readBack(): Promise<void> {
   const answer = await client.readStatus()
   if (!answer.ok) return
   const { status: state, changed_at, changed_by } = answer.data
-  const text = fill(words.value.lifecycle.readBack, {
-    status: words.value.bar.status[state],
-    time: clock(changed_at),
-    name: changed_by ?? '–',
-  })
+  const text = words.value.lifecycle.readBack(
+    words.value.bar.status[state],
+    clock(changed_at),
+    changed_by ?? '–',
+  )
   showToast(text, { forMs: TOAST_MS })
 }
 
@@ -142,12 +142,10 @@ const isResumed = ({ status: state, changed_by }: Current): boolean =>
 
 const State = ({ current }: { readonly current: Current }) => (
   <p class="state-line">
-    <strong>
-      {fill(words.value.lifecycle.state, { status: words.value.bar.status[current.status].toLowerCase() })}
-    </strong>{' '}
+    <strong>{words.value.lifecycle.state(words.value.bar.status[current.status].toLowerCase())}</strong>{' '}
     <span class="quiet">
-      {fill(words.value.lifecycle.since, { time: date(current.changed_at) })}
-      {current.changed_by === null ? null : `, ${fill(words.value.common.by, { name: current.changed_by })}`}
+      {words.value.lifecycle.since(date(current.changed_at))}
+      {current.changed_by === null ? null : `, ${words.value.common.by(current.changed_by)}`}
     </span>
   </p>
 )
@@ -234,11 +232,11 @@ function WhoIsTold() {
 /** What the volunteers get; when they get nothing, why. */
 function volunteersOf({ recipients, devices, left_out }: Counted, isConfigured: boolean): readonly string[] {
   const said = words.value.lifecycle
-  const byPush = devices === 0 ? [] : [fill(said.pauseDevices, { devices: number(devices) })]
-  if (!isConfigured) return [fill(said.pauseNobodyReached, { why: words.value.now.notConfigured }), ...byPush]
-  if (recipients > 0) return [fill(said.pauseVolunteers, { count: number(recipients) }), ...byPush]
+  const byPush = devices === 0 ? [] : [said.pauseDevices(number(devices))]
+  if (!isConfigured) return [said.pauseNobodyReached(words.value.now.notConfigured), ...byPush]
+  if (recipients > 0) return [said.pauseVolunteers(number(recipients)), ...byPush]
   const why = whyNobody(left_out)
-  return [why === '' ? said.pauseNobodyHas : fill(said.pauseNobodyReached, { why }), ...byPush]
+  return [why === '' ? said.pauseNobodyHas : said.pauseNobodyReached(why), ...byPush]
 }
 
 /** Whether there is a LINE account to send with; true until the service says that there is none. */
@@ -251,4 +249,4 @@ export function useLineConfigured(): boolean {
 export const whyNobody = (leftOut: Counted['left_out']): string =>
   Object.values(leftOut).every((count) => count === 0)
     ? ''
-    : fill(words.value.messages.leftOut, { ...leftOut })
+    : words.value.messages.leftOut(leftOut.unreachable, leftOut.withdrawn, leftOut.no_line_id)

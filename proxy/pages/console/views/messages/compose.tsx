@@ -4,7 +4,7 @@ import { Button } from '../../../design/button.tsx'
 import { number } from '../../clock.ts'
 import { Panel, sentenceOf } from '../../parts/panel.tsx'
 import { client, atSignOut } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { LeftOutPeople } from './left-out-people.tsx'
 import { pageData } from '../../../frame/page-data.ts'
 import { showToast } from '../../../design/toast.tsx'
@@ -141,14 +141,16 @@ function Count() {
   const over = quota_remaining !== null && cost > quota_remaining
   return (
     <output class="count">
-      <strong>{fill(said.counted, { recipients: number(recipients), cost: number(cost) })}</strong>
+      <strong>{said.counted(number(recipients), number(cost))}</strong>
       <span class={over ? 'warn-text' : 'quiet'}>
-        {quota_remaining === null ? said.unlimited : fill(said.left, { left: number(quota_remaining) })}
+        {quota_remaining === null ? said.unlimited : said.left(number(quota_remaining))}
       </span>
       {recipients === 0 && devices === 0 ? <span class="warn-text">{said.nobody}</span> : null}
-      <span>{devices === 0 ? said.noDevices : fill(said.devices, { devices: number(devices) })}</span>
+      <span>{devices === 0 ? said.noDevices : said.devices(devices)}</span>
       {pending === null ? <span class="warn-text">{said.bufferUnknown}</span> : null}
-      <span class="small quiet">{fill(said.leftOut, { ...left_out })}</span>
+      <span class="small quiet">
+        {said.leftOut(left_out.unreachable, left_out.withdrawn, left_out.no_line_id)}
+      </span>
       {recipients === 0 ? null : <span class="small quiet">{said.reachUnsure}</span>}
     </output>
   )
@@ -241,7 +243,7 @@ function SendButton() {
         {said.send}
       </Button>
       <Confirm
-        title={fill(said.sendTitle, { recipients: number(result?.recipients ?? 0) })}
+        title={said.sendTitle(result?.recipients ?? 0)}
         open={asking.value}
         onClose={() => {
           asking.value = false
@@ -252,14 +254,12 @@ function SendButton() {
         run={() => client.sendPush({ ...request.value, ...(force.value ? { force: true } : {}) })}
         onDone={({ recipients }) => {
           clearDraft()
-          showToast(fill(said.sent, { recipients: number(recipients) }), { forMs: 8_000 })
+          showToast(said.sent(recipients), { forMs: 8_000 })
         }}
       >
-        <p>{fill(said.sendText, { cost: number(result?.cost ?? 0) })}</p>
+        <p>{said.sendText(number(result?.cost ?? 0))}</p>
         {result === null || result.recipients === 0 ? null : <p>{said.reachUnsure}</p>}
-        {result === null || result.devices === 0 ? null : (
-          <p>{fill(said.devices, { devices: number(result.devices) })}</p>
-        )}
+        {result === null || result.devices === 0 ? null : <p>{said.devices(result.devices)}</p>}
         <NotReached />
         <blockquote>
           {draft.value.title === '' ? null : <strong class="block">{draft.value.title}</strong>}
@@ -275,7 +275,7 @@ function SendButton() {
 function NotReached() {
   const people = Object.values(counted.value?.left_out ?? {}).reduce((sum, count) => sum + count, 0)
   if (people === 0) return null
-  return <p class="warn-text">{fill(words.value.messages.sendLeftOut, { count: number(people) })}</p>
+  return <p class="warn-text">{words.value.messages.sendLeftOut(number(people))}</p>
 }
 
 interface OverProps {

@@ -10,7 +10,7 @@ import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { client } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 
 type Person = Data<'listLeftOut'>['items'][number]
 
@@ -48,7 +48,7 @@ function LeftOutPerson({ person: { userId, display_name, reason, devices } }: { 
         <PilgrimLink userId={userId} name={display_name} />{' '}
         <span class="quiet">
           {said.leftOutReasons[reason]}
-          {devices === 0 ? null : ` · ${fill(said.leftOutDevices, { devices: number(devices) })}`}
+          {devices === 0 ? null : ` · ${said.leftOutDevices(number(devices))}`}
         </span>
       </span>
     </li>
@@ -79,8 +79,7 @@ function NamesFile({ of }: { readonly of: Input<'listLeftOut'> }) {
     }
     busy.value = false
     saveCsv(rowsOf(people), fileName('no-line-message', dayOf(now.peek()), 'csv'))
-    if (cursor !== null)
-      showToast(fill(said.leftOutFileCut, { count: number(people.length) }), { warning: true })
+    if (cursor !== null) showToast(said.leftOutFileCut(people.length), { warning: true })
   }
   return (
     <Button busy={busy.value} onClick={() => void save()}>

@@ -1,12 +1,12 @@
 /** Scheduled reminders. An owner edits them; everybody else reads them. */
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
-import { instantOf, now, shortDay, dayOf, number } from '../../clock.ts'
+import { instantOf, now, shortDay, dayOf } from '../../clock.ts'
 import { status } from '../../live.ts'
 import { PanelFrom, absenceOf } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
-import { consoleLanguage, words, fill } from '../../words.ts'
+import { consoleLanguage, words } from '../../words.ts'
 import {
   removeSlot,
   saveSlot,
@@ -340,8 +340,8 @@ function Sending({ draft, bounds, isNew }: SendingProps) {
         <span class="quiet">{count.error.value === null ? said.counting : absenceOf(count)}</span>
       ) : (
         <span>
-          {fill(counted, { recipients: number(recipients.recipients), cost: number(recipients.cost) })}{' '}
-          {recipients.devices === 0 ? null : fill(said.devices, { devices: number(recipients.devices) })}
+          {counted(recipients.recipients, recipients.cost)}{' '}
+          {recipients.devices === 0 ? null : said.devices(recipients.devices)}
         </span>
       )}
       {isNew ? null : <span class="small quiet">{said.sentOnce}</span>}
@@ -397,7 +397,7 @@ function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string
           <input
             type="date"
             required
-            aria-label={fill(said.day, { n: i + 1 })}
+            aria-label={said.day(i + 1)}
             value={day}
             onInput={({ currentTarget }) => onChange(dates.with(i, currentTarget.value))}
           />
@@ -405,7 +405,7 @@ function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string
             <Button
               kind="plain"
               icon
-              label={fill(said.removeDay, { n: i + 1 })}
+              label={said.removeDay(i + 1)}
               onClick={() => onChange(dates.toSpliced(i, 1))}
             >
               ✕

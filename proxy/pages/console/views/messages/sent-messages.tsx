@@ -6,7 +6,7 @@ import { date, number, oneDigit } from '../../clock.ts'
 import { Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { LeftOutPeople, Reason } from './left-out-people.tsx'
@@ -76,7 +76,7 @@ function audienceOf({ audience }: Message): string {
   const name = audience['audience']
   if (typeof name === 'string' && Object.hasOwn(said, name)) return said[name as keyof typeof said]
   const ids = audience['user_ids']
-  return Array.isArray(ids) ? fill(words.value.messages.chosenPeople, { count: ids.length }) : ''
+  return Array.isArray(ids) ? words.value.messages.chosenPeople(ids.length) : ''
 }
 
 function Sent({ message }: { readonly message: Message }) {
@@ -90,19 +90,19 @@ function Sent({ message }: { readonly message: Message }) {
           <strong>{said.causes[message.cause]}</strong>
           <span class="small quiet">
             {date(message.created_at)} {audienceOf(message)}{' '}
-            {message.created_by === null ? null : fill(words.value.common.by, { name: message.created_by })}
+            {message.created_by === null ? null : words.value.common.by(message.created_by)}
           </span>
         </p>
         <p class="sent-text">{message.text ?? (message.cause === 'push' ? said.noText : said.ownText)}</p>
         <p class="row small">
           {message.recipients === 0
             ? said.noRecipients
-            : fill(said.figures, {
-                sent: number(message.sent),
-                recipients: number(message.recipients),
-                failed: number(message.failed),
-                waiting: number(message.waiting),
-              })}
+            : said.figures(
+                number(message.sent),
+                number(message.recipients),
+                number(message.failed),
+                number(message.waiting),
+              )}
           <Devices progress={message.web_push} />
           <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
             {message.failed + message.web_push.failed === 0 ? said.leftOutTitle : said.faults}
@@ -117,13 +117,7 @@ function Sent({ message }: { readonly message: Message }) {
 /** How far Web Push is; nothing for a message that no device gets. */
 const Devices = ({ progress: { sent, waiting, failed } }: { readonly progress: Message['web_push'] }) =>
   sent + waiting + failed === 0 ? null : (
-    <span>
-      {fill(words.value.messages.deviceFigures, {
-        sent: number(sent),
-        total: number(sent + waiting + failed),
-        failed: number(failed),
-      })}
-    </span>
+    <span>{words.value.messages.deviceFigures(number(sent), sent + waiting + failed, number(failed))}</span>
   )
 
 function Faults({ id }: { readonly id: string }) {
@@ -141,7 +135,7 @@ function Faults({ id }: { readonly id: string }) {
           ))}
           {faults.length === 0 ? <li>{said.noFaults}</li> : null}
           <li>
-            {fill(said.leftOut, { ...left_out })}
+            {said.leftOut(left_out.unreachable, left_out.withdrawn, left_out.no_line_id)}
             <p class="quiet">{said.leftOutWhy}</p>
             {left_out.unreachable + left_out.withdrawn + left_out.no_line_id === 0 ? null : (
               <LeftOutPeople of={{ message: id }} />
@@ -159,7 +153,7 @@ const To = ({ people, more }: { readonly people: readonly Named[]; readonly more
     {people.map(({ userId, display_name }) => (
       <PilgrimLink key={userId} userId={userId} name={display_name} />
     ))}
-    {more > 0 ? fill(words.value.messages.morePeople, { count: number(more) }) : null}
+    {more > 0 ? words.value.messages.morePeople(number(more)) : null}
   </p>
 )
 
@@ -181,15 +175,11 @@ function Usage() {
         <>
           <meter min={0} max={100} high={90} value={usage_percent} aria-label={said.quota} />
           <span>
-            {fill(said.used, {
-              used: number(consumption.total_usage ?? 0),
-              value: number(quota.value),
-              percent: oneDigit(usage_percent),
-            })}
+            {said.used(number(consumption.total_usage ?? 0), number(quota.value), oneDigit(usage_percent))}
           </span>
         </>
       )}
-      {followers === null ? null : <span>{fill(said.followers, { count: number(followers) })}</span>}
+      {followers === null ? null : <span>{said.followers(followers)}</span>}
     </p>
   )
 }

@@ -1,7 +1,7 @@
 /** A scheduled reminder, and when it is sent next. */
 import type { Data } from '#shared/client/index.ts'
 import { comingDay, dayOf, instantOf, minute } from '../../clock.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { act } from '../../parts/actions.tsx'
 import { client } from '../../session.ts'
 
@@ -48,8 +48,8 @@ export function nextSending(
 export function nextText(next: NextSending | null): string {
   const said = words.value.schedule
   if (next === null) return said.over
-  if (next.running) return fill(said.running, { time: minute(next.atMs) })
-  return fill(said.next, { day: comingDay(dayOf(next.atMs)), time: minute(next.atMs) })
+  if (next.running) return said.running(minute(next.atMs))
+  return said.next(comingDay(dayOf(next.atMs)), minute(next.atMs))
 }
 
 /**
@@ -73,7 +73,7 @@ async function change(made: Change): ReturnType<typeof client.setNotifications> 
 
 /** @returns whether it was done */
 const save = async (made: Change): Promise<boolean> =>
-  (await act(change(made), ({ slots }) => fill(words.value.schedule.saved, { count: slots.length }))) !== null
+  (await act(change(made), ({ slots }) => words.value.schedule.saved(slots.length))) !== null
 
 /** Adds a reminder, or replaces the one of that name. */
 export const saveSlot = (slot: Slot): Promise<boolean> =>
@@ -88,7 +88,7 @@ export async function removeSlot(slot: Slot, text: string): Promise<void> {
   const said = words.value.schedule
   await act(
     change((slots) => slots.filter(({ id }) => id !== slot.id)),
-    ({ slots }) => fill(said.removed, { text, count: slots.length }),
+    ({ slots }) => said.removed(text, slots.length),
     { action: { name: said.undo, run: () => void saveSlot(slot) }, group: 'schedule' },
   )
 }

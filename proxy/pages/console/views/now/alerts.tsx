@@ -3,7 +3,7 @@ import { clock, date } from '../../clock.ts'
 import { incident } from '../../live.ts'
 import { isStale, Panel, PanelFrom, Stamp } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
-import { consoleLanguage, fill, words } from '../../words.ts'
+import { consoleLanguage, words } from '../../words.ts'
 import type { Condition } from './figure-tiles.tsx'
 import { BackupAge, isBackupOld, Parts } from './parts.tsx'
 
@@ -72,6 +72,6 @@ const Cause = ({ cause }: { readonly cause: Condition['causes'][number] }) => (
 const Since = ({ incident: opened }: { readonly incident: Condition['incident'] }) =>
   opened === null ? null : (
     <p class="small quiet" title={date(opened.opened_at)}>
-      {fill(words.value.now.incident, { time: clock(opened.opened_at), count: opened.alerts })}
+      {words.value.now.incident(clock(opened.opened_at), opened.alerts)}
     </p>
   )

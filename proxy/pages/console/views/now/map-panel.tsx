@@ -12,7 +12,7 @@ import type { Dot } from '../../map/over-map.tsx'
 import { Panel, Stamp, useStale, Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
 import { show } from '../../router.ts'
 
@@ -71,7 +71,7 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
         numbered
         onSeen={(now) => (seen.value = now)}
         stale={stale}
-        label={fill(said.shown, { users: number(total), cells: number(entries.length) })}
+        label={said.shown(total, entries.length)}
       />
       <CrowdLegend of="pilgrims" />
       {people === null ? null : <PeopleLegend shown={people.dots.length} />}
@@ -149,7 +149,7 @@ function peopleOf({ points }: Data<'readMap'>): People {
       lat,
       lng,
       name: display_name ?? userId ?? id,
-      said: fill(words.value.now.seen.at, { time: minute(recorded_at) }),
+      said: words.value.now.seen.at(minute(recorded_at)),
       old: Date.parse(recorded_at) < oldFrom,
     })),
   }
@@ -170,9 +170,7 @@ const PeopleLegend = ({ shown }: { readonly shown: number }) => {
           {said.seen.earlier}
         </li>
       </ul>
-      {shown < MOST_PEOPLE ? null : (
-        <p class="small warn-text">{fill(said.morePeople, { shown: number(shown) })}</p>
-      )}
+      {shown < MOST_PEOPLE ? null : <p class="small warn-text">{said.morePeople(number(shown))}</p>}
     </>
   )
 }
@@ -232,7 +230,7 @@ function Figures({ row }: { readonly row: Row | null }) {
       <div>
         <dt>{said.sorts.km}</dt>
         <dd>
-          {oneDigit(row.km)} km · {fill(said.level, { level: row.level })}
+          {oneDigit(row.km)} km · {said.level(row.level)}
         </dd>
       </div>
       <div>

@@ -1,5 +1,5 @@
 import { ago, date, now } from '../../clock.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import type { Condition } from './figure-tiles.tsx'
 
 type Part = Condition['parts'][number]
@@ -17,7 +17,7 @@ const OLD_BACKUP_MS = 26 * 3_600_000
 /** Health of each service and store: one line while all are well. */
 export function Parts({ parts }: Pick<Condition, 'parts'>) {
   const bad = parts.filter(({ state }) => state !== 'ok')
-  const well = fill(words.value.now.partsOk, { count: parts.length - bad.length })
+  const well = words.value.now.partsOk(parts.length - bad.length)
   return (
     <div class="parts small">
       {bad.length === 0 ? null : (
@@ -39,14 +39,11 @@ const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part:
     <span class="small state">{words.value.now.partStates[state]}</span>
     {state === 'degraded' && processes !== null ? (
       <span class="small quiet">
-        {fill(words.value.now.processes, {
-          running: processes.running,
-          all: processes.running + processes.silent,
-        })}
+        {words.value.now.processes(processes.running, processes.running + processes.silent)}
       </span>
     ) : null}
     {state === 'silent' && seen_at !== null ? (
-      <span class="small quiet">{fill(words.value.now.lastSeen, { time: ago(seen_at) })}</span>
+      <span class="small quiet">{words.value.now.lastSeen(ago(seen_at))}</span>
     ) : null}
   </li>
 )

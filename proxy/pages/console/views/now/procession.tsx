@@ -5,7 +5,7 @@ import { PanelFrom } from '../../parts/panel.tsx'
 import { route, stationName } from '../../map/ground.ts'
 import { ProcessionRows } from '../../map/procession-places.tsx'
 import type { Resource } from '../../resource.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import type { Overview } from './map-panel.tsx'
 
 type EventMap = Overview
@@ -41,7 +41,7 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
       />
       <p class="row small">
         {speed === null ? null : (
-          <span>{fill(speed < RESTING_KMH ? said.resting : said.speed, { kmh: oneDigit(speed) })}</span>
+          <span>{(speed < RESTING_KMH ? said.resting : said.speed)(oneDigit(speed))}</span>
         )}
         {spread === null ? null : <span>{words.value.page.pair(said.spread, `${oneDigit(spread)} km`)}</span>}
       </p>
@@ -58,9 +58,7 @@ const OLD_MS = 2.5 * 3_600_000
 function Rule({ map }: { readonly map: EventMap }) {
   const ageMs = Date.parse(map.as_of) - Date.parse(map.seen_since)
   return ageMs > OLD_MS ? (
-    <p class="small warn-text">
-      {fill(words.value.now.positionsOld, { time: date(map.seen_since), age: duration(ageMs) })}
-    </p>
+    <p class="small warn-text">{words.value.now.positionsOld(duration(ageMs), date(map.seen_since))}</p>
   ) : null
 }
 

@@ -16,7 +16,7 @@ import {
   type Value,
   valuesOf,
 } from '../../rates.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 
 const MINUTE_MS = 60_000
 
@@ -47,8 +47,8 @@ export function Rates() {
 function spanText(since: number): string {
   const { spanMs } = windowOf(since, now.value)
   return since > now.value - spanMs
-    ? fill(words.value.now.observedSince, { time: minute(since) })
-    : fill(words.value.now.chartSpan, { minutes: spanMs / MINUTE_MS })
+    ? words.value.now.observedSince(minute(since))
+    : words.value.now.chartSpan(spanMs / MINUTE_MS)
 }
 
 /** The same as a table, for whoever does not see the chart or wants exact figures. */
@@ -139,10 +139,7 @@ function Caption({ name, values }: { readonly name: string; readonly values: rea
       {name} <strong>{number(values.at(-1)?.value ?? 0)}</strong>
       {values.length < 2 ? null : (
         <span class="quiet">
-          {fill(words.value.now.chartStats, {
-            mean: number(Math.round(sum / values.length)),
-            most: number(most),
-          })}
+          {words.value.now.chartStats(number(Math.round(sum / values.length)), number(most))}
         </span>
       )}
     </figcaption>
@@ -177,11 +174,11 @@ function Times({ name, values, pointed, chosen, fromMs, spanMs }: TimesProps) {
       min={0}
       max={steps}
       value={told === undefined ? steps : stepOf(told)}
-      aria-label={fill(words.value.now.chartKeys, { name })}
+      aria-label={words.value.now.chartKeys(name)}
       aria-valuetext={
         told === undefined
           ? words.value.common.unknown
-          : fill(words.value.now.chartAt, { time: clock(told.at), value: number(told.value) })
+          : words.value.now.chartAt(clock(told.at), number(told.value))
       }
       onInput={(event) => tell(event.currentTarget.valueAsNumber)}
       onPointerMove={point}

@@ -2,7 +2,7 @@
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { dayName, number } from '../../clock.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 
 /** Everything about one pilgrim. */
 export type Detail = Data<'readUser'>
@@ -43,18 +43,13 @@ export function LeftOutOfDay({ day: { day, points, left_out, truncated }, onShow
   const out = sumOf(left_out)
   if (out === 0)
     return (
-      <p class="small quiet">
-        {fill(points === 1 ? said.oneCounted : said.allCounted, {
-          day: dayName(day),
-          points: number(points),
-        })}
-      </p>
+      <p class="small quiet">{(points === 1 ? said.oneCounted : said.allCounted)(dayName(day), points)}</p>
     )
   const sentence = truncated ? said.leftOutOfAtLeast : said.leftOutOf
   return (
     <section class="left-out">
       <p>
-        <strong>{fill(sentence, { day: dayName(day), out: number(out), points: number(points) })}</strong>
+        <strong>{sentence(dayName(day), number(out), points)}</strong>
       </p>
       <Reasons leftOut={left_out} />
       <Button onClick={onShow}>{said.showLeftOut}</Button>

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { useSettled } from '../../parts/actions.tsx'
 import { place, show } from '../../router.ts'
-import { words, fill } from '../../words.ts'
+import { words } from '../../words.ts'
 import { Person } from './person.tsx'
 import type { Data, Input } from '#shared/client/index.ts'
 import { SILENT_HOURS } from '#shared/rules/silence.ts'
@@ -134,7 +134,7 @@ const Filter = ({ silentHours, withLinks, onChosen }: Props) => (
   >
     {SILENCES.map((hours) => (
       <option key={hours} value={hours}>
-        {hours === 0 ? words.value.people.everybody : fill(words.value.people.silentFor, { hours })}
+        {hours === 0 ? words.value.people.everybody : words.value.people.silentFor(hours)}
       </option>
     ))}
     <option value={LINKS}>{words.value.people.withLinks}</option>
@@ -182,7 +182,7 @@ function stateText(status: Row['participant_status'], lastSeen: string | null): 
   const elapsedMs = lastSeen === null ? null : now.value - Date.parse(lastSeen)
   if (status !== 'active') return said.status[status]
   if (elapsedMs !== null && elapsedMs < SAME_DAY_MS) return null
-  return elapsedMs === null ? said.neverSeen : fill(said.notSeen, { time: duration(elapsedMs) })
+  return elapsedMs === null ? said.neverSeen : said.notSeen(duration(elapsedMs))
 }
 
 /** What the signs and the last column mean, and where to look for what the list does not tell. */
@@ -228,7 +228,7 @@ const Name = ({ row, onChoose }: { readonly row: Row; readonly onChoose: Props['
   >
     <strong>{row.display_name ?? words.value.people.unnamed}</strong>
     <span class="small quiet" title={row.userId}>
-      {fill(words.value.people.level, { level: row.level })} · {row.userId}
+      {words.value.people.level(row.level)} · {row.userId}
     </span>
   </button>
 )

@@ -6,7 +6,7 @@ import { act, warn, assignRole, ROLES, Confirm } from '../../parts/actions.tsx'
 import { personFileName, saveBlob } from '../../parts/download.ts'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { client, level, OWNER, role } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 
 const STATES = ['active', 'completed', 'withdrawn'] as const
 
@@ -54,7 +54,7 @@ function SetStatus({ person: { userId, participant_status } }: Pick<Props, 'pers
   const said = words.value.people
   const set = (status: (typeof STATES)[number]) =>
     act(client.setUserStatus({ userId, status }), (data) =>
-      fill(said.saidStatus, { status: said.status[data.participant_status] }),
+      said.saidStatus(said.status[data.participant_status]),
     )
   return (
     <label class="field">
@@ -147,7 +147,7 @@ function Erase({ person: { userId, display_name: name, named_in: texts }, onEras
         onDone={({ erased, remaining }) => {
           const rows = Object.values(erased).reduce((sum, count) => sum + count, 0)
           const rest = remaining.length === 0 ? said.erasedAll : said.erasedRest
-          showToast(fill(said.erased, { rows, rest }), { forMs: 20_000 })
+          showToast(said.erased(rows, rest), { forMs: 20_000 })
           onErased()
         }}
       >

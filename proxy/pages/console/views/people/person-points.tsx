@@ -8,7 +8,7 @@ import { clock, dayName, duration, number, oneDigit } from '../../clock.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type Dot, WayLegend } from '../../map/over-map.tsx'
 import { client } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { Reasons, sumOf } from './left-out.tsx'
 
@@ -61,7 +61,7 @@ function outcomeText({ kind, outcome }: Point): string {
   if (outcome === 'counted' || outcome === 'first') return outcomes[outcome]
   // A check-in in the area counts, also where it adds no distance.
   const text = kind === 'checkin' && outcome !== 'outside' ? leftOutCheckIn : leftOut
-  return fill(text, { reason: reasons[outcome] })
+  return text(reasons[outcome])
 }
 
 const kindOf = (point: Point): NonNullable<Dot['kind']> =>
@@ -97,7 +97,7 @@ function Day({ page, onlyOut }: { readonly page: Points } & Pick<Props, 'onlyOut
       <WayLegend />
       {page.truncated ? <p class="warn-text">{said.truncated}</p> : null}
       <p class="row">
-        <strong>{fill(said.leftOutDay, { out: number(out) })}</strong>
+        <strong>{said.leftOutDay(number(out))}</strong>
         <Button
           disabled={out === 0 && !onlyOut.value}
           aria-pressed={onlyOut.value}
@@ -132,11 +132,7 @@ const DayChoice = ({ page, onChoose }: ChoiceProps) => (
       ) : null}
       {page.days.map(({ day, points, km }) => (
         <option key={day} value={day}>
-          {fill(words.value.people.dayFigures, {
-            day: dayName(day),
-            points: number(points),
-            km: oneDigit(km),
-          })}
+          {words.value.people.dayFigures(dayName(day), points, oneDigit(km))}
         </option>
       ))}
     </select>
@@ -200,9 +196,7 @@ function Received({ point }: { readonly point: Point }) {
   return (
     <>
       {clock(point.received_at)}
-      {lateMs > LATE_MS ? (
-        <p class="small quiet">{fill(words.value.people.late, { time: duration(lateMs) })}</p>
-      ) : null}
+      {lateMs > LATE_MS ? <p class="small quiet">{words.value.people.late(duration(lateMs))}</p> : null}
       {point.pending ? <p class="small quiet">{words.value.people.waits}</p> : null}
     </>
   )

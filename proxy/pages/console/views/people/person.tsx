@@ -7,7 +7,7 @@ import { Button, Segments } from '../../../design/button.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { reloadAll, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { words, consoleLanguage, fill } from '../../words.ts'
+import { words, consoleLanguage } from '../../words.ts'
 import { PersonActions } from './person-actions.tsx'
 import { PersonPoints } from './person-points.tsx'
 import type { ComponentChildren } from 'preact'
@@ -88,9 +88,7 @@ const PersonAbout = ({ person }: { readonly person: Detail }) => {
         <Term name={said.devices}>{number(person.push_devices)}</Term>
         <Term name={said.columns.role}>
           {person.role === null ? said.noRole : words.value.roles[person.role]}
-          {person.role_assigned_by === null
-            ? null
-            : ` · ${fill(words.value.common.by, { name: person.role_assigned_by })}`}
+          {person.role_assigned_by === null ? null : ` · ${words.value.common.by(person.role_assigned_by)}`}
         </Term>
         <Term name={said.consent}>{consentText(person)}</Term>
         <Term name={said.survey}>{surveyText(person)}</Term>
@@ -124,15 +122,14 @@ function consentText({
   if (consent_withdrawn) return said.withdrawnConsent
   if (!privacy_agreed) return said.notAgreed
   const at = privacy_agreed_at === null ? '' : ` · ${date(privacy_agreed_at)}`
-  const agreed =
-    privacy_version === null ? said.agreedUnversioned : fill(said.agreed, { version: privacy_version })
+  const agreed = privacy_version === null ? said.agreedUnversioned : said.agreed(privacy_version)
   return agreed + at
 }
 
 function surveyText({ survey }: Detail): string {
   const said = words.value.people
   if (survey === null) return said.noSurvey
-  return `${fill(said.revision, { revision: survey.revision })} · ${date(survey.submitted_at)}`
+  return `${said.revision(survey.revision)} · ${date(survey.submitted_at)}`
 }
 
 /** Whether the achievement card is earned, else what is missing. */
@@ -144,11 +141,10 @@ function cardText({ achievement_card: card, checkins, survey_completed: surveyed
     ...(surveyed === 1 ? [] : [said.cardSurvey]),
     ...(phone === null ? [said.cardPhone] : []),
   ]
-  return fill(said.cardMissing, { what: new Intl.ListFormat(consoleLanguage.value).format(missing) })
+  return said.cardMissing(new Intl.ListFormat(consoleLanguage.value).format(missing))
 }
 
-const checkInsText = (count: number): string =>
-  fill(words.value.people.nextCheckins, { count: number(count) })
+const checkInsText = (count: number): string => words.value.people.nextCheckins(count)
 
 interface Props {
   readonly person: Detail
@@ -165,7 +161,7 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
       <p class="row level-line">
         <Emblem level={person.level} />
         <strong>
-          {fill(said.level, { level: person.level })} · {levelName}
+          {said.level(person.level)} · {levelName}
         </strong>
         <span class="quiet small">{nextText(person)}</span>
       </p>
@@ -176,10 +172,7 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
           value={oneDigit(person.km)}
           unit="km"
           note={[
-            fill(said.kmReason, {
-              points: number(person.stored_points),
-              pending: person.pending === null ? '?' : number(person.pending),
-            }),
+            said.kmReason(person.stored_points, person.pending === null ? '?' : number(person.pending)),
             seenText(person),
           ]
             .filter(Boolean)
@@ -206,9 +199,7 @@ function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
   const said = words.value.people
   const last = latest_day?.last ?? null
   if (last === null)
-    return last_seen === null ? null : (
-      <p class="small quiet">{fill(said.seenAt, { time: date(last_seen) })}</p>
-    )
+    return last_seen === null ? null : <p class="small quiet">{said.seenAt(date(last_seen))}</p>
   const place = placeOf(last.lat, last.lng)
   const km = kmOnRoute(place)
   return (
@@ -230,7 +221,7 @@ const SILENT_MS = SILENT_HOURS * 3_600_000
 /** `Mon, Nov 23: 31.3 km in all, of which 28.1 km by bus`. */
 function Travelled({ day }: { readonly day: Detail['latest_day'] }) {
   if (day === null) return null
-  const onFoot = fill(words.value.reports.allOnFoot, { km: oneDigit(distancesOf(day).all) })
+  const onFoot = words.value.reports.allOnFoot(oneDigit(distancesOf(day).all))
   return <p>{words.value.page.pair(dayName(day.day), ridden(day) ?? onFoot)}</p>
 }
 
@@ -240,18 +231,14 @@ function nextText({ next_level }: Detail): string {
   const { level, km_needed, checkins_needed } = next_level
   // What is reached already is not named.
   const what = [
-    km_needed > 0 ? fill(said.nextKm, { km: number(km_needed) }) : '',
-    checkins_needed > 0
-      ? fill(said.nextCheckins, {
-          count: number(checkins_needed),
-        })
-      : '',
+    km_needed > 0 ? said.nextKm(number(km_needed)) : '',
+    checkins_needed > 0 ? said.nextCheckins(checkins_needed) : '',
   ].filter((part) => part !== '')
-  return fill(said.next, { level, what: what.join(' + ') })
+  return said.next(level, what.join(' + '))
 }
 
 const lastCheckInText = ({ recent_checkins: [last] }: Detail): string | undefined =>
-  last === undefined ? undefined : fill(words.value.people.lastCheckIn, { time: date(last.recorded_at) })
+  last === undefined ? undefined : words.value.people.lastCheckIn(date(last.recorded_at))
 
 const seenText = ({ first_seen, last_seen }: Detail): string | undefined =>
   first_seen === null || last_seen === null ? undefined : `${date(first_seen)} – ${date(last_seen)}`
@@ -272,7 +259,7 @@ const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly person
             </span>
             <Revoke
               button={said.revoke}
-              title={fill(said.revokeTracker, { name: label || said.tracker })}
+              title={said.revokeTracker(label || said.tracker)}
               text={said.revokeTrackerText}
               run={() => client.revokeTrackerOfUser({ userId, id })}
             />
@@ -282,7 +269,7 @@ const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly person
           <li key={`${made_by} ${created_at}`}>
             <strong>{said.shareLink}</strong>
             <span class="grow small quiet">
-              {date(created_at)} · {fill(said.until, { time: date(expires_at) })}
+              {date(created_at)} · {said.until(date(expires_at))}
             </span>
           </li>
         ))}

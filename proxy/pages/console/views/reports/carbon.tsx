@@ -8,7 +8,7 @@ import { Figure, Figures } from '../../parts/figure.tsx'
 import { kilograms, modeName } from '../../parts/distances.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { KG_PER_KM, KG_PER_UNIT, ZERO_EMISSION_KMH } from '#shared/rules/carbon.ts'
 
 type Totals = Data<'readCarbon'>
@@ -43,15 +43,18 @@ export function Carbon({ carbon }: { readonly carbon: Resource<Totals> }) {
               <h3>{title}</h3>
               <Bars bars={bars} />
               {bars.length <= PRINTED ? null : (
-                <p class="small quiet print-only">
-                  {fill(said.moreDays, { count: number(bars.length - PRINTED) })}
-                </p>
+                <p class="small quiet print-only">{said.moreDays(number(bars.length - PRINTED))}</p>
               )}
             </section>
           ))}
           <p class="small quiet">
-            {fill(said.consumption, { ...value.consumption, kg: kilograms(value.consumption.kg) })} ·{' '}
-            {said.mayFall}
+            {said.consumption(
+              value.consumption.water,
+              value.consumption.recycle,
+              value.consumption.hotel,
+              kilograms(value.consumption.kg),
+            )}{' '}
+            · {said.mayFall}
           </p>
           <CarbonMethod />
         </>
@@ -82,7 +85,7 @@ const Sums = ({ totals }: { readonly totals: Totals }) => {
 
 /** What the footprint is the sum of. */
 const partsOf = ({ total_kg, consumption: { kg } }: Totals): string =>
-  fill(words.value.reports.totalParts, { ways: kilograms(total_kg - kg), used: kilograms(kg) })
+  words.value.reports.totalParts(kilograms(total_kg - kg), kilograms(kg))
 
 /** The bars of the page and of its picture: by mode, longest way first, and by day. */
 function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
@@ -117,9 +120,7 @@ function savePicture(value: Totals): void {
     pair(said.saved, `${kilograms(value.saved_kg)} kg`),
   ]
   const lines = [
-    value.as_of === null
-      ? words.value.common.never
-      : fill(words.value.common.asOf, { time: fullDate(value.as_of) }),
+    value.as_of === null ? words.value.common.never : words.value.common.asOf(fullDate(value.as_of)),
     [...figures, pair(said.pilgrims, number(value.pilgrims))].join(' · '),
   ]
   saveBars(
@@ -148,7 +149,7 @@ function carbonFactors(): readonly (readonly [name: string, kg: number])[] {
   const { perKm, units } = words.value.reports.method
   return [
     ...Object.entries(KG_PER_KM).map(
-      ([mode, kg]) => [fill(perKm, { mode: modeName(mode).toLocaleLowerCase() }), kg] as const,
+      ([mode, kg]) => [perKm(modeName(mode).toLocaleLowerCase()), kg] as const,
     ),
     ...Object.entries(KG_PER_UNIT).map(([name, kg]) => [units[name as keyof typeof units], kg] as const),
   ]
@@ -160,7 +161,7 @@ const CarbonMethod = () => {
   return (
     <details>
       <summary>{said.title}</summary>
-      <p>{fill(said.speed, { kmh: ZERO_EMISSION_KMH })}</p>
+      <p>{said.speed(ZERO_EMISSION_KMH)}</p>
       <p>{said.saved}</p>
       <dl class="factors">
         {carbonFactors().map(([name, kg]) => (

@@ -7,7 +7,7 @@ import { type PlaceOnRoute, placeName, placeOf } from '../../map/place-words.ts'
 import { PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { client } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 
 const E5 = 1e5
 const HOUR_MS = 3_600_000
@@ -61,7 +61,7 @@ export function saveHour(hour: string, { cells, ...places }: Hour): void {
       Object.values(said.processionColumns),
       ...PROCESSION.flatMap((name) => (places[name] === null ? [] : [row(marks[name], places[name], null)])),
       ...cells.map(([latE5, lngE5, zoom, points]) => {
-        const name = fill(said.area, { metres: number(cellMetres(zoom)) })
+        const name = said.area(number(cellMetres(zoom)))
         return row(name, placeOf(latE5 / E5, lngE5 / E5), points)
       }),
       [...times, said.note, said.forOperators],

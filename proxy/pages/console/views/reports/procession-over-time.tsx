@@ -10,7 +10,7 @@ import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type ProcessionPlaces, ProcessionRows } from '../../map/procession-places.tsx'
 import { absenceOf, Panel } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
 import { saveProcession } from './save-procession.ts'
 import type { Timeline } from './series.ts'
@@ -150,7 +150,7 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
   const { at, playing, index, hour, shown, reading } = usePlayer(hours)
   const cells = shown?.cells ?? NO_CELLS
   const points = cells.reduce((sum, [, , , count]) => sum + count, 0)
-  const text = fill(said.processionFigure, { points: number(points), cells: number(cells.length) })
+  const text = said.processionFigure(number(points), number(cells.length))
   const marks = useMarks(shown)
   const seen = useRef<Seen | null>(null)
   const pictured = { cells, places: marks, seen: () => seen.current }

@@ -5,7 +5,7 @@ import { pageData } from '../../../frame/page-data.ts'
 import { fullDate, now, number } from '../../clock.ts'
 import { type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import { Carbon } from './carbon.tsx'
 import { ProcessionOverTime } from './procession-over-time.tsx'
 import { Surveys } from './surveys.tsx'
@@ -33,7 +33,7 @@ function Report({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> | nu
         <h1>
           {said.title2} <span class="quiet">{pageData().name}</span>
         </h1>
-        <span class="small quiet print-only">{fill(said.made, { time: fullDate(now.value) })}</span>
+        <span class="small quiet print-only">{said.made(fullDate(now.value))}</span>
         <span class="spring" />
         <Button onClick={() => print()}>{words.value.common.print}</Button>
       </header>

@@ -9,7 +9,7 @@ import { saveBlob, saveCsv } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { client } from '../../session.ts'
-import { fill, words, consoleLanguage } from '../../words.ts'
+import { words, consoleLanguage } from '../../words.ts'
 import { type Question, fitQuestions } from './fit-questions.ts'
 import { survey as english } from '#shared/locales/en/survey.ts'
 import { survey as traditional } from '#shared/locales/zh-hant/survey.ts'
@@ -50,7 +50,7 @@ export function Surveys() {
       {(page, list) => (
         <>
           <p class="row">
-            <span>{fill(said.answered, { count: number(page.total) })}</span>
+            <span>{said.answered(page.total)}</span>
             <Button onClick={() => savePicture(page, list.at.value)}>{words.value.common.png}</Button>
             <span class="small quiet screen-only">{said.answersPrivate}</span>
           </p>
@@ -112,10 +112,7 @@ function savePicture(page: Page, at: number | null): void {
     title: [question.toUpperCase(), askOf(question)].filter(Boolean).join(' · '),
     bars: barsOf(page, question),
   }))
-  const lines = [
-    fill(common.asOf, { time: fullDate(at ?? now.value) }),
-    fill(reports.answered, { count: number(page.total) }),
-  ]
+  const lines = [common.asOf(fullDate(at ?? now.value)), reports.answered(page.total)]
   saveBars({ title: reports.surveys, lines }, groups, 'surveys.png')
 }
 
@@ -125,9 +122,7 @@ const Questions = ({ page }: { readonly page: Page }) => (
       <section key={question} aria-label={question}>
         <h3>
           {question.toUpperCase()}{' '}
-          <span class="quiet small">
-            {fill(words.value.reports.answers, { count: number(page.responses[question] ?? 0) })}
-          </span>
+          <span class="quiet small">{words.value.reports.answers(page.responses[question] ?? 0)}</span>
         </h3>
         {askOf(question) === null ? null : <p>{askOf(question)}</p>}
         <Bars bars={barsOf(page, question)} />
@@ -214,15 +209,15 @@ function PrintedSurveys({ questions }: { readonly questions: readonly Question[]
             <section key={name}>
               <h3>
                 <span>{[name.toUpperCase(), ask].filter(Boolean).join(' ')}</span>
-                <span class="quiet">{fill(said.answers, { count: number(answered) })}</span>
+                <span class="quiet">{said.answers(answered)}</span>
               </h3>
               <Bars bars={bars} />
-              {others === 0 ? null : <p class="quiet">{fill(said.moreAnswers, { count: number(others) })}</p>}
+              {others === 0 ? null : <p class="quiet">{said.moreAnswers(others)}</p>}
             </section>
           ))}
         </div>
       ))}
-      {left === 0 ? null : <p class="more-questions">{fill(said.moreQuestions, { count: number(left) })}</p>}
+      {left === 0 ? null : <p class="more-questions">{said.moreQuestions(left)}</p>}
     </div>
   )
 }

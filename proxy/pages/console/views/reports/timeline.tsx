@@ -7,7 +7,7 @@ import { fileName, saveCsv } from '../../parts/download.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { savePicture } from '../../parts/picture.ts'
 import type { Resource } from '../../resource.ts'
-import { fill, words } from '../../words.ts'
+import { words } from '../../words.ts'
 import {
   type Grain,
   highestBetween,
@@ -110,14 +110,14 @@ function Chart({ timeline, grain }: ChartProps) {
 function chosenText(rows: readonly Row[], from: number, to: number, grain: Grain): string {
   const time = grain === 'hours' ? date : shortDay
   const sums = sumBetween(rows, from, to)
-  return fill(words.value.reports.chosen, {
-    from: time(from * 1_000),
-    to: time(to * 1_000),
-    points: number(sums.points),
-    checkins: number(sums.checkins),
-    km: oneDigit(sums.km),
-    carbon: oneDigit(sums.carbon_kg),
-  })
+  return words.value.reports.chosen(
+    time(from * 1_000),
+    time(to * 1_000),
+    sums.points,
+    sums.checkins,
+    oneDigit(sums.km),
+    oneDigit(sums.carbon_kg),
+  )
 }
 
 function highestText(rows: readonly Row[], series: Series, from: number, to: number, grain: Grain): string {
@@ -125,11 +125,11 @@ function highestText(rows: readonly Row[], series: Series, from: number, to: num
   const row = highestBetween(rows, series, from, to)
   if (row === null) return ''
   const hourly = grain === 'hours'
-  return fill(hourly ? said.mostHour : said.mostDay, {
-    series: said.series[series],
-    value: figureOf(series, row),
-    time: whenOf(row, grain),
-  })
+  return (hourly ? said.mostHour : said.mostDay)(
+    said.series[series],
+    figureOf(series, row),
+    whenOf(row, grain),
+  )
 }
 
 const [PICTURE_WIDTH, PICTURE_HEIGHT] = [1_136, 420]
@@ -219,14 +219,14 @@ function Happened({ timeline: { entries }, from, to }: Props) {
   if (chosen.length === 0) return null
   return (
     <details class="happened">
-      <summary>{fill(words.value.reports.happened, { count: number(chosen.length) })}</summary>
+      <summary>{words.value.reports.happened(number(chosen.length))}</summary>
       <ul class="rows">
         {chosen.toReversed().map(({ at, kind, by, message }, i) => (
           <li key={`${at} ${i}`}>
             <span class="number small">{date(at)}</span>
             <strong>{words.value.lifecycle.kinds[kind]}</strong>
             <span class="grow">{message}</span>
-            <span class="small quiet">{by === null ? null : fill(words.value.common.by, { name: by })}</span>
+            <span class="small quiet">{by === null ? null : words.value.common.by(by)}</span>
           </li>
         ))}
       </ul>

@@ -1,17 +1,17 @@
 /** The words that services say, and the names of the levels, by language. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { bot as botEn } from './en/bot.ts'
-import { page as pageEn } from './en/page.ts'
+import { words as pageEn } from './en/page.ts'
 import { share as shareEn } from './en/share.ts'
 import { bot as botJa } from './ja/bot.ts'
-import { page as pageJa } from './ja/page.ts'
+import { words as pageJa } from './ja/page.ts'
 import { share as shareJa } from './ja/share.ts'
 import type { BotWords, ShareWords } from './words.ts'
 import { bot as botHans } from './zh-hans/bot.ts'
-import { page as pageHans } from './zh-hans/page.ts'
+import { words as pageHans } from './zh-hans/page.ts'
 import { share as shareHans } from './zh-hans/share.ts'
 import { bot as botHant } from './zh-hant/bot.ts'
-import { page as pageHant } from './zh-hant/page.ts'
+import { words as pageHant } from './zh-hant/page.ts'
 import { share as shareHant } from './zh-hant/share.ts'
 
 type ByLanguage<T> = Readonly<Record<Language, T>>

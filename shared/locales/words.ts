@@ -2,10 +2,10 @@
 import type { bot } from './en/bot.ts'
 import type { words as console } from './en/console.ts'
 import type { words as map } from './en/map.ts'
-import type { page } from './en/page.ts'
+import type { words as page } from './en/page.ts'
 import type { share } from './en/share.ts'
-import type { survey } from './en/survey.ts'
-import type { walk } from './en/walk.ts'
+import type { words as survey } from './en/survey.ts'
+import type { words as walk } from './en/walk.ts'
 import type { own } from './en/walk-own.ts'
 
 /** A text is any text; a value of a list of texts, such as a tag of a language, stays one. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { walk } from '#shared/locales/en/walk.ts'
+import { words as walk } from '#shared/locales/en/walk.ts'
 
 const README = readFileSync(join(import.meta.dir, '../../proxy/pages/walk/README.md'), 'utf8')
 const PROMISING =

@@ -1,5 +1,5 @@
 /** The reader's language: asked for by `?lang=`, or chosen earlier, or the browser's. */
-import { effect, type ReadonlySignal, signal } from '@preact/signals'
+import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { Language } from '#shared/contracts/bot.ts'
 import { supportedLanguage } from '#shared/rules/languages.ts'
 import { remember, remembered } from './storage.ts'
@@ -33,27 +33,35 @@ effect(() => {
   document.documentElement.lang = current.value
 })
 
-/** Words of a page: each language is loaded when it is needed. */
-export type WordFiles<W> = Readonly<Record<Language, () => Promise<{ readonly words: W }>>>
+/** Words: each language is loaded when it is needed. */
+type WordFiles<W> = Readonly<Record<Language, () => Promise<{ readonly words: W }>>>
+
+const loaders: ((language: Language) => Promise<() => void>)[] = []
 
 /**
- * Loads a page's words in the current language.
- * @returns the words as a signal, and what changes the language of the page
+ * The words of a page in its language, as a signal: a component that reads them is drawn again when the language
+ * changes. They are there once `loadWords` has ended.
  */
-export async function loadWords<W>(files: WordFiles<W>): Promise<{
-  readonly words: ReadonlySignal<W>
-  readonly choose: (next: Language) => void
-}> {
-  const words = signal<W>((await files[current.value]()).words)
-  return {
-    words,
-    choose(next) {
-      void (async () => {
-        const loaded = await files[next]()
-        words.value = loaded.words
-        current.value = next
-        remember('language', next)
-      })()
-    },
-  }
+export function createWords<W>(files: WordFiles<W>): ReadonlySignal<W> {
+  const loaded = signal<W | null>(null)
+  loaders.push(async (next) => {
+    const { words } = await files[next]()
+    return () => (loaded.value = words)
+  })
+  return computed(() => loaded.value!)
+}
+
+/** Loads all words of the page in a language, and shows them together. */
+export async function loadWords(next: Language = current.peek()): Promise<void> {
+  const ready = await Promise.all(loaders.map((load) => load(next)))
+  batch(() => {
+    for (const show of ready) show()
+    current.value = next
+  })
+}
+
+/** The reader's own choice, kept on this device. */
+export async function chooseLanguage(next: Language): Promise<void> {
+  await loadWords(next)
+  remember('language', next)
 }

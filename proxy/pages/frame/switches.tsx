@@ -1,26 +1,22 @@
 /** Switches of language and theme, the same on every page. */
-import type { Language } from '#shared/contracts/bot.ts'
-import type { PageWords } from '#shared/locales/words.ts'
+import { pageWords } from './page-words.ts'
 import { Segments } from '../design/button.tsx'
-import { LANGUAGES, language } from './language.ts'
+import { chooseLanguage, LANGUAGES, language } from './language.ts'
 import { chooseTheme, THEMES, theme } from './theme.ts'
 
-export const LanguageSwitch = (props: {
-  readonly words: PageWords
-  readonly onChoose: (language: Language) => void
-}) => (
+export const LanguageSwitch = () => (
   <Segments
-    label={props.words.language}
+    label={pageWords.value.language}
     options={LANGUAGES.map((option) => ({ ...option, lang: option.value }))}
     value={language.value}
-    onChoose={props.onChoose}
+    onChoose={(chosen) => void chooseLanguage(chosen)}
   />
 )
 
-export const ThemeSwitch = ({ words }: { readonly words: PageWords }) => (
+export const ThemeSwitch = () => (
   <Segments
-    label={words.theme}
-    options={THEMES.map((value) => ({ value, text: words.themes[value] }))}
+    label={pageWords.value.theme}
+    options={THEMES.map((value) => ({ value, text: pageWords.value.themes[value] }))}
     value={theme.value}
     onChoose={chooseTheme}
   />

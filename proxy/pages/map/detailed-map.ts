@@ -1,6 +1,6 @@
 /** The detailed map, below the page's own pictures: it is loaded when the reader asks for it, and given up when it fails. */
+import { words } from './words.ts'
 import { signal } from '@preact/signals'
-import type { MapWords } from '#shared/locales/words.ts'
 import { showToast } from '../design/toast.tsx'
 import { language } from '../frame/language.ts'
 import type { Looking, Tiles } from './draw-tiles.ts'
@@ -42,12 +42,12 @@ export class DetailedMap {
   ) {}
 
   /** Shows it, or the simple map again. */
-  async toggle(words: MapWords): Promise<void> {
+  async toggle(): Promise<void> {
     if (detailed.value !== 'off') return this.hide()
-    if (!hasGraphics()) return showToast(words.detailedUnsupported, { warning: true })
+    if (!hasGraphics()) return showToast(words.value.detailedUnsupported, { warning: true })
     detailed.value = 'loading'
     try {
-      const tiles = await this.#draw(words)
+      const tiles = await this.#draw()
       // The reader may have changed their mind.
       if (detailed.peek() !== 'loading') return tiles.remove()
       this.#tiles = tiles
@@ -55,7 +55,7 @@ export class DetailedMap {
       tiles.look(lookingOf(this.camera()))
       detailed.value = 'on'
     } catch {
-      this.#fail(words)
+      this.#fail()
     }
   }
 
@@ -78,7 +78,7 @@ export class DetailedMap {
     this.#tiles = null
   }
 
-  async #draw(words: MapWords): Promise<Tiles> {
+  async #draw(): Promise<Tiles> {
     const { drawTiles } = await load!()
     return drawTiles({
       element: this.element,
@@ -89,12 +89,12 @@ export class DetailedMap {
       colour: tokensOf(this.element),
       language: language.value,
       stations: this.stations(),
-      onLost: () => this.#fail(words),
+      onLost: () => this.#fail(),
     })
   }
 
-  #fail(words: MapWords): void {
+  #fail(): void {
     this.hide()
-    showToast(words.detailedAway, { warning: true })
+    showToast(words.value.detailedAway, { warning: true })
   }
 }

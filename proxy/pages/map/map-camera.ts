@@ -1,7 +1,7 @@
 /** Connects what the page knows with the map: paints it, moves it, and shows the procession until the reader moves it. */
+import { words } from './words.ts'
 import { effect } from '@preact/signals'
 import { showToast } from '../design/toast.tsx'
-import type { MapWords } from '#shared/locales/words.ts'
 import { language } from '../frame/language.ts'
 import { DetailedMap, hasDetailedMap } from './detailed-map.ts'
 import { MapFrame } from './map-frame.ts'
@@ -81,8 +81,8 @@ export class MapCamera extends MapFrame {
   }
 
   /** Shows the detailed map, or the simple one again. */
-  toggleDetailed(words: MapWords): void {
-    void this.#detailed?.toggle(words)
+  toggleDetailed(): void {
+    void this.#detailed?.toggle()
   }
 
   show(what: 'procession' | 'route'): void {
@@ -96,7 +96,7 @@ export class MapCamera extends MapFrame {
   }
 
   /** Asks the browser for the reader's position; it stays on the device. A second call removes the mark. */
-  findMe(words: MapWords): void {
+  findMe(): void {
     if (me.value !== null) {
       me.value = null
       return
@@ -105,7 +105,7 @@ export class MapCamera extends MapFrame {
       isFindingMe.value = false
       showToast(sentence, { warning: true })
     }
-    if (!('geolocation' in navigator)) return failed(words.meUnknown)
+    if (!('geolocation' in navigator)) return failed(words.value.meUnknown)
     isFindingMe.value = true
     // A question of the browser that is left open is never answered.
     setTimeout(() => (isFindingMe.value = false), FIND_MS + 5_000)
@@ -116,7 +116,8 @@ export class MapCamera extends MapFrame {
         const zoom = Math.min(ME_ZOOM, Math.max(11, this.camera.zoom))
         this.look({ x: worldX(coords.longitude), y: worldY(coords.latitude), zoom })
       },
-      ({ code, PERMISSION_DENIED }) => failed(code === PERMISSION_DENIED ? words.meDenied : words.meUnknown),
+      ({ code, PERMISSION_DENIED }) =>
+        failed(code === PERMISSION_DENIED ? words.value.meDenied : words.value.meUnknown),
       { enableHighAccuracy: true, timeout: FIND_MS, maximumAge: 30_000 },
     )
   }

@@ -1,6 +1,6 @@
 /** The map itself: canvases and the marks over them, in one element that moves. */
+import { words } from './words.ts'
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import type { MapWords } from '#shared/locales/words.ts'
 import { Button } from '../design/button.tsx'
 import { type Mark, MarkSymbol } from '../design/marks.tsx'
 import { Symbol } from '../design/symbol.tsx'
@@ -12,7 +12,7 @@ import { counties, isAlive, shown } from './scene.ts'
 
 const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'palanquin', 'me']
 
-export function MapView({ words }: { readonly words: MapWords }) {
+export function MapView() {
   const frame = useRef<HTMLDivElement>(null)
   const camera = useRef<MapCamera | null>(null)
   const repaint = useCallback(() => camera.current?.recolour(), [])
@@ -26,13 +26,13 @@ export function MapView({ words }: { readonly words: MapWords }) {
     }
   }, [])
   return (
-    <section class="map" aria-label={words.map} data-freshness={freshness.value}>
+    <section class="map" aria-label={words.value.map} data-freshness={freshness.value}>
       <div
         ref={frame}
         class="map-frame"
         role="application"
         tabIndex={0}
-        aria-label={words.map}
+        aria-label={words.value.map}
         aria-describedby="map-keys"
       >
         {hasDetailedMap ? <div class="tiles" aria-hidden="true" /> : null}
@@ -40,33 +40,33 @@ export function MapView({ words }: { readonly words: MapWords }) {
           <canvas class="ground" aria-hidden="true" />
           <canvas class="crowd" aria-hidden="true" />
           <canvas class="names" aria-hidden="true" />
-          <Marks words={words} />
+          <Marks />
         </div>
       </div>
       <p id="map-keys" class="visually-hidden">
-        {words.mapKeys}
+        {words.value.mapKeys}
       </p>
-      {isScreen ? null : <Controls words={words} camera={() => camera.current} />}
-      <Source words={words} onShown={repaint} />
+      {isScreen ? null : <Controls camera={() => camera.current} />}
+      <Source onShown={repaint} />
     </section>
   )
 }
 
-const Marks = ({ words }: { readonly words: MapWords }) => (
+const Marks = () => (
   <>
     {MARKS.map((mark) => (
       <div key={mark} class={`marker marker-${mark}`} data-mark={mark} hidden>
         <MarkSymbol mark={mark} />
-        <span>{mark === 'me' ? words.me : words.part[mark as 'front']}</span>
+        <span>{mark === 'me' ? words.value.me : words.value.part[mark as 'front']}</span>
       </div>
     ))}
   </>
 )
 
 /** Who made the data of the ground. */
-function Source({ words, onShown }: { readonly words: MapWords; readonly onShown: () => void }) {
+function Source({ onShown }: { readonly onShown: () => void }) {
   const tiles = detailed.value === 'on'
-  const source = tiles ? tilesSource.value : counties.value === null ? '' : words.source
+  const source = tiles ? tilesSource.value : counties.value === null ? '' : words.value.source
   // Names leave its place free. Before the next picture is drawn, so that none is drawn twice.
   useLayoutEffect(() => {
     if (source !== '') onShown()
@@ -79,44 +79,43 @@ function Source({ words, onShown }: { readonly words: MapWords; readonly onShown
 }
 
 interface ControlsProps {
-  readonly words: MapWords
   readonly camera: () => MapCamera | null
 }
 
-const Controls = ({ words, camera }: ControlsProps) => {
+const Controls = ({ camera }: ControlsProps) => {
   const offersRoute = shown.value === 'procession' || !isAlive.value || news.value?.on_map === 0
   return (
     <div class="map-controls" data-over-map>
-      <Button icon label={words.closer} onClick={() => camera()?.zoom(1)}>
+      <Button icon label={words.value.closer} onClick={() => camera()?.zoom(1)}>
         <Symbol of="closer" />
       </Button>
-      <Button icon label={words.farther} onClick={() => camera()?.zoom(-1)}>
+      <Button icon label={words.value.farther} onClick={() => camera()?.zoom(-1)}>
         <Symbol of="farther" />
       </Button>
       {hasDetailedMap ? (
         <Button
           icon
-          label={words.detailed}
+          label={words.value.detailed}
           aria-pressed={detailed.value !== 'off'}
           busy={detailed.value === 'loading'}
-          onClick={() => camera()?.toggleDetailed(words)}
+          onClick={() => camera()?.toggleDetailed()}
         >
           <Symbol of="detailed" />
         </Button>
       ) : null}
       <Button
         icon
-        label={offersRoute ? words.showRoute : words.showProcession}
+        label={offersRoute ? words.value.showRoute : words.value.showProcession}
         onClick={() => camera()?.show(offersRoute ? 'route' : 'procession')}
       >
         <Symbol of={offersRoute ? 'route' : 'procession'} />
       </Button>
       <Button
         icon
-        label={words.whereAmI}
+        label={words.value.whereAmI}
         aria-pressed={me.value !== null}
         busy={isFindingMe.value}
-        onClick={() => camera()?.findMe(words)}
+        onClick={() => camera()?.findMe()}
       >
         <Symbol of="position" />
       </Button>

@@ -1,6 +1,6 @@
 /** Tells the reader when the procession comes to their station: on the page, and as a notification where allowed. */
 import { effect, signal } from '@preact/signals'
-import type { MapWords } from '#shared/locales/words.ts'
+import { words } from './words.ts'
 import { remember, remembered } from '../frame/storage.ts'
 import { showToast } from '../design/toast.tsx'
 import { stationName } from './say.ts'
@@ -30,7 +30,7 @@ export function tellNoMore(): void {
 let told = remembered('told') ?? ''
 
 /** Watches the news from now on. */
-export function watchMyStation(words: () => MapWords): void {
+export function watchMyStation(): void {
   effect(() => {
     const index = myStation.value
     const map = news.value
@@ -43,7 +43,7 @@ export function watchMyStation(words: () => MapWords): void {
     const isKnown = told.startsWith(`${index} `)
     if (frontKm >= station.route_km) {
       // A station that was chosen when the front had passed it is no news.
-      if (isKnown) tell(`${index} arrived`, words().arrived(name))
+      if (isKnown) tell(`${index} arrived`, words.value.arrived(name))
       else note(`${index} arrived`)
       return
     }
@@ -52,7 +52,7 @@ export function watchMyStation(words: () => MapWords): void {
     const estimate = map.estimates.find((one) => one.station === index && one.by === 'speed')
     const at = (map.palanquin === null ? estimate?.front_at : estimate?.middle_at) ?? null
     const minutes = at === null ? Infinity : Math.round((Date.parse(at) - nowMs.value) / 60_000)
-    if (minutes <= SOON_MINUTES) tell(`${index} soon`, words().soon(name, Math.max(1, minutes)))
+    if (minutes <= SOON_MINUTES) tell(`${index} soon`, words.value.soon(name, Math.max(1, minutes)))
   })
 }
 

@@ -1,11 +1,12 @@
 /** The public map, at `/`. */
+import { pageWords } from '../frame/page-words.ts'
+import { words } from './words.ts'
 import { signal } from '@preact/signals'
-import type { MapWords } from '#shared/locales/words.ts'
 import { Button } from '../design/button.tsx'
 import { Dialog } from '../design/dialog.tsx'
 import { Sheet } from '../design/sheet.tsx'
 import { Symbol } from '../design/symbol.tsx'
-import { type Started, startPage, worksOffline } from '../frame/start-page.tsx'
+import { startPage, worksOffline } from '../frame/start-page.tsx'
 import { LanguageSwitch, ThemeSwitch } from '../frame/switches.tsx'
 import { follow } from './follow.ts'
 import { MapView } from './map-view.tsx'
@@ -15,7 +16,6 @@ import { loadAtlas } from './scene.ts'
 import { Screen } from './screen.tsx'
 import { eventName, isScreen } from './state.ts'
 import { MyStation, Next, Stations } from './stations.tsx'
-import { WORD_FILES } from './words.ts'
 
 /** The names and borders of towns are large, and the map shows them only when it is close. */
 const TOWNS_AFTER_MS = 1_500
@@ -23,69 +23,69 @@ const TOWNS_AFTER_MS = 1_500
 const open = signal(false)
 const settings = signal(false)
 
-const Page = ({ words, choose }: Started<MapWords>) => (
+const Page = () => (
   <main class="follower" data-open={open.value}>
-    <MapView words={words.value} />
+    <MapView />
     <Sheet
       label={words.value.procession}
-      words={words.value.page}
+      words={pageWords.value}
       open={open.value}
       onToggle={(next) => (open.value = next)}
-      summary={<Summary words={words.value} />}
+      summary={<Summary />}
     >
       <div class="stack details">
-        <Me words={words.value} />
-        <Ways words={words.value} />
-        <MyStation words={words.value} />
-        <Stations words={words.value} />
-        <Crowd words={words.value} />
+        <Me />
+        <Ways />
+        <MyStation />
+        <Stations />
+        <Crowd />
       </div>
     </Sheet>
     <Dialog
-      title={words.value.page.settings}
+      title={pageWords.value.settings}
       open={settings.value}
       onClose={() => (settings.value = false)}
-      closeWord={words.value.page.close}
+      closeWord={pageWords.value.close}
     >
-      <h3>{words.value.page.language}</h3>
-      <LanguageSwitch words={words.value.page} onChoose={choose} />
-      <h3>{words.value.page.theme}</h3>
-      <ThemeSwitch words={words.value.page} />
+      <h3>{pageWords.value.language}</h3>
+      <LanguageSwitch />
+      <h3>{pageWords.value.theme}</h3>
+      <ThemeSwitch />
     </Dialog>
   </main>
 )
 
 /** A display on a wall has nobody who touches it. */
-const WallPage = ({ words }: Started<MapWords>) => (
+const WallPage = () => (
   <main class="screen">
-    <MapView words={words.value} />
-    <Screen words={words.value} />
+    <MapView />
+    <Screen />
   </main>
 )
 
-const Summary = ({ words }: { readonly words: MapWords }) => (
+const Summary = () => (
   <header class="summary">
     <div class="title">
       <h1>{eventName.value}</h1>
-      <Button kind="plain" icon label={words.page.settings} onClick={() => (settings.value = true)}>
+      <Button kind="plain" icon label={pageWords.value.settings} onClick={() => (settings.value = true)}>
         <Symbol of="language" />
       </Button>
     </div>
     <p>
-      <StandingBadge words={words} />
+      <StandingBadge />
     </p>
-    <Notices words={words} />
-    <Next words={words} />
-    <Procession words={words} />
+    <Notices />
+    <Next />
+    <Procession />
   </header>
 )
 
 void loadAtlas('counties')
 follow()
-void startPage(WORD_FILES, (started) => {
+void startPage(() => {
   document.title = eventName.value
-  return isScreen ? <WallPage {...started} /> : <Page {...started} />
-}).then((started) => watchMyStation(() => started.words.value))
+  return isScreen ? <WallPage /> : <Page />
+}).then(watchMyStation)
 // Not needed for the first view.
 addEventListener('load', () => setTimeout(() => void loadAtlas('towns'), TOWNS_AFTER_MS))
 worksOffline()

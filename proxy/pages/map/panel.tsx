@@ -1,5 +1,5 @@
 /** The same in words: how old the news are, where the procession is, what the organisers say, the way to the app. */
-import type { MapWords } from '#shared/locales/words.ts'
+import { words } from './words.ts'
 import { Rows } from '../design/list.tsx'
 import { CROWD_STEPS, MarkSymbol } from '../design/marks.tsx'
 import { distanceKm } from './projection.ts'
@@ -8,39 +8,37 @@ import { isAlive } from './scene.ts'
 import { isScattered } from './scattered.ts'
 import { ageMs, connected, data, freshness, me, news, route, standing } from './state.ts'
 
-interface WithWords {
-  readonly words: MapWords
-}
+interface WithWords {}
 
 const BADGES = { active: 'good', paused: 'warning', ended: 'danger', awaited: '', unknown: '' } as const
 
 /** Coloured only while it is known to be so now. */
-export const StandingBadge = ({ words }: WithWords) => (
+export const StandingBadge = () => (
   <span class={`badge ${freshness.value === 'fresh' ? BADGES[standing.value] : 'quiet'}`}>
-    {words.standing[standing.value]}
+    {words.value.standing[standing.value]}
   </span>
 )
 
 /** What the reader must know first: how old this is, whether it is paused, and what the organisers say. */
-export function Notices({ words }: WithWords) {
+export function Notices() {
   const map = news.value
   const message = map?.message ?? null
   return (
     <output class="notices">
-      {freshness.value === 'old' || freshness.value === 'gone' ? <Age words={words} /> : null}
+      {freshness.value === 'old' || freshness.value === 'gone' ? <Age /> : null}
       {freshness.value === 'none' ? (
-        <p class="quiet">{connected.value ? words.loading : words.offline}</p>
+        <p class="quiet">{connected.value ? words.value.loading : words.value.offline}</p>
       ) : null}
       {map?.stale.includes('crowd') && freshness.value === 'fresh' ? (
-        <p class="notice warning">{words.crowdStale}</p>
+        <p class="notice warning">{words.value.crowdStale}</p>
       ) : null}
       {standing.value === 'active' && message === null ? null : map === null ? null : (
         <div class={standing.value === 'paused' ? 'notice warning' : 'notice'}>
           <p>
-            {message === null ? null : <span class="small quiet">{words.organisers} </span>}
-            <span class="message">{message ?? words.sentence[standing.value]}</span>
+            {message === null ? null : <span class="small quiet">{words.value.organisers} </span>}
+            <span class="message">{message ?? words.value.sentence[standing.value]}</span>
             {standing.value === 'awaited' && map.event.starts_at !== null ? (
-              <span class="block">{words.begins(date(map.event.starts_at))}</span>
+              <span class="block">{words.value.begins(date(map.event.starts_at))}</span>
             ) : null}
           </p>
         </div>
@@ -49,12 +47,15 @@ export function Notices({ words }: WithWords) {
   )
 }
 
-const Age = ({ words }: WithWords) => (
+const Age = () => (
   <p class="notice danger">
     <span>
-      {connected.value ? null : <span class="block">{words.offline}</span>}
-      {words.old(clock(news.value!.as_of), words.ago(Math.max(1, Math.floor(ageMs.value / 60_000))))}
-      {freshness.value === 'gone' ? <span class="block">{words.tooOld}</span> : null}
+      {connected.value ? null : <span class="block">{words.value.offline}</span>}
+      {words.value.old(
+        clock(news.value!.as_of),
+        words.value.ago(Math.max(1, Math.floor(ageMs.value / 60_000))),
+      )}
+      {freshness.value === 'gone' ? <span class="block">{words.value.tooOld}</span> : null}
     </span>
   </p>
 )
@@ -68,26 +69,28 @@ const HOUR_MS = 3_600_000
 const OLD_HOURS = 3
 
 /** Where the procession is. */
-export function Procession({ words }: WithWords) {
+export function Procession() {
   const map = news.value
   if (map === null || !isAlive.value) return null
   if (map.on_map === 0 && map.middle === null && map.palanquin === null)
     // Before it begins, the notice says when.
-    return standing.value === 'awaited' ? null : <p class="quiet">{words.nobody}</p>
+    return standing.value === 'awaited' ? null : <p class="quiet">{words.value.nobody}</p>
   const { front, tail, speed_kmh: speed } = map
   const spread = front?.route_km != null && tail?.route_km != null ? front.route_km - tail.route_km : 0
   const oldHours = Math.round((Date.parse(map.as_of) - Date.parse(map.seen_since)) / HOUR_MS)
   const facts = [
-    spread <= 0.1 ? null : (isScattered(spread, 0) ? words.scattered : words.length)(kmText(spread)),
-    speed === null ? null : speed < RESTING_KMH ? words.resting : words.speed(figure(speed, 1)),
-    oldHours < OLD_HOURS ? null : words.positionsOld(oldHours),
+    spread <= 0.1
+      ? null
+      : (isScattered(spread, 0) ? words.value.scattered : words.value.length)(kmText(spread)),
+    speed === null ? null : speed < RESTING_KMH ? words.value.resting : words.value.speed(figure(speed, 1)),
+    oldHours < OLD_HOURS ? null : words.value.positionsOld(oldHours),
   ].filter((text) => text !== null)
   return (
     <>
       <RouteBar />
       <Rows>
         {PARTS.map((part) => (
-          <PartRow key={part} part={part} words={words} />
+          <PartRow key={part} part={part} />
         ))}
       </Rows>
       {facts.length === 0 ? null : <p class="small quiet">{facts.join(' · ')}</p>}
@@ -115,11 +118,11 @@ function RouteBar() {
   )
 }
 
-function PartRow({ part, words }: WithWords & { readonly part: (typeof PARTS)[number] }) {
+function PartRow({ part }: WithWords & { readonly part: (typeof PARTS)[number] }) {
   const place = news.value?.[part]
   // Without a route there is nothing to say of a place that is no name.
   if (place == null || (place.station === null && place.route_km === null)) return null
-  const where = whereText(place, words)
+  const where = whereText(place)
   const along = place.route_km === null ? null : kmText(place.route_km)
   const seen = 'seen_at' in place && typeof place.seen_at === 'string' ? clock(place.seen_at) : null
   return (
@@ -128,7 +131,7 @@ function PartRow({ part, words }: WithWords & { readonly part: (typeof PARTS)[nu
       <span class="grow">
         {where === null ? null : <strong class="block">{where}</strong>}
         <span class="small quiet">
-          {[words.part[part], along, seen].filter((text) => text !== null).join(' · ')}
+          {[words.value.part[part], along, seen].filter((text) => text !== null).join(' · ')}
         </span>
       </span>
     </li>
@@ -136,47 +139,47 @@ function PartRow({ part, words }: WithWords & { readonly part: (typeof PARTS)[nu
 }
 
 /** How the crowd is shown, and what is not. */
-export function Crowd({ words }: WithWords) {
+export function Crowd() {
   const map = news.value
   if (map === null || !isAlive.value || map.on_map === 0) return null
   return (
     <div class="stack tight">
       <p class="legend">
-        <span>{words.onMap(map.on_map)}</span>
+        <span>{words.value.onMap(map.on_map)}</span>
         <span aria-hidden="true">
           {CROWD_STEPS.map((step) => (
             <i key={step} class={`crowd-${step}`} />
           ))}
         </span>
       </p>
-      {map.event.crowd > 1 ? <p class="small quiet">{words.crowdNote(map.event.crowd)}</p> : null}
+      {map.event.crowd > 1 ? <p class="small quiet">{words.value.crowdNote(map.event.crowd)}</p> : null}
     </div>
   )
 }
 
-export function Me({ words }: WithWords) {
+export function Me() {
   const middle = isAlive.value ? news.value?.middle : null
   if (me.value === null) return null
   return (
     <p class="notice">
       <span>
-        {middle == null ? null : words.meToProcession(kmText(distanceKm(me.value, middle)))}{' '}
-        <span class="small quiet block">{words.mePrivate}</span>
+        {middle == null ? null : words.value.meToProcession(kmText(distanceKm(me.value, middle)))}{' '}
+        <span class="small quiet block">{words.value.mePrivate}</span>
       </span>
     </p>
   )
 }
 
 /** The doors to the app, or to the organisers' pages in its place. */
-export const Ways = ({ words }: WithWords) =>
+export const Ways = () =>
   standing.value === 'ended' ? null : (
     <div class="row">
       <a class="button primary" href={data.checkinUrl ?? '/walk/'}>
-        {words.walkAlong}
+        {words.value.walkAlong}
       </a>
       {data.surveyUrl === null ? null : (
         <a class="button" href={data.surveyUrl}>
-          {words.survey}
+          {words.value.survey}
         </a>
       )}
     </div>

@@ -1,6 +1,6 @@
 /** Figures, times and names as the reader's language writes them. */
+import { words } from './words.ts'
 import type { EventMap, EventRoute } from '#shared/client/index.ts'
-import type { MapWords } from '#shared/locales/words.ts'
 import { language } from '../frame/language.ts'
 import { UNITS } from '#shared/locales/units.ts'
 import { nowMs, route, timeZone } from './state.ts'
@@ -62,31 +62,33 @@ const HOURS_WITHIN_MS = 8 * HOUR_MS
 const PARTS_FROM = [0, 5, 12, 18] as const
 
 /** When somebody arrives, as exactly as it is known: `about 14:10`, `18–20 h`, `tomorrow morning`, or the planned time. */
-export function arrivalText(at: string, by: EventMap['estimates'][number]['by'], words: MapWords): string {
+export function arrivalText(at: string, by: EventMap['estimates'][number]['by']): string {
   const ms = Date.parse(at)
   const awayMs = ms - nowMs.value
-  if (by === 'plan') return words.planned(clock(at))
+  if (by === 'plan') return words.value.planned(clock(at))
   if (by === 'speed') {
     const { stepMs } = STEPS.find(({ withinMs }) => awayMs <= withinMs)!
-    return words.about(clock(Math.round(ms / stepMs) * stepMs))
+    return words.value.about(clock(Math.round(ms / stepMs) * stepMs))
   }
-  if (awayMs <= HOURS_WITHIN_MS) return words.hours(hourOf(ms), (hourOf(ms) + 2) % 24)
+  if (awayMs <= HOURS_WITHIN_MS) return words.value.hours(hourOf(ms), (hourOf(ms) + 2) % 24)
   const days = Math.round((Date.parse(dayOf(ms)) - Date.parse(dayOf(nowMs.value))) / DAY_MS)
   const weekday = new Intl.DateTimeFormat(language.value, {
     weekday: 'long',
     timeZone: timeZone.value,
   }).format(ms)
   const part = PARTS_FROM.findLastIndex((from) => hourOf(ms) >= from)
-  return words.partOfDay(words.days[days] ?? weekday, words.parts[part]!)
+  return words.value.partOfDay(words.value.days[days] ?? weekday, words.value.parts[part]!)
 }
 
 export const stationName = ({ name, names }: EventRoute['stations'][number]): string =>
   names[language.value] ?? name
 
 /** Where a place of the route is: near a station, or between two. Null without stations. */
-export function whereText(place: PlaceOnRoute, words: MapWords): string | null {
+export function whereText(place: PlaceOnRoute): string | null {
   const around = stationsAround(place, route.value?.stations ?? [])
   if (around === null) return null
   const [from, to] = around
-  return to === undefined ? words.near(stationName(from)) : words.between(stationName(from), stationName(to))
+  return to === undefined
+    ? words.value.near(stationName(from))
+    : words.value.between(stationName(from), stationName(to))
 }

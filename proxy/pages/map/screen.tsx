@@ -1,5 +1,5 @@
 /** What a display on a wall shows over its map, to be read from five metres: the event, three facts, a code to scan. */
-import type { MapWords } from '#shared/locales/words.ts'
+import { words } from './words.ts'
 import { QrCode } from '../design/qr-code.tsx'
 import { Notices } from './panel.tsx'
 import { clock } from './say.ts'
@@ -7,8 +7,8 @@ import { isAlive } from './scene.ts'
 import { eventName, news, nowMs } from './state.ts'
 import { nextStation } from './stations.tsx'
 
-export function Screen({ words }: { readonly words: MapWords }) {
-  const next = nextStation(words)
+export function Screen() {
+  const next = nextStation()
   const map = isAlive.value ? news.value : null
   return (
     <>
@@ -16,33 +16,33 @@ export function Screen({ words }: { readonly words: MapWords }) {
         <h1>{eventName.value}</h1>
         <strong>{clock(nowMs.value)}</strong>
       </header>
-      <section class="screen-foot" aria-label={words.procession} data-over-map>
+      <section class="screen-foot" aria-label={words.value.procession} data-over-map>
         <div class="grow">
-          <Notices words={words} />
+          <Notices />
           {next === null ? (
             <p class="screen-facts">
-              {map === null ? null : map.on_map === 0 ? words.nobody : words.onMap(map.on_map)}
+              {map === null ? null : map.on_map === 0 ? words.value.nobody : words.value.onMap(map.on_map)}
             </p>
           ) : (
             <dl class="screen-facts">
               <div>
-                <dt>{words.nextStation}</dt>
+                <dt>{words.value.nextStation}</dt>
                 <dd>{next.name}</dd>
               </div>
               <div>
-                <dt>{words.part[map?.palanquin == null ? 'front' : 'palanquin']}</dt>
+                <dt>{words.value.part[map?.palanquin == null ? 'front' : 'palanquin']}</dt>
                 <dd>{next.when}</dd>
               </div>
               {next.toGo === null ? null : (
                 <div>
-                  <dt>{words.distance}</dt>
+                  <dt>{words.value.distance}</dt>
                   <dd>{next.toGo}</dd>
                 </div>
               )}
             </dl>
           )}
         </div>
-        <QrCode text={`${location.origin}/`} label={words.map} />
+        <QrCode text={`${location.origin}/`} label={words.value.map} />
       </section>
     </>
   )

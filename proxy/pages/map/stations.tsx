@@ -1,6 +1,7 @@
 /** When the procession comes: the next station, the reader's own, and the list of all. */
+import { pageWords } from '../frame/page-words.ts'
+import { words } from './words.ts'
 import type { EventRoute } from '#shared/client/index.ts'
-import type { MapWords } from '#shared/locales/words.ts'
 import { Button } from '../design/button.tsx'
 import { Rows } from '../design/list.tsx'
 import { MarkSymbol } from '../design/marks.tsx'
@@ -18,20 +19,20 @@ interface Passage {
 }
 
 /** What is known of a station: passed, now, expected at a time, or nothing. */
-function passageOf(index: number, station: Station, words: MapWords): Passage {
+function passageOf(index: number, station: Station): Passage {
   const map = news.value
   // What was expected some time ago is no news.
   if (map === null || freshness.value !== 'fresh') return { text: '', state: 'unknown' }
   const [front, tail] = [leaderKm(), map.tail?.route_km ?? null]
-  if (tail !== null && tail >= station.route_km) return { text: words.passed, state: 'passed' }
+  if (tail !== null && tail >= station.route_km) return { text: words.value.passed, state: 'passed' }
   // After the end nobody passes any more, and nothing tells who has.
   if (map.status === 'ended') return { text: '', state: 'unknown' }
   if (front !== null && front >= station.route_km)
-    return { text: isScattered(front, tail) ? words.somePassed : words.passing, state: 'passing' }
+    return { text: isScattered(front, tail) ? words.value.somePassed : words.value.passing, state: 'passing' }
   const estimate = map.estimates.find((one) => one.station === index)
   const at = map.palanquin === null ? (estimate?.front_at ?? estimate?.middle_at) : estimate?.middle_at
   if (at === undefined || map.status !== 'active') return { text: '', state: 'unknown' }
-  return { text: arrivalText(at, estimate!.by, words), state: 'expected' }
+  return { text: arrivalText(at, estimate!.by), state: 'expected' }
 }
 
 /** Whose arrival is told: the palanquin's, or else the front's. Kilometres along the route; null: not known. */
@@ -59,7 +60,7 @@ interface NextStation {
 }
 
 /** The reader's station, or the next one of the procession; null: neither is known now. */
-export function nextStation(words: MapWords): NextStation | null {
+export function nextStation(): NextStation | null {
   const map = news.value
   if (map === null || freshness.value !== 'fresh' || map.status === 'ended') return null
   const stations = route.value?.stations ?? []
@@ -67,7 +68,7 @@ export function nextStation(words: MapWords): NextStation | null {
   const index = myStation.value ?? (lead === null ? null : stations.findIndex((one) => one.route_km > lead))
   const station = index === null ? undefined : stations[index]
   if (index === null || station === undefined) return null
-  const { text, state } = passageOf(index, station, words)
+  const { text, state } = passageOf(index, station)
   const toGo = toGoKm(station)
   const estimate = map.estimates.find((one) => one.station === index)
   const hasMiddle =
@@ -75,24 +76,25 @@ export function nextStation(words: MapWords): NextStation | null {
   return {
     name: stationName(station),
     isOwn: myStation.value !== null,
-    when: state === 'passed' ? words.tailPassed : text !== '' ? text : toGo === null ? '' : kmText(toGo),
+    when:
+      state === 'passed' ? words.value.tailPassed : text !== '' ? text : toGo === null ? '' : kmText(toGo),
     toGo: toGo === null || text === '' ? null : kmText(toGo),
     middle:
       hasMiddle && state !== 'passed'
-        ? words.middleAt(arrivalText(estimate.middle_at, estimate.by, words))
+        ? words.value.middleAt(arrivalText(estimate.middle_at, estimate.by))
         : null,
   }
 }
 
 /** The answer to why somebody opens the page: the station, the time large, and how far it is. */
-export function Next({ words }: { readonly words: MapWords }) {
-  const next = nextStation(words)
+export function Next() {
+  const next = nextStation()
   if (next === null) return null
   const { name, isOwn, when, toGo, middle } = next
-  const below = [toGo === null ? null : words.toGo(toGo), middle].filter((text) => text !== null)
+  const below = [toGo === null ? null : words.value.toGo(toGo), middle].filter((text) => text !== null)
   return (
     <output class="expected">
-      <span class="small quiet">{isOwn ? words.myStation : words.nextStation}</span>
+      <span class="small quiet">{isOwn ? words.value.myStation : words.value.nextStation}</span>
       <strong class="place">{name}</strong>
       <span class="when">{when}</span>
       {below.length === 0 ? null : <span class="small quiet below">{below.join(' · ')}</span>}
@@ -100,40 +102,40 @@ export function Next({ words }: { readonly words: MapWords }) {
   )
 }
 
-export function MyStation({ words }: { readonly words: MapWords }) {
+export function MyStation() {
   const stations = route.value?.stations ?? []
   if (stations.length === 0) return null
   const index = myStation.value
   return (
     <section class="my-station">
       <div class="field">
-        <label htmlFor="my-station">{words.myStation}</label>
+        <label htmlFor="my-station">{words.value.myStation}</label>
         <select
           id="my-station"
           value={index === null ? '' : String(index)}
           onChange={({ currentTarget: { value } }) => chooseStation(value === '' ? null : Number(value))}
         >
-          <option value="">{words.chooseStation}</option>
+          <option value="">{words.value.chooseStation}</option>
           {stations.map((one, i) => (
             <option key={`${one.name} ${one.route_km}`} value={String(i)}>
-              {words.page.aside(stationName(one), kmText(one.route_km))}
+              {pageWords.value.aside(stationName(one), kmText(one.route_km))}
             </option>
           ))}
         </select>
       </div>
-      {index === null ? null : <Tell words={words} />}
+      {index === null ? null : <Tell />}
     </section>
   )
 }
 
-async function want(words: MapWords): Promise<void> {
-  showToast((await wantToBeTold()) ? words.toldHere : words.toldDenied, { forMs: 8_000 })
+async function want(): Promise<void> {
+  showToast((await wantToBeTold()) ? words.value.toldHere : words.value.toldDenied, { forMs: 8_000 })
 }
 
-const Tell = ({ words }: { readonly words: MapWords }) => (
-  <Button aria-pressed={wanted.value} onClick={() => (wanted.value ? tellNoMore() : void want(words))}>
+const Tell = () => (
+  <Button aria-pressed={wanted.value} onClick={() => (wanted.value ? tellNoMore() : void want())}>
     {wanted.value ? '🔔 ' : ''}
-    {words.tellMe}
+    {words.value.tellMe}
   </Button>
 )
 
@@ -141,29 +143,24 @@ const Tell = ({ words }: { readonly words: MapWords }) => (
 const LEAST_FOLDED = 3
 
 /** The stations ahead, and above them, folded, those that the whole procession has passed. */
-export function Stations({ words }: { readonly words: MapWords }) {
+export function Stations() {
   const stations = route.value?.stations ?? []
   if (stations.length === 0) return null
-  const ahead = stations.findIndex((one, i) => passageOf(i, one, words).state !== 'passed')
+  const ahead = stations.findIndex((one, i) => passageOf(i, one).state !== 'passed')
   const passed = ahead < 0 ? stations.length : ahead
   const folded = passed < LEAST_FOLDED ? 0 : passed
   const rows = (from: number, to: number) =>
     stations
       .slice(from, to)
       .map((station, i) => (
-        <StationRow
-          key={`${station.name} ${station.route_km}`}
-          index={from + i}
-          station={station}
-          words={words}
-        />
+        <StationRow key={`${station.name} ${station.route_km}`} index={from + i} station={station} />
       ))
   return (
     <section class="stack tight">
-      <h2>{words.stations}</h2>
+      <h2>{words.value.stations}</h2>
       {folded === 0 ? null : (
         <details class="passed-stations">
-          <summary>{words.passedStations(folded)}</summary>
+          <summary>{words.value.passedStations(folded)}</summary>
           <Rows>{rows(0, folded)}</Rows>
         </details>
       )}
@@ -175,11 +172,10 @@ export function Stations({ words }: { readonly words: MapWords }) {
 interface StationRowProps {
   readonly index: number
   readonly station: Station
-  readonly words: MapWords
 }
 
-function StationRow({ index, station, words }: StationRowProps) {
-  const { text, state } = passageOf(index, station, words)
+function StationRow({ index, station }: StationRowProps) {
+  const { text, state } = passageOf(index, station)
   const toGo = toGoKm(station)
   return (
     <li class={`passage ${state}${myStation.value === index ? ' own' : ''}`}>
@@ -187,7 +183,7 @@ function StationRow({ index, station, words }: StationRowProps) {
       <span class="grow">
         {stationName(station)}
         <span class="small quiet block">
-          {toGo === null ? kmText(station.route_km) : words.toGo(kmText(toGo))}
+          {toGo === null ? kmText(station.route_km) : words.value.toGo(kmText(toGo))}
         </span>
       </span>
       <span class="small">{text}</span>

@@ -1,11 +1,11 @@
 /** What a person sees at an address that is no page. */
 import { MarkSymbol } from '../design/marks.tsx'
-import { WORD_FILES } from '../frame/page-words.ts'
+import { pageWords } from '../frame/page-words.ts'
 import { startPage } from '../frame/start-page.tsx'
 import { LanguageSwitch } from '../frame/switches.tsx'
 
-void startPage(WORD_FILES, ({ words, choose }) => {
-  const { notFound } = words.value.page
+void startPage(() => {
+  const { notFound } = pageWords.value
   return (
     <main class="not-found">
       <MarkSymbol mark="tail" />
@@ -18,7 +18,7 @@ void startPage(WORD_FILES, ({ words, choose }) => {
           {notFound.walk}
         </a>
       </p>
-      <LanguageSwitch words={words.value.page} onChoose={choose} />
+      <LanguageSwitch />
     </main>
   )
 })

@@ -2,23 +2,23 @@
 import { startPage } from '../frame/start-page.tsx'
 import { LanguageSwitch, ThemeSwitch } from '../frame/switches.tsx'
 import { Buttons, Charts, Colours, Lists, Marks, Panels, Tables, Type } from './parts.tsx'
-import { WORD_FILES } from '../frame/page-words.ts'
+import { pageWords } from '../frame/page-words.ts'
 
-void startPage(WORD_FILES, ({ words, choose }) => (
+void startPage(() => (
   <main>
     <h1>Design of the pages</h1>
     <p class="quiet">Calm, with gold on deep colours. Every component in every state.</p>
     <div class="row">
-      <LanguageSwitch words={words.value.page} onChoose={choose} />
-      <ThemeSwitch words={words.value.page} />
+      <LanguageSwitch />
+      <ThemeSwitch />
     </div>
     <Colours />
     <Type />
     <Buttons />
-    <Marks levels={words.value.page.levels} />
+    <Marks levels={pageWords.value.levels} />
     <Lists />
     <Tables />
-    <Charts levels={words.value.page.levels} />
-    <Panels words={words.value.page} />
+    <Charts levels={pageWords.value.levels} />
+    <Panels words={pageWords.value} />
   </main>
 ))

@@ -1,6 +1,5 @@
 /** The pilgrims' app. */
 import type { ComponentChild } from 'preact'
-import type { Language } from '#shared/contracts/bot.ts'
 import { startPage, worksOffline } from '../frame/start-page.tsx'
 import { DarkScreen } from './views/dark-screen.tsx'
 import { OwnData } from './views/data.tsx'
@@ -24,50 +23,44 @@ import { type View, view } from './route.ts'
 import { startSession } from './session/start-session.ts'
 import { person } from './session/person.ts'
 import { erasedElsewhere } from './session/service.ts'
-import { type Words, WORD_FILES } from './words.ts'
 
-interface Shown {
-  readonly words: Words
-  readonly choose: (language: Language) => void
-}
-
-const App = ({ words, choose }: Shown) => {
-  if (view.value === 'restore') return <Restore words={words.walk} />
+const App = () => {
+  if (view.value === 'restore') return <Restore />
   if (person.value === null)
     return (
       <>
-        <StatusForNewcomers words={words.walk} />
-        <Welcome words={words} choose={choose} />
+        <StatusForNewcomers />
+        <Welcome />
       </>
     )
-  if (erasedElsewhere.value) return <Gone words={words.walk} />
+  if (erasedElsewhere.value) return <Gone />
   return (
     <>
-      <Status words={words.walk} />
-      <NewConsent words={words.walk} />
-      {VIEW_OF[view.value](words, choose)}
-      <Tabs words={words.walk} />
-      <DarkScreen words={words.walk} />
+      <Status />
+      <NewConsent />
+      {VIEW_OF[view.value]()}
+      <Tabs />
+      <DarkScreen />
     </>
   )
 }
 
-const VIEW_OF: Readonly<Record<View, (words: Words, choose: Shown['choose']) => ComponentChild>> = {
-  walk: ({ page, walk }) => <Walk words={walk} levels={page.levels} />,
-  restore: ({ walk }) => <Restore words={walk} />,
-  way: ({ page, walk }) => <Way words={walk} levels={page.levels} />,
-  map: ({ walk }) => <LargeMap words={walk} />,
-  say: ({ walk }) => <Say words={walk} />,
-  me: (words, choose) => <Me words={words} choose={choose} />,
-  survey: ({ walk }) => <Survey words={walk} />,
-  feedback: ({ walk }) => <Feedback words={walk} />,
-  code: ({ walk }) => <RecoveryCode words={walk} />,
-  trackers: ({ walk }) => <Trackers words={walk} />,
-  data: ({ page, walk }) => <OwnData words={walk} page={page} />,
-  share: ({ walk }) => <ShareLinks words={walk} />,
-  pauses: ({ walk }) => <Pauses words={walk} />,
+const VIEW_OF: Readonly<Record<View, () => ComponentChild>> = {
+  walk: () => <Walk />,
+  restore: () => <Restore />,
+  way: () => <Way />,
+  map: () => <LargeMap />,
+  say: () => <Say />,
+  me: () => <Me />,
+  survey: () => <Survey />,
+  feedback: () => <Feedback />,
+  code: () => <RecoveryCode />,
+  trackers: () => <Trackers />,
+  data: () => <OwnData />,
+  share: () => <ShareLinks />,
+  pauses: () => <Pauses />,
 }
 
 worksOffline()
 startSession()
-void startPage(WORD_FILES, ({ words, choose }) => <App words={words.value} choose={choose} />)
+void startPage(() => <App />)

@@ -1,4 +1,5 @@
 /** From an error of the client to a sentence in the pilgrim's language: what happened, and what to do. */
+import { words } from './words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import type { QueueState } from '#shared/client/index.ts'
 import { consentWithdrawn } from './session/service.ts'
@@ -45,22 +46,22 @@ const SENTENCES: Readonly<
 const wholeSeconds = (retryAfter = 60): number => Math.max(1, Math.ceil(retryAfter))
 
 /** What is kept on the device goes on by itself. */
-export function sentenceOf(words: WalkWords, { code, retryAfter }: Problem): string {
-  if (code === 'rate-limited') return words.problems.rateLimited(wholeSeconds(retryAfter))
-  if (code === 'forbidden' && consentWithdrawn.value) return words.record.noConsent
-  if (!navigator.onLine && (code === 'network' || code === 'timeout')) return words.problems.offline
+export function sentenceOf({ code, retryAfter }: Problem): string {
+  if (code === 'rate-limited') return words.value.problems.rateLimited(wholeSeconds(retryAfter))
+  if (code === 'forbidden' && consentWithdrawn.value) return words.value.record.noConsent
+  if (!navigator.onLine && (code === 'network' || code === 'timeout')) return words.value.problems.offline
   const sentence = SENTENCES[code] ?? 'unexpected'
-  if (sentence === 'paused' || sentence === 'ended') return words.status[sentence]
-  return words.problems[sentence]
+  if (sentence === 'paused' || sentence === 'ended') return words.value.status[sentence]
+  return words.value.problems[sentence]
 }
 
 /** For an action that nobody repeats: what failed has to be pressed again. */
-export function notDoneSentence(words: WalkWords, problem: Problem): string {
-  const { notDone } = words.problems
+export function notDoneSentence(problem: Problem): string {
+  const { notDone } = words.value.problems
   const { code, retryAfter } = problem
   if (code === 'rate-limited') return notDone.rateLimited(wholeSeconds(retryAfter))
   const sentence = SENTENCES[code]
   if (sentence !== 'offline' && sentence !== 'network' && sentence !== 'unavailable')
-    return sentenceOf(words, problem)
+    return sentenceOf(problem)
   return notDone[navigator.onLine ? sentence : 'offline']
 }

@@ -5,12 +5,10 @@ import { consoleLifecycle } from './console-lifecycle.ts'
 import { consoleMessages } from './console-messages.ts'
 import { consolePeople } from './console-people.ts'
 import { consoleSchedule } from './console-schedule.ts'
-import { page } from './page.ts'
 
 import { count } from './count.ts'
 
 export const words = {
-  page,
   ...consolePeople,
   ...consoleLifecycle,
   ...consoleHouse,

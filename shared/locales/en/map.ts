@@ -1,8 +1,6 @@
 import { count } from './count.ts'
-import { page } from './page.ts'
 
 export const words = {
-  page,
   standing: {
     active: 'Under way',
     paused: 'Paused',

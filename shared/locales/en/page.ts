@@ -1,4 +1,4 @@
-export const page = {
+export const words = {
   language: 'Language',
   theme: 'Colours of the screen',
   themes: { auto: 'Auto', light: 'Light', dark: 'Night', sun: 'Sun' },

@@ -1,7 +1,7 @@
 /** The survey in English: the pattern of the other languages. Answers are named by the values that are sent. */
 import { count } from './count.ts'
 
-export const survey = {
+export const words = {
   title: 'Survey',
   intro: 'Ten short questions. Each answer is kept at once; you may stop and go on later.',
   progress: (number: number, of: number) => `Question ${number} of ${of}`,

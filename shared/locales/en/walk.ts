@@ -3,7 +3,7 @@ import { count } from './count.ts'
 import { own } from './walk-own.ts'
 import { way } from './walk-way.ts'
 
-export const walk = {
+export const words = {
   tabs: { walk: 'Walk', way: 'My way', say: 'Tell us', me: 'Me' },
   back: 'Back',
   procession: 'The whole procession',

@@ -1,9 +1,7 @@
 import type { MapWords } from '../words.ts'
 import { figure } from '../units.ts'
-import { page } from './page.ts'
 
 export const words: MapWords = {
-  page,
   standing: {
     active: '開催中',
     paused: '一時停止中',

@@ -1,6 +1,6 @@
 import type { PageWords } from '../words.ts'
 
-export const page: PageWords = {
+export const words: PageWords = {
   language: '言語',
   theme: '画面の色',
   themes: { auto: '自動', light: '明るい', dark: '夜間', sun: '日なた' },

@@ -1,6 +1,6 @@
 import type { SurveyWords } from '../words.ts'
 
-export const survey: SurveyWords = {
+export const words: SurveyWords = {
   title: 'アンケート',
   intro: '短い質問が十あります。答えはすぐ保存します。いつでもやめて、また続けられます。',
   progress: (number, of) => `${of} 問中 ${number} 問目`,

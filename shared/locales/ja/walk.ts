@@ -2,7 +2,7 @@ import type { WalkWords } from '../words.ts'
 import { own } from './walk-own.ts'
 import { way } from './walk-way.ts'
 
-export const walk: WalkWords = {
+export const words: WalkWords = {
   tabs: { walk: '歩く', way: '歩いた道', say: '伝える', me: '私' },
   back: '戻る',
   procession: '行列全体を見る',

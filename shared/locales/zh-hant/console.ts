@@ -6,11 +6,9 @@ import { consoleLifecycle } from './console-lifecycle.ts'
 import { consoleMessages } from './console-messages.ts'
 import { consolePeople } from './console-people.ts'
 import { consoleSchedule } from './console-schedule.ts'
-import { page } from './page.ts'
 import type { ConsoleWords } from '../words.ts'
 
 export const words: ConsoleWords = {
-  page,
   ...consolePeople,
   ...consoleLifecycle,
   ...consoleHouse,

@@ -1,9 +1,7 @@
 import type { MapWords } from '../words.ts'
 import { figure } from '../units.ts'
-import { page } from './page.ts'
 
 export const words: MapWords = {
-  page,
   standing: {
     active: '活動進行中',
     paused: '活動暫停中',

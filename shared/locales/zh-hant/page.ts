@@ -1,6 +1,6 @@
 import type { PageWords } from '../words.ts'
 
-export const page: PageWords = {
+export const words: PageWords = {
   language: '語言',
   theme: '畫面顏色',
   themes: { auto: '自動', light: '明亮', dark: '夜間', sun: '大太陽' },

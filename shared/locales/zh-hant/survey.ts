@@ -1,6 +1,6 @@
 import type { SurveyWords } from '../words.ts'
 
-export const survey: SurveyWords = {
+export const words: SurveyWords = {
   title: '問卷',
   intro: '十個簡短的問題。每個回答都會立刻保存，可以隨時停下來再繼續。',
   progress: (number, of) => `第 ${number} 題，共 ${of} 題`,

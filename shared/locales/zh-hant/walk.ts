@@ -2,7 +2,7 @@ import type { WalkWords } from '../words.ts'
 import { own } from './walk-own.ts'
 import { way } from './walk-way.ts'
 
-export const walk: WalkWords = {
+export const words: WalkWords = {
   tabs: { walk: '行走', way: '我的足跡', say: '意見', me: '我' },
   back: '返回',
   procession: '看整個隊伍',

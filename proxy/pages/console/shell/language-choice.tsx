@@ -1,20 +1,17 @@
+import { pageWords } from '../../frame/page-words.ts'
 import { Segments } from '../../design/button.tsx'
-import type { Language } from '#shared/contracts/bot.ts'
-import { consoleLanguage, words } from '../words.ts'
-
-export interface LanguageProps {
-  readonly onLanguage: (language: Language) => void
-}
+import { chooseLanguage } from '../../frame/language.ts'
+import { consoleLanguage } from '../words.ts'
 
 /** The two languages of the console. */
-export const LanguageChoice = ({ onLanguage }: LanguageProps) => (
+export const LanguageChoice = () => (
   <Segments
-    label={words.value.page.language}
+    label={pageWords.value.language}
     options={[
       { value: 'zh-Hant', text: '繁體中文', lang: 'zh-Hant' },
       { value: 'en', text: 'English', lang: 'en' },
     ]}
     value={consoleLanguage.value}
-    onChoose={(chosen) => onLanguage(chosen)}
+    onChoose={(chosen) => void chooseLanguage(chosen)}
   />
 )

@@ -1,10 +1,11 @@
 /** The command palette: views and actions by name, and pilgrims. */
+import { pageWords } from '../../frame/page-words.ts'
 import { signal, useSignal } from '@preact/signals'
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { place, allowedViews, show, type View } from '../router.ts'
 import { words, consoleLanguage } from '../words.ts'
-import type { LanguageProps } from './language-choice.tsx'
+import { chooseLanguage } from '../../frame/language.ts'
 import { chooseTheme, theme } from '../../frame/theme.ts'
 import { status } from '../live.ts'
 import { reloadAll } from '../resource.ts'
@@ -17,7 +18,7 @@ export const openPalette = (): void => {
   isOpen.value = true
 }
 
-export function Palette({ onLanguage }: LanguageProps) {
+export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
@@ -51,7 +52,7 @@ export function Palette({ onLanguage }: LanguageProps) {
         hasGone.current = false
       }}
     >
-      {open ? <Choice onLanguage={onLanguage} run={run} /> : null}
+      {open ? <Choice run={run} /> : null}
     </dialog>
   )
 }
@@ -71,13 +72,13 @@ function moveFocus(event: TargetedKeyboardEvent<HTMLElement>): void {
   stops[(at + step + stops.length) % stops.length]?.focus()
 }
 
-interface ChoiceProps extends LanguageProps {
+interface ChoiceProps {
   readonly run: (command: Command | undefined) => void
 }
 
-function Choice({ onLanguage, run }: ChoiceProps) {
+function Choice({ run }: ChoiceProps) {
   const typed = useSignal('')
-  const commands = fittingCommands(typed.value, onLanguage)
+  const commands = fittingCommands(typed.value)
   // The one that Enter does.
   const first = commands.findIndex(({ careful = false }) => !careful)
   return (
@@ -193,15 +194,16 @@ function operatingCommands(): Command[] {
   ]
 }
 
-function pageCommands(onLanguage: LanguageProps['onLanguage']): Command[] {
-  const { common, page, bar } = words.value
+function pageCommands(): Command[] {
+  const { common, bar } = words.value
+  const page = pageWords.value
   const dark = theme.value === 'dark'
   return [
     { name: common.refresh, run: () => void reloadAll() },
     { name: dark ? page.themes.light : page.themes.dark, run: () => chooseTheme(dark ? 'light' : 'dark') },
     {
       name: consoleLanguage.value === 'en' ? '繁體中文' : 'English',
-      run: () => onLanguage(consoleLanguage.value === 'en' ? 'zh-Hant' : 'en'),
+      run: () => void chooseLanguage(consoleLanguage.value === 'en' ? 'zh-Hant' : 'en'),
     },
     { name: common.print, run: () => print() },
     { name: bar.signOut, run: () => endSession('left') },
@@ -209,14 +211,14 @@ function pageCommands(onLanguage: LanguageProps['onLanguage']): Command[] {
 }
 
 /** Commands whose name, or another word for it, contains what was typed, in order; then the search for pilgrims. */
-function fittingCommands(typed: string, onLanguage: LanguageProps['onLanguage']): Command[] {
+function fittingCommands(typed: string): Command[] {
   const search = typed.trim()
   const text = search.toLowerCase()
   const all: Command[] = [
     ...allowedViews.value.map((view) => ({ name: words.value.nav[view], run: () => show(view) })),
     ...operatingCommands(),
     ...panelCommands(),
-    ...pageCommands(onLanguage),
+    ...pageCommands(),
   ]
   const found = all.filter(({ name, also = '' }) => `${name} ${also}`.toLowerCase().includes(text))
   if (search === '' || level.value < MANAGER) return found

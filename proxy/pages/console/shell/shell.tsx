@@ -1,3 +1,4 @@
+import { pageWords } from '../../frame/page-words.ts'
 import { useComputed, useSignalEffect, useSignal, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { pageData } from '../../frame/page-data.ts'
@@ -8,7 +9,7 @@ import { refusedView, view, show, allowedViews, type View } from '../router.ts'
 import { role, endSession, level, MANAGER } from '../session.ts'
 import { words } from '../words.ts'
 import { keepFocus } from './keep-focus.ts'
-import { type LanguageProps, LanguageChoice } from './language-choice.tsx'
+import { LanguageChoice } from './language-choice.tsx'
 import { Palette, openPalette } from './palette.tsx'
 import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
@@ -20,7 +21,7 @@ import { Now } from '../views/now/now.tsx'
 import { silent, useNewReports } from '../work.ts'
 
 /** The signed-in console: bars, navigation, and one view. */
-export function Shell({ onLanguage }: LanguageProps) {
+export function Shell() {
   useEffect(() => {
     timeZone.value = pageData().timeZone
   }, [])
@@ -42,14 +43,14 @@ export function Shell({ onLanguage }: LanguageProps) {
       <a class="skip" href="#view" onClick={focusView}>
         {words.value.bar.skip}
       </a>
-      <TopBar onLanguage={onLanguage} />
+      <TopBar />
       <ConnectionBar />
       <Navigation />
       <main id="view" tabIndex={-1} aria-label={words.value.nav[shown]}>
         <NotForTier />
         <ShownView view={shown} />
       </main>
-      <Palette onLanguage={onLanguage} />
+      <Palette />
     </div>
   )
 }
@@ -70,7 +71,7 @@ function focusView(event: Event): void {
 
 const TONES = { active: 'good', paused: 'warning', ended: '', unknown: '' } as const
 
-function TopBar({ onLanguage }: LanguageProps) {
+function TopBar() {
   const said = words.value.bar
   const settings = useSignal(false)
   const state = status.value?.status ?? 'unknown'
@@ -104,13 +105,13 @@ function TopBar({ onLanguage }: LanguageProps) {
       <button
         type="button"
         class="who"
-        aria-label={words.value.page.pair(role.value?.name ?? '', words.value.page.settings)}
+        aria-label={pageWords.value.pair(role.value?.name ?? '', pageWords.value.settings)}
         onClick={() => (settings.value = true)}
       >
         <Icon name="settings" />
         <span>{role.value?.name}</span>
       </button>
-      <Settings open={settings.value} onClose={() => (settings.value = false)} onLanguage={onLanguage} />
+      <Settings open={settings.value} onClose={() => (settings.value = false)} />
     </header>
   )
 }
@@ -125,17 +126,17 @@ function whoText(): string {
   return name.toLowerCase() === tier ? words.value.roles[tier] : `${name} · ${words.value.roles[tier]}`
 }
 
-interface SettingsProps extends LanguageProps {
+interface SettingsProps {
   readonly open: boolean
   readonly onClose: () => void
 }
 
-const Settings = ({ open, onClose, onLanguage }: SettingsProps) => (
+const Settings = ({ open, onClose }: SettingsProps) => (
   <Dialog
-    title={words.value.page.settings}
+    title={pageWords.value.settings}
     open={open}
     onClose={onClose}
-    closeWord={words.value.page.close}
+    closeWord={pageWords.value.close}
     actions={
       <Button onClick={() => endSession('left')}>
         <Icon name="leave" /> {words.value.bar.signOut}
@@ -145,8 +146,8 @@ const Settings = ({ open, onClose, onLanguage }: SettingsProps) => (
     <p>{whoText()}</p>
     <p class="small quiet">{words.value.tiers[role.value?.role ?? 'volunteer']}</p>
     {whyPolled() === undefined ? null : <p class="small quiet">{whyPolled()}</p>}
-    <LanguageChoice onLanguage={onLanguage} />
-    <ThemeSwitch words={words.value.page} />
+    <LanguageChoice />
+    <ThemeSwitch />
   </Dialog>
 )
 

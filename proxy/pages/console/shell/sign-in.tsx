@@ -6,9 +6,9 @@ import { pageData } from '../../frame/page-data.ts'
 import { ThemeSwitch } from '../../frame/switches.tsx'
 import { signedOut, signIn } from '../session.ts'
 import { words } from '../words.ts'
-import { LanguageChoice, type LanguageProps } from './language-choice.tsx'
+import { LanguageChoice } from './language-choice.tsx'
 
-export const SignIn = ({ onLanguage }: LanguageProps) => (
+export const SignIn = () => (
   <main class="sign-in">
     <div class="card stack">
       <header>
@@ -17,8 +17,8 @@ export const SignIn = ({ onLanguage }: LanguageProps) => (
       </header>
       <TokenForm />
       <footer class="row">
-        <LanguageChoice onLanguage={onLanguage} />
-        <ThemeSwitch words={words.value.page} />
+        <LanguageChoice />
+        <ThemeSwitch />
       </footer>
     </div>
   </main>

@@ -1,7 +1,7 @@
 /** The recovery code, as words and as a QR code. */
+import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { QrCode } from '../../design/qr-code.tsx'
 import { language } from '../../frame/language.ts'
@@ -54,29 +54,29 @@ const CodeWords = ({ made }: { readonly made: Code }) => (
 )
 
 /** The words where the walk is to be brought to another app of this phone. */
-export function CodeToCopy({ words }: { readonly words: WalkWords }) {
+export function CodeToCopy() {
   const made = useCode()
   const copied = useSignal(false)
   if (made === null || made === 'failed') return null
   const copy = () => navigator.clipboard.writeText(made.words.join(' ')).then(() => (copied.value = true))
   return (
     <>
-      <p>{words.me.installCode}</p>
+      <p>{words.value.me.installCode}</p>
       <CodeWords made={made} />
-      <Button onClick={() => void copy().catch(() => undefined)}>{words.recovery.copy}</Button>
+      <Button onClick={() => void copy().catch(() => undefined)}>{words.value.recovery.copy}</Button>
       <p class="good" aria-live="polite">
-        {copied.value ? words.trackers.copied : null}
+        {copied.value ? words.value.trackers.copied : null}
       </p>
     </>
   )
 }
 
-export function RecoveryCode({ words: { recovery, back, problems } }: { readonly words: WalkWords }) {
+export function RecoveryCode() {
   const made = useCode()
   return (
-    <View title={recovery.title} back={back}>
-      <p>{usesLine.value ? recovery.line : recovery.why}</p>
-      {made === 'failed' ? <Notice kind="warning">{problems.network}</Notice> : null}
+    <View title={words.value.recovery.title} back={words.value.back}>
+      <p>{usesLine.value ? words.value.recovery.line : words.value.recovery.why}</p>
+      {made === 'failed' ? <Notice kind="warning">{words.value.problems.network}</Notice> : null}
       {made === null || made === 'failed' ? null : (
         <>
           <CodeWords made={made} />
@@ -87,11 +87,11 @@ export function RecoveryCode({ words: { recovery, back, problems } }: { readonly
               show('walk')
             }}
           >
-            {recovery.safe}
+            {words.value.recovery.safe}
           </Button>
-          <p>{recovery.qr}</p>
-          <QrCode text={made.address} label={recovery.title} />
-          <p class="quiet">{recovery.lost}</p>
+          <p>{words.value.recovery.qr}</p>
+          <QrCode text={made.address} label={words.value.recovery.title} />
+          <p class="quiet">{words.value.recovery.lost}</p>
         </>
       )}
     </View>

@@ -1,7 +1,7 @@
 /** A black page while recording: it saves the battery of a screen that must stay on. */
+import { words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { numberText, timeText, unitText } from '../format.ts'
 import { lastFix, positionFault, recording } from '../recording/recorder.ts'
 import { now } from '../session/clock.ts'
@@ -31,7 +31,7 @@ export function useTime(): number {
   return Math.max(time.value, lastFix.value?.t ?? 0)
 }
 
-export function DarkScreen({ words }: { readonly words: WalkWords }) {
+export function DarkScreen() {
   const element = useRef<HTMLDialogElement>(null)
   const isDark = darkScreen.value && recording.value
   const fault = positionFault.value
@@ -55,15 +55,15 @@ export function DarkScreen({ words }: { readonly words: WalkWords }) {
     return () => clearTimeout(timer)
   }, [isTouched])
   return (
-    <dialog ref={element} class="dark-screen" aria-label={words.record.on} onClose={leave}>
+    <dialog ref={element} class="dark-screen" aria-label={words.value.record.on} onClose={leave}>
       <p class="dark-figure">
         {numberText(profile.value?.km ?? 0)} <small>{unitText('km')}</small>
       </p>
       <p class="dark-time">{timeText(time)}</p>
-      {isDark ? <p>{fault === null ? words.record.darkOn : words.problems[fault]}</p> : null}
+      {isDark ? <p>{fault === null ? words.value.record.darkOn : words.value.problems[fault]}</p> : null}
       {/* Once is not enough, so that a pocket does not press it; a keyboard and a screen reader press once. */}
       <button type="button" aria-live="polite" onClick={({ detail }) => touch(detail > 0)}>
-        {isTouched ? words.record.darkAgain : words.record.darkLeave}
+        {isTouched ? words.value.record.darkAgain : words.value.record.darkLeave}
       </button>
     </dialog>
   )

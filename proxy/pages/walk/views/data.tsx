@@ -1,9 +1,10 @@
 /** The pilgrim's own data: take it along, consent and participation, or have everything deleted. */
+import { pageWords } from '../../frame/page-words.ts'
+import { words } from '../words.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ClientError } from '#shared/client/index.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
-import type { PageWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { eraseEverything } from '../own-data/erase-everything.ts'
@@ -13,8 +14,8 @@ import { client, noteError } from '../session/service.ts'
 import { Privacy } from './privacy.tsx'
 import { Notice, View } from './view.tsx'
 
-export function OwnData({ words, page }: { readonly words: WalkWords; readonly page: PageWords }) {
-  const { data } = words
+export function OwnData() {
+  const { data } = words.value
   const error = useSignal<ClientError | null>(null)
   const saving = useSignal<'json' | 'gpx' | null>(null)
   const save = async (format: 'json' | 'gpx') => {
@@ -27,9 +28,9 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
     else noteError(answer.error)
   }
   return (
-    <View title={data.title} back={words.back}>
+    <View title={data.title} back={words.value.back}>
       <section class="card stack-2">
-        <NotDone words={words} error={error.value} />
+        <NotDone error={error.value} />
         <Button busy={saving.value === 'json'} onClick={() => void save('json')}>
           {data.json}
         </Button>
@@ -37,15 +38,15 @@ export function OwnData({ words, page }: { readonly words: WalkWords; readonly p
           {data.gpx}
         </Button>
       </section>
-      <Privacy words={words} page={page} />
-      <Erase words={words} page={page} />
+      <Privacy />
+      <Erase />
     </View>
   )
 }
 
 /** Everything is deleted, after a question. */
-function Erase({ words, page }: { readonly words: WalkWords; readonly page: PageWords }) {
-  const { data } = words
+function Erase() {
+  const { data } = words.value
   const error = useSignal<ClientError | null>(null)
   const asks = useSignal(false)
   const busy = useSignal(false)
@@ -65,36 +66,35 @@ function Erase({ words, page }: { readonly words: WalkWords; readonly page: Page
       <Button kind="danger" onClick={ask}>
         {data.erase}
       </Button>
-      <Sure words={data} page={page} asks={asks} busy={busy.value} onErase={() => void erase()}>
-        <NotDone words={words} error={error.value} />
+      <Sure words={data} asks={asks} busy={busy.value} onErase={() => void erase()}>
+        <NotDone error={error.value} />
       </Sure>
     </section>
   )
 }
 
 /** Beside the button that was pressed. */
-const NotDone = ({ words, error }: { readonly words: WalkWords; readonly error: ClientError | null }) =>
-  error === null ? null : <Notice kind="warning">{notDoneSentence(words, error)}</Notice>
+const NotDone = ({ error }: { readonly error: ClientError | null }) =>
+  error === null ? null : <Notice kind="warning">{notDoneSentence(error)}</Notice>
 
 function Sure(props: {
   readonly words: WalkWords['data']
-  readonly page: PageWords
   readonly asks: Signal<boolean>
   readonly busy: boolean
   readonly onErase: () => void
   readonly children: ComponentChildren
 }) {
-  const { words, page, asks, busy, onErase, children } = props
+  const { words, asks, busy, onErase, children } = props
   const close = () => (asks.value = false)
   return (
     <Dialog
       title={words.eraseSure}
       open={asks.value}
       onClose={close}
-      closeWord={page.close}
+      closeWord={pageWords.value.close}
       actions={
         <>
-          <Button onClick={close}>{page.cancel}</Button>
+          <Button onClick={close}>{pageWords.value.cancel}</Button>
           <Button kind="danger" busy={busy} onClick={onErase}>
             {words.erase}
           </Button>

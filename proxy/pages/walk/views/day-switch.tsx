@@ -1,11 +1,11 @@
 /** Which day of the way is looked at: the one before, the one after, or any. */
+import { words } from '../words.ts'
 import { useSignal } from '@preact/signals'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { dayText } from '../format.ts'
 import { ownSums, showDay, shownDay } from '../way/own-way.ts'
 
-export function DaySwitch({ words: { way } }: { readonly words: WalkWords }) {
+export function DaySwitch() {
   const busy = useSignal(false)
   const days = ownSums.value?.days ?? []
   const index = days.findIndex(({ day }) => day === shownDay.value?.day)
@@ -21,7 +21,7 @@ export function DaySwitch({ words: { way } }: { readonly words: WalkWords }) {
       {days.length === 1 ? null : (
         <Button
           icon
-          label={way.dayBefore}
+          label={words.value.way.dayBefore}
           disabled={index === 0}
           onClick={() => void choose(days[index - 1]?.day)}
         >
@@ -29,7 +29,7 @@ export function DaySwitch({ words: { way } }: { readonly words: WalkWords }) {
         </Button>
       )}
       <select
-        aria-label={way.day}
+        aria-label={words.value.way.day}
         value={days[index]!.day}
         onChange={({ currentTarget }) => void choose(currentTarget.value)}
       >
@@ -42,7 +42,7 @@ export function DaySwitch({ words: { way } }: { readonly words: WalkWords }) {
       {days.length === 1 ? null : (
         <Button
           icon
-          label={way.dayAfter}
+          label={words.value.way.dayAfter}
           disabled={index === days.length - 1}
           onClick={() => void choose(days[index + 1]?.day)}
         >

@@ -1,4 +1,5 @@
 /** A report with a picture. */
+import { words } from '../words.ts'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
@@ -22,15 +23,15 @@ import { withoutReload } from '../session/update.ts'
 import { Closed } from './say.tsx'
 import { Notice, View } from './view.tsx'
 
-export function Feedback({ words }: { readonly words: WalkWords }) {
-  const { feedback } = words
+export function Feedback() {
+  const { feedback } = words.value
   useEffect(beginReport, [])
   const said = fault.value
   return (
-    <View title={feedback.title} back={words.back}>
-      <Closed words={words} />
+    <View title={feedback.title} back={words.value.back}>
+      <Closed />
       {outcome.value !== null ? (
-        <Outcome words={words} />
+        <Outcome />
       ) : (
         <>
           <Fields words={feedback} />
@@ -38,9 +39,9 @@ export function Feedback({ words }: { readonly words: WalkWords }) {
           {said === 'missing' ? <Notice kind="warning">{feedback.missing}</Notice> : null}
           {said === 'picture' ? <Notice kind="warning">{feedback.pictureTooLarge}</Notice> : null}
           {typeof said === 'object' && said !== null ? (
-            <Notice kind="warning">{notDoneSentence(words, said)}</Notice>
+            <Notice kind="warning">{notDoneSentence(said)}</Notice>
           ) : null}
-          <Place words={words} />
+          <Place />
           <p class="quiet">{feedback.sends}</p>
           <Button kind="primary" busy={sending.value} onClick={() => void sendReport()}>
             {feedback.send}
@@ -52,30 +53,30 @@ export function Feedback({ words }: { readonly words: WalkWords }) {
 }
 
 /** What became of the report: it has arrived, or it waits and is sent by itself. */
-function Outcome({ words, words: { feedback } }: { readonly words: WalkWords }) {
+function Outcome() {
   const became = outcome.value!
-  if (became === 'waits' && sending.value) return <p aria-live="polite">{words.queue.sending}</p>
+  if (became === 'waits' && sending.value) return <p aria-live="polite">{words.value.queue.sending}</p>
   return (
     <>
       {became === 'waits' ? (
         <Notice kind="warning">
-          <strong>{feedback.waits}</strong>
+          <strong>{words.value.feedback.waits}</strong>
           <br />
-          {whyWaiting.value === null ? null : sentenceOf(words, whyWaiting.value)}
+          {whyWaiting.value === null ? null : sentenceOf(whyWaiting.value)}
         </Notice>
       ) : (
         <Notice>
-          <strong>{feedback.sent(became.number)}</strong>
+          <strong>{words.value.feedback.sent(became.number)}</strong>
           <br />
-          {became.withPicture ? feedback.withPicture : feedback.withoutPicture}
+          {became.withPicture ? words.value.feedback.withPicture : words.value.feedback.withoutPicture}
           <br />
-          {became.withPlace ? feedback.withPlace : feedback.withoutPlace}
+          {became.withPlace ? words.value.feedback.withPlace : words.value.feedback.withoutPlace}
           <br />
-          {feedback.readers}
+          {words.value.feedback.readers}
         </Notice>
       )}
       <Button kind="primary" onClick={() => show('say')}>
-        {feedback.done}
+        {words.value.feedback.done}
       </Button>
     </>
   )
@@ -117,8 +118,8 @@ const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
 )
 
 /** Whether the report says where it was written, and what it would say. */
-function Place({ words }: { readonly words: WalkWords }) {
-  const { feedback } = words
+function Place() {
+  const { feedback } = words.value
   const here = place.value
   return (
     <div class="stack-2">
@@ -136,13 +137,13 @@ function Place({ words }: { readonly words: WalkWords }) {
           <p class="quiet">{feedback.placeNone}</p>
         ) : placeFault.value !== null ? (
           <p class="wrong">
-            {words.problems[placeFault.value]} {feedback.placeNone}
+            {words.value.problems[placeFault.value]} {feedback.placeNone}
           </p>
         ) : here === null ? (
-          <p class="quiet">{words.checkIn.busy}</p>
+          <p class="quiet">{words.value.checkIn.busy}</p>
         ) : (
           <p class="quiet">
-            {feedback.placeFound(timeText(here.t))} {accuracyText(words, here.accuracy)}
+            {feedback.placeFound(timeText(here.t))} {accuracyText(words.value, here.accuracy)}
           </p>
         )}
       </div>

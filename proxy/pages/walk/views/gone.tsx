@@ -1,7 +1,7 @@
 /** The pilgrim was erased elsewhere. What is left on this phone is forgotten when they say so. */
+import { words } from '../words.ts'
 import { useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { eraseEverything } from '../own-data/erase-everything.ts'
 import { notDoneSentence } from '../problem.ts'
@@ -9,8 +9,8 @@ import { queue, waiting } from '../session/queue.ts'
 import { SaveWaiting } from './waiting.tsx'
 import { Notice, View } from './view.tsx'
 
-export function Gone({ words }: { readonly words: WalkWords }) {
-  const { data } = words
+export function Gone() {
+  const { data } = words.value
   const error = useSignal<ClientError | null>(null)
   const busy = useSignal(false)
   const begin = async () => {
@@ -21,9 +21,9 @@ export function Gone({ words }: { readonly words: WalkWords }) {
   return (
     <View title={data.goneTitle}>
       <Notice kind="warning">{data.goneWhy}</Notice>
-      <Rest words={words} />
+      <Rest />
       <p>{data.goneRest}</p>
-      {error.value === null ? null : <Notice kind="warning">{notDoneSentence(words, error.value)}</Notice>}
+      {error.value === null ? null : <Notice kind="warning">{notDoneSentence(error.value)}</Notice>}
       <Button kind="primary" busy={busy.value} onClick={() => void begin()}>
         {data.goneStart}
       </Button>
@@ -32,16 +32,16 @@ export function Gone({ words }: { readonly words: WalkWords }) {
 }
 
 /** What was recorded and never sent: it can be taken along. */
-function Rest({ words }: { readonly words: WalkWords }) {
+function Rest() {
   const open = queue.value
   const { checkIns = 0, points = 0 } = waiting.value?.waiting ?? {}
   if (open === null || typeof open === 'string' || checkIns + points === 0) return null
   return (
     <section class="card stack-2" data-waiting={checkIns + points}>
       <p>
-        <strong>{words.queue.waits(checkIns, points)}</strong>
+        <strong>{words.value.queue.waits(checkIns, points)}</strong>
       </p>
-      <SaveWaiting words={words} queue={open} />
+      <SaveWaiting queue={open} />
     </section>
   )
 }

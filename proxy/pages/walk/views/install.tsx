@@ -1,6 +1,6 @@
 /** Keeps the page as an app: it then opens without a network, and its storage lasts. */
+import { words } from '../words.ts'
 import { signal } from '@preact/signals'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { CodeToCopy } from './code.tsx'
 
@@ -19,7 +19,7 @@ addEventListener('beforeinstallprompt', (event) => {
 /** On an iPhone: whether this is the app on the Home Screen, which keeps nothing in common with the browser. */
 export const { standalone } = navigator as { readonly standalone?: boolean }
 
-export function Install({ words, words: { me } }: { readonly words: WalkWords }) {
+export function Install() {
   // Without a service worker, as in LINE's browser on an iPhone, no page opens without a network.
   if (
     standalone === true ||
@@ -30,14 +30,16 @@ export function Install({ words, words: { me } }: { readonly words: WalkWords })
   const given = offer.value
   return (
     <section class="card stack-2">
-      <h2>{me.install}</h2>
+      <h2>{words.value.me.install}</h2>
       {given === null ? (
         <>
-          <p>{me.installHow}</p>
-          {standalone === false ? <CodeToCopy words={words} /> : null}
+          <p>{words.value.me.installHow}</p>
+          {standalone === false ? <CodeToCopy /> : null}
         </>
       ) : (
-        <Button onClick={() => void given.prompt().then(() => (offer.value = null))}>{me.installNow}</Button>
+        <Button onClick={() => void given.prompt().then(() => (offer.value = null))}>
+          {words.value.me.installNow}
+        </Button>
       )}
     </section>
   )

@@ -1,7 +1,7 @@
 /** The own way on a map that fills the screen. */
+import { words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
 import { dayText, numberText, unitText } from '../format.ts'
@@ -25,7 +25,7 @@ async function loadWayMap(): Promise<void> {
 }
 
 /** A small picture of the day that opens the large map. */
-export function MapPicture({ words: { way } }: { readonly words: WalkWords }) {
+export function MapPicture() {
   useEffect(() => void loadWayMap(), [])
   const shown = shownDay.value
   const WayMap = script.value?.WayMap
@@ -34,14 +34,14 @@ export function MapPicture({ words: { way } }: { readonly words: WalkWords }) {
       {WayMap === undefined ? null : <WayMap still />}
       {shown === null ? null : (
         <>
-          <span class="visually-hidden">{way.map(dayText(shown.day), shown.sums.km)}</span>
+          <span class="visually-hidden">{words.value.way.map(dayText(shown.day), shown.sums.km)}</span>
           <strong class="way-map-km" aria-hidden="true" data-over-map>
             {numberText(shown.sums.km)} {unitText('km')}
           </strong>
         </>
       )}
       <span class="way-map-open" data-over-map>
-        {way.larger} ›
+        {words.value.way.larger} ›
       </span>
     </a>
   )
@@ -54,7 +54,7 @@ const holdCamera = (made: WayCamera | null): void => {
   camera = made
 }
 
-export function LargeMap({ words: { way, back }, words }: { readonly words: WalkWords }) {
+export function LargeMap() {
   useEffect(() => {
     void loadWayMap()
     void readWay()
@@ -67,7 +67,7 @@ export function LargeMap({ words: { way, back }, words }: { readonly words: Walk
     <main class="large-map">
       <header data-over-map>
         <div class="row ends">
-          <Button onClick={goBack}>‹ {back}</Button>
+          <Button onClick={goBack}>‹ {words.value.back}</Button>
           {shown === null ? null : (
             <strong class="way-map-km">
               {numberText(shown.sums.km)} {unitText('km')}
@@ -75,32 +75,34 @@ export function LargeMap({ words: { way, back }, words }: { readonly words: Walk
           )}
         </div>
         <h1 tabIndex={-1} class="visually-hidden">
-          {way.title}
+          {words.value.way.title}
         </h1>
-        <DaySwitch words={words} />
+        <DaySwitch />
       </header>
       {loaded === null ? null : (
         <loaded.WayMap
-          label={shown === null ? way.title : way.map(dayText(shown.day), shown.sums.km)}
-          keys={way.mapKeys}
+          label={
+            shown === null ? words.value.way.title : words.value.way.map(dayText(shown.day), shown.sums.km)
+          }
+          keys={words.value.way.mapKeys}
           onCamera={holdCamera}
         />
       )}
       <div class="map-controls" data-over-map>
-        <Button icon label={way.closer} onClick={() => camera?.zoom(1)}>
+        <Button icon label={words.value.way.closer} onClick={() => camera?.zoom(1)}>
           <Symbol of="closer" />
         </Button>
-        <Button icon label={way.farther} onClick={() => camera?.zoom(-1)}>
+        <Button icon label={words.value.way.farther} onClick={() => camera?.zoom(-1)}>
           <Symbol of="farther" />
         </Button>
         <Button onClick={() => camera?.follow()}>
           <Symbol of="route" />
-          <span>{way.wholeDay}</span>
+          <span>{words.value.way.wholeDay}</span>
         </Button>
       </div>
       {named ? (
         <small class="map-source" data-over-map>
-          {way.mapSource}
+          {words.value.way.mapSource}
         </small>
       ) : null}
     </main>

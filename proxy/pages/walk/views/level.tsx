@@ -1,29 +1,28 @@
 /** Level, kilometres and check-ins, as last known. */
-import type { WalkWords } from '#shared/locales/words.ts'
+import { pageWords } from '../../frame/page-words.ts'
+import { words } from '../words.ts'
 import { Emblem } from '../../design/emblem.tsx'
 import { numberText, unitText } from '../format.ts'
 import { profile } from '../session/service.ts'
 
 export function Level(props: {
-  readonly words: WalkWords
-  readonly levels: readonly string[]
   /** Those included that wait to be sent. */
   readonly checkIns: number
 }) {
-  const { words, levels, checkIns } = props
+  const { checkIns } = props
   const { level = 1, km = 0 } = profile.value ?? {}
   return (
     <div class="row level">
       <Emblem level={level} />
       <p class="grow">
-        <strong>{levels[level - 1]}</strong>
+        <strong>{pageWords.value.levels[level - 1]}</strong>
         <br />
-        <span class="quiet">{words.way.level(level)}</span>
+        <span class="quiet">{words.value.way.level(level)}</span>
       </p>
       <p class="figures">
         <strong data-figure="km">{numberText(km)}</strong> {unitText('km')}
         <br />
-        <span data-figure="checkins">{words.checkIn.total(checkIns)}</span>
+        <span data-figure="checkins">{words.value.checkIn.total(checkIns)}</span>
       </p>
     </div>
   )

@@ -1,9 +1,9 @@
 /** What belongs to the pilgrim: name, phone, links, apps, how the app looks, and the ways to the rest. */
+import { pageWords } from '../../frame/page-words.ts'
+import { words } from '../words.ts'
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Failure } from '#shared/client/index.ts'
-import type { Language } from '#shared/contracts/bot.ts'
-import type { PageWords, WalkWords } from '#shared/locales/words.ts'
 import { CARD_CHECKINS } from '#shared/rules/achievement.ts'
 import { Button, Segments } from '../../design/button.tsx'
 import { chooseLetters, LETTERS, letters } from '../../frame/theme.ts'
@@ -33,8 +33,8 @@ import {
 } from '../notifications/web-push.ts'
 import { show } from '../route.ts'
 
-function Hear({ words }: { readonly words: WalkWords }) {
-  const said = words.hear
+function Hear() {
+  const said = words.value.hear
   if ((config.value?.push_key ?? null) === null || (!canHear() && !needsInstall())) return null
   const error = hearError.value
   const on = device.value !== null
@@ -43,14 +43,12 @@ function Hear({ words }: { readonly words: WalkWords }) {
       <h2>{said.title}</h2>
       <p aria-live="polite">{on ? said.isOn : said.why}</p>
       {error === null ? null : (
-        <Notice kind="warning">
-          {typeof error === 'string' ? said[error] : notDoneSentence(words, error)}
-        </Notice>
+        <Notice kind="warning">{typeof error === 'string' ? said[error] : notDoneSentence(error)}</Notice>
       )}
       {needsInstall() ? (
         <>
           <p>{said.install}</p>
-          <Button onClick={() => show('code')}>{words.recovery.remindButton}</Button>
+          <Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>
         </>
       ) : (
         <Button busy={switching.value} onClick={() => void (on ? stopHearing() : hear())}>
@@ -61,28 +59,23 @@ function Hear({ words }: { readonly words: WalkWords }) {
   )
 }
 
-interface MeProps {
-  readonly words: { readonly page: PageWords; readonly walk: WalkWords }
-  readonly choose: (language: Language) => void
-}
-
 /** In the order in which pilgrims look for things; what can not be undone is last, in a view of its own. */
-export const Me = ({ words: { page, walk }, choose }: MeProps) => (
-  <View title={walk.me.title}>
-    <Name words={walk} />
-    <Phone words={walk} />
-    <Card words={walk} page={page} />
+export const Me = () => (
+  <View title={words.value.me.title}>
+    <Name />
+    <Phone />
+    <Card />
     <ul class="rows card">
-      <Way to="share" title={walk.share.title} />
-      <Way to="trackers" title={walk.trackers.title} />
+      <Way to="share" title={words.value.share.title} />
+      <Way to="trackers" title={words.value.trackers.title} />
     </ul>
-    <Hear words={walk} />
+    <Hear />
     <section id="display" class="card stack-2">
-      <h2>{walk.me.display}</h2>
-      <p>{walk.me.letters}</p>
+      <h2>{words.value.me.display}</h2>
+      <p>{words.value.me.letters}</p>
       <Segments
-        label={walk.me.letters}
-        options={LETTERS.map((value) => ({ value, text: walk.me.letterSizes[value] }))}
+        label={words.value.me.letters}
+        options={LETTERS.map((value) => ({ value, text: words.value.me.letterSizes[value] }))}
         value={letters.value}
         onChoose={(size) => {
           chooseLetters(size)
@@ -90,26 +83,30 @@ export const Me = ({ words: { page, walk }, choose }: MeProps) => (
           requestAnimationFrame(() => document.getElementById('display')?.scrollIntoView())
         }}
       />
-      <LanguageSwitch words={page} onChoose={choose} />
-      <p>{page.theme}</p>
-      <ThemeSwitch words={page} />
+      <LanguageSwitch />
+      <p>{pageWords.value.theme}</p>
+      <ThemeSwitch />
     </section>
     <ul class="rows card">
-      <Way to="code" title={walk.me.code} more={usesLine.value ? undefined : walk.recovery.what} />
-      <Way to="survey" title={walk.say.survey} />
-      <Way to="feedback" title={walk.say.feedback} />
+      <Way
+        to="code"
+        title={words.value.me.code}
+        more={usesLine.value ? undefined : words.value.recovery.what}
+      />
+      <Way to="survey" title={words.value.say.survey} />
+      <Way to="feedback" title={words.value.say.feedback} />
     </ul>
-    <Install words={walk} />
+    <Install />
     <ul class="rows card">
-      <Way to="data" title={walk.me.data} />
+      <Way to="data" title={words.value.me.data} />
     </ul>
   </View>
 )
 
-function Name({ words }: { readonly words: WalkWords }) {
+function Name() {
   const name = draftOf('name') ?? person.value?.name ?? ''
   const missing = useSignal(false)
-  const change = useChange(words)
+  const change = useChange()
   const save = async () => {
     const given = name.trim()
     missing.value = given === ''
@@ -125,7 +122,7 @@ function Name({ words }: { readonly words: WalkWords }) {
   return (
     <section class="card stack-2">
       <div class="field">
-        <label for="own-name">{words.me.name}</label>
+        <label for="own-name">{words.value.me.name}</label>
         <input
           id="own-name"
           type="text"
@@ -137,29 +134,29 @@ function Name({ words }: { readonly words: WalkWords }) {
         />
         {missing.value ? (
           <p id="own-name-missing" class="wrong" role="alert">
-            {words.welcome.nameMissing}
+            {words.value.welcome.nameMissing}
           </p>
         ) : null}
       </div>
-      <Unsaved shown={name.trim() !== (person.value?.name ?? '')} words={words} />
-      {change.said(words.me.saved)}
+      <Unsaved shown={name.trim() !== (person.value?.name ?? '')} />
+      {change.said(words.value.me.saved)}
       <Button busy={change.busy.value} onClick={() => void save()}>
-        {words.me.save}
+        {words.value.me.save}
       </Button>
     </section>
   )
 }
 
-const Unsaved = ({ shown, words }: { readonly shown: boolean; readonly words: WalkWords }) => (
+const Unsaved = ({ shown }: { readonly shown: boolean }) => (
   <p aria-live="polite" class="quiet" hidden={!shown}>
-    {shown ? words.me.unsaved : ''}
+    {shown ? words.value.me.unsaved : ''}
   </p>
 )
 
 const PHONE = /^[0-9+\-() ]*$/
 
 /** The card, once it was asked for. */
-function CardPicture({ words, words: { me } }: { readonly words: WalkWords }) {
+function CardPicture() {
   const read = useSignal<OwnCard | Failure | null>(null)
   const busy = useSignal(false)
   const card = read.value?.ok === true ? read.value : null
@@ -175,25 +172,29 @@ function CardPicture({ words, words: { me } }: { readonly words: WalkWords }) {
   if (card !== null && address !== null)
     return (
       <>
-        <img class="own-card" src={address} alt={me.cardAlt} width={card.width} height={card.height} />
-        <Button onClick={() => void saveFile(card.picture, 'card.png')}>{me.saveCard}</Button>
+        <img
+          class="own-card"
+          src={address}
+          alt={words.value.me.cardAlt}
+          width={card.width}
+          height={card.height}
+        />
+        <Button onClick={() => void saveFile(card.picture, 'card.png')}>{words.value.me.saveCard}</Button>
       </>
     )
   return (
     <>
-      {read.value?.ok === false ? (
-        <Notice kind="warning">{notDoneSentence(words, read.value.error)}</Notice>
-      ) : null}
+      {read.value?.ok === false ? <Notice kind="warning">{notDoneSentence(read.value.error)}</Notice> : null}
       <Button busy={busy.value} onClick={() => void ask()}>
-        {me.seeCard}
+        {words.value.me.seeCard}
       </Button>
     </>
   )
 }
 
 /** What is still missing for the achievement card, and the card. */
-function Card({ words, page }: { readonly words: WalkWords; readonly page: PageWords }) {
-  const { me, say } = words
+function Card() {
+  const { me, say } = words.value
   if (profile.value === null) return null
   const { achievement_card: card, survey_completed: survey, phone } = profile.value
   const checkIns = Math.max(0, CARD_CHECKINS - totalCheckIns.value)
@@ -203,7 +204,7 @@ function Card({ words, page }: { readonly words: WalkWords; readonly page: PageW
       {card === 'unlocked' ? (
         <>
           <p>{me.unlocked}</p>
-          <CardPicture words={words} />
+          <CardPicture />
         </>
       ) : (
         <>
@@ -212,17 +213,17 @@ function Card({ words, page }: { readonly words: WalkWords; readonly page: PageW
               ? me.locked(checkIns, survey === 0, phone === null)
               : me.cardSoon}
           </p>
-          {surveyWaits.value ? <p>{page.pair(say.survey, say.surveyWaits)}</p> : null}
+          {surveyWaits.value ? <p>{pageWords.value.pair(say.survey, say.surveyWaits)}</p> : null}
         </>
       )}
     </section>
   )
 }
 
-function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
+function Phone() {
   const phone = draftOf('phone') ?? ''
   const wrong = useSignal(false)
-  const change = useChange({ me, ...words })
+  const change = useChange()
   const known = profile.value?.phone ?? null
   const save = (given: string | null) => {
     const digits = (given ?? '000000').replaceAll(/\D/g, '').length
@@ -236,7 +237,7 @@ function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
   return (
     <section class="card stack-2">
       <div class="field">
-        <label for="phone">{me.phone}</label>
+        <label for="phone">{words.value.me.phone}</label>
         <input
           id="phone"
           type="tel"
@@ -248,18 +249,18 @@ function Phone({ words: { me, ...words } }: { readonly words: WalkWords }) {
           onInput={({ currentTarget }) => keepDraft({ phone: currentTarget.value })}
         />
         <p id="phone-hint" class={wrong.value ? 'wrong' : 'quiet'} role={wrong.value ? 'alert' : undefined}>
-          {wrong.value ? me.phoneInvalid : me.phoneHint}
+          {wrong.value ? words.value.me.phoneInvalid : words.value.me.phoneHint}
         </p>
       </div>
-      <Unsaved shown={phone !== ''} words={{ me, ...words }} />
-      {change.said(known === null ? me.phoneRemoved : me.saved)}
+      <Unsaved shown={phone !== ''} />
+      {change.said(known === null ? words.value.me.phoneRemoved : words.value.me.saved)}
       <div class="row">
         <Button busy={change.busy.value} onClick={() => save(phone)}>
-          {me.save}
+          {words.value.me.save}
         </Button>
         {known === null ? null : (
           <Button kind="plain" onClick={() => save(null)}>
-            {me.phoneRemove}
+            {words.value.me.phoneRemove}
           </Button>
         )}
       </div>

@@ -1,6 +1,7 @@
 /** Consent and participation: given, taken back, given again. */
+import { pageWords } from '../../frame/page-words.ts'
+import { words } from '../words.ts'
 import { type Signal, useSignal } from '@preact/signals'
-import type { PageWords } from '#shared/locales/words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
@@ -12,11 +13,11 @@ import { useChange } from './use-change.tsx'
 import { Notice } from './view.tsx'
 import { Consent } from './welcome.tsx'
 
-export function Privacy({ words, page }: { readonly words: WalkWords; readonly page: PageWords }) {
-  const { me } = words
+export function Privacy() {
+  const { me } = words.value
   const asks = useSignal(false)
-  const consent = useChange(words)
-  const part = useChange(words)
+  const consent = useChange()
+  const part = useChange()
   const { privacy_agreed: agrees = true, participant_status: status = 'active' } = profile.value ?? {}
   const version = config.value?.privacy_version ?? ''
   return (
@@ -40,7 +41,7 @@ export function Privacy({ words, page }: { readonly words: WalkWords; readonly p
       <section class="card stack-2">
         <h2>{me.privacy}</h2>
         <p>{agrees ? me.agreed(person.value?.privacyVersion ?? version) : me.withdrawn}</p>
-        {agrees ? <p>{me.withdrawShort}</p> : <NewerConsent words={words} />}
+        {agrees ? <p>{me.withdrawShort}</p> : <NewerConsent />}
         {consent.said(agrees && !recording.value ? me.agreedAgain : me.saved)}
         <Button
           busy={consent.busy.value}
@@ -51,7 +52,6 @@ export function Privacy({ words, page }: { readonly words: WalkWords; readonly p
       </section>
       <Withdraw
         words={me}
-        page={page}
         asks={asks}
         onWithdraw={() => {
           asks.value = false
@@ -65,18 +65,17 @@ export function Privacy({ words, page }: { readonly words: WalkWords; readonly p
 /** Asks once, and says what happens then. */
 function Withdraw(props: {
   readonly words: WalkWords['me']
-  readonly page: PageWords
   readonly asks: Signal<boolean>
   readonly onWithdraw: () => void
 }) {
-  const { words, page, asks, onWithdraw } = props
+  const { words, asks, onWithdraw } = props
   const close = () => (asks.value = false)
   return (
     <Dialog
       title={words.withdrawSure}
       open={asks.value}
       onClose={close}
-      closeWord={page.close}
+      closeWord={pageWords.value.close}
       actions={
         <>
           <Button onClick={close}>{words.withdrawKeep}</Button>
@@ -96,15 +95,15 @@ function Withdraw(props: {
 }
 
 /** What would be agreed to, where it is not what was agreed to before. */
-function NewerConsent({ words }: { readonly words: WalkWords }) {
+function NewerConsent() {
   const version = config.value?.privacy_version ?? ''
-  return person.value?.privacyVersion === version ? null : <Consent words={words} version={version} />
+  return person.value?.privacyVersion === version ? null : <Consent version={version} />
 }
 
 /** On the first tab: the pilgrim has paused or taken back the consent, and can undo it here. */
-export function NotTakingPart({ words }: { readonly words: WalkWords }) {
-  const { me } = words
-  const change = useChange(words)
+export function NotTakingPart() {
+  const { me } = words.value
+  const change = useChange()
   const { privacy_agreed: agrees = true, participant_status: status = 'active' } = profile.value ?? {}
   // Before the service knows the consent, it has none.
   const consented = agrees || !person.value?.known || person.value.privacyVersion === ''
@@ -117,7 +116,7 @@ export function NotTakingPart({ words }: { readonly words: WalkWords }) {
     <Notice
       action={
         <>
-          {consented ? null : <NewerConsent words={words} />}
+          {consented ? null : <NewerConsent />}
           {change.said(null)}
           <Button busy={change.busy.value} onClick={() => void undo()}>
             {consented ? me.rejoin : me.agreeAgain}

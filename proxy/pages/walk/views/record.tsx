@@ -1,4 +1,5 @@
 /** Recording the way: the switch, what it does now, and what a web page can not do. */
+import { words } from '../words.ts'
 import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
@@ -23,13 +24,13 @@ import { Notice, View } from './view.tsx'
 
 const RECOMMENDED_NAME = TRACKER_APPS[RECOMMENDED].name
 
-export function Record({ words }: { readonly words: WalkWords }) {
-  const { record } = words
+export function Record() {
+  const { record } = words.value
   const on = recording.value
   return (
     <section class="card stack-2 record" aria-label={record.title}>
       <div class="record-state">
-        {on ? <State words={words} /> : null}
+        {on ? <State /> : null}
         {on ? null : <p class="strong">{consentWithdrawn.value ? record.noConsent : record.off}</p>}
         {consentWithdrawn.value ? null : (
           <Button onClick={() => (on ? stopRecording() : startRecording())}>
@@ -68,21 +69,22 @@ function Advice({ words, on }: { readonly words: WalkWords['record']; readonly o
   )
 }
 
-function State({ words: { record, problems } }: { readonly words: WalkWords }) {
+function State() {
   const pause = openPause(pauses.value, useTime())
   const fault = positionFault.value
   return (
     <div aria-live="polite" class="stack-2">
       <p class="strong" data-resting={resting.value}>
         <span aria-hidden="true" class={`dot ${fault === null && pause === null ? '' : 'bad'}`} />{' '}
-        {stateText(record)}
+        {stateText(words.value.record)}
       </p>
       {fault === 'permission' || fault === 'rough' || fault === 'storage' ? (
-        <p class="wrong">{problems[fault]}</p>
+        <p class="wrong">{words.value.problems[fault]}</p>
       ) : null}
       {pause === null ? null : (
         <p class="wrong">
-          {record.pausing(minutesOf(pause.to - pause.from))} {record.causes[pause.cause]}
+          {words.value.record.pausing(minutesOf(pause.to - pause.from))}{' '}
+          {words.value.record.causes[pause.cause]}
         </p>
       )}
     </div>
@@ -98,11 +100,11 @@ function stateText(record: WalkWords['record']): string {
   return resting.value ? record.resting : record.on
 }
 
-export const Pauses = ({ words }: { readonly words: WalkWords }) => {
-  const { record } = words
+export const Pauses = () => {
+  const { record } = words.value
   const entries = [...pauses.value.pauses].reverse()
   return (
-    <View title={record.pauses} back={words.back}>
+    <View title={record.pauses} back={words.value.back}>
       {entries.length === 0 ? <Notice>{record.noPauses}</Notice> : null}
       <ul class="rows">
         {entries.map(({ from, to, cause }) => (

@@ -1,6 +1,6 @@
 /** A walk from another phone: the code is typed, and the pilgrim is asked whether it is theirs. */
+import { words } from '../words.ts'
 import { useEffect } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { notDoneSentence } from '../problem.ts'
 import {
@@ -17,26 +17,26 @@ import { draftOf, keepDraft } from '../session/drafts.ts'
 import { person } from '../session/person.ts'
 import { Notice, View } from './view.tsx'
 
-function faultText(words: WalkWords): string | null {
-  const { recovery, problems } = words
+function faultText(): string | null {
+  const { recovery, problems } = words.value
   const fault = searchFault.value
   if (fault === null) return null
   if (fault === 'unknown') return recovery.unknown
   if (fault === 'lists') return problems.network
-  if (!('fault' in fault)) return notDoneSentence(words, fault)
+  if (!('fault' in fault)) return notDoneSentence(fault)
   if (fault.fault === 'count') return recovery.words(fault.words)
   return fault.fault === 'word' ? recovery.word(fault.word, fault.number) : recovery.checksum
 }
 
-export function Restore({ words }: { readonly words: WalkWords }) {
-  const { recovery, back } = words
+export function Restore() {
+  const { recovery, back } = words.value
   useEffect(findByAddress, [])
   const whose = found.value
   return (
     <View title={recovery.restoreTitle} back={back}>
       {person.value === null ? null : <Notice kind="warning">{recovery.replaces}</Notice>}
       {whose === null ? (
-        <Typing words={words} />
+        <Typing />
       ) : (
         <>
           <p class="strong">{recovery.found(whose.display_name ?? '–', whose.km)}</p>
@@ -57,8 +57,8 @@ const NUMBERS = Array.from({ length: 12 }, (_, i) => i)
 const fieldOf = (i: number): HTMLElement | null => document.getElementById(`code-${i + 1}`)
 
 /** A field for each word, with its number on the paper. Several words in one go on in the fields after it. */
-function Typing({ words }: { readonly words: WalkWords }) {
-  const { recovery } = words
+function Typing() {
+  const { recovery } = words.value
   const typed = draftOf('code') ?? []
   const type = (i: number, text: string) => {
     const given = splitCode(text).map((word) => word.normalize('NFC'))
@@ -97,7 +97,7 @@ function Typing({ words }: { readonly words: WalkWords }) {
         {recovery.counted(filled.length)}
       </p>
       <p class="wrong" role="alert">
-        {faultText(words)}
+        {faultText()}
       </p>
       <Button kind="primary" type="submit" busy={searching.value}>
         {recovery.look}

@@ -1,4 +1,5 @@
 /** What pilgrims tell the organisers. */
+import { words } from '../words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { whenText } from '../format.ts'
 import { show, type View as Name } from '../route.ts'
@@ -31,11 +32,11 @@ export const Way = (props: {
   </li>
 )
 
-export const Say = ({ words: { say } }: { readonly words: WalkWords }) => (
-  <View title={say.title}>
+export const Say = () => (
+  <View title={words.value.say.title}>
     <ul class="rows card">
-      <Way to="survey" title={say.survey} more={surveyText(say)} />
-      <Way to="feedback" title={say.feedback} more={reportText(say)} />
+      <Way to="survey" title={words.value.say.survey} more={surveyText(words.value.say)} />
+      <Way to="feedback" title={words.value.say.feedback} more={reportText(words.value.say)} />
     </ul>
   </View>
 )
@@ -59,5 +60,4 @@ function reportText(words: WalkWords['say']): string {
 const hasEnded = (): boolean => config.value?.status === 'ended'
 
 /** Before anybody writes what would be refused. */
-export const Closed = ({ words: { say } }: { readonly words: WalkWords }) =>
-  hasEnded() ? <Notice kind="warning">{say.closed}</Notice> : null
+export const Closed = () => (hasEnded() ? <Notice kind="warning">{words.value.say.closed}</Notice> : null)

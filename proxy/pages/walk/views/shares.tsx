@@ -1,6 +1,6 @@
 /** Links that a pilgrim passes on. */
+import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { whenText } from '../format.ts'
 import {
@@ -33,14 +33,14 @@ const readOpened = (): void => {
 }
 
 /** The links in a view of their own. */
-export const ShareLinks = ({ words }: { readonly words: WalkWords }) => (
-  <View title={words.share.title} back={words.back}>
-    <Shares words={words} titled={false} />
+export const ShareLinks = () => (
+  <View title={words.value.share.title} back={words.value.back}>
+    <Shares titled={false} />
   </View>
 )
 
-export function Shares({ words, titled = true }: { readonly words: WalkWords; readonly titled?: boolean }) {
-  const { share } = words
+export function Shares({ titled = true }: { readonly titled?: boolean }) {
+  const { share } = words.value
   useReading(readShares, sharesFailed)
   useEachMinute(readOpened)
   const making = useSignal<boolean | null>(null)
@@ -73,9 +73,7 @@ export function Shares({ words, titled = true }: { readonly words: WalkWords; re
         </Button>
       </div>
       {shareError.value === null ? null : (
-        <Notice kind="warning">
-          {(pressFailed.value ? notDoneSentence : sentenceOf)(words, shareError.value)}
-        </Notice>
+        <Notice kind="warning">{(pressFailed.value ? notDoneSentence : sentenceOf)(shareError.value)}</Notice>
       )}
       <p class="good" aria-live="polite" hidden={!hasStopped.value}>
         {hasStopped.value ? share.stopped : null}
@@ -83,7 +81,7 @@ export function Shares({ words, titled = true }: { readonly words: WalkWords; re
       {shares.value?.length === 0 ? <p class="quiet">{share.none}</p> : null}
       <ul class="rows">
         {(shares.value ?? []).map((link) => (
-          <Link key={link.id} words={words} link={link} onStop={() => (hasStopped.value = true)} />
+          <Link key={link.id} link={link} onStop={() => (hasStopped.value = true)} />
         ))}
       </ul>
     </section>
@@ -91,14 +89,13 @@ export function Shares({ words, titled = true }: { readonly words: WalkWords; re
 }
 
 interface LinkProps {
-  readonly words: WalkWords
   readonly link: Share
   /** Called when it is stopped. */
   readonly onStop: () => void
 }
 
-function Link({ words, link, onStop }: LinkProps) {
-  const { share } = words
+function Link({ link, onStop }: LinkProps) {
+  const { share } = words.value
   const untilMs = link.live_until === null ? 0 : Date.parse(link.live_until)
   return (
     <li class="wraps">

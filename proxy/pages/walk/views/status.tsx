@@ -1,4 +1,5 @@
 /** What concerns the whole app, above every view: the event's status, the clock, the log-in, a new version. */
+import { words } from '../words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
@@ -15,8 +16,8 @@ import { introduce } from '../session/introduce.ts'
 import { client, profile } from '../session/service.ts'
 import { useChange } from './use-change.tsx'
 
-export function Status({ words }: { readonly words: WalkWords }) {
-  const { status, problems } = words
+export function Status() {
+  const { status, problems } = words.value
   const leave = leaveLine()
   return (
     <div class="stack-2 status">
@@ -58,9 +59,9 @@ function EventStatus({ words }: { readonly words: WalkWords['status'] }) {
 }
 
 /** Whoever opens the app for the first time learns of a pause or of the end before anything else. */
-export const StatusForNewcomers = ({ words }: { readonly words: WalkWords }) => (
+export const StatusForNewcomers = () => (
   <div class="status">
-    <EventStatus words={words.status} />
+    <EventStatus words={words.value.status} />
   </div>
 )
 
@@ -88,8 +89,8 @@ function SignIn({ words }: { readonly words: WalkWords['problems'] }) {
  * A new privacy notice is agreed to or declined; the walk goes on meanwhile. Whoever declines has taken back the
  * consent, and is not asked again.
  */
-export function NewConsent({ words }: { readonly words: WalkWords }) {
-  const change = useChange(words)
+export function NewConsent() {
+  const change = useChange()
   const version = config.value?.privacy_version
   const given = person.value
   if (version === undefined || given === null || given.privacyVersion === version) return null
@@ -97,8 +98,8 @@ export function NewConsent({ words }: { readonly words: WalkWords }) {
   if (!isFirst && given.known && profile.value?.privacy_agreed === false) return null
   return (
     <section class="stack view">
-      <p class="strong">{isFirst ? words.welcome.consentHere : words.welcome.newConsent}</p>
-      <Consent words={words} version={version} />
+      <p class="strong">{isFirst ? words.value.welcome.consentHere : words.value.welcome.newConsent}</p>
+      <Consent version={version} />
       <Button
         kind="primary"
         onClick={() => {
@@ -107,13 +108,13 @@ export function NewConsent({ words }: { readonly words: WalkWords }) {
           void introduce(client)
         }}
       >
-        {words.welcome.agree}
+        {words.value.welcome.agree}
       </Button>
       {isFirst ? null : (
         <>
           {change.said(null)}
           <Button busy={change.busy.value} onClick={() => void change.run(() => setConsent(false))}>
-            {words.welcome.disagree}
+            {words.value.welcome.disagree}
           </Button>
         </>
       )}

@@ -1,8 +1,9 @@
 /** The survey, one question at a time. Each answer is kept on the device at once. */
+import { words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { SurveyWords, WalkWords } from '#shared/locales/words.ts'
+import type { SurveyWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { language } from '../../frame/language.ts'
 import { notDoneSentence, sentenceOf } from '../problem.ts'
@@ -28,7 +29,7 @@ const survey = signal<SurveyWords | 'missing' | null>(null)
 
 async function loadWords(chosen: Language): Promise<void> {
   try {
-    survey.value = (await SURVEY_FILES[chosen]()).survey
+    survey.value = (await SURVEY_FILES[chosen]()).words
   } catch {
     // The first minute, before the phone keeps all files, and no network. Many browsers load a script that has failed
     // only after the page is loaded anew.
@@ -36,7 +37,7 @@ async function loadWords(chosen: Language): Promise<void> {
   }
 }
 
-export function Survey({ words }: { readonly words: WalkWords }) {
+export function Survey() {
   const chosen = language.value
   useEffect(() => {
     if (surveyState.value !== 'sending') surveyState.value = 'open'
@@ -46,23 +47,26 @@ export function Survey({ words }: { readonly words: WalkWords }) {
   if (own === null) return null
   if (own === 'missing')
     return (
-      <View title={words.say.survey} back={words.back}>
-        <Notice kind="warning" action={<Button onClick={() => location.reload()}>{words.retry}</Button>}>
-          {words.problems.notDone[navigator.onLine ? 'network' : 'offline']}
+      <View title={words.value.say.survey} back={words.value.back}>
+        <Notice
+          kind="warning"
+          action={<Button onClick={() => location.reload()}>{words.value.retry}</Button>}
+        >
+          {words.value.problems.notDone[navigator.onLine ? 'network' : 'offline']}
         </Notice>
       </View>
     )
   const state = surveyState.value
   return (
-    <View title={own.title} back={words.back}>
-      <Closed words={words} />
+    <View title={own.title} back={words.value.back}>
+      <Closed />
       {state === 'sent' || surveyWaits.value ? (
-        <Outcome words={words} own={own} />
+        <Outcome own={own} />
       ) : (
         <>
           <Asking words={own} />
           {state === 'empty' ? <Notice kind="warning">{own.nothing}</Notice> : null}
-          {typeof state === 'object' ? <Notice kind="warning">{notDoneSentence(words, state)}</Notice> : null}
+          {typeof state === 'object' ? <Notice kind="warning">{notDoneSentence(state)}</Notice> : null}
         </>
       )}
     </View>
@@ -70,7 +74,7 @@ export function Survey({ words }: { readonly words: WalkWords }) {
 }
 
 /** What became of the answers: they have arrived, or they wait and are sent by themselves. */
-function Outcome({ words, own }: { readonly words: WalkWords; readonly own: SurveyWords }) {
+function Outcome({ own }: { readonly own: SurveyWords }) {
   const state = surveyState.value
   return (
     <>
@@ -80,11 +84,11 @@ function Outcome({ words, own }: { readonly words: WalkWords; readonly own: Surv
         <Notice kind="warning" action={<Button onClick={changeAnswers}>{own.change}</Button>}>
           <strong>{own.waits}</strong>
           <br />
-          {typeof state === 'object' ? sentenceOf(words, state) : null}
+          {typeof state === 'object' ? sentenceOf(state) : null}
         </Notice>
       )}
       <Button kind="primary" onClick={() => show('say')}>
-        {words.feedback.done}
+        {words.value.feedback.done}
       </Button>
     </>
   )

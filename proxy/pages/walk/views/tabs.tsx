@@ -1,6 +1,6 @@
 /** The four tabs, within reach of a thumb. */
+import { words } from '../words.ts'
 import { computed } from '@preact/signals'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { lastFix, positionFault, recordsHere } from '../recording/recorder.ts'
 import { TAB_OF, view } from '../route.ts'
 
@@ -19,17 +19,17 @@ const DRAWINGS: Readonly<Record<Tab, string>> = {
   me: 'M12 3a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM3 21c1-6 5-7 9-7s8 1 9 7z',
 }
 
-export const Tabs = ({ words }: { readonly words: WalkWords }) => (
+export const Tabs = () => (
   <nav class="tabs">
     {TABS.map((tab) => (
       <a key={tab} href={`#${tab}`} aria-current={TAB_OF[view.value] === tab ? 'page' : undefined}>
         <svg viewBox="0 0 24 24" aria-hidden="true">
           <path d={DRAWINGS[tab]} />
         </svg>
-        {words.tabs[tab]}
+        {words.value.tabs[tab]}
         {tab === 'walk' && isRecording.value ? (
           <span class="tab-dot">
-            <span class="visually-hidden">{words.record.darkOn}</span>
+            <span class="visually-hidden">{words.value.record.darkOn}</span>
           </span>
         ) : null}
       </a>

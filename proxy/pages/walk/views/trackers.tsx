@@ -1,4 +1,5 @@
 /** Tracker apps that record with the screen off: which one to take, where it comes from, and one touch that sets it up. */
+import { words } from '../words.ts'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
@@ -24,7 +25,6 @@ import { useEachMinute } from './use-reading.ts'
 import { Notice, View } from './view.tsx'
 
 interface AppProps {
-  readonly words: WalkWords
   readonly app: TrackerApp
 }
 
@@ -36,38 +36,38 @@ const OTHERS = (Object.keys(TRACKER_APPS) as TrackerApp[]).filter(
 const nameOf = (label: string | null): string | null =>
   label !== null && label in TRACKER_APPS ? TRACKER_APPS[label as TrackerApp].name : label
 
-export function Trackers({ words }: { readonly words: WalkWords }) {
-  const { trackers } = words
+export function Trackers() {
+  const { trackers } = words.value
   useEffect(() => void readTrackers(), [])
   useEachMinute(readTrackersAgain)
   return (
-    <View title={trackers.title} back={words.back}>
+    <View title={trackers.title} back={words.value.back}>
       <p>{trackers.why}</p>
       {trackerError.value === null ? null : (
-        <Notice kind="warning">{notDoneSentence(words, trackerError.value)}</Notice>
+        <Notice kind="warning">{notDoneSentence(trackerError.value)}</Notice>
       )}
       <section class="card stack-2 recommended">
         <p class="strong">{trackers.recommended[device]}</p>
-        <AppSteps words={words} app={RECOMMENDED} />
+        <AppSteps app={RECOMMENDED} />
       </section>
       <details class="card">
         <summary>{trackers.others}</summary>
         <div class="stack">
           {OTHERS.map((app) => (
             <section key={app} class="stack-2">
-              <AppSteps words={words} app={app} />
+              <AppSteps app={app} />
             </section>
           ))}
         </div>
       </details>
-      <Connected words={words} />
+      <Connected />
     </View>
   )
 }
 
 /** Install it, then set it up. */
-function AppSteps({ words, app }: AppProps) {
-  const { trackers } = words
+function AppSteps({ app }: AppProps) {
+  const { trackers } = words.value
   const shops = shopsOf(app)
   return (
     <>
@@ -84,7 +84,7 @@ function AppSteps({ words, app }: AppProps) {
         </li>
         <li class="stack-2">
           {made.value?.app === app ? (
-            <SetUp words={words} tracker={made.value.tracker} app={app} />
+            <SetUp tracker={made.value.tracker} app={app} />
           ) : (
             <Button kind="primary" busy={making.value === app} onClick={() => void makeTracker(app)}>
               {trackers.make}
@@ -101,7 +101,7 @@ function AppSteps({ words, app }: AppProps) {
   )
 }
 
-function Connected({ words: { trackers } }: { readonly words: WalkWords }) {
+function Connected() {
   const ending = useSignal<string | null>(null)
   const end = async (id: string) => {
     ending.value = id
@@ -110,17 +110,17 @@ function Connected({ words: { trackers } }: { readonly words: WalkWords }) {
   }
   return (
     <section class="stack-2">
-      <h2>{trackers.list}</h2>
-      {list.value.length === 0 ? <p class="quiet">{trackers.none}</p> : null}
+      <h2>{words.value.trackers.list}</h2>
+      {list.value.length === 0 ? <p class="quiet">{words.value.trackers.none}</p> : null}
       <ul class="rows">
         {list.value.map(({ id, label, created_at: at, last_used_at: used }) => (
           <li key={id} class="wraps">
             <span class="grow">
-              <strong>{nameOf(label)}</strong> {trackers.made(whenText(Date.parse(at), now()))}
-              <LastUsed words={trackers} at={used} madeMs={Date.parse(at)} />
+              <strong>{nameOf(label)}</strong> {words.value.trackers.made(whenText(Date.parse(at), now()))}
+              <LastUsed words={words.value.trackers} at={used} madeMs={Date.parse(at)} />
             </span>
             <Button kind="danger" busy={ending.value === id} onClick={() => void end(id)}>
-              {trackers.stop}
+              {words.value.trackers.stop}
             </Button>
           </li>
         ))}
@@ -147,14 +147,14 @@ function LastUsed(props: {
   )
 }
 
-function SetUp({ words: { trackers }, app, tracker }: AppProps & { readonly tracker: MadeTracker }) {
+function SetUp({ app, tracker }: AppProps & { readonly tracker: MadeTracker }) {
   const { url, link } = tracker.apps[app]
   // Without a link, or where the browser does not copy, the address is read and typed.
   const typed = useSignal(link === null)
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(url)
-      showToast(trackers.copied, { forMs: 4_000 })
+      showToast(words.value.trackers.copied, { forMs: 4_000 })
     } catch {
       typed.value = true
     }
@@ -163,20 +163,20 @@ function SetUp({ words: { trackers }, app, tracker }: AppProps & { readonly trac
     <>
       {link === null ? null : (
         <>
-          <p>{trackers.ready}</p>
+          <p>{words.value.trackers.ready}</p>
           <a class="button primary" href={link}>
-            {trackers.open}
+            {words.value.trackers.open}
           </a>
         </>
       )}
       {typed.value ? (
         <>
-          <p>{trackers.address}</p>
+          <p>{words.value.trackers.address}</p>
           <code class="address">{url}</code>
         </>
       ) : null}
-      <Button onClick={() => void copy()}>{trackers.copy}</Button>
-      <p class="quiet">{trackers.secret}</p>
+      <Button onClick={() => void copy()}>{words.value.trackers.copy}</Button>
+      <p class="quiet">{words.value.trackers.secret}</p>
     </>
   )
 }

@@ -2,20 +2,19 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { Answer, ClientError } from '#shared/client/index.ts'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { notDoneSentence } from '../problem.ts'
 import { noteError, profileChanged, refreshProfile } from '../session/service.ts'
 import { Notice } from './view.tsx'
 
 /** Runs a change and says how it went. */
-export function useChange(words: WalkWords) {
+export function useChange() {
   const error = useSignal<ClientError | null>(null)
   const done = useSignal(false)
   const busy = useSignal(false)
   return {
     busy,
     said: (saved: ComponentChildren): ComponentChildren => {
-      if (error.value !== null) return <Notice kind="warning">{notDoneSentence(words, error.value)}</Notice>
+      if (error.value !== null) return <Notice kind="warning">{notDoneSentence(error.value)}</Notice>
       return done.value ? <p aria-live="polite">{saved}</p> : null
     },
     async run<T>(change: () => Promise<Answer<T>>): Promise<T | null> {

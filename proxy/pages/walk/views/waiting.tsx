@@ -1,6 +1,6 @@
 /** What is on this device and not at the service yet. */
+import { words } from '../words.ts'
 import type { TrackQueue } from '#shared/client/index.ts'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { surveyWaits } from '../feedback/survey.ts'
@@ -16,28 +16,29 @@ import { Notice } from './view.tsx'
 const FEW = 5
 const SAID_MS = 8_000
 
-export function Waiting({ words }: { readonly words: WalkWords }) {
+export function Waiting() {
   const open = queue.value
-  if (open === 'failed') return <Notice kind="danger">{words.problems.storage}</Notice>
+  if (open === 'failed') return <Notice kind="danger">{words.value.problems.storage}</Notice>
   if (open === 'outdated')
     return (
-      <Notice kind="warning" action={<Button onClick={() => location.reload()}>{words.retry}</Button>}>
-        {words.problems.outdated}
+      <Notice kind="warning" action={<Button onClick={() => location.reload()}>{words.value.retry}</Button>}>
+        {words.value.problems.outdated}
       </Notice>
     )
   const state = waiting.value
-  if (open === null && storeBlocked.value) return <Notice kind="warning">{words.problems.blocked}</Notice>
+  if (open === null && storeBlocked.value)
+    return <Notice kind="warning">{words.value.problems.blocked}</Notice>
   if (open === null || state === null) return null
-  const told = toldAndWaiting(words)
+  const told = toldAndWaiting()
   return (
     <>
-      <CheckInsAndPoints words={words} queue={open} state={state} />
+      <CheckInsAndPoints queue={open} state={state} />
       {told.map((text) => (
         <p key={text} class="card">
           {text}
         </p>
       ))}
-      {state.rejected === 0 ? null : <Rejected words={words} queue={open} number={state.rejected} />}
+      {state.rejected === 0 ? null : <Rejected queue={open} number={state.rejected} />}
     </>
   )
 }
@@ -45,12 +46,8 @@ export function Waiting({ words }: { readonly words: WalkWords }) {
 type State = NonNullable<typeof waiting.value>
 
 /** What the queue holds, why it was not sent, and when it is tried again. */
-function CheckInsAndPoints(props: {
-  readonly words: WalkWords
-  readonly queue: TrackQueue
-  readonly state: State
-}) {
-  const { words, queue: open, state } = props
+function CheckInsAndPoints(props: { readonly queue: TrackQueue; readonly state: State }) {
+  const { queue: open, state } = props
   const { checkIns, points } = state.waiting
   const held = checkIns + points > 0
   if (state.why === null && checkIns === 0 && points < FEW) return null
@@ -58,26 +55,26 @@ function CheckInsAndPoints(props: {
     <section class="card stack-2" data-waiting={checkIns + points}>
       <p aria-live="polite">
         <strong class="block">
-          {held ? words.queue.waits(checkIns, points) : null}
-          {!held && toldAndWaiting(words).length === 0 ? words.queue.nothing : null}
+          {held ? words.value.queue.waits(checkIns, points) : null}
+          {!held && toldAndWaiting().length === 0 ? words.value.queue.nothing : null}
         </strong>{' '}
-        {state.why === null ? words.queue.safe : sentenceOf(words, waitOf(state))}{' '}
-        {state.why !== null && points > 0 ? words.queue.kmLater : null}{' '}
-        {state.sending ? words.queue.sending : null}
+        {state.why === null ? words.value.queue.safe : sentenceOf(waitOf(state))}{' '}
+        {state.why !== null && points > 0 ? words.value.queue.kmLater : null}{' '}
+        {state.sending ? words.value.queue.sending : null}
         {!state.sending && state.why !== null && state.nextAttemptAt !== null
-          ? words.queue.next(timeText(state.nextAttemptAt))
+          ? words.value.queue.next(timeText(state.nextAttemptAt))
           : null}
       </p>
       {held ? (
         <>
           <div class="row">
-            <Button busy={state.sending} onClick={() => void sendAndSay(words, open)}>
-              {words.queue.send}
+            <Button busy={state.sending} onClick={() => void sendAndSay(open)}>
+              {words.value.queue.send}
             </Button>
           </div>
           <details class="more">
-            <summary>{words.queue.more}</summary>
-            <SaveWaiting words={words} queue={open} />
+            <summary>{words.value.queue.more}</summary>
+            <SaveWaiting queue={open} />
           </details>
         </>
       ) : null}
@@ -86,41 +83,40 @@ function CheckInsAndPoints(props: {
 }
 
 /** What was told to the organisers and is not with them yet. */
-const toldAndWaiting = ({ say }: WalkWords): readonly string[] => [
-  ...(reportWaits.value ? [say.reportWaits] : []),
-  ...(surveyWaits.value ? [say.surveyWaits] : []),
+const toldAndWaiting = (): readonly string[] => [
+  ...(reportWaits.value ? [words.value.say.reportWaits] : []),
+  ...(surveyWaits.value ? [words.value.say.surveyWaits] : []),
 ]
 
 /** Says what became of it, also where nothing has changed: a touch that shows nothing seems to be none. */
-async function sendAndSay(words: WalkWords, open: TrackQueue): Promise<void> {
-  const { queue: said, problems } = words
+async function sendAndSay(open: TrackQueue): Promise<void> {
+  const { queue: said, problems } = words.value
   const state = await sendNow(open)
   if (state === null) return showToast(problems.storage, { forMs: SAID_MS, warning: true })
-  if (state.why === null)
-    return showToast(toldAndWaiting(words).join(' ') || said.nothing, { forMs: SAID_MS })
+  if (state.why === null) return showToast(toldAndWaiting().join(' ') || said.nothing, { forMs: SAID_MS })
   const next = state.nextAttemptAt === null ? '' : ` ${said.next(timeText(state.nextAttemptAt))}`
-  showToast(said.notSent(sentenceOf(words, waitOf(state)) + next), { forMs: SAID_MS, warning: true })
+  showToast(said.notSent(sentenceOf(waitOf(state)) + next), { forMs: SAID_MS, warning: true })
 }
 
 /** Gives what waits as a file. */
-export const SaveWaiting = (props: { readonly words: WalkWords; readonly queue: TrackQueue }) => (
+export const SaveWaiting = (props: { readonly queue: TrackQueue }) => (
   <Button
     kind="plain"
     onClick={() => void waitingPoints(props.queue).then((held) => saveFile(gpxOf(held), 'walk.gpx'))}
   >
-    {props.words.queue.gpx}
+    {words.value.queue.gpx}
   </Button>
 )
 
-function Rejected(props: { readonly words: WalkWords; readonly queue: TrackQueue; readonly number: number }) {
-  const { words, queue, number } = props
+function Rejected(props: { readonly queue: TrackQueue; readonly number: number }) {
+  const { queue, number } = props
   const dismiss = async () => queue.dismiss(await queue.rejected())
   return (
     <Notice
       kind="warning"
-      action={<Button onClick={() => void dismiss()}>{words.queue.rejectedDone}</Button>}
+      action={<Button onClick={() => void dismiss()}>{words.value.queue.rejectedDone}</Button>}
     >
-      {words.queue.rejected(number)}
+      {words.value.queue.rejected(number)}
     </Notice>
   )
 }

@@ -1,5 +1,5 @@
 /** The first tab: check in, record, and what waits to be sent. */
-import type { WalkWords } from '#shared/locales/words.ts'
+import { words } from '../words.ts'
 import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
 import { accuracyText, isExact, timeText } from '../format.ts'
@@ -16,31 +16,30 @@ import { Waiting } from './waiting.tsx'
 import { Level } from './level.tsx'
 import { NextOfAll } from './stations.tsx'
 
-export const Walk = (props: { readonly words: WalkWords; readonly levels: readonly string[] }) => {
-  const { words, levels } = props
+export const Walk = () => {
   return (
     <View title={person.value?.name ?? ''}>
-      <Level words={words} levels={levels} checkIns={totalCheckIns.value} />
-      <NotTakingPart words={words} />
-      <CheckIn words={words} />
-      {config.value?.status === 'ended' ? null : <Record words={words} />}
-      {config.value?.status === 'ended' ? null : <NextOfAll words={words} />}
-      <Waiting words={words} />
+      <Level checkIns={totalCheckIns.value} />
+      <NotTakingPart />
+      <CheckIn />
+      {config.value?.status === 'ended' ? null : <Record />}
+      {config.value?.status === 'ended' ? null : <NextOfAll />}
+      <Waiting />
       <a class="button" href="/">
-        {words.procession}
+        {words.value.procession}
       </a>
       {codeIsSafe.value || usesLine.value || !hasWalked() ? null : (
         <Notice
           action={
             <div class="row">
-              <Button onClick={() => show('code')}>{words.recovery.remindButton}</Button>
+              <Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>
               <Button kind="plain" onClick={() => keep(codeIsSafe, true)}>
-                {words.recovery.safe}
+                {words.value.recovery.safe}
               </Button>
             </div>
           }
         >
-          {words.recovery.remind}
+          {words.value.recovery.remind}
         </Notice>
       )}
     </View>
@@ -57,7 +56,7 @@ const PIN =
   'M12 2a7 7 0 0 1 7 7c0 5-7 13-7 13S5 14 5 9a7 7 0 0 1 7-7zm0 4.500a2.500 2.500 0 1 0 0 5 2.500 2.500 0 0 0 0-5z'
 const TICK = 'M9.500 18.500l-6-6 2.300-2.300 3.700 3.700 8.700-8.700 2.300 2.300z'
 
-function CheckIn({ words }: { readonly words: WalkWords }) {
+function CheckIn() {
   const last = lastCheckIn.value
   const time = useTime()
   const isStamped = last !== null && !checkingIn.value && time - last.t < STAMPED_MS
@@ -75,38 +74,40 @@ function CheckIn({ words }: { readonly words: WalkWords }) {
             <path d={isStamped ? TICK : PIN} />
           </svg>
         </span>
-        {checkingIn.value ? words.checkIn.busy : words.checkIn.button}
+        {checkingIn.value ? words.value.checkIn.busy : words.value.checkIn.button}
         {isStamped ? <small aria-hidden="true">{timeText(last.t)}</small> : null}
       </button>
       <div aria-live="polite" class="check-in-said">
-        <Said words={words} />
+        <Said />
       </div>
     </section>
   )
 }
 
-function Said({ words }: { readonly words: WalkWords }) {
+function Said() {
   const fault = checkInFault.value
   if (fault !== null) {
-    const why = fault === 'closed' ? words.record.causes.closed : words.problems[fault]
-    return <p class="wrong">{words.checkIn.failed(why)}</p>
+    const why = fault === 'closed' ? words.value.record.causes.closed : words.value.problems[fault]
+    return <p class="wrong">{words.value.checkIn.failed(why)}</p>
   }
   const last = lastCheckIn.value
   if (last === null || checkingIn.value) return null
   const { t, accuracy, state, inRange, clockCorrected } = last
   if (state === 'kept' && config.value?.status === 'ended')
-    return <p class="strong">{words.checkIn.keptAfterEnd}</p>
-  if (state === 'kept' && consentWithdrawn.value) return <p class="strong">{words.record.noConsent}</p>
+    return <p class="strong">{words.value.checkIn.keptAfterEnd}</p>
+  if (state === 'kept' && consentWithdrawn.value) return <p class="strong">{words.value.record.noConsent}</p>
   return (
     <>
       <p class={state === 'counted' ? 'good strong' : 'strong'} data-state={state}>
         <span aria-hidden="true">✓ </span>
-        {state === 'counted' ? words.checkIn.counted(timeText(t)) : words.checkIn.kept(timeText(t))}
+        {state === 'counted'
+          ? words.value.checkIn.counted(timeText(t))
+          : words.value.checkIn.kept(timeText(t))}
       </p>
       {inRange && isExact(accuracy) ? null : (
-        <p class="quiet">{inRange ? accuracyText(words, accuracy) : words.checkIn.outside}</p>
+        <p class="quiet">{inRange ? accuracyText(words.value, accuracy) : words.value.checkIn.outside}</p>
       )}
-      {clockCorrected ? <p>{words.checkIn.corrected}</p> : null}
+      {clockCorrected ? <p>{words.value.checkIn.corrected}</p> : null}
     </>
   )
 }

@@ -1,5 +1,6 @@
 /** My way: figures, the map of a day, why the carbon, the next stations, and links for others. */
-import type { WalkWords } from '#shared/locales/words.ts'
+import { pageWords } from '../../frame/page-words.ts'
+import { words } from '../words.ts'
 import { Facts } from '../../design/list.tsx'
 import { carbonIn } from '#shared/locales/carbon.ts'
 import { language } from '../../frame/language.ts'
@@ -30,8 +31,8 @@ async function read(): Promise<void> {
 /** The last reading has failed, or the sum above the map has gone on since. */
 const isBehind = (): boolean => wayError.peek() !== null || profile.peek()?.km !== kmAtReading
 
-export function Way({ words, levels }: { readonly words: WalkWords; readonly levels: readonly string[] }) {
-  const { way } = words
+export function Way() {
+  const { way } = words.value
   useReading(read, isBehind)
   const sums = ownSums.value
   const shown = shownDay.value
@@ -39,17 +40,17 @@ export function Way({ words, levels }: { readonly words: WalkWords; readonly lev
   const { carbon_saved_kg: saved = 0 } = profile.value ?? {}
   return (
     <View title={way.title}>
-      <Level words={words} levels={levels} checkIns={totalCheckIns.value} />
+      <Level checkIns={totalCheckIns.value} />
       {error === null ? null : (
-        <Notice kind="warning" action={<Again ask={readWay}>{words.retry}</Again>}>
-          {sentenceOf(words, error)}
+        <Notice kind="warning" action={<Again ask={readWay}>{words.value.retry}</Again>}>
+          {sentenceOf(error)}
         </Notice>
       )}
-      {shown === null ? null : <ShowDay words={words} shown={shown} />}
-      <NextLevel words={words} levels={levels} />
+      {shown === null ? null : <ShowDay shown={shown} />}
+      <NextLevel />
       <Facts facts={[{ term: way.saved, ...carbonIn(language.value, saved) }]} />
-      <Stations words={words} />
-      <Shares words={words} />
+      <Stations />
+      <Shares />
       {sums === null ? null : (
         <p class="quiet">
           {way.asOf(whenText(Date.parse(sums.as_of), now()))}{' '}
@@ -61,58 +62,46 @@ export function Way({ words, levels }: { readonly words: WalkWords; readonly lev
 }
 
 /** What is missing to the next level. */
-function NextLevel({
-  words: { way },
-  levels,
-}: {
-  readonly words: WalkWords
-  readonly levels: readonly string[]
-}) {
+function NextLevel() {
   const { level, checkins = 0, next_level: next = null } = profile.value ?? {}
   if (next !== null) {
     // Check-ins that wait count, too, as in the sum above.
     const checkIns = Math.max(0, next.checkins_needed - Math.max(0, totalCheckIns.value - checkins))
     if (next.km_needed === 0 && checkIns === 0) return null
-    return <p>{way.next(levels[next.level - 1]!, next.km_needed, checkIns)}</p>
+    return <p>{words.value.way.next(pageWords.value.levels[next.level - 1]!, next.km_needed, checkIns)}</p>
   }
-  return <p>{level === 9 ? way.highest : way.first}</p>
+  return <p>{level === 9 ? words.value.way.highest : words.value.way.first}</p>
 }
 
-function ShowDay({ words, shown }: { readonly words: WalkWords; readonly shown: ShownDay }) {
-  const { way } = words
+function ShowDay({ shown }: { readonly shown: ShownDay }) {
+  const { way } = words.value
   return (
     <section class="stack" aria-label={dayText(shown.day)}>
-      <DaySwitch words={words} />
-      <MapPicture words={words} />
+      <DaySwitch />
+      <MapPicture />
       {shown.way === null ? (
         <p class="quiet">{way.dayMissing}</p>
       ) : (
         <>
-          <Carbon words={words} day={shown.way} kg={shown.sums.carbon_kg} />
-          <CheckIns words={words} day={shown.way} />
+          <Carbon day={shown.way} kg={shown.sums.carbon_kg} />
+          <CheckIns day={shown.way} />
         </>
       )}
     </section>
   )
 }
 
-function CheckIns({
-  words: { way },
-  day: { checkins },
-}: {
-  readonly words: WalkWords
-  readonly day: DayOfWay
-}) {
+function CheckIns({ day: { checkins } }: { readonly day: DayOfWay }) {
   if (checkins.length === 0) return null
   return (
     <details class="card">
       <summary>
-        {way.checkInsOfDay} <span class="quiet">{checkins.length}</span>
+        {words.value.way.checkInsOfDay} <span class="quiet">{checkins.length}</span>
       </summary>
       <ul class="rows">
         {checkins.map(({ t, in_range: counts }) => (
           <li key={t}>
-            {timeText(Date.parse(t))} {counts ? '✓' : way.notCounted}
+            {timeText(Date.parse(t))} {counts ? '✓' : words.value.way.notCounted}
           </li>
         ))}
       </ul>

@@ -1,9 +1,8 @@
 /** The first minute: a name, the consent, done. */
+import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
-import type { PageWords } from '#shared/locales/words.ts'
-import type { Language } from '#shared/contracts/bot.ts'
 import { Button } from '../../design/button.tsx'
 import { LanguageSwitch } from '../../frame/switches.tsx'
 import { newAppId } from '../recovery/app-id.ts'
@@ -17,32 +16,27 @@ import { client, config, refreshConfig, signInAgain, usesLine } from '../session
 import { Again, Notice, View } from './view.tsx'
 import { standalone } from './install.tsx'
 
-interface WelcomeProps {
-  readonly words: { readonly page: PageWords; readonly walk: WalkWords }
-  readonly choose: (language: Language) => void
-}
-
 /** What the first page says about data that were deleted. */
 const SAID = ['erased', 'erasing', 'gone'] as const
 
-export function Welcome({ words: { page, walk }, choose }: WelcomeProps) {
+export function Welcome() {
   const event = config.value
   const said = SAID.find((one) => location.hash === `#${one}`) ?? null
-  const languages = <LanguageSwitch words={page} onChoose={choose} />
+  const languages = <LanguageSwitch />
   if (event === null)
     return (
       <View title="⛩">
         {languages}
-        <Notice kind="warning" action={<Again ask={refreshConfig}>{walk.retry}</Again>}>
-          {walk.welcome.firstNetwork}
+        <Notice kind="warning" action={<Again ask={refreshConfig}>{words.value.retry}</Again>}>
+          {words.value.welcome.firstNetwork}
         </Notice>
       </View>
     )
   return (
-    <View title={<Title words={walk.welcome} event={event.name} />}>
+    <View title={<Title words={words.value.welcome} event={event.name} />}>
       {languages}
-      {said === null ? null : <Notice>{walk.data[said]}</Notice>}
-      <Form words={walk} version={event.privacy_version} liffId={event.liff_id} />
+      {said === null ? null : <Notice>{words.value.data[said]}</Notice>}
+      <Form version={event.privacy_version} liffId={event.liff_id} />
     </View>
   )
 }
@@ -61,16 +55,11 @@ function Title({ words, event }: { readonly words: WalkWords['welcome']; readonl
   )
 }
 
-function Form(props: {
-  readonly words: WalkWords
-  readonly version: string
-  readonly liffId: string | null
-}) {
-  const { words, version, liffId } = props
+function Form(props: { readonly version: string; readonly liffId: string | null }) {
+  const { version, liffId } = props
   const missing = useSignal(false)
   const token = usesLine.value ? lineLogin.value : null
-  if (usesLine.value && (token === null || token === 'looking'))
-    return <LineLogin words={words} liffId={liffId} />
+  if (usesLine.value && (token === null || token === 'looking')) return <LineLogin liffId={liffId} />
   const written = draftOf('name') ?? (token === null ? '' : (lineName(token) ?? ''))
   const agree = () => {
     const given = written.trim()
@@ -93,23 +82,23 @@ function Form(props: {
     >
       {standalone === true && !usesLine.value ? (
         <section class="card stack-2">
-          <p>{words.welcome.fromBrowser}</p>
-          <Button onClick={() => show('restore')}>{words.recovery.restoreTitle}</Button>
+          <p>{words.value.welcome.fromBrowser}</p>
+          <Button onClick={() => show('restore')}>{words.value.recovery.restoreTitle}</Button>
         </section>
       ) : null}
       <NameField
-        words={words.welcome}
+        words={words.value.welcome}
         value={written}
         onName={(name) => keepDraft({ name })}
         missing={missing.value}
       />
-      <Consent words={words} version={version} />
+      <Consent version={version} />
       <Button kind="primary" type="submit">
-        {words.welcome.agree}
+        {words.value.welcome.agree}
       </Button>
       {usesLine.value ? null : (
         <Button kind="plain" onClick={() => show('restore')}>
-          {words.welcome.restore}
+          {words.value.welcome.restore}
         </Button>
       )}
     </form>
@@ -133,14 +122,14 @@ async function lookAtLine(liffId: string | null, ask: boolean): Promise<void> {
   lineAsked.value = false
 }
 
-function LineLogin({ words, liffId }: { readonly words: WalkWords; readonly liffId: string | null }) {
+function LineLogin({ liffId }: { readonly liffId: string | null }) {
   useEffect(() => void lookAtLine(liffId, false), [liffId])
   return (
     <div class="stack">
-      <p>{words.welcome.lineWhy}</p>
-      {lineFailed.value ? <Notice kind="warning">{words.welcome.firstNetwork}</Notice> : null}
+      <p>{words.value.welcome.lineWhy}</p>
+      {lineFailed.value ? <Notice kind="warning">{words.value.welcome.firstNetwork}</Notice> : null}
       <Button kind="primary" busy={lineAsked.value} onClick={() => void lookAtLine(liffId, true)}>
-        {words.welcome.lineLogin}
+        {words.value.welcome.lineLogin}
       </Button>
     </div>
   )
@@ -173,14 +162,14 @@ function NameField(props: {
   )
 }
 
-export const Consent = ({ words, version }: { readonly words: WalkWords; readonly version: string }) => (
+export const Consent = ({ version }: { readonly version: string }) => (
   <section class="card stack-2">
-    <h2>{words.welcome.consentTitle}</h2>
+    <h2>{words.value.welcome.consentTitle}</h2>
     <ul class="sentences">
-      {words.welcome.consent.map((sentence) => (
+      {words.value.welcome.consent.map((sentence) => (
         <li key={sentence}>{sentence}</li>
       ))}
     </ul>
-    <p class="quiet">{words.welcome.version(version)}</p>
+    <p class="quiet">{words.value.welcome.version(version)}</p>
   </section>
 )

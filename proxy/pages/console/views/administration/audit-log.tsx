@@ -1,3 +1,4 @@
+import { pageWords } from '../../../frame/page-words.ts'
 import { useSignal } from '@preact/signals'
 import type { Data, Input } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
@@ -160,7 +161,7 @@ const rawText = (details: Details): string =>
   Object.entries(details)
     .filter(([, value]) => value !== null)
     .map(([name, value]) =>
-      words.value.page.pair(name, typeof value === 'string' ? value : JSON.stringify(value)),
+      pageWords.value.pair(name, typeof value === 'string' ? value : JSON.stringify(value)),
     )
     .join(', ')
 
@@ -368,14 +369,14 @@ function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
       return field === undefined ? [] : [`${text(field.from)} → ${text(field.to)}`]
     }),
     ...Object.entries(texts).map(([language, text]) =>
-      words.value.page.pair(ownName(language), text === null ? said.textTaken : `“${text}”`),
+      pageWords.value.pair(ownName(language), text === null ? said.textTaken : `“${text}”`),
     ),
   ]
   return said.slotChanges[change](hourText(hour), parts.join(', '))
 }
 
 const slotText = ({ id, hour, enabled }: Slot): string =>
-  words.value.page.pair(`${hourText(hour)} ${id}`, turned(enabled))
+  pageWords.value.pair(`${hourText(hour)} ${id}`, turned(enabled))
 
 /** What was added, removed and changed; of an older entry, the schedule as it was left. */
 function scheduleText({ slots, changes }: Readonly<Record<string, unknown>>): readonly string[] {

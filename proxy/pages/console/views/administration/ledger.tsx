@@ -1,3 +1,4 @@
+import { pageWords } from '../../../frame/page-words.ts'
 import { number, date, oneDigit } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
@@ -55,7 +56,7 @@ export function LedgerAndBackup() {
               )}
               {Object.entries(ledger?.rejected ?? {}).map(([reason, points]) => (
                 <tr key={reason}>
-                  <th scope="row">{words.value.page.pair(said.ledgerNames.rejected, reasonName(reason))}</th>
+                  <th scope="row">{pageWords.value.pair(said.ledgerNames.rejected, reasonName(reason))}</th>
                   <td class="number">{number(points)}</td>
                 </tr>
               ))}
@@ -63,7 +64,7 @@ export function LedgerAndBackup() {
           </table>
           <p class="row small">
             {kv_memory === null || kv_memory === 0 ? null : (
-              <span>{words.value.page.pair(words.value.now.memory, percent(kv_memory))}</span>
+              <span>{pageWords.value.pair(words.value.now.memory, percent(kv_memory))}</span>
             )}
             <BackupAge at={backup_at} />
           </p>

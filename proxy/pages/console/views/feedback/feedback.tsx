@@ -1,4 +1,5 @@
 /** Feedback: a board by status, one item with its screenshot beside it, triage by keyboard. */
+import { pageWords } from '../../../frame/page-words.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import { useCallback, useLayoutEffect, useEffect, useRef } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
@@ -181,7 +182,7 @@ const Board = ({ items, statuses, counts, chosen, onChoose }: Props) => (
       return (
         <section
           key={status}
-          aria-label={words.value.page.pair(name, shown)}
+          aria-label={pageWords.value.pair(name, shown)}
           class={`column ${status}${column.length === 0 ? ' empty' : ''}`}
         >
           <h3>

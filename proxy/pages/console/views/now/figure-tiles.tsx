@@ -1,4 +1,5 @@
 /** The five figures of now. */
+import { pageWords } from '../../../frame/page-words.ts'
 import type { Data } from '#shared/client/index.ts'
 import { ago, now, number, oneDigit, short } from '../../clock.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
@@ -88,7 +89,7 @@ function WaitingTile({ condition }: { readonly condition: Resource<Condition> })
     <Figure
       label={said.waiting}
       value={ledger === null ? null : short(ledger.pending + ledger.journaled)}
-      note={value?.oldest_pending ? words.value.page.pair(said.oldest, ago(value.oldest_pending)) : undefined}
+      note={value?.oldest_pending ? pageWords.value.pair(said.oldest, ago(value.oldest_pending)) : undefined}
       tone={value !== null && isFlushLate(value.last_flush) ? 'danger' : undefined}
       at={value?.as_of ?? null}
       stale={isStale(condition) || (value !== null && ledger === null)}

@@ -1,4 +1,5 @@
 /** Where the procession is, in words: front, middle and tail, and when they come to the next stations. */
+import { pageWords } from '../../../frame/page-words.ts'
 import type { EventRoute } from '#shared/client/index.ts'
 import { date, duration, minute, oneDigit } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
@@ -43,7 +44,7 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
         {speed === null ? null : (
           <span>{(speed < RESTING_KMH ? said.resting : said.speed)(oneDigit(speed))}</span>
         )}
-        {spread === null ? null : <span>{words.value.page.pair(said.spread, `${oneDigit(spread)} km`)}</span>}
+        {spread === null ? null : <span>{pageWords.value.pair(said.spread, `${oneDigit(spread)} km`)}</span>}
       </p>
       <Rule map={map} />
       <Estimates map={map} route={route} />

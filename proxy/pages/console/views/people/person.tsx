@@ -2,6 +2,7 @@
  * Everything about one pilgrim. Each reading is in the audit log, so it is read once, after each action, and when asked
  * for.
  */
+import { pageWords } from '../../../frame/page-words.ts'
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
@@ -222,7 +223,7 @@ const SILENT_MS = SILENT_HOURS * 3_600_000
 function Travelled({ day }: { readonly day: Detail['latest_day'] }) {
   if (day === null) return null
   const onFoot = words.value.reports.allOnFoot(oneDigit(distancesOf(day).all))
-  return <p>{words.value.page.pair(dayName(day.day), ridden(day) ?? onFoot)}</p>
+  return <p>{pageWords.value.pair(dayName(day.day), ridden(day) ?? onFoot)}</p>
 }
 
 function nextText({ next_level }: Detail): string {

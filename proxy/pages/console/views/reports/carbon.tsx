@@ -1,3 +1,4 @@
+import { pageWords } from '../../../frame/page-words.ts'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
@@ -113,7 +114,7 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
 
 function savePicture(value: Totals): void {
   const said = words.value.reports
-  const { pair } = words.value.page
+  const { pair } = pageWords.value
   const figures = [
     pair(said.total, `${kilograms(value.total_kg)} kg`),
     pair(said.mean, `${oneDigit(value.mean_kg)} kg`),

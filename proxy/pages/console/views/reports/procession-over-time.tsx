@@ -1,4 +1,5 @@
 /** The procession hour by hour: a slider, and a button that plays it. Each hour is read once. */
+import { pageWords } from '../../../frame/page-words.ts'
 import { effect, type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { MapCellEntry } from '#shared/client/index.ts'
@@ -179,7 +180,7 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
         walkedKm={marks.middle?.route_km ?? null}
         keep
         onSeen={(found) => (seen.current = found)}
-        label={`${words.value.page.pair(said.procession, hourName(hour))}. ${text}`}
+        label={`${pageWords.value.pair(said.procession, hourName(hour))}. ${text}`}
       />
       <PrintedProcession {...pictured} />
     </Panel>

@@ -1,4 +1,5 @@
 /** The procession of an hour as a picture that is kept. */
+import { pageWords } from '../../../frame/page-words.ts'
 import { CROWD_STEPS, STEP_FROM } from '../../../design/marks.tsx'
 import { localTime, number } from '../../clock.ts'
 import { route } from '../../map/ground.ts'
@@ -48,10 +49,10 @@ const placeLines = (places: ProcessionPlaces): string[] =>
   PROCESSION.map((mark) => {
     const said = words.peek()
     const place = places[mark]
-    if (place === null) return said.page.pair(said.now[mark], said.common.unknown)
+    if (place === null) return pageWords.peek().pair(said.now[mark], said.common.unknown)
     const km = kmOnRoute(place)
     const name = placeName(place, route.peek())
-    return said.page.pair(said.now[mark], km === null ? name : said.page.aside(name, km))
+    return pageWords.peek().pair(said.now[mark], km === null ? name : pageWords.peek().aside(name, km))
   })
 
 /** What the colours of the cells mean. */

@@ -11,8 +11,8 @@ import { sentenceOf } from '../../parts/panel.tsx'
 import { client } from '../../session.ts'
 import { words, consoleLanguage } from '../../words.ts'
 import { type Question, fitQuestions } from './fit-questions.ts'
-import { survey as english } from '#shared/locales/en/survey.ts'
-import { survey as traditional } from '#shared/locales/zh-hant/survey.ts'
+import { words as english } from '#shared/locales/en/survey.ts'
+import { words as traditional } from '#shared/locales/zh-hant/survey.ts'
 
 type Page = Data<'listSurveys'>
 

@@ -1,3 +1,4 @@
+import { pageWords } from '../../../frame/page-words.ts'
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { Button, Segments } from '../../../design/button.tsx'
@@ -139,7 +140,7 @@ async function saveChart(charted: Charted, range: Range | null, sums: string): P
   const { timeline } = words.value.reports
   const canvas = await drawChart(charted, range, PICTURE_WIDTH, PICTURE_HEIGHT)
   savePicture(
-    { title: words.value.page.pair(timeline, charted.label), lines: [sums] },
+    { title: pageWords.value.pair(timeline, charted.label), lines: [sums] },
     {
       width: PICTURE_WIDTH,
       height: PICTURE_HEIGHT,

@@ -2,15 +2,13 @@
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { MapWords } from '#shared/locales/words.ts'
 import { Button } from '../design/button.tsx'
-import { type Mark, MarkSymbol } from '../design/marks.tsx'
 import { Symbol } from '../design/symbol.tsx'
 import { drawInColours } from '../frame/theme.ts'
 import { detailed, hasDetailedMap, tilesSource } from './detailed-map.ts'
 import { MapCamera } from './map-camera.ts'
+import { Controls, World } from './map-parts.tsx'
 import { freshness, isFindingMe, isScreen, me, news } from './state.ts'
 import { counties, isAlive, shown } from './scene.ts'
-
-const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'palanquin', 'me']
 
 export function MapView({ words }: { readonly words: MapWords }) {
   const frame = useRef<HTMLDivElement>(null)
@@ -36,37 +34,21 @@ export function MapView({ words }: { readonly words: MapWords }) {
         aria-describedby="map-keys"
       >
         {hasDetailedMap ? <div class="tiles" aria-hidden="true" /> : null}
-        <div class="world">
-          <canvas class="ground" aria-hidden="true" />
-          <canvas class="crowd" aria-hidden="true" />
-          <canvas class="names" aria-hidden="true" />
-          <Marks words={words} />
-        </div>
+        <World names={{ ...words.part, me: words.me }} />
       </div>
       <p id="map-keys" class="visually-hidden">
         {words.mapKeys}
       </p>
-      {isScreen ? null : <Controls words={words} camera={() => camera.current} />}
+      {isScreen ? null : <Buttons words={words} camera={() => camera.current} />}
       <Source words={words} onShown={repaint} />
     </section>
   )
 }
 
-const Marks = ({ words }: { readonly words: MapWords }) => (
-  <>
-    {MARKS.map((mark) => (
-      <div key={mark} class={`marker marker-${mark}`} data-mark={mark} hidden>
-        <MarkSymbol mark={mark} />
-        <span>{mark === 'me' ? words.me : words.part[mark as 'front']}</span>
-      </div>
-    ))}
-  </>
-)
-
 /** Who made the data of the ground. */
 function Source({ words, onShown }: { readonly words: MapWords; readonly onShown: () => void }) {
   const tiles = detailed.value === 'on'
-  const source = tiles ? tilesSource.value : counties.value === null ? '' : words.source
+  const source = tiles ? tilesSource.value : counties.value === null ? '' : words.page.mapSource
   // Names leave its place free. Before the next picture is drawn, so that none is drawn twice.
   useLayoutEffect(() => {
     if (source !== '') onShown()
@@ -78,21 +60,15 @@ function Source({ words, onShown }: { readonly words: MapWords; readonly onShown
   )
 }
 
-interface ControlsProps {
+interface ButtonsProps {
   readonly words: MapWords
   readonly camera: () => MapCamera | null
 }
 
-const Controls = ({ words, camera }: ControlsProps) => {
+const Buttons = ({ words, camera }: ButtonsProps) => {
   const offersRoute = shown.value === 'procession' || !isAlive.value || news.value?.on_map === 0
   return (
-    <div class="map-controls" data-over-map>
-      <Button icon label={words.closer} onClick={() => camera()?.zoom(1)}>
-        <Symbol of="closer" />
-      </Button>
-      <Button icon label={words.farther} onClick={() => camera()?.zoom(-1)}>
-        <Symbol of="farther" />
-      </Button>
+    <Controls words={words.page} camera={camera}>
       {hasDetailedMap ? (
         <Button
           icon
@@ -120,6 +96,6 @@ const Controls = ({ words, camera }: ControlsProps) => {
       >
         <Symbol of="position" />
       </Button>
-    </div>
+    </Controls>
   )
 }

@@ -56,7 +56,7 @@ const VIEW_OF: Readonly<Record<View, (words: Words, choose: Shown['choose']) => 
   walk: ({ page, walk }) => <Walk words={walk} levels={page.levels} />,
   restore: ({ walk }) => <Restore words={walk} />,
   way: ({ page, walk }) => <Way words={walk} levels={page.levels} />,
-  map: ({ walk }) => <LargeMap words={walk} />,
+  map: ({ page, walk }) => <LargeMap words={walk} page={page} />,
   say: ({ walk }) => <Say words={walk} />,
   me: (words, choose) => <Me words={words} choose={choose} />,
   survey: ({ walk }) => <Survey words={walk} />,

@@ -1,13 +1,13 @@
 /** The own way on a map that fills the screen. */
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { WalkWords } from '#shared/locales/words.ts'
+import type { PageWords, WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
+import type { MapFrame } from '../../map/map-frame.ts'
 import { dayText, numberText, unitText } from '../format.ts'
 import { goBack } from '../route.ts'
 import { readWay, shownDay } from '../way/own-way.ts'
-import type { WayCamera } from '../way/way-camera.ts'
 import { DaySwitch } from './day-switch.tsx'
 
 type WayMapScript = typeof import('./way-map.tsx')
@@ -47,14 +47,19 @@ export function MapPicture({ words: { way } }: { readonly words: WalkWords }) {
   )
 }
 
-let camera: WayCamera | null = null
+let camera: MapFrame | null = null
 /** Names on the map leave free what lies over it. */
 const repaint = (): void => camera?.recolour()
-const holdCamera = (made: WayCamera | null): void => {
+const holdCamera = (made: MapFrame | null): void => {
   camera = made
 }
 
-export function LargeMap({ words: { way, back }, words }: { readonly words: WalkWords }) {
+interface LargeMapProps {
+  readonly words: WalkWords
+  readonly page: PageWords
+}
+
+export function LargeMap({ words: { way, back }, words, page }: LargeMapProps) {
   useEffect(() => {
     void loadWayMap()
     void readWay()
@@ -80,27 +85,22 @@ export function LargeMap({ words: { way, back }, words }: { readonly words: Walk
         <DaySwitch words={words} />
       </header>
       {loaded === null ? null : (
-        <loaded.WayMap
-          label={shown === null ? way.title : way.map(dayText(shown.day), shown.sums.km)}
-          keys={way.mapKeys}
-          onCamera={holdCamera}
-        />
+        <>
+          <loaded.WayMap
+            label={shown === null ? way.title : way.map(dayText(shown.day), shown.sums.km)}
+            keys={way.mapKeys}
+            onCamera={holdCamera}
+          />
+          <loaded.Controls words={page} camera={() => camera}>
+            <Button icon label={way.wholeDay} onClick={() => camera?.follow()}>
+              <Symbol of="route" />
+            </Button>
+          </loaded.Controls>
+        </>
       )}
-      <div class="map-controls" data-over-map>
-        <Button icon label={way.closer} onClick={() => camera?.zoom(1)}>
-          <Symbol of="closer" />
-        </Button>
-        <Button icon label={way.farther} onClick={() => camera?.zoom(-1)}>
-          <Symbol of="farther" />
-        </Button>
-        <Button onClick={() => camera?.follow()}>
-          <Symbol of="route" />
-          <span>{way.wholeDay}</span>
-        </Button>
-      </div>
       {named ? (
         <small class="map-source" data-over-map>
-          {way.mapSource}
+          {page.mapSource}
         </small>
       ) : null}
     </main>

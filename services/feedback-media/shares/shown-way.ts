@@ -41,7 +41,8 @@ export function shownWay(line: readonly Place[], around: readonly (Place | null)
     .flatMap((station) => (station === null ? [] : [metres(station)]))
     .filter(({ x, y }) => Math.hypot(x - here.x, y - here.y) <= nearM)
   const [wide, high] = extentOf([...way, ...near])
-  const toleranceM = Math.max(FINEST_M, wide / PICTURE.width, high / PICTURE.height)
+  // In stages: steps that changed with each new place would tell more about a place each time.
+  const toleranceM = stageOf(Math.max(FINEST_M, wide / PICTURE.width, high / PICTURE.height))
   const step = (toleranceM * STEP) / METRES_PER_DEGREE
   const onStep = (degrees: number): number => rounded(Math.round(degrees / step) * step)
   const shown = simplifyLine(way, toleranceM)
@@ -51,6 +52,9 @@ export function shownWay(line: readonly Place[], around: readonly (Place | null)
   const whole = [...shown, exact(last)]
   return { line: whole, fit: near.length === 0 ? whole : [last, ...near].map(exact) }
 }
+
+/** The next power of the square root of two. */
+const stageOf = (value: number): number => 2 ** (Math.ceil(2 * Math.log2(value)) / 2)
 
 const rounded = (degrees: number): number => Math.round(degrees * 1e5) / 1e5
 

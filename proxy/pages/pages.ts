@@ -24,6 +24,8 @@ export interface PageEntry {
   readonly data?: readonly string[]
   /** It offers a detailed map where the event has tiles for one. */
   readonly detailedMap?: boolean
+  /** A service makes its HTML, which names script and style as `page.js` and `page.css` in the page's folder. */
+  readonly byService?: boolean
   /** Directives that differ from {@link POLICY}. proxy/pages.caddy must have the same; a test compares them. */
   readonly policy?: Readonly<Record<string, string>>
 }
@@ -61,6 +63,14 @@ export const PAGES: readonly PageEntry[] = [
       // LINE's SDK asks LINE who is logged in.
       'connect-src': "'self' https://api.line.me",
     },
+  },
+  {
+    folder: 'share',
+    path: '/share/',
+    title: '%s',
+    description: 'A link to pass on, at /s/<id>',
+    byService: true,
+    data: ['counties', 'towns'],
   },
   {
     folder: 'not-found',

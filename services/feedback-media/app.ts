@@ -18,11 +18,9 @@ import {
   sharePageEndpoint,
   viewShareEndpoint,
 } from '#shared/contracts/shares.ts'
-import { errorFields } from '#shared/runtime/log.ts'
 import { createRouter, type Router, serve } from '#shared/http/router.ts'
 import { createViewCounter, type ViewCounter } from './shares/count-views.ts'
 import { changeShare, createShare, listShares, revokeShare } from './shares/manage-shares.ts'
-import { readAtlas } from './shares/share-ground.ts'
 import { createShowShare } from './shares/show-share.ts'
 import { type Cards, createCards } from './cards/draw-card.ts'
 import { openDecoder } from './feedback/decode-picture.ts'
@@ -68,7 +66,6 @@ export function createFeedbackMedia(context: ServiceContext): Service {
     return answerPng(request, card, card.isCurrent ? A_MINUTE : A_MOMENT)
   })
   const views = createViewCounter(context)
-  const stopped = new AbortController()
   serveShares(router, context, cards, views)
   return {
     name: 'feedback-media',
@@ -76,13 +73,9 @@ export function createFeedbackMedia(context: ServiceContext): Service {
     async start() {
       drawing.start()
       views.start()
-      readAtlas(stopped.signal).catch((error: unknown) =>
-        context.log.error('the atlas of the maps could not be read', errorFields(error)),
-      )
       await context.outbox.on('feedback-media.draw-cards', () => drawing.drawAll())
     },
     async stop() {
-      stopped.abort()
       await Promise.all([drawing.stop(), views.stop()])
       await Promise.all([renderer.close(), decoder.close()])
     },

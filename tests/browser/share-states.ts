@@ -74,5 +74,5 @@ export function shareInState(state: ShareState, language: Language, url: string)
         ? null
         : { untilMs: NOW_MS + 6 * 60 * MINUTE_MS, progress: progressOf(line, way, NOW_MS), line },
   }
-  return sharePage({ view, texts, url, imageUrl: `${url}.png?v=1`, homeUrl: new URL('/', url).href, ...way })
+  return sharePage({ view, texts, url, imageUrl: `${url}.png?v=1`, homeUrl: new URL('/', url).href })
 }

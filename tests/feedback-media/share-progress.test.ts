@@ -6,7 +6,8 @@ import { liveMap, liveNext, liveState } from '#services/feedback-media/shares/li
 import type { ShareView } from '#services/feedback-media/shares/read-share.ts'
 import type { Fix } from '#services/feedback-media/shares/read-way.ts'
 import { shareTexts } from '#services/feedback-media/shares/share-format.ts'
-import { STYLE } from '#services/feedback-media/shares/share-style.ts'
+import { shownWay } from '#services/feedback-media/shares/shown-way.ts'
+import { PAGE_WORDS } from '#shared/locales/by-language.ts'
 import { createRoute, type Station } from '#shared/map/walking-route.ts'
 import { LEVELS } from '#shared/rules/levels.ts'
 
@@ -84,20 +85,20 @@ test.each(Language.options)('the page says each state in %s', (language) => {
   expect(liveNext(now, texts)).toContain(words.estimate)
   expect(liveNext(now, texts)).toContain(language === 'en' ? '北 temple' : '北')
   expect(liveState(now, texts)).toContain(words.ago(words.minutes(1)))
-  const map = liveMap(now, texts, { route, stations })
-  for (const part of ['class="walked"', 'class="route"', 'class="pulse"', 'class="scale"'])
+  const map = liveMap(now, texts)
+  for (const part of ['data-heard="true"', PAGE_WORDS[language].mapSource, PAGE_WORDS[language].closer])
     expect(map).toContain(part)
-  expect(map).not.toMatch(/NaN|Infinity|undefined/)
+  expect(map).not.toMatch(/NaN|Infinity|undefined|null/)
   const silent = viewOf(walking(40, NOW - 100 * MINUTE))
   expect(liveState(silent, texts)).toContain(words.lastHeard(words.hours(1, 40)))
   expect(liveState(silent, texts)).toContain(words.silence)
-  expect(liveMap(silent, texts, { route, stations })).not.toContain('pulse')
+  expect(liveMap(silent, texts)).toContain('data-heard="false"')
   expect(liveNext(silent, texts)).toContain(words.unknownArrival)
   const rests = viewOf(resting(20, NOW, 4_500))
   expect(liveState(rests, texts)).toContain(words.resting('11:40'))
   const nothing = viewOf([])
   expect(liveState(nothing, texts)).toContain(words.nothingYet)
-  expect(liveMap(nothing, texts, { route, stations }) + liveNext(nothing, texts)).toBe('')
+  expect(liveMap(nothing, texts) + liveNext(nothing, texts)).toBe('')
   const days = shareTexts(language, { event: 'E', name: null, timeZone: 'Asia/Taipei', nowMs: NOW })
   expect(days.ago(3 * 1_440 * MINUTE)).toBe(words.days(3))
 })
@@ -116,31 +117,43 @@ test('each level has its name in the characters of each language', () => {
   expect([names('zh-Hans')[0], names('ja')[0]]).toEqual(['炼气香客', '煉気香客'])
 })
 
-test('a map of one place, and one across the whole route, have a scale and stay in the picture', () => {
-  const texts = shareTexts('en', { event: 'E', name: null, timeZone: 'Asia/Taipei', nowMs: NOW })
-  for (const [line, scale] of [
-    [resting(0, NOW, 4_500), '1 km'],
-    [walking(220, NOW, 100), '5 km'],
-  ] as const) {
-    const map = liveMap(viewOf(line), texts, { route, stations })
-    expect(map).toContain(`>${scale}</text>`)
-    const [, x, y] = /class="here" cx="([\d.-]+)" cy="([\d.-]+)"/.exec(map)!
-    expect(Number(x)).toBeWithin(20, 620)
-    expect(Number(y)).toBeWithin(20, 480)
-  }
+test('the map gets the line without times, no more exact than a small picture, and the exact place of the end alone', () => {
+  // Noise of some metres at each point.
+  const noisy = walking(200, NOW, 500).map((fix, i) => ({ ...fix, lng: fix.lng + (i % 3) * 2e-5 }))
+  const { line } = shownWay(noisy, [null, null])
+  // 15 km in a picture 450 pixels high: 33 m for each.
+  expect(line.length).toBeLessThan(10)
+  const last = noisy.at(-1)!
+  expect(line.at(-1)).toEqual([Number(last.lng.toFixed(5)), Number(last.lat.toFixed(5))])
+  expect(line.every((place) => place.length === 2)).toBe(true)
+  // Beginnings within five metres of each other are one place, or lie at the edge between two.
+  const begun = Array.from({ length: 20 }, (_, i) => {
+    const [first, ...rest] = walking(200, NOW, 500)
+    const [told] = shownWay([{ ...first!, lat: first!.lat + (i * 0.25) / 111_195 }, ...rest], []).line
+    return String(told)
+  })
+  expect(new Set(begun).size).toBeLessThanOrEqual(2)
+  // A pilgrim at rest is one place: the noise of the phone is not told.
+  const still = resting(30, NOW, 4_500).map((fix, i) => ({ ...fix, lng: fix.lng + (i % 2) * 1e-5 }))
+  expect(
+    shownWay(
+      still.map((fix) => ({ ...fix, lat: still[0]!.lat })),
+      [null, null],
+    ).line,
+  ).toHaveLength(2)
 })
 
-test('the page has the colours of all pages', async () => {
-  const tokens = await Bun.file(new URL('../../proxy/pages/design/tokens.css', import.meta.url)).text()
-  const colours = (css: string) =>
-    new Map([...css.matchAll(/(--[\w-]+):\s*(#[0-9a-f]{6})\b/g)].map(([, n, v]) => [n!, v!]))
-  const split = (css: string) =>
-    css
-      .split(":root[data-theme='dark']")[0]!
-      .split(/@media\s*(?:screen\s*and\s*)?\(prefers-color-scheme:\s*dark\)/)
-  const [light, dark] = split(tokens).map(colours)
-  const [ownLight, ownDark] = split(STYLE).map(colours)
-  expect(ownLight!.size).toBeGreaterThan(15)
-  for (const [name, value] of ownLight!) expect([name, light!.get(name)]).toEqual([name, value])
-  for (const [name, value] of ownDark!) expect([name, dark!.get(name)]).toEqual([name, value])
+test('the map shows the pilgrim and the stations around who are near, or the whole line', () => {
+  const line = walking(40, NOW, 3_000)
+  const [here, south, north] = [line.at(-1)!, ...stations].map(({ lng, lat }) => [
+    Number(lng.toFixed(5)),
+    Number(lat.toFixed(5)),
+  ])
+  expect(shownWay(line, stations as [Station, Station]).fit).toEqual([here, south, north] as never)
+  const far = { lat: 25, lng: 121 }
+  expect(shownWay(line, [stations[0]!, far]).fit).toEqual([here, south] as never)
+  const alone = shownWay(line, [far, null])
+  expect(alone.fit).toEqual(alone.line)
+  const one = shownWay(line.slice(-1), [null, null])
+  expect(one).toEqual({ line: [here], fit: [here] } as never)
 })

@@ -106,15 +106,13 @@ test('the page of a link names towns in simplified characters', () => {
     status: 'active' as const,
     live: { untilMs: nowMs + 3_600_000, progress, line },
   }
-  expect(liveMap(view, texts, { route: null, stations: [] })).toContain('台中市大甲区')
+  expect(liveMap(view, texts)).toContain('台中市大甲区')
   const page = sharePage({
     view,
     texts,
     url: places.home,
     imageUrl: places.card,
     homeUrl: places.home,
-    route: null,
-    stations: [],
   })
   // The links to the other languages are written in those.
   expectSimplified(page.replace(/<nav>.*<\/nav>/s, ''))

@@ -70,13 +70,24 @@ async function addPage(
   shared: Shared,
 ): Promise<void> {
   const hasTiles = page.detailedMap === true && shared.tiles !== null
-  const bundle = await bundlePage(page, { HAS_TILES: String(hasTiles) })
-  for (const [path, bytes] of bundle.files) site.set(path, bytes)
   const files: Record<string, string> = {}
   for (const name of page.data ?? []) {
     const text = DATA_FILES[name]!(settings)
     if (text !== null) files[name] = addHashed(site, name, 'json', utf8(text))
   }
+  const bundle = await bundlePage(page, {
+    HAS_TILES: String(hasTiles),
+    DATA_FILES: JSON.stringify(files),
+  })
+  if (page.byService) {
+    // The service does not know hashes of the build.
+    for (const [path, bytes] of bundle.files) {
+      const name = path === bundle.script ? 'page.js' : path === bundle.style ? 'page.css' : null
+      site.set(name === null ? path : page.path + name, bytes)
+    }
+    return
+  }
+  for (const [path, bytes] of bundle.files) site.set(path, bytes)
   const onRequest = hasTiles ? { tiles: shared.tiles, tilesWorker: addTilesWorker(site) } : {}
   const html = pageHtml({
     page,

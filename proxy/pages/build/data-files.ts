@@ -1,13 +1,6 @@
 /** Data files that pages load, by name. Each function makes the file's text; null: this event has none. */
 import type { Config } from '#shared/config/config.ts'
-import {
-  type Box,
-  TAIWAN,
-  type Atlas as Shapes,
-  ATLAS_SOURCE,
-  counties,
-  towns,
-} from '#shared/atlas/taiwan.ts'
+import { type Box, TAIWAN, type Atlas as Shapes, counties, towns } from '#shared/atlas/taiwan.ts'
 import type { Position } from 'geojson'
 import type { Atlas, Lines } from '../map/atlas.ts'
 
@@ -60,7 +53,6 @@ const coded = (lines: readonly (readonly Position[])[]): Lines =>
 const inUnits = ([lng, lat]: Position) => [Math.round(lng! * UNITS), Math.round(lat! * UNITS)] as const
 
 const fileOf = ({ land, lines, names }: Shapes): Atlas => ({
-  source: ATLAS_SOURCE,
   land: coded(land),
   lines: coded(lines),
   names: names.map(({ zh, hans, en, at }) => [zh, hans, en, ...inUnits(at)]),

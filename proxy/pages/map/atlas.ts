@@ -4,7 +4,6 @@
 export type Lines = readonly (readonly number[])[]
 
 export interface Atlas {
-  readonly source: string
   /** Closed rings. */
   readonly land: Lines
   readonly lines: Lines

@@ -8,7 +8,6 @@ import { MapFrame } from './map-frame.ts'
 import { boxesOver } from './mark-names.ts'
 import { type Camera, fitting, type Insets, scaleOf, type Size, worldX, worldY } from './projection.ts'
 import { stationName } from './say.ts'
-import type { OverNames } from './labels.ts'
 import {
   counties,
   crowd,
@@ -39,8 +38,14 @@ export class MapCamera extends MapFrame {
   readonly #detailed: DetailedMap | null
 
   constructor(frame: HTMLElement) {
-    const scene = { ground: ground.peek(), crowd: crowd.peek() }
-    super(frame, { camera: { x: 0.5, y: 0.5, zoom: 4 }, scene, still: isScreen })
+    super(frame, {
+      scene: { ground: ground.peek(), crowd: crowd.peek() },
+      still: isScreen,
+      home: (size) => this.#home(size),
+      onTap: (x, y) => chooseNear(this.camera, x, y),
+      onMoved: (camera) => this.#detailed?.look(camera),
+      onNamed: (free) => (marks.value = free),
+    })
     this.#detailed = hasDetailedMap
       ? new DetailedMap(
           frame.querySelector<HTMLElement>('.tiles')!,
@@ -122,15 +127,7 @@ export class MapCamera extends MapFrame {
     )
   }
 
-  protected override named(free: readonly OverNames[]): void {
-    marks.value = free
-  }
-
-  protected override moved(camera: Camera): void {
-    this.#detailed?.look(camera)
-  }
-
-  protected override home(size: Size): Camera {
+  #home(size: Size): Camera {
     const procession = shown.peek() !== 'route' ? processionBounds() : null
     const bounds = procession ?? routeBounds() ?? processionBounds() ?? landBounds()
     return fitting(bounds, size, this.#insets(size), procession === null ? ROUTE_ZOOM : PROCESSION_ZOOM)
@@ -149,15 +146,15 @@ export class MapCamera extends MapFrame {
     const covered = Math.min(below, height * COVERED_SHARE)
     return { top: 56 + above, right: 64, bottom: 40 + covered, left: 48 }
   }
+}
 
-  protected override tapped(fromX: number, fromY: number): void {
-    const { camera } = this
-    if (camera.zoom < TAP_ZOOM) return
-    const scale = scaleOf(camera.zoom)
-    const off = ground
-      .peek()
-      .stations.map(({ x, y }) => Math.hypot((x - camera.x) * scale - fromX, (y - camera.y) * scale - fromY))
-    const nearest = off.indexOf(Math.min(...off))
-    if (nearest >= 0 && off[nearest]! <= TAP_PX) chooseStation(nearest)
-  }
+/** Chooses the station that was tapped. */
+function chooseNear(camera: Camera, fromX: number, fromY: number): void {
+  if (camera.zoom < TAP_ZOOM) return
+  const scale = scaleOf(camera.zoom)
+  const off = ground
+    .peek()
+    .stations.map(({ x, y }) => Math.hypot((x - camera.x) * scale - fromX, (y - camera.y) * scale - fromY))
+  const nearest = off.indexOf(Math.min(...off))
+  if (nearest >= 0 && off[nearest]! <= TAP_PX) chooseStation(nearest)
 }

@@ -8,12 +8,21 @@ import { Painter, type Scene } from './painter.ts'
 import { type Camera, scaleOf, type Size, worldX, worldY, zoomed } from './projection.ts'
 
 interface MapFrameOptions {
-  readonly camera: Camera
   readonly scene: Scene
+  /** Where the map looks by itself. */
+  readonly home: (size: Size) => Camera
   /** A display on a wall has nobody who moves the map. */
   readonly still?: boolean
   /** The page scrolls over the map; called when somebody tried to move the map as if it did not. */
-  readonly onShared?: ((tried: 'wheel' | 'touch') => void) | undefined
+  readonly onShared?: (tried: 'wheel' | 'touch') => void
+  /** A tap that moved nothing, in CSS pixels from the centre. */
+  readonly onTap?: (x: number, y: number) => void
+  /** Every movement, before anything is painted. */
+  readonly onMoved?: (camera: Camera) => void
+  /** The pictures were painted: what stands over them is placed anew. */
+  readonly onPainted?: (camera: Camera, size: Size) => void
+  /** The marks have other places or names: what the names on the map leave free. */
+  readonly onNamed?: (free: readonly OverNames[]) => void
 }
 
 /** Where a camera shows a place, in CSS pixels of the frame. */
@@ -25,12 +34,13 @@ export const placing = (camera: Camera, { width, height }: Size): Placing => {
   })
 }
 
-export abstract class MapFrame {
+export class MapFrame {
   readonly #painter: Painter
   readonly #marks: MovingMarks
   readonly #stopping = new AbortController()
   readonly #observer: ResizeObserver
-  #camera: Camera
+  readonly #options: MapFrameOptions
+  #camera: Camera = { x: 0.5, y: 0.5, zoom: 4 }
   #size: Size = { width: 0, height: 0 }
   #places: Places = {}
   /** Where the pictures of now show a place. */
@@ -43,22 +53,23 @@ export abstract class MapFrame {
   /** @param frame holds an element `.world` with the canvases `ground`, `crowd` and `names`, and elements with `data-mark` */
   constructor(
     protected readonly frame: HTMLElement,
-    { camera, scene, still = false, onShared }: MapFrameOptions,
+    options: MapFrameOptions,
   ) {
+    this.#options = options
+    const { scene, still = false, onShared, onTap, onPainted } = options
     const world = frame.querySelector<HTMLElement>('.world')!
     const canvas = (name: string) => world.querySelector<HTMLCanvasElement>(`canvas.${name}`)!
     const elements = [...world.querySelectorAll<HTMLElement>('[data-mark]')]
-    this.#camera = camera
     this.#marks = new MovingMarks(new Map(elements.map((one) => [one.dataset['mark'] as Mark, one])))
     this.#painter = new Painter(
       { ground: canvas('ground'), crowd: canvas('crowd'), names: canvas('names'), world },
-      camera,
+      this.#camera,
       scene,
       (painted, size) => {
         this.#marks.painted(painted, size)
         this.#placing = placing(painted, size)
         this.#nameMarks()
-        this.painted(painted, size)
+        onPainted?.(painted, size)
       },
     )
     this.#observer = new ResizeObserver(() => {
@@ -73,27 +84,12 @@ export abstract class MapFrame {
         {
           camera: () => this.#camera,
           move: (camera, moving) => this.look(camera, moving),
-          tap: (x, y) => this.tapped(x, y),
+          tap: (x, y) => onTap?.(x, y),
           ...(onShared === undefined ? {} : { shared: onShared }),
         },
         this.#stopping.signal,
       )
   }
-
-  /** Where the map looks by itself. */
-  protected abstract home(size: Size): Camera
-
-  /** A tap that moved nothing, in CSS pixels from the centre. */
-  protected tapped(_x: number, _y: number): void {}
-
-  /** Every movement, before anything is painted. */
-  protected moved(_camera: Camera): void {}
-
-  /** The pictures were painted: what stands over them is placed anew. */
-  protected painted(_camera: Camera, _size: Size): void {}
-
-  /** The marks have other places or names: what the names on the map leave free. */
-  protected named(_free: readonly OverNames[]): void {}
 
   get camera(): Camera {
     return this.#camera
@@ -127,7 +123,7 @@ export abstract class MapFrame {
     // The same ones draw nothing again.
     if (text === this.#free) return
     this.#free = text
-    this.named(free)
+    this.#options.onNamed?.(free)
   }
 
   zoom(by: number): void {
@@ -150,12 +146,12 @@ export abstract class MapFrame {
   /** What the map shows by itself may be somewhere else. */
   refit(): void {
     if (this.#isMoved || this.#size.width === 0) return
-    this.#move(this.home(this.#size), false)
+    this.#move(this.#options.home(this.#size), false)
   }
 
   #move(camera: Camera, moving: boolean): void {
     this.#camera = camera
     this.#painter.move(camera, moving)
-    this.moved(camera)
+    this.#options.onMoved?.(camera)
   }
 }

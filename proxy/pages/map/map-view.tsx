@@ -1,16 +1,15 @@
 /** The map itself: canvases and the marks over them, in one element that moves. */
+import { pageWords } from '../frame/page-words.ts'
 import { words } from './words.ts'
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from '../design/button.tsx'
-import { type Mark, MarkSymbol } from '../design/marks.tsx'
 import { Symbol } from '../design/symbol.tsx'
 import { drawInColours } from '../frame/theme.ts'
 import { detailed, hasDetailedMap, tilesSource } from './detailed-map.ts'
 import { MapCamera } from './map-camera.ts'
+import { Controls, World } from './map-parts.tsx'
 import { freshness, isFindingMe, isScreen, me, news } from './state.ts'
 import { counties, isAlive, shown } from './scene.ts'
-
-const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'palanquin', 'me']
 
 export function MapView() {
   const frame = useRef<HTMLDivElement>(null)
@@ -36,37 +35,21 @@ export function MapView() {
         aria-describedby="map-keys"
       >
         {hasDetailedMap ? <div class="tiles" aria-hidden="true" /> : null}
-        <div class="world">
-          <canvas class="ground" aria-hidden="true" />
-          <canvas class="crowd" aria-hidden="true" />
-          <canvas class="names" aria-hidden="true" />
-          <Marks />
-        </div>
+        <World names={{ ...words.value.part, me: words.value.me }} />
       </div>
       <p id="map-keys" class="visually-hidden">
         {words.value.mapKeys}
       </p>
-      {isScreen ? null : <Controls camera={() => camera.current} />}
+      {isScreen ? null : <Buttons camera={() => camera.current} />}
       <Source onShown={repaint} />
     </section>
   )
 }
 
-const Marks = () => (
-  <>
-    {MARKS.map((mark) => (
-      <div key={mark} class={`marker marker-${mark}`} data-mark={mark} hidden>
-        <MarkSymbol mark={mark} />
-        <span>{mark === 'me' ? words.value.me : words.value.part[mark as 'front']}</span>
-      </div>
-    ))}
-  </>
-)
-
 /** Who made the data of the ground. */
 function Source({ onShown }: { readonly onShown: () => void }) {
   const tiles = detailed.value === 'on'
-  const source = tiles ? tilesSource.value : counties.value === null ? '' : words.value.source
+  const source = tiles ? tilesSource.value : counties.value === null ? '' : pageWords.value.mapSource
   // Names leave its place free. Before the next picture is drawn, so that none is drawn twice.
   useLayoutEffect(() => {
     if (source !== '') onShown()
@@ -78,20 +61,14 @@ function Source({ onShown }: { readonly onShown: () => void }) {
   )
 }
 
-interface ControlsProps {
+interface ButtonsProps {
   readonly camera: () => MapCamera | null
 }
 
-const Controls = ({ camera }: ControlsProps) => {
+const Buttons = ({ camera }: ButtonsProps) => {
   const offersRoute = shown.value === 'procession' || !isAlive.value || news.value?.on_map === 0
   return (
-    <div class="map-controls" data-over-map>
-      <Button icon label={words.value.closer} onClick={() => camera()?.zoom(1)}>
-        <Symbol of="closer" />
-      </Button>
-      <Button icon label={words.value.farther} onClick={() => camera()?.zoom(-1)}>
-        <Symbol of="farther" />
-      </Button>
+    <Controls camera={camera}>
       {hasDetailedMap ? (
         <Button
           icon
@@ -119,6 +96,6 @@ const Controls = ({ camera }: ControlsProps) => {
       >
         <Symbol of="position" />
       </Button>
-    </div>
+    </Controls>
   )
 }

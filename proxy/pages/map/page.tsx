@@ -12,9 +12,10 @@ import { follow } from './follow.ts'
 import { MapView } from './map-view.tsx'
 import { watchMyStation } from './my-station.ts'
 import { Crowd, Me, Notices, Procession, StandingBadge, Ways } from './panel.tsx'
-import { loadAtlas } from './scene.ts'
+import { loadAtlas } from './ground.ts'
+import { counties, towns } from './scene.ts'
 import { Screen } from './screen.tsx'
-import { eventName, isScreen } from './state.ts'
+import { data, eventName, isScreen } from './state.ts'
 import { MyStation, Next, Stations } from './stations.tsx'
 
 /** The names and borders of towns are large, and the map shows them only when it is close. */
@@ -80,12 +81,13 @@ const Summary = () => (
   </header>
 )
 
-void loadAtlas('counties')
+void loadAtlas(data.files['counties'], (shapes) => (counties.value = shapes))
 follow()
 void startPage(() => {
   document.title = eventName.value
   return isScreen ? <WallPage /> : <Page />
 }).then(watchMyStation)
 // Not needed for the first view.
-addEventListener('load', () => setTimeout(() => void loadAtlas('towns'), TOWNS_AFTER_MS))
+const loadTowns = () => void loadAtlas(data.files['towns'], (shapes) => (towns.value = shapes))
+addEventListener('load', () => setTimeout(loadTowns, TOWNS_AFTER_MS))
 worksOffline()

@@ -1,41 +1,19 @@
 /** The pictures of the map, made from what the page knows. */
 import { computed, signal } from '@preact/signals'
 import { language } from '../frame/language.ts'
-import type { Atlas } from './atlas.ts'
 import { detailed } from './detailed-map.ts'
 import type { Ground } from './draw-ground.ts'
+import { LAND, placedStations } from './ground.ts'
 import type { OverNames } from './labels.ts'
 import { type Bounds, boundsOf, worldX, worldY } from './projection.ts'
-import { type AtlasShapes, atlasShapes, crowdOf, routeShapes } from './shapes.ts'
-import { stationName } from './say.ts'
-import { data, freshness, myStation, news, route } from './state.ts'
+import { type AtlasShapes, crowdOf, routeShapes } from './shapes.ts'
+import { freshness, myStation, news, route } from './state.ts'
 
 export const counties = signal<AtlasShapes | null>(null)
 export const towns = signal<AtlasShapes | null>(null)
 
-/** Loads coasts and borders, where the event has them. Without them the map shows the route alone. */
-export async function loadAtlas(name: 'counties' | 'towns'): Promise<void> {
-  const address = data.files[name]
-  if (address === undefined) return
-  try {
-    const answer = await fetch(address)
-    if (answer.ok)
-      (name === 'counties' ? counties : towns).value = atlasShapes((await answer.json()) as Atlas)
-  } catch {
-    // Without a network: `online` tries again.
-    addEventListener('online', () => void loadAtlas(name), { once: true })
-  }
-}
-
 const routeDrawn = computed(() => (route.value === null ? null : routeShapes(route.value)))
-const stations = computed(() =>
-  (route.value?.stations ?? []).map((station) => ({
-    x: worldX(station.lng),
-    y: worldY(station.lat),
-    name: stationName(station),
-    km: station.route_km,
-  })),
-)
+const stations = computed(() => placedStations(route.value, language.value))
 /** Not older than the crowd: a part of the way that is only thought to be walked is not marked. */
 const walkedKm = computed(() => (isAlive.value ? (news.value?.middle?.route_km ?? null) : null))
 
@@ -80,6 +58,4 @@ export const routeBounds = (): Bounds | null => routeDrawn.value?.bounds ?? null
 
 /** What is shown before anything is known: the land, or the world. */
 export const landBounds = (): Bounds =>
-  counties.value === null
-    ? { west: 0.05, north: 0.2, east: 0.95, south: 0.75 }
-    : { west: worldX(119.9), north: worldY(25.4), east: worldX(122.1), south: worldY(21.85) }
+  counties.value === null ? { west: 0.05, north: 0.2, east: 0.95, south: 0.75 } : LAND

@@ -37,14 +37,12 @@ function placesOf(flat: readonly number[], units: number): [number, number][] {
 const decode = (lines: Lines): Shape[] => lines.map((line) => shapeOf(placesOf(line, 1e4)))
 
 export interface AtlasShapes {
-  readonly source: string
   readonly land: readonly Shape[]
   readonly lines: readonly Shape[]
   readonly names: readonly (Place & PlaceName)[]
 }
 
-export const atlasShapes = ({ source, land, lines, names }: Atlas): AtlasShapes => ({
-  source,
+export const atlasShapes = ({ land, lines, names }: Atlas): AtlasShapes => ({
   land: decode(land),
   lines: decode(lines),
   names: names.map(([zh, hans, en, lng, lat]) => ({

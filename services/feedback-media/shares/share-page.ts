@@ -2,14 +2,12 @@
 import { Language } from '#shared/contracts/bot.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
-import type { Route, Station } from '#shared/map/walking-route.ts'
 import { carbonIn } from '#shared/locales/carbon.ts'
 import { UNITS } from '#shared/locales/units.ts'
 import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { emblem } from '#shared/rules/emblems.ts'
 import { liveMap, liveNext, liveState } from './live-part.ts'
 import type { ShareView } from './read-share.ts'
-import { SCRIPT, STYLE } from './share-style.ts'
 import type { ShareTexts } from './share-format.ts'
 
 interface SharePage {
@@ -20,8 +18,6 @@ interface SharePage {
   /** Address of the card; it changes with what the card shows. */
   readonly imageUrl: string
   readonly homeUrl: string
-  readonly route: Route | null
-  readonly stations: readonly Station[]
 }
 
 /** The tag of each language for Open Graph. */
@@ -40,17 +36,17 @@ export function sharePage(page: SharePage): string {
 <header>
 <p class="event">${escapeMarkup(texts.event)}</p>
 <h1>${escapeMarkup(texts.name)}</h1>
-${isLive ? liveState(view, texts) : `<p class="state"><span class="soft">${escapeMarkup(view.status === 'ended' ? words.ended : words.notLive)}</span></p>`}
+${isLive ? liveState(view, texts) : `<p class="state quiet">${escapeMarkup(view.status === 'ended' ? words.ended : words.notLive)}</p>`}
 </header>
 ${view.status === 'paused' ? notice(words.paused) : ''}
-${isLive ? liveMap(view, texts, page) : ''}
-<div class="panel">
+${isLive ? liveMap(view, texts) : ''}
+<div class="card stack">
 ${isLive ? liveNext(view, texts) + figures(page) : cardImage(page)}
-${view.incomplete ? `<p class="soft">${escapeMarkup(words.incomplete)}</p>` : ''}
+${view.incomplete ? `<p class="quiet small">${escapeMarkup(words.incomplete)}</p>` : ''}
 </div>
-<footer>
-<p class="soft" data-offline hidden>${escapeMarkup(words.offline)}</p>
-<p class="actions"><a class="button plain" href="${escapeMarkup(homeUrl)}">${escapeMarkup(words.event)}</a><a class="button plain" href="${escapeMarkup(homeUrl)}walk/">${escapeMarkup(words.walkAlong)}</a></p>
+<footer class="stack quiet small">
+<p data-offline hidden>${escapeMarkup(words.offline)}</p>
+<p class="row"><a class="button" href="${escapeMarkup(homeUrl)}">${escapeMarkup(words.event)}</a><a class="button" href="${escapeMarkup(homeUrl)}walk/">${escapeMarkup(words.walkAlong)}</a></p>
 <p>${escapeMarkup(words.privacy)}</p>
 ${languages(texts.language)}
 </footer>
@@ -105,11 +101,11 @@ function document({
 <meta name="theme-color" content="#061816" media="(prefers-color-scheme: dark)">
 ${head}
 ${renews ? '<noscript><meta http-equiv="refresh" content="60"></noscript>' : ''}
-<style>${STYLE}</style>
+<link rel="stylesheet" href="/share/page.css">
+${renews ? '<script type="module" src="/share/page.js"></script>' : ''}
 </head>
 <body>
 ${body}
-${renews ? `<script>${SCRIPT}</script>` : ''}
 </body>
 </html>
 `
@@ -169,13 +165,25 @@ ${fact(words.level, `<span class="word"><span class="emblem" aria-hidden="true">
 /** It shows the figures, which its description tells. */
 const cardImage = (page: SharePage): string => {
   const { texts, imageUrl } = page
-  return `<img class="card" src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(`${texts.words.imageAlt(texts.name)} ${descriptionOf(page)}`)}">`
+  return `<img class="picture" src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(`${texts.words.imageAlt(texts.name)} ${descriptionOf(page)}`)}">`
 }
 
 const languages = (shown: Language): string =>
-  `<nav>${Language.options
+  `<nav class="row">${Language.options
     .map(
       (language) =>
         `<a href="?lang=${language}" lang="${language}" hreflang="${language}"${language === shown ? ' aria-current="true"' : ''}>${SHARE_WORDS[language].language}</a>`,
     )
     .join('\n')}</nav>`
+
+/** The policy of the pages (proxy/pages/pages.ts), without what this one does not need. */
+export const SHARE_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')

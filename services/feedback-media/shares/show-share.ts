@@ -11,8 +11,7 @@ import { serveLook } from '../cards/serve-card.ts'
 import { answerPng } from '../png-answer.ts'
 import { findShare, type OpenShare, readShare, type ShareView } from './read-share.ts'
 import { shareTexts } from './share-format.ts'
-import { emptyPage, sharePage } from './share-page.ts'
-import { SHARE_POLICY } from './share-style.ts'
+import { emptyPage, SHARE_POLICY, sharePage } from './share-page.ts'
 
 /** Many may look at one page; what it shows is read again after this time. Whether the link works is always read. */
 const KEPT_MS = 5_000
@@ -87,8 +86,6 @@ async function showPage(
       url,
       imageUrl: `${url}.png?v=${versionOf(view)}`,
       homeUrl: `${config.publicUrl}/`,
-      route: config.route,
-      stations: config.stations,
     })
     return html(page, language, 200)
   } catch (error) {

@@ -8,6 +8,9 @@ export const words = {
   less: 'Show less',
   notFound: { title: 'There is no page at this address.', map: 'To the map', walk: 'To the app' },
   settings: 'Settings',
+  mapSource: 'Map: Ministry of the Interior, Taiwan',
+  closer: 'Closer',
+  farther: 'Farther',
   /** A name, and what is said of it. */
   pair: (name: string, text: string) => `${name}: ${text}`,
   aside: (text: string, aside: string) => `${text} (${aside})`,

@@ -36,7 +36,6 @@ export const share = {
   distanceTo: (km: string) => `${km} km along the route`,
   openMap: 'Open in a map',
   mapAlt: 'The line of the last hours, and where the pilgrim is',
-  source: 'Map: Ministry of the Interior, Taiwan',
   start: 'Start',
   paused: 'The event is paused. No new places arrive until it goes on.',
   ended: 'The event has ended. Thank you for walking along.',

@@ -10,6 +10,9 @@ export const words: PageWords = {
   less: 'たたむ',
   notFound: { title: 'このアドレスにはページがありません。', map: '地図を見る', walk: 'アプリを開く' },
   settings: '設定',
+  mapSource: '地図：台湾内政部オープンデータ',
+  closer: '拡大',
+  farther: '縮小',
   pair: (name, text) => `${name}：${text}`,
   aside: (text, aside) => `${text}（${aside}）`,
   levels: [

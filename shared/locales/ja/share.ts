@@ -29,7 +29,6 @@ export const share: ShareWords = {
   distanceTo: (km) => `道なりにあと ${km} km`,
   openMap: '地図で開く',
   mapAlt: 'ここ数時間に歩いた線と現在地',
-  source: '地図：台湾内政部オープンデータ',
   start: '出発',
   paused: '一時停止中です。再開まで新しい位置は届きません。',
   ended: '終了しました。見守ってくださり、ありがとうございました。',

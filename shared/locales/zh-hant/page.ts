@@ -10,6 +10,9 @@ export const words: PageWords = {
   less: '收合',
   notFound: { title: '這個網址沒有頁面。', map: '看地圖', walk: '開啟 App' },
   settings: '設定',
+  mapSource: '底圖：內政部開放資料',
+  closer: '放大',
+  farther: '縮小',
   pair: (name, text) => `${name}：${text}`,
   aside: (text, aside) => `${text}（${aside}）`,
   levels: [

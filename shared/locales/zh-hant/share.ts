@@ -29,7 +29,6 @@ export const share: ShareWords = {
   distanceTo: (km) => `沿路線還有 ${km} 公里`,
   openMap: '在地圖中開啟',
   mapAlt: '近幾小時走過的路線與目前位置',
-  source: '底圖：內政部開放資料',
   start: '起點',
   paused: '活動暫停中，恢復之前不會有新的位置。',
   ended: '活動已圓滿結束，感謝一路相伴。',

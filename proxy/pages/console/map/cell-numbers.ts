@@ -1,8 +1,7 @@
 /** The number of pilgrims on each cell of the map, where the cell has room for it. */
-import type { MapCellEntry } from '#shared/client/index.ts'
 import type { OverNames } from '../../map/labels.ts'
 import type { Scene } from '../../map/painter.ts'
-import { worldX, worldY } from '../../map/projection.ts'
+import type { Crowd } from '../../map/shapes.ts'
 import { consoleLanguage } from '../words.ts'
 
 /** Size of the type; in a cell with many pilgrims smaller, but still legible. */
@@ -18,9 +17,6 @@ const CORNER_PX = 5
 /** More numbers than this in sight are read by nobody, and cost time. */
 const MOST = 500
 
-/** Degrees that a cell is wide at zoom 6; half as wide at each further zoom. */
-const CELL_DEGREES = 0.2
-
 interface Numbered {
   /** Centre and width in world coordinates. */
   readonly x: number
@@ -30,20 +26,23 @@ interface Numbered {
 }
 
 /** `1.2K` from a thousand on, as short as the language writes it. */
-function writeNumber(amount: number): string {
-  if (amount < 1_000) return String(amount)
-  return new Intl.NumberFormat(consoleLanguage.value, {
+function numberedOf({ count, edges, amounts }: Crowd): Numbered[] {
+  const written = new Intl.NumberFormat(consoleLanguage.value, {
     notation: 'compact',
     maximumFractionDigits: 1,
-  }).format(amount)
+  })
+  return Array.from({ length: count }, (_, i) => {
+    const [west, north, east, south] = edges.subarray(i * 4, i * 4 + 4) as unknown as Edges
+    return {
+      x: (west + east) / 2,
+      y: (north + south) / 2,
+      wide: east - west,
+      text: written.format(amounts[i]!),
+    }
+  })
 }
 
-const numberedOf = ([lat, lng, zoom, amount]: MapCellEntry): Numbered => ({
-  x: worldX(lng / 1e5),
-  y: worldY(lat / 1e5),
-  wide: CELL_DEGREES / 2 ** (zoom - 6) / 360,
-  text: writeNumber(amount),
-})
+type Edges = readonly [number, number, number, number]
 
 /** Room that the sign of a mark takes above its place. */
 const MARK_PX = { half: 18, high: 36 }
@@ -60,11 +59,11 @@ const isUnder = ({ x, y }: Numbered, mark: OverNames, scale: number, px: number)
  * @returns what draws the numbers over the cells
  */
 export function numbersOver(
-  cells: readonly MapCellEntry[],
+  crowd: Crowd,
   marks: readonly OverNames[],
   isCrowded: boolean,
 ): NonNullable<Scene['over']> {
-  const numbers = cells.map(numberedOf)
+  const numbers = numberedOf(crowd)
   return (context, { scale, left, top, width, height, density, type }, colour) => {
     const px = density * type
     const hasCorner = ({ wide }: Numbered) => wide * scale > CORNER_FROM_PX * px

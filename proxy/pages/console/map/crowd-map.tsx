@@ -4,23 +4,25 @@ import type { MapCellEntry } from '#shared/client/index.ts'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
-import { MarkSymbol } from '../../design/marks.tsx'
+import { Symbol } from '../../design/symbol.tsx'
 import { drawInColours } from '../../frame/theme.ts'
+import { drawWay } from '../../map/draw-way.ts'
 import type { OverNames } from '../../map/labels.ts'
+import { MapFrame, placing } from '../../map/map-frame.ts'
+import { Controls, World } from '../../map/map-parts.tsx'
 import type { Places } from '../../map/marks-on-map.ts'
-import { boundsOf, worldX, worldY } from '../../map/projection.ts'
-import { crowdOf } from '../../map/shapes.ts'
+import type { Scene } from '../../map/painter.ts'
+import { type Bounds, boundsOf, type Camera, worldX, worldY } from '../../map/projection.ts'
+import { crowdOf, shapeOf } from '../../map/shapes.ts'
 import { consoleLanguage, words } from '../words.ts'
 import { arrange, chooseAt, moveCard, showScale } from './overlay-layout.ts'
 import { numbersOver } from './cell-numbers.ts'
 import { boundsOfCells } from './cells.ts'
-import { CrowdCamera, type Seen } from './crowd-camera.ts'
+import { cameraFor, type Seen, seenBy } from './crowd-camera.ts'
 import { DotCard } from './dot-card.tsx'
 import type { Placing } from '../../map/mark-names.ts'
-import { type Pointing, usePointing, type Dot, OverMap, type Way } from './over-map.tsx'
+import { type Pointing, usePointing, type Dot, Dots, type Way } from './over-map.tsx'
 import { ground, loadGround, mapSource, route } from './ground.ts'
-
-const MARKS = ['tail', 'middle', 'front', 'palanquin'] as const
 
 interface CrowdMapProps {
   readonly cells: readonly MapCellEntry[]
@@ -52,7 +54,12 @@ const NOTHING: Way = []
 const NO_DOTS: readonly Dot[] = []
 const NO_MARKS: Places = {}
 const NO_NAMES: readonly OverNames[] = []
-const nothing = (): void => undefined
+
+const wayOf = (way: Way) => {
+  const line = shapeOf(way)
+  const at = (i: number) => ({ x: line.at.at(i)!, y: line.at.at(i + 1)! })
+  return { onFoot: [line], first: at(0), last: at(-2) }
+}
 
 const boundsOfWay = (way: Way) => boundsOf(way.map(([lng, lat]) => [worldX(lng), worldY(lat)] as const))
 
@@ -66,30 +73,35 @@ const extentOf = (cells: readonly MapCellEntry[], way: Way, dots: readonly Dot[]
 /** Makes the camera of a map when it is shown. */
 function useCamera(props: CrowdMapProps, pointing: Pointing) {
   const frame = useRef<HTMLElement>(null)
-  const camera = useRef<CrowdCamera | null>(null)
+  const camera = useRef<MapFrame | null>(null)
   const place = useRef<Placing | null>(null)
+  const bounds = useRef<Bounds | null>(null)
   const free = useSignal(NO_NAMES)
   const latest = useRef(props)
   latest.current = props
   useEffect(() => {
     void loadGround()
-    const made = new CrowdCamera(frame.current!, {
+    const element = frame.current!
+    const placingNow = (seen: Camera): Placing =>
+      placing(seen, { width: element.clientWidth, height: element.clientHeight })
+    const made = new MapFrame(element, {
       scene: { ground: ground.peek(), crowd: null },
-      onSeen: (seen) => {
-        if (frame.current !== null) showScale(frame.current, seen)
+      home: (size) => cameraFor(bounds.current, size),
+      onNamed: (names) => (free.value = names),
+      onPainted: (painted, size) => {
+        place.current = placing(painted, size)
+        arrange(element, place.current, latest.current)
+        const seen = seenBy(painted, size)
+        showScale(element, seen)
         latest.current.onSeen?.(seen)
       },
-      onNamed: (names) => (free.value = names),
-      onPainted: (found) => {
-        place.current = found
-        // A painting may end after the view was left.
-        if (frame.current !== null) arrange(frame.current, found, latest.current)
-      },
-      onMoved: (found) => {
-        if (frame.current !== null) moveCard(frame.current, found, latest.current.dots ?? NO_DOTS)
-      },
-      onTap: (found, at) => chooseAt(latest.current, pointing, found, at),
-      onShared: (tried) => showHint(frame.current, tried),
+      onMoved: (moved) => moveCard(element, () => placingNow(moved), latest.current.dots ?? NO_DOTS),
+      onTap: (x, y) =>
+        chooseAt(latest.current, pointing, placingNow(made.camera), {
+          x: x + element.clientWidth / 2,
+          y: y + element.clientHeight / 2,
+        }),
+      onShared: (tried) => showHint(element, tried),
     })
     camera.current = made
     const stopColouring = drawInColours(() => made.recolour())
@@ -98,22 +110,22 @@ function useCamera(props: CrowdMapProps, pointing: Pointing) {
       made.stop()
     }
   }, [free, pointing])
-  const { dots, way, marks = NO_MARKS } = props
+  const { dots, marks = NO_MARKS } = props
   useEffect(() => camera.current?.marks(marks), [marks])
   const spoken = consoleLanguage.value
   useEffect(() => {
     if (place.current !== null && frame.current !== null)
       arrange(frame.current, place.current, latest.current)
-  }, [dots, way, marks, spoken])
+  }, [dots, marks, spoken])
   useShown(props, frame, camera, place)
-  return { frame, camera, free, place }
+  return { frame, camera, bounds, free, place }
 }
 
 /** Moves the map when the chosen dot is out of sight. */
 function useShown(
   { dots = NO_DOTS, chosen = null }: CrowdMapProps,
   frame: { readonly current: HTMLElement | null },
-  camera: { readonly current: CrowdCamera | null },
+  camera: { readonly current: MapFrame | null },
   place: { readonly current: Placing | null },
 ): void {
   useEffect(() => {
@@ -130,16 +142,20 @@ export function CrowdMap(props: CrowdMapProps) {
   const { cells, walkedKm = null, way = NOTHING, keep = false, stale = false, label } = props
   const { numbered = false, renderCard, dots = NO_DOTS } = props
   const pointing = usePointing()
-  const { frame, camera, free, place } = useCamera(props, pointing)
+  const { frame, camera, bounds, free, place } = useCamera(props, pointing)
   const base = ground.value
   const crowd = useMemo(() => crowdOf(cells), [cells])
   const names = free.value
   const shown = useMemo(() => ({ ...base, walkedKm, marks: names }), [base, walkedKm, names])
   const isCrowded = dots.length > 0
-  const over = useMemo(
-    () => (numbered ? numbersOver(cells, names, isCrowded) : nothing),
-    [cells, numbered, names, isCrowded],
-  )
+  const over = useMemo((): NonNullable<Scene['over']> => {
+    const numbers = numbered ? numbersOver(crowd, names, isCrowded) : null
+    const day = way.length < 2 ? null : wayOf(way)
+    return (context, view, colour) => {
+      numbers?.(context, view, colour)
+      drawWay(context, view, { day }, colour)
+    }
+  }, [crowd, numbered, names, isCrowded, way])
   useEffect(() => camera.current?.update({ ground: shown, crowd, over }), [camera, shown, crowd, over])
   const fits = useRef(0)
   const latest = useRef(props.dots)
@@ -147,16 +163,23 @@ export function CrowdMap(props: CrowdMapProps) {
   useEffect(() => {
     if (fits.current >= (keep ? 1 : FITS)) return
     if (cells.length > 0) fits.current++
-    camera.current?.show(
-      keep && base.route !== null ? base.route.bounds : extentOf(cells, way, latest.current ?? NO_DOTS),
-    )
-  }, [camera, cells, way, base.route, keep])
+    bounds.current =
+      keep && base.route !== null ? base.route.bounds : extentOf(cells, way, latest.current ?? NO_DOTS)
+    camera.current?.refit()
+  }, [camera, bounds, cells, way, base.route, keep])
+  const { tail, middle, front, palanquin } = words.value.now
   return (
     <section class={stale ? 'map old' : 'map'} aria-label={label}>
       <section ref={frame} class="map-frame" tabIndex={0} aria-label={words.value.now.mapHelp}>
-        <World {...props} pointing={renderCard === undefined ? undefined : pointing} />
+        <World names={{ tail, middle, front, palanquin }}>
+          <Dots {...props} pointing={renderCard === undefined ? undefined : pointing} />
+        </World>
       </section>
-      <Controls camera={() => camera.current} />
+      <Controls camera={() => camera.current}>
+        <Button icon label={words.value.now.showAll} onClick={() => camera.current?.follow()}>
+          <Symbol of="route" />
+        </Button>
+      </Controls>
       <MapHint />
       <small class="map-scale" data-over-map />
       {renderCard === undefined ? null : (
@@ -178,41 +201,6 @@ const focusDot = (frame: HTMLElement | null, of: string): void =>
   [...(frame?.querySelectorAll<HTMLElement>('[data-id]') ?? [])]
     .find(({ dataset }) => dataset['id'] === of)
     ?.focus()
-
-interface WorldProps extends Pick<CrowdMapProps, 'dots' | 'way' | 'chosen' | 'onDot'> {
-  readonly pointing: Pointing | undefined
-}
-
-const World = ({ dots = NO_DOTS, way = NOTHING, chosen = null, onDot, pointing }: WorldProps) => (
-  <div class="world">
-    <canvas class="ground" aria-hidden="true" />
-    <canvas class="crowd" aria-hidden="true" />
-    <canvas class="names" aria-hidden="true" />
-    {MARKS.map((mark) => (
-      <div key={mark} class={`marker marker-${mark}`} data-mark={mark} hidden>
-        <MarkSymbol mark={mark} />
-        <span>{words.value.now[mark]}</span>
-      </div>
-    ))}
-    <OverMap dots={dots} way={way} chosen={chosen} onDot={onDot} pointing={pointing} />
-  </div>
-)
-
-const Controls = ({ camera }: { readonly camera: () => CrowdCamera | null }) => (
-  <div class="map-controls" data-over-map>
-    <Button icon label="+" onClick={() => camera()?.zoom(1)}>
-      +
-    </Button>
-    <Button icon label="−" onClick={() => camera()?.zoom(-1)}>
-      −
-    </Button>
-    <Button icon label={words.value.now.showAll} onClick={() => camera()?.follow()}>
-      <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-        <path d="M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5" />
-      </svg>
-    </Button>
-  </div>
-)
 
 // How to move a map over which the page scrolls. It is shown to whoever tried it otherwise.
 

@@ -1,4 +1,4 @@
-/** What stands over the pictures of a map: single places, and a way. They are placed whenever the map was painted. */
+/** Single places over the pictures of a map. They are placed whenever the map was painted. */
 import type { Placing } from '../../map/mark-names.ts'
 import { words } from '../words.ts'
 import { type Signal, useSignal } from '@preact/signals'
@@ -22,9 +22,8 @@ export interface Dot {
 export type Way = readonly (readonly [lng: number, lat: number])[]
 
 interface Props {
-  readonly dots: readonly Dot[]
-  readonly way: Way
-  readonly chosen: string | null
+  readonly dots?: readonly Dot[]
+  readonly chosen?: string | null
   readonly onDot?: ((id: string) => void) | undefined
   /** Shows cards; absent where places have none. */
   readonly pointing?: Pointing | undefined
@@ -74,14 +73,8 @@ function Spot({ dot, small, chosen, onDot, pointing }: SpotProps) {
   )
 }
 
-export const OverMap = ({ dots, way, chosen, onDot, pointing }: Props) => (
+export const Dots = ({ dots = [], chosen = null, onDot, pointing }: Props) => (
   <>
-    {way.length < 2 ? null : (
-      <svg class="map-way" aria-hidden="true">
-        <path class="halo" />
-        <path class="line" />
-      </svg>
-    )}
     {dots.map((dot) => (
       <Spot
         key={dot.id}
@@ -89,37 +82,17 @@ export const OverMap = ({ dots, way, chosen, onDot, pointing }: Props) => (
         small={dots.length > MANY_DOTS && dot.kind === 'counted'}
       />
     ))}
-    {/* Above the points, which begin and end here, too. */}
-    {way.length < 2 ? null : (
-      <svg class="map-way map-ends" aria-hidden="true">
-        <circle class="end" r="7" />
-        <circle class="begin" r="6" />
-      </svg>
-    )}
   </>
 )
 
-/** Places dots and way where the map shows them. */
-export function placeOver(frame: HTMLElement, place: Placing, way: Way): void {
+/** Places dots where the map shows them. */
+export function placeDots(frame: HTMLElement, place: Placing): void {
   for (const dot of frame.querySelectorAll<HTMLElement>('[data-lng]')) {
     const { x, y } = place(Number(dot.dataset['lng']), Number(dot.dataset['lat']))
     dot.style.transform = `translate(${x}px, ${y}px)`
     // What a point says is a sentence; a name needs less room.
     const share = dot.classList.contains('point-dot') ? 0.5 : 0.8
     dot.classList.toggle('name-left', x > frame.clientWidth * share)
-  }
-  const drawn = frame.querySelector('.map-way')
-  if (drawn === null || way.length < 2) return
-  const places = way.map(([lng, lat]) => place(lng, lat))
-  const line = `M${places.map(({ x, y }) => `${x.toFixed(1)} ${y.toFixed(1)}`).join('L')}`
-  for (const path of drawn.querySelectorAll('path')) path.setAttribute('d', line)
-  for (const [name, at] of [
-    ['begin', places[0]!],
-    ['end', places.at(-1)!],
-  ] as const) {
-    const circle = frame.querySelector(`.map-ends .${name}`)!
-    circle.setAttribute('cx', at.x.toFixed(1))
-    circle.setAttribute('cy', at.y.toFixed(1))
   }
 }
 

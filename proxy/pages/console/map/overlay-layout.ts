@@ -1,15 +1,16 @@
 /** Places what stands over a map: single places, their card, the scale. */
 import { type Box, meets } from '../../map/labels.ts'
 import type { Placing } from '../../map/mark-names.ts'
+import { scaleOf } from '../../map/projection.ts'
+import { EARTH_KM } from '../../map/shapes.ts'
 import type { Seen } from './crowd-camera.ts'
 import { dotAt, placeCard } from './dot-card.tsx'
-import { type Pointing, type Dot, placeOver, type Way } from './over-map.tsx'
+import { type Pointing, type Dot, placeDots } from './over-map.tsx'
 import { number } from '../clock.ts'
 
 /** What is placed. */
 interface Over {
   readonly dots?: readonly Dot[]
-  readonly way?: Way
   readonly onDot?: (id: string) => void
   readonly renderCard?: unknown
 }
@@ -17,12 +18,11 @@ interface Over {
 /** Width of the scale, at most, in sizes of its type. */
 const SCALE_EM = 10
 
-const NOTHING: Way = []
 const NO_DOTS: readonly Dot[] = []
 
 /** Places what stands over a map that was painted, after its marks. */
-export function arrange(frame: HTMLElement, place: Placing, { way = NOTHING, dots = NO_DOTS }: Over): void {
-  placeOver(frame, place, way)
+export function arrange(frame: HTMLElement, place: Placing, { dots = NO_DOTS }: Over): void {
+  placeDots(frame, place)
   moveCard(frame, () => place, dots)
   nameDots(frame)
 }
@@ -79,7 +79,6 @@ function nameDots(frame: HTMLElement): void {
 
 // The scale of a map: a line of a round length.
 
-const EARTH_M = 40_075_017
 const ROUND = [5, 2, 1] as const
 
 /** The largest round length that a line has room for: 1, 2 or 5 of a power of ten. */
@@ -88,7 +87,7 @@ function scaleLine(
   lat: number,
   mostPx: number,
 ): { readonly widthPx: number; readonly text: string } {
-  const metresPerPx = (EARTH_M * Math.cos((lat * Math.PI) / 180)) / (256 * 2 ** zoom)
+  const metresPerPx = (EARTH_KM * 1_000 * Math.cos((lat * Math.PI) / 180)) / scaleOf(zoom)
   const most = mostPx * metresPerPx
   const power = 10 ** Math.floor(Math.log10(most))
   const metres = power * (ROUND.find((share) => share * power <= most) ?? 1)

@@ -1,13 +1,14 @@
 /** The own way on a map that fills the screen. */
+import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
+import type { MapFrame } from '../../map/map-frame.ts'
 import { dayText, numberText, unitText } from '../format.ts'
 import { goBack } from '../route.ts'
 import { readWay, shownDay } from '../way/own-way.ts'
-import type { WayCamera } from '../way/way-camera.ts'
 import { DaySwitch } from './day-switch.tsx'
 
 type WayMapScript = typeof import('./way-map.tsx')
@@ -26,6 +27,7 @@ async function loadWayMap(): Promise<void> {
 
 /** A small picture of the day that opens the large map. */
 export function MapPicture() {
+  const { way } = words.value
   useEffect(() => void loadWayMap(), [])
   const shown = shownDay.value
   const WayMap = script.value?.WayMap
@@ -34,27 +36,28 @@ export function MapPicture() {
       {WayMap === undefined ? null : <WayMap still />}
       {shown === null ? null : (
         <>
-          <span class="visually-hidden">{words.value.way.map(dayText(shown.day), shown.sums.km)}</span>
+          <span class="visually-hidden">{way.map(dayText(shown.day), shown.sums.km)}</span>
           <strong class="way-map-km" aria-hidden="true" data-over-map>
             {numberText(shown.sums.km)} {unitText('km')}
           </strong>
         </>
       )}
       <span class="way-map-open" data-over-map>
-        {words.value.way.larger} ›
+        {way.larger} ›
       </span>
     </a>
   )
 }
 
-let camera: WayCamera | null = null
+let camera: MapFrame | null = null
 /** Names on the map leave free what lies over it. */
 const repaint = (): void => camera?.recolour()
-const holdCamera = (made: WayCamera | null): void => {
+const holdCamera = (made: MapFrame | null): void => {
   camera = made
 }
 
 export function LargeMap() {
+  const { way, back } = words.value
   useEffect(() => {
     void loadWayMap()
     void readWay()
@@ -67,7 +70,7 @@ export function LargeMap() {
     <main class="large-map">
       <header data-over-map>
         <div class="row ends">
-          <Button onClick={goBack}>‹ {words.value.back}</Button>
+          <Button onClick={goBack}>‹ {back}</Button>
           {shown === null ? null : (
             <strong class="way-map-km">
               {numberText(shown.sums.km)} {unitText('km')}
@@ -75,34 +78,27 @@ export function LargeMap() {
           )}
         </div>
         <h1 tabIndex={-1} class="visually-hidden">
-          {words.value.way.title}
+          {way.title}
         </h1>
         <DaySwitch />
       </header>
       {loaded === null ? null : (
-        <loaded.WayMap
-          label={
-            shown === null ? words.value.way.title : words.value.way.map(dayText(shown.day), shown.sums.km)
-          }
-          keys={words.value.way.mapKeys}
-          onCamera={holdCamera}
-        />
+        <>
+          <loaded.WayMap
+            label={shown === null ? way.title : way.map(dayText(shown.day), shown.sums.km)}
+            keys={way.mapKeys}
+            onCamera={holdCamera}
+          />
+          <loaded.Controls camera={() => camera}>
+            <Button icon label={way.wholeDay} onClick={() => camera?.follow()}>
+              <Symbol of="route" />
+            </Button>
+          </loaded.Controls>
+        </>
       )}
-      <div class="map-controls" data-over-map>
-        <Button icon label={words.value.way.closer} onClick={() => camera?.zoom(1)}>
-          <Symbol of="closer" />
-        </Button>
-        <Button icon label={words.value.way.farther} onClick={() => camera?.zoom(-1)}>
-          <Symbol of="farther" />
-        </Button>
-        <Button onClick={() => camera?.follow()}>
-          <Symbol of="route" />
-          <span>{words.value.way.wholeDay}</span>
-        </Button>
-      </div>
       {named ? (
         <small class="map-source" data-over-map>
-          {words.value.way.mapSource}
+          {pageWords.value.mapSource}
         </small>
       ) : null}
     </main>

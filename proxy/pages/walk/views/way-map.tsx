@@ -2,14 +2,16 @@
 import { effect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { drawInColours } from '../../frame/theme.ts'
+import { drawWay } from '../../map/draw-way.ts'
+import { MapFrame } from '../../map/map-frame.ts'
+import { World } from '../../map/map-parts.tsx'
 import type { Scene } from '../../map/painter.ts'
-import type { Insets } from '../../map/projection.ts'
-import { drawWay } from '../way/draw-way.ts'
+import { type Bounds, fitting, type Insets } from '../../map/projection.ts'
 import { otherDays, shownDay } from '../way/own-way.ts'
-import { WayCamera } from '../way/way-camera.ts'
 import { ground, loadGround, wholeRoute } from '../way/way-ground.ts'
 import { wayShapes } from '../way/way-shapes.ts'
 
+export { Controls } from '../../map/map-parts.tsx'
 export { hasAtlas } from '../way/way-ground.ts'
 
 interface WayMapProps {
@@ -19,12 +21,14 @@ interface WayMapProps {
   readonly label?: string
   readonly keys?: string
   /** Gets the camera while there is one; the same function at each drawing. */
-  readonly onCamera?: (camera: WayCamera | null) => void
+  readonly onCamera?: (camera: MapFrame | null) => void
 }
 
+/** A short way is no blot. */
+const CLOSEST = 15.5
 /** Room for what lies over the picture, and over the large map below its header, in rem of 16 px. */
 const PICTURE = { top: 4, right: 2, bottom: 5, left: 2 }
-const LARGE = { top: 1.5, right: 5.25, bottom: 3.5, left: 2.5 }
+const LARGE = { top: 1.5, right: 4, bottom: 3.5, left: 2.5 }
 
 /** In CSS pixels, with letters of this size and what stands over the map now. */
 function insetsOf(frame: HTMLElement, still: boolean): Insets {
@@ -46,48 +50,39 @@ function sceneOf(): Scene {
   }
 }
 
-/** Draws again when the day, the ground or the theme has changed. @returns what ends it */
-function follow(camera: WayCamera): () => void {
-  let seen: string | undefined
-  const stopDrawing = effect(() => {
-    camera.update(sceneOf())
-    const day = shownDay.value
-    const bounds = (day?.way ? wayShapes(day.way).bounds : null) ?? wholeRoute()
-    if (day?.day === seen) camera.grow(bounds)
-    else camera.show(bounds)
-    seen = day?.day
-  })
-  const stopColouring = drawInColours(() => camera.recolour())
-  return () => {
-    stopDrawing()
-    stopColouring()
-  }
-}
-
 export function WayMap({ still = false, label, keys, onCamera }: WayMapProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    void loadGround()
-    const insets = () => insetsOf(frame.current!, still)
-    const camera = new WayCamera(frame.current!, sceneOf(), still, insets)
+    loadGround()
+    const element = frame.current!
+    let bounds: Bounds = wholeRoute()
+    const camera = new MapFrame(element, {
+      scene: sceneOf(),
+      still,
+      home: (size) => fitting(bounds, size, insetsOf(element, still), CLOSEST),
+    })
     onCamera?.(camera)
-    const stop = follow(camera)
+    let seen: string | undefined
+    const stopDrawing = effect(() => {
+      camera.update(sceneOf())
+      const day = shownDay.value
+      bounds = (day?.way ? wayShapes(day.way).bounds : null) ?? wholeRoute()
+      // The same day has grown: the map looks at all of it, unless the pilgrim has moved it.
+      if (day?.day === seen) camera.refit()
+      else camera.follow()
+      seen = day?.day
+    })
+    const stopColouring = drawInColours(() => camera.recolour())
     return () => {
-      stop()
+      stopDrawing()
+      stopColouring()
       camera.stop()
       onCamera?.(null)
     }
   }, [still, onCamera])
-  const world = (
-    <div class="world">
-      <canvas class="ground" aria-hidden="true" />
-      <canvas class="crowd" aria-hidden="true" />
-      <canvas class="names" aria-hidden="true" />
-    </div>
-  )
   return still ? (
     <div ref={frame} class="map-frame" aria-hidden="true">
-      {world}
+      <World />
     </div>
   ) : (
     <div
@@ -98,7 +93,7 @@ export function WayMap({ still = false, label, keys, onCamera }: WayMapProps) {
       aria-label={label}
       aria-describedby="map-keys"
     >
-      {world}
+      <World />
       <p id="map-keys" class="visually-hidden">
         {keys}
       </p>

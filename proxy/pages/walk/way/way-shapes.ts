@@ -1,18 +1,11 @@
 /** A day's way in the coordinates of the map: parts on foot, parts by a motor, check-ins. Pure functions. */
+import type { WayShapes } from '../../map/draw-way.ts'
 import { type Bounds, boundsOf, worldX, worldY } from '../../map/projection.ts'
 import { type Place, type Shape, shapeOf } from '../../map/shapes.ts'
 import { metresBetween } from '../recording/position-filter.ts'
 import type { DayOfWay } from './kept-days.ts'
 
-export interface WayShapes {
-  readonly onFoot: readonly Shape[]
-  readonly byMotor: readonly Shape[]
-  /** No position between two places; the distance is counted as a straight line. */
-  readonly gaps: readonly Shape[]
-  /** `counts`: inside the event's area. */
-  readonly checkIns: readonly (Place & { readonly counts: boolean })[]
-  readonly first: Place | null
-  readonly last: Place | null
+interface BoundedWay extends Required<WayShapes> {
   /** Null: the day has no place. */
   readonly bounds: Bounds | null
 }
@@ -53,7 +46,7 @@ function partsOf({ line, stretches }: DayOfWay): Record<Kind, Fix[][]> {
 const shapesOf = (parts: readonly (readonly Fix[])[]): Shape[] =>
   parts.map((part) => shapeOf(part.map(({ lng, lat }) => [lng, lat] as const)))
 
-export function wayShapes(day: DayOfWay): WayShapes {
+export function wayShapes(day: DayOfWay): BoundedWay {
   const { onFoot, byMotor, gaps } = partsOf(day)
   const [first, last] = [day.line[0], day.line.at(-1)]
   const checkIns = day.checkins.map((one) => ({ ...placed(one), counts: one.in_range }))

@@ -1,8 +1,19 @@
 /** Draws a day's way over the ground: a brush stroke on foot, dashes by a motor, dots over a gap, a gold seal for each check-in; other days thin and grey. */
-import { strokeAll } from '../../map/draw-ground.ts'
-import type { Place } from '../../map/shapes.ts'
-import type { Colour, View } from '../../map/view.ts'
-import type { WayShapes } from './way-shapes.ts'
+import { strokeAll } from './draw-ground.ts'
+import type { Place, Shape } from './shapes.ts'
+import type { Colour, View } from './view.ts'
+
+/** A way in the coordinates of the map. */
+export interface WayShapes {
+  readonly onFoot: readonly Shape[]
+  readonly byMotor?: readonly Shape[]
+  /** No position between two places; the distance is counted as a straight line. */
+  readonly gaps?: readonly Shape[]
+  /** `counts`: inside the event's area. */
+  readonly checkIns?: readonly (Place & { readonly counts: boolean })[]
+  readonly first: Place | null
+  readonly last: Place | null
+}
 
 const STROKE_PX = 5.5
 const HALO_PX = 4
@@ -14,21 +25,21 @@ const END_PX = 11
 /** The day that is looked at, and the others in a pale tone. */
 interface DrawnWay {
   readonly day: WayShapes | null
-  readonly others: readonly WayShapes[]
+  readonly others?: readonly WayShapes[]
 }
 
 export function drawWay(
   context: CanvasRenderingContext2D,
   view: View,
-  { day, others }: DrawnWay,
+  { day, others = [] }: DrawnWay,
   colour: Colour,
 ): void {
   const { density } = view
   context.lineJoin = context.lineCap = 'round'
-  for (const { onFoot, byMotor, gaps } of others)
+  for (const { onFoot, byMotor = [], gaps = [] } of others)
     strokeAll(context, view, [...onFoot, ...byMotor, ...gaps], colour('map-label'), OTHER_PX * density)
   if (day === null) return
-  const { onFoot, byMotor, gaps, checkIns, first, last } = day
+  const { onFoot, byMotor = [], gaps = [], checkIns = [], first, last } = day
   const halo = (STROKE_PX + HALO_PX) * density
   strokeAll(context, view, [...byMotor, ...gaps, ...onFoot], colour('map-halo'), halo)
   context.setLineDash([1.5 * STROKE_PX * density, 1.5 * STROKE_PX * density])

@@ -1,0 +1,41 @@
+/** What every map stands on: coasts and borders, the stations of the route. */
+import type { EventRoute } from '#shared/client/index.ts'
+import type { Language } from '#shared/contracts/bot.ts'
+import type { Atlas } from './atlas.ts'
+import type { Station } from './draw-ground.ts'
+import { type Bounds, worldX, worldY } from './projection.ts'
+import { type AtlasShapes, atlasShapes } from './shapes.ts'
+
+/** Taiwan's main island: what is shown before anything else is known. */
+export const LAND: Bounds = {
+  west: worldX(119.9),
+  north: worldY(25.4),
+  east: worldX(122.1),
+  south: worldY(21.85),
+}
+
+/** Loads coasts and borders, where the event has them. Without them a map shows the route alone. */
+export async function loadAtlas(
+  address: string | undefined,
+  use: (shapes: AtlasShapes) => void,
+): Promise<void> {
+  if (address === undefined) return
+  try {
+    const answer = await fetch(address)
+    if (answer.ok) use(atlasShapes((await answer.json()) as Atlas))
+  } catch {
+    // Without a network: it is tried again with one.
+    addEventListener('online', () => void loadAtlas(address, use), { once: true })
+  }
+}
+
+export const placedStations = (
+  route: Pick<EventRoute, 'stations'> | null,
+  language: Language,
+): readonly Station[] =>
+  (route?.stations ?? []).map(({ lat, lng, name, names, route_km: km }) => ({
+    x: worldX(lng),
+    y: worldY(lat),
+    name: names[language] ?? name,
+    km,
+  }))

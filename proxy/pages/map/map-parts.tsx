@@ -1,0 +1,50 @@
+/** What every map that can be moved has: its pictures with the marks over them, and buttons. */
+import type { ComponentChildren } from 'preact'
+import { Button } from '../design/button.tsx'
+import { type Mark, MarkSymbol } from '../design/marks.tsx'
+import { Symbol } from '../design/symbol.tsx'
+import { pageWords } from '../frame/page-words.ts'
+import type { MapFrame } from './map-frame.ts'
+
+/** A later one lies above. */
+const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'palanquin', 'me']
+
+interface WorldProps {
+  /** Of the marks that the map may have. */
+  readonly names?: Partial<Readonly<Record<Mark, string>>>
+  readonly children?: ComponentChildren
+}
+
+/** The element that {@link MapFrame} paints and moves. */
+export const World = ({ names = {}, children }: WorldProps) => (
+  <div class="world">
+    {['ground', 'crowd', 'names'].map((name) => (
+      <canvas key={name} class={name} aria-hidden="true" />
+    ))}
+    {MARKS.filter((mark) => names[mark] !== undefined).map((mark) => (
+      <div key={mark} class={`marker marker-${mark}`} data-mark={mark} hidden>
+        <MarkSymbol mark={mark} />
+        <span>{names[mark]}</span>
+      </div>
+    ))}
+    {children}
+  </div>
+)
+
+interface ControlsProps {
+  readonly camera: () => MapFrame | null
+  /** Further buttons. */
+  readonly children: ComponentChildren
+}
+
+export const Controls = ({ camera, children }: ControlsProps) => (
+  <div class="map-controls" data-over-map>
+    <Button icon label={pageWords.value.closer} onClick={() => camera()?.zoom(1)}>
+      <Symbol of="closer" />
+    </Button>
+    <Button icon label={pageWords.value.farther} onClick={() => camera()?.zoom(-1)}>
+      <Symbol of="farther" />
+    </Button>
+    {children}
+  </div>
+)

@@ -7,6 +7,7 @@ import { progressOf } from '#services/feedback-media/shares/progress.ts'
 import type { ShareView } from '#services/feedback-media/shares/read-share.ts'
 import type { Fix } from '#services/feedback-media/shares/read-way.ts'
 import { shareTexts } from '#services/feedback-media/shares/share-format.ts'
+import { createRouteAnswer } from '#services/tracking/map/followers/show-route.ts'
 import { emptyPage, sharePage } from '#services/feedback-media/shares/share-page.ts'
 
 const MINUTE_MS = 60_000
@@ -17,6 +18,10 @@ const STEP_M = 75
 
 const faults: string[] = []
 const way = readRoute(join(import.meta.dir, '../crowd/route.geojson'), faults)
+
+/** What the service answers who asks for the route. */
+export const routeAnswer = (): Promise<string> =>
+  createRouteAnswer(way)(new Request('https://walk.test/'), undefined).text()
 
 /** A point a minute, up to 31 km along the route, as a phone without a clear sky measures it. */
 const walked = (minutes: number, silentMinutes: number): Fix[] =>

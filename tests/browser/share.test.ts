@@ -12,7 +12,7 @@ import { newAppId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
 import { BOTS } from '#tests/journeys/share-previews.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults, testBrowser } from './browser.ts'
-import { shareInState, type ShareState } from './share-states.ts'
+import { routeAnswer, shareInState, type ShareState } from './share-states.ts'
 
 const browser = testBrowser()
 const TIMEOUT_MS = 90_000
@@ -92,6 +92,9 @@ describeBothStacks('the page of a link in a browser', (stack) => {
         expected: /favicon/,
         before: async (page) => {
           await page.route('**/s/*.png*', (route) => route.fulfill({ path: CARD }))
+          await page.route('**/api/event/route', async (route) =>
+            route.fulfill({ body: await routeAnswer(), contentType: 'application/json' }),
+          )
           await page.route('**/views', (route) => route.fulfill({ status: 202, body: '{}' }))
           await page.route('**/s/state', (route) =>
             route.fulfill({ body: html, contentType: 'text/html; charset=utf-8', headers }),
@@ -103,6 +106,12 @@ describeBothStacks('the page of a link in a browser', (stack) => {
         .locator('img')
         .evaluateAll((all) => all.map((one) => (one as HTMLImageElement).alt))
       expect([await page.locator('main').innerText(), ...alts].join('\n')).toMatch(says)
+      if (await page.locator('.map').isVisible()) {
+        await page.locator('.marker-me svg').waitFor()
+        // Coasts, towns and stations.
+        await page.waitForLoadState('networkidle')
+        await page.locator('.map-source').waitFor()
+      }
       expect(await seriousFaults(page)).toEqual([])
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       expect(overflow).toBeLessThanOrEqual(0)

@@ -140,7 +140,7 @@ export class Painter {
       else drawCrowd(context, view, this.#scene.crowd, colour)
       this.#scene.over?.(context, view, colour)
     }
-    const covered = coveredOn(this.parts.world, this.#margin, density)
+    const covered = coveredOn(this.parts.world, this.#size, this.#margin, density)
     const { ground, crowd } = this.#scene
     drawNames(this.#prepare(this.parts.names, view, size), view, { ...ground, covered }, crowd, colour)
     this.#stale = { ground: false, crowd: false }
@@ -160,14 +160,21 @@ export class Painter {
   }
 }
 
-/** What lies over the map, which names leave free, in pixels of the canvas. */
-const coveredOn = (world: HTMLElement, margin: number, density: number): Box[] =>
-  boxesOver(world.parentElement!).map(([left, top, right, bottom]) => [
+/** What lies over the map, which names leave free, in pixels of the canvas; and its edges, which would cut them. */
+function coveredOn(world: HTMLElement, { width, height }: Size, margin: number, density: number): Box[] {
+  const edges: Box[] = [
+    [0, 0, 0, height],
+    [width, 0, width, height],
+    [0, 0, width, 0],
+    [0, height, width, height],
+  ]
+  return [...boxesOver(world.parentElement!), ...edges].map(([left, top, right, bottom]) => [
     (left + margin) * density,
     (top + margin) * density,
     (right + margin) * density,
     (bottom + margin) * density,
   ])
+}
 
 /** Size of a page's type, for which the sizes of names are meant. */
 const USUAL_PX = 17

@@ -50,7 +50,7 @@ export const words = {
   /** Times of an arrival, from the most to the least exact. */
   planned: (time: string) => `planned ${time}`,
   about: (time: string) => `~ ${time}`,
-  hours: (from: number, to: number) => `${from}–${to} h`,
+  hours: (from: number, to: number) => `${from}:00–${to}:00`,
   days: ['this', 'tomorrow'] as readonly string[],
   parts: ['before dawn', 'morning', 'afternoon', 'evening'] as readonly string[],
   partOfDay: (day: string, part: string) => `${day} ${part}`,

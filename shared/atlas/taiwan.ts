@@ -178,7 +178,7 @@ const townShapes = () =>
 let shapes: ReturnType<typeof townShapes> | undefined
 
 /** The extent of places. */
-export function boxOf(places: readonly Position[]): Box {
+function boxOf(places: readonly Position[]): Box {
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity]
   for (const [lng, lat] of places as readonly [number, number][]) {
     west = Math.min(west, lng)

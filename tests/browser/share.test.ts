@@ -85,12 +85,17 @@ describeBothStacks('the page of a link in a browser', (stack) => {
       // It is asked for every 30 seconds.
       expect(gzipSync(html).length).toBeLessThan(3_500)
       const headers = { 'Content-Security-Policy': SHARE_POLICY }
+      const loads: Promise<number>[] = []
       await using opened = await browser.open(stack, {
         path: '/s/state',
         colorScheme,
         viewport: { width, height: width === 390 ? 844 : 900 },
         expected: /favicon/,
         before: async (page) => {
+          page.on('response', (answer) => {
+            if (/\.(?:js|css|json)$/.test(answer.url()))
+              loads.push(answer.body().then((body) => gzipSync(body).length))
+          })
           await page.route('**/s/*.png*', (route) => route.fulfill({ path: CARD }))
           await page.route('**/api/event/route', async (route) =>
             route.fulfill({ body: await routeAnswer(), contentType: 'application/json' }),
@@ -111,7 +116,11 @@ describeBothStacks('the page of a link in a browser', (stack) => {
         // Coasts, towns and stations.
         await page.waitForLoadState('networkidle')
         await page.locator('.map-source').waitFor()
+        // Script and style, coasts and towns.
+        expect(loads).toHaveLength(5)
       }
+      const bytes = (await Promise.all(loads)).reduce((sum, one) => sum + one, 0)
+      expect(bytes).toBeLessThan(loads.length === 5 ? 48_000 : 7_000)
       expect(await seriousFaults(page)).toEqual([])
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       expect(overflow).toBeLessThanOrEqual(0)

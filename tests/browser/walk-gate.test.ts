@@ -7,8 +7,6 @@ const APP = join(import.meta.dir, '../../proxy/pages/walk')
 /** Where requests are made otherwise, and of what. */
 const OTHERS: Readonly<Record<string, string>> = {
   'session/service.ts': 'createClient(',
-  // A file of the page, not of the service.
-  'way/way-ground.ts': 'fetch(',
 }
 const REQUEST = /\b(?:createClient|fetch|sendBeacon)\(|XMLHttpRequest|WebSocket\b|EventSource\b/g
 

@@ -45,8 +45,7 @@ export function liveMap({ live }: ShareView, texts: ShareTexts): string {
   const at = `${last.lat.toFixed(5)},${last.lng.toFixed(5)}`
   const way = shownWay(line, [previous, next?.station ?? null])
   const town = townOf(last)
-  const where =
-    town === null ? '' : `<p><strong>${escapeMarkup(placeName(texts.language, town))}</strong></p>`
+  const where = town === null ? '' : `<p><strong>${escapeMarkup(placeName(language, town))}</strong></p>`
   const title = isHeard ? words.where : words.whereLast
   return `<section class="card stack">
 <div><h2>${escapeMarkup(title)}</h2>${where}</div>

@@ -16,6 +16,19 @@ export const UNITS: Readonly<Record<Language, Units>> = {
   ja: { km: 'km', m: 'm', kmh: 'km/h', kg: 'kg', g: 'g' },
 }
 
-/** A figure of the whole event, as all languages here write it: `39,337`, and below a hundred `24.5`. */
+/** Where one decimal ends, rounded: 9.96 is 10. */
+const DECIMAL_BELOW = 9.95
+const FORMATS = [0, 1].map((digits) => new Intl.NumberFormat('en', { maximumFractionDigits: digits }))
+
+/**
+ * A number as every page, card and message writes it: below ten one decimal, then none: `9.4`, `76`, `39,337`.
+ * The languages here write digits alike.
+ */
 export const figure = (value: number): string =>
-  value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })
+  FORMATS[Math.abs(value) < DECIMAL_BELOW ? 1 : 0]!.format(value)
+
+/** An amount of carbon: grams below a kilogram, so that what is little is not nothing. */
+export function carbonIn(language: Language, kg: number): { readonly figure: string; readonly unit: string } {
+  const isSmall = kg !== 0 && Math.round(Math.abs(kg) * 1_000) < 1_000
+  return { figure: figure(isSmall ? kg * 1_000 : kg), unit: UNITS[language][isSmall ? 'g' : 'kg'] }
+}

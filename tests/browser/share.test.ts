@@ -73,8 +73,8 @@ describeBothStacks('the page of a link in a browser', (stack) => {
     ['paused', 'en', 390, 'dark', /paused/],
     ['silent', 'zh-Hant', 390, 'light', /40 ?分鐘前/],
     ['silent', 'en', 1_440, 'light', /40 min/],
-    ['still', 'zh-Hant', 1_440, 'dark', /31\.4/],
-    ['ended', 'zh-Hant', 390, 'dark', /31\.4/],
+    ['still', 'zh-Hant', 1_440, 'dark', /31 公里/],
+    ['ended', 'zh-Hant', 390, 'dark', /31 公里/],
     ['gone', 'zh-Hant', 390, 'light', /結束/],
   ]
   const inBrowser = test.if(stack.isFirst === true).each(looks)

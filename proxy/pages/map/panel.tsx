@@ -3,7 +3,8 @@ import { words } from './words.ts'
 import { Rows } from '../design/list.tsx'
 import { CROWD_STEPS, MarkSymbol } from '../design/marks.tsx'
 import { distanceKm } from './projection.ts'
-import { clock, date, figure, kmText, whereText } from './say.ts'
+import { clock, date, kmText, whereText } from './say.ts'
+import { figure } from '#shared/locales/units.ts'
 import { isAlive } from './scene.ts'
 import { isScattered } from './scattered.ts'
 import { ageMs, connected, data, freshness, me, news, route, standing } from './state.ts'
@@ -82,7 +83,7 @@ export function Procession() {
     spread <= 0.1
       ? null
       : (isScattered(spread, 0) ? words.value.scattered : words.value.length)(kmText(spread)),
-    speed === null ? null : speed < RESTING_KMH ? words.value.resting : words.value.speed(figure(speed, 1)),
+    speed === null ? null : speed < RESTING_KMH ? words.value.resting : words.value.speed(figure(speed)),
     oldHours < OLD_HOURS ? null : words.value.positionsOld(oldHours),
   ].filter((text) => text !== null)
   return (

@@ -2,7 +2,7 @@
 import { words } from './words.ts'
 import type { EventMap, EventRoute } from '#shared/client/index.ts'
 import { language } from '../frame/language.ts'
-import { UNITS } from '#shared/locales/units.ts'
+import { figure, UNITS } from '#shared/locales/units.ts'
 import { nowMs, route, timeZone } from './state.ts'
 import { type PlaceOnRoute, stationsAround } from './stations-around.ts'
 
@@ -10,17 +10,8 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-export const figure = (value: number, digits = 0): string =>
-  new Intl.NumberFormat(language.value, {
-    maximumFractionDigits: digits,
-    minimumFractionDigits: digits,
-  }).format(value)
-
-/** Kilometres: one decimal below 10. */
-export const km = (value: number): string => figure(value, value < 9.95 ? 1 : 0)
-
 /** Kilometres with their unit. */
-export const kmText = (value: number): string => `${km(value)} ${UNITS[language.value].km}`
+export const kmText = (value: number): string => `${figure(value)} ${UNITS[language.value].km}`
 
 const dayOf = (ms: number): string =>
   new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone: timeZone.value }).format(ms)

@@ -1,6 +1,6 @@
 /** Times and numbers as the pilgrim reads them. Days and times are those of the event's time zone. */
 import { language } from '../frame/language.ts'
-import { carbonIn } from '#shared/locales/carbon.ts'
+import { carbonIn } from '#shared/locales/units.ts'
 import { UNITS, type Units } from '#shared/locales/units.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { pageData } from '../frame/page-data.ts'

@@ -1,5 +1,4 @@
 /** Parts of both designs. */
-import { carbonIn } from '#shared/locales/carbon.ts'
 import {
   box,
   type Content,
@@ -9,7 +8,7 @@ import {
   words,
 } from '#shared/picture-renderer/element.ts'
 import { levelName } from '#shared/locales/by-language.ts'
-import { UNITS } from '#shared/locales/units.ts'
+import { carbonIn, figure as written, UNITS } from '#shared/locales/units.ts'
 import { type CardFacts, cardLanguage, cardWords, pilgrimWord } from './card-facts.ts'
 import { emblem } from '#shared/rules/emblems.ts'
 import { GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf } from './palette.ts'
@@ -93,15 +92,6 @@ export const emblemField = (level: number, place: { left: number; top: number; s
   )
 }
 
-const grouped = (decimals: number) =>
-  new Intl.NumberFormat('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
-const [whole, tenths] = [grouped(0), grouped(1)]
-/** One decimal below a thousand, none above, and none of a whole number. Rounded down, so that no card shows a distance before it is walked. */
-const amount = (value: number): string =>
-  Math.abs(value) >= 1_000 || Number.isInteger(value)
-    ? whole.format(Math.trunc(value))
-    : tenths.format(Math.trunc(value * 10 + 1e-6) / 10)
-
 const figure = (value: string, unit: string, size: number): Element =>
   box(
     { flexDirection: 'column' },
@@ -124,19 +114,18 @@ export function figures(
   const said = cardWords(language)
   return box(
     { alignItems: 'flex-end', justifyContent: 'space-between', ...style },
-    figure(amount(km), UNITS[cardLanguage(language)].km, fitting(amount(km), 250, 92, 58)),
+    figure(written(km), UNITS[cardLanguage(language)].km, fitting(written(km), 250, 92, 58)),
     rule(),
-    figure(whole.format(checkins), said.checkins, 58),
+    figure(written(checkins), said.checkins, 58),
     rule(),
     figure(carbon.figure, said.saved(carbon.unit), 58),
   )
 }
 
-/** What is missing to the next level, computed from the distance that the card shows. */
-function needed({ km, kmNeeded, checkinsNeeded, next, language }: CardFacts): string {
-  const toGo = next === null || kmNeeded <= 0 ? 0 : next.minKm - Math.trunc(km * 10 + 1e-6) / 10
+/** What is missing to the next level. */
+function needed({ kmNeeded, checkinsNeeded, language }: CardFacts): string {
   return [
-    toGo > 0 ? `${amount(toGo)} ${UNITS[cardLanguage(language)].km}` : '',
+    kmNeeded > 0 ? `${written(Math.max(0.1, kmNeeded))} ${UNITS[cardLanguage(language)].km}` : '',
     checkinsNeeded > 0 ? cardWords(language).needed(checkinsNeeded) : '',
   ]
     .filter(Boolean)

@@ -12,7 +12,7 @@ import type { CardFacts } from '../card-design/card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
 
 /** Version of the design; a new one makes every stored card outdated. */
-const DESIGN = 5
+const DESIGN = 6
 
 export interface Portrait {
   readonly facts: CardFacts

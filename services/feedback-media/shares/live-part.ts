@@ -1,6 +1,7 @@
 /** The part of a page of a link that shows where the pilgrim is. */
 import { townOf } from '#shared/atlas/taiwan.ts'
 import { PAGE_WORDS } from '#shared/locales/by-language.ts'
+import { figure } from '#shared/locales/units.ts'
 import { placeName } from '#shared/rules/languages.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
 import type { ShareView } from './read-share.ts'
@@ -66,7 +67,7 @@ export function liveNext({ live }: ShareView, texts: ShareTexts): string {
   const next = live!.progress?.next ?? null
   if (next === null) return ''
   const { words } = texts
-  const km = texts.number(next.km)
+  const km = figure(next.km)
   const when =
     next.expectedMs === null
       ? paragraph(words.unknownArrival)

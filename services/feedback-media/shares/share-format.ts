@@ -13,7 +13,6 @@ export interface ShareTexts {
   /** The pilgrim's name, or the word for one. */
   readonly name: string
   readonly nowMs: number
-  number(value: number): string
   /** Time of day; with the day when it is not today's. */
   clock(ms: number): string
   /** How long ago, in words. */
@@ -41,7 +40,6 @@ export function shareTexts(
   },
 ): ShareTexts {
   const words = SHARE_WORDS[language]
-  const numbers = new Intl.NumberFormat(language)
   const hour = new Intl.DateTimeFormat(language, {
     timeZone,
     hour: '2-digit',
@@ -63,7 +61,6 @@ export function shareTexts(
     event,
     name: name ?? words.somebody,
     nowMs,
-    number: (value) => numbers.format(value),
     clock: (ms) => (dayOf.format(ms) === dayOf.format(nowMs) ? hour : day).format(ms),
     ago(ms) {
       const minutes = Math.max(0, Math.floor(ms / MINUTE_MS))

@@ -2,8 +2,7 @@
 import { Language } from '#shared/contracts/bot.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { escapeMarkup } from '#shared/http/escape-markup.ts'
-import { carbonIn } from '#shared/locales/carbon.ts'
-import { UNITS } from '#shared/locales/units.ts'
+import { carbonIn, figure, UNITS } from '#shared/locales/units.ts'
 import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { emblem } from '#shared/rules/emblems.ts'
 import { liveMap, liveNext, liveState } from './live-part.ts'
@@ -115,7 +114,7 @@ const meta = (kind: 'property' | 'name', name: string, content: string | number)
   `<meta ${kind}="${name}" content="${escapeMarkup(String(content))}">`
 
 const descriptionOf = ({ view, texts }: SharePage): string =>
-  texts.words.description(texts.number(view.km), view.checkins, texts.level(view.level))
+  texts.words.description(figure(view.km), view.checkins, texts.level(view.level))
 
 /** What chats and timelines show. Their bots run no script. */
 function previewTags(page: SharePage): string {
@@ -155,8 +154,8 @@ function figures({ view, texts }: SharePage): string {
   const saved = carbonIn(texts.language, view.savedKg)
   const fact = (name: string, value: string) => `<div><dt>${escapeMarkup(name)}</dt><dd>${value}</dd></div>`
   return `<dl class="facts">
-${fact(words.km, `${texts.number(view.km)} <small>${UNITS[texts.language].km}</small>`)}
-${fact(words.checkins, texts.number(view.checkins))}
+${fact(words.km, `${figure(view.km)} <small>${UNITS[texts.language].km}</small>`)}
+${fact(words.checkins, figure(view.checkins))}
 ${fact(words.saved, `${saved.figure} <small>${saved.unit}</small>`)}
 ${fact(words.level, `<span class="word"><span class="emblem" aria-hidden="true">${emblem(view.level.level, 'currentColor', 'var(--surface)')}</span>${escapeMarkup(texts.level(view.level))}</span>`)}
 </dl>`

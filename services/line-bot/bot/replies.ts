@@ -4,7 +4,7 @@ import type { Message } from '#shared/line/line-client.ts'
 import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
 import type { BotWords } from '#shared/locales/words.ts'
 import { levelName } from '#shared/locales/by-language.ts'
-import { UNITS } from '#shared/locales/units.ts'
+import { carbonIn, figure as written, UNITS } from '#shared/locales/units.ts'
 
 /** A pilgrim's figures, the same as in their profile. */
 export interface Figures {
@@ -109,7 +109,7 @@ function levelCard(words: BotWords, figures: Figures): Message {
     title: `${level.icon} ${levelName(level.level, words.language)}`,
     contents: [
       figure(words.level, `${level.level} / 9`),
-      figure(words.distance, `${km} ${UNITS[words.language].km}`),
+      figure(words.distance, `${written(km)} ${UNITS[words.language].km}`),
       figure(words.checkins, words.times(checkins)),
       next === null
         ? paragraph(words.top)
@@ -124,13 +124,16 @@ const carbonCard = (words: BotWords, { carbonKg, savedKg, km, incomplete }: Figu
   card({
     title: `🌱 ${words.labels.carbon}`,
     contents: [
-      figure(words.distance, `${km} ${UNITS[words.language].km}`),
-      figure(words.emitted, `${carbonKg} ${UNITS[words.language].kg} CO2e`),
-      figure(words.saved, `${savedKg} ${UNITS[words.language].kg} CO2e`),
+      figure(words.distance, `${written(km)} ${UNITS[words.language].km}`),
+      figure(words.emitted, carbonText(words, carbonKg)),
+      figure(words.saved, carbonText(words, savedKg)),
       paragraph(words.carbonNote),
       ...(incomplete ? [paragraph(words.incomplete)] : []),
     ],
   })
+
+const carbonText = ({ language }: BotWords, kg: number): string =>
+  `${Object.values(carbonIn(language, kg)).join(' ')} CO2e`
 
 /** The answer to a new follower. */
 export const welcome = (words: BotWords, event: string): Message[] => [

@@ -45,7 +45,7 @@ export const bot = {
   times: (checkins: number) => figure(checkins),
   next: 'Next level',
   nextNeeds: (km: number, checkins: number) =>
-    `${km} km and ${count(checkins, 'check-in', 'check-ins')} to go`,
+    `${figure(km)} km and ${count(checkins, 'check-in', 'check-ins')} to go`,
   top: 'You have reached the highest level!',
   nothingYet: 'There is nothing of yours yet. Your figures appear here after your first check-in.',
   /** Shown with figures that lack the pending points. */

@@ -2,7 +2,7 @@
 import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
 import { Facts } from '../../design/list.tsx'
-import { carbonIn } from '#shared/locales/carbon.ts'
+import { carbonIn } from '#shared/locales/units.ts'
 import { language } from '../../frame/language.ts'
 import { dayText, timeText, whenText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'

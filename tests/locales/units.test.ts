@@ -1,6 +1,18 @@
-/** An amount of carbon is written in one way, with a unit that leaves something of it. */
+/** Numbers are written by one rule, and an amount of carbon with a unit that leaves something of it. */
 import { expect, test } from 'bun:test'
-import { carbonIn } from '#shared/locales/carbon.ts'
+import { carbonIn, figure } from '#shared/locales/units.ts'
+
+test.each([
+  [0, '0'],
+  [0.04, '0'],
+  [0.05, '0.1'],
+  [7, '7'],
+  [9.94, '9.9'],
+  [9.95, '10'],
+  [75.76, '76'],
+  [-9.94, '-9.9'],
+  [39_337.4, '39,337'],
+])('%d is written %s', (value, text) => expect(figure(value)).toBe(text))
 
 const inChinese = (kg: number): string => Object.values(carbonIn('zh-Hant', kg)).join(' ')
 
@@ -10,8 +22,8 @@ test.each([
   [0.016, '16 公克'],
   [0.999_4, '999 公克'],
   [0.999_6, '1 公斤'],
-  [1.234, '1.23 公斤'],
-  [12.34, '12.3 公斤'],
+  [1.234, '1.2 公斤'],
+  [12.34, '12 公斤'],
   [12_345.6, '12,346 公斤'],
   [-0.016, '-16 公克'],
 ])('%d kg', (kg, text) => expect(inChinese(kg)).toBe(text))

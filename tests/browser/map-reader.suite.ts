@@ -75,8 +75,13 @@ export function readerTests(open: OpenMap): void {
     })
     await heard(page, '隊伍約 15 分鐘後到達彰化')
     await notified(page, '隊伍約 15 分鐘後到達彰化')
+    // 30 m before it is there: nobody is told of 0 km to go.
+    const km = await page.evaluate(async (station) => {
+      const { data } = await (await fetch('/api/event/route')).json()
+      return data.stations[station].route_km as number
+    }, STATION)
     answers!((data) => {
-      data.front!.route_km = 90
+      data.front!.route_km = km - 0.03
     })
     await heard(page, '隊伍前段到達彰化了')
     // The second one replaces the first: both have the same tag.

@@ -4,6 +4,7 @@ import { words } from './words.ts'
 import { remember, remembered } from '../frame/storage.ts'
 import { showToast } from '../design/toast.tsx'
 import { stationName } from './say.ts'
+import { hasReached } from './stations-around.ts'
 import { freshness, myStation, news, nowMs, route } from './state.ts'
 
 const SOON_MINUTES = 20
@@ -41,7 +42,7 @@ export function watchMyStation(): void {
     if (map.status !== 'active' || frontKm === null) return
     const name = stationName(station)
     const isKnown = told.startsWith(`${index} `)
-    if (frontKm >= station.route_km) {
+    if (hasReached(frontKm, station)) {
       // A station that was chosen when the front had passed it is no news.
       if (isKnown) tell(`${index} arrived`, words.value.arrived(name))
       else note(`${index} arrived`)

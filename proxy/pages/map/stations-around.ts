@@ -22,3 +22,10 @@ export function stationsAround<S extends { readonly route_km: number }>(
   const after = stations.find(({ route_km }) => route_km > at)
   return before === undefined || after === undefined ? [nearest] : [before, after]
 }
+
+/** A position is no more exact, and `0 km to go` says nothing. */
+const REACHED_KM = 0.05
+
+/** Somebody has come to a station. @param km along the route */
+export const hasReached = (km: number, { route_km }: { readonly route_km: number }): boolean =>
+  km + REACHED_KM > route_km

@@ -9,6 +9,7 @@ import { showToast } from '../design/toast.tsx'
 import { isScattered } from './scattered.ts'
 import { tellNoMore, wanted, wantToBeTold } from './my-station.ts'
 import { arrivalText, kmText, stationName } from './say.ts'
+import { hasReached } from './stations-around.ts'
 import { chooseStation, freshness, myStation, news, route } from './state.ts'
 
 type Station = EventRoute['stations'][number]
@@ -27,7 +28,7 @@ function passageOf(index: number, station: Station): Passage {
   if (tail !== null && tail >= station.route_km) return { text: words.value.passed, state: 'passed' }
   // After the end nobody passes any more, and nothing tells who has.
   if (map.status === 'ended') return { text: '', state: 'unknown' }
-  if (front !== null && front >= station.route_km)
+  if (front !== null && hasReached(front, station))
     return { text: isScattered(front, tail) ? words.value.somePassed : words.value.passing, state: 'passing' }
   const estimate = map.estimates.find((one) => one.station === index)
   const at = map.palanquin === null ? (estimate?.front_at ?? estimate?.middle_at) : estimate?.middle_at
@@ -44,7 +45,7 @@ function leaderKm(): number | null {
 /** Kilometres that the palanquin or the front still has to walk to a station; null when it has passed, or is not known. */
 function toGoKm(station: Station): number | null {
   const km = leaderKm()
-  return km === null || km >= station.route_km ? null : station.route_km - km
+  return km === null || hasReached(km, station) ? null : station.route_km - km
 }
 
 interface NextStation {
@@ -65,7 +66,8 @@ export function nextStation(): NextStation | null {
   if (map === null || freshness.value !== 'fresh' || map.status === 'ended') return null
   const stations = route.value?.stations ?? []
   const lead = leaderKm()
-  const index = myStation.value ?? (lead === null ? null : stations.findIndex((one) => one.route_km > lead))
+  const index =
+    myStation.value ?? (lead === null ? null : stations.findIndex((one) => !hasReached(lead, one)))
   const station = index === null ? undefined : stations[index]
   if (index === null || station === undefined) return null
   const { text, state } = passageOf(index, station)

@@ -18,6 +18,8 @@ Object.defineProperty(Element.prototype, 'innerHTML', {
     for (const element of root.querySelectorAll('[data-inline-style]')) {
       element.style.cssText = element.dataset.inlineStyle
       delete element.dataset.inlineStyle
+      // RapiDoc's style sheet puts the licence left of the margin.
+      if (element.id === 'api-info') element.style.marginLeft = 0
     }
   },
 })

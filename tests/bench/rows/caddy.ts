@@ -2,15 +2,29 @@
 import { join } from 'node:path'
 import { type CaddyServer, startCaddy } from '#tests/helpers/servers.ts'
 import type { Server } from '#tests/helpers/process.ts'
-import type { Row } from '../measure.ts'
-import { closeAll, startBare, startDatabase, startPinned, startStore } from '../measured-processes.ts'
+import type { Contender, Row } from '../measure.ts'
+import {
+  closeAll,
+  cpuSeconds,
+  startBare,
+  startDatabase,
+  startPinned,
+  startStore,
+} from '../measured-processes.ts'
+import { load } from '../load.ts'
 import { contender } from './check-in.ts'
 
+const PRODUCT = join(import.meta.dir, '../../../Caddyfile')
+const CHEAPEST = join(import.meta.dir, '../load/cheapest.caddyfile')
+
 /** The product's own Caddyfile before replicas of tracking, or what stands in for them. */
-export const startProxy = (upstreams: readonly Server[]): Promise<CaddyServer> =>
+export const startProxy = (upstreams: readonly Server[], caddyfile = PRODUCT): Promise<CaddyServer> =>
   startCaddy({
-    caddyfile: join(import.meta.dir, '../../../Caddyfile'),
+    caddyfile,
     env: {
+      // As in docker-compose.yml.
+      GOGC: '400',
+      GOMEMLIMIT: '800MiB',
       PRIMARY_HOST: 'localhost',
       ALIAS_HOST: '127.0.0.1',
       TRACKING_DISCOVERY: 'list',
@@ -68,6 +82,36 @@ export const freshConnections: Row = {
       ],
       goals: [{ of: 'bare Bun.serve behind Caddy', atLeast: 0.85 }],
       close,
+    }
+  },
+}
+
+const PILGRIMS = 50_000
+let seed = Date.now() % 1_000_000
+
+/** What our Caddyfile costs, beside the least that Caddy can do. */
+export const caddyAlone: Row = {
+  id: 'caddy-alone',
+  title: 'CPU of Caddy a check-in, before a bare server, connections kept',
+  unit: 'µs',
+  warm: true,
+  async open(scale) {
+    const bare = await startBare('check-in')
+    const [ours, cheapest] = await Promise.all([startProxy([bare]), startProxy([bare], CHEAPEST)])
+    const cost = (name: string, role: Contender['role'], { url, pid }: CaddyServer): Contender => ({
+      name,
+      role,
+      async measure() {
+        const before = cpuSeconds(pid)
+        const args = ['/api/event/checkin', PILGRIMS, seed++]
+        const { requests } = await load({ script: 'check-in', url, args, seconds: scale.seconds })
+        return ((cpuSeconds(pid) - before) / requests) * 1e6
+      },
+    })
+    return {
+      contenders: [cost('our Caddyfile', 'ours', ours), cost('the cheapest Caddyfile', 'limit', cheapest)],
+      goals: [{ of: 'the cheapest Caddyfile', atMost: 1.1 }],
+      close: () => closeAll([ours, cheapest, bare]),
     }
   },
 }

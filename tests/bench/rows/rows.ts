@@ -1,6 +1,6 @@
 /** The rows of the table, in order. */
 import type { Row } from '../measure.ts'
-import { freshConnections, throughCaddy } from './caddy.ts'
+import { caddyAlone, freshConnections, throughCaddy } from './caddy.ts'
 import { shareCards } from './cards.ts'
 import { checkInAlways, checkInEverysec } from './check-in.ts'
 import { consoleHours, consoleMap, consoleStreams } from './console.ts'
@@ -19,6 +19,7 @@ export const ROWS: readonly Row[] = [
   checkInAlways,
   throughCaddy,
   freshConnections,
+  caddyAlone,
   trackSync,
   flushOfMany,
   flushOfMost,

@@ -114,7 +114,7 @@ interface PagesProps {
   readonly onPage: (steps: readonly Step[]) => void
 }
 
-/** First, previous and next page; nothing for a list of one page. */
+/** First, previous and next page, as far as there are. The last button keeps its place. */
 function Pages({ page, range, steps, onPage }: PagesProps) {
   const said = words.value.common
   const isFirst = steps.length === 0
@@ -126,16 +126,11 @@ function Pages({ page, range, steps, onPage }: PagesProps) {
   }
   return (
     <p class="row pages">
-      <Button disabled={isFirst} onClick={() => onPage(FIRST_PAGE)}>
-        {said.first}
-      </Button>
-      <Button disabled={isFirst} onClick={() => onPage(steps.slice(0, -1))}>
-        {said.previous}
-      </Button>
-      <Button disabled={next === null} onClick={goOn}>
-        {said.next}
-      </Button>
       <span class="small quiet">{range}</span>
+      <span class="spring" />
+      {steps.length > 1 ? <Button onClick={() => onPage(FIRST_PAGE)}>{said.first}</Button> : null}
+      {isFirst ? null : <Button onClick={() => onPage(steps.slice(0, -1))}>{said.previous}</Button>}
+      {next === null ? null : <Button onClick={goOn}>{said.next}</Button>}
     </p>
   )
 }

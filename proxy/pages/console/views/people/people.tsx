@@ -149,6 +149,14 @@ const SearchField = ({ typed, onType }: Pick<Props, 'typed' | 'onType'>) => (
   />
 )
 
+/** With its name, which a phone has no head of the table for. */
+const figure = (value: string | number, name: string) => (
+  <>
+    <span class="narrow">{name} </span>
+    {value}
+  </>
+)
+
 function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
   const said = words.value.people
   return [
@@ -158,9 +166,14 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
       sort: 'last_seen',
       cell: ({ last_seen }) => (last_seen === null ? '–' : <Seen at={last_seen} />),
     },
-    { name: said.columns.level, number: true, cell: ({ level }) => level },
-    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => fixedDigit(km) },
-    { name: said.columns.checkins, sort: 'checkins', number: true, cell: ({ checkins }) => number(checkins) },
+    { name: said.columns.level, number: true, cell: ({ level }) => figure(level, said.columns.level) },
+    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => figure(fixedDigit(km), 'km') },
+    {
+      name: said.columns.checkins,
+      sort: 'checkins',
+      number: true,
+      cell: ({ checkins }) => figure(number(checkins), said.columns.checkins),
+    },
     {
       name: said.columns.state,
       cell: ({ participant_status, role, last_seen }) => (

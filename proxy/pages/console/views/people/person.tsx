@@ -225,7 +225,7 @@ function nextText({ next_level }: Detail): string {
   const { km_needed, checkins_needed } = next_level
   // What is reached already is not named.
   const what = [
-    km_needed > 0 ? `${number(km_needed)} km` : '',
+    km_needed > 0 ? `${oneDigit(km_needed)} km` : '',
     checkins_needed > 0 ? said.checkIns(checkins_needed) : '',
   ].filter((part) => part !== '')
   return pair(said.next, what.join(' + '))

@@ -56,8 +56,10 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     const { page } = opened
     const panel = page.locator('.panel.timeline')
     const most = async (series: string) => {
-      const said = await panel.locator('output', { hasText: `Most ${series}: ` }).innerText()
-      return /Most .+: (\S+) \((.+)\)/.exec(said)!.slice(1)
+      const said = await panel
+        .locator('output', { hasText: new RegExp(`Most: \\S+ ${series} \\(`) })
+        .innerText()
+      return /Most: (\S+) .+ \((.+)\)/.exec(said)!.slice(1)
     }
     await panel.getByText('Table', { exact: true }).click()
     const table = panel.getByRole('table', { name: 'Timeline' })

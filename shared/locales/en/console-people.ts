@@ -130,7 +130,7 @@ export const consolePeople = {
     saved: 'Saved against the bus',
     used: 'Bottles and hotel nights',
     pilgrims: 'Pilgrims',
-    mode: 'By mode, reported journeys included',
+    mode: 'By mode, with reported journeys',
     modes: {
       walk: 'Walk',
       bike: 'Bike',

@@ -122,7 +122,9 @@ const Questions = ({ page }: { readonly page: Page }) => (
       <section key={question} aria-label={question}>
         <h3>
           {question.toUpperCase()}{' '}
-          <span class="quiet small">{words.value.reports.answers(page.responses[question] ?? 0)}</span>
+          {page.responses[question] === page.total ? null : (
+            <span class="quiet small">{words.value.reports.answers(page.responses[question] ?? 0)}</span>
+          )}
         </h3>
         {askOf(question) === null ? null : <p>{askOf(question)}</p>}
         <Bars bars={barsOf(page, question)} />

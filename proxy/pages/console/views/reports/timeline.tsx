@@ -121,7 +121,7 @@ function highestText(rows: readonly Row[], series: Series, from: number, to: num
   const said = words.value.reports
   const row = highestBetween(rows, series, from, to)
   if (row === null) return ''
-  const most = pair(`${said.most} ${said.series[series]}`, figureOf(series, row))
+  const most = pair(said.most, `${figureOf(series, row)} ${said.series[series]}`)
   return pageWords.value.aside(most, whenOf(row, grain))
 }
 

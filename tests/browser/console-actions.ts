@@ -73,6 +73,10 @@ export const ACTIONS: readonly Action[] = [
     unchanged: '.schedule .rows',
     async open(page) {
       await press(page.locator('.schedule .rows > li').nth(1).getByRole('button', { name: 'Edit' }))
+      await page
+        .locator('.slot-form')
+        .getByText(/^Recipients: /)
+        .waitFor()
       return { control: page.locator('.slot-form').getByRole('button', { name: 'Remove', exact: true }) }
     },
   },
@@ -131,6 +135,13 @@ export const ACTIONS: readonly Action[] = [
     unchanged: '.person-actions',
     open: async (page) => ({ control: page.locator('.person-actions').getByLabel('Role') }),
     act: (control) => control.selectOption('manager'),
+  },
+  {
+    name: 'palanquin',
+    view: 'people',
+    request: ['PUT', '**/users/*/palanquin'],
+    unchanged: '.person-actions',
+    open: (page) => ask(page, page.getByRole('button', { name: 'Palanquin…' }), 'Show as palanquin'),
   },
   {
     name: 'revoke',

@@ -24,7 +24,7 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await schedule.getByRole('button', { name: 'Add', exact: true }).click()
     const form = schedule.locator('.slot-form')
     await form.locator('textarea[name="zh"]:focus').fill('明早六點集合')
-    await form.getByText(/^Recipients: \d+ · LINE messages: \d+ LINE is not configured\./).waitFor()
+    await form.getByText(/^Recipients: \d+ · LINE messages: \d+ · LINE is not configured\./).waitFor()
     const tomorrow = dayOf(Date.now() + DAY_MS)
     expect(await form.getByLabel('Day 1', { exact: true }).inputValue()).toBe(tomorrow)
     await form.getByLabel('Day 1', { exact: true }).fill(dayOf(Date.now() - DAY_MS))

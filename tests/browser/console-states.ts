@@ -62,7 +62,7 @@ export const DETAILS: Partial<Readonly<Record<View, readonly Detail[]>>> = {
       'counted',
       async (page) => {
         await page.locator('.compose textarea').fill('07:00 從通霄出發。雨勢轉大，請穿雨衣，慢慢走。')
-        await page.locator('.compose .button.primary').click()
+        await page.locator('.compose .button.primary').first().click()
         await page.locator('output.count').waitFor()
       },
     ],

@@ -26,7 +26,6 @@ export const consoleHouse = {
     browser: 'Browser',
     contact: 'Contact',
     screenshot: 'Screenshot',
-    choose: 'Choose an item.',
     undo: 'Undo (Z)',
     conflict: (id: number) => `Somebody else has changed #${id}. You see it as it is now.`,
     noteConflict: (note: string) => `Somebody else wrote: “${note}”. Saving replaces it.`,

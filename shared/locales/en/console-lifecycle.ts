@@ -7,7 +7,7 @@ export const consoleLifecycle = {
     since: 'since',
     pauseAndResume: 'Pause and resume',
     message: 'Message to pilgrims, at most 500 characters',
-    noMessage: 'The event is paused. Your check-ins and your walk are kept here and sent when it resumes.',
+    noMessage: 'The event is paused. Your check-ins and your way are kept here and sent when it goes on.',
     pause: 'Pause',
     pauseAsk: 'Pause…',
     resume: 'Resume',
@@ -25,7 +25,7 @@ export const consoleLifecycle = {
     endText:
       'The end is permanent. Check-ins, surveys, feedback and points that phones have not sent yet are refused: wait until the last pilgrims are home.',
     after: 'Reminders stop. You can still write messages. Pilgrims keep their walk, files and cards.',
-    stillHeard: 'Perhaps still walking, heard from in the last hour',
+    stillHeard: 'Perhaps still walking (last hour)',
     endFlush: counting('point to store', 'points to store'),
     endJournals: counting('point in journals', 'points in journals'),
     endCards: counting('card to draw', 'cards to draw'),

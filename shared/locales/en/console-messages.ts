@@ -17,8 +17,8 @@ export const consoleMessages = {
     },
     /** Where the name alone does not tell who it is. */
     audienceMeans: {
-      all: 'LINE followers, too.',
-      participants: 'No role, or checked in. Not who opted out.',
+      all: 'LINE followers included.',
+      participants: 'Without a role, or checked in; active only.',
       inactive: 'Participants who have not completed.',
     },
     hours: 'Hours without a point',
@@ -64,9 +64,9 @@ export const consoleMessages = {
     leftOutFile: 'Names (CSV)',
     leftOutFileCut: 'Only the first names',
     leftOutReasons: {
-      unreachable: 'LINE does not reach them',
+      unreachable: 'unreachable',
       withdrawn: 'opted out',
-      no_line_id: 'does not use LINE',
+      no_line_id: 'without LINE',
     },
     toNobody: 'to nobody',
     quota: 'LINE quota',

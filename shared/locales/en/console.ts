@@ -81,7 +81,6 @@ export const words = {
     next: 'Next',
     previous: 'Previous',
     range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
-    rangeMore: (from: string, to: string) => `${from}–${to} of more`,
     first: 'First',
     none: 'None.',
     all: 'All',

@@ -27,7 +27,6 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'house' | 'alerting'>
     browser: '瀏覽器',
     contact: '聯絡方式',
     screenshot: '截圖',
-    choose: '選擇一則回報。',
     undo: '復原（Z）',
     conflict: (id) => `其他人已更改 #${id}，這是目前的內容。`,
     noteConflict: (note) => `在此期間其他人寫了：「${note}」。儲存會取代它。`,

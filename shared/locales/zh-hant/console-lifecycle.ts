@@ -26,7 +26,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     endText:
       'The end is permanent. Check-ins, surveys, feedback and points that phones have not sent yet are refused: wait until the last pilgrims are home.',
     after: '提醒不再發送，仍可發送訊息。香客保有足跡、檔案與卡片。',
-    stillHeard: '一小時內還有定位、可能還在走的人',
+    stillHeard: '可能還在走的人（一小時內）',
     endFlush: (n) => `${figure(n)} 筆定位待寫入`,
     endJournals: (n) => `日誌中 ${figure(n)} 筆定位`,
     endCards: (n) => `待繪製 ${figure(n)} 張卡片`,

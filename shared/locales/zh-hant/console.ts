@@ -81,7 +81,6 @@ export const words: ConsoleWords = {
     next: '下一頁',
     previous: '上一頁',
     range: (from, to, total) => `第 ${from}–${to} 筆，共 ${total} 筆`,
-    rangeMore: (from, to) => `第 ${from}–${to} 筆，還有`,
     first: '第一頁',
     none: '沒有。',
     all: '全部',

@@ -50,9 +50,7 @@ function rangeOf<T extends Paged>(
   const [from, to] = [before + 1, before + page.items.length]
   const total = totalOf?.(page) ?? (page.next_cursor === null ? to : null)
   const range = { from: number(from), to: number(to) }
-  return total === null
-    ? said.rangeMore(range.from, range.to)
-    : said.range(range.from, range.to, number(total))
+  return total === null ? `${range.from}–${range.to} …` : said.range(range.from, range.to, number(total))
 }
 
 export function PagedList<T extends Paged, Q extends object>(props: PagedListProps<T, Q>) {

@@ -3,7 +3,6 @@ import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
 import { pair, words } from '../../words.ts'
-import { BackupAge } from '../now/parts.tsx'
 import { useSignal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
@@ -31,13 +30,13 @@ function reasonName(reason: string): string {
   return names[reason] ?? reason
 }
 
-/** What became of every point, and how old the backup is. */
-export function LedgerAndBackup() {
+/** What became of every point. */
+export function Ledger() {
   const condition = useResource((signal) => client.readCondition({}, { signal }), EVERY_MS, 'condition')
   const said = words.value.house
   return (
     <PanelFrom title={said.ledger} kind="ledger" from={condition} actions={<FlushNow />}>
-      {({ ledger, backup_at, kv_memory }) => (
+      {({ ledger, kv_memory }) => (
         <>
           <table>
             <tbody>
@@ -65,7 +64,6 @@ export function LedgerAndBackup() {
             {kv_memory === null || kv_memory === 0 ? null : (
               <span>{pair(words.value.now.memory, percent(kv_memory))}</span>
             )}
-            <BackupAge at={backup_at} />
           </p>
         </>
       )}

@@ -81,11 +81,7 @@ export function Feedback() {
           </>
         )}
       </PagedList>
-      {item === null ? (
-        <p class="card quiet placeholder">{said.choose}</p>
-      ) : (
-        <OneItem key={item.id} item={item} />
-      )}
+      {item === null ? null : <OneItem key={item.id} item={item} />}
     </div>
   )
 }
@@ -115,7 +111,7 @@ function Page({ page, chosen, onChoose, shown }: PageProps) {
     <>
       <Board items={items} counts={countsOf(page)} chosen={chosen} onChoose={onChoose} />
       {all.length > items.length ? (
-        <p>
+        <p class="more-cards">
           <Button onClick={() => (most.value += STEP)}>{pageWords.value.more}</Button>
         </p>
       ) : null}

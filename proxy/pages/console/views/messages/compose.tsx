@@ -251,7 +251,7 @@ function Count({ over, nobody }: CountProps) {
   return (
     <>
       <output class="count">
-        <strong>{countedText({ recipients, cost })}</strong>
+        <strong>{pair(said.cost, number(cost))}</strong>
         {quota_remaining === null ? null : (
           <span class={over ? 'warn-text' : 'quiet'}>{pair(said.left, number(quota_remaining))}</span>
         )}

@@ -339,8 +339,13 @@ function Sending({ draft, bounds, isNew }: SendingProps) {
         <span class="quiet">{absenceOf(count)}</span>
       ) : (
         <span>
-          {countedText(recipients)} {isConfigured ? null : words.value.now.notConfigured}{' '}
-          {recipients.devices === 0 ? null : pair(messages.devices, recipients.devices)}
+          {[
+            countedText(recipients),
+            isConfigured ? '' : words.value.now.notConfigured,
+            recipients.devices === 0 ? '' : pair(messages.devices, recipients.devices),
+          ]
+            .filter(Boolean)
+            .join(' · ')}
         </span>
       )}
       {isNew ? null : <span class="small quiet">{said.sentOnce}</span>}

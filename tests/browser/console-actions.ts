@@ -57,13 +57,13 @@ export const ACTIONS: readonly Action[] = [
     name: 'send',
     view: 'messages',
     request: ['POST', '**/api/event/push'],
-    unchanged: '.count',
+    unchanged: 'output.count',
     async open(page) {
       await page.locator('.compose select').selectOption('all')
       await page.locator('.compose textarea').fill('Rain comes at noon.')
-      await press(page.getByRole('button', { name: 'Count recipients' }))
-      await page.locator('.count').waitFor()
-      return ask(page, page.getByRole('button', { name: 'Send…' }), 'Send now')
+      const asked = await ask(page, page.getByRole('button', { name: 'Send…' }), 'Send now')
+      await page.locator('output.count').waitFor()
+      return asked
     },
   },
   {
@@ -71,9 +71,14 @@ export const ACTIONS: readonly Action[] = [
     view: 'messages',
     request: ['PUT', '**/admin/notifications'],
     unchanged: '.schedule .rows',
-    open: async (page) => ({
-      control: page.locator('.schedule .rows > li').nth(1).getByRole('button', { name: 'Remove' }),
-    }),
+    async open(page) {
+      await press(page.locator('.schedule .rows > li').nth(1).getByRole('button', { name: 'Edit' }))
+      await page
+        .locator('.slot-form')
+        .getByText(/^Recipients: /)
+        .waitFor()
+      return { control: page.locator('.slot-form').getByRole('button', { name: 'Remove', exact: true }) }
+    },
   },
   {
     name: 'pause',
@@ -96,7 +101,7 @@ export const ACTIONS: readonly Action[] = [
     request: ['POST', '**/admin/end-activity'],
     unchanged: '.state-line',
     open: (page) =>
-      ask(page, page.getByRole('button', { name: 'End the event…' }), 'End the event for ever', 'Pilgrimage'),
+      ask(page, page.getByRole('button', { name: 'End the event…' }), 'End forever', 'Pilgrimage'),
   },
   {
     name: 'requeue',
@@ -119,7 +124,7 @@ export const ACTIONS: readonly Action[] = [
     unchanged: '.person-actions',
     async open(page) {
       await openPerson(page, 'About')
-      return { control: page.getByLabel('Set status') }
+      return { control: page.locator('.person-actions').getByLabel('Status') }
     },
     act: (control) => control.selectOption('withdrawn'),
   },
@@ -128,8 +133,15 @@ export const ACTIONS: readonly Action[] = [
     view: 'people',
     request: ['POST', '**/admin/roles'],
     unchanged: '.person-actions',
-    open: async (page) => ({ control: page.getByLabel('Set role') }),
+    open: async (page) => ({ control: page.locator('.person-actions').getByLabel('Role') }),
     act: (control) => control.selectOption('manager'),
+  },
+  {
+    name: 'palanquin',
+    view: 'people',
+    request: ['PUT', '**/users/*/palanquin'],
+    unchanged: '.person-actions',
+    open: (page) => ask(page, page.getByRole('button', { name: 'Palanquin…' }), 'Show as palanquin'),
   },
   {
     name: 'revoke',
@@ -143,7 +155,6 @@ export const ACTIONS: readonly Action[] = [
     view: 'people',
     request: ['DELETE', `**/users/${pilgrimId(7)}`],
     unchanged: '.person-actions',
-    open: (page) =>
-      ask(page, page.locator('.person-actions .danger').first(), 'Erase for ever', pilgrimId(7)),
+    open: (page) => ask(page, page.locator('.person-actions .danger').first(), 'Erase forever', pilgrimId(7)),
   },
 ]

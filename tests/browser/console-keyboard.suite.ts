@@ -24,12 +24,12 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await page.keyboard.press('3')
     // As in a mail program: the next item of the list, and not the one that has gone to another.
     await isChosen(second!)
-    await page.locator('.toast', { hasText: `${first} is now: In progress` }).waitFor()
+    await page.locator('.toast', { hasText: `${first}: In progress` }).waitFor()
     await page.locator('.column.fixing .feedback-card', { hasText: `${first} ` }).waitFor()
     await page.keyboard.press('ArrowDown')
     await isChosen(third!)
     await page.keyboard.press('z')
-    await page.locator('.toast', { hasText: `${first} is now: New` }).waitFor()
+    await page.locator('.toast', { hasText: `${first}: New` }).waitFor()
     await isChosen(first!)
     // A notice covers nothing, and gives the focus back when it is closed.
     const [notice, view] = await Promise.all(
@@ -50,7 +50,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await page.keyboard.type('schedule')
     await page.keyboard.press('Enter')
     await page.locator('.schedule:focus').waitFor()
-    await page.getByRole('button', { name: 'Add a reminder' }).focus()
+    await page.getByRole('button', { name: 'Add', exact: true }).focus()
     await page.keyboard.press('Enter')
     await page.locator('.slot-form textarea[name="zh"]:focus').waitFor()
     await page.getByRole('button', { name: 'Cancel' }).focus()
@@ -64,12 +64,15 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
         ? route.fulfill({ status: 503, contentType: 'application/json', body })
         : route.continue(),
     )
-    await rows.nth(1).getByRole('button', { name: 'Remove' }).focus()
+    await rows.nth(1).getByRole('button', { name: 'Edit' }).focus()
+    await page.keyboard.press('Enter')
+    const remove = rows.nth(1).getByRole('button', { name: 'Remove', exact: true })
+    await remove.focus()
     await page.keyboard.press('Enter')
     await page
-      .locator('.toast.warning', { hasText: 'This was not done: The store is away. Try again in a moment.' })
+      .locator('.toast.warning', { hasText: 'Not done: The store is away. Try again in a moment' })
       .waitFor()
-    await rows.nth(1).getByRole('button', { name: 'Remove' }).and(page.locator(':focus')).waitFor()
+    await remove.and(page.locator(':focus')).waitFor()
     await page.unroute('**/admin/notifications')
     // A row that goes leaves the focus to the next one, and not to its button.
     await page.keyboard.press('Enter')

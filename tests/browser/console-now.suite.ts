@@ -72,8 +72,8 @@ export async function expectChartTells(page: Page): Promise<void> {
   await photograph(page, 'console-rates')
   await page.keyboard.press('Escape')
   await tip.waitFor({ state: 'detached' })
-  await page.getByText('Values by minute').click()
-  await page.locator('.rate-table th', { hasText: 'Minute' }).waitFor()
+  await page.locator('.rate-table summary').click()
+  await page.locator('.rate-table th', { hasText: 'Time' }).waitFor()
   expect(await seriousFaults(page)).toEqual([])
 }
 
@@ -93,7 +93,7 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
     expect(await page.locator('.map-scale').innerText()).toMatch(/^[125]0* k?m$/)
     await goNear(page)
     await page.locator('.person-dot').first().waitFor()
-    await page.getByText('seen in the last 30 minutes').or(page.getByText('seen earlier')).first().waitFor()
+    await page.getByText('last 30 minutes').or(page.getByText('earlier')).first().waitFor()
 
     // By pointing at it, then by a real click, which keeps it.
     const id = await uncovered(page)
@@ -127,7 +127,7 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
     await card.waitFor({ state: 'detached' })
     expect(await dot.evaluate((one) => one === document.activeElement)).toBe(true)
     await page.keyboard.press('Enter')
-    await card.getByRole('button', { name: 'Open this pilgrim' }).click()
+    await card.getByRole('button', { name: 'Open', exact: true }).click()
     await page.locator('.person .level-line').waitFor()
     expect(page.url()).not.toContain(id)
   })

@@ -88,7 +88,7 @@ describeOnServers('the console in operation', () => {
       ...wait,
       what: `the ${points} points that the demo has sent`,
     })
-    await until(async () => (await tile(page, 'Points that wait')) === 0, {
+    await until(async () => (await tile(page, 'Points waiting')) === 0, {
       ...wait,
       what: 'nothing to wait',
     })
@@ -158,11 +158,11 @@ describeOnServers('the console in operation', () => {
     await useUp()
     await page.locator('.navigation a', { hasText: 'Reports' }).click()
     const notice = page.locator('.bar-across.waits', {
-      hasText: /Too many requests.*continues by itself in \d+ s/,
+      hasText: /Too many requests\. Continues in \d+ s/,
     })
     await notice.waitFor()
     await page
-      .locator('.panel .waits', { hasText: /continues by itself in \d+ s/ })
+      .locator('.panel .waits', { hasText: /Continues in \d+ s/ })
       .first()
       .waitFor()
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
@@ -172,7 +172,7 @@ describeOnServers('the console in operation', () => {
     await photograph(page, 'console-rate-limited')
     await page.locator('.navigation a', { hasText: 'Reports' }).click()
     // Also without points the footprint has figures.
-    await page.locator('.panel.carbon:not(.stale) .tile').first().waitFor({ timeout: 40_000 })
+    await page.locator('.panel.headline:not(.stale) .tile').first().waitFor({ timeout: 40_000 })
     await notice.waitFor({ state: 'detached', timeout: 40_000 })
     // A question waits in one sentence, and goes on, too.
     await page.locator('.navigation a', { hasText: 'Lifecycle' }).click()
@@ -182,7 +182,7 @@ describeOnServers('the console in operation', () => {
     await page.getByRole('button', { name: 'End the event…' }).click()
     const dialog = page.getByRole('dialog')
     await dialog
-      .filter({ has: page.locator('.waits', { hasText: /continues by itself in \d+ s/ }) })
+      .filter({ has: page.locator('.waits', { hasText: /Continues in \d+ s/ }) })
       .filter({ hasNotText: /Loading…|Too many.*Too many/s })
       .waitFor()
     await photograph(page, 'console-end-waits')
@@ -205,20 +205,20 @@ describeOnServers('the console in operation', () => {
     await one.page.keyboard.press('2')
     await card(one.page, 'triaging').click()
     await two.page.keyboard.press('5')
-    await two.page.getByText(`Somebody else has changed #${id} meanwhile`).waitFor()
+    await two.page.getByText(`Somebody else has changed #${id}.`).waitFor()
     await card(two.page, 'triaging').waitFor()
     await photograph(two.page, 'console-conflict')
 
     await one.page.locator('#feedback-note').fill('Asked for the phone')
     await two.page.locator('#feedback-note').fill('Known: an old browser')
     await one.page.getByRole('button', { name: 'Save' }).click()
-    await one.page.getByText('Saved.').waitFor()
+    await one.page.getByText('Note saved.').waitFor()
     await two.page.getByRole('button', { name: 'Save' }).click()
-    await two.page.getByText('Meanwhile somebody else wrote: “Asked for the phone”').waitFor()
+    await two.page.getByText('Somebody else wrote: “Asked for the phone”').waitFor()
     expect(await two.page.locator('#feedback-note').inputValue()).toBe('Known: an old browser')
     await photograph(two.page, 'console-note-conflict')
     await two.page.getByRole('button', { name: 'Save' }).click()
-    await two.page.getByText('Saved.').waitFor()
+    await two.page.getByText('Note saved.').waitFor()
     await until(
       async () => (await one.page.locator('#feedback-note').inputValue()) === 'Known: an old browser',
       {
@@ -235,16 +235,17 @@ describeOnServers('the console in operation', () => {
     for (let i = 0; i < more; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => send(i + n)))
     await using opened = await browser.console(stack, { view: 'feedback', role: 'volunteer' })
     const { page } = opened
-    await page.locator('.column.new h3', { hasText: `100 / ${more}` }).waitFor()
+    await page.locator('.column.new h3', { hasText: `25 / ${more}` }).waitFor()
     const shown = () => page.locator('.feedback-text').allInnerTexts()
+    for (let i = 0; i < 3; i++) await page.getByRole('button', { name: 'Show more' }).click()
     const first = await shown()
-    await page.locator('.pages', { hasText: /1–100 of 12\d$/ }).waitFor()
-    await page.getByRole('button', { name: 'Next page' }).click()
-    await page.locator('.pages', { hasText: /101–(12\d) of \1$/ }).waitFor()
+    await page.locator('.pages', { hasText: /^1–100 of 12\d/ }).waitFor()
+    await page.getByRole('button', { name: 'Next', exact: true }).click()
+    await page.locator('.pages', { hasText: /^101–(12\d) of \1/ }).waitFor()
     await page.locator('.column.new h3', { hasText: `20 / ${more}` }).waitFor()
     const all = [...first, ...(await shown())].filter((text) => text.startsWith('Report '))
     expect(new Set(all).size).toBe(more)
-    await page.getByRole('button', { name: /^Looking into it/ }).click()
+    await page.getByLabel('Status').selectOption({ label: 'Triage 1' })
     // The page before stays until the next one has come.
     await page.locator('.column.new .feedback-card').first().waitFor({ state: 'detached' })
     expect(await page.locator('.feedback-card').count()).toBe(1)
@@ -257,7 +258,7 @@ describeOnServers('the console in operation', () => {
     await page.getByText('9 parts OK').waitFor()
     await stack.service('tracking', 1).stop('SIGKILL')
     await part.waitFor({ timeout: 45_000 })
-    expect(await part.innerText()).toContain('1 of 2 processes report')
+    expect(await part.innerText()).toContain('1 / 2 processes')
     await page.locator('.alerts .cause', { hasText: '1 of 2 processes of tracking do not report' }).waitFor()
     await photograph(page, 'console-degraded')
     expect((await checkIn(stack, newPilgrimId())).status).toBe(202)

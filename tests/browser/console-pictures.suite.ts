@@ -13,13 +13,16 @@ const NOTE_TEXTS = `
     return write.call(this, text, ...rest)
   }`
 
-/** Clicks a panel's PNG button. @returns the file, the texts on it, and the colours of its corner and of its darkest ground */
-async function picture(page: Page, panel: string) {
+/** Chooses a file of the menu of exports. */
+export async function saveFile(page: Page, file: string): Promise<void> {
+  await page.getByRole('button', { name: 'Export' }).click()
+  await page.locator('.export-menu').getByRole('button', { name: file, exact: true }).click()
+}
+
+/** Saves a panel's picture. @returns the file, the texts on it, and the colours of its corner and of its darkest ground */
+async function picture(page: Page, title: string) {
   await page.evaluate(() => (globalThis as unknown as Noting).written.splice(0))
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.locator(`.panel.${panel}`).getByRole('button', { name: 'PNG', exact: true }).click(),
-  ])
+  const [download] = await Promise.all([page.waitForEvent('download'), saveFile(page, `${title} PNG`)])
   const bytes = await Bun.file(await download.path()).bytes()
   if (SCREENSHOTS !== undefined)
     await Bun.write(`${SCREENSHOTS}/console-${download.suggestedFilename()}`, bytes)
@@ -91,13 +94,13 @@ export function pictureTests(open: (options: ConsoleOptions) => Promise<OpenPage
     const places = await page.locator('.procession-over-time .procession-rows .grow').allInnerTexts()
     const hour = await page.locator('.procession-over-time output strong').first().innerText()
     for (const [panel, title, more] of [
-      ['timeline', 'Timeline: km', [' points, ']],
-      ['carbon', 'Carbon', ['as of ', 'Footprint of everybody: ']],
-      ['surveys', 'Surveys', ['as of ', 'Q1 · ']],
+      ['Timeline', 'Timeline: km', [' points · ']],
+      ['Carbon', 'Carbon', ['as of ', 'Footprint: ']],
+      ['Surveys', 'Surveys', ['as of ', 'Q1 · ']],
       [
-        'procession-over-time',
-        'The procession over time',
-        [hour.slice(-11), 'Front', 'Middle', 'Tail', ...places, ' km', 'Points on a km²'],
+        'Procession over time',
+        'Procession over time',
+        [hour.slice(-11), 'Front', 'Middle', 'Tail', ...places, ' km', 'Points per km²'],
       ],
     ] as const) {
       const { name, corner, light, written } = await picture(page, panel)

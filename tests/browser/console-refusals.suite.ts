@@ -14,12 +14,12 @@ const SAID = 'The service says why.'
 
 /** What the console says after `SAID`; the limit of calls comes last, because the page then reads nothing for a second. */
 const REFUSALS = {
-  403: 'This was not done: The service says why. Ask somebody whose token may do this.',
-  404: 'This was not done: The service says why. Read the page again: somebody else may have removed it.',
-  409: 'This was not done: The service says why. Look at how it is now, then decide again.',
-  503: 'This was not done: The service says why. Try again in a moment. The view “Now” shows which part does not answer.',
-  offline: /^It is not known whether this was done: .+\. Look before you try again\.$/,
-  429: /^This was not done: (?:T|There were t)oo many requests\. Do it again (?:in 1 s|now)\.$/,
+  403: 'Not done: The service says why. Your token may not do this.',
+  404: 'Not done: The service says why. Read again: it may have been removed.',
+  409: 'Not done: The service says why. Look at how it is now.',
+  503: 'Not done: The service says why. Try again in a moment; see Now.',
+  offline: /^Perhaps done: .+\. Look before you try again\.$/,
+  429: /^Not done: (?:T|There were t)oo many requests\. Do it again (?:in 1 s|now)\.$/,
 } as const
 type Refusal = keyof typeof REFUSALS
 
@@ -145,8 +145,8 @@ export function refusalTests(open: (options: ConsoleOptions) => Promise<OpenPage
       },
     })
     const panel = opened.page.locator('.end-progress')
-    await panel.getByText('not sent: LINE is not set up').waitFor()
-    await panel.getByText('The end is complete. The summary was not sent in LINE.').waitFor()
+    await panel.getByText('skipped: LINE is not configured').waitFor()
+    await panel.getByText('Complete, without a summary in LINE.').waitFor()
     expect(await panel.locator('.progress.complete').count()).toBe(2)
   })
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { type OpenPage, photograph } from './browser.ts'
 import type { ConsoleOptions } from './console-harness.ts'
-import { pictureTests } from './console-pictures.suite.ts'
+import { pictureTests, saveFile } from './console-pictures.suite.ts'
 
 /** @param open opens the console of an event with data, of which `ROUTE` is the way */
 export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void {
@@ -11,15 +11,12 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     const { page } = opened
     await page.locator('.questions section').first().waitFor()
     await page.locator('.procession-over-time output', { hasText: 'places' }).waitFor()
-    const saved = async (button: string, panel: string) => {
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.locator(panel).getByRole('button', { name: button, exact: true }).click(),
-      ])
+    const saved = async (file: string) => {
+      const [download] = await Promise.all([page.waitForEvent('download'), saveFile(page, file)])
       const bytes = await Bun.file(await download.path()).bytes()
       return { name: download.suggestedFilename(), bytes, text: new TextDecoder().decode(bytes) }
     }
-    const timeline = await saved('CSV', '.panel.timeline')
+    const timeline = await saved('Timeline CSV')
     expect(timeline.text.split('\r\n')[0]).toBe(
       'local_time,points,checkins,pilgrims,km_on_foot_and_by_vehicle,carbon_kg,utc',
     )
@@ -27,9 +24,9 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     // Local time stands beside the instant.
     const [, local, utc] = /^([^,]+),.*,([^,]+)$/.exec(timeline.text.split('\r\n')[1]!)!
     expect(Date.parse(`${local!.replace(' ', 'T')}:00+08:00`)).toBe(Date.parse(utc!))
-    const procession = await saved('CSV', '.panel.procession-over-time')
+    const procession = await saved('Procession over time CSV')
     const rows = procession.text.split('\r\n')
-    expect(rows[0]).toBe('From,To,What,Place,Kilometre of the route,Latitude,Longitude,Points,From (UTC)')
+    expect(rows[0]).toBe('From,To,What,Place,Route km,Latitude,Longitude,Points,From (UTC)')
     expect(procession.name).toMatch(/^procession-\d{4}-\d\d-\d\d-\d{4}-\S+\.csv$/)
     const shown = await page.locator('.procession-over-time .procession-rows li').allInnerTexts()
     for (const [i, mark] of ['front', 'middle', 'tail'].entries()) {
@@ -43,12 +40,12 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
         `km ${new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(Number(km))}`,
       ])
     }
-    expect(rows[4]).toMatch(/,Area [67]00 m wide,(near|between) /)
+    expect(rows[4]).toMatch(/,"?Area, m wide: [67]00"?,(near|between) /)
     expect(rows.at(-2)).toContain('Do not publish')
-    const surveys = await saved('All answers (CSV)', '.panel.surveys')
+    const surveys = await saved('Survey answers, private: names and ids CSV')
     expect(surveys.name).toEndWith('.csv')
     expect(surveys.text).toContain('The soup at the 12. temple')
-    const codes = await saved('What the codes mean (CSV)', '.panel.surveys')
+    const codes = await saved('Survey codes CSV')
     expect(codes.text.split('\r\n')[0]).toBe('question,text,answer,meaning')
     expect(codes.text).toContain('q2,Who do you walk with?,group,A temple or a group\r\n')
     expect(codes.text).toContain('q10,What else do you want to tell us?,,\r\n')
@@ -59,10 +56,12 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     const { page } = opened
     const panel = page.locator('.panel.timeline')
     const most = async (series: string) => {
-      const said = await panel.locator('output', { hasText: `Most in one hour, ${series}: ` }).innerText()
-      return /Most in one hour, .+: (\S+) \((.+)\)/.exec(said)!.slice(1)
+      const said = await panel
+        .locator('output', { hasText: new RegExp(`Most: \\S+ ${series} \\(`) })
+        .innerText()
+      return /Most: (\S+) .+ \((.+)\)/.exec(said)!.slice(1)
     }
-    await panel.getByText('Figures as a table').click()
+    await panel.getByText('Table', { exact: true }).click()
     const table = panel.getByRole('table', { name: 'Timeline' })
     const rows = await table
       .locator('tbody tr')

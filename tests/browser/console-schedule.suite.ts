@@ -21,24 +21,22 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     const before = await rows.count()
     const removed = await rows.allInnerTexts()
 
-    await schedule.getByRole('button', { name: 'Add a reminder' }).click()
+    await schedule.getByRole('button', { name: 'Add', exact: true }).click()
     const form = schedule.locator('.slot-form')
     await form.locator('textarea[name="zh"]:focus').fill('明早六點集合')
-    await form.getByText(/^Recipients: \d+\. LINE is not configured, so nobody gets it in LINE\./).waitFor()
+    await form.getByText(/^Recipients: \d+ · LINE messages: \d+ · LINE is not configured\./).waitFor()
     const tomorrow = dayOf(Date.now() + DAY_MS)
     expect(await form.getByLabel('Day 1', { exact: true }).inputValue()).toBe(tomorrow)
     await form.getByLabel('Day 1', { exact: true }).fill(dayOf(Date.now() - DAY_MS))
-    await form.getByText('None of these days and hours is left: it would never be sent.').waitFor()
+    await form.getByText('Never: all its times are over.').waitFor()
     await form.getByLabel('Day 1', { exact: true }).fill(tomorrow)
     await form.getByText(/^Next: tomorrow, .+, 06:00$/).waitFor()
     await form.getByRole('button', { name: 'Another day' }).click()
-    await form.getByRole('button', { name: 'Remove day 2' }).click()
+    await form.getByRole('button', { name: 'Remove 2' }).click()
     await photograph(page, 'console-reminder')
     expect(await seriousFaults(page)).toEqual([])
     await form.getByRole('button', { name: 'Save' }).click()
-    await page
-      .locator('.toast', { hasText: `Saved. The list on the service has ${before + 1} reminders.` })
-      .waitFor()
+    await page.locator('.toast', { hasText: 'Saved.' }).waitFor()
 
     const mine = rows.filter({ hasText: '明早六點集合' })
     await mine.getByText(/^Next: tomorrow, .+, 06:00$/).waitFor()
@@ -48,20 +46,24 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await mine.getByText(/^Next: tomorrow, .+, 07:00$/).waitFor()
     expect(await rows.count()).toBe(before + 1)
 
-    await mine.getByRole('button', { name: 'Remove' }).click()
-    await mine.waitFor({ state: 'detached' })
-    await page.locator('.toast').getByRole('button', { name: 'Take back' }).click()
+    const remove = async () => {
+      await mine.getByRole('button', { name: 'Edit' }).click()
+      await form.getByRole('button', { name: 'Remove', exact: true }).click()
+      await form.waitFor({ state: 'detached' })
+      await mine.waitFor({ state: 'detached' })
+    }
+    await remove()
+    await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
     await mine.getByText(/^Next: tomorrow, .+, 07:00$/).waitFor()
-    await mine.getByRole('button', { name: 'Remove' }).click()
-    await mine.waitFor({ state: 'detached' })
+    await remove()
     expect(await rows.allInnerTexts()).toEqual(removed)
 
     // The log tells what each of the five changes was.
     await page.locator('.navigation a', { hasText: 'System' }).click()
     const log = page.locator('.audit')
-    await log.getByText('changed, 07:00: 06:00 → 07:00').waitFor()
-    await log.getByText('removed: the one of 07:00').first().waitFor()
-    await log.getByText(`added at 06:00: 繁體中文: “明早六點集合”`).waitFor()
+    await log.getByText('changed 07:00: 06:00 → 07:00').waitFor()
+    await log.getByText('removed 07:00').first().waitFor()
+    await log.getByText(`added 06:00: 繁體中文: “明早六點集合”`).waitFor()
   })
 
   test('the palette leads to what alerts the owner; the panel says that nobody gets alerts', async () => {
@@ -79,7 +81,7 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     for (const [typed, first] of [
       ['health', 'Now › Status'],
       ['dead letters', 'System › Dead letters'],
-      ['backup', 'System › Alerts to the owner'],
+      ['backup', 'System › Alerts'],
     ] as const) {
       await palette.locator('input').fill(typed)
       await palette.locator('button.first', { hasText: first }).waitFor()
@@ -89,8 +91,8 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await page.keyboard.press('Enter')
     const alerts = page.locator('.alerting:focus')
     await alerts.getByText('Nobody gets alerts').waitFor()
-    await alerts.getByText('No alert has been sent so far.').waitFor()
-    await alerts.getByText('Without a backup, everything is lost').waitFor()
+    await alerts.getByText('None sent so far.').waitFor()
+    await alerts.getByText('bun run backup').waitFor()
     await photograph(page, 'console-alerting')
     expect(await seriousFaults(page)).toEqual([])
     await page.keyboard.press('Control+k')
@@ -115,10 +117,10 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
       configured: true,
     }
     await page.route('**/line-usage', (route) => route.fulfill({ json: { ok: true, data: usage } }))
-    await page.getByRole('button', { name: '新增提醒' }).click()
+    await page.getByRole('button', { name: '新增', exact: true }).click()
     await page
       .locator('.slot-form')
-      .getByText(/^目前有 \d+ 人會在 LINE 收到/)
+      .getByText(/^收件人：\d+ · LINE 訊息：\d+/)
       .waitFor()
     expect(
       await page
@@ -127,7 +129,7 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     ).toBe(true)
     await photograph(page, 'console-reminder-phone')
     await page.locator('.navigation a[href="#/house"]').click()
-    await page.getByText('目前為止沒有發送過警報。').waitFor()
+    await page.getByText('尚未發送過。').waitFor()
     await photograph(page, 'console-alerting-phone')
     expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)
   })

@@ -62,13 +62,13 @@ export const DETAILS: Partial<Readonly<Record<View, readonly Detail[]>>> = {
       'counted',
       async (page) => {
         await page.locator('.compose textarea').fill('07:00 從通霄出發。雨勢轉大，請穿雨衣，慢慢走。')
-        await page.locator('.compose .button').first().click()
-        await page.locator('.count').waitFor()
+        await page.locator('.compose .button.primary').first().click()
+        await page.locator('output.count').waitFor()
       },
     ],
   ],
   lifecycle: [
-    ['pause', (page) => page.locator('.pause-controls .button.primary').first().click()],
+    ['pause', (page) => page.locator('.panel.pause .button.primary').first().click()],
     [
       'end',
       async (page) => {
@@ -80,7 +80,7 @@ export const DETAILS: Partial<Readonly<Record<View, readonly Detail[]>>> = {
 }
 
 /** Dialogs, which would lie over what comes next. */
-export const CLOSED: ReadonlySet<string> = new Set(['palette', 'erase', 'pause', 'end'])
+export const CLOSED: ReadonlySet<string> = new Set(['palette', 'erase', 'counted', 'pause', 'end'])
 
 /** Lets a request through and alters the data of its answer. */
 const altered = (change: (data: Record<string, unknown>) => object) => async (route: Route) => {

@@ -29,6 +29,6 @@ function App() {
     if (role.value === null) document.title = words.value.signIn.title
   })
   if (role.value !== null) return <Shell />
-  if (starting.value) return <p class="console-wait">{words.value.signIn.trying}</p>
+  if (starting.value) return <p class="console-wait">{words.value.common.loading}</p>
   return <SignIn />
 }

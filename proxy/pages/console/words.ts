@@ -2,6 +2,7 @@
 import { computed } from '@preact/signals'
 import type { ConsoleWords } from '#shared/locales/words.ts'
 import { createWords, language } from '../frame/language.ts'
+import { pageWords } from '../frame/page-words.ts'
 
 export type { ConsoleWords } from '#shared/locales/words.ts'
 
@@ -20,6 +21,9 @@ type ConsoleLanguage = 'zh-Hant' | 'en'
 export const consoleLanguage = computed<ConsoleLanguage>(() =>
   language.value.startsWith('zh') ? 'zh-Hant' : 'en',
 )
+
+/** `Status: Active` */
+export const pair = (name: string, text: string | number): string => pageWords.value.pair(name, String(text))
 
 /** A language as its readers call it. */
 export const ownName = (language: string): string =>

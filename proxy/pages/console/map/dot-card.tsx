@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
+import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
 import type { Placing } from '../../map/mark-names.ts'
 import type { Dot, Pointing } from './over-map.tsx'
@@ -100,7 +101,7 @@ export function DotCard({ dots, pointing, place, onLeave, children }: Props) {
       <header>
         <strong>{dot.name}</strong>
         {pointed.kept ? (
-          <Button icon label={words.value.common.close} onClick={leave}>
+          <Button icon label={pageWords.value.close} onClick={leave}>
             ×
           </Button>
         ) : null}

@@ -9,6 +9,12 @@ export const PROCESSION = ['front', 'middle', 'tail'] as const satisfies readonl
 
 export type ProcessionPlaces = Readonly<Record<(typeof PROCESSION)[number], PlaceOnRoute | null>>
 
+/** A place in words: the same in tables, in pictures and on their maps. */
+export const placeWords = (place: PlaceOnRoute): { readonly name: string; readonly km: string | null } => ({
+  name: placeName(place, route.value),
+  km: kmOnRoute(place),
+})
+
 /** @param absent said of a place that there is not, such as while it is read */
 export const ProcessionRows = ({
   places,
@@ -20,12 +26,13 @@ export const ProcessionRows = ({
   <ul class="rows procession-rows">
     {PROCESSION.map((name) => {
       const place = places?.[name] ?? null
+      const said = place === null ? null : placeWords(place)
       return (
         <li key={name}>
           <MarkSymbol mark={name} />
           <strong>{words.value.now[name]}</strong>
-          <span class="grow">{place === null ? absent : placeName(place, route.value)}</span>
-          <span class="number">{place === null ? null : kmOnRoute(place)}</span>
+          <span class="grow">{said?.name ?? absent}</span>
+          <span class="number">{said?.km}</span>
         </li>
       )
     })}

@@ -8,7 +8,8 @@ import { useEffect } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
-import { words } from '../words.ts'
+import { pageWords } from '../../frame/page-words.ts'
+import { pair, words } from '../words.ts'
 import { client } from '../session.ts'
 
 const SHOWN_MS = 8_000
@@ -99,7 +100,7 @@ export function Confirm<T>(props: ConfirmProps<T>) {
     <Actions {...props} ready={ready} busy={busy.value} onCancel={close} onRun={() => void run()} />
   )
   return (
-    <Dialog title={title} open={open} onClose={close} closeWord={words.value.common.close} actions={actions}>
+    <Dialog title={title} open={open} onClose={close} closeWord={pageWords.value.close} actions={actions}>
       {children}
       {typed === undefined ? null : (
         <Typed typed={typed} value={text.value} onInput={(value) => (text.value = value)} />
@@ -122,7 +123,7 @@ interface ActionsProps {
 
 const Actions = ({ button, danger = false, ready, busy, onCancel, onRun }: ActionsProps) => (
   <>
-    <Button onClick={onCancel}>{words.value.common.cancel}</Button>
+    <Button onClick={onCancel}>{pageWords.value.cancel}</Button>
     <Button kind={danger ? 'danger' : 'primary'} disabled={!ready} busy={busy} onClick={onRun}>
       {button}
     </Button>
@@ -172,7 +173,5 @@ export const assignRole = (
       : { action: { name: words.value.schedule.undo, run: () => void assignRole(userId, before) } }),
   })
 
-function saidOf({ role }: Assigned): string {
-  const said = words.value.people
-  return said.saidRole(role === null ? said.noRole : words.value.roles[role])
-}
+const saidOf = ({ role }: Assigned): string =>
+  pair(words.value.people.columns.role, role === null ? words.value.people.noRole : words.value.roles[role])

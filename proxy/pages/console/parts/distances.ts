@@ -21,14 +21,11 @@ export function modeName(mode: string): string {
   return names[mode] ?? mode
 }
 
-/** `15,843 km in all: 477 km by scooter, 295 km by bus`; of walking alone nothing is said. */
+/** `Scooter 477 km, Bus 295 km`; of walking alone nothing is said. */
 export function ridden(carbon: Recorded): string | undefined {
-  const said = words.value.reports
   const rides = Object.entries(carbon.recorded_km)
     .filter(([mode, km]) => mode !== 'walk' && km > 0)
     .sort(([, a], [, b]) => b - a)
-    .map(([mode, km]) => said.byMode(kilometres(km), modeName(mode).toLocaleLowerCase()))
-  return rides.length === 0
-    ? undefined
-    : said.inAll(kilometres(distancesOf(carbon).all), rides.join(said.listComma))
+    .map(([mode, km]) => `${modeName(mode)} ${kilometres(km)} km`)
+  return rides.length === 0 ? undefined : rides.join(words.value.common.comma)
 }

@@ -50,9 +50,7 @@ function rangeOf<T extends Paged>(
   const [from, to] = [before + 1, before + page.items.length]
   const total = totalOf?.(page) ?? (page.next_cursor === null ? to : null)
   const range = { from: number(from), to: number(to) }
-  return total === null
-    ? said.rangeMore(range.from, range.to)
-    : said.range(range.from, range.to, number(total))
+  return total === null ? `${range.from}–${range.to} …` : said.range(range.from, range.to, number(total))
 }
 
 export function PagedList<T extends Paged, Q extends object>(props: PagedListProps<T, Q>) {
@@ -114,7 +112,7 @@ interface PagesProps {
   readonly onPage: (steps: readonly Step[]) => void
 }
 
-/** First, previous and next page; nothing for a list of one page. */
+/** First, previous and next page, as far as there are. The last button keeps its place. */
 function Pages({ page, range, steps, onPage }: PagesProps) {
   const said = words.value.common
   const isFirst = steps.length === 0
@@ -126,16 +124,11 @@ function Pages({ page, range, steps, onPage }: PagesProps) {
   }
   return (
     <p class="row pages">
-      <Button disabled={isFirst} onClick={() => onPage(FIRST_PAGE)}>
-        {said.first}
-      </Button>
-      <Button disabled={isFirst} onClick={() => onPage(steps.slice(0, -1))}>
-        {said.previous}
-      </Button>
-      <Button disabled={next === null} onClick={goOn}>
-        {said.next}
-      </Button>
       <span class="small quiet">{range}</span>
+      <span class="spring" />
+      {steps.length > 1 ? <Button onClick={() => onPage(FIRST_PAGE)}>{said.first}</Button> : null}
+      {isFirst ? null : <Button onClick={() => onPage(steps.slice(0, -1))}>{said.previous}</Button>}
+      {next === null ? null : <Button onClick={goOn}>{said.next}</Button>}
     </p>
   )
 }

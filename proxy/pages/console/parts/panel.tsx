@@ -8,7 +8,7 @@ import { clock, now } from '../clock.ts'
 import { secondsLeft } from '../limit.ts'
 import type { Resource } from '../resource.ts'
 import { place } from '../router.ts'
-import { words } from '../words.ts'
+import { pair, words } from '../words.ts'
 
 export const isStale = <T,>({ at, error, staleMs }: Resource<T>): boolean =>
   at.value !== null && (now.value - at.value > staleMs || error.value !== null)
@@ -30,14 +30,14 @@ interface StampProps {
 export function Stamp({ at, stale }: StampProps) {
   const said = words.value.common
   if (at === null) return <span class="stamp">{said.never}</span>
-  return stale ? <span class="stamp old">{said.stale(clock(at))}</span> : null
+  return stale ? <span class="stamp old">{pair(said.stale, clock(at))}</span> : null
 }
 
 /** Of the limit of calls, with the seconds that are left now. */
 function waitSentence(): string {
   const said = words.value.common
   const seconds = secondsLeft.value
-  return seconds === 0 ? said.rateLimitOver : said.rateLimited(seconds)
+  return said.rateLimited(seconds)
 }
 
 /** The same of an action, which the page does not repeat by itself. */
@@ -62,7 +62,7 @@ const whyOf = (error: ClientError): string =>
 
 /** Why something is not read, and what to do. */
 export const sentenceOf = (error: ClientError): string =>
-  error.status === 429 ? waitSentence() : words.value.common.failed(whyOf(error))
+  error.status === 429 ? waitSentence() : pair(words.value.common.failed, whyOf(error))
 
 /** In the place of a text whose resource has no value: that it loads, or why there is none. */
 export const absenceOf = <T,>({ error }: Resource<T>): string =>
@@ -70,9 +70,9 @@ export const absenceOf = <T,>({ error }: Resource<T>): string =>
 
 /** Why an action is not known to be done. Without an answer it may be done all the same. */
 export const refusalOf = (error: ClientError): string =>
-  (error.status === 0 ? words.value.common.notConfirmed : words.value.common.notDone)(
-    error.status === 0 ? error.message : error.status === 429 ? waitToAct() : whyOf(error),
-  )
+  error.status === 0
+    ? words.value.common.notConfirmed(error.message)
+    : pair(words.value.common.notDone, error.status === 429 ? waitToAct() : whyOf(error))
 
 interface PanelProps {
   readonly title: string

@@ -53,7 +53,7 @@ export function savePicture({ title, lines }: Caption, drawing: Drawing, name: s
   }
   context.font = fontOf(FOOT)
   context.fillStyle = onPaper('soft')
-  const made = words.peek().reports.made(fullDate(now.peek()))
+  const made = `${words.peek().reports.made} ${fullDate(now.peek())}`
   context.fillText(made, PAD, top + drawing.height + PAD / 2 + (FOOT * LEADING) / 2)
   context.translate(PAD, top)
   drawing.draw(context)

@@ -4,7 +4,7 @@ import { signal, useSignal } from '@preact/signals'
 import type { TargetedKeyboardEvent } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { place, allowedViews, show, type View } from '../router.ts'
-import { words, consoleLanguage } from '../words.ts'
+import { pair, words, consoleLanguage } from '../words.ts'
 import { chooseLanguage } from '../../frame/language.ts'
 import { chooseTheme, theme } from '../../frame/theme.ts'
 import { status } from '../live.ts'
@@ -45,7 +45,7 @@ export function Palette() {
     <dialog
       ref={dialog}
       class="dialog palette"
-      aria-label={words.value.palette.title}
+      aria-label={words.value.common.search}
       onClose={() => {
         isOpen.value = false
         if (hasGone.current) enterView()
@@ -117,7 +117,6 @@ function Choice({ run }: ChoiceProps) {
           </li>
         ))}
       </ul>
-      <p class="quiet small">{words.value.palette.keys}</p>
     </form>
   )
 }
@@ -163,7 +162,7 @@ function panelPlaces(): readonly PanelPlace[] {
 
 /** Words for a panel that its title does not have. */
 function alsoOf(panel: string): string | undefined {
-  const also: Readonly<Record<string, string>> = words.value.paletteAlso
+  const also: Readonly<Record<string, string>> = words.value.palette.also
   return also[panel]
 }
 
@@ -222,6 +221,6 @@ function fittingCommands(typed: string): Command[] {
   ]
   const found = all.filter(({ name, also = '' }) => `${name} ${also}`.toLowerCase().includes(text))
   if (search === '' || level.value < MANAGER) return found
-  const name = words.value.palette.pilgrim(search)
+  const name = pair(words.value.palette.pilgrim, search)
   return [...found, { name, run: () => show('people', { search }) }]
 }

@@ -7,7 +7,7 @@ import { incident, status, connection, heardAt } from '../live.ts'
 import { forgetAnswers } from '../resource.ts'
 import { refusedView, view, show, allowedViews, type View } from '../router.ts'
 import { role, endSession, level, MANAGER } from '../session.ts'
-import { words } from '../words.ts'
+import { pair, words } from '../words.ts'
 import { keepFocus } from './keep-focus.ts'
 import { LanguageChoice } from './language-choice.tsx'
 import { Palette, openPalette } from './palette.tsx'
@@ -61,7 +61,7 @@ function NotForTier() {
   if (asked === null) return null
   const { nav, roles, bar } = words.value
   const tier = roles[role.value?.role ?? 'volunteer']
-  return <output class="notice warning">{bar.notForTier(nav[asked], tier, nav[view.value])}</output>
+  return <output class="notice warning">{bar.notForTier(nav[asked], tier)}</output>
 }
 
 function focusView(event: Event): void {
@@ -78,18 +78,7 @@ function TopBar() {
   return (
     <header class="top-bar">
       <p class="event-name">{pageData().name}</p>
-      {level.value >= MANAGER ? (
-        <button
-          type="button"
-          class={`badge status ${TONES[state]}`}
-          title={words.value.lifecycle.pauseAndResume}
-          onClick={() => show('lifecycle')}
-        >
-          {said.status[state]}
-        </button>
-      ) : (
-        <span class={`badge status ${TONES[state]}`}>{said.status[state]}</span>
-      )}
+      <span class={`badge status ${TONES[state]}`}>{said.status[state]}</span>
       <span class={`connection ${whyPolled() === undefined ? connection.value : ''}`} title={whyPolled()}>
         {said.connection[connection.value]}
       </span>
@@ -99,7 +88,7 @@ function TopBar() {
       <span class="spring" />
       <button type="button" class="find" onClick={openPalette}>
         <Icon name="search" />
-        <span>{said.palette}</span>
+        <span>{words.value.common.search}</span>
         <kbd>Ctrl K</kbd>
       </button>
       <button
@@ -118,7 +107,7 @@ function TopBar() {
 
 /** A volunteer's page is never live, and nothing is wrong with it. */
 const whyPolled = (): string | undefined =>
-  connection.value === 'polling' && level.value < MANAGER ? words.value.bar.pollingVolunteer : undefined
+  connection.value === 'polling' && level.value < MANAGER ? words.value.bar.connection.polling : undefined
 
 /** `wang · Owner`; a token that is named after its tier is not named twice. */
 function whoText(): string {
@@ -144,8 +133,6 @@ const Settings = ({ open, onClose }: SettingsProps) => (
     }
   >
     <p>{whoText()}</p>
-    <p class="small quiet">{words.value.tiers[role.value?.role ?? 'volunteer']}</p>
-    {whyPolled() === undefined ? null : <p class="small quiet">{whyPolled()}</p>}
     <LanguageChoice />
     <ThemeSwitch />
   </Dialog>
@@ -207,11 +194,13 @@ function ConnectionBar() {
     <output class="bars-across">
       <WaitBar />
       {state === 'lost' ? (
-        <span class="bar-across lost">{said.lost(clock(heardAt.value ?? now.value))}</span>
+        <span class="bar-across lost">{`${said.lost} ${clock(heardAt.value ?? now.value)}`}</span>
       ) : null}
       {state === 'polling' && level.value >= MANAGER ? <span class="bar-across">{said.polling}</span> : null}
       {activity === 'paused' ? (
-        <span class="bar-across paused">{said.pausedBar(message ?? words.value.lifecycle.noMessage)}</span>
+        <span class="bar-across paused">
+          {pair(said.pausedBar, message ?? words.value.lifecycle.noMessage)}
+        </span>
       ) : null}
     </output>
   )
@@ -227,7 +216,7 @@ function WaitBar() {
   const said = words.value.common.rateLimited
   return (
     <span class="bar-across waits">
-      <span aria-hidden="true">{said(seconds)}</span> <span>{words.value.common.rateShared}</span>
+      <span aria-hidden="true">{said(seconds)}</span>
       <span class="visually-hidden">{said(first.current)}</span>
     </span>
   )

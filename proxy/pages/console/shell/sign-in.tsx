@@ -63,7 +63,7 @@ function TokenForm() {
         {problem.value}
       </p>
       <Button kind="primary" type="submit" busy={busy.value}>
-        {busy.value ? said.trying : said.enter}
+        {busy.value ? words.value.common.loading : said.enter}
       </Button>
     </form>
   )

@@ -5,7 +5,7 @@ import { client, level, OWNER } from '../../session.ts'
 import { words } from '../../words.ts'
 import { Alerting } from './alerting.tsx'
 import { AuditLog } from './audit-log.tsx'
-import { DeadLetters, LedgerAndBackup } from './ledger.tsx'
+import { DeadLetters, Ledger } from './ledger.tsx'
 import { RichMenu } from './rich-menu.tsx'
 import { Roles, Tokens } from './tokens-and-roles.tsx'
 
@@ -29,7 +29,7 @@ const Parts = ({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> | nul
       <RichMenu />
     </div>
     <div class="house-column">
-      <LedgerAndBackup />
+      <Ledger />
       {tokens === null ? null : <Tokens list={tokens} />}
     </div>
     {tokens === null ? null : <AuditLog tokens={tokens} />}

@@ -48,7 +48,9 @@ function LastSent() {
           <p>{said.noneSent}</p>
         ) : (
           <div>
-            <p>{(latest.failed > 0 ? said.lastFailed : said.last[latest.state])(date(latest.created_at))}</p>
+            <p>
+              {latest.failed > 0 ? said.lastFailed : said.last[latest.state]} {date(latest.created_at)}
+            </p>
             <blockquote class="small alert-text">{latest.text}</blockquote>
           </div>
         )
@@ -58,18 +60,15 @@ function LastSent() {
 }
 
 /** No alert is about the backup, so what is missing is said here. */
-function Backup({ at }: { readonly at: string | null }) {
-  const said = words.value.alerting
-  return (
-    <div>
-      <p>
-        <BackupAge at={at} />
+const Backup = ({ at }: { readonly at: string | null }) => (
+  <div>
+    <p>
+      <BackupAge at={at} />
+    </p>
+    {isBackupOld(at) ? (
+      <p class="small">
+        <code>bun run backup --to backups/</code>
       </p>
-      {isBackupOld(at) ? (
-        <p class="small">
-          {at === null ? said.noBackup : said.oldBackup} <code>bun run backup --to backups/</code>
-        </p>
-      ) : null}
-    </div>
-  )
-}
+    ) : null}
+  </div>
+)

@@ -1,4 +1,3 @@
-import { pageWords } from '../../../frame/page-words.ts'
 import { useSignal } from '@preact/signals'
 import type { Data, Input } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
@@ -7,7 +6,7 @@ import { PagedList } from '../../parts/paged-list.tsx'
 import { useSettled } from '../../parts/actions.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { words, ownName } from '../../words.ts'
+import { pair, words, ownName } from '../../words.ts'
 import { endOfId, PilgrimLink } from '../../parts/pilgrim-link.tsx'
 
 type Entry = Data<'listAudit'>['items'][number]
@@ -52,7 +51,7 @@ export function AuditLog({ tokens }: { readonly tokens: Resource<Data<'listToken
 function columns(): Column<Entry>[] {
   const said = words.value.house
   return [
-    { name: words.value.reports.when, cell: ({ at }) => <time title={fullDate(at)}>{date(at)}</time> },
+    { name: words.value.people.point.at, cell: ({ at }) => <time title={fullDate(at)}>{date(at)}</time> },
     { name: said.action, cell: ({ action }) => <span title={action}>{actionName(action)}</span> },
     {
       name: said.who,
@@ -115,7 +114,7 @@ type Say = (details: Details) => readonly string[]
 
 const SAY: Readonly<Record<string, Say>> = {
   'set-status': ({ status, message }) => [named(words.value.bar.status, status), quoted(message)],
-  'set-status-message': ({ message }) => [quoted(message) || words.value.house.noMessage],
+  'set-status-message': ({ message }) => [quoted(message)],
   'end-activity': ({ from }) => [change(named(words.value.bar.status, from), words.value.bar.status.ended)],
   push: ({ audience, recipients, message, forced }) => [
     named(words.value.messages.audiences, audience),
@@ -160,9 +159,7 @@ function saidOf({ action, details }: Entry): string {
 const rawText = (details: Details): string =>
   Object.entries(details)
     .filter(([, value]) => value !== null)
-    .map(([name, value]) =>
-      pageWords.value.pair(name, typeof value === 'string' ? value : JSON.stringify(value)),
-    )
+    .map(([name, value]) => pair(name, typeof value === 'string' ? value : JSON.stringify(value)))
     .join(', ')
 
 type Action = keyof ReturnType<typeof actionNames>
@@ -231,41 +228,44 @@ function AuditFilters({ filters, onChange, tokens }: Props) {
   const said = words.value.house
   const change = (fields: Partial<Filters>) => onChange({ ...filters, ...fields })
   return (
-    <div class="row filters">
-      <Choice
-        label={said.action}
-        names={{ '': words.value.common.all, ...actionNames() }}
-        value={filters.action}
-        onChoose={(action) => change({ action })}
-      />
-      <Choice
-        label={said.period}
-        names={periodNames()}
-        value={filters.period}
-        onChoose={(period) => change({ period })}
-      />
-      {filters.period === 'between' ? (
-        <>
-          <Time label={said.since} value={filters.since} onInput={(since) => change({ since })} />
-          <Time label={said.until} value={filters.until} onInput={(until) => change({ until })} />
-        </>
-      ) : null}
-      <TokenName
-        tokens={tokens}
-        value={filters.token_name}
-        onInput={(token_name) => change({ token_name })}
-      />
-      <label class="field">
-        <span>{said.details}</span>
-        <input
-          type="search"
-          maxLength={128}
-          placeholder={said.detailsHint}
-          value={filters.search}
-          onInput={(event) => change({ search: event.currentTarget.value })}
+    <details>
+      <summary>{said.filter}</summary>
+      <div class="row filters">
+        <Choice
+          label={said.action}
+          names={{ '': words.value.common.all, ...actionNames() }}
+          value={filters.action}
+          onChoose={(action) => change({ action })}
         />
-      </label>
-    </div>
+        <Choice
+          label={said.period}
+          names={periodNames()}
+          value={filters.period}
+          onChoose={(period) => change({ period })}
+        />
+        {filters.period === 'between' ? (
+          <>
+            <Time label={said.since} value={filters.since} onInput={(since) => change({ since })} />
+            <Time label={said.until} value={filters.until} onInput={(until) => change({ until })} />
+          </>
+        ) : null}
+        <TokenName
+          tokens={tokens}
+          value={filters.token_name}
+          onInput={(token_name) => change({ token_name })}
+        />
+        <label class="field">
+          <span>{said.details}</span>
+          <input
+            type="search"
+            maxLength={128}
+            placeholder={words.value.people.searchLabel}
+            value={filters.search}
+            onInput={(event) => change({ search: event.currentTarget.value })}
+          />
+        </label>
+      </div>
+    </details>
   )
 }
 
@@ -369,20 +369,16 @@ function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
       return field === undefined ? [] : [`${text(field.from)} → ${text(field.to)}`]
     }),
     ...Object.entries(texts).map(([language, text]) =>
-      pageWords.value.pair(ownName(language), text === null ? said.textTaken : `“${text}”`),
+      pair(ownName(language), text === null ? said.textTaken : `“${text}”`),
     ),
   ]
-  return said.slotChanges[change](hourText(hour), parts.join(', '))
+  return [said.slotChanges[change], pair(hourText(hour), parts.join(', '))].join(' ')
 }
 
-const slotText = ({ id, hour, enabled }: Slot): string =>
-  pageWords.value.pair(`${hourText(hour)} ${id}`, turned(enabled))
+const slotText = ({ id, hour, enabled }: Slot): string => pair(`${hourText(hour)} ${id}`, turned(enabled))
 
 /** What was added, removed and changed; of an older entry, the schedule as it was left. */
 function scheduleText({ slots, changes }: Readonly<Record<string, unknown>>): readonly string[] {
-  if (Array.isArray(changes))
-    return changes.length === 0
-      ? [words.value.house.scheduleUnchanged]
-      : (changes as readonly Change[]).map(changeText)
+  if (Array.isArray(changes)) return (changes as readonly Change[]).map(changeText)
   return Array.isArray(slots) ? (slots as readonly Slot[]).map(slotText) : []
 }

@@ -1,10 +1,8 @@
-import { pageWords } from '../../../frame/page-words.ts'
 import { number, date, oneDigit } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
-import { words } from '../../words.ts'
-import { BackupAge } from '../now/parts.tsx'
+import { pair, words } from '../../words.ts'
 import { useSignal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
@@ -32,13 +30,13 @@ function reasonName(reason: string): string {
   return names[reason] ?? reason
 }
 
-/** What became of every point, and how old the backup is. */
-export function LedgerAndBackup() {
+/** What became of every point. */
+export function Ledger() {
   const condition = useResource((signal) => client.readCondition({}, { signal }), EVERY_MS, 'condition')
   const said = words.value.house
   return (
     <PanelFrom title={said.ledger} kind="ledger" from={condition} actions={<FlushNow />}>
-      {({ ledger, backup_at, kv_memory }) => (
+      {({ ledger, kv_memory }) => (
         <>
           <table>
             <tbody>
@@ -56,7 +54,7 @@ export function LedgerAndBackup() {
               )}
               {Object.entries(ledger?.rejected ?? {}).map(([reason, points]) => (
                 <tr key={reason}>
-                  <th scope="row">{pageWords.value.pair(said.ledgerNames.rejected, reasonName(reason))}</th>
+                  <th scope="row">{pair(said.ledgerNames.rejected, reasonName(reason))}</th>
                   <td class="number">{number(points)}</td>
                 </tr>
               ))}
@@ -64,9 +62,8 @@ export function LedgerAndBackup() {
           </table>
           <p class="row small">
             {kv_memory === null || kv_memory === 0 ? null : (
-              <span>{pageWords.value.pair(words.value.now.memory, percent(kv_memory))}</span>
+              <span>{pair(words.value.now.memory, percent(kv_memory))}</span>
             )}
-            <BackupAge at={backup_at} />
           </p>
         </>
       )}
@@ -77,6 +74,15 @@ export function LedgerAndBackup() {
 /** `12.3 %` of a fraction. */
 const percent = (fraction: number): string => `${oneDigit(fraction * 100)} %`
 
+/** `Stored: 120`, and how many were refused. */
+function storedText(stored: number, letters: number): string {
+  const said = words.value.house.ledgerNames
+  return [
+    pair(said.stored, number(stored)),
+    ...(letters === 0 ? [] : [pair(said.dead_letter, letters)]),
+  ].join(words.value.common.comma)
+}
+
 /** Flushes the buffer and says what was stored. */
 function FlushNow() {
   const busy = useSignal(false)
@@ -84,7 +90,7 @@ function FlushNow() {
   const flush = async () => {
     busy.value = true
     await act(client.forceFlush({}, { timeoutMs: 40_000 }), ({ finished, stored, dead_letters }) =>
-      finished ? said.flushed(stored, dead_letters) : said.flushing,
+      finished ? storedText(stored, dead_letters) : said.flushing,
     )
     busy.value = false
   }
@@ -112,7 +118,7 @@ export function DeadLetters() {
     >
       {({ items }) => (
         <>
-          <p class="small quiet">{items.length === 0 ? said.noLetters : said.lettersHelp}</p>
+          <p class="small quiet">{items.length === 0 ? words.value.common.none : said.lettersHelp}</p>
           <ul class="rows">
             {items.map((letter) => (
               <LetterRow key={letter.id} letter={letter} />

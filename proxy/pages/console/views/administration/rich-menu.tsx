@@ -5,7 +5,7 @@ import { act } from '../../parts/actions.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { ownName, words } from '../../words.ts'
+import { ownName, pair, words } from '../../words.ts'
 
 const EVERY_MS = 60_000
 
@@ -17,7 +17,6 @@ export function RichMenu() {
     <PanelFrom title={said.menu} kind="rich-menu" from={status}>
       {({ configured, menus }) => (
         <>
-          <p class="small quiet">{said.menuHelp}</p>
           {configured ? null : <p class="quiet">{words.value.now.notConfigured}</p>}
           <ul class="rows">
             {menus.map(({ language, menu_id, current, deployed_at }) => (
@@ -43,7 +42,9 @@ function Deploy() {
   const deploy = async () => {
     busy.value = true
     await act(client.deployMenus({}, { timeoutMs: 60_000 }), ({ skipped, menus }) =>
-      skipped ? said.deploySkipped : said.deployed(menus.filter(({ changed }) => changed).length),
+      skipped
+        ? words.value.now.notConfigured
+        : pair(said.menu, said.menusTold(menus.filter(({ changed }) => changed).length)),
     )
     busy.value = false
   }

@@ -1,9 +1,9 @@
 /** Feedback: a board by status, one item with its screenshot beside it, triage by keyboard. */
 import { pageWords } from '../../../frame/page-words.ts'
 import { type Signal, useSignal } from '@preact/signals'
-import { useCallback, useLayoutEffect, useEffect, useRef } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
-import { Segments } from '../../../design/button.tsx'
+import { Button } from '../../../design/button.tsx'
 import { useSettled } from '../../parts/actions.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { number, date } from '../../clock.ts'
@@ -18,6 +18,7 @@ import {
   totalOf,
   categoryText,
   inColumn,
+  ordered,
   isOfSafety,
 } from './items.ts'
 import { OneItem } from './one-item.tsx'
@@ -25,6 +26,8 @@ import { useTriageKeys } from './triage-by-keyboard.ts'
 
 const EVERY_MS = 15_000
 const PAGE = 100
+/** Cards that are shown at once, and more with each press. */
+const STEP = 25
 
 type Filter = Status | ''
 
@@ -58,55 +61,61 @@ export function Feedback() {
       >
         {(page) => (
           <>
-            <details class="small quiet keyboard-help">
-              <summary>{said.keys}</summary>
-              {level.value >= MANAGER ? said.help : said.helpRead}
-            </details>
-            <CategoryFilter chosen={category} />
-            <StatusFilter page={page} value={status.value} onChoose={(to) => (status.value = to)} />
-            {search !== '' && status.value === '' && category.value === '' && page.items.length === 0 ? (
-              <p>{said.notFound}</p>
-            ) : null}
-            <Page page={page} filter={status.value} chosen={chosen.value} onChoose={choose} shown={items} />
+            <div class="row small">
+              <StatusFilter page={page} chosen={status} />
+              <CategoryFilter chosen={category} />
+              <details class="keyboard-help">
+                <summary aria-label={said.keys}>?</summary>
+                {level.value >= MANAGER ? said.help : said.helpRead}
+              </details>
+            </div>
+            {page.items.length === 0 ? <p>{words.value.common.none}</p> : null}
+            {/* Another list begins with its first cards. */}
+            <Page
+              key={[status.value, category.value, search].join(' ')}
+              page={page}
+              chosen={chosen.value}
+              onChoose={choose}
+              shown={items}
+            />
           </>
         )}
       </PagedList>
-      {item === null ? (
-        <p class="card quiet placeholder">{said.choose}</p>
-      ) : (
-        <OneItem key={item.id} item={item} />
-      )}
+      {item === null ? null : <OneItem key={item.id} item={item} />}
     </div>
   )
 }
 
 interface PageProps {
   readonly page: Data<'listFeedback'>
-  readonly filter: Filter
   readonly chosen: number | null
   readonly onChoose: (id: number) => void
   /** Gets the items of the page, for the keyboard and for the item beside it. */
   readonly shown: Signal<readonly Item[]>
 }
 
-function Page({ page, filter, chosen, onChoose, shown }: PageProps) {
+function Page({ page, chosen, onChoose, shown }: PageProps) {
   const isFirst = useRef(true)
+  const most = useSignal(STEP)
+  const all = useMemo(() => ordered(itemsOf(page)), [page])
+  const items = useMemo(() => all.slice(0, most.value), [all, most.value])
   // Before the page is seen: a key may follow at once.
   useLayoutEffect(() => {
-    shown.value = itemsOf(page)
-    const [first] = inColumn(shown.value, 'new')
+    shown.value = items
+    const [first] = inColumn(items, 'new')
     // Where the item stands beside the list.
     if (isFirst.current && first !== undefined && matchMedia('(width >= 75rem)').matches) onChoose(first.id)
     isFirst.current = false
-  }, [page, shown, onChoose])
+  }, [items, shown, onChoose])
   return (
-    <Board
-      items={itemsOf(page)}
-      statuses={filter === '' ? STATUSES : [filter]}
-      counts={countsOf(page)}
-      chosen={chosen}
-      onChoose={onChoose}
-    />
+    <>
+      <Board items={items} counts={countsOf(page)} chosen={chosen} onChoose={onChoose} />
+      {all.length > items.length ? (
+        <p class="more-cards">
+          <Button onClick={() => (most.value += STEP)}>{pageWords.value.more}</Button>
+        </p>
+      ) : null}
+    </>
   )
 }
 
@@ -123,68 +132,71 @@ const SearchField = ({ typed }: { readonly typed: Signal<string> }) => (
 
 /** What the report is about, as the pilgrim chose it. */
 const CategoryFilter = ({ chosen }: { readonly chosen: Signal<string> }) => {
-  const { about, categories, all } = words.value.feedback
+  const { about, categories } = words.value.feedback
   return (
-    <label class="row small">
-      <span>{about}</span>
-      <select value={chosen.value} onChange={(event) => (chosen.value = event.currentTarget.value)}>
-        <option value="">{all}</option>
-        {Object.entries(categories).map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <select
+      aria-label={about}
+      value={chosen.value}
+      onChange={(event) => (chosen.value = event.currentTarget.value)}
+    >
+      <option value="">{about}</option>
+      {Object.entries(categories).map(([name, text]) => (
+        <option key={name} value={name}>
+          {text}
+        </option>
+      ))}
+    </select>
   )
 }
 
 interface FilterProps {
   readonly page: Data<'listFeedback'>
-  readonly value: Filter
-  readonly onChoose: (status: Filter) => void
+  readonly chosen: Signal<Filter>
 }
 
-/** Which statuses are listed, with the number of items of each. */
-const StatusFilter = ({ page, value, onChoose }: FilterProps) => {
-  const said = words.value.feedback
-  const option = (status: Filter, name: string) => {
-    const count = totalOf(page, status)
-    return { value: status, text: count === null ? name : `${name} ${number(count)}` }
-  }
+/** Statuses that items have, with their numbers. */
+const StatusFilter = ({ page, chosen }: FilterProps) => {
+  const { columns } = words.value.feedback
+  const { alerts, all } = { ...words.value.now, ...words.value.common }
+  const listed = STATUSES.filter((status) => status === chosen.value || totalOf(page, status) !== 0)
   return (
-    <Segments
-      label={said.filter}
-      options={[option('', said.all), ...STATUSES.map((status) => option(status, said.columns[status]))]}
-      value={value}
-      onChoose={onChoose}
-    />
+    <select
+      aria-label={alerts}
+      value={chosen.value}
+      onChange={(event) => (chosen.value = (['', ...listed] as const)[event.currentTarget.selectedIndex]!)}
+    >
+      {(['', ...listed] as const).map((status) => {
+        const count = totalOf(page, status)
+        const name = status === '' ? all : columns[status]
+        return (
+          <option key={status} value={status}>
+            {count === null ? name : `${name} ${number(count)}`}
+          </option>
+        )
+      })}
+    </select>
   )
 }
 
 interface Props {
   readonly items: readonly Item[]
-  /** Those that are shown. */
-  readonly statuses: readonly Status[]
   /** Of all items, also those on other pages. */
   readonly counts: Readonly<Record<Status, number>> | null
   readonly chosen: number | null
   readonly onChoose: (id: number) => void
 }
 
-const Board = ({ items, statuses, counts, chosen, onChoose }: Props) => (
+/** A column for each status that a shown item has. */
+const Board = ({ items, counts, chosen, onChoose }: Props) => (
   <div class="board">
-    {statuses.map((status) => {
+    {STATUSES.map((status) => {
       const column = inColumn(items, status)
+      if (column.length === 0) return null
       const all = counts?.[status] ?? column.length
       const shown = all === column.length ? number(all) : `${number(column.length)} / ${number(all)}`
       const name = words.value.feedback.columns[status]
       return (
-        <section
-          key={status}
-          aria-label={pageWords.value.pair(name, shown)}
-          class={`column ${status}${column.length === 0 ? ' empty' : ''}`}
-        >
+        <section key={status} aria-label={pageWords.value.pair(name, shown)} class={`column ${status}`}>
           <h3>
             {level.value >= MANAGER ? <kbd>{STATUSES.indexOf(status) + 1}</kbd> : null} {name}{' '}
             <span class="quiet">{shown}</span>

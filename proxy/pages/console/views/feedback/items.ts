@@ -4,7 +4,7 @@ import { showToast, type ToastAction, type ToastOptions } from '../../../design/
 import { act } from '../../parts/actions.tsx'
 import { reloadAll } from '../../resource.ts'
 import { client, atSignOut } from '../../session.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 import { signal } from '@preact/signals'
 
 export const STATUSES = ['new', 'triaging', 'fixing', 'fixed', 'wontfix'] as const
@@ -69,10 +69,13 @@ export async function triage(item: Item, status: Status, action: ToastAction): P
   return change(
     id,
     afterAnswer(id, typed, call),
-    (data) => words.value.feedback.movedWithNote(id, words.value.feedback.columns[data.status]),
+    (data) => `${moved(data)}. ${words.value.feedback.noteSaved}`,
     { group: 'triage', action },
   )
 }
+
+/** `#12: Done` */
+const moved = ({ id, status }: Item): string => pair(`#${id}`, words.value.feedback.columns[status])
 
 /** Sets a status, and leaves the note alone. */
 export const setStatus = (
@@ -80,12 +83,10 @@ export const setStatus = (
   status: Status,
   action?: ToastAction,
 ): Promise<Item | null> =>
-  change(
-    id,
-    client.updateFeedback({ id, status, seen: { status: seen } }),
-    (data) => words.value.feedback.moved(id, words.value.feedback.columns[data.status]),
-    { group: 'triage', ...(action === undefined ? {} : { action }) },
-  )
+  change(id, client.updateFeedback({ id, status, seen: { status: seen } }), moved, {
+    group: 'triage',
+    ...(action === undefined ? {} : { action }),
+  })
 
 export const saveNote = ({ id, admin_note: stored }: Item, typed: TypedNote): Promise<Item | null> =>
   change(

@@ -5,6 +5,7 @@ import { date } from '../../clock.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { level, MANAGER } from '../../session.ts'
+import { pageWords } from '../../../frame/page-words.ts'
 import { words } from '../../words.ts'
 import {
   categoryText,
@@ -43,7 +44,6 @@ export const OneItem = ({ item }: { readonly item: Item }) => {
         <div class="stack">
           <p class="feedback-full">{item.description}</p>
           <Facts item={item} />
-          <p class="small quiet">{said.unseen}</p>
           {level.value >= MANAGER ? <Note item={item} /> : <ReadNote note={item.admin_note} />}
         </div>
         <Screenshot item={item} />
@@ -73,7 +73,7 @@ const Facts = ({ item }: { readonly item: Item }) => {
   const said = words.value.feedback
   const place = placeOf(item.device_info)
   const facts: readonly (readonly [string, ComponentChild])[] = [
-    [said.place, place === null ? said.noPlace : <PlaceOfReport place={place} />],
+    [words.value.people.point.place, place === null ? null : <PlaceOfReport place={place} />],
     [said.contact, item.contact],
     [said.device, place === null ? item.device_info : null],
     [said.browser, item.user_agent],
@@ -84,7 +84,7 @@ const Facts = ({ item }: { readonly item: Item }) => {
         <dt>{said.from}</dt>
         <dd>
           <From item={item} /> · {date(item.created_at)}
-          {item.resolved_at === null ? null : ` · ${said.resolved(date(item.resolved_at))}`}
+          {item.resolved_at === null ? null : ` · ${said.resolved} ${date(item.resolved_at)}`}
         </dd>
       </div>
       {facts.map(([name, value]) =>
@@ -133,7 +133,7 @@ function Note({ item }: { readonly item: Item }) {
             <Button kind="primary" onClick={() => void saveNote(item, now)}>
               {words.value.common.save}
             </Button>
-            <Button onClick={() => keepTyped(item.id, null)}>{words.value.common.cancel}</Button>
+            <Button onClick={() => keepTyped(item.id, null)}>{pageWords.value.cancel}</Button>
           </p>
         </>
       )}
@@ -150,11 +150,7 @@ function Screenshot({ item }: { readonly item: Item }) {
         <img src={path} alt={`${said.screenshot} #${item.id}`} loading="lazy" />
       </a>
     )
-  return (
-    <p class="screenshot quiet small">
-      {item.screenshot_url === null ? said.noScreenshot : item.screenshot_url}
-    </p>
-  )
+  return item.screenshot_url === null ? null : <p class="screenshot quiet small">{item.screenshot_url}</p>
 }
 
 // The place that the pilgrims' app puts into a report's `device_info`.
@@ -189,6 +185,6 @@ function PlaceOfReport({ place }: { readonly place: Place }) {
   const here = { lat, lng, route_km }
   const degrees = `${lat.toFixed(5)}, ${lng.toFixed(5)}`
   const names = route_km === null ? [] : [placeName(here, ground), kmOnRoute(here)]
-  const exact = words.value.feedback.placeExact(String(Math.round(accuracy)), date(at))
-  return <>{[...names, degrees, exact].join(' · ')}</>
+  const exact = `± ${Math.round(accuracy)} m`
+  return <>{[...names, degrees, exact, date(at)].join(' · ')}</>
 }

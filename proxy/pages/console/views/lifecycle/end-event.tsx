@@ -8,7 +8,8 @@ import { absenceOf, Await, Panel, PanelFrom } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client } from '../../session.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
+import { progressText } from '../messages/sent-messages.tsx'
 import { useLineConfigured, whyNobody } from './pause-and-resume.tsx'
 import { ending } from '../../live.ts'
 
@@ -20,13 +21,9 @@ export function EndEvent() {
   const asking = useSignal(false)
   return (
     <Panel title={said.endTitle} kind="end-event">
-      <AfterTheEnd />
-      <p class="row wraps">
+      <p>
         <Button kind="danger" onClick={() => (asking.value = true)}>
           {said.endButton}
-        </Button>
-        <Button kind="plain" onClick={() => show('people', { silentHours: 1 })}>
-          {said.silent}
         </Button>
       </p>
       <Confirm
@@ -39,6 +36,7 @@ export function EndEvent() {
         run={() => client.endActivity({}, { timeoutMs: END_TIMEOUT_MS })}
       >
         <p>{said.endText}</p>
+        <p>{said.after}</p>
         {asking.value ? <Preview /> : null}
       </Confirm>
     </Panel>
@@ -56,7 +54,6 @@ function Preview() {
   return (
     <>
       <StillHeard />
-      <h3>{words.value.lifecycle.endSteps}</h3>
       <Await from={preview}>{(value) => <Steps value={value} summary={summary} />}</Await>
     </>
   )
@@ -70,7 +67,14 @@ function StillHeard() {
   const heard = answer.walking?.pilgrims
   if (heard === 0) return null
   const count = heard === undefined ? words.value.common.unknown : number(heard)
-  return <p class="warn-text">{words.value.lifecycle.stillHeard(count)}</p>
+  return (
+    <p class="row">
+      <span class="warn-text">{pair(words.value.lifecycle.stillHeard, count)}</span>
+      <Button kind="plain" onClick={() => show('people', { silentHours: 1 })}>
+        {words.value.lifecycle.silent}
+      </Button>
+    </p>
+  )
 }
 
 interface StepsProps {
@@ -83,11 +87,9 @@ const Steps = ({ value, summary }: StepsProps) => {
   const isConfigured = useLineConfigured()
   return (
     <ul class="steps">
-      <li>{said.endFlush(number(value.points_waiting), number(value.pilgrims_waiting))}</li>
+      <li>{said.endFlush(value.points_waiting)}</li>
       {value.points_journaled === 0 ? null : <li>{said.endJournals(value.points_journaled)}</li>}
-      <li>
-        {(value.cards.done === 0 ? said.endCardsNone : said.endCards)(value.cards.total, value.cards.done)}
-      </li>
+      <li>{said.endCards(value.cards.total - value.cards.done)}</li>
       <li>{summaryText(summary, isConfigured)}</li>
     </ul>
   )
@@ -99,17 +101,14 @@ function summaryText(summary: StepsProps['summary'], isConfigured: boolean): str
   if (value.value === null)
     return error.value === null || error.value.status === 429
       ? absenceOf(summary)
-      : said.endSummaryUnknown(error.value.message)
+      : pair(said.progressSummary, error.value.message)
   const { recipients, cost, quota_remaining, devices, left_out } = value.value
-  const byPush = devices === 0 ? '' : ` ${words.value.messages.devices(devices)}`
+  const byPush = devices === 0 ? '' : ` ${pair(words.value.messages.devices, number(devices))}`
   const text =
     recipients === 0 || !isConfigured
-      ? said.endSummaryNobody(isConfigured ? whyNobody(left_out) : words.value.now.notConfigured)
-      : said.endSummary(
-          recipients,
-          cost,
-          quota_remaining === null ? said.endUnlimited : number(quota_remaining),
-        )
+      ? `${said.endSummaryNobody} ${isConfigured ? whyNobody(left_out) : words.value.now.notConfigured}`
+      : said.endSummary(recipients, cost) +
+        (quota_remaining === null ? '' : ` ${pair(words.value.messages.left, number(quota_remaining))}`)
   return text + byPush
 }
 
@@ -138,11 +137,11 @@ export const EndProgress = ({ activity }: { readonly activity: Resource<Data<'re
           {progress?.summary !== 'sent' ? null : (
             <p>
               <Button kind="plain" onClick={() => show('messages')}>
-                {words.value.lifecycle.readSummary}
+                {words.value.messages.title}
               </Button>
             </p>
           )}
-          <AfterTheEnd open />
+          <p>{words.value.lifecycle.after}</p>
         </>
       )
     }}
@@ -172,7 +171,7 @@ const Bars = ({ progress }: { readonly progress: Ending }) => {
       )}
       <Cards cards={cards} />
       {summary === 'waiting' ? (
-        <Progress label={said.progressSummary} done={0} text={said.summaryStates.waiting} />
+        <Progress label={said.progressSummary} done={0} text={words.value.people.waits} />
       ) : (
         <Summary state={summary} />
       )}
@@ -190,19 +189,13 @@ function Flushing() {
   const text =
     waiting === null
       ? absenceOf(preview)
-      : words.value.lifecycle.flushRunning(waiting.points_waiting + waiting.points_journaled)
+      : words.value.lifecycle.endFlush(waiting.points_waiting + waiting.points_journaled)
   return <Progress label={words.value.lifecycle.progressFlush} done={null} text={text} />
 }
 
 const Cards = ({ cards: { done, total } }: Pick<Ending, 'cards'>) => {
   const said = words.value.lifecycle
-  const figures = { done: number(done), total: number(total ?? 0) }
-  const text =
-    total === null
-      ? said.cardsWaiting
-      : total === 0
-        ? said.noCards
-        : said.cardsOf(figures.done, figures.total)
+  const text = total === null ? words.value.people.waits : `${number(done)} / ${number(total)}`
   return (
     <Progress
       label={said.progressCards}
@@ -232,7 +225,7 @@ function Summary({ state }: { readonly state: Message['state'] }) {
         message === undefined
           ? state === 'sending'
             ? absenceOf(list)
-            : said.summaryStates[state]
+            : words.value.messages.states[state]
           : sentText(state, message)
       }
     />
@@ -241,31 +234,15 @@ function Summary({ state }: { readonly state: Message['state'] }) {
 
 /** What is known of it in LINE, and of the devices that got it by Web Push. */
 function sentText(state: Message['state'], { sent, recipients, failed, web_push }: Message): string {
-  const said = words.value.lifecycle
-  const figures = { sent: number(sent), total: number(recipients), failed: number(failed) }
   const inLine =
     state === 'skipped'
-      ? said.summaryStates.skipped
+      ? words.value.messages.states.skipped
       : recipients === 0
-        ? said.summaryNobody
-        : (failed > 0 ? said.summaryFailed : said.summaryFigures)(figures.sent, figures.total, figures.failed)
-  const devices = web_push.sent + web_push.waiting + web_push.failed
-  if (devices === 0) return inLine
-  const byPush = words.value.messages.deviceFigures(number(web_push.sent), devices, number(web_push.failed))
-  return `${inLine} · ${byPush}`
+        ? words.value.messages.toNobody
+        : progressText({ sent, failed, waiting: recipients - sent - failed })
+  const byPush = progressText(web_push)
+  return byPush === '' ? inLine : `${inLine} · Web Push ${byPush}`
 }
-
-/** What the end leaves possible, for the time before it and after it. */
-const AfterTheEnd = ({ open = false }: { readonly open?: boolean }) => (
-  <details open={open}>
-    <summary>{words.value.lifecycle.afterTitle}</summary>
-    <ul class="after-the-end">
-      {words.value.lifecycle.after.map((sentence) => (
-        <li key={sentence}>{sentence}</li>
-      ))}
-    </ul>
-  </details>
-)
 
 interface ProgressProps {
   readonly label: string

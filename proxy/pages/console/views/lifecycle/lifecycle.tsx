@@ -57,12 +57,14 @@ function History() {
               <li key={`${entry.at} ${entry.kind}`}>
                 <span class="small quiet">{fullDate(entry.at)}</span>
                 <strong>{words.value.lifecycle.kinds[entry.kind]}</strong>
-                {paused === null ? null : <span>{words.value.lifecycle.pausedFor(paused)}</span>}
+                {paused === null ? null : <span>{`${words.value.lifecycle.pausedFor} ${paused}`}</span>}
                 <span class="grow">{entry.message}</span>
-                <span class="small quiet">{entry.by === null ? null : words.value.common.by(entry.by)}</span>
+                <span class="small quiet">
+                  {entry.by === null ? null : `${words.value.common.by} ${entry.by}`}
+                </span>
               </li>
             ))}
-          {entries.length === 0 ? <li class="quiet">{words.value.lifecycle.noHistory}</li> : null}
+          {entries.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
         </ol>
       )}
     </PanelFrom>

@@ -1,5 +1,6 @@
 import { effect, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
@@ -10,7 +11,8 @@ import { PanelFrom, refusalOf, absenceOf } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client } from '../../session.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
+import { leftOutText } from '../messages/left-out-people.tsx'
 import { draft } from '../messages/compose.tsx'
 
 type Activity = Data<'readStatus'>
@@ -22,12 +24,8 @@ async function readBack(): Promise<void> {
   const answer = await client.readStatus()
   if (!answer.ok) return
   const { status: state, changed_at, changed_by } = answer.data
-  const text = words.value.lifecycle.readBack(
-    words.value.bar.status[state],
-    clock(changed_at),
-    changed_by ?? '–',
-  )
-  showToast(text, { forMs: TOAST_MS })
+  const { status: names } = words.value.bar
+  showToast(`${names[state]} · ${clock(changed_at)} · ${changed_by ?? '–'}`, { forMs: TOAST_MS })
 }
 
 export const PauseAndResume = ({ activity }: { readonly activity: Resource<Activity> }) => (
@@ -59,23 +57,22 @@ function Controls({ current }: { readonly current: Current }) {
     asked.value = null
     void readBack()
   }, [asked, current.status])
+  const field = <MessageField value={message} onInput={(value) => (typed.value = value)} />
   return (
-    <div class="pause-controls">
-      <div class="stack">
-        <State current={current} />
-        <MessageField value={message} onInput={(value) => (typed.value = value)} />
-        <div class="row">
-          <Button kind="primary" onClick={() => (asked.value = paused ? 'active' : 'paused')}>
-            {paused ? said.resumeAsk : said.pauseAsk}
-          </Button>
-          {paused && changed ? <Update run={() => send('paused')} onDone={done} /> : null}
-          {paused ? <WriteToAll label={said.pauseWrite} message={current.message ?? ''} /> : null}
-          {isResumed(current) ? <WriteToAll label={said.resumeWrite} message={said.goesOn} /> : null}
-        </div>
+    <div class="stack">
+      <State current={current} />
+      {paused ? field : null}
+      <div class="row">
+        <Button kind="primary" onClick={() => (asked.value = paused ? 'active' : 'paused')}>
+          {paused ? said.resumeAsk : said.pauseAsk}
+        </Button>
+        {paused && changed ? <Update run={() => send('paused')} onDone={done} /> : null}
+        {paused ? <WriteToAll label={said.writeToAll} message={current.message ?? ''} /> : null}
+        {isResumed(current) ? <WriteToAll label={said.writeToAll} message={said.goesOn} /> : null}
       </div>
-      <Phone message={message} />
       <Question
         asked={asked.value}
+        field={field}
         message={message}
         run={send}
         onClose={() => (asked.value = null)}
@@ -88,13 +85,15 @@ function Controls({ current }: { readonly current: Current }) {
 interface QuestionProps {
   /** What was asked for. It stays the same, whatever happens to the event meanwhile. */
   readonly asked: Next | null
+  /** In which the message of a pause is written. */
+  readonly field: ComponentChildren
   readonly message: string
   readonly run: (next: Next) => ReturnType<typeof client.setStatus>
   readonly onClose: () => void
   readonly onDone: () => void
 }
 
-function Question({ asked, message, run, onClose, onDone }: QuestionProps) {
+function Question({ asked, field, message, run, onClose, onDone }: QuestionProps) {
   const said = words.value.lifecycle
   const resumes = asked === 'active'
   return (
@@ -107,8 +106,13 @@ function Question({ asked, message, run, onClose, onDone }: QuestionProps) {
       onDone={onDone}
     >
       <p>{resumes ? said.resumeText : said.pauseText}</p>
-      {resumes ? null : <blockquote>{message === '' ? said.noMessage : message}</blockquote>}
-      {asked === 'paused' ? <WhoIsTold /> : null}
+      {asked === 'paused' ? (
+        <>
+          {field}
+          {message === '' ? <blockquote>{said.noMessage}</blockquote> : null}
+          <WhoIsTold />
+        </>
+      ) : null}
     </Confirm>
   )
 }
@@ -142,10 +146,10 @@ const isResumed = ({ status: state, changed_by }: Current): boolean =>
 
 const State = ({ current }: { readonly current: Current }) => (
   <p class="state-line">
-    <strong>{words.value.lifecycle.state(words.value.bar.status[current.status].toLowerCase())}</strong>{' '}
+    <strong>{words.value.bar.status[current.status]}</strong>{' '}
     <span class="quiet">
-      {words.value.lifecycle.since(date(current.changed_at))}
-      {current.changed_by === null ? null : `, ${words.value.common.by(current.changed_by)}`}
+      {words.value.lifecycle.since} {date(current.changed_at)}
+      {current.changed_by === null ? null : ` ${words.value.common.by} ${current.changed_by}`}
     </span>
   </p>
 )
@@ -158,11 +162,9 @@ interface MessageProps {
 const MessageField = ({ value, onInput }: MessageProps) => (
   <label class="field">
     <span>{words.value.lifecycle.message}</span>
-    <span class="quiet small">{words.value.lifecycle.messageHint}</span>
     <textarea
       name="message"
       maxLength={MAX_MESSAGE}
-      placeholder={words.value.lifecycle.messagePlaceholder}
       value={value}
       aria-label={words.value.lifecycle.message}
       onInput={(event) => onInput(event.currentTarget.value)}
@@ -191,24 +193,12 @@ function Update({ run, onDone }: UpdateProps) {
   )
 }
 
-/** What a pilgrim sees. */
-const Phone = ({ message }: { readonly message: string }) => (
-  <figure class="phone">
-    <figcaption class="small quiet">{words.value.lifecycle.preview}</figcaption>
-    <div class="phone-screen">
-      <span class="badge warning">{words.value.bar.status.paused}</span>
-      <p>{message === '' ? words.value.lifecycle.noMessage : message}</p>
-    </div>
-  </figure>
-)
-
 // Who gets which message of a pause, before it begins.
 
 type Counted = Data<'sendPush'>
 
 /** The volunteers are counted by a dry run. */
 function WhoIsTold() {
-  const said = words.value.lifecycle
   const count = useResource(
     (signal) => client.sendPush({ audience: 'volunteers', text: '·', dry_run: true }, { signal }),
     0,
@@ -218,25 +208,21 @@ function WhoIsTold() {
   const value = count.value.value
   const lines = value === null ? [absenceOf(count)] : volunteersOf(value, isConfigured)
   return (
-    <>
-      <h3>{said.pauseWho}</h3>
-      <ul class="steps">
-        {lines.map((line) => (
-          <li key={line}>{line}</li>
-        ))}
-      </ul>
-    </>
+    <ul class="steps">
+      {lines.map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
   )
 }
 
 /** What the volunteers get; when they get nothing, why. */
 function volunteersOf({ recipients, devices, left_out }: Counted, isConfigured: boolean): readonly string[] {
   const said = words.value.lifecycle
-  const byPush = devices === 0 ? [] : [said.pauseDevices(number(devices))]
-  if (!isConfigured) return [said.pauseNobodyReached(words.value.now.notConfigured), ...byPush]
-  if (recipients > 0) return [said.pauseVolunteers(number(recipients)), ...byPush]
-  const why = whyNobody(left_out)
-  return [why === '' ? said.pauseNobodyHas : said.pauseNobodyReached(why), ...byPush]
+  const byPush = devices === 0 ? [] : [pair(words.value.messages.devices, number(devices))]
+  if (!isConfigured) return [`${said.pauseNobody} ${words.value.now.notConfigured}`, ...byPush]
+  if (recipients > 0) return [pair(said.pauseVolunteers, number(recipients)), ...byPush]
+  return [`${said.pauseNobody} ${whyNobody(left_out)}`, ...byPush]
 }
 
 /** Whether there is a LINE account to send with; true until the service says that there is none. */
@@ -246,7 +232,4 @@ export function useLineConfigured(): boolean {
 }
 
 /** Who was left out, and why; empty when there is nobody. */
-export const whyNobody = (leftOut: Counted['left_out']): string =>
-  Object.values(leftOut).every((count) => count === 0)
-    ? ''
-    : words.value.messages.leftOut(leftOut.unreachable, leftOut.withdrawn, leftOut.no_line_id)
+export const whyNobody = (leftOut: Counted['left_out']): string => leftOutText(leftOut)

@@ -4,8 +4,8 @@ import { Button } from '../../../design/button.tsx'
 import { number } from '../../clock.ts'
 import { Panel, sentenceOf } from '../../parts/panel.tsx'
 import { client, atSignOut } from '../../session.ts'
-import { words } from '../../words.ts'
-import { LeftOutPeople } from './left-out-people.tsx'
+import { pair, words } from '../../words.ts'
+import { LeftOutPeople, leftOutText } from './left-out-people.tsx'
 import { pageData } from '../../../frame/page-data.ts'
 import { showToast } from '../../../design/toast.tsx'
 import { Confirm } from '../../parts/actions.tsx'
@@ -25,7 +25,7 @@ export const Compose = () => (
       <div class="stack">
         <AudienceField />
         <TextFields />
-        <Counting />
+        <Send />
       </div>
       <Previews />
     </div>
@@ -64,25 +64,31 @@ function AudienceField() {
           />
         </label>
       ) : null}
-      <p class="quiet small audience-means">{said.audienceMeans[audience]}</p>
+      <AudienceMeans of={audience} />
     </div>
   )
+}
+
+/** Who they are, where the name does not tell. */
+export function AudienceMeans({ of }: { readonly of: Audience }) {
+  const { audienceMeans } = words.value.messages
+  if (!(of in audienceMeans)) return null
+  return <p class="quiet small audience-means">{audienceMeans[of as keyof typeof audienceMeans]}</p>
+}
+
+/** `Recipients: 12 · LINE messages: 12` */
+export function countedText({ recipients, cost }: Pick<Counted, 'recipients' | 'cost'>): string {
+  const said = words.value.messages
+  return [pair(said.recipients, number(recipients)), pair(said.cost, number(cost))].join(' · ')
 }
 
 function TextFields() {
   const said = words.value.messages
   const { title, text, image } = draft.value
+  // What is part of the message is in sight.
+  const isMore = title !== '' || image !== ''
   return (
     <>
-      <label class="field">
-        <span>{said.titleField}</span>
-        <input
-          type="text"
-          maxLength={TITLE_MAX}
-          value={title}
-          onInput={(event) => change({ title: event.currentTarget.value })}
-        />
-      </label>
       <label class="field">
         <span>{said.text}</span>
         <textarea
@@ -91,86 +97,27 @@ function TextFields() {
           onInput={(event) => change({ text: event.currentTarget.value })}
         />
       </label>
-      <label class="field">
-        <span>{said.image}</span>
-        <input
-          type="text"
-          inputMode="url"
-          value={image}
-          onInput={(event) => change({ image: event.currentTarget.value })}
-        />
-      </label>
-    </>
-  )
-}
-
-/** Nothing is sent before its recipients were counted. */
-function Counting() {
-  const said = words.value.messages
-  const busy = useSignal(false)
-  const problem = useSignal<ClientError | null>(null)
-  const count = async () => {
-    busy.value = true
-    const answer = await client.sendPush({ ...request.value, dry_run: true })
-    busy.value = false
-    problem.value = answer.ok ? null : answer.error
-    if (answer.ok) setCounted(answer.data)
-  }
-  return (
-    <>
-      <div class="row">
-        <Button busy={busy.value} disabled={isEmpty.value} onClick={() => void count()}>
-          {said.check}
-        </Button>
-        <SendButton />
-      </div>
-      <Count />
-      <LeftOut />
-      <p role="alert" class="problem">
-        {problem.value === null ? null : sentenceOf(problem.value)}
-      </p>
-    </>
-  )
-}
-
-function Count() {
-  const said = words.value.messages
-  const result = counted.value
-  if (result === null) return <p class="quiet small">{isEmpty.value ? said.writeFirst : said.mustCheck}</p>
-  const { recipients, cost, quota_remaining, left_out, devices, pending } = result
-  const over = quota_remaining !== null && cost > quota_remaining
-  return (
-    <output class="count">
-      <strong>{said.counted(number(recipients), number(cost))}</strong>
-      <span class={over ? 'warn-text' : 'quiet'}>
-        {quota_remaining === null ? said.unlimited : said.left(number(quota_remaining))}
-      </span>
-      {recipients === 0 && devices === 0 ? <span class="warn-text">{said.nobody}</span> : null}
-      <span>{devices === 0 ? said.noDevices : said.devices(devices)}</span>
-      {pending === null ? <span class="warn-text">{said.bufferUnknown}</span> : null}
-      <span class="small quiet">
-        {said.leftOut(left_out.unreachable, left_out.withdrawn, left_out.no_line_id)}
-      </span>
-      {recipients === 0 ? null : <span class="small quiet">{said.reachUnsure}</span>}
-    </output>
-  )
-}
-
-/** Who of the counted audience is left out, on request. */
-function LeftOut() {
-  const said = words.value.messages
-  const open = useSignal(false)
-  const result = counted.value
-  if (result === null || Object.values(result.left_out).every((people) => people === 0)) return null
-  const { audience, hours } = draft.value
-  return (
-    <>
-      <p>
-        <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
-          {open.value ? said.hideLeftOut : said.showLeftOut}
-        </Button>
-      </p>
-      {open.value ? <LeftOutPeople of={{ audience, ...(audience === 'inactive' ? { hours } : {}) }} /> : null}
+      <details open={isMore}>
+        <summary>{said.add}</summary>
+        <label class="field">
+          <span>{said.titleField}</span>
+          <input
+            type="text"
+            maxLength={TITLE_MAX}
+            value={title}
+            onInput={(event) => change({ title: event.currentTarget.value })}
+          />
+        </label>
+        <label class="field">
+          <span>{said.image}</span>
+          <input
+            type="text"
+            inputMode="url"
+            value={image}
+            onInput={(event) => change({ image: event.currentTarget.value })}
+          />
+        </label>
+      </details>
     </>
   )
 }
@@ -229,53 +176,100 @@ function NoticePreview() {
 
 const Picture = ({ url }: { readonly url: string }) => <span class="line-picture small">{url}</span>
 
-/** Sends what was counted. Beyond the quota it asks once more. */
-function SendButton() {
+/** Nothing is sent before its recipients were counted. Beyond the quota it asks once more. */
+function Send() {
   const said = words.value.messages
   const asking = useSignal(false)
   const force = useSignal(false)
+  const problem = useSignal<ClientError | null>(null)
   const result = counted.value
   const over = result !== null && result.quota_remaining !== null && result.cost > result.quota_remaining
   const nobody = result !== null && result.recipients === 0 && result.devices === 0
+  const count = async () => {
+    asking.value = true
+    problem.value = null
+    dryRun.value = null
+    const answer = await client.sendPush({ ...request.value, dry_run: true })
+    problem.value = answer.ok ? null : answer.error
+    if (answer.ok) setCounted(answer.data)
+  }
   return (
     <>
-      <Button kind="primary" disabled={result === null || nobody} onClick={() => (asking.value = true)}>
-        {said.send}
-      </Button>
+      <p>
+        <Button kind="primary" disabled={isEmpty.value} onClick={() => void count()}>
+          {said.send}
+        </Button>
+      </p>
       <Confirm
-        title={said.sendTitle(result?.recipients ?? 0)}
+        title={result === null ? said.send : said.sendTitle(result.recipients)}
         open={asking.value}
         onClose={() => {
           asking.value = false
           force.value = false
         }}
         button={said.sendButton}
-        disabled={over && !force.value}
+        disabled={result === null || nobody || (over && !force.value)}
         run={() => client.sendPush({ ...request.value, ...(force.value ? { force: true } : {}) })}
         onDone={({ recipients }) => {
           clearDraft()
-          showToast(said.sent(recipients), { forMs: 8_000 })
+          showToast(pair(said.sent, number(recipients)), { forMs: 8_000 })
         }}
       >
-        <p>{said.sendText(number(result?.cost ?? 0))}</p>
-        {result === null || result.recipients === 0 ? null : <p>{said.reachUnsure}</p>}
-        {result === null || result.devices === 0 ? null : <p>{said.devices(result.devices)}</p>}
-        <NotReached />
-        <blockquote>
-          {draft.value.title === '' ? null : <strong class="block">{draft.value.title}</strong>}
-          {draft.value.text || (draft.value.title === '' ? draft.value.image : null)}
-        </blockquote>
-        {over ? <Over force={force.value} onForce={(value) => (force.value = value)} /> : null}
+        {asking.value ? (
+          <>
+            {problem.value === null ? (
+              <Count over={over} nobody={nobody} />
+            ) : (
+              <p class="warn-text">{sentenceOf(problem.value)}</p>
+            )}
+            <blockquote>
+              {draft.value.title === '' ? null : <strong class="block">{draft.value.title}</strong>}
+              {draft.value.text || (draft.value.title === '' ? draft.value.image : null)}
+            </blockquote>
+            {over ? <Over force={force.value} onForce={(value) => (force.value = value)} /> : null}
+          </>
+        ) : null}
       </Confirm>
     </>
   )
 }
 
-/** Who reads "everybody" takes it for everybody. */
-function NotReached() {
-  const people = Object.values(counted.value?.left_out ?? {}).reduce((sum, count) => sum + count, 0)
-  if (people === 0) return null
-  return <p class="warn-text">{words.value.messages.sendLeftOut(number(people))}</p>
+interface CountProps {
+  readonly over: boolean
+  readonly nobody: boolean
+}
+
+/** To how many it goes, what it costs, and whom it does not reach. */
+function Count({ over, nobody }: CountProps) {
+  const said = words.value.messages
+  const named = useSignal(false)
+  const result = counted.value
+  if (result === null) return <p class="quiet">{words.value.common.loading}</p>
+  const { recipients, cost, quota_remaining, left_out, devices, pending } = result
+  const { audience, hours } = draft.value
+  const missed = leftOutText(left_out)
+  return (
+    <>
+      <output class="count">
+        <strong>{pair(said.cost, number(cost))}</strong>
+        {quota_remaining === null ? null : (
+          <span class={over ? 'warn-text' : 'quiet'}>{pair(said.left, number(quota_remaining))}</span>
+        )}
+        {nobody ? <span class="warn-text">{said.nobody}</span> : null}
+        {devices === 0 ? null : <span>{pair(said.devices, number(devices))}</span>}
+        {pending === null ? <span class="warn-text">{words.value.people.pendingUnknown}</span> : null}
+        {recipients === 0 ? null : <span class="small">{said.reachUnsure}</span>}
+      </output>
+      {missed === '' ? null : (
+        <details onToggle={({ currentTarget }) => (named.value = currentTarget.open)}>
+          <summary class="warn-text">{missed}</summary>
+          {named.value ? (
+            <LeftOutPeople of={{ audience, ...(audience === 'inactive' ? { hours } : {}) }} />
+          ) : null}
+        </details>
+      )}
+    </>
+  )
 }
 
 interface OverProps {

@@ -10,11 +10,20 @@ import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { client } from '../../session.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 
 type Person = Data<'listLeftOut'>['items'][number]
 
 const PAGE = 20
+/** `Left out: 2 has opted out, 12 does not use LINE`; empty when nobody is. */
+export function leftOutText(counts: Data<'sendPush'>['left_out']): string {
+  const { leftOut, leftOutReasons } = words.value.messages
+  const some = (['unreachable', 'withdrawn', 'no_line_id'] as const)
+    .filter((reason) => counts[reason] > 0)
+    .map((reason) => `${number(counts[reason])} ${leftOutReasons[reason]}`)
+  return some.length === 0 ? '' : pair(leftOut, some.join(words.value.common.comma))
+}
+
 /** Pages of the file, each of the most people that the service lists at once. More calls would use up the token's limit. */
 const FILE_PAGES = 5
 const FILE_PAGE = 200
@@ -34,7 +43,7 @@ export const LeftOutPeople = ({ of }: { readonly of: Input<'listLeftOut'> }) => 
         {items.map((person) => (
           <LeftOutPerson key={person.userId} person={person} />
         ))}
-        {items.length === 0 ? <li class="quiet">{words.value.messages.leftOutNobody}</li> : null}
+        {items.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
       </ul>
     )}
   </PagedList>
@@ -48,7 +57,7 @@ function LeftOutPerson({ person: { userId, display_name, reason, devices } }: { 
         <PilgrimLink userId={userId} name={display_name} />{' '}
         <span class="quiet">
           {said.leftOutReasons[reason]}
-          {devices === 0 ? null : ` · ${said.leftOutDevices(number(devices))}`}
+          {devices === 0 ? null : ` · ${pair(said.devices, number(devices))}`}
         </span>
       </span>
     </li>
@@ -79,7 +88,7 @@ function NamesFile({ of }: { readonly of: Input<'listLeftOut'> }) {
     }
     busy.value = false
     saveCsv(rowsOf(people), fileName('no-line-message', dayOf(now.peek()), 'csv'))
-    if (cursor !== null) showToast(said.leftOutFileCut(people.length), { warning: true })
+    if (cursor !== null) showToast(pair(said.leftOutFileCut, number(people.length)), { warning: true })
   }
   return (
     <Button busy={busy.value} onClick={() => void save()}>
@@ -116,7 +125,7 @@ export function Reason({ detail }: { readonly detail: string }) {
     <>
       {words.value.messages.reasons[known]}
       <details>
-        <summary>{words.value.messages.asSaid}</summary>
+        <summary>{words.value.messages.leftOutTitle}</summary>
         <code class="quiet">{detail}</code>
       </details>
     </>

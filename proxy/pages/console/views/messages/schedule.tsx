@@ -6,7 +6,9 @@ import { status } from '../../live.ts'
 import { PanelFrom, absenceOf } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
-import { consoleLanguage, words } from '../../words.ts'
+import { consoleLanguage, pair, words } from '../../words.ts'
+import { pageWords } from '../../../frame/page-words.ts'
+import { AudienceMeans, countedText } from './compose.tsx'
 import {
   removeSlot,
   saveSlot,
@@ -54,10 +56,9 @@ export function Schedule() {
   const said = words.value.schedule
   return (
     <PanelFrom title={said.title} kind="schedule" from={plan}>
-      {({ slots, defaults }) => (
+      {({ slots }) => (
         <>
           <Rests />
-          <p class="small quiet">{defaults ? `${said.help} ${said.defaults}` : said.help}</p>
           <ul class="rows">
             {inOrder(slots, bounds).map((dated) =>
               dated.slot.id === edited.value ? (
@@ -85,7 +86,7 @@ function Rests() {
   const said = words.value.schedule
   const state = status.value?.status
   if (state !== 'ended' && state !== 'paused') return null
-  return <p class="notice warning">{state === 'ended' ? said.ended : said.paused}</p>
+  return <p class="notice warning">{said.rests}</p>
 }
 
 const textOf = ({ text }: Slot): string => text[consoleLanguage.value] ?? text['zh-Hant']
@@ -116,7 +117,7 @@ function SlotRow({ slot, next, onEdit }: Dated & { readonly onEdit: () => void }
       <div class="grow">
         <p class="slot-text">{textOf(slot)}</p>
         <MostRead slot={slot} />
-        {hasEnded() ? null : <p class="small">{slot.enabled ? nextText(next) : said.isOff}</p>}
+        {hasEnded() ? null : <p class="small">{slot.enabled ? nextText(next) : said.off}</p>}
         <p class="small quiet">
           {words.value.messages.audiences[slot.audience]} · {daysOf(slot)}
         </p>
@@ -124,23 +125,10 @@ function SlotRow({ slot, next, onEdit }: Dated & { readonly onEdit: () => void }
       {hasEnded() ? (
         <span class="badge">{said.notSent}</span>
       ) : level.value >= OWNER ? (
-        <div class="row-actions">
-          <Button
-            aria-pressed={slot.enabled}
-            onClick={() => void saveSlot({ ...slot, enabled: !slot.enabled })}
-          >
-            {slot.enabled ? said.on : said.off}
-          </Button>
-          <Button kind="plain" onClick={onEdit}>
-            {said.edit}
-          </Button>
-          <Button kind="plain" onClick={() => void removeSlot(slot, textOf(slot))}>
-            {said.remove}
-          </Button>
-        </div>
-      ) : (
-        <span class="badge">{slot.enabled ? said.on : said.off}</span>
-      )}
+        <Button kind="plain" onClick={onEdit}>
+          {said.edit}
+        </Button>
+      ) : null}
     </li>
   )
 }
@@ -149,7 +137,7 @@ function Additions({ bounds }: { readonly bounds: Bounds }) {
   const open = useSignal(false)
   const said = words.value.schedule
   if (hasEnded()) return null
-  if (level.value < OWNER) return <p class="small quiet">{said.ownerOnly}</p>
+  if (level.value < OWNER) return null
   if (open.value) return <SlotForm slot={null} bounds={bounds} onClose={() => (open.value = false)} />
   return (
     <p>
@@ -210,11 +198,14 @@ function SlotForm({ slot, bounds, onClose }: Props) {
     busy.value = false
     if (saved) onClose()
   }
+  const remove = async (removed: Slot) => {
+    if (await removeSlot(removed, textOf(removed))) onClose()
+  }
   return (
     <form
       ref={form}
       class="slot-form"
-      aria-label={slot === null ? said.addTitle : said.editTitle}
+      aria-label={slot === null ? said.addTitle : said.edit}
       onSubmit={(event) => {
         event.preventDefault()
         void submit()
@@ -223,12 +214,21 @@ function SlotForm({ slot, bounds, onClose }: Props) {
       <TextFields draft={draft.value} before={slot?.text ?? null} onChange={change} />
       <SlotDays dates={draft.value.dates} onChange={(dates) => change({ dates })} />
       <TimeAndAudience draft={draft.value} onChange={change} />
+      <label class="row wide">
+        <input
+          type="checkbox"
+          checked={draft.value.enabled}
+          onChange={({ currentTarget }) => change({ enabled: currentTarget.checked })}
+        />
+        {said.on}
+      </label>
       <Sending draft={draft.value} bounds={bounds} isNew={slot === null} />
       <div class="row wide">
         <Button kind="primary" type="submit" busy={busy.value}>
           {words.value.common.save}
         </Button>
-        <Button onClick={onClose}>{words.value.common.cancel}</Button>
+        <Button onClick={onClose}>{pageWords.value.cancel}</Button>
+        {slot === null ? null : <Button onClick={() => void remove(slot)}>{said.remove}</Button>}
       </div>
     </form>
   )
@@ -243,7 +243,7 @@ function TextFields({
   before,
   onChange,
 }: FieldsProps & { readonly before: Slot['text'] | null }) {
-  const said = words.value.schedule
+  const said = words.value.messages
   return (
     <>
       <label class="field wide">
@@ -262,13 +262,11 @@ function TextFields({
           name="en"
           maxLength={TEXT_MAX}
           value={text.en ?? ''}
-          aria-describedby="english-hint"
           onInput={(event) => onChange({ text: { ...text, en: event.currentTarget.value } })}
         />
-        <span id="english-hint" class="small quiet">
-          {said.englishHint}{' '}
-          {isEnglishOld(text, before) ? <strong class="warn-text">{said.englishOld}</strong> : null}
-        </span>
+        {isEnglishOld(text, before) ? (
+          <strong class="small warn-text">{words.value.schedule.englishOld}</strong>
+        ) : null}
       </label>
     </>
   )
@@ -308,7 +306,7 @@ function TimeAndAudience({ draft: { hour, audience }, onChange }: FieldsProps) {
           ))}
         </select>
       </label>
-      <p class="quiet small audience-means wide">{said.audienceMeans[audience]}</p>
+      <AudienceMeans of={audience} />
     </>
   )
 }
@@ -330,18 +328,24 @@ function Sending({ draft, bounds, isNew }: SendingProps) {
   )
   const next = nextSending(draft, now.value, bounds)
   const recipients = count.value.value
-  const counted = useLineConfigured() ? said.counted : said.countedWithoutLine
+  const { messages } = words.value
+  const isConfigured = useLineConfigured()
   return (
     <output class="wide reminder-sending">
       <strong class={next === null ? 'warn-text' : undefined}>
         {next === null ? said.never : next.running && isNew ? said.atOnce : nextText(next)}
       </strong>
       {recipients === null ? (
-        <span class="quiet">{count.error.value === null ? said.counting : absenceOf(count)}</span>
+        <span class="quiet">{absenceOf(count)}</span>
       ) : (
         <span>
-          {counted(recipients.recipients, recipients.cost)}{' '}
-          {recipients.devices === 0 ? null : said.devices(recipients.devices)}
+          {[
+            countedText(recipients),
+            isConfigured ? '' : words.value.now.notConfigured,
+            recipients.devices === 0 ? '' : pair(messages.devices, recipients.devices),
+          ]
+            .filter(Boolean)
+            .join(' · ')}
         </span>
       )}
       {isNew ? null : <span class="small quiet">{said.sentOnce}</span>}
@@ -397,7 +401,7 @@ function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string
           <input
             type="date"
             required
-            aria-label={said.day(i + 1)}
+            aria-label={`${said.day} ${i + 1}`}
             value={day}
             onInput={({ currentTarget }) => onChange(dates.with(i, currentTarget.value))}
           />
@@ -405,7 +409,7 @@ function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string
             <Button
               kind="plain"
               icon
-              label={said.removeDay(i + 1)}
+              label={`${said.remove} ${i + 1}`}
               onClick={() => onChange(dates.toSpliced(i, 1))}
             >
               ✕

@@ -9,7 +9,7 @@ import { client } from '../../session.ts'
 import { words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
-import { LeftOutPeople, Reason } from './left-out-people.tsx'
+import { LeftOutPeople, leftOutText, Reason } from './left-out-people.tsx'
 
 type Message = Data<'listMessages'>['items'][number]
 type Named = Data<'readPush'>['faults'][number]['people'][number]
@@ -90,19 +90,12 @@ function Sent({ message }: { readonly message: Message }) {
           <strong>{said.causes[message.cause]}</strong>
           <span class="small quiet">
             {date(message.created_at)} {audienceOf(message)}{' '}
-            {message.created_by === null ? null : words.value.common.by(message.created_by)}
+            {message.created_by === null ? null : `${words.value.common.by} ${message.created_by}`}
           </span>
         </p>
-        <p class="sent-text">{message.text ?? (message.cause === 'push' ? said.noText : said.ownText)}</p>
+        <p class="sent-text">{message.text ?? (message.cause === 'push' ? '–' : said.ownText)}</p>
         <p class="row small">
-          {message.recipients === 0
-            ? said.noRecipients
-            : said.figures(
-                number(message.sent),
-                number(message.recipients),
-                number(message.failed),
-                number(message.waiting),
-              )}
+          {message.recipients === 0 ? null : progressText(message)}
           <Devices progress={message.web_push} />
           <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
             {message.failed + message.web_push.failed === 0 ? said.leftOutTitle : said.faults}
@@ -115,10 +108,22 @@ function Sent({ message }: { readonly message: Message }) {
 }
 
 /** How far Web Push is; nothing for a message that no device gets. */
-const Devices = ({ progress: { sent, waiting, failed } }: { readonly progress: Message['web_push'] }) =>
-  sent + waiting + failed === 0 ? null : (
-    <span>{words.value.messages.deviceFigures(number(sent), sent + waiting + failed, number(failed))}</span>
-  )
+const Devices = ({ progress }: { readonly progress: Message['web_push'] }) => {
+  const text = progressText(progress)
+  return text === '' ? null : <span>Web Push {text}</span>
+}
+
+/** `2 / 3 sent, 1 failed`: empty where nobody gets it. */
+export function progressText({ sent, waiting, failed }: Message['web_push']): string {
+  const said = words.value.people.messageStates
+  const all = sent + waiting + failed
+  if (all === 0) return ''
+  return [
+    `${number(sent)} / ${number(all)} ${said.sent}`,
+    ...(failed === 0 ? [] : [`${number(failed)} ${said.failed}`]),
+    ...(waiting === 0 ? [] : [`${number(waiting)} ${said.waiting}`]),
+  ].join(words.value.common.comma)
+}
 
 function Faults({ id }: { readonly id: string }) {
   const said = words.value.messages
@@ -133,14 +138,17 @@ function Faults({ id }: { readonly id: string }) {
               <To people={people} more={recipients - people.length} />
             </li>
           ))}
-          {faults.length === 0 ? <li>{said.noFaults}</li> : null}
-          <li>
-            {said.leftOut(left_out.unreachable, left_out.withdrawn, left_out.no_line_id)}
-            <p class="quiet">{said.leftOutWhy}</p>
-            {left_out.unreachable + left_out.withdrawn + left_out.no_line_id === 0 ? null : (
+          {leftOutText(left_out) === '' ? (
+            faults.length === 0 ? (
+              <li>{said.noFaults}</li>
+            ) : null
+          ) : (
+            <li>
+              {leftOutText(left_out)}
+              <p class="quiet">{said.leftOutWhy}</p>
               <LeftOutPeople of={{ message: id }} />
-            )}
-          </li>
+            </li>
+          )}
         </ul>
       )}
     </Await>
@@ -153,7 +161,7 @@ const To = ({ people, more }: { readonly people: readonly Named[]; readonly more
     {people.map(({ userId, display_name }) => (
       <PilgrimLink key={userId} userId={userId} name={display_name} />
     ))}
-    {more > 0 ? words.value.messages.morePeople(number(more)) : null}
+    {more > 0 ? `+${number(more)}` : null}
   </p>
 )
 
@@ -175,7 +183,7 @@ function Usage() {
         <>
           <meter min={0} max={100} high={90} value={usage_percent} aria-label={said.quota} />
           <span>
-            {said.used(number(consumption.total_usage ?? 0), number(quota.value), oneDigit(usage_percent))}
+            {number(consumption.total_usage ?? 0)} / {number(quota.value)} ({oneDigit(usage_percent)} %)
           </span>
         </>
       )}

@@ -1,7 +1,7 @@
 /** A scheduled reminder, and when it is sent next. */
 import type { Data } from '#shared/client/index.ts'
 import { comingDay, dayOf, instantOf, minute } from '../../clock.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 import { act } from '../../parts/actions.tsx'
 import { client } from '../../session.ts'
 
@@ -47,9 +47,9 @@ export function nextSending(
 /** In words: `Next: tomorrow, Tue, Nov 24, 06:00`. */
 export function nextText(next: NextSending | null): string {
   const said = words.value.schedule
-  if (next === null) return said.over
-  if (next.running) return said.running(minute(next.atMs))
-  return said.next(comingDay(dayOf(next.atMs)), minute(next.atMs))
+  if (next === null) return said.notSent
+  if (next.running) return `${said.running} ${minute(next.atMs)}`
+  return pair(said.next, [comingDay(dayOf(next.atMs)), minute(next.atMs)].join(words.value.common.comma))
 }
 
 /**
@@ -73,7 +73,7 @@ async function change(made: Change): ReturnType<typeof client.setNotifications> 
 
 /** @returns whether it was done */
 const save = async (made: Change): Promise<boolean> =>
-  (await act(change(made), ({ slots }) => words.value.schedule.saved(slots.length))) !== null
+  (await act(change(made), () => words.value.common.saved)) !== null
 
 /** Adds a reminder, or replaces the one of that name. */
 export const saveSlot = (slot: Slot): Promise<boolean> =>
@@ -83,12 +83,13 @@ export const saveSlot = (slot: Slot): Promise<boolean> =>
       : [...slots, slot],
   )
 
-/** It can be taken back. */
-export async function removeSlot(slot: Slot, text: string): Promise<void> {
+/** It can be taken back. @returns whether it was done */
+export async function removeSlot(slot: Slot, text: string): Promise<boolean> {
   const said = words.value.schedule
-  await act(
+  const done = await act(
     change((slots) => slots.filter(({ id }) => id !== slot.id)),
-    ({ slots }) => said.removed(text, slots.length),
+    () => pair(said.removed, text),
     { action: { name: said.undo, run: () => void saveSlot(slot) }, group: 'schedule' },
   )
+  return done !== null
 }

@@ -72,6 +72,6 @@ const Cause = ({ cause }: { readonly cause: Condition['causes'][number] }) => (
 const Since = ({ incident: opened }: { readonly incident: Condition['incident'] }) =>
   opened === null ? null : (
     <p class="small quiet" title={date(opened.opened_at)}>
-      {words.value.now.incident(clock(opened.opened_at), opened.alerts)}
+      {`${words.value.lifecycle.since} ${clock(opened.opened_at)} · ${words.value.now.alerted(opened.alerts)}`}
     </p>
   )

@@ -71,7 +71,7 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
         numbered
         onSeen={(now) => (seen.value = now)}
         stale={stale}
-        label={said.shown(total, entries.length)}
+        label={said.pilgrims(total)}
       />
       <CrowdLegend of="pilgrims" />
       {people === null ? null : <PeopleLegend shown={people.dots.length} />}
@@ -149,7 +149,7 @@ function peopleOf({ points }: Data<'readMap'>): People {
       lat,
       lng,
       name: display_name ?? userId ?? id,
-      said: words.value.now.seen.at(minute(recorded_at)),
+      said: `${words.value.now.seen.at} ${minute(recorded_at)}`,
       old: Date.parse(recorded_at) < oldFrom,
     })),
   }
@@ -170,7 +170,7 @@ const PeopleLegend = ({ shown }: { readonly shown: number }) => {
           {said.seen.earlier}
         </li>
       </ul>
-      {shown < MOST_PEOPLE ? null : <p class="small warn-text">{said.morePeople(number(shown))}</p>}
+      {shown < MOST_PEOPLE ? null : <p class="small warn-text">{said.morePeople}</p>}
     </>
   )
 }
@@ -228,9 +228,9 @@ function Figures({ row }: { readonly row: Row | null }) {
   return (
     <>
       <div>
-        <dt>{said.sorts.km}</dt>
+        <dt>{said.distance}</dt>
         <dd>
-          {oneDigit(row.km)} km · {said.level(row.level)}
+          {oneDigit(row.km)} km · {said.columns.level} {row.level}
         </dd>
       </div>
       <div>

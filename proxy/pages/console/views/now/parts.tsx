@@ -1,5 +1,5 @@
 import { ago, date, now } from '../../clock.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 import type { Condition } from './figure-tiles.tsx'
 
 type Part = Condition['parts'][number]
@@ -39,12 +39,10 @@ const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part:
     <span class="small state">{words.value.now.partStates[state]}</span>
     {state === 'degraded' && processes !== null ? (
       <span class="small quiet">
-        {words.value.now.processes(processes.running, processes.running + processes.silent)}
+        {processes.running} / {processes.running + processes.silent} {words.value.now.processes}
       </span>
     ) : null}
-    {state === 'silent' && seen_at !== null ? (
-      <span class="small quiet">{words.value.now.lastSeen(ago(seen_at))}</span>
-    ) : null}
+    {state === 'silent' && seen_at !== null ? <span class="small quiet">{ago(seen_at)}</span> : null}
   </li>
 )
 
@@ -55,7 +53,7 @@ export const isBackupOld = (at: string | null): boolean =>
 export const BackupAge = ({ at }: { readonly at: string | null }) => {
   return (
     <span class={isBackupOld(at) ? 'warn-text' : undefined} title={at === null ? undefined : date(at)}>
-      {words.value.now.backup}: {at === null ? words.value.now.noBackup : ago(at)}
+      {pair(words.value.now.backup, at === null ? words.value.common.never : ago(at))}
     </span>
   )
 }

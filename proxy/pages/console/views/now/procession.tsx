@@ -1,12 +1,11 @@
 /** Where the procession is, in words: front, middle and tail, and when they come to the next stations. */
-import { pageWords } from '../../../frame/page-words.ts'
 import type { EventRoute } from '#shared/client/index.ts'
-import { date, duration, minute, oneDigit } from '../../clock.ts'
+import { date, minute, oneDigit } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { route, stationName } from '../../map/ground.ts'
 import { ProcessionRows } from '../../map/procession-places.tsx'
 import type { Resource } from '../../resource.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 import type { Overview } from './map-panel.tsx'
 
 type EventMap = Overview
@@ -42,9 +41,9 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
       />
       <p class="row small">
         {speed === null ? null : (
-          <span>{(speed < RESTING_KMH ? said.resting : said.speed)(oneDigit(speed))}</span>
+          <span>{speed < RESTING_KMH ? said.resting : `${oneDigit(speed)} km/h`}</span>
         )}
-        {spread === null ? null : <span>{pageWords.value.pair(said.spread, `${oneDigit(spread)} km`)}</span>}
+        {spread === null ? null : <span>{pair(said.spread, `${oneDigit(spread)} km`)}</span>}
       </p>
       <Rule map={map} />
       <Estimates map={map} route={route} />
@@ -59,7 +58,7 @@ const OLD_MS = 2.5 * 3_600_000
 function Rule({ map }: { readonly map: EventMap }) {
   const ageMs = Date.parse(map.as_of) - Date.parse(map.seen_since)
   return ageMs > OLD_MS ? (
-    <p class="small warn-text">{words.value.now.positionsOld(duration(ageMs), date(map.seen_since))}</p>
+    <p class="small warn-text">{pair(words.value.now.positionsOld, date(map.seen_since))}</p>
   ) : null
 }
 

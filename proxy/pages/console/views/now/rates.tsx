@@ -1,7 +1,7 @@
 /** Check-ins and points a minute, moving: as charts that tell their values, and as a table. */
 import { useSignal, type Signal } from '@preact/signals'
 import { Table } from '../../../design/table.tsx'
-import { minute, now, number, clock } from '../../clock.ts'
+import { minute, now, number, clock, duration } from '../../clock.ts'
 import { connection } from '../../live.ts'
 import { Panel } from '../../parts/panel.tsx'
 import {
@@ -16,9 +16,7 @@ import {
   type Value,
   valuesOf,
 } from '../../rates.ts'
-import { words } from '../../words.ts'
-
-const MINUTE_MS = 60_000
+import { pair, words } from '../../words.ts'
 
 export function Rates() {
   const said = words.value.now
@@ -46,9 +44,7 @@ export function Rates() {
 
 function spanText(since: number): string {
   const { spanMs } = windowOf(since, now.value)
-  return since > now.value - spanMs
-    ? words.value.now.observedSince(minute(since))
-    : words.value.now.chartSpan(spanMs / MINUTE_MS)
+  return since > now.value - spanMs ? `${words.value.lifecycle.since} ${minute(since)}` : duration(spanMs)
 }
 
 /** The same as a table, for whoever does not see the chart or wants exact figures. */
@@ -63,9 +59,13 @@ function Minutes({ since }: { readonly since: number }) {
           caption={said.chart}
           titled
           columns={[
-            { name: said.chartTime, cell: ({ at }) => minute(at) },
-            { name: said.legendCheckins, number: true, cell: ({ checkins }) => number(checkins) },
-            { name: said.legendPoints, number: true, cell: ({ points }) => number(points) },
+            { name: words.value.people.point.at, cell: ({ at }) => minute(at) },
+            {
+              name: words.value.people.columns.checkins,
+              number: true,
+              cell: ({ checkins }) => number(checkins),
+            },
+            { name: words.value.reports.series.points, number: true, cell: ({ points }) => number(points) },
           ]}
           rows={minutesOf(rates.value, since, now.value)}
           keyOf={({ at }) => at}
@@ -139,7 +139,8 @@ function Caption({ name, values }: { readonly name: string; readonly values: rea
       {name} <strong>{number(values.at(-1)?.value ?? 0)}</strong>
       {values.length < 2 ? null : (
         <span class="quiet">
-          {words.value.now.chartStats(number(Math.round(sum / values.length)), number(most))}
+          {words.value.now.mean} {number(Math.round(sum / values.length))} · {words.value.now.most}{' '}
+          {number(most)}
         </span>
       )}
     </figcaption>
@@ -174,11 +175,9 @@ function Times({ name, values, pointed, chosen, fromMs, spanMs }: TimesProps) {
       min={0}
       max={steps}
       value={told === undefined ? steps : stepOf(told)}
-      aria-label={words.value.now.chartKeys(name)}
+      aria-label={name}
       aria-valuetext={
-        told === undefined
-          ? words.value.common.unknown
-          : words.value.now.chartAt(clock(told.at), number(told.value))
+        told === undefined ? words.value.common.unknown : pair(clock(told.at), number(told.value))
       }
       onInput={(event) => tell(event.currentTarget.valueAsNumber)}
       onPointerMove={point}

@@ -2,7 +2,7 @@
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { dayName, number } from '../../clock.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 
 /** Everything about one pilgrim. */
 export type Detail = Data<'readUser'>
@@ -41,18 +41,17 @@ interface Props {
 export function LeftOutOfDay({ day: { day, points, left_out, truncated }, onShow }: Props) {
   const said = words.value.people
   const out = sumOf(left_out)
-  if (out === 0)
-    return (
-      <p class="small quiet">{(points === 1 ? said.oneCounted : said.allCounted)(dayName(day), points)}</p>
-    )
-  const sentence = truncated ? said.leftOutOfAtLeast : said.leftOutOf
+  if (out === 0) return null
   return (
     <section class="left-out">
       <p>
-        <strong>{sentence(dayName(day), number(out), points)}</strong>
+        <strong>
+          {dayName(day)} ·{' '}
+          {pair(said.notCounted, `${number(out)} / ${truncated ? '≥ ' : ''}${said.points(points)}`)}
+        </strong>
       </p>
       <Reasons leftOut={left_out} />
-      <Button onClick={onShow}>{said.showLeftOut}</Button>
+      <Button onClick={onShow}>{said.show}</Button>
     </section>
   )
 }

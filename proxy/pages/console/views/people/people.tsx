@@ -39,7 +39,7 @@ export function People() {
 }
 
 type Row = Data<'listUsers'>['items'][number]
-const SORTS = ['userId', 'km', 'checkins', 'last_seen'] as const
+const SORTS = ['km', 'checkins', 'last_seen'] as const
 type Sort = (typeof SORTS)[number]
 
 const EVERY_MS = 20_000
@@ -64,8 +64,8 @@ function PeopleList(props: Props) {
   // Who is silent is listed by the time since when.
   const order = silentHours > 0 ? 'last_seen' : sort.value
   const sortBy = (by: string) => {
-    descending.value = order === by ? !descending.value : by !== 'userId'
-    sort.value = SORTS.find((name) => name === by) ?? 'userId'
+    descending.value = order === by ? !descending.value : true
+    sort.value = SORTS.find((name) => name === by) ?? 'last_seen'
   }
   return (
     <PagedList
@@ -83,8 +83,6 @@ function PeopleList(props: Props) {
     >
       {({ items, pending }) => (
         <>
-          {place.value.person === undefined ? <p class="small quiet">{words.value.people.choose}</p> : null}
-          {silentHours === 0 ? null : <p class="small quiet">{words.value.people.silentCounted}</p>}
           {pending === null ? <p class="warn-text small">{words.value.people.pendingUnknown}</p> : null}
           <Table
             caption={words.value.people.title}
@@ -96,7 +94,6 @@ function PeopleList(props: Props) {
             onSort={sortBy}
             empty={words.value.common.none}
           />
-          <Legend />
         </>
       )}
     </PagedList>
@@ -134,7 +131,7 @@ const Filter = ({ silentHours, withLinks, onChosen }: Props) => (
   >
     {SILENCES.map((hours) => (
       <option key={hours} value={hours}>
-        {hours === 0 ? words.value.people.everybody : words.value.people.silentFor(hours)}
+        {hours === 0 ? words.value.people.everybody : `${words.value.people.silentFor} ${hours} h`}
       </option>
     ))}
     <option value={LINKS}>{words.value.people.withLinks}</option>
@@ -152,17 +149,31 @@ const SearchField = ({ typed, onType }: Pick<Props, 'typed' | 'onType'>) => (
   />
 )
 
+/** With its name, which a phone has no head of the table for. */
+const figure = (value: string | number, name: string) => (
+  <>
+    <span class="narrow">{name} </span>
+    {value}
+  </>
+)
+
 function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
   const said = words.value.people
   return [
-    { name: said.columns.name, sort: 'userId', cell: (row) => <Name row={row} onChoose={onChoose} /> },
+    { name: said.columns.name, cell: (row) => <Name row={row} onChoose={onChoose} /> },
     {
       name: said.columns.seen,
       sort: 'last_seen',
       cell: ({ last_seen }) => (last_seen === null ? '–' : <Seen at={last_seen} />),
     },
-    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => fixedDigit(km) },
-    { name: said.columns.checkins, sort: 'checkins', number: true, cell: ({ checkins }) => number(checkins) },
+    { name: said.columns.level, number: true, cell: ({ level }) => figure(level, said.columns.level) },
+    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => figure(fixedDigit(km), 'km') },
+    {
+      name: said.columns.checkins,
+      sort: 'checkins',
+      number: true,
+      cell: ({ checkins }) => figure(number(checkins), said.columns.checkins),
+    },
     {
       name: said.columns.state,
       cell: ({ participant_status, role, last_seen }) => (
@@ -172,7 +183,6 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
         </>
       ),
     },
-    { name: said.columns.pending, number: true, cell: ({ pending }) => pending ?? '?' },
   ]
 }
 
@@ -182,25 +192,7 @@ function stateText(status: Row['participant_status'], lastSeen: string | null): 
   const elapsedMs = lastSeen === null ? null : now.value - Date.parse(lastSeen)
   if (status !== 'active') return said.status[status]
   if (elapsedMs !== null && elapsedMs < SAME_DAY_MS) return null
-  return elapsedMs === null ? said.neverSeen : said.notSeen(duration(elapsedMs))
-}
-
-/** What the signs and the last column mean, and where to look for what the list does not tell. */
-const Legend = () => {
-  const said = words.value.people
-  return (
-    <>
-      <ul class="map-legend small">
-        {(['good', 'warning', 'past'] as const).map((tone) => (
-          <li key={tone} class={`seen ${tone}`}>
-            <span class="dot" aria-hidden="true" />
-            {said.seenLegend[tone]}
-          </li>
-        ))}
-      </ul>
-      <p class="small quiet">{said.waitingMeans}</p>
-    </>
-  )
+  return elapsedMs === null ? said.neverSeen : `${said.notSeen} ${duration(elapsedMs)}`
 }
 
 /** A phone that walks is heard of at least this often, unless it has no network. */
@@ -228,7 +220,7 @@ const Name = ({ row, onChoose }: { readonly row: Row; readonly onChoose: Props['
   >
     <strong>{row.display_name ?? words.value.people.unnamed}</strong>
     <span class="small quiet" title={row.userId}>
-      {words.value.people.level(row.level)} · {row.userId}
+      {row.userId}
     </span>
   </button>
 )

@@ -6,7 +6,7 @@ import { act, warn, assignRole, ROLES, Confirm } from '../../parts/actions.tsx'
 import { personFileName, saveBlob } from '../../parts/download.ts'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { client, level, OWNER, role } from '../../session.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 
 const STATES = ['active', 'completed', 'withdrawn'] as const
 
@@ -28,7 +28,6 @@ export const PersonActions = ({ person, onErased }: Props) => (
       </>
     ) : null}
     <RoleHelp person={person} />
-    {level.value >= OWNER ? <p class="small quiet action-help">{words.value.people.exportTimes}</p> : null}
   </fieldset>
 )
 
@@ -54,11 +53,11 @@ function SetStatus({ person: { userId, participant_status } }: Pick<Props, 'pers
   const said = words.value.people
   const set = (status: (typeof STATES)[number]) =>
     act(client.setUserStatus({ userId, status }), (data) =>
-      said.saidStatus(said.status[data.participant_status]),
+      pair(said.columns.state, said.status[data.participant_status]),
     )
   return (
     <label class="field">
-      <span class="small quiet">{said.setStatus}</span>
+      <span class="small quiet">{said.columns.state}</span>
       <select
         value={participant_status}
         onChange={({ currentTarget: select }) =>
@@ -82,7 +81,7 @@ function SetRole({ person }: Pick<Props, 'person'>) {
   const set = (index: number) => assignRole(person.userId, offered[index - 1] ?? null, person.role)
   return (
     <label class="field">
-      <span class="small quiet">{said.setRole}</span>
+      <span class="small quiet">{said.columns.role}</span>
       <select
         value={person.role ?? ''}
         onChange={({ currentTarget: select }) =>
@@ -100,16 +99,26 @@ function SetRole({ person }: Pick<Props, 'person'>) {
   )
 }
 
+/** Its place is public from then on. */
 function SetPalanquin({ person: { userId, palanquin } }: Pick<Props, 'person'>) {
   const said = words.value.people
-  const set = () =>
-    act(client.setPalanquin({ userId, palanquin: !palanquin }), (data) =>
-      data.palanquin ? said.isPalanquin : said.isNoPalanquin,
-    )
+  const asking = useSignal(false)
+  const act = palanquin ? said.hidePalanquin : said.showPalanquin
   return (
-    <Button aria-pressed={palanquin} onClick={() => void set()}>
-      {said.palanquin}
-    </Button>
+    <>
+      <Button aria-pressed={palanquin} onClick={() => (asking.value = true)}>
+        {said.palanquin}…
+      </Button>
+      <Confirm
+        title={act}
+        open={asking.value}
+        onClose={() => (asking.value = false)}
+        button={act}
+        run={() => client.setPalanquin({ userId, palanquin: !palanquin })}
+      >
+        <p>{palanquin ? said.isNoPalanquin : said.isPalanquin}</p>
+      </Confirm>
+    </>
   )
 }
 
@@ -144,10 +153,8 @@ function Erase({ person: { userId, display_name: name, named_in: texts }, onEras
         danger
         typed={userId}
         run={() => client.eraseUser({ userId })}
-        onDone={({ erased, remaining }) => {
-          const rows = Object.values(erased).reduce((sum, count) => sum + count, 0)
-          const rest = remaining.length === 0 ? said.erasedAll : said.erasedRest
-          showToast(said.erased(rows, rest), { forMs: 20_000 })
+        onDone={({ remaining }) => {
+          showToast(remaining.length === 0 ? said.erased : said.erasedRest, { forMs: 20_000 })
           onErased()
         }}
       >

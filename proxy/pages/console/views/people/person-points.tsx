@@ -8,7 +8,7 @@ import { clock, dayName, duration, number, oneDigit } from '../../clock.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type Dot, WayLegend } from '../../map/over-map.tsx'
 import { client } from '../../session.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { Reasons, sumOf } from './left-out.tsx'
 
@@ -56,12 +56,10 @@ const keyOf = (point: Point): string => `${point.kind} ${point.recorded_at} ${po
 
 const isLeftOut = ({ outcome }: Point): boolean => outcome !== 'counted' && outcome !== 'first'
 
-function outcomeText({ kind, outcome }: Point): string {
-  const { outcomes, leftOut, leftOutCheckIn, reasons } = words.value.people
+function outcomeText({ outcome }: Point): string {
+  const { outcomes, notCounted, reasons } = words.value.people
   if (outcome === 'counted' || outcome === 'first') return outcomes[outcome]
-  // A check-in in the area counts, also where it adds no distance.
-  const text = kind === 'checkin' && outcome !== 'outside' ? leftOutCheckIn : leftOut
-  return text(reasons[outcome])
+  return pair(notCounted, reasons[outcome])
 }
 
 const kindOf = (point: Point): NonNullable<Dot['kind']> =>
@@ -96,16 +94,13 @@ function Day({ page, onlyOut }: { readonly page: Points } & Pick<Props, 'onlyOut
       />
       <WayLegend />
       {page.truncated ? <p class="warn-text">{said.truncated}</p> : null}
-      <p class="row">
-        <strong>{said.leftOutDay(number(out))}</strong>
-        <Button
-          disabled={out === 0 && !onlyOut.value}
-          aria-pressed={onlyOut.value}
-          onClick={() => (onlyOut.value = !onlyOut.value)}
-        >
-          {said.onlyOut}
-        </Button>
-      </p>
+      {out === 0 && !onlyOut.value ? null : (
+        <p>
+          <Button aria-pressed={onlyOut.value} onClick={() => (onlyOut.value = !onlyOut.value)}>
+            {pair(said.notCounted, number(out))}
+          </Button>
+        </p>
+      )}
       <Reasons leftOut={page.left_out} />
       <Table
         caption={page.day === null ? '' : dayName(page.day)}
@@ -124,19 +119,20 @@ interface ChoiceProps {
 }
 
 const DayChoice = ({ page, onChoose }: ChoiceProps) => (
-  <label class="field">
-    <span class="small quiet">{words.value.people.day}</span>
-    <select value={page.day ?? ''} onChange={(event) => onChoose(event.currentTarget.value)}>
-      {page.day !== null && !page.days.some(({ day }) => day === page.day) ? (
-        <option value={page.day}>{dayName(page.day)}</option>
-      ) : null}
-      {page.days.map(({ day, points, km }) => (
-        <option key={day} value={day}>
-          {words.value.people.dayFigures(dayName(day), points, oneDigit(km))}
-        </option>
-      ))}
-    </select>
-  </label>
+  <select
+    aria-label={words.value.reports.day}
+    value={page.day ?? ''}
+    onChange={(event) => onChoose(event.currentTarget.value)}
+  >
+    {page.day !== null && !page.days.some(({ day }) => day === page.day) ? (
+      <option value={page.day}>{dayName(page.day)}</option>
+    ) : null}
+    {page.days.map(({ day, points, km }) => (
+      <option key={day} value={day}>
+        {[dayName(day), words.value.people.points(points), `${oneDigit(km)} km`].join(' · ')}
+      </option>
+    ))}
+  </select>
 )
 
 function columns(chosen: string | null, choose: (key: string) => void): Column<Point>[] {
@@ -196,7 +192,9 @@ function Received({ point }: { readonly point: Point }) {
   return (
     <>
       {clock(point.received_at)}
-      {lateMs > LATE_MS ? <p class="small quiet">{words.value.people.late(duration(lateMs))}</p> : null}
+      {lateMs > LATE_MS ? (
+        <p class="small quiet">{`${words.value.people.late} ${duration(lateMs)}`}</p>
+      ) : null}
       {point.pending ? <p class="small quiet">{words.value.people.waits}</p> : null}
     </>
   )

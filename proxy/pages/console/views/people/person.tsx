@@ -2,13 +2,12 @@
  * Everything about one pilgrim. Each reading is in the audit log, so it is read once, after each action, and when asked
  * for.
  */
-import { pageWords } from '../../../frame/page-words.ts'
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
-import { reloadAll, useResource } from '../../resource.ts'
+import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { words, consoleLanguage } from '../../words.ts'
+import { pair, words, consoleLanguage } from '../../words.ts'
 import { PersonActions } from './person-actions.tsx'
 import { PersonPoints } from './person-points.tsx'
 import type { ComponentChildren } from 'preact'
@@ -47,14 +46,9 @@ export function Person({ userId, onBack }: { readonly userId: string; readonly o
       kind="person"
       from={detail}
       actions={
-        <>
-          <Button kind="plain" onClick={() => void reloadAll()}>
-            {words.value.common.refresh}
-          </Button>
-          <Button kind="plain" onClick={onBack}>
-            {said.back}
-          </Button>
-        </>
+        <Button kind="plain" icon label={said.back} onClick={onBack}>
+          ✕
+        </Button>
       }
     >
       {(person) => (
@@ -68,8 +62,7 @@ export function Person({ userId, onBack }: { readonly userId: string; readonly o
           {tab.value === 'figures' ? <PersonFigures person={person} onLeftOut={showLeftOut} /> : null}
           {tab.value === 'points' ? <PersonPoints userId={userId} onlyOut={onlyOut} /> : null}
           {tab.value === 'messages' ? <PersonMessages userId={userId} /> : null}
-          {tab.value === 'about' ? <PersonAbout person={person} /> : null}
-          <PersonActions person={person} onErased={onBack} />
+          {tab.value === 'about' ? <PersonAbout person={person} onErased={onBack} /> : null}
           <p class="small quiet">{said.audited}</p>
         </>
       )}
@@ -78,30 +71,31 @@ export function Person({ userId, onBack }: { readonly userId: string; readonly o
 }
 
 /** What the pilgrim, LINE and operators have said. */
-const PersonAbout = ({ person }: { readonly person: Detail }) => {
+const PersonAbout = ({ person, onErased }: Parameters<typeof PersonActions>[0]) => {
   const said = words.value.people
   return (
     <>
       <dl class="about">
-        <Term name={said.sorts.userId}>{person.userId}</Term>
+        <Term name={said.id}>{person.userId}</Term>
         <Term name={said.phone}>{person.phone ?? '–'}</Term>
         <Term name={said.reach}>{person.reachable ? said.reachable : said.unreachable}</Term>
         <Term name={said.devices}>{number(person.push_devices)}</Term>
         <Term name={said.columns.role}>
           {person.role === null ? said.noRole : words.value.roles[person.role]}
-          {person.role_assigned_by === null ? null : ` · ${words.value.common.by(person.role_assigned_by)}`}
+          {person.role_assigned_by === null ? null : ` · ${words.value.common.by} ${person.role_assigned_by}`}
         </Term>
         <Term name={said.consent}>{consentText(person)}</Term>
         <Term name={said.survey}>{surveyText(person)}</Term>
         <Term name={said.card}>{cardText(person)}</Term>
         <Term name={said.photos}>{person.photo_count}</Term>
-        <Term name={said.feedback}>
+        <Term name={words.value.feedback.title}>
           {person.recent_feedback.length === 0
             ? '–'
             : person.recent_feedback.map(({ id, category }) => `#${id} ${categoryText(category)}`).join(', ')}
         </Term>
       </dl>
       <PersonLinks person={person} />
+      <PersonActions person={person} onErased={onErased} />
     </>
   )
 }
@@ -123,14 +117,13 @@ function consentText({
   if (consent_withdrawn) return said.withdrawnConsent
   if (!privacy_agreed) return said.notAgreed
   const at = privacy_agreed_at === null ? '' : ` · ${date(privacy_agreed_at)}`
-  const agreed = privacy_version === null ? said.agreedUnversioned : said.agreed(privacy_version)
-  return agreed + at
+  return [said.agreed, privacy_version].filter((part) => part !== null).join(' ') + at
 }
 
 function surveyText({ survey }: Detail): string {
   const said = words.value.people
   if (survey === null) return said.noSurvey
-  return `${said.revision(survey.revision)} · ${date(survey.submitted_at)}`
+  return date(survey.submitted_at)
 }
 
 /** Whether the achievement card is earned, else what is missing. */
@@ -139,13 +132,13 @@ function cardText({ achievement_card: card, checkins, survey_completed: surveyed
   if (card === 'unlocked') return said.cardEarned
   const missing = [
     ...(checkins < CARD_CHECKINS ? [checkInsText(CARD_CHECKINS - checkins)] : []),
-    ...(surveyed === 1 ? [] : [said.cardSurvey]),
-    ...(phone === null ? [said.cardPhone] : []),
+    ...(surveyed === 1 ? [] : [said.survey]),
+    ...(phone === null ? [said.phone] : []),
   ]
-  return said.cardMissing(new Intl.ListFormat(consoleLanguage.value).format(missing))
+  return pair(said.cardMissing, new Intl.ListFormat(consoleLanguage.value).format(missing))
 }
 
-const checkInsText = (count: number): string => words.value.people.nextCheckins(count)
+const checkInsText = (count: number): string => words.value.people.checkIns(count)
 
 interface Props {
   readonly person: Detail
@@ -162,31 +155,30 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
       <p class="row level-line">
         <Emblem level={person.level} />
         <strong>
-          {said.level(person.level)} · {levelName}
+          {said.columns.level} {person.level} · {levelName}
         </strong>
         <span class="quiet small">{nextText(person)}</span>
       </p>
       <Where person={person} />
       <Figures>
         <Figure
-          label={said.sorts.km}
+          label={said.distance}
           value={oneDigit(person.km)}
           unit="km"
           note={[
-            said.kmReason(person.stored_points, person.pending === null ? '?' : number(person.pending)),
-            seenText(person),
+            said.points(person.stored_points),
+            person.pending === 0 ? '' : `${person.pending ?? '?'} ${said.waits}`,
           ]
             .filter(Boolean)
             .join(' · ')}
         />
-        <Figure label={said.sorts.checkins} value={number(person.checkins)} note={lastCheckInText(person)} />
-        <Figure label={said.co2} value={oneDigit(person.carbon_kg)} unit="kg" note={said.co2Reason} />
         <Figure
-          label={said.saved}
-          value={oneDigit(person.carbon_saved_kg)}
-          unit="kg"
-          note={said.savedReason}
+          label={said.columns.checkins}
+          value={number(person.checkins)}
+          note={lastCheckInText(person)}
         />
+        <Figure label={said.co2} value={oneDigit(person.carbon_kg)} unit="kg" />
+        <Figure label={words.value.reports.saved} value={oneDigit(person.carbon_saved_kg)} unit="kg" />
       </Figures>
       <Travelled day={person.latest_day} />
       {person.latest_day === null ? null : <LeftOutOfDay day={person.latest_day} onShow={onLeftOut} />}
@@ -200,7 +192,7 @@ function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
   const said = words.value.people
   const last = latest_day?.last ?? null
   if (last === null)
-    return last_seen === null ? null : <p class="small quiet">{said.seenAt(date(last_seen))}</p>
+    return last_seen === null ? null : <p class="small quiet">{pair(said.columns.seen, date(last_seen))}</p>
   const place = placeOf(last.lat, last.lng)
   const km = kmOnRoute(place)
   return (
@@ -219,30 +211,28 @@ function Where({ person: { latest_day, last_seen } }: Pick<Props, 'person'>) {
 
 const SILENT_MS = SILENT_HOURS * 3_600_000
 
-/** `Mon, Nov 23: 31.3 km in all, of which 28.1 km by bus`. */
+/** `Mon, Nov 23 · Walk 3.2 km · Bus 28.1 km`. */
 function Travelled({ day }: { readonly day: Detail['latest_day'] }) {
   if (day === null) return null
-  const onFoot = words.value.reports.allOnFoot(oneDigit(distancesOf(day).all))
-  return <p>{pageWords.value.pair(dayName(day.day), ridden(day) ?? onFoot)}</p>
+  const { walk } = words.value.reports.modes
+  const onFoot = `${walk} ${oneDigit(distancesOf(day).walked)} km`
+  return <p>{[dayName(day.day), onFoot, ridden(day)].filter(Boolean).join(' · ')}</p>
 }
 
 function nextText({ next_level }: Detail): string {
   const said = words.value.people
-  if (next_level === null) return said.nextNone
-  const { level, km_needed, checkins_needed } = next_level
+  if (next_level === null) return ''
+  const { km_needed, checkins_needed } = next_level
   // What is reached already is not named.
   const what = [
-    km_needed > 0 ? said.nextKm(number(km_needed)) : '',
-    checkins_needed > 0 ? said.nextCheckins(checkins_needed) : '',
+    km_needed > 0 ? `${oneDigit(km_needed)} km` : '',
+    checkins_needed > 0 ? said.checkIns(checkins_needed) : '',
   ].filter((part) => part !== '')
-  return said.next(level, what.join(' + '))
+  return pair(said.next, what.join(' + '))
 }
 
 const lastCheckInText = ({ recent_checkins: [last] }: Detail): string | undefined =>
-  last === undefined ? undefined : words.value.people.lastCheckIn(date(last.recorded_at))
-
-const seenText = ({ first_seen, last_seen }: Detail): string | undefined =>
-  first_seen === null || last_seen === null ? undefined : `${date(first_seen)} – ${date(last_seen)}`
+  last === undefined ? undefined : `${words.value.people.last} ${date(last.recorded_at)}`
 
 // Trackers and links of a pilgrim, which an operator ends when a phone is lost.
 
@@ -250,7 +240,6 @@ const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly person
   const said = words.value.people
   return (
     <>
-      <h3>{said.links}</h3>
       <ul class="rows">
         {trackers.map(({ id, label, created_at }) => (
           <li key={id}>
@@ -260,7 +249,7 @@ const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly person
             </span>
             <Revoke
               button={said.revoke}
-              title={said.revokeTracker(label || said.tracker)}
+              title={`${said.revoke} “${label || said.tracker}”?`}
               text={said.revokeTrackerText}
               run={() => client.revokeTrackerOfUser({ userId, id })}
             />
@@ -270,11 +259,10 @@ const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly person
           <li key={`${made_by} ${created_at}`}>
             <strong>{said.shareLink}</strong>
             <span class="grow small quiet">
-              {date(created_at)} · {said.until(date(expires_at))}
+              {date(created_at)} · {said.until} {date(expires_at)}
             </span>
           </li>
         ))}
-        {trackers.length + shares.length === 0 ? <li class="quiet">{said.noLinks}</li> : null}
       </ul>
       {shares.length === 0 ? null : (
         <p>
@@ -340,7 +328,7 @@ function PersonMessages({ userId }: { readonly userId: string }) {
                 {words.value.people.messageStates[message.state]}
               </span>
               <span class="grow">
-                {message.text ?? words.value.messages.noText}
+                {message.text ?? '–'}
                 {message.detail === null ? null : (
                   <span class="small warn-text">
                     {' '}
@@ -351,7 +339,7 @@ function PersonMessages({ userId }: { readonly userId: string }) {
               <span class="small quiet">{words.value.messages.causes[message.cause]}</span>
             </li>
           ))}
-          {items.length === 0 ? <li class="quiet">{words.value.people.noMessages}</li> : null}
+          {items.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
         </ul>
       )}
     </PanelFrom>

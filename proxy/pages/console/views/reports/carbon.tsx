@@ -1,15 +1,13 @@
-import { pageWords } from '../../../frame/page-words.ts'
 import type { Data } from '#shared/client/index.ts'
-import { Button } from '../../../design/button.tsx'
 import { Bars } from '../../../design/chart.tsx'
 import { dayOf, fixedDigit, fullDate, now, number, oneDigit, weekdayName } from '../../clock.ts'
 import { type BarGroup, saveBars } from '../../parts/bars-png.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
-import { Figure, Figures } from '../../parts/figure.tsx'
 import { kilograms, modeName } from '../../parts/distances.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
+import { useExports } from './exports.tsx'
 import type { Resource } from '../../resource.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 import { KG_PER_KM, KG_PER_UNIT, ZERO_EMISSION_KMH } from '#shared/rules/carbon.ts'
 
 type Totals = Data<'readCarbon'>
@@ -20,42 +18,27 @@ const PRINTED = 10
 /** The footprint of the event by mode and day. */
 export function Carbon({ carbon }: { readonly carbon: Resource<Totals> }) {
   const said = words.value.reports
+  const totals = carbon.value.value
+  useExports(said.carbon, totals && { CSV: () => save(totals), PNG: () => savePicture(totals) })
   return (
-    <PanelFrom
-      title={said.carbon}
-      kind="carbon"
-      from={carbon}
-      actions={
-        <>
-          <Button onClick={() => carbon.value.value && save(carbon.value.value)}>
-            {words.value.common.csv}
-          </Button>
-          <Button onClick={() => carbon.value.value && savePicture(carbon.value.value)}>
-            {words.value.common.png}
-          </Button>
-        </>
-      }
-    >
+    <PanelFrom title={said.carbon} kind="carbon" from={carbon}>
       {(value) => (
         <>
-          <Sums totals={value} />
           {groupsOf(value).map(({ title, bars }) => (
             <section key={title}>
               <h3>{title}</h3>
               <Bars bars={bars} />
               {bars.length <= PRINTED ? null : (
-                <p class="small quiet print-only">{said.moreDays(number(bars.length - PRINTED))}</p>
+                <p class="small quiet print-only">
+                  +{number(bars.length - PRINTED)} {said.more}
+                </p>
               )}
             </section>
           ))}
           <p class="small quiet">
-            {said.consumption(
-              value.consumption.water,
-              value.consumption.recycle,
-              value.consumption.hotel,
-              kilograms(value.consumption.kg),
-            )}{' '}
-            · {said.mayFall}
+            {(['water', 'recycle', 'hotel'] as const)
+              .map((unit) => pair(said.method.units[unit], number(value.consumption[unit])))
+              .join(' · ')}
           </p>
           <CarbonMethod />
         </>
@@ -63,30 +46,6 @@ export function Carbon({ carbon }: { readonly carbon: Resource<Totals> }) {
     </PanelFrom>
   )
 }
-
-const Sums = ({ totals }: { readonly totals: Totals }) => {
-  const said = words.value.reports
-  const { as_of: at, total_kg, mean_kg, saved_kg, pilgrims } = totals
-  return (
-    <Figures>
-      <Figure label={said.total} value={kilograms(total_kg)} unit="kg" note={partsOf(totals)} at={at} />
-      <Figure label={said.mean} value={oneDigit(mean_kg)} unit="kg" at={at} />
-      <Figure
-        label={said.saved}
-        value={kilograms(saved_kg)}
-        unit="kg"
-        note={said.savedNote}
-        tone="good"
-        at={at}
-      />
-      <Figure label={said.pilgrims} value={number(pilgrims)} note={said.pilgrimsNote} at={at} />
-    </Figures>
-  )
-}
-
-/** What the footprint is the sum of. */
-const partsOf = ({ total_kg, consumption: { kg } }: Totals): string =>
-  words.value.reports.totalParts(kilograms(total_kg - kg), kilograms(kg))
 
 /** The bars of the page and of its picture: by mode, longest way first, and by day. */
 function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
@@ -114,14 +73,13 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
 
 function savePicture(value: Totals): void {
   const said = words.value.reports
-  const { pair } = pageWords.value
   const figures = [
     pair(said.total, `${kilograms(value.total_kg)} kg`),
     pair(said.mean, `${oneDigit(value.mean_kg)} kg`),
     pair(said.saved, `${kilograms(value.saved_kg)} kg`),
   ]
   const lines = [
-    value.as_of === null ? words.value.common.never : words.value.common.asOf(fullDate(value.as_of)),
+    value.as_of === null ? words.value.common.never : `${words.value.common.asOf} ${fullDate(value.as_of)}`,
     [...figures, pair(said.pilgrims, number(value.pilgrims))].join(' · '),
   ]
   saveBars(
@@ -147,11 +105,9 @@ const save = ({ by_mode, by_day, ...totals }: Totals): void =>
 
 /** Factors by the names that operators read: a kilometre of each mode, then a bottle, a recycled one, a night. */
 function carbonFactors(): readonly (readonly [name: string, kg: number])[] {
-  const { perKm, units } = words.value.reports.method
+  const { units } = words.value.reports.method
   return [
-    ...Object.entries(KG_PER_KM).map(
-      ([mode, kg]) => [perKm(modeName(mode).toLocaleLowerCase()), kg] as const,
-    ),
+    ...Object.entries(KG_PER_KM).map(([mode, kg]) => [`${modeName(mode)}, 1 km`, kg] as const),
     ...Object.entries(KG_PER_UNIT).map(([name, kg]) => [units[name as keyof typeof units], kg] as const),
   ]
 }
@@ -163,7 +119,6 @@ const CarbonMethod = () => {
     <details>
       <summary>{said.title}</summary>
       <p>{said.speed(ZERO_EMISSION_KMH)}</p>
-      <p>{said.saved}</p>
       <dl class="factors">
         {carbonFactors().map(([name, kg]) => (
           <div key={name}>
@@ -172,7 +127,6 @@ const CarbonMethod = () => {
           </div>
         ))}
       </dl>
-      <p class="small quiet">{said.source}</p>
     </details>
   )
 }

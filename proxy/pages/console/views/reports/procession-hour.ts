@@ -61,7 +61,7 @@ export function saveHour(hour: string, { cells, ...places }: Hour): void {
       Object.values(said.processionColumns),
       ...PROCESSION.flatMap((name) => (places[name] === null ? [] : [row(marks[name], places[name], null)])),
       ...cells.map(([latE5, lngE5, zoom, points]) => {
-        const name = said.area(number(cellMetres(zoom)))
+        const name = `${said.area} ${number(cellMetres(zoom))}`
         return row(name, placeOf(latE5 / E5, lngE5 / E5), points)
       }),
       [...times, said.note, said.forOperators],

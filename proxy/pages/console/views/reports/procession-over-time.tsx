@@ -4,7 +4,7 @@ import { effect, type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
-import { dayName, dayOf, minute, number } from '../../clock.ts'
+import { dayName, dayOf, minute } from '../../clock.ts'
 import { CrowdLegend } from '../../map/crowd-legend.tsx'
 import type { Seen } from '../../map/crowd-camera.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
@@ -13,6 +13,7 @@ import { absenceOf, Panel } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { words } from '../../words.ts'
 import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
+import { useExports } from './exports.tsx'
 import { saveProcession } from './save-procession.ts'
 import type { Timeline } from './series.ts'
 import { isPrinting } from '../../parts/paper.ts'
@@ -151,22 +152,21 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
   const { at, playing, index, hour, shown, reading } = usePlayer(hours)
   const cells = shown?.cells ?? NO_CELLS
   const points = cells.reduce((sum, [, , , count]) => sum + count, 0)
-  const text = said.processionFigure(number(points), number(cells.length))
+  const text = [words.value.people.points(points), said.places(cells.length)].join(words.value.common.comma)
   const marks = useMarks(shown)
   const seen = useRef<Seen | null>(null)
   const pictured = { cells, places: marks, seen: () => seen.current }
+  useExports(
+    said.procession,
+    shown === undefined
+      ? null
+      : {
+          CSV: () => saveHour(hour, shown),
+          PNG: () => saveProcession({ ...pictured, seen: seen.current }, hour, text),
+        },
+  )
   return (
-    <Panel
-      title={said.procession}
-      kind="procession-over-time"
-      actions={
-        <Downloads
-          hour={hour}
-          shown={shown}
-          onPicture={() => saveProcession({ ...pictured, seen: seen.current }, hour, text)}
-        />
-      }
-    >
+    <Panel title={said.procession} kind="procession-over-time">
       <Controls hours={hours} index={index} playing={playing} onChoose={(chosen) => (at.value = chosen)} />
       <InWords
         hour={hour}
@@ -191,7 +191,7 @@ interface ControlsProps extends HourChoiceProps {
   readonly playing: Signal<boolean>
 }
 
-/** Chooses the hour: by its name, by sliding, by stepping, or one after the other by itself. */
+/** Chooses the hour: by its name, by sliding, or one after the other by itself. */
 function Controls({ hours, index, playing, onChoose }: ControlsProps) {
   const said = words.value.reports
   return (
@@ -209,19 +209,6 @@ function Controls({ hours, index, playing, onChoose }: ControlsProps) {
         aria-valuetext={hourName(hours[index]!)}
         onInput={(event) => onChoose(Number(event.currentTarget.value))}
       />
-      <span class="together">
-        <Button icon label={said.hourBefore} disabled={index === 0} onClick={() => onChoose(index - 1)}>
-          ‹
-        </Button>
-        <Button
-          icon
-          label={said.hourAfter}
-          disabled={index === hours.length - 1}
-          onClick={() => onChoose(index + 1)}
-        >
-          ›
-        </Button>
-      </span>
     </div>
   )
 }
@@ -259,28 +246,7 @@ const InWords = ({ hour, shown, points, text }: InWordsProps) => (
         absent={shown === undefined ? '…' : words.value.common.unknown}
       />
     </output>
-    <p class="small quiet">
-      {shown !== undefined && points < FEW
-        ? words.value.reports.fewPoints
-        : words.value.reports.processionHelp}
-    </p>
+    {shown !== undefined && points < FEW ? <p class="small quiet">{words.value.reports.fewPoints}</p> : null}
     <CrowdLegend of="points" />
   </div>
-)
-
-interface DownloadsProps {
-  readonly hour: string
-  readonly shown: Hour | undefined
-  readonly onPicture: () => void
-}
-
-const Downloads = ({ hour, shown, onPicture }: DownloadsProps) => (
-  <>
-    <Button disabled={shown === undefined} onClick={() => shown && saveHour(hour, shown)}>
-      {words.value.common.csv}
-    </Button>
-    <Button disabled={shown === undefined} onClick={onPicture}>
-      {words.value.common.png}
-    </Button>
-  </>
 )

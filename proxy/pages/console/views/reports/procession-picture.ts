@@ -6,9 +6,8 @@ import { type Box, meets } from '../../../map/labels.ts'
 import { fitting, type Size, worldX, worldY } from '../../../map/projection.ts'
 import { crowdOf, type Place } from '../../../map/shapes.ts'
 import { type View, viewOf } from '../../../map/view.ts'
-import { ground, mapSource, route } from '../../map/ground.ts'
-import { placeName } from '../../map/place-words.ts'
-import { PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
+import { ground, mapSource } from '../../map/ground.ts'
+import { placeWords, PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
 import { DENSITY, onPaper } from '../../parts/paper.ts'
 import { fontOf } from '../../parts/picture.ts'
 import { words } from '../../words.ts'
@@ -25,6 +24,7 @@ const SOURCE_WIDTH = 320
 /** Half a name's height, CSS pixels. */
 const EDGE = 10
 const [NAME, PLACE] = [14, 13]
+const LEADING = 1.3
 const PAD = 6
 /** Nearer than this, two signs are one. */
 const SAME = 22
@@ -96,7 +96,8 @@ interface Sign {
   readonly marks: readonly [MarkName, ...MarkName[]]
   readonly x: number
   readonly y: number
-  readonly place: string
+  /** Where each of them is, which can be different places. */
+  readonly places: readonly string[]
   readonly symbol: Box
 }
 
@@ -110,15 +111,18 @@ function signsOf(places: ProcessionPlaces, view: View): Sign[] {
       ((worldY(place.lat) - view.top) * view.scale) / DENSITY,
     ]
     const same = signs.findIndex((sign) => Math.hypot(sign.x - x, sign.y - y) < SAME)
-    if (same !== -1) signs[same] = { ...signs[same]!, marks: [...signs[same]!.marks, mark] }
-    else {
+    const { name } = placeWords(place)
+    if (same !== -1) {
+      const sign = signs[same]!
+      signs[same] = { ...sign, marks: [...sign.marks, mark], places: [...sign.places, name] }
+    } else {
       const { at } = MARKS[mark]
       const [from, top] = [x - (at[0] * SIGN) / 24, y - (at[1] * SIGN) / 24]
       signs.push({
         marks: [mark],
         x,
         y,
-        place: placeName(place, route.peek()),
+        places: [name],
         symbol: [from, top, from + SIGN, top + SIGN],
       })
     }
@@ -127,20 +131,37 @@ function signsOf(places: ProcessionPlaces, view: View): Sign[] {
 }
 
 interface Named extends Sign {
-  readonly name: string
+  readonly lines: readonly Line[]
   readonly box: Box
 }
+
+interface Line {
+  readonly text: string
+  readonly size: number
+  readonly weight: number
+}
+
+/** `Front · Middle`, and below it where they are; the same again for marks that are elsewhere. */
+const linesOf = ({ marks, places }: Sign): readonly Line[] =>
+  [...new Set(places)].flatMap((place) => {
+    const names = marks.filter((_, i) => places[i] === place).map((mark) => words.peek().now[mark])
+    return [
+      { text: names.join(' · '), size: NAME, weight: 600 },
+      { text: place, size: PLACE, weight: 400 },
+    ]
+  })
 
 /** Each name has the first place beside, below or above its sign that nothing covers. */
 function placeNames(context: CanvasRenderingContext2D, signs: readonly Sign[], size: Size): Named[] {
   const taken: Box[] = signs.map(({ symbol }) => symbol)
   return signs.map((sign) => {
-    const name = sign.marks.map((mark) => words.peek().now[mark]).join(' · ')
-    context.font = fontOf(NAME, 600)
-    const wide = context.measureText(name).width
-    context.font = fontOf(PLACE)
-    const width = Math.max(wide, context.measureText(sign.place).width) + 2 * PAD
-    const height = NAME * 1.3 + PLACE * 1.3 + PAD
+    const lines = linesOf(sign)
+    const widths = lines.map(({ text, size, weight }) => {
+      context.font = fontOf(size, weight)
+      return context.measureText(text).width
+    })
+    const width = Math.max(...widths) + 2 * PAD
+    const height = lines.reduce((sum, { size }) => sum + size * LEADING, PAD)
     const [left, top, right, bottom] = sign.symbol
     const spots = [
       [right + 4, top],
@@ -159,7 +180,7 @@ function placeNames(context: CanvasRenderingContext2D, signs: readonly Sign[], s
       !taken.some((other) => other !== sign.symbol && meets(box, other))
     const box = boxes.find(isFree) ?? boxes[0]!
     taken.push(box)
-    return { ...sign, name, box }
+    return { ...sign, lines, box }
   })
 }
 
@@ -183,7 +204,7 @@ function drawSign(context: CanvasRenderingContext2D, { marks: [mark], symbol: [l
   context.restore()
 }
 
-function drawName(context: CanvasRenderingContext2D, { name, place, box }: Named): void {
+function drawName(context: CanvasRenderingContext2D, { lines, box }: Named): void {
   const [left, top, right, bottom] = box
   context.beginPath()
   context.roundRect(left, top, right - left, bottom - top, 6)
@@ -195,10 +216,12 @@ function drawName(context: CanvasRenderingContext2D, { name, place, box }: Named
   context.textAlign = 'left'
   context.textBaseline = 'middle'
   context.fillStyle = onPaper('ink')
-  context.font = fontOf(NAME, 600)
-  context.fillText(name, left + PAD, top + PAD / 2 + NAME * 0.65)
-  context.font = fontOf(PLACE)
-  context.fillText(place, left + PAD, top + PAD / 2 + NAME * 1.3 + PLACE * 0.65)
+  let y = top + PAD / 2
+  for (const { text, size, weight } of lines) {
+    context.font = fontOf(size, weight)
+    context.fillText(text, left + PAD, y + (size * LEADING) / 2)
+    y += size * LEADING
+  }
 }
 
 function drawSource(context: CanvasRenderingContext2D, { height }: Size): void {

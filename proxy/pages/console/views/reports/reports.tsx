@@ -1,13 +1,13 @@
 /** Reports: the timeline, carbon, surveys, and the procession over time. The page prints as the event's report. */
 import type { Data } from '#shared/client/index.ts'
-import { Button } from '../../../design/button.tsx'
 import { pageData } from '../../../frame/page-data.ts'
-import { fullDate, now, number } from '../../clock.ts'
+import { fullDate, now, number, oneDigit } from '../../clock.ts'
 import { type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 import { Carbon } from './carbon.tsx'
 import { ProcessionOverTime } from './procession-over-time.tsx'
+import { ExportMenu } from './exports.tsx'
 import { Surveys } from './surveys.tsx'
 import { TimelinePanel } from './timeline.tsx'
 import { distancesOf, kilograms, kilometres, ridden } from '../../parts/distances.ts'
@@ -31,11 +31,13 @@ function Report({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> | nu
     <div class="view reports">
       <header class="row report-head">
         <h1>
-          {said.title2} <span class="quiet">{pageData().name}</span>
+          {said.title} <span class="quiet">{pageData().name}</span>
         </h1>
-        <span class="small quiet print-only">{said.made(fullDate(now.value))}</span>
+        <span class="small quiet print-only">
+          {said.made} {fullDate(now.value)}
+        </span>
         <span class="spring" />
-        <Button onClick={() => print()}>{words.value.common.print}</Button>
+        <ExportMenu />
       </header>
       {carbon === null ? null : <Headline carbon={carbon} />}
       <TimelinePanel timeline={timeline} />
@@ -71,17 +73,18 @@ function Headline({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> })
           note={value === null ? undefined : ridden(value)}
           {...state}
         />
+        <Figure label={said.pilgrims} value={value && number(value.pilgrims)} {...state} />
         <Figure
-          label={said.pilgrims}
-          value={value && number(value.pilgrims)}
-          note={said.pilgrimsNote}
+          label={said.total}
+          value={value && kilograms(value.total_kg)}
+          unit="kg"
+          note={value === null ? undefined : pair(said.mean, `${oneDigit(value.mean_kg)} kg`)}
           {...state}
         />
         <Figure
           label={said.saved}
           value={value && kilograms(value.saved_kg)}
           unit="kg"
-          note={said.savedNote}
           tone="good"
           {...state}
         />

@@ -2,9 +2,7 @@
 import { pageWords } from '../../../frame/page-words.ts'
 import { CROWD_STEPS, STEP_FROM } from '../../../design/marks.tsx'
 import { localTime, number } from '../../clock.ts'
-import { route } from '../../map/ground.ts'
-import { kmOnRoute, placeName } from '../../map/place-words.ts'
-import { PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
+import { placeWords, PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
 import { fileName } from '../../parts/download.ts'
 import { onPaper } from '../../parts/paper.ts'
 import { fontOf, savePicture } from '../../parts/picture.ts'
@@ -50,8 +48,7 @@ const placeLines = (places: ProcessionPlaces): string[] =>
     const said = words.peek()
     const place = places[mark]
     if (place === null) return pageWords.peek().pair(said.now[mark], said.common.unknown)
-    const km = kmOnRoute(place)
-    const name = placeName(place, route.peek())
+    const { name, km } = placeWords(place)
     return pageWords.peek().pair(said.now[mark], km === null ? name : pageWords.peek().aside(name, km))
   })
 

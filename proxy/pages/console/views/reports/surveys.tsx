@@ -1,6 +1,5 @@
 /** Surveys: each question as bars, answers that are texts as a list, and everything as CSV. */
 import type { Data } from '#shared/client/index.ts'
-import { Button } from '../../../design/button.tsx'
 import { type Bar, Bars } from '../../../design/chart.tsx'
 import { date, fullDate, now, number } from '../../clock.ts'
 import { warn } from '../../parts/actions.tsx'
@@ -8,8 +7,9 @@ import { saveBars } from '../../parts/bars-png.ts'
 import { saveBlob, saveCsv } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
+import { useExports } from './exports.tsx'
 import { client } from '../../session.ts'
-import { words, consoleLanguage } from '../../words.ts'
+import { pair, words, consoleLanguage } from '../../words.ts'
 import { type Question, fitQuestions } from './fit-questions.ts'
 import { words as english } from '#shared/locales/en/survey.ts'
 import { words as traditional } from '#shared/locales/zh-hant/survey.ts'
@@ -40,20 +40,11 @@ export function Surveys() {
       read={client.listSurveys}
       everyMs={EVERY_MS}
       totalOf={({ total }) => total}
-      actions={
-        <>
-          <Button onClick={() => void saveAll()}>{said.answersCsv}</Button>
-          <Button onClick={saveCodes}>{said.answersKey}</Button>
-        </>
-      }
     >
       {(page, list) => (
         <>
-          <p class="row">
-            <span>{said.answered(page.total)}</span>
-            <Button onClick={() => savePicture(page, list.at.value)}>{words.value.common.png}</Button>
-            <span class="small quiet screen-only">{said.answersPrivate}</span>
-          </p>
+          <Files page={page} at={list.at.value} />
+          <p class="answered quiet">{pair(said.surveys, number(page.total))}</p>
           <Questions page={page} />
           <PrintedSurveys questions={printedOf(page)} />
           <Texts page={page} />
@@ -61,6 +52,15 @@ export function Surveys() {
       )}
     </PagedList>
   )
+}
+
+/** @param at time of the answers, epoch milliseconds */
+function Files({ page, at }: { readonly page: Page; readonly at: number | null }) {
+  const said = words.value.reports
+  useExports(said.surveys, { PNG: () => savePicture(page, at) })
+  useExports(said.answersPrivate, { CSV: saveAll })
+  useExports(said.answersKey, { CSV: saveCodes })
+  return null
 }
 
 /** `q2` before `q10`. */
@@ -112,7 +112,7 @@ function savePicture(page: Page, at: number | null): void {
     title: [question.toUpperCase(), askOf(question)].filter(Boolean).join(' · '),
     bars: barsOf(page, question),
   }))
-  const lines = [common.asOf(fullDate(at ?? now.value)), reports.answered(page.total)]
+  const lines = [`${common.asOf} ${fullDate(at ?? now.value)}`, pair(reports.surveys, page.total)]
   saveBars({ title: reports.surveys, lines }, groups, 'surveys.png')
 }
 
@@ -122,7 +122,9 @@ const Questions = ({ page }: { readonly page: Page }) => (
       <section key={question} aria-label={question}>
         <h3>
           {question.toUpperCase()}{' '}
-          <span class="quiet small">{words.value.reports.answers(page.responses[question] ?? 0)}</span>
+          {page.responses[question] === page.total ? null : (
+            <span class="quiet small">{words.value.reports.answers(page.responses[question] ?? 0)}</span>
+          )}
         </h3>
         {askOf(question) === null ? null : <p>{askOf(question)}</p>}
         <Bars bars={barsOf(page, question)} />
@@ -212,12 +214,20 @@ function PrintedSurveys({ questions }: { readonly questions: readonly Question[]
                 <span class="quiet">{said.answers(answered)}</span>
               </h3>
               <Bars bars={bars} />
-              {others === 0 ? null : <p class="quiet">{said.moreAnswers(others)}</p>}
+              {others === 0 ? null : (
+                <p class="quiet">
+                  +{others} {said.more}
+                </p>
+              )}
             </section>
           ))}
         </div>
       ))}
-      {left === 0 ? null : <p class="more-questions">{said.moreQuestions(left)}</p>}
+      {left === 0 ? null : (
+        <p class="more-questions">
+          +{left} {said.more}
+        </p>
+      )}
     </div>
   )
 }

@@ -204,7 +204,7 @@ function seriesOf({ typePx, colour }: Sheet, { label, hourly }: Named): uPlot.Se
   const jade = colour('jade')
   return [
     {
-      label: words.peek().reports.when,
+      label: words.peek().people.point.at,
       value: (_, t) => (t === null ? '' : hourly ? date(t * 1_000) : shortDay(t * 1_000)),
     },
     {

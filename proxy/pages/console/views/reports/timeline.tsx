@@ -1,14 +1,16 @@
 import { pageWords } from '../../../frame/page-words.ts'
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import { Button, Segments } from '../../../design/button.tsx'
+import { Segments } from '../../../design/button.tsx'
 import { Table } from '../../../design/table.tsx'
-import { date, dayName, dayOf, fixedDigit, localTime, number, oneDigit, shortDay } from '../../clock.ts'
+import { date, dayName, dayOf, fixedDigit, localTime, number, shortDay } from '../../clock.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
+import { kilograms, kilometres } from '../../parts/distances.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { savePicture } from '../../parts/picture.ts'
 import type { Resource } from '../../resource.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
+import { useExports } from './exports.tsx'
 import {
   type Grain,
   highestBetween,
@@ -46,7 +48,7 @@ export function TimelinePanel({ timeline }: { readonly timeline: Resource<Timeli
     >
       {(value) =>
         value.hours.length === 0 ? (
-          <p class="quiet">{said.empty}</p>
+          <p class="quiet">{words.value.common.none}</p>
         ) : (
           <Chart timeline={value} grain={grain.value} />
         )
@@ -75,25 +77,19 @@ function Chart({ timeline, grain }: ChartProps) {
     series: series.value,
     label: said.series[series.value],
   }
+  useExports(said.timeline, {
+    CSV: () => saveRows(rows, grain),
+    PNG: () => saveChart(charted, range.value, chosenText(rows, from, to, grain)),
+  })
   return (
     <>
-      <div class="row">
-        <Segments
-          label={said.timeline}
-          options={CHOICES.map((value) => ({ value, text: said.series[value] }))}
-          value={series.value}
-          onChoose={(value) => (series.value = value)}
-        />
-        <span class="spring" />
-        <span class="together">
-          <Button onClick={() => saveRows(rows, grain)}>{words.value.common.csv}</Button>
-          <Button onClick={() => void saveChart(charted, range.value, chosenText(rows, from, to, grain))}>
-            {words.value.common.png}
-          </Button>
-        </span>
-      </div>
+      <Segments
+        label={said.timeline}
+        options={CHOICES.map((value) => ({ value, text: said.series[value] }))}
+        value={series.value}
+        onChoose={(value) => (series.value = value)}
+      />
       <TimeChart {...charted} onRange={(chosen) => (range.value = chosen)} />
-      <p class="small quiet">{said.timelineHelp}</p>
       <output>
         {[chosenText(rows, from, to, grain), highestText(rows, series.value, from, to, grain)]
           .filter((text) => text !== '')
@@ -111,26 +107,22 @@ function Chart({ timeline, grain }: ChartProps) {
 function chosenText(rows: readonly Row[], from: number, to: number, grain: Grain): string {
   const time = grain === 'hours' ? date : shortDay
   const sums = sumBetween(rows, from, to)
-  return words.value.reports.chosen(
-    time(from * 1_000),
-    time(to * 1_000),
-    sums.points,
-    sums.checkins,
-    oneDigit(sums.km),
-    oneDigit(sums.carbon_kg),
-  )
+  const { points, checkIns } = words.value.people
+  return [
+    `${time(from * 1_000)} – ${time(to * 1_000)}`,
+    points(sums.points),
+    checkIns(sums.checkins),
+    `${kilometres(sums.km)} km`,
+    `${kilograms(sums.carbon_kg)} kg CO₂`,
+  ].join(' · ')
 }
 
 function highestText(rows: readonly Row[], series: Series, from: number, to: number, grain: Grain): string {
   const said = words.value.reports
   const row = highestBetween(rows, series, from, to)
   if (row === null) return ''
-  const hourly = grain === 'hours'
-  return (hourly ? said.mostHour : said.mostDay)(
-    said.series[series],
-    figureOf(series, row),
-    whenOf(row, grain),
-  )
+  const most = pair(said.most, `${figureOf(series, row)} ${said.series[series]}`)
+  return pageWords.value.aside(most, whenOf(row, grain))
 }
 
 const [PICTURE_WIDTH, PICTURE_HEIGHT] = [1_136, 420]
@@ -190,7 +182,7 @@ const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grai
     caption={words.value.reports.timeline}
     columns={[
       {
-        name: words.value.reports.when,
+        name: words.value.people.point.at,
         cell: (row: Row) => whenOf(row, grain),
       },
       ...SERIES.map((name) => ({
@@ -220,14 +212,14 @@ function Happened({ timeline: { entries }, from, to }: Props) {
   if (chosen.length === 0) return null
   return (
     <details class="happened">
-      <summary>{words.value.reports.happened(number(chosen.length))}</summary>
+      <summary>{pair(words.value.reports.happened, number(chosen.length))}</summary>
       <ul class="rows">
         {chosen.toReversed().map(({ at, kind, by, message }, i) => (
           <li key={`${at} ${i}`}>
             <span class="number small">{date(at)}</span>
             <strong>{words.value.lifecycle.kinds[kind]}</strong>
             <span class="grow">{message}</span>
-            <span class="small quiet">{by === null ? null : words.value.common.by(by)}</span>
+            <span class="small quiet">{by === null ? null : `${words.value.common.by} ${by}`}</span>
           </li>
         ))}
       </ul>

@@ -56,11 +56,14 @@ export function lookAhead(): Look | null {
   return { kmh, paceInMinutes, placeMs: here.t, ahead: aheadOf(given, { walked: places, here, kmh }, now()) }
 }
 
-/** Reads the route, and the own way where only the service knows where the pilgrim is: another app records. */
+/**
+ * Reads the route, and the own way where this device alone does not know place and pace: another phone or app
+ * records. So every view tells the same times.
+ */
 export async function readAhead(): Promise<void> {
   openDays(person.value?.userId ?? '')
   await readRoute()
-  if ((profile.value?.km ?? 0) > 0 && !isRecent(walked.value.at(-1)?.t)) await readWay()
+  if ((profile.value?.km ?? 0) > 0 && paceOf(ownTrail()) === null) await readWay()
 }
 
 export const aheadFailed = (): boolean => route.peek() === null

@@ -73,7 +73,7 @@ export function surveyTests(app: WalkApp): void {
 /** What the card still needs is said, and the complete card is there to be looked at and saved. */
 async function seesCard(app: WalkApp, page: Page): Promise<void> {
   await page.goto(app.address('#me'))
-  await page.getByText('0 of 3 check-ins').waitFor()
+  await page.getByText('Check-ins: 0 of 3').waitFor()
   const missing = page.getByRole('listitem').filter({ hasText: 'missing' })
   expect(await missing.count()).toBe(2)
   await page.getByLabel('Phone', { exact: true }).fill('0912-345-678')

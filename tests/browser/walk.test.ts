@@ -236,7 +236,7 @@ describeOnServers('the app', () => {
       await page.clock.install({ time: before + hours * 3_600_000 })
       await page.goto(app.address('?lang=en'))
       await firstMinute(page, 'Three hours')
-      await page.getByText(`The clock of this phone is 180 minutes ${how}.`).waitFor()
+      await page.getByText(`This phone’s clock is 180 minutes ${how}.`).waitFor()
       await photograph(page, `walk-clock-${how}`)
       await checkInButton(page).click()
       const userId = await userIdOf(page)

@@ -312,7 +312,8 @@ export const words = {
     agreeAgain: 'I agree again',
     agreedAgain: 'Saved. To record again, start under “Walk”. Tracker apps have to be set up again.',
     pause: 'Pause my participation',
-    pauseWhy: 'You leave the map, get no messages, and your links end. Your walk is still recorded.',
+    pauseWhy:
+      'While you pause, you are on no map, get no messages, and your links end. Your walk is still recorded.',
     rejoin: 'Take part again',
     paused:
       'You have paused taking part: you are on no map, get no messages, and your links have ended. What you send now is saved, and counts for you.',
@@ -325,7 +326,7 @@ export const words = {
     installHow: 'In the browser’s menu, choose “Add to Home Screen”. It then opens without a network.',
     installCode:
       'That app starts empty. Copy these words and paste them there, when everything here is sent.',
-    ofCheckIns: (done: number, needed: number) => `${done} of ${needed} check-ins`,
+    ofCheckIns: (done: number, needed: number) => `Check-ins: ${done} of ${needed}`,
     survey: 'Survey',
     done: 'done',
     missing: 'missing',

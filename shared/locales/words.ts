@@ -6,7 +6,6 @@ import type { words as page } from './en/page.ts'
 import type { share } from './en/share.ts'
 import type { words as survey } from './en/survey.ts'
 import type { words as walk } from './en/walk.ts'
-import type { own } from './en/walk-own.ts'
 
 /** A text is any text; a value of a list of texts, such as a tag of a language, stays one. */
 type InAnyLanguage<T> = T extends string
@@ -26,4 +25,3 @@ export type PageWords = InAnyLanguage<typeof page>
 export type ShareWords = InAnyLanguage<typeof share>
 export type SurveyWords = InAnyLanguage<typeof survey>
 export type WalkWords = InAnyLanguage<typeof walk>
-export type OwnWords = InAnyLanguage<typeof own>

@@ -68,7 +68,7 @@ export function clockTests(app: WalkApp): void {
         const { page, context } = phone
         await page.goto(app.address('?lang=en'))
         await firstMinute(page, 'Old Chen')
-        const wrong = page.getByText(/The clock of this phone is [\d,]+ minutes (fast|slow)\./)
+        const wrong = page.getByText(/This phone’s clock is [\d,]+ minutes (fast|slow)\./)
         await wrong.waitFor()
         await context.setOffline(true)
         await checkInButton(page).click()

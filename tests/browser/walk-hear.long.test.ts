@@ -51,8 +51,8 @@ describeOnServers('hearing the organisers', () => {
       const device = service.subscribe()
       await subscribeAs(page, device)
       await page.evaluate(() => (location.hash = 'me'))
-      await page.getByRole('button', { name: 'Tell me on this phone' }).click()
-      await page.getByText('This phone tells you').waitFor()
+      await page.getByRole('button', { name: 'Get messages on this phone' }).click()
+      await page.getByRole('button', { name: 'Stop messages on this phone' }).waitFor()
       expect(await seriousFaults(page)).toEqual([])
       await photograph(page, 'walk-hear', true)
       expect(await page.getByText('LINE asks you to log in again.').count()).toBe(0)
@@ -107,8 +107,8 @@ describeOnServers('hearing the organisers', () => {
         timeoutMs: 10_000,
         what: 'the notification to be closed',
       })
-      await page.getByRole('button', { name: 'Stop telling me' }).click()
-      await page.getByRole('button', { name: 'Tell me on this phone' }).waitFor()
+      await page.getByRole('button', { name: 'Stop messages on this phone' }).click()
+      await page.getByRole('button', { name: 'Get messages on this phone' }).waitFor()
       expect(await devices()).toBe(0)
     },
     TEST_MS,
@@ -123,7 +123,7 @@ describeOnServers('hearing the organisers', () => {
         Notification.requestPermission = async () => 'denied'
         location.hash = 'me'
       })
-      await page.getByRole('button', { name: 'Tell me on this phone' }).click()
+      await page.getByRole('button', { name: 'Get messages on this phone' }).click()
       await page.getByText('The phone does not allow it.').waitFor()
     },
     TEST_MS,
@@ -218,18 +218,18 @@ describeOnServers('hearing the organisers', () => {
       expect(await agrees()).toBe(true)
       await page.getByRole('button', { name: 'I do not agree' }).click()
       await changed.waitFor({ state: 'detached' })
-      await page.getByText('You took back your consent.').waitFor()
+      await page.getByText('You have withdrawn your consent.').waitFor()
       await photograph(page, 'walk-consent-declined', true)
       expect(await agrees()).toBe(false)
       // Nothing is recorded any more, and nobody is asked again.
       await page.getByText('so nothing is recorded. Agree again to record.').waitFor()
       await page.reload()
-      await page.getByText('You took back your consent.').waitFor()
+      await page.getByText('You have withdrawn your consent.').waitFor()
       expect(await changed.count()).toBe(0)
       // What is agreed to is there to read.
       await page.getByText('Version two').waitFor()
       await page.getByRole('button', { name: 'I agree again' }).click()
-      await page.getByText('You took back your consent.').waitFor({ state: 'detached' })
+      await page.getByText('You have withdrawn your consent.').waitFor({ state: 'detached' })
       await page.getByRole('button', { name: 'Start recording' }).waitFor()
       expect(await agrees()).toBe(true)
       version = 'three'

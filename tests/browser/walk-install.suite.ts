@@ -24,10 +24,11 @@ export function installTests(app: WalkApp): void {
         onIphone(false),
       )
       await browser.page.goto(app.address('?lang=en'))
-      expect(await browser.page.getByText('This app begins empty').count()).toBe(0)
+      expect(await browser.page.getByText('This app starts empty').count()).toBe(0)
       await firstMinute(browser.page, 'Aunt Li')
       await browser.page.goto(app.address('#me'))
-      await browser.page.getByText('The app on the Home Screen begins empty.').waitFor()
+      await browser.page.getByText('Install the app').click()
+      await browser.page.getByText('That app starts empty.').waitFor()
       expect(await seriousFaults(browser.page)).toEqual([])
       await photograph(browser.page, 'walk-install-iphone', true)
       await browser.page.getByRole('button', { name: 'Copy the words' }).click()
@@ -38,10 +39,10 @@ export function installTests(app: WalkApp): void {
       await using home = await app.newPhone({}, onIphone(true))
       const { page } = home
       await page.goto(app.address('?lang=en'))
-      await page.getByText('This app begins empty, also if you have begun').waitFor()
+      await page.getByText('This app starts empty, even if you began').waitFor()
       expect(await seriousFaults(page)).toEqual([])
       await photograph(page, 'walk-welcome-home-screen', true)
-      await page.getByRole('button', { name: 'Bring back my walk' }).click()
+      await page.getByRole('button', { name: 'Restore my walk' }).click()
       await page.getByLabel('Word 1', { exact: true }).fill(words)
       await page.getByRole('button', { name: 'Find my walk' }).click()
       await page.getByRole('button', { name: 'Yes, that is me' }).click()
@@ -62,7 +63,7 @@ export function installTests(app: WalkApp): void {
       await page.goto(app.address('?lang=en'))
       await firstMinute(page, 'Aunt Li')
       await page.goto(app.address('?lang=en#me'))
-      await page.getByText('Language and display').waitFor()
+      await page.getByText('Text size and language').waitFor()
       expect(await page.getByText('without a network').count()).toBe(0)
     },
     TEST_MS,

@@ -82,7 +82,7 @@ describeOnServers('with identity by LINE', () => {
       line.online = () => false
       await context.setOffline(true)
       await logInAgain(page).click()
-      await page.locator('.toast').getByText('No network. Everything is kept').waitFor()
+      await page.locator('.toast').getByText('No network. Everything is saved').waitFor()
       await page.reload()
       await checkInButton(page).click()
       await page.locator('[data-state=kept]').waitFor()
@@ -110,7 +110,7 @@ describeOnServers('with identity by LINE', () => {
       await context.addInitScript(() => Object.assign(globalThis, { _liff: { features: [] } }))
       await page.goto((await line.addressInLine()).replace('#', '?lang=en#'))
       await page.getByRole('button', { name: 'I agree' }).click()
-      await page.getByText('Open this page in your browser').waitFor()
+      await page.getByText('LINE forgets pages without a network').waitFor()
       expect(page.url()).not.toContain('id_token')
       await checkInButton(page).click()
       await counted(1)

@@ -16,10 +16,10 @@ export async function passLinkOn(page: Page, userId: string): Promise<void> {
       },
     }),
   )
-  await page.getByRole('button', { name: 'Let my family see where I am (12 hours)' }).click()
-  await page.getByText('whoever has this link sees where you are').waitFor()
+  await page.getByRole('button', { name: 'Share where I am for 12 hours' }).click()
+  await page.getByText('Shows where you are until').waitFor()
   await page.locator('body[data-shared]').waitFor()
-  const url = await page.getByRole('link', { name: 'Look' }).getAttribute('href')
+  const url = await page.getByRole('link', { name: 'View' }).getAttribute('href')
   expect(url).not.toContain(userId)
   expect(url).toBe(`${await page.locator('body').getAttribute('data-shared')}#own`)
   // Without it the link is copied. What is said about it covers no button.
@@ -28,7 +28,7 @@ export async function passLinkOn(page: Page, userId: string): Promise<void> {
     Object.defineProperty(navigator, 'share', { configurable: true, value: undefined }),
   )
   await send(page)
-  await page.getByText('The link is copied.').waitFor()
+  await page.getByText('Copied. Now paste it').waitFor()
   await photograph(page, 'walk-link-copied', true)
   expect(await page.locator('.toast').count()).toBe(0)
   // Where the browser can do neither, the link is there to be copied by hand.
@@ -39,6 +39,6 @@ export async function passLinkOn(page: Page, userId: string): Promise<void> {
   const byHand = page.getByLabel('Copy this address and send it:')
   await byHand.focus()
   expect(await byHand.evaluate(() => getSelection()!.toString())).toBe(url!.replace('#own', ''))
-  expect(await page.getByText('The link is copied.').count()).toBe(0)
+  expect(await page.getByText('Copied. Now paste it').count()).toBe(0)
   await photograph(page, 'walk-link-by-hand', true)
 }

@@ -79,9 +79,9 @@ describeOnServers('the phone', () => {
         await move(2 * MINUTE)
       }
       await page.getByText('The phone gives only a rough place, so no kilometres are counted.').waitFor()
-      expect(await page.getByText('Recording your way.').count()).toBe(0)
+      expect(await page.getByText('Recording your walk.').count()).toBe(0)
       await arrive(740)
-      await page.getByText('Recording your way.').waitFor()
+      await page.getByText('Recording your walk.').waitFor()
       await page.waitForFunction(
         () => localStorage.getItem('event-walk-pauses')?.includes('"cause":"rough"}]') === true,
       )
@@ -96,9 +96,9 @@ describeOnServers('the phone', () => {
       const { page, context } = phone
       const other = await context.newPage()
       await other.goto(app.address('?lang=en'))
-      await other.getByText('Another window of this app records your way.').waitFor()
+      await other.getByText('Another window of this app records your walk.').waitFor()
       await look(page, 'hidden')
-      await other.getByText('Recording your way.').waitFor()
+      await other.getByText('Recording your walk.').waitFor()
       expect((await askedOf(other)).positions.length).toBeGreaterThan(0)
     },
     TEST_MS,
@@ -116,7 +116,7 @@ describeOnServers('the phone', () => {
         await context.setGeolocation(north(metres))
         await move(MINUTE)
       }
-      await page.getByText('This browser keeps nothing.').waitFor()
+      await page.getByText('This browser saves nothing.').waitFor()
       await page.getByText('Not recording.').waitFor()
       await fillUp(page, false)
       await arrive(440)

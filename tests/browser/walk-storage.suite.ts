@@ -86,11 +86,11 @@ export function storageTests(app: WalkApp): void {
       await page.goto(app.address('?lang=en'))
       await firstMinute(page, 'Old Chen')
       await checkInButton(page).click()
-      await page.getByText('Not checked in: This browser keeps nothing.').waitFor()
+      await page.getByText('Not checked in: This browser saves nothing.').waitFor()
       await setFault(page, null)
       await page
         .locator('.notice')
-        .filter({ hasText: 'This browser keeps nothing.' })
+        .filter({ hasText: 'This browser saves nothing.' })
         .waitFor({ state: 'hidden' })
       await checkInButton(page).click()
       await hasCounted(await userIdOf(page), 1)

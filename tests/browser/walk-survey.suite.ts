@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
 import { checkInButton, type WalkApp } from './walk-harness.ts'
 
@@ -44,7 +45,7 @@ export function surveyTests(app: WalkApp): void {
       await page.getByText('Not sent yet. Your answers are on this phone').waitFor()
       await page.getByText('No network.').first().waitFor()
       await photograph(page, 'walk-survey-waits')
-      await page.getByRole('button', { name: 'Back to “Tell us”' }).click()
+      await page.getByRole('button', { name: 'Back to “Feedback”' }).click()
       await page.getByText('Your answers are on this phone. They are sent by themselves').waitFor()
       await context.setOffline(false)
       await page.getByText('Answered. You can change it.').waitFor()
@@ -72,10 +73,15 @@ export function surveyTests(app: WalkApp): void {
 /** What the card still needs is said, and the complete card is there to be looked at and saved. */
 async function seesCard(app: WalkApp, page: Page): Promise<void> {
   await page.goto(app.address('#me'))
-  await page.getByText('you still need 3 check-ins, a phone number.').waitFor()
-  await page.getByLabel('Phone number').fill('0912-345-678')
-  await page.getByRole('button', { name: 'Save' }).nth(1).click()
-  await page.getByText('you still need 3 check-ins.').waitFor()
+  await page.getByText('Check-ins: 0 of 3').waitFor()
+  const missing = page.getByRole('listitem').filter({ hasText: 'missing' })
+  expect(await missing.count()).toBe(2)
+  await page.getByLabel('Phone', { exact: true }).fill('0912-345-678')
+  await page.keyboard.press('Enter')
+  await until(async () => (await missing.count()) === 1, {
+    timeoutMs: 10_000,
+    what: 'the number to be saved',
+  })
   for (let i = 1; i <= 3; i++) {
     await page.goto(app.address('#walk'))
     await checkInButton(page).click()

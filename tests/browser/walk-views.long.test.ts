@@ -26,6 +26,7 @@ const VIEWS = [
   'restore',
   'trackers',
   'data',
+  'display',
   'share',
   'pauses',
 ]
@@ -240,6 +241,7 @@ describeOnServers('the views of the app', () => {
       // The heading of the view has the focus, so that a screen reader reads it.
       await page.waitForFunction(() => document.activeElement?.tagName === 'H1')
       // The size of the letters is the device's: it is kept.
+      await page.getByRole('button', { name: 'Text size and language' }).press('Enter')
       await page.getByRole('button', { name: 'Largest', exact: true }).press('Enter')
       await page.reload()
       await page.locator('button[aria-pressed=true]', { hasText: 'Largest' }).waitFor()

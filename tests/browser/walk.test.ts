@@ -1,6 +1,6 @@
 /** The pilgrims' app on a phone: the first minute, check-ins with and without a network, failures, a lost phone. */
 import { expect, test } from 'bun:test'
-import { own } from '#shared/locales/en/walk-own.ts'
+import { words as said } from '#shared/locales/en/walk.ts'
 import { setStatus } from '#tests/helpers/test-stack.ts'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -48,7 +48,7 @@ describeOnServers('the app', () => {
       await page.locator('[data-state=kept]').waitFor()
       // It counts on the phone before the service knows it.
       expect(await page.locator('[data-figure=checkins]').textContent()).toBe('2 check-ins')
-      await page.getByText('No network. Everything is kept').waitFor()
+      await page.getByText('No network. Everything is saved').waitFor()
       expect(await waitingOf(page)).toBe(1)
       await page.reload().catch(() => undefined)
       await context.setOffline(false)
@@ -90,7 +90,7 @@ describeOnServers('the app', () => {
       const other = await context.newPage()
       await other.goto(app.address())
       await page.getByRole('button', { name: 'Start recording' }).click()
-      await page.getByText('Recording your way.').waitFor()
+      await page.getByText('Recording your walk.').waitFor()
       await photograph(page, 'walk-recording')
       // What to do with the phone now is above the tabs.
       const advice = await page.getByText('Do not press the power key.').boundingBox()
@@ -99,13 +99,13 @@ describeOnServers('the app', () => {
       expect(advice!.y).toBeGreaterThan(0)
       expect(dark!.y).toBeGreaterThan(advice!.y)
       expect(dark!.y + dark!.height).toBeLessThan(tabs!.y)
-      await other.getByText('Another window of this app records your way.').waitFor()
+      await other.getByText('Another window of this app records your walk.').waitFor()
       await checkInButton(page).click()
       await checkInButton(other).click()
       await counted(userId, 2)
       // The other one takes over.
       await page.close()
-      await other.getByText('Recording your way.').waitFor()
+      await other.getByText('Recording your walk.').waitFor()
     },
     TEST_MS,
   )
@@ -134,7 +134,7 @@ describeOnServers('the app', () => {
       await page.getByRole('button', { name: 'I walked before with another phone' }).click()
       await typeCode(page, words)
       await page.getByText('Is this you? Old Li').waitFor()
-      expect(await page.getByText(own.recovery.byLink).count()).toBe(0)
+      expect(await page.getByText(said.recovery.byLink).count()).toBe(0)
       await page.getByRole('button', { name: 'Yes, that is me' }).click()
       await page.getByText('1 check-in').waitFor()
       await checkInButton(page).click()
@@ -145,7 +145,7 @@ describeOnServers('the app', () => {
       await third.page.goto(app.address(`?lang=en#restore=${lost.userId}`))
       await third.page.getByText('Is this you? Old Li').waitFor()
       // It may be somebody else's, who would then know where this pilgrim is.
-      await third.page.getByText(own.recovery.byLink).waitFor()
+      await third.page.getByText(said.recovery.byLink).waitFor()
       expect(third.page.url()).not.toContain(lost.userId)
     },
     TEST_MS,
@@ -185,11 +185,11 @@ describeOnServers('the app', () => {
   )
 
   test.each([
-    [429, 'rate-limited', 'That was very often. Please wait'],
-    [503, 'unavailable', 'The service is busy. Everything is kept'],
+    [429, 'rate-limited', 'Too many tries. It is sent by itself'],
+    [503, 'unavailable', 'The service is busy. Everything is saved'],
     [401, 'unauthorized', 'LINE asks you to log in again.'],
     [403, 'forbidden', 'Please ask the organisers.'],
-    [500, 'internal', 'The service is busy. Everything is kept'],
+    [500, 'internal', 'The service is busy. Everything is saved'],
   ])(
     '%p is a sentence, and loses nothing',
     async (status, code, sentence) => {
@@ -236,7 +236,7 @@ describeOnServers('the app', () => {
       await page.clock.install({ time: before + hours * 3_600_000 })
       await page.goto(app.address('?lang=en'))
       await firstMinute(page, 'Three hours')
-      await page.getByText(`The clock of this phone is 180 minutes ${how}.`).waitFor()
+      await page.getByText(`This phone’s clock is 180 minutes ${how}.`).waitFor()
       await photograph(page, `walk-clock-${how}`)
       await checkInButton(page).click()
       const userId = await userIdOf(page)

@@ -56,10 +56,8 @@ export const minutesOf = (ms: number): number => Math.max(1, Math.round(ms / 60_
 const GOOD_M = 20
 const FAIR_M = 100
 
-export const isExact = (metres: number | null): boolean => metres === null || metres <= GOOD_M
-
-/** How exact a position is, in words. @param metres its accuracy; null: unknown */
-export function accuracyText({ checkIn }: Pick<WalkWords, 'checkIn'>, metres: number | null): string {
-  if (metres === null || isExact(metres)) return checkIn.good
+/** How rough a position is, in words; null where it is exact. @param metres its accuracy; null: unknown */
+export function roughText({ checkIn }: Pick<WalkWords, 'checkIn'>, metres: number | null): string | null {
+  if (metres === null || metres <= GOOD_M) return null
   return metres <= FAIR_M ? checkIn.fair(metres) : checkIn.poor(metres)
 }

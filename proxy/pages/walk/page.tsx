@@ -3,6 +3,7 @@ import type { ComponentChild } from 'preact'
 import { startPage, worksOffline } from '../frame/start-page.tsx'
 import { DarkScreen } from './views/dark-screen.tsx'
 import { OwnData } from './views/data.tsx'
+import { Display } from './views/display.tsx'
 import { Feedback } from './views/feedback.tsx'
 import { Gone } from './views/gone.tsx'
 import { LargeMap } from './views/large-map.tsx'
@@ -57,6 +58,7 @@ const VIEW_OF: Readonly<Record<View, () => ComponentChild>> = {
   code: () => <RecoveryCode />,
   trackers: () => <Trackers />,
   data: () => <OwnData />,
+  display: () => <Display />,
   share: () => <ShareLinks />,
   pauses: () => <Pauses />,
 }

@@ -14,6 +14,7 @@ export const TAB_OF = {
   restore: 'me',
   trackers: 'walk',
   data: 'me',
+  display: 'me',
   share: 'me',
   pauses: 'walk',
 } as const

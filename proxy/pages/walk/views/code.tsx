@@ -71,6 +71,13 @@ export function CodeToCopy() {
   )
 }
 
+export const Lost = () => (
+  <details class="card">
+    <summary>{words.value.recovery.lostTitle}</summary>
+    <p>{words.value.recovery.lost}</p>
+  </details>
+)
+
 export function RecoveryCode() {
   const made = useCode()
   return (
@@ -91,7 +98,7 @@ export function RecoveryCode() {
           </Button>
           <p>{words.value.recovery.qr}</p>
           <QrCode text={made.address} label={words.value.recovery.title} />
-          <p class="quiet">{words.value.recovery.lost}</p>
+          <Lost />
         </>
       )}
     </View>

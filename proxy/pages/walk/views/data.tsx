@@ -44,7 +44,7 @@ export function OwnData() {
   )
 }
 
-/** Everything is deleted, after a question. */
+/** Everything is deleted, after a question that says what that means. */
 function Erase() {
   const { data } = words.value
   const error = useSignal<ClientError | null>(null)
@@ -60,16 +60,14 @@ function Erase() {
     busy.value = false
   }
   return (
-    <section class="card stack-2">
-      <h2>{data.eraseTitle}</h2>
-      <p>{data.eraseWhy}</p>
+    <>
       <Button kind="danger" onClick={ask}>
         {data.erase}
       </Button>
       <Sure words={data} asks={asks} busy={busy.value} onErase={() => void erase()}>
         <NotDone error={error.value} />
       </Sure>
-    </section>
+    </>
   )
 }
 

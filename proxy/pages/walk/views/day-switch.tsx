@@ -1,4 +1,4 @@
-/** Which day of the way is looked at: the one before, the one after, or any. */
+/** Which day of the way is looked at: the one before, the one after, or any. Nothing where there is one day alone. */
 import { words } from '../words.ts'
 import { useSignal } from '@preact/signals'
 import { Button } from '../../design/button.tsx'
@@ -9,7 +9,7 @@ export function DaySwitch() {
   const busy = useSignal(false)
   const days = ownSums.value?.days ?? []
   const index = days.findIndex(({ day }) => day === shownDay.value?.day)
-  if (index < 0) return null
+  if (index < 0 || days.length === 1) return null
   const choose = async (day: string | undefined) => {
     if (day === undefined) return
     busy.value = true
@@ -18,16 +18,14 @@ export function DaySwitch() {
   }
   return (
     <div class="day-switch" aria-busy={busy.value}>
-      {days.length === 1 ? null : (
-        <Button
-          icon
-          label={words.value.way.dayBefore}
-          disabled={index === 0}
-          onClick={() => void choose(days[index - 1]?.day)}
-        >
-          ‹
-        </Button>
-      )}
+      <Button
+        icon
+        label={words.value.way.dayBefore}
+        disabled={index === 0}
+        onClick={() => void choose(days[index - 1]?.day)}
+      >
+        ‹
+      </Button>
       <select
         aria-label={words.value.way.day}
         value={days[index]!.day}
@@ -39,16 +37,14 @@ export function DaySwitch() {
           </option>
         ))}
       </select>
-      {days.length === 1 ? null : (
-        <Button
-          icon
-          label={words.value.way.dayAfter}
-          disabled={index === days.length - 1}
-          onClick={() => void choose(days[index + 1]?.day)}
-        >
-          ›
-        </Button>
-      )}
+      <Button
+        icon
+        label={words.value.way.dayAfter}
+        disabled={index === days.length - 1}
+        onClick={() => void choose(days[index + 1]?.day)}
+      >
+        ›
+      </Button>
     </div>
   )
 }

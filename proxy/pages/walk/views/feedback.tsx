@@ -3,7 +3,7 @@ import { words } from '../words.ts'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
-import { accuracyText, timeText } from '../format.ts'
+import { roughText, timeText } from '../format.ts'
 import { notDoneSentence, sentenceOf } from '../problem.ts'
 import {
   beginReport,
@@ -143,7 +143,7 @@ function Place() {
           <p class="quiet">{words.value.checkIn.busy}</p>
         ) : (
           <p class="quiet">
-            {feedback.placeFound(timeText(here.t))} {accuracyText(words.value, here.accuracy)}
+            {feedback.placeFound(timeText(here.t))} {roughText(words.value, here.accuracy)}
           </p>
         )}
       </div>

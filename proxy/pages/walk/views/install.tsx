@@ -2,6 +2,8 @@
 import { words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { Button } from '../../design/button.tsx'
+import { needsInstall } from '../notifications/web-push.ts'
+import { config } from '../session/service.ts'
 import { CodeToCopy } from './code.tsx'
 
 /** Chromium's offer to install. */
@@ -19,6 +21,7 @@ addEventListener('beforeinstallprompt', (event) => {
 /** On an iPhone: whether this is the app on the Home Screen, which keeps nothing in common with the browser. */
 export const { standalone } = navigator as { readonly standalone?: boolean }
 
+/** A button where the browser offers one; how it is done by hand where it never does. */
 export function Install() {
   // Without a service worker, as in LINE's browser on an iPhone, no page opens without a network.
   if (
@@ -27,20 +30,19 @@ export function Install() {
     matchMedia('(display-mode: standalone)').matches
   )
     return null
+  const { me, hear } = words.value
   const given = offer.value
+  if (given !== null)
+    return <Button onClick={() => void given.prompt().then(() => (offer.value = null))}>{me.install}</Button>
+  if (standalone === undefined && 'onbeforeinstallprompt' in globalThis) return null
   return (
-    <section class="card stack-2">
-      <h2>{words.value.me.install}</h2>
-      {given === null ? (
-        <>
-          <p>{words.value.me.installHow}</p>
-          {standalone === false ? <CodeToCopy /> : null}
-        </>
-      ) : (
-        <Button onClick={() => void given.prompt().then(() => (offer.value = null))}>
-          {words.value.me.installNow}
-        </Button>
-      )}
-    </section>
+    <details class="card">
+      <summary>{me.install}</summary>
+      <div class="stack-2">
+        <p>{me.installHow}</p>
+        {needsInstall() && (config.value?.push_key ?? null) !== null ? <p>{hear.install}</p> : null}
+        {standalone === false ? <CodeToCopy /> : null}
+      </div>
+    </details>
   )
 }

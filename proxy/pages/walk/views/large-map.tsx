@@ -57,7 +57,7 @@ const holdCamera = (made: MapFrame | null): void => {
 }
 
 export function LargeMap() {
-  const { way, back } = words.value
+  const { tabs, way, back } = words.value
   useEffect(() => {
     void loadWayMap()
     void readWay()
@@ -78,14 +78,14 @@ export function LargeMap() {
           )}
         </div>
         <h1 tabIndex={-1} class="visually-hidden">
-          {way.title}
+          {tabs.way}
         </h1>
         <DaySwitch />
       </header>
       {loaded === null ? null : (
         <>
           <loaded.WayMap
-            label={shown === null ? way.title : way.map(dayText(shown.day), shown.sums.km)}
+            label={shown === null ? tabs.way : way.map(dayText(shown.day), shown.sums.km)}
             keys={way.mapKeys}
             onCamera={holdCamera}
           />

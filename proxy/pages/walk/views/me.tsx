@@ -1,14 +1,12 @@
-/** What belongs to the pilgrim: name, phone, links, apps, how the app looks, and the ways to the rest. */
-import { pageWords } from '../../frame/page-words.ts'
+/** What belongs to the pilgrim: name and phone, the achievement card, and the ways to the rest. On one screen. */
 import { words } from '../words.ts'
 import { useComputed, useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Failure } from '#shared/client/index.ts'
 import { CARD_CHECKINS } from '#shared/rules/achievement.ts'
-import { Button, Segments } from '../../design/button.tsx'
-import { chooseLetters, LETTERS, letters } from '../../frame/theme.ts'
-import { LanguageSwitch, ThemeSwitch } from '../../frame/switches.tsx'
-import { surveyWaits } from '../feedback/survey.ts'
+import { Button } from '../../design/button.tsx'
+import { Emblem } from '../../design/emblem.tsx'
 import { type OwnCard, readCard } from '../own-data/card.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { notDoneSentence } from '../problem.ts'
@@ -17,143 +15,190 @@ import { keep } from '../session/kept.ts'
 import { introduce } from '../session/introduce.ts'
 import { person } from '../session/person.ts'
 import { totalCheckIns } from '../session/queue.ts'
-import { client, config, profile, usesLine } from '../session/service.ts'
+import { client, config, profile } from '../session/service.ts'
 import { Install } from './install.tsx'
 import { Way } from './say.tsx'
 import { useChange } from './use-change.tsx'
 import { Notice, View } from './view.tsx'
-import {
-  canHear,
-  device,
-  hear,
-  hearError,
-  needsInstall,
-  stopHearing,
-  switching,
-} from '../notifications/web-push.ts'
-import { show } from '../route.ts'
+import { canHear, device, hear, hearError, stopHearing, switching } from '../notifications/web-push.ts'
 
-function Hear() {
-  const said = words.value.hear
-  if ((config.value?.push_key ?? null) === null || (!canHear() && !needsInstall())) return null
-  const error = hearError.value
-  const on = device.value !== null
-  return (
-    <section class="card stack-2">
-      <h2>{said.title}</h2>
-      <p aria-live="polite">{on ? said.isOn : said.why}</p>
-      {error === null ? null : (
-        <Notice kind="warning">{typeof error === 'string' ? said[error] : notDoneSentence(error)}</Notice>
-      )}
-      {needsInstall() ? (
-        <>
-          <p>{said.install}</p>
-          <Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>
-        </>
-      ) : (
-        <Button busy={switching.value} onClick={() => void (on ? stopHearing() : hear())}>
-          {on ? said.stop : said.start}
-        </Button>
-      )}
-    </section>
-  )
-}
-
-/** In the order in which pilgrims look for things; what can not be undone is last, in a view of its own. */
+/** What can not be undone is last, in a view of its own. */
 export const Me = () => (
-  <View title={words.value.me.title}>
-    <Name />
-    <Phone />
+  <View title={words.value.tabs.me}>
+    <Profile />
     <Card />
     <ul class="rows card">
       <Way to="share" title={words.value.share.title} />
-      <Way to="trackers" title={words.value.trackers.title} />
-    </ul>
-    <Hear />
-    <section id="display" class="card stack-2">
-      <h2>{words.value.me.display}</h2>
-      <p>{words.value.me.letters}</p>
-      <Segments
-        label={words.value.me.letters}
-        options={LETTERS.map((value) => ({ value, text: words.value.me.letterSizes[value] }))}
-        value={letters.value}
-        onChoose={(size) => {
-          chooseLetters(size)
-          // The page above has another height now.
-          requestAnimationFrame(() => document.getElementById('display')?.scrollIntoView())
-        }}
-      />
-      <LanguageSwitch />
-      <p>{pageWords.value.theme}</p>
-      <ThemeSwitch />
-    </section>
-    <ul class="rows card">
-      <Way
-        to="code"
-        title={words.value.me.code}
-        more={usesLine.value ? undefined : words.value.recovery.what}
-      />
-      <Way to="survey" title={words.value.say.survey} />
-      <Way to="feedback" title={words.value.say.feedback} />
+      <Way to="display" title={words.value.me.display} />
+      <Way to="code" title={words.value.recovery.title} />
+      <Hear />
+      <Way to="data" title={words.value.data.title} />
     </ul>
     <Install />
-    <ul class="rows card">
-      <Way to="data" title={words.value.me.data} />
-    </ul>
   </View>
 )
 
-function Name() {
+/** The organisers' messages on this phone: a row that switches them on and off. */
+function Hear() {
+  const said = words.value.hear
+  if ((config.value?.push_key ?? null) === null || !canHear()) return null
+  const error = hearError.value
+  const on = device.value !== null
+  return (
+    <li class="wraps">
+      <button
+        type="button"
+        class="leads"
+        aria-busy={switching.value}
+        onClick={() => switching.value || void (on ? stopHearing() : hear())}
+      >
+        <strong class="grow">{on ? said.stop : said.start}</strong>
+      </button>
+      {error === null ? null : (
+        <Notice kind="warning">{typeof error === 'string' ? said[error] : notDoneSentence(error)}</Notice>
+      )}
+    </li>
+  )
+}
+
+const PHONE = /^[0-9+\-() ]*$/
+
+/** Name and phone. What was changed is saved as soon as its field is left; what could not be saved has a button. */
+function Profile() {
+  const { me, welcome } = words.value
   const name = draftOf('name') ?? person.value?.name ?? ''
-  const missing = useSignal(false)
+  const phone = draftOf('phone') ?? ''
+  const nameMissing = useSignal(false)
+  const phoneWrong = useSignal(false)
+  /** The field that is being written in. */
+  const typing = useSignal('')
+  const removed = useSignal(false)
   const change = useChange()
-  const save = async () => {
+  const known = profile.value?.phone ?? null
+  const saveName = async () => {
     const given = name.trim()
-    missing.value = given === ''
-    if (missing.value || person.value === null) return
+    nameMissing.value = given === ''
+    if (nameMissing.value || person.value === null || given === person.value.name) return
+    removed.value = false
     // A name that the service does not have yet goes with the introduction.
     const isNew = !person.value.known
     if (isNew || (await change.run(() => client.syncProfile({ display_name: given }))) !== null) {
       keep(person, { ...person.value, name: given })
-      keepDraft({ name: null })
+      if (draftOf('name') === name) keepDraft({ name: null })
     }
     if (isNew) await introduce(client)
   }
+  const savePhone = async (given: string | null) => {
+    const digits = (given ?? '000000').replaceAll(/\D/g, '').length
+    phoneWrong.value = given !== '' && given !== null && (!PHONE.test(given) || digits < 6 || digits > 15)
+    if (phoneWrong.value || given === '') return
+    removed.value = given === null
+    // A number that was not saved stays, to be saved again.
+    const saved = await change.run(() => client.setPhone({ phone: given }))
+    if (saved !== null && draftOf('phone') === (given ?? undefined)) keepDraft({ phone: null })
+  }
+  const nameChanged = name.trim() !== (person.value?.name ?? '')
+  const isUnsaved = nameChanged || phone !== ''
+  const waits =
+    !change.busy.value &&
+    ((nameChanged && typing.value !== 'own-name') || (phone !== '' && typing.value !== 'phone'))
+  const fault = nameMissing.value ? welcome.nameMissing : phoneWrong.value ? me.phoneInvalid : null
   return (
-    <section class="card stack-2">
-      <div class="field">
-        <label for="own-name">{words.value.me.name}</label>
+    <form
+      class="card stack-2 profile"
+      onFocusIn={({ target }) => (typing.value = (target as HTMLElement).id)}
+      onFocusOut={() => (typing.value = '')}
+      onSubmit={(event) => {
+        event.preventDefault()
+        void saveName().then(() => savePhone(phone))
+      }}
+    >
+      <div class="row">
+        <label for="own-name">{me.name}</label>
         <input
           id="own-name"
           type="text"
           maxLength={60}
-          aria-invalid={missing.value}
-          aria-describedby={missing.value ? 'own-name-missing' : undefined}
+          aria-invalid={nameMissing.value}
+          aria-describedby="profile-said"
           value={name}
           onInput={({ currentTarget }) => keepDraft({ name: currentTarget.value })}
+          onBlur={() => void saveName()}
         />
-        {missing.value ? (
-          <p id="own-name-missing" class="wrong" role="alert">
-            {words.value.welcome.nameMissing}
-          </p>
-        ) : null}
       </div>
-      <Unsaved shown={name.trim() !== (person.value?.name ?? '')} />
-      {change.said(words.value.me.saved)}
-      <Button busy={change.busy.value} onClick={() => void save()}>
-        {words.value.me.save}
+      <div class="row">
+        <label for="phone">{me.phone}</label>
+        <input
+          id="phone"
+          type="tel"
+          autocomplete="tel"
+          placeholder={known ?? ''}
+          aria-invalid={phoneWrong.value}
+          aria-describedby="profile-said"
+          value={phone}
+          onInput={({ currentTarget }) => keepDraft({ phone: currentTarget.value })}
+          onBlur={() => void savePhone(phone)}
+        />
+        {known === null || phone !== '' ? null : (
+          <Button kind="plain" onClick={() => void savePhone(null)}>
+            {me.phoneRemove}
+          </Button>
+        )}
+      </div>
+      {/* Always there, so that nothing below moves under a thumb that leaves a field. */}
+      <p id="profile-said" class={fault === null ? 'quiet' : 'wrong'} aria-live="polite">
+        {fault ??
+          (waits
+            ? me.unsaved
+            : change.done.value && !isUnsaved
+              ? removed.value
+                ? me.phoneRemoved
+                : me.saved
+              : me.phoneHint)}
+      </p>
+      {change.said(null)}
+      {/* Without it the Enter key would send nothing. */}
+      <Button type="submit" hidden={!waits}>
+        {me.save}
       </Button>
-    </section>
+    </form>
   )
 }
 
-const Unsaved = ({ shown }: { readonly shown: boolean }) => (
-  <p aria-live="polite" class="quiet" hidden={!shown}>
-    {shown ? words.value.me.unsaved : ''}
-  </p>
+const Tick = ({ done, children }: { readonly done: boolean; readonly children: ComponentChildren }) => (
+  <li>
+    <span aria-hidden="true" class={done ? 'tick done' : 'tick'}>
+      {done ? '✓' : ''}
+    </span>
+    {children}
+    <span class="visually-hidden"> {words.value.me[done ? 'done' : 'missing']}</span>
+  </li>
 )
 
-const PHONE = /^[0-9+\-() ]*$/
+/** The achievement card: what it needs, and the picture once it is complete and asked for. */
+function Card() {
+  const { me } = words.value
+  if (profile.value === null) return null
+  const { achievement_card: card, level, survey_completed: survey, phone } = profile.value
+  const checkIns = Math.max(0, Math.min(CARD_CHECKINS, totalCheckIns.value))
+  const isReady = checkIns === CARD_CHECKINS && survey === 1 && phone !== null
+  return (
+    <section class="card stack-2">
+      <div class="row achievement" data-complete={card === 'unlocked'}>
+        <Emblem level={level ?? 1} />
+        <div class="grow">
+          <h2>{me.cardTitle}</h2>
+          <ul class="ticks">
+            <Tick done={checkIns === CARD_CHECKINS}>{me.ofCheckIns(checkIns, CARD_CHECKINS)}</Tick>
+            <Tick done={survey === 1}>{me.survey}</Tick>
+            <Tick done={phone !== null}>{me.phone}</Tick>
+          </ul>
+        </div>
+      </div>
+      {card === 'unlocked' ? <CardPicture /> : isReady ? <p>{me.cardSoon}</p> : null}
+    </section>
+  )
+}
 
 /** The card, once it was asked for. */
 function CardPicture() {
@@ -189,81 +234,5 @@ function CardPicture() {
         {words.value.me.seeCard}
       </Button>
     </>
-  )
-}
-
-/** What is still missing for the achievement card, and the card. */
-function Card() {
-  const { me, say } = words.value
-  if (profile.value === null) return null
-  const { achievement_card: card, survey_completed: survey, phone } = profile.value
-  const checkIns = Math.max(0, CARD_CHECKINS - totalCheckIns.value)
-  return (
-    <section class="card stack-2">
-      <h2>{me.cardTitle}</h2>
-      {card === 'unlocked' ? (
-        <>
-          <p>{me.unlocked}</p>
-          <CardPicture />
-        </>
-      ) : (
-        <>
-          <p>
-            {checkIns > 0 || survey === 0 || phone === null
-              ? me.locked(checkIns, survey === 0, phone === null)
-              : me.cardSoon}
-          </p>
-          {surveyWaits.value ? <p>{pageWords.value.pair(say.survey, say.surveyWaits)}</p> : null}
-        </>
-      )}
-    </section>
-  )
-}
-
-function Phone() {
-  const phone = draftOf('phone') ?? ''
-  const wrong = useSignal(false)
-  const change = useChange()
-  const known = profile.value?.phone ?? null
-  const save = (given: string | null) => {
-    const digits = (given ?? '000000').replaceAll(/\D/g, '').length
-    wrong.value = given !== null && (!PHONE.test(given) || digits < 6 || digits > 15)
-    if (wrong.value) return
-    // A number that was not saved stays, to be saved again.
-    void change
-      .run(() => client.setPhone({ phone: given }))
-      .then((saved) => saved !== null && keepDraft({ phone: null }))
-  }
-  return (
-    <section class="card stack-2">
-      <div class="field">
-        <label for="phone">{words.value.me.phone}</label>
-        <input
-          id="phone"
-          type="tel"
-          autocomplete="tel"
-          placeholder={known ?? ''}
-          aria-describedby="phone-hint"
-          aria-invalid={wrong.value}
-          value={phone}
-          onInput={({ currentTarget }) => keepDraft({ phone: currentTarget.value })}
-        />
-        <p id="phone-hint" class={wrong.value ? 'wrong' : 'quiet'} role={wrong.value ? 'alert' : undefined}>
-          {wrong.value ? words.value.me.phoneInvalid : words.value.me.phoneHint}
-        </p>
-      </div>
-      <Unsaved shown={phone !== ''} />
-      {change.said(known === null ? words.value.me.phoneRemoved : words.value.me.saved)}
-      <div class="row">
-        <Button busy={change.busy.value} onClick={() => save(phone)}>
-          {words.value.me.save}
-        </Button>
-        {known === null ? null : (
-          <Button kind="plain" onClick={() => save(null)}>
-            {words.value.me.phoneRemove}
-          </Button>
-        )}
-      </div>
-    </section>
   )
 }

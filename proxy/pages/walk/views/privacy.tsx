@@ -23,7 +23,6 @@ export function Privacy() {
   return (
     <>
       <section class="card stack-2">
-        <h2>{me.participation}</h2>
         <p>{status === 'completed' ? me.completed : status === 'withdrawn' ? me.paused : me.pauseWhy}</p>
         {status === 'withdrawn' && recording.value ? <p class="strong">{me.goesOn}</p> : null}
         {part.said(me.saved)}
@@ -39,9 +38,8 @@ export function Privacy() {
         )}
       </section>
       <section class="card stack-2">
-        <h2>{me.privacy}</h2>
         <p>{agrees ? me.agreed(person.value?.privacyVersion ?? version) : me.withdrawn}</p>
-        {agrees ? <p>{me.withdrawShort}</p> : <NewerConsent />}
+        {agrees ? null : <NewerConsent />}
         {consent.said(agrees && !recording.value ? me.agreedAgain : me.saved)}
         <Button
           busy={consent.busy.value}

@@ -15,6 +15,7 @@ import {
 import { splitCode } from '../recovery/split-code.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
 import { person } from '../session/person.ts'
+import { Lost } from './code.tsx'
 import { Notice, View } from './view.tsx'
 
 function faultText(): string | null {
@@ -42,11 +43,11 @@ export function Restore() {
           <p class="strong">{recovery.found(whose.display_name ?? '–', whose.km)}</p>
           {foundByLink.value ? <Notice kind="warning">{recovery.byLink}</Notice> : null}
           <p>{recovery.both}</p>
-          <p class="quiet">{recovery.lost}</p>
           <Button kind="primary" busy={searching.value} onClick={() => void takeWalk(whose)}>
             {recovery.yes}
           </Button>
           <Button onClick={() => (found.value = null)}>{recovery.no}</Button>
+          <Lost />
         </>
       )}
     </View>
@@ -80,7 +81,6 @@ function Typing() {
         void findByCode(filled.join(' '))
       }}
     >
-      <p>{recovery.restoreWhere}</p>
       <p>{recovery.restoreWhy}</p>
       <ol class="code-fields" aria-label={recovery.typed} aria-describedby="code-count">
         {NUMBERS.map((i) => (
@@ -102,6 +102,10 @@ function Typing() {
       <Button kind="primary" type="submit" busy={searching.value}>
         {recovery.look}
       </Button>
+      <details>
+        <summary>{recovery.where}</summary>
+        <p>{recovery.restoreWhere}</p>
+      </details>
     </form>
   )
 }

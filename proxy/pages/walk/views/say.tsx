@@ -33,7 +33,7 @@ export const Way = (props: {
 )
 
 export const Say = () => (
-  <View title={words.value.say.title}>
+  <View title={words.value.tabs.say}>
     <ul class="rows card">
       <Way to="survey" title={words.value.say.survey} more={surveyText(words.value.say)} />
       <Way to="feedback" title={words.value.say.feedback} more={reportText(words.value.say)} />

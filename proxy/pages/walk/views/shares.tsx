@@ -32,30 +32,51 @@ const readOpened = (): void => {
   if ((shares.peek()?.length ?? 0) > 0) void readSharesAgain()
 }
 
-/** The links in a view of their own. */
-export const ShareLinks = () => (
-  <View title={words.value.share.title} back={words.value.back}>
-    <Shares titled={false} />
-  </View>
-)
-
-export function Shares({ titled = true }: { readonly titled?: boolean }) {
+/** The links first; a further one is made behind a press. */
+export function ShareLinks() {
   const { share } = words.value
   useReading(readShares, sharesFailed)
   useEachMinute(readOpened)
-  const making = useSignal<boolean | null>(null)
   const hasStopped = useSignal(false)
+  const links = shares.value ?? []
+  return (
+    <View title={share.title} back={words.value.back}>
+      {shareError.value === null ? null : (
+        <Notice kind="warning">{(pressFailed.value ? notDoneSentence : sentenceOf)(shareError.value)}</Notice>
+      )}
+      <p class="good" aria-live="polite" hidden={!hasStopped.value}>
+        {hasStopped.value ? share.stopped : null}
+      </p>
+      {links.map((link) => (
+        <Link key={link.id} link={link} onStop={() => (hasStopped.value = true)} />
+      ))}
+      {links.length === 0 ? (
+        <>
+          <p>{share.why}</p>
+          <Make onMake={() => (hasStopped.value = false)} />
+        </>
+      ) : (
+        <details class="card">
+          <summary>{share.another}</summary>
+          <Make onMake={() => (hasStopped.value = false)} />
+        </details>
+      )}
+    </View>
+  )
+}
+
+function Make({ onMake }: { readonly onMake: () => void }) {
+  const { share } = words.value
+  const making = useSignal<boolean | null>(null)
   const make = async (live: boolean) => {
     making.value = live
-    hasStopped.value = false
+    onMake()
     copied.value = byHand.value = null
     const made = await makeShare(live).finally(() => (making.value = null))
     if (made !== null) await send(made)
   }
   return (
-    <section class="card stack-2">
-      {titled ? <h2>{share.title}</h2> : null}
-      <p>{share.why}</p>
+    <div class="stack-2">
       <label class="check">
         <input
           type="checkbox"
@@ -64,27 +85,13 @@ export function Shares({ titled = true }: { readonly titled?: boolean }) {
         />
         {share.showName}
       </label>
-      <div class="row">
-        <Button kind="primary" busy={making.value === true} onClick={() => void make(true)}>
-          {share.makeLive(LIVE_HOURS)}
-        </Button>
-        <Button busy={making.value === false} onClick={() => void make(false)}>
-          {share.make}
-        </Button>
-      </div>
-      {shareError.value === null ? null : (
-        <Notice kind="warning">{(pressFailed.value ? notDoneSentence : sentenceOf)(shareError.value)}</Notice>
-      )}
-      <p class="good" aria-live="polite" hidden={!hasStopped.value}>
-        {hasStopped.value ? share.stopped : null}
-      </p>
-      {shares.value?.length === 0 ? <p class="quiet">{share.none}</p> : null}
-      <ul class="rows">
-        {(shares.value ?? []).map((link) => (
-          <Link key={link.id} link={link} onStop={() => (hasStopped.value = true)} />
-        ))}
-      </ul>
-    </section>
+      <Button kind="primary" busy={making.value === true} onClick={() => void make(true)}>
+        {share.makeLive(LIVE_HOURS)}
+      </Button>
+      <Button busy={making.value === false} onClick={() => void make(false)}>
+        {share.make}
+      </Button>
+    </div>
   )
 }
 
@@ -98,11 +105,9 @@ function Link({ link, onStop }: LinkProps) {
   const { share } = words.value
   const untilMs = link.live_until === null ? 0 : Date.parse(link.live_until)
   return (
-    <li class="wraps">
-      <strong class="whole">
-        {untilMs < now() ? share.cardOnly : share.liveUntil(whenText(untilMs, now()))}
-      </strong>
-      <span class="whole quiet">
+    <section class="card stack-2" data-share>
+      <h2>{untilMs < now() ? share.cardOnly : share.liveUntil(whenText(untilMs, now()))}</h2>
+      <p class="quiet">
         {link.last_viewed_at === null
           ? share.notOpened
           : share.opened(link.views, whenText(Date.parse(link.last_viewed_at), now()))}
@@ -110,25 +115,29 @@ function Link({ link, onStop }: LinkProps) {
         <span class="block good" aria-live="polite">
           {copied.value === link.id ? share.copied : null}
         </span>
-      </span>
+      </p>
       {byHand.value === link.id ? (
-        <label class="whole field">
+        <label class="field">
           {share.byHand}
           <input readOnly value={link.url} onFocus={({ currentTarget }) => currentTarget.select()} />
         </label>
       ) : null}
-      {/* The page does not count the pilgrim's own look. */}
-      <a class="button" href={`${link.url}#own`} target="_blank" rel="noreferrer">
-        {share.card}
-      </a>
-      <Button onClick={() => void send(link)}>{share.send}</Button>
-      <Button
-        kind="danger"
-        onClick={() => void stopShare(link.id).then((hasStopped) => hasStopped && onStop())}
-      >
-        {share.stop}
+      <Button kind="primary" onClick={() => void send(link)}>
+        {share.send}
       </Button>
-    </li>
+      <div class="row ends">
+        {/* The page does not count the pilgrim's own look. */}
+        <a class="button plain" href={`${link.url}#own`} target="_blank" rel="noreferrer">
+          {share.card}
+        </a>
+        <Button
+          kind="plain"
+          onClick={() => void stopShare(link.id).then((hasStopped) => hasStopped && onStop())}
+        >
+          {share.stop}
+        </Button>
+      </div>
+    </section>
   )
 }
 

@@ -1,10 +1,12 @@
 /** The next stations with the times at which the pilgrim arrives at their own pace. */
 import { words } from '../words.ts'
+import { useEffect } from 'preact/hooks'
 import { language } from '../../frame/language.ts'
 import { distanceText, timeText } from '../format.ts'
 import { now } from '../session/clock.ts'
 import { consentWithdrawn } from '../session/service.ts'
-import { aheadFailed, type Look, lookAhead, readAhead } from '../way/look-ahead.ts'
+import { aheadFailed, type Look, lookAhead, needsWay, readAhead } from '../way/look-ahead.ts'
+import { readWay } from '../way/own-way.ts'
 import type { NextStation } from '../way/stations.ts'
 import { useReading } from './use-reading.ts'
 
@@ -16,6 +18,9 @@ interface LookProps extends Props {
 /** The next station alone, below the button. */
 export function NextOfAll() {
   useReading(readAhead, aheadFailed)
+  // The profile may say only now that there is a way.
+  const needed = needsWay.value
+  useEffect(() => void (needed && readWay()), [needed])
   const look = lookAhead()
   if (look === null) return null
   const next = look.ahead?.is === 'stations' ? look.ahead.next[0] : undefined

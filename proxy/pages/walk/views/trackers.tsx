@@ -6,7 +6,7 @@ import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { whenText } from '../format.ts'
-import { device, RECOMMENDED, shopsOf, TRACKER_APPS } from '../own-data/tracker-apps.ts'
+import { RECOMMENDED, shopsOf, TRACKER_APPS } from '../own-data/tracker-apps.ts'
 import {
   disconnect,
   made,
@@ -46,21 +46,26 @@ export function Trackers() {
       {trackerError.value === null ? null : (
         <Notice kind="warning">{notDoneSentence(trackerError.value)}</Notice>
       )}
-      <section class="card stack-2 recommended">
-        <p class="strong">{trackers.recommended[device]}</p>
+      <section class="card stack-2">
+        <p class="strong">{trackers.recommended}</p>
+        <h2>{TRACKER_APPS[RECOMMENDED].name}</h2>
         <AppSteps app={RECOMMENDED} />
       </section>
-      <details class="card">
-        <summary>{trackers.others}</summary>
-        <div class="stack">
+      <Connected />
+      <section class="stack-2">
+        <h2>{trackers.others}</h2>
+        <div class="card other-apps">
           {OTHERS.map((app) => (
-            <section key={app} class="stack-2">
+            // Of one name: opening an app's steps closes those of the others.
+            <details key={app} name="app">
+              <summary class="row ends">
+                {TRACKER_APPS[app].name} <span class="button">{trackers.setUp}</span>
+              </summary>
               <AppSteps app={app} />
-            </section>
+            </details>
           ))}
         </div>
-      </details>
-      <Connected />
+      </section>
     </View>
   )
 }
@@ -70,8 +75,7 @@ function AppSteps({ app }: AppProps) {
   const { trackers } = words.value
   const shops = shopsOf(app)
   return (
-    <>
-      <h2>{TRACKER_APPS[app].name}</h2>
+    <div class="stack-2">
       <p>{trackers.apps[app]}</p>
       <ol class="steps">
         <li class="stack-2">
@@ -93,11 +97,10 @@ function AppSteps({ app }: AppProps) {
         </li>
         <li class="stack-2">
           <p>{app === RECOMMENDED ? trackers.startRecommended : trackers.startOther}</p>
-          <p class="quiet">{trackers.looks}</p>
           <p class="quiet">{trackers.both}</p>
         </li>
       </ol>
-    </>
+    </div>
   )
 }
 
@@ -108,18 +111,18 @@ function Connected() {
     await disconnect(id)
     ending.value = null
   }
+  if (list.value.length === 0) return null
   return (
     <section class="stack-2">
       <h2>{words.value.trackers.list}</h2>
-      {list.value.length === 0 ? <p class="quiet">{words.value.trackers.none}</p> : null}
-      <ul class="rows">
+      <ul class="rows card">
         {list.value.map(({ id, label, created_at: at, last_used_at: used }) => (
           <li key={id} class="wraps">
             <span class="grow">
               <strong>{nameOf(label)}</strong> {words.value.trackers.made(whenText(Date.parse(at), now()))}
               <LastUsed words={words.value.trackers} at={used} madeMs={Date.parse(at)} />
             </span>
-            <Button kind="danger" busy={ending.value === id} onClick={() => void end(id)}>
+            <Button busy={ending.value === id} onClick={() => void end(id)}>
               {words.value.trackers.stop}
             </Button>
           </li>
@@ -132,7 +135,7 @@ function Connected() {
 /** For so long the service remembers when an app has sent. */
 const REMEMBERED_MS = 3 * 86_400_000
 
-/** Whether the app really sends. @param props.at absent: the service does not know at the moment */
+/** Whether the app really sends. A new connection has time. @param props.at absent: the service does not know at the moment */
 function LastUsed(props: {
   readonly words: WalkWords['trackers']
   readonly at: string | null | undefined
@@ -140,10 +143,11 @@ function LastUsed(props: {
 }) {
   const { words, at, madeMs } = props
   if (at === undefined) return null
-  return at === null ? (
-    <p class="wrong">{now() - madeMs < REMEMBERED_MS ? words.notHeard : words.notHeardLately}</p>
+  if (at !== null) return <p class="good">{words.heard(whenText(Date.parse(at), now()))}</p>
+  return now() - madeMs < REMEMBERED_MS ? (
+    <p class="quiet">{words.notHeard}</p>
   ) : (
-    <p class="good">{words.heard(whenText(Date.parse(at), now()))}</p>
+    <p class="wrong">{words.notHeardLately}</p>
   )
 }
 
@@ -162,12 +166,9 @@ function SetUp({ app, tracker }: AppProps & { readonly tracker: MadeTracker }) {
   return (
     <>
       {link === null ? null : (
-        <>
-          <p>{words.value.trackers.ready}</p>
-          <a class="button primary" href={link}>
-            {words.value.trackers.open}
-          </a>
-        </>
+        <a class="button primary" href={link}>
+          {words.value.trackers.open}
+        </a>
       )}
       {typed.value ? (
         <>

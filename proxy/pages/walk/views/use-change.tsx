@@ -13,9 +13,10 @@ export function useChange() {
   const busy = useSignal(false)
   return {
     busy,
+    done,
     said: (saved: ComponentChildren): ComponentChildren => {
       if (error.value !== null) return <Notice kind="warning">{notDoneSentence(error.value)}</Notice>
-      return done.value ? <p aria-live="polite">{saved}</p> : null
+      return done.value && saved !== null ? <p aria-live="polite">{saved}</p> : null
     },
     async run<T>(change: () => Promise<Answer<T>>): Promise<T | null> {
       busy.value = true

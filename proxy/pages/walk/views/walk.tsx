@@ -2,7 +2,7 @@
 import { words } from '../words.ts'
 import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
-import { accuracyText, isExact, timeText } from '../format.ts'
+import { roughText, timeText } from '../format.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/kept.ts'
 import { codeIsSafe, person } from '../session/person.ts'
@@ -104,9 +104,7 @@ function Said() {
           ? words.value.checkIn.counted(timeText(t))
           : words.value.checkIn.kept(timeText(t))}
       </p>
-      {inRange && isExact(accuracy) ? null : (
-        <p class="quiet">{inRange ? accuracyText(words.value, accuracy) : words.value.checkIn.outside}</p>
-      )}
+      <p class="quiet">{inRange ? roughText(words.value, accuracy) : words.value.checkIn.outside}</p>
       {clockCorrected ? <p>{words.value.checkIn.corrected}</p> : null}
     </>
   )

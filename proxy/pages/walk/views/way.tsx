@@ -1,9 +1,6 @@
-/** My way: figures, the map of a day, why the carbon, the next stations, and links for others. */
+/** The own walk: figures, the map of a day, why the carbon, and the next stations. */
 import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
-import { Facts } from '../../design/list.tsx'
-import { carbonIn } from '#shared/locales/units.ts'
-import { language } from '../../frame/language.ts'
 import { dayText, timeText, whenText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
 import { totalCheckIns } from '../session/queue.ts'
@@ -16,7 +13,7 @@ import { Carbon } from './carbon.tsx'
 import { DaySwitch } from './day-switch.tsx'
 import { MapPicture } from './large-map.tsx'
 import { Level } from './level.tsx'
-import { Shares } from './shares.tsx'
+import { Way as Row } from './say.tsx'
 import { Stations } from './stations.tsx'
 import { useReading } from './use-reading.ts'
 
@@ -32,14 +29,13 @@ async function read(): Promise<void> {
 const isBehind = (): boolean => wayError.peek() !== null || profile.peek()?.km !== kmAtReading
 
 export function Way() {
-  const { way } = words.value
+  const { tabs, way, share } = words.value
   useReading(read, isBehind)
   const sums = ownSums.value
   const shown = shownDay.value
   const error = wayError.value
-  const { carbon_saved_kg: saved = 0 } = profile.value ?? {}
   return (
-    <View title={way.title}>
+    <View title={tabs.way}>
       <Level checkIns={totalCheckIns.value} />
       {error === null ? null : (
         <Notice kind="warning" action={<Again ask={readWay}>{words.value.retry}</Again>}>
@@ -48,10 +44,11 @@ export function Way() {
       )}
       {shown === null ? null : <ShowDay shown={shown} />}
       <NextLevel />
-      <Facts facts={[{ term: way.saved, ...carbonIn(language.value, saved) }]} />
       <Stations />
-      <Shares />
-      {sums === null ? null : (
+      <ul class="rows card">
+        <Row to="share" title={share.title} />
+      </ul>
+      {sums === null || (error === null && sums.pending !== null) ? null : (
         <p class="quiet">
           {way.asOf(whenText(Date.parse(sums.as_of), now()))}{' '}
           {sums.pending === null ? way.withoutPending : null}
@@ -83,7 +80,7 @@ function ShowDay({ shown }: { readonly shown: ShownDay }) {
         <p class="quiet">{way.dayMissing}</p>
       ) : (
         <>
-          <Carbon day={shown.way} kg={shown.sums.carbon_kg} />
+          <Carbon day={shown.way} />
           <CheckIns day={shown.way} />
         </>
       )}

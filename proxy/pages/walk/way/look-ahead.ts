@@ -56,11 +56,14 @@ export function lookAhead(): Look | null {
   return { kmh, paceInMinutes, placeMs: here.t, ahead: aheadOf(given, { walked: places, here, kmh }, now()) }
 }
 
-/** Reads the route, and the own way where only the service knows where the pilgrim is: another app records. */
+/** Another phone or app has recorded what tells the pace: the way is read, so that every view tells the same times. */
+export const needsWay = computed(() => (profile.value?.km ?? 0) > 0 && paceOf(ownTrail()) === null)
+
+/** Reads the route, and the own way where this device alone does not know the pace. */
 export async function readAhead(): Promise<void> {
   openDays(person.value?.userId ?? '')
   await readRoute()
-  if ((profile.value?.km ?? 0) > 0 && !isRecent(walked.value.at(-1)?.t)) await readWay()
+  if (needsWay.value) await readWay()
 }
 
 export const aheadFailed = (): boolean => route.peek() === null

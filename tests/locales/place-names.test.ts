@@ -1,0 +1,15 @@
+/** A place has one name on a map: Japanese writes Taiwan's names as Taiwan does (`placeName`), stations' as well as towns'. */
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+
+interface Station {
+  readonly properties: { readonly name?: string; readonly name_ja?: string }
+}
+
+test('the stations of the demo have the same Japanese names as the towns around them', () => {
+  const path = new URL('../crowd/route.geojson', import.meta.url)
+  const { features } = JSON.parse(readFileSync(path, 'utf8')) as { features: readonly Station[] }
+  const other = features.filter(({ properties: { name, name_ja: ja } }) => ja !== undefined && ja !== name)
+  expect(features.length).toBeGreaterThan(30)
+  expect(other.map(({ properties }) => properties)).toEqual([])
+})

@@ -27,6 +27,9 @@ const FORMATS = [0, 1].map((digits) => new Intl.NumberFormat('en', { maximumFrac
 export const figure = (value: number): string =>
   FORMATS[Math.abs(value) < DECIMAL_BELOW ? 1 : 0]!.format(value)
 
+/** Kilometres that are missing: never 0 while some are. */
+export const kmToGo = (km: number): string => figure(km > 0 ? Math.max(0.1, km) : 0)
+
 /** An amount of carbon: grams below a kilogram, so that what is little is not nothing. */
 export function carbonIn(language: Language, kg: number): { readonly figure: string; readonly unit: string } {
   const isSmall = kg !== 0 && Math.round(Math.abs(kg) * 1_000) < 1_000

@@ -1,7 +1,6 @@
 /** Times and numbers as the pilgrim reads them. Days and times are those of the event's time zone. */
 import { language } from '../frame/language.ts'
-import { carbonIn } from '#shared/locales/units.ts'
-import { UNITS, type Units } from '#shared/locales/units.ts'
+import { carbonIn, figure, UNITS, type Units } from '#shared/locales/units.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { pageData } from '../frame/page-data.ts'
 
@@ -30,25 +29,22 @@ export const dayText = (day: string): string =>
     timeZone: 'UTC',
   }).format(Date.parse(`${day}T00:00:00Z`))
 
-export const numberText = (value: number, digits = 2): string =>
-  new Intl.NumberFormat(language.value, { maximumFractionDigits: digits }).format(value)
-
-const withUnit = (figure: string, unit: keyof Units): string => `${figure}\u00a0${unitText(unit)}`
+const withUnit = (text: string, unit: keyof Units): string => `${text}\u00a0${unitText(unit)}`
 
 /** A unit as the reader's language writes it. */
 export const unitText = (unit: keyof Units): string => UNITS[language.value][unit]
 
 /** Carbon in kilograms, with its unit. */
 export function carbonText(kg: number): string {
-  const { figure, unit } = carbonIn(language.value, kg)
-  return `${figure}\u00a0${unit}`
+  const carbon = carbonIn(language.value, kg)
+  return `${carbon.figure}\u00a0${carbon.unit}`
 }
 
 /** A distance in metres, in words: whole hundreds below a kilometre, tenths of it above. */
 export const distanceText = (metres: number): string =>
   metres < 950
-    ? withUnit(numberText(Math.max(1, Math.round(metres / 100)) * 100), 'm')
-    : withUnit(numberText(metres / 1_000, 1), 'km')
+    ? withUnit(figure(Math.max(1, Math.round(metres / 100)) * 100), 'm')
+    : withUnit(figure(metres / 1_000), 'km')
 
 /** The service has names of levels in Chinese and English; the page's words have them in every language. */
 export const minutesOf = (ms: number): number => Math.max(1, Math.round(ms / 60_000))

@@ -8,7 +8,7 @@ import {
   words,
 } from '#shared/picture-renderer/element.ts'
 import { levelName } from '#shared/locales/by-language.ts'
-import { carbonIn, figure as written, UNITS } from '#shared/locales/units.ts'
+import { carbonIn, figure as written, kmToGo, UNITS } from '#shared/locales/units.ts'
 import { type CardFacts, cardLanguage, cardWords, pilgrimWord } from './card-facts.ts'
 import { emblem } from '#shared/rules/emblems.ts'
 import { GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf } from './palette.ts'
@@ -125,7 +125,7 @@ export function figures(
 /** What is missing to the next level. */
 function needed({ kmNeeded, checkinsNeeded, language }: CardFacts): string {
   return [
-    kmNeeded > 0 ? `${written(Math.max(0.1, kmNeeded))} ${UNITS[cardLanguage(language)].km}` : '',
+    kmNeeded > 0 ? `${kmToGo(kmNeeded)} ${UNITS[cardLanguage(language)].km}` : '',
     checkinsNeeded > 0 ? cardWords(language).needed(checkinsNeeded) : '',
   ]
     .filter(Boolean)

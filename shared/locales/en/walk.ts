@@ -1,5 +1,6 @@
 /** The pilgrims' app in English: the pattern of the other languages. */
 import { count } from './count.ts'
+import { figure, kmToGo } from '../units.ts'
 
 export const words = {
   tabs: { walk: 'Walk', way: 'My walk', say: 'Feedback', me: 'Me' },
@@ -110,21 +111,21 @@ export const words = {
   way: {
     level: (number: number) => `Level ${number}`,
     next: (level: string, km: number, checkIns: number) =>
-      `To “${level}”: ${[km > 0 && `${km} km`, checkIns > 0 && count(checkIns, 'check-in', 'check-ins')].filter(Boolean).join(' and ')} more.`,
+      `To “${level}”: ${[km > 0 && `${kmToGo(km)} km`, checkIns > 0 && count(checkIns, 'check-in', 'check-ins')].filter(Boolean).join(' and ')} more.`,
     highest: 'You have reached the highest level.',
     first: 'Your walk begins with the first check-in.',
     day: 'Day',
-    map: (day: string, km: number) => `Map of your walk on ${day}: ${km} km`,
+    map: (day: string, km: number) => `Map of your walk on ${day}: ${figure(km)} km`,
     dayBefore: 'The day before',
     dayAfter: 'The day after',
     larger: 'Open the map',
     wholeDay: 'Whole day',
     mapKeys: 'Arrow keys move the map, plus and minus zoom.',
     dayMissing: 'This day is not on this phone yet. It comes with a network.',
-    onFoot: (km: number) => `${km} km on foot or by bicycle: no CO₂.`,
+    onFoot: (km: number) => `${figure(km)} km on foot or by bicycle: no CO₂.`,
     carbon: (amount: string) => `${amount} CO₂ saved by walking`,
     motor: (from: string, to: string, mode: string, km: number, speed: number, carbon: string) =>
-      `${from} to ${to}: ${km} km by ${mode}, ${speed} km/h, ${carbon}`,
+      `${from} to ${to}: ${figure(km)} km by ${mode}, ${figure(speed)} km/h, ${carbon}`,
     bySpeed: 'Faster than 15 km/h counts as a bus.',
     modes: {
       walk: 'foot',
@@ -144,11 +145,11 @@ export const words = {
     directions: ['north', 'north-east', 'east', 'south-east', 'south', 'south-west', 'west', 'north-west'],
     lastStation: 'The last station is behind you.',
     placeOf: (time: string) => `From your place at ${time}.`,
-    stationAt: (km: number, time: string) => `${km} km, about ${time}`,
-    stationFar: (km: number) => `${km} km`,
+    stationAt: (km: number, time: string) => `${figure(km)} km, about ${time}`,
+    stationFar: (km: number) => `${figure(km)} km`,
     estimateLater: (minutes: number) =>
       `Arrival times appear after about ${count(minutes, 'more minute', 'more minutes')} of walking.`,
-    estimate: (kmh: number) => `At your pace of ${kmh} km/h, rests included.`,
+    estimate: (kmh: number) => `At your pace of ${figure(kmh)} km/h, rests included.`,
     asOf: (time: string) => `As of ${time}`,
     withoutPending: 'The newest points are still on their way.',
     checkInsOfDay: 'Check-ins of the day',
@@ -376,7 +377,7 @@ export const words = {
     word: (word: string, number: number) =>
       `Word ${number}, “${word}”, is not right. Please check what you wrote down.`,
     checksum: 'These words do not belong together. Please check the words and their order.',
-    found: (name: string, km: number) => `Is this you? ${name}, ${km} km`,
+    found: (name: string, km: number) => `Is this you? ${name}, ${figure(km)} km`,
     byLink:
       'Say yes only if you scanned this from your own phone. Whoever sent you such a link can see where you walk, and delete it.',
     yes: 'Yes, that is me',

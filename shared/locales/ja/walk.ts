@@ -1,4 +1,5 @@
 import type { WalkWords } from '../words.ts'
+import { figure, kmToGo } from '../units.ts'
 
 export const words: WalkWords = {
   tabs: { walk: '歩く', way: '歩いた道', say: '伝える', me: '私' },
@@ -103,21 +104,21 @@ export const words: WalkWords = {
   way: {
     level: (number) => `レベル ${number}`,
     next: (level, km, checkIns) =>
-      `「${level}」まで、あと${[km > 0 && ` ${km}\u00a0km`, checkIns > 0 && `チェックイン ${checkIns}\u00a0回`].filter(Boolean).join('と')}です。`,
+      `「${level}」まで、あと${[km > 0 && ` ${kmToGo(km)}\u00a0km`, checkIns > 0 && `チェックイン ${checkIns}\u00a0回`].filter(Boolean).join('と')}です。`,
     highest: '最高のレベルです。',
     first: '最初のチェックインから、あなたの道が始まります。',
     day: '日',
-    map: (day, km) => `${day} の道の地図：${km}\u00a0km`,
+    map: (day, km) => `${day} の道の地図：${figure(km)}\u00a0km`,
     dayBefore: '前の日',
     dayAfter: '次の日',
     larger: '大きな地図',
     wholeDay: '一日全体',
     mapKeys: '矢印キーで移動、プラスとマイナスで拡大縮小します。',
     dayMissing: 'この日の記録はまだこのスマホにありません。電波のある所で届きます。',
-    onFoot: (km) => `徒歩か自転車で ${km}\u00a0km：排出なし。`,
+    onFoot: (km) => `徒歩か自転車で ${figure(km)}\u00a0km：排出なし。`,
     carbon: (amount) => `歩いて減らした CO₂ ${amount}`,
     motor: (from, to, mode, km, speed, carbon) =>
-      `${from} から ${to}：${mode}で ${km}\u00a0km、時速 ${speed}\u00a0km、${carbon}`,
+      `${from} から ${to}：${mode}で ${figure(km)}\u00a0km、時速 ${figure(speed)}\u00a0km、${carbon}`,
     bySpeed: '時速 15\u00a0km を超えるとバスとして数えます。',
     modes: {
       walk: '徒歩',
@@ -136,10 +137,10 @@ export const words: WalkWords = {
     directions: ['北', '北東', '東', '南東', '南', '南西', '西', '北西'],
     lastStation: '最後の立ち寄り所を過ぎました。',
     placeOf: (time) => `${time} の位置から計算しています。`,
-    stationAt: (km, time) => `${km}\u00a0km、${time} ごろ`,
-    stationFar: (km) => `${km}\u00a0km`,
+    stationAt: (km, time) => `${figure(km)}\u00a0km、${time} ごろ`,
+    stationFar: (km) => `${figure(km)}\u00a0km`,
     estimateLater: (minutes) => `あと ${minutes}\u00a0分ほど歩くと、着く時刻がここに出ます。`,
-    estimate: (kmh) => `あなたの速さ（休憩を含めて時速 ${kmh}\u00a0km）からの見込みです。`,
+    estimate: (kmh) => `あなたの速さ（休憩を含めて時速 ${figure(kmh)}\u00a0km）からの見込みです。`,
     asOf: (time) => `${time} 現在`,
     withoutPending: '最新の位置はまだ届いていません。',
     checkInsOfDay: 'この日のチェックイン',
@@ -363,7 +364,7 @@ export const words: WalkWords = {
     words: (number) => `コードは 12\u00a0語です。今は ${number}\u00a0語です。`,
     word: (word, number) => `${number}\u00a0番目の「${word}」が違うようです。控えをもう一度見てください。`,
     checksum: '言葉の組み合わせが合いません。一語ずつ、順番も確かめてください。',
-    found: (name, km) => `この方ですか。${name}、${km}\u00a0km`,
+    found: (name, km) => `この方ですか。${name}、${figure(km)}\u00a0km`,
     byLink:
       'ご自分のスマホの画面を撮影した場合にだけ「はい、私です」を選んでください。このようなリンクを送ってきた人は、あなたの歩いた場所を見たり、記録を消したりできます。',
     yes: 'はい、私です',

@@ -1,4 +1,5 @@
 import type { WalkWords } from '../words.ts'
+import { figure, kmToGo } from '../units.ts'
 
 export const words: WalkWords = {
   tabs: { walk: '行走', way: '我的足跡', say: '意見', me: '我' },
@@ -102,21 +103,21 @@ export const words: WalkWords = {
   way: {
     level: (number) => `第 ${number}\u00a0級`,
     next: (level, km, checkIns) =>
-      `升到「${level}」還要${[km > 0 && ` ${km}\u00a0公里`, checkIns > 0 && ` ${checkIns}\u00a0次打卡`].filter(Boolean).join('和')}。`,
+      `升到「${level}」還要${[km > 0 && ` ${kmToGo(km)}\u00a0公里`, checkIns > 0 && ` ${checkIns}\u00a0次打卡`].filter(Boolean).join('和')}。`,
     highest: '您已經到了最高等級。',
     first: '打第一次卡，足跡就從這裡開始。',
     day: '日期',
-    map: (day, km) => `${day} 的路線圖：${km}\u00a0公里`,
+    map: (day, km) => `${day} 的路線圖：${figure(km)}\u00a0公里`,
     dayBefore: '前一天',
     dayAfter: '後一天',
     larger: '打開大地圖',
     wholeDay: '看整天',
     mapKeys: '用方向鍵移動，加減鍵縮放。',
     dayMissing: '這一天的足跡還不在手機裡，有網路時就會出現。',
-    onFoot: (km) => `步行或騎車 ${km}\u00a0公里：沒有排碳。`,
+    onFoot: (km) => `步行或騎車 ${figure(km)}\u00a0公里：沒有排碳。`,
     carbon: (amount) => `走路省下 ${amount}碳`,
     motor: (from, to, mode, km, speed, carbon) =>
-      `${from} 到 ${to}：${mode} ${km}\u00a0公里，時速 ${speed}\u00a0公里，${carbon}`,
+      `${from} 到 ${to}：${mode} ${figure(km)}\u00a0公里，時速 ${figure(speed)}\u00a0公里，${carbon}`,
     bySpeed: '時速超過 15\u00a0公里算公車。',
     modes: {
       walk: '步行',
@@ -135,10 +136,10 @@ export const words: WalkWords = {
     directions: ['北邊', '東北邊', '東邊', '東南邊', '南邊', '西南邊', '西邊', '西北邊'],
     lastStation: '最後一站已經走過了。',
     placeOf: (time) => `這是照您 ${time} 的位置算的。`,
-    stationAt: (km, time) => `${km}\u00a0公里，約 ${time}`,
-    stationFar: (km) => `${km}\u00a0公里`,
+    stationAt: (km, time) => `${figure(km)}\u00a0公里，約 ${time}`,
+    stationFar: (km) => `${figure(km)}\u00a0公里`,
     estimateLater: (minutes) => `再走約 ${minutes}\u00a0分鐘，這裡就會顯示幾點到。`,
-    estimate: (kmh) => `依您的速度估計（時速 ${kmh}\u00a0公里，含休息）。`,
+    estimate: (kmh) => `依您的速度估計（時速 ${figure(kmh)}\u00a0公里，含休息）。`,
     asOf: (time) => `${time} 的資料`,
     withoutPending: '最新的位置還沒送到。',
     checkInsOfDay: '當天的打卡',
@@ -353,7 +354,7 @@ export const words: WalkWords = {
     words: (number) => `救援碼有十二個字，這裡有 ${number}\u00a0個。`,
     word: (word, number) => `第 ${number}\u00a0個字「${word}」不對，請再看一次您抄下的字。`,
     checksum: '這些字不相符。請檢查每個字和順序。',
-    found: (name, km) => `這是您嗎？${name}，${km}\u00a0公里`,
+    found: (name, km) => `這是您嗎？${name}，${figure(km)}\u00a0公里`,
     byLink:
       '只有從您自己的手機拍下這個畫面時，才請按「對，是我」。傳這種連結給您的人，看得到您走在哪裡，也能刪除紀錄。',
     yes: '對，是我',

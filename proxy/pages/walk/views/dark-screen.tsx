@@ -2,7 +2,8 @@
 import { words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { numberText, timeText, unitText } from '../format.ts'
+import { figure } from '#shared/locales/units.ts'
+import { timeText, unitText } from '../format.ts'
 import { lastFix, positionFault, recording } from '../recording/recorder.ts'
 import { now } from '../session/clock.ts'
 import { keep, kept } from '../session/kept.ts'
@@ -57,7 +58,7 @@ export function DarkScreen() {
   return (
     <dialog ref={element} class="dark-screen" aria-label={words.value.record.on} onClose={leave}>
       <p class="dark-figure">
-        {numberText(profile.value?.km ?? 0)} <small>{unitText('km')}</small>
+        {figure(profile.value?.km ?? 0)} <small>{unitText('km')}</small>
       </p>
       <p class="dark-time">{timeText(time)}</p>
       {isDark ? <p>{fault === null ? words.value.record.darkOn : words.value.problems[fault]}</p> : null}

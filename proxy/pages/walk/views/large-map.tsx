@@ -6,7 +6,8 @@ import { useEffect } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
 import type { MapFrame } from '../../map/map-frame.ts'
-import { dayText, numberText, unitText } from '../format.ts'
+import { figure } from '#shared/locales/units.ts'
+import { dayText, unitText } from '../format.ts'
 import { goBack } from '../route.ts'
 import { readWay, shownDay } from '../way/own-way.ts'
 import { DaySwitch } from './day-switch.tsx'
@@ -38,7 +39,7 @@ export function MapPicture() {
         <>
           <span class="visually-hidden">{way.map(dayText(shown.day), shown.sums.km)}</span>
           <strong class="way-map-km" aria-hidden="true" data-over-map>
-            {numberText(shown.sums.km)} {unitText('km')}
+            {figure(shown.sums.km)} {unitText('km')}
           </strong>
         </>
       )}
@@ -73,7 +74,7 @@ export function LargeMap() {
           <Button onClick={goBack}>‹ {back}</Button>
           {shown === null ? null : (
             <strong class="way-map-km">
-              {numberText(shown.sums.km)} {unitText('km')}
+              {figure(shown.sums.km)} {unitText('km')}
             </strong>
           )}
         </div>

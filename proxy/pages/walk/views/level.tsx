@@ -2,7 +2,8 @@
 import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
 import { Emblem } from '../../design/emblem.tsx'
-import { numberText, unitText } from '../format.ts'
+import { figure } from '#shared/locales/units.ts'
+import { unitText } from '../format.ts'
 import { profile } from '../session/service.ts'
 
 export function Level(props: {
@@ -20,7 +21,7 @@ export function Level(props: {
         <span class="quiet">{words.value.way.level(level)}</span>
       </p>
       <p class="figures">
-        <strong data-figure="km">{numberText(km)}</strong> {unitText('km')}
+        <strong data-figure="km">{figure(km)}</strong> {unitText('km')}
         <br />
         <span data-figure="checkins">{words.value.checkIn.total(checkIns)}</span>
       </p>

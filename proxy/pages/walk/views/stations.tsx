@@ -59,11 +59,7 @@ export function Stations() {
               </li>
             ))}
           </ul>
-          {kmh === null ? (
-            <TimesLater look={look} />
-          ) : (
-            <p class="quiet">{words.value.way.estimate(Math.round(kmh * 10) / 10)}</p>
-          )}
+          {kmh === null ? <TimesLater look={look} /> : <p class="quiet">{words.value.way.estimate(kmh)}</p>}
           <Age look={look} />
         </>
       ) : (

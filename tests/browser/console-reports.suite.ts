@@ -1,5 +1,6 @@
 /** Tests of the console's reports: what is downloaded and printed, and the procession over time. */
 import { expect, test } from 'bun:test'
+import { figure } from '#shared/locales/units.ts'
 import { type OpenPage, photograph } from './browser.ts'
 import type { ConsoleOptions } from './console-harness.ts'
 import { pictureTests, saveFile } from './console-pictures.suite.ts'
@@ -37,7 +38,7 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
       expect(shown[i]!.split(/\s*\n\s*/)).toEqual([
         `${mark[0]!.toUpperCase()}${mark.slice(1)}`,
         place!,
-        `km ${new Intl.NumberFormat('en', { minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(Number(km))}`,
+        `km ${figure(Number(km))}`,
       ])
     }
     expect(rows[4]).toMatch(/,"?Area, m wide: [67]00"?,(near|between) /)

@@ -1,5 +1,6 @@
 /** The time of the page, and how times and numbers are written. */
 import { computed, signal } from '@preact/signals'
+import { figure } from '#shared/locales/units.ts'
 import { consoleLanguage, words } from './words.ts'
 
 /** Epoch milliseconds, each second. Figures compare their own time with it. */
@@ -31,11 +32,6 @@ const formats = computed(() => {
     local: new Intl.DateTimeFormat('sv-SE', { ...zone, dateStyle: 'short', timeStyle: 'medium' }),
     number: new Intl.NumberFormat(consoleLanguage.value),
     short: new Intl.NumberFormat(consoleLanguage.value, { notation: 'compact', maximumFractionDigits: 1 }),
-    one: new Intl.NumberFormat(consoleLanguage.value, { maximumFractionDigits: 1 }),
-    fixed: new Intl.NumberFormat(consoleLanguage.value, {
-      minimumFractionDigits: 1,
-      maximumFractionDigits: 1,
-    }),
     ago: new Intl.RelativeTimeFormat(consoleLanguage.value, { numeric: 'always', style: 'short' }),
   }
 })
@@ -87,15 +83,9 @@ export function instantOf(local: string): string {
   return new Date(2 * shown - localMs(shown)).toISOString()
 }
 export const number = (value: number): string => formats.value.number.format(value)
-/** `12.3K` from ten thousand on; below, a digit after the point up to a hundred, and none above. */
-export function short(value: number): string {
-  const size = Math.abs(value)
-  if (size >= 10_000) return formats.value.short.format(value)
-  return size < 100 ? oneDigit(value) : number(Math.round(value))
-}
-export const oneDigit = (value: number): string => formats.value.one.format(value)
-/** Always with its digit: figures below each other have their points below each other. */
-export const fixedDigit = (value: number): string => formats.value.fixed.format(value)
+/** `12.3K` from ten thousand on. */
+export const short = (value: number): string =>
+  Math.abs(value) >= 10_000 ? formats.value.short.format(value) : figure(value)
 
 const UNITS = [
   ['day', 86_400_000],

@@ -1,8 +1,8 @@
 /** Where a place of the route is, in words: at a station, or between two. */
+import { figure } from '#shared/locales/units.ts'
 import { computed } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
 import { kmOfPassages, measureRoute, unpackLines } from '#shared/rules/along-route.ts'
-import { fixedDigit } from '../clock.ts'
 import { words } from '../words.ts'
 import { route, stationName } from './ground.ts'
 
@@ -56,4 +56,4 @@ export function placeOf(lat: number, lng: number): PlaceOnRoute {
 
 /** `km 45.3`; null without a route, and where it may be the way there or the way back. */
 export const kmOnRoute = ({ route_km, unsure = false }: PlaceOnRoute): string | null =>
-  route_km === null || unsure ? null : words.value.now.routeKm(fixedDigit(route_km))
+  route_km === null || unsure ? null : words.value.now.routeKm(figure(route_km))

@@ -1,6 +1,6 @@
 /** Kilometres by mode in words: what was walked, and what was ridden beside it. */
+import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
-import { number, oneDigit } from '../clock.ts'
 import { words } from '../words.ts'
 
 type Recorded = Pick<Data<'readCarbon'>, 'recorded_km'>
@@ -10,11 +10,6 @@ export function distancesOf({ recorded_km }: Recorded): { readonly walked: numbe
   const all = Object.values(recorded_km).reduce((sum, km) => sum + km, 0)
   return { walked: recorded_km['walk'] ?? 0, all }
 }
-
-/** Whole from a hundred on: a total is read to the kilometre, in every language. */
-export const kilometres = (km: number): string => (km < 100 ? oneDigit(km) : number(Math.round(km)))
-/** As kilometres: who reports the figures to others needs all of their digits. */
-export const kilograms = kilometres
 
 export function modeName(mode: string): string {
   const names: Readonly<Record<string, string>> = words.value.reports.modes
@@ -26,6 +21,6 @@ export function ridden(carbon: Recorded): string | undefined {
   const rides = Object.entries(carbon.recorded_km)
     .filter(([mode, km]) => mode !== 'walk' && km > 0)
     .sort(([, a], [, b]) => b - a)
-    .map(([mode, km]) => `${modeName(mode)} ${kilometres(km)} km`)
+    .map(([mode, km]) => `${modeName(mode)} ${figure(km)} km`)
   return rides.length === 0 ? undefined : rides.join(words.value.common.comma)
 }

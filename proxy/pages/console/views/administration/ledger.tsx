@@ -1,4 +1,5 @@
-import { number, date, oneDigit } from '../../clock.ts'
+import { figure } from '#shared/locales/units.ts'
+import { number, date } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
@@ -72,7 +73,7 @@ export function Ledger() {
 }
 
 /** `12.3 %` of a fraction. */
-const percent = (fraction: number): string => `${oneDigit(fraction * 100)} %`
+const percent = (fraction: number): string => `${figure(fraction * 100)} %`
 
 /** `Stored: 120`, and how many were refused. */
 function storedText(stored: number, letters: number): string {

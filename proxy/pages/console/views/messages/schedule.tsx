@@ -20,7 +20,7 @@ import {
   type Slot,
   newSlotId,
 } from './slot.ts'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useLineConfigured } from '../lifecycle/pause-and-resume.tsx'
 
 const EVERY_MS = 60_000
@@ -179,7 +179,8 @@ function SlotForm({ slot, bounds, onClose }: Props) {
   const form = useRef<HTMLFormElement>(null)
   const draft = useSignal<Slot>(slot ?? newSlot())
   const busy = useSignal(false)
-  useEffect(() => {
+  // At once: an effect after the next frame would take the focus from where the operator has moved it meanwhile.
+  useLayoutEffect(() => {
     form.current!.scrollIntoView({ block: 'start' })
     form.current!.querySelector('textarea')!.focus({ preventScroll: true })
   }, [])

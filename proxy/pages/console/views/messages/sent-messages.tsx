@@ -1,8 +1,9 @@
+import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
-import { date, number, oneDigit } from '../../clock.ts'
+import { date, number } from '../../clock.ts'
 import { Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -183,7 +184,7 @@ function Usage() {
         <>
           <meter min={0} max={100} high={90} value={usage_percent} aria-label={said.quota} />
           <span>
-            {number(consumption.total_usage ?? 0)} / {number(quota.value)} ({oneDigit(usage_percent)} %)
+            {number(consumption.total_usage ?? 0)} / {number(quota.value)} ({figure(usage_percent)} %)
           </span>
         </>
       )}

@@ -1,7 +1,8 @@
 /** The five figures of now. */
+import { figure } from '#shared/locales/units.ts'
 import { pageWords } from '../../../frame/page-words.ts'
 import type { Data } from '#shared/client/index.ts'
-import { ago, now, number, oneDigit, short } from '../../clock.ts'
+import { ago, now, number, short } from '../../clock.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { isLoading, isStale, Panel } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
@@ -56,7 +57,7 @@ function LengthTile({ map }: Pick<Props, 'map'>) {
   return (
     <Figure
       label={words.value.now.spread}
-      value={front === null || tail === null ? null : oneDigit(front - tail)}
+      value={front === null || tail === null ? null : figure(front - tail)}
       unit="km"
       at={value?.as_of ?? null}
       stale={isStale(map) || (value?.stale ?? []).includes('crowd')}

@@ -1,8 +1,9 @@
 /** The crowd on the map: cells by zoom from the service, and single pilgrims when the map is close. */
+import { figure } from '#shared/locales/units.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Data, EventMap } from '#shared/client/index.ts'
-import { minute, number, ago, clock, oneDigit } from '../../clock.ts'
+import { minute, number, ago, clock } from '../../clock.ts'
 import { moved } from '../../live.ts'
 import { bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
 import type { Seen } from '../../map/crowd-camera.ts'
@@ -230,7 +231,7 @@ function Figures({ row }: { readonly row: Row | null }) {
       <div>
         <dt>{said.distance}</dt>
         <dd>
-          {oneDigit(row.km)} km · {said.columns.level} {row.level}
+          {figure(row.km)} km · {said.columns.level} {row.level}
         </dd>
       </div>
       <div>

@@ -1,6 +1,7 @@
 /** Where the procession is, in words: front, middle and tail, and when they come to the next stations. */
+import { figure } from '#shared/locales/units.ts'
 import type { EventRoute } from '#shared/client/index.ts'
-import { date, minute, oneDigit } from '../../clock.ts'
+import { date, minute } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { route, stationName } from '../../map/ground.ts'
 import { ProcessionRows } from '../../map/procession-places.tsx'
@@ -40,10 +41,8 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
         absent={words.value.common.unknown}
       />
       <p class="row small">
-        {speed === null ? null : (
-          <span>{speed < RESTING_KMH ? said.resting : `${oneDigit(speed)} km/h`}</span>
-        )}
-        {spread === null ? null : <span>{pair(said.spread, `${oneDigit(spread)} km`)}</span>}
+        {speed === null ? null : <span>{speed < RESTING_KMH ? said.resting : `${figure(speed)} km/h`}</span>}
+        {spread === null ? null : <span>{pair(said.spread, `${figure(spread)} km`)}</span>}
       </p>
       <Rule map={map} />
       <Estimates map={map} route={route} />

@@ -1,4 +1,5 @@
 /** Pilgrims: a list that the service searches, sorts and cuts into pages, and everything about one of them. */
+import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { useSettled } from '../../parts/actions.tsx'
@@ -8,7 +9,7 @@ import { Person } from './person.tsx'
 import type { Data, Input } from '#shared/client/index.ts'
 import { SILENT_HOURS } from '#shared/rules/silence.ts'
 import { type Column, Table } from '../../../design/table.tsx'
-import { ago, duration, fixedDigit, fullDate, now, number } from '../../clock.ts'
+import { ago, duration, fullDate, now, number } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { client } from '../../session.ts'
 
@@ -150,7 +151,7 @@ const SearchField = ({ typed, onType }: Pick<Props, 'typed' | 'onType'>) => (
 )
 
 /** With its name, which a phone has no head of the table for. */
-const figure = (value: string | number, name: string) => (
+const named = (value: string | number, name: string) => (
   <>
     <span class="narrow">{name} </span>
     {value}
@@ -166,13 +167,13 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
       sort: 'last_seen',
       cell: ({ last_seen }) => (last_seen === null ? '–' : <Seen at={last_seen} />),
     },
-    { name: said.columns.level, number: true, cell: ({ level }) => figure(level, said.columns.level) },
-    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => figure(fixedDigit(km), 'km') },
+    { name: said.columns.level, number: true, cell: ({ level }) => named(level, said.columns.level) },
+    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => named(figure(km), 'km') },
     {
       name: said.columns.checkins,
       sort: 'checkins',
       number: true,
-      cell: ({ checkins }) => figure(number(checkins), said.columns.checkins),
+      cell: ({ checkins }) => named(number(checkins), said.columns.checkins),
     },
     {
       name: said.columns.state,

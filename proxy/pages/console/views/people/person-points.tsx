@@ -1,10 +1,11 @@
 /** A day's points: what was received when, and what is left out of the sum and why. */
+import { figure } from '#shared/locales/units.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { type Column, Table } from '../../../design/table.tsx'
-import { clock, dayName, duration, number, oneDigit } from '../../clock.ts'
+import { clock, dayName, duration, number } from '../../clock.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type Dot, WayLegend } from '../../map/over-map.tsx'
 import { client } from '../../session.ts'
@@ -129,7 +130,7 @@ const DayChoice = ({ page, onChoose }: ChoiceProps) => (
     ) : null}
     {page.days.map(({ day, points, km }) => (
       <option key={day} value={day}>
-        {[dayName(day), words.value.people.points(points), `${oneDigit(km)} km`].join(' · ')}
+        {[dayName(day), words.value.people.points(points), `${figure(km)} km`].join(' · ')}
       </option>
     ))}
   </select>

@@ -2,6 +2,7 @@
  * Everything about one pilgrim. Each reading is in the audit log, so it is read once, after each action, and when asked
  * for.
  */
+import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
@@ -12,7 +13,7 @@ import { PersonActions } from './person-actions.tsx'
 import { PersonPoints } from './person-points.tsx'
 import type { ComponentChildren } from 'preact'
 import { CARD_CHECKINS } from '#shared/rules/achievement.ts'
-import { date, number, ago, dayName, fullDate, now, oneDigit } from '../../clock.ts'
+import { date, number, ago, dayName, fullDate, now } from '../../clock.ts'
 import { categoryText } from '../feedback/items.ts'
 import { SILENT_HOURS } from '#shared/rules/silence.ts'
 import { Emblem } from '../../../design/emblem.tsx'
@@ -163,7 +164,7 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
       <Figures>
         <Figure
           label={said.distance}
-          value={oneDigit(person.km)}
+          value={figure(person.km)}
           unit="km"
           note={[
             said.points(person.stored_points),
@@ -177,8 +178,8 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
           value={number(person.checkins)}
           note={lastCheckInText(person)}
         />
-        <Figure label={said.co2} value={oneDigit(person.carbon_kg)} unit="kg" />
-        <Figure label={words.value.reports.saved} value={oneDigit(person.carbon_saved_kg)} unit="kg" />
+        <Figure label={said.co2} value={figure(person.carbon_kg)} unit="kg" />
+        <Figure label={words.value.reports.saved} value={figure(person.carbon_saved_kg)} unit="kg" />
       </Figures>
       <Travelled day={person.latest_day} />
       {person.latest_day === null ? null : <LeftOutOfDay day={person.latest_day} onShow={onLeftOut} />}
@@ -215,7 +216,7 @@ const SILENT_MS = SILENT_HOURS * 3_600_000
 function Travelled({ day }: { readonly day: Detail['latest_day'] }) {
   if (day === null) return null
   const { walk } = words.value.reports.modes
-  const onFoot = `${walk} ${oneDigit(distancesOf(day).walked)} km`
+  const onFoot = `${walk} ${figure(distancesOf(day).walked)} km`
   return <p>{[dayName(day.day), onFoot, ridden(day)].filter(Boolean).join(' · ')}</p>
 }
 
@@ -225,7 +226,7 @@ function nextText({ next_level }: Detail): string {
   const { km_needed, checkins_needed } = next_level
   // What is reached already is not named.
   const what = [
-    km_needed > 0 ? `${oneDigit(km_needed)} km` : '',
+    km_needed > 0 ? `${figure(km_needed)} km` : '',
     checkins_needed > 0 ? said.checkIns(checkins_needed) : '',
   ].filter((part) => part !== '')
   return pair(said.next, what.join(' + '))

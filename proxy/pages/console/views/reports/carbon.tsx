@@ -1,9 +1,10 @@
+import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
 import { Bars } from '../../../design/chart.tsx'
-import { dayOf, fixedDigit, fullDate, now, number, oneDigit, weekdayName } from '../../clock.ts'
+import { dayOf, fullDate, now, number, weekdayName } from '../../clock.ts'
 import { type BarGroup, saveBars } from '../../parts/bars-png.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
-import { kilograms, modeName } from '../../parts/distances.ts'
+import { modeName } from '../../parts/distances.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useExports } from './exports.tsx'
 import type { Resource } from '../../resource.ts'
@@ -57,7 +58,7 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
       bars: modes.map(([mode, { km, kg }]) => ({
         name: modeName(mode),
         value: km,
-        shown: `${fixedDigit(km)} km · ${fixedDigit(kg)} kg`,
+        shown: `${figure(km)} km · ${figure(kg)} kg`,
       })),
     },
     {
@@ -65,7 +66,7 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
       bars: by_day.map(({ day, km, kg }) => ({
         name: weekdayName(day),
         value: kg,
-        shown: `${fixedDigit(kg)} kg · ${fixedDigit(km)} km`,
+        shown: `${figure(kg)} kg · ${figure(km)} km`,
       })),
     },
   ]
@@ -74,9 +75,9 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
 function savePicture(value: Totals): void {
   const said = words.value.reports
   const figures = [
-    pair(said.total, `${kilograms(value.total_kg)} kg`),
-    pair(said.mean, `${oneDigit(value.mean_kg)} kg`),
-    pair(said.saved, `${kilograms(value.saved_kg)} kg`),
+    pair(said.total, `${figure(value.total_kg)} kg`),
+    pair(said.mean, `${figure(value.mean_kg)} kg`),
+    pair(said.saved, `${figure(value.saved_kg)} kg`),
   ]
   const lines = [
     value.as_of === null ? words.value.common.never : `${words.value.common.asOf} ${fullDate(value.as_of)}`,

@@ -1,7 +1,8 @@
 /** Reports: the timeline, carbon, surveys, and the procession over time. The page prints as the event's report. */
+import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
 import { pageData } from '../../../frame/page-data.ts'
-import { fullDate, now, number, oneDigit } from '../../clock.ts'
+import { fullDate, now, number } from '../../clock.ts'
 import { type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { pair, words } from '../../words.ts'
@@ -10,7 +11,7 @@ import { ProcessionOverTime } from './procession-over-time.tsx'
 import { ExportMenu } from './exports.tsx'
 import { Surveys } from './surveys.tsx'
 import { TimelinePanel } from './timeline.tsx'
-import { distancesOf, kilograms, kilometres, ridden } from '../../parts/distances.ts'
+import { distancesOf, ridden } from '../../parts/distances.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { isLoading, isStale, Panel, Stamp } from '../../parts/panel.tsx'
 
@@ -68,7 +69,7 @@ function Headline({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> })
       <Figures>
         <Figure
           label={words.value.now.km}
-          value={value && kilometres(distancesOf(value).walked)}
+          value={value && figure(distancesOf(value).walked)}
           unit="km"
           note={value === null ? undefined : ridden(value)}
           {...state}
@@ -76,18 +77,12 @@ function Headline({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> })
         <Figure label={said.pilgrims} value={value && number(value.pilgrims)} {...state} />
         <Figure
           label={said.total}
-          value={value && kilograms(value.total_kg)}
+          value={value && figure(value.total_kg)}
           unit="kg"
-          note={value === null ? undefined : pair(said.mean, `${oneDigit(value.mean_kg)} kg`)}
+          note={value === null ? undefined : pair(said.mean, `${figure(value.mean_kg)} kg`)}
           {...state}
         />
-        <Figure
-          label={said.saved}
-          value={value && kilograms(value.saved_kg)}
-          unit="kg"
-          tone="good"
-          {...state}
-        />
+        <Figure label={said.saved} value={value && figure(value.saved_kg)} unit="kg" tone="good" {...state} />
       </Figures>
     </Panel>
   )

@@ -1,11 +1,11 @@
+import { figure } from '#shared/locales/units.ts'
 import { pageWords } from '../../../frame/page-words.ts'
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { Segments } from '../../../design/button.tsx'
 import { Table } from '../../../design/table.tsx'
-import { date, dayName, dayOf, fixedDigit, localTime, number, shortDay } from '../../clock.ts'
+import { date, dayName, dayOf, localTime, number, shortDay } from '../../clock.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
-import { kilograms, kilometres } from '../../parts/distances.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { savePicture } from '../../parts/picture.ts'
 import type { Resource } from '../../resource.ts'
@@ -112,8 +112,8 @@ function chosenText(rows: readonly Row[], from: number, to: number, grain: Grain
     `${time(from * 1_000)} – ${time(to * 1_000)}`,
     points(sums.points),
     checkIns(sums.checkins),
-    `${kilometres(sums.km)} km`,
-    `${kilograms(sums.carbon_kg)} kg CO₂`,
+    `${figure(sums.km)} km`,
+    `${figure(sums.carbon_kg)} kg CO₂`,
   ].join(' · ')
 }
 
@@ -121,7 +121,7 @@ function highestText(rows: readonly Row[], series: Series, from: number, to: num
   const said = words.value.reports
   const row = highestBetween(rows, series, from, to)
   if (row === null) return ''
-  const most = pair(said.most, `${figureOf(series, row)} ${said.series[series]}`)
+  const most = pair(said.most, `${figure(row[series])} ${said.series[series]}`)
   return pageWords.value.aside(most, whenOf(row, grain))
 }
 
@@ -166,12 +166,6 @@ const lastDay = (rows: readonly Row[]): string => {
   return last === undefined ? '' : dayOf(last.t * 1_000)
 }
 
-/** Columns with a digit after the point. */
-const PARTIAL: ReadonlySet<Series> = new Set(['km', 'carbon_kg'])
-
-const figureOf = (series: Series, row: Row): string =>
-  (PARTIAL.has(series) ? fixedDigit : number)(row[series])
-
 /** The hour's beginning, or the day. */
 const whenOf = ({ t, name }: Row, grain: Grain): string =>
   grain === 'hours' ? date(t * 1_000) : dayName(name)
@@ -188,7 +182,7 @@ const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grai
       ...SERIES.map((name) => ({
         name: words.value.reports.series[name],
         number: true,
-        cell: (row: Row) => figureOf(name, row),
+        cell: (row: Row) => figure(row[name]),
       })),
     ]}
     rows={rows.filter(({ points }) => points > 0)}

@@ -53,7 +53,9 @@ export function ShareLinks() {
       {links.length === 0 ? (
         <>
           <p>{share.why}</p>
-          <Make onMake={() => (hasStopped.value = false)} />
+          <section class="card">
+            <Make onMake={() => (hasStopped.value = false)} />
+          </section>
         </>
       ) : (
         <details class="card">

@@ -58,7 +58,7 @@ export function Trackers() {
           {OTHERS.map((app) => (
             // Of one name: opening an app's steps closes those of the others.
             <details key={app} name="app">
-              <summary class="row ends">
+              <summary class="row">
                 {TRACKER_APPS[app].name} <span class="button">{trackers.setUp}</span>
               </summary>
               <AppSteps app={app} />

@@ -23,8 +23,13 @@ async function drawing(): Promise<string> {
 }
 
 interface Drawing {
-  crowdOf(cells: number[][]): unknown
-  drawCrowd(context: CanvasRenderingContext2D, view: unknown, crowd: unknown, colours: unknown): void
+  crowdOf(cells: number[][], isBand: boolean): unknown
+  drawCrowd(
+    context: CanvasRenderingContext2D,
+    view: unknown,
+    crowd: unknown,
+    colour: (name: string) => string,
+  ): void
   viewOf(camera: object, size: object, density: number): unknown
   worldX(lng: number): number
   worldY(lat: number): number
@@ -46,12 +51,13 @@ export async function measureRedraw(count: number): Promise<number[]> {
       const canvas = Object.assign(document.createElement('canvas'), { width: 780, height: 1_688 })
       // Its pixels are in memory, as everywhere without a graphics processor; reading one then copies no picture.
       const context = canvas.getContext('2d', { willReadFrequently: true })!
-      const crowd = crowdOf(cells)
-      const colours = { steps: ['#e8b84c', '#e0912f', '#cf5f22', '#ab2a1c', '#6d0f1f'] }
+      const crowd = crowdOf(cells, true)
+      const steps = ['#e8b84c', '#e0912f', '#cf5f22', '#ab2a1c', '#6d0f1f']
+      const colour = (name: string) => steps[Number(name.at(-1)) - 1] ?? '#fff'
       return Array.from({ length: count }, (_, i) => {
         const camera = { x: worldX(120.52 + (i % 15) / 1e4), y: worldY(24.04), zoom: 12.5 }
         const startMs = performance.now()
-        drawCrowd(context, viewOf(camera, { width: 390, height: 844 }, 2), crowd, colours)
+        drawCrowd(context, viewOf(camera, { width: 390, height: 844 }, 2), crowd, colour)
         // Reading a pixel waits until everything is painted.
         context.getImageData(400, 800, 1, 1)
         return performance.now() - startMs

@@ -145,7 +145,7 @@ export const words = {
     front: 'Front',
     middle: 'Middle',
     tail: 'Tail',
-    resting: 'resting',
+    resting: 'Resting',
     spread: 'Front to tail',
     station: (name: string) => `near ${name}`,
     beforeStation: (name: string) => `before ${name}`,

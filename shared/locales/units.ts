@@ -16,22 +16,29 @@ export const UNITS: Readonly<Record<Language, Units>> = {
   ja: { km: 'km', m: 'm', kmh: 'km/h', kg: 'kg', g: 'g' },
 }
 
-/** Where one decimal ends, rounded: 9.96 is 10. */
-const DECIMAL_BELOW = 9.95
-const FORMATS = [0, 1].map((digits) => new Intl.NumberFormat('en', { maximumFractionDigits: digits }))
+const [WHOLE, TENTHS] = [0, 1].map((digits) => new Intl.NumberFormat('en', { maximumFractionDigits: digits }))
+/** 0.29 × 10 is 2.9000000000000004, and 4.1 × 10 less than 41. */
+const ROUNDING_ERROR = 1e-6
+
+const hasTenths = (value: number): boolean => Math.abs(value) < 10
 
 /**
- * A number as every page, card and message writes it: below ten one decimal, then none: `9.4`, `76`, `39,337`.
- * The languages here write digits alike.
+ * A number as every page, card and message writes it: below ten one decimal, then none: `9.4`, `76`, `39,337`. It is
+ * rounded down, so that no distance is shown before it is walked. The languages here write digits alike.
  */
-export const figure = (value: number): string =>
-  FORMATS[Math.abs(value) < DECIMAL_BELOW ? 1 : 0]!.format(value)
+export function figure(value: number): string {
+  if (!hasTenths(value)) return WHOLE!.format(Math.trunc(value + Math.sign(value) * ROUNDING_ERROR))
+  return TENTHS!.format(Math.trunc(value * 10 + Math.sign(value) * ROUNDING_ERROR) / 10)
+}
 
-/** Kilometres that are missing: never 0 while some are. */
-export const kmToGo = (km: number): string => figure(km > 0 ? Math.max(0.1, km) : 0)
+/** What is missing to a whole number of kilometres: with the kilometres as they are shown it makes exactly that number. */
+export function kmToGo(km: number, walked: number): string {
+  if (!hasTenths(walked)) return WHOLE!.format(Math.ceil(km - ROUNDING_ERROR))
+  return TENTHS!.format(Math.ceil(km * 10 - ROUNDING_ERROR) / 10)
+}
 
 /** An amount of carbon: grams below a kilogram, so that what is little is not nothing. */
 export function carbonIn(language: Language, kg: number): { readonly figure: string; readonly unit: string } {
-  const isSmall = kg !== 0 && Math.round(Math.abs(kg) * 1_000) < 1_000
+  const isSmall = kg !== 0 && Math.abs(kg) < 1
   return { figure: figure(isSmall ? kg * 1_000 : kg), unit: UNITS[language][isSmall ? 'g' : 'kg'] }
 }

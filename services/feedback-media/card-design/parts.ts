@@ -123,9 +123,9 @@ export function figures(
 }
 
 /** What is missing to the next level. */
-function needed({ kmNeeded, checkinsNeeded, language }: CardFacts): string {
+function needed({ km, kmNeeded, checkinsNeeded, language }: CardFacts): string {
   return [
-    kmNeeded > 0 ? `${kmToGo(kmNeeded)} ${UNITS[cardLanguage(language)].km}` : '',
+    kmNeeded > 0 ? `${kmToGo(kmNeeded, km)} ${UNITS[cardLanguage(language)].km}` : '',
     checkinsNeeded > 0 ? cardWords(language).needed(checkinsNeeded) : '',
   ]
     .filter(Boolean)

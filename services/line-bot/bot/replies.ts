@@ -4,7 +4,7 @@ import type { Message } from '#shared/line/line-client.ts'
 import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
 import type { BotWords } from '#shared/locales/words.ts'
 import { levelName } from '#shared/locales/by-language.ts'
-import { carbonIn, figure as written, UNITS } from '#shared/locales/units.ts'
+import { carbonIn, figure as written, kmToGo, UNITS } from '#shared/locales/units.ts'
 
 /** A pilgrim's figures, the same as in their profile. */
 export interface Figures {
@@ -113,7 +113,10 @@ function levelCard(words: BotWords, figures: Figures): Message {
       figure(words.checkins, words.times(checkins)),
       next === null
         ? paragraph(words.top)
-        : figure(`${words.next} ${next.level}`, words.nextNeeds(next.km_needed, next.checkins_needed)),
+        : figure(
+            `${words.next} ${next.level}`,
+            words.nextNeeds(kmToGo(next.km_needed, km), next.checkins_needed),
+          ),
       ...(incomplete ? [paragraph(words.incomplete)] : checkins === 0 ? [paragraph(words.nothingYet)] : []),
     ],
     buttons: [button(postback('card', words)), button(postback('checkin', words), false)],

@@ -1,5 +1,5 @@
 import type { BotAction, Language } from '#shared/contracts/bot.ts'
-import { figure, kmToGo } from '../units.ts'
+import { figure } from '../units.ts'
 import { count } from './count.ts'
 
 export const bot = {
@@ -44,8 +44,8 @@ export const bot = {
   checkins: 'Check-ins',
   times: (checkins: number) => figure(checkins),
   next: 'Next level',
-  nextNeeds: (km: number, checkins: number) =>
-    `${kmToGo(km)} km and ${count(checkins, 'check-in', 'check-ins')} to go`,
+  nextNeeds: (km: string, checkins: number) =>
+    `${km} km and ${count(checkins, 'check-in', 'check-ins')} to go`,
   top: 'You have reached the highest level!',
   nothingYet: 'There is nothing of yours yet. Your figures appear here after your first check-in.',
   /** Shown with figures that lack the pending points. */

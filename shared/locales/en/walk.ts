@@ -1,6 +1,6 @@
 /** The pilgrims' app in English: the pattern of the other languages. */
 import { count } from './count.ts'
-import { figure, kmToGo } from '../units.ts'
+import { figure } from '../units.ts'
 
 export const words = {
   tabs: { walk: 'Walk', way: 'My walk', say: 'Feedback', me: 'Me' },
@@ -110,8 +110,8 @@ export const words = {
   },
   way: {
     level: (number: number) => `Level ${number}`,
-    next: (level: string, km: number, checkIns: number) =>
-      `To “${level}”: ${[km > 0 && `${kmToGo(km)} km`, checkIns > 0 && count(checkIns, 'check-in', 'check-ins')].filter(Boolean).join(' and ')} more.`,
+    next: (level: string, km: string | null, checkIns: number) =>
+      `To “${level}”: ${[km !== null && `${km} km`, checkIns > 0 && count(checkIns, 'check-in', 'check-ins')].filter(Boolean).join(' and ')} more.`,
     highest: 'You have reached the highest level.',
     first: 'Your walk begins with the first check-in.',
     day: 'Day',

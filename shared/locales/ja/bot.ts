@@ -1,5 +1,5 @@
 import type { BotWords } from '../words.ts'
-import { figure, kmToGo } from '../units.ts'
+import { figure } from '../units.ts'
 
 export const bot: BotWords = {
   language: 'ja',
@@ -39,7 +39,7 @@ export const bot: BotWords = {
   checkins: 'チェックイン',
   times: (count) => `${count} 回`,
   next: '次のレベル',
-  nextNeeds: (km, checkins) => `あと ${kmToGo(km)} km、チェックイン ${checkins} 回`,
+  nextNeeds: (km, checkins) => `あと ${km} km、チェックイン ${checkins} 回`,
   top: '最高レベルに到達しました！',
   nothingYet: 'まだ記録がありません。最初のチェックインの後、ここに表示されます。',
   incomplete:

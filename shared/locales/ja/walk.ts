@@ -1,5 +1,5 @@
 import type { WalkWords } from '../words.ts'
-import { figure, kmToGo } from '../units.ts'
+import { figure } from '../units.ts'
 
 export const words: WalkWords = {
   tabs: { walk: '歩く', way: '歩いた道', say: '伝える', me: '私' },
@@ -104,7 +104,7 @@ export const words: WalkWords = {
   way: {
     level: (number) => `レベル ${number}`,
     next: (level, km, checkIns) =>
-      `「${level}」まで、あと${[km > 0 && ` ${kmToGo(km)}\u00a0km`, checkIns > 0 && `チェックイン ${checkIns}\u00a0回`].filter(Boolean).join('と')}です。`,
+      `「${level}」まで、あと${[km !== null && ` ${km}\u00a0km`, checkIns > 0 && `チェックイン ${checkIns}\u00a0回`].filter(Boolean).join('と')}です。`,
     highest: '最高のレベルです。',
     first: '最初のチェックインから、あなたの道が始まります。',
     day: '日',

@@ -1,5 +1,5 @@
 import type { BotWords } from '../words.ts'
-import { figure, kmToGo } from '../units.ts'
+import { figure } from '../units.ts'
 
 export const bot: BotWords = {
   language: 'zh-Hant',
@@ -37,7 +37,7 @@ export const bot: BotWords = {
   checkins: '打卡次數',
   times: (count) => `${count} 次`,
   next: '下一級',
-  nextNeeds: (km, checkins) => `還差 ${kmToGo(km)} 公里、${checkins} 次打卡`,
+  nextNeeds: (km, checkins) => `還差 ${km} 公里、${checkins} 次打卡`,
   top: '您已達到最高等級！',
   nothingYet: '還沒有您的紀錄。第一次打卡之後，這裡就會出現您的成績。',
   incomplete: '您最近的紀錄已經保存，但還沒有算進來。請過幾分鐘再查詢。',

@@ -23,8 +23,7 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     resumeTitle: '恢復活動？',
     resumeText: '立即重新接受打卡與軌跡，不會發送 LINE 訊息。',
     endTitle: '結束活動',
-    endText:
-      'The end is permanent. Check-ins, surveys, feedback and points that phones have not sent yet are refused: wait until the last pilgrims are home.',
+    endText: '結束後無法恢復。手機還沒送出的打卡、問卷、意見與定位都會被拒收：請等最後的香客平安到家。',
     after: '提醒不再發送，仍可發送訊息。香客保有足跡、檔案與卡片。',
     stillHeard: '可能還在走的人（一小時內）',
     endFlush: (n) => `${figure(n)} 筆定位待寫入`,

@@ -87,8 +87,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     palanquin: '鑾轎',
     showPalanquin: '顯示為鑾轎',
     hidePalanquin: '不再顯示為鑾轎',
-    isPalanquin:
-      'The public map shows everybody where this pilgrim is, as the palanquin, in place of any other.',
+    isPalanquin: '公開地圖會讓所有人看到這位香客的所在位置，作為鑾轎，並取代其他鑾轎。',
     isNoPalanquin: '公開地圖不再顯示鑾轎。',
     roleHelp: '角色決定會收到哪些訊息，不能登入控制台。',
     roleUnreached: 'LINE 聯絡不到這個人。',

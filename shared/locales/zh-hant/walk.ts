@@ -1,5 +1,5 @@
 import type { WalkWords } from '../words.ts'
-import { figure, kmToGo } from '../units.ts'
+import { figure } from '../units.ts'
 
 export const words: WalkWords = {
   tabs: { walk: '行走', way: '我的足跡', say: '意見', me: '我' },
@@ -103,7 +103,7 @@ export const words: WalkWords = {
   way: {
     level: (number) => `第 ${number}\u00a0級`,
     next: (level, km, checkIns) =>
-      `升到「${level}」還要${[km > 0 && ` ${kmToGo(km)}\u00a0公里`, checkIns > 0 && ` ${checkIns}\u00a0次打卡`].filter(Boolean).join('和')}。`,
+      `升到「${level}」還要${[km !== null && ` ${km}\u00a0公里`, checkIns > 0 && ` ${checkIns}\u00a0次打卡`].filter(Boolean).join('和')}。`,
     highest: '您已經到了最高等級。',
     first: '打第一次卡，足跡就從這裡開始。',
     day: '日期',

@@ -1,5 +1,6 @@
 /** The own walk: figures, the map of a day, why the carbon, and the next stations. */
 import { pageWords } from '../../frame/page-words.ts'
+import { kmToGo } from '#shared/locales/units.ts'
 import { words } from '../words.ts'
 import { dayText, timeText, whenText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
@@ -60,12 +61,13 @@ export function Way() {
 
 /** What is missing to the next level. */
 function NextLevel() {
-  const { level, checkins = 0, next_level: next = null } = profile.value ?? {}
+  const { level, km: walked = 0, checkins = 0, next_level: next = null } = profile.value ?? {}
   if (next !== null) {
     // Check-ins that wait count, too, as in the sum above.
     const checkIns = Math.max(0, next.checkins_needed - Math.max(0, totalCheckIns.value - checkins))
     if (next.km_needed === 0 && checkIns === 0) return null
-    return <p>{words.value.way.next(pageWords.value.levels[next.level - 1]!, next.km_needed, checkIns)}</p>
+    const km = next.km_needed === 0 ? null : kmToGo(next.km_needed, walked)
+    return <p>{words.value.way.next(pageWords.value.levels[next.level - 1]!, km, checkIns)}</p>
   }
   return <p>{level === 9 ? words.value.way.highest : words.value.way.first}</p>
 }

@@ -2,7 +2,7 @@
  * Everything about one pilgrim. Each reading is in the audit log, so it is read once, after each action, and when asked
  * for.
  */
-import { figure } from '#shared/locales/units.ts'
+import { figure, kmToGo } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
@@ -220,13 +220,13 @@ function Travelled({ day }: { readonly day: Detail['latest_day'] }) {
   return <p>{[dayName(day.day), onFoot, ridden(day)].filter(Boolean).join(' · ')}</p>
 }
 
-function nextText({ next_level }: Detail): string {
+function nextText({ km, next_level }: Detail): string {
   const said = words.value.people
   if (next_level === null) return ''
   const { km_needed, checkins_needed } = next_level
   // What is reached already is not named.
   const what = [
-    km_needed > 0 ? `${figure(km_needed)} km` : '',
+    km_needed > 0 ? `${kmToGo(km_needed, km)} km` : '',
     checkins_needed > 0 ? said.checkIns(checkins_needed) : '',
   ].filter((part) => part !== '')
   return pair(said.next, what.join(' + '))

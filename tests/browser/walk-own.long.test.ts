@@ -125,7 +125,7 @@ describeOnServers('own matters', () => {
       await page.getByRole('button', { name: 'Share my walk' }).click()
       await passLinkOn(page, userId)
       await page.getByRole('button', { name: 'Stop', exact: true }).click()
-      await page.getByText('Stopped. Whoever has this link').waitFor()
+      await page.getByText('Stopped. Within half a minute').waitFor()
       await page.getByRole('button', { name: 'Share only my card' }).waitFor()
     },
     TEST_MS,

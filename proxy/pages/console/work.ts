@@ -1,13 +1,9 @@
 /** What waits for people and not for machines; the navigation counts it. */
-import { signal } from '@preact/signals'
 import { countsOf } from './views/feedback/items.ts'
 import { useResource } from './resource.ts'
 import { client } from './session.ts'
 
 const REPORTS_MS = 60_000
-
-/** Pilgrims who are not heard of; null: not known. */
-export const silent = signal<number | null>(null)
 
 /** Reports that nobody has looked at; null: not known. */
 export function useNewReports(): number | null {
@@ -18,4 +14,10 @@ export function useNewReports(): number | null {
   )
   const page = reports.value.value
   return page === null ? null : (countsOf(page)?.new ?? null)
+}
+
+/** Pilgrims who are not heard of; null: not known. */
+export function useSilent(): number | null {
+  const hour = useResource((signal) => client.readLastHour({}, { signal }), REPORTS_MS, 'silent')
+  return hour.value.value?.walking?.silent ?? null
 }

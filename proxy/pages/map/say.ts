@@ -61,8 +61,11 @@ export function arrivalText(at: string, by: EventMap['estimates'][number]['by'])
     const { stepMs } = STEPS.find(({ withinMs }) => awayMs <= withinMs)!
     return words.value.about(clock(Math.round(ms / stepMs) * stepMs))
   }
-  if (awayMs <= HOURS_WITHIN_MS) return words.value.hours(hourOf(ms), (hourOf(ms) + 2) % 24)
   const days = Math.round((Date.parse(dayOf(ms)) - Date.parse(dayOf(nowMs.value))) / DAY_MS)
+  if (awayMs <= HOURS_WITHIN_MS) {
+    const hours = words.value.hours(hourOf(ms), (hourOf(ms) + 2) % 24)
+    return days === 0 ? hours : words.value.partOfDay(words.value.days[days]!, hours)
+  }
   const weekday = new Intl.DateTimeFormat(language.value, {
     weekday: 'long',
     timeZone: timeZone.value,

@@ -35,7 +35,7 @@ export const words = {
   scattered: (km: string) => `${km} from first to last`,
   speed: (kmh: string) => `${kmh} km/h`,
   resting: 'resting',
-  positionsOld: (hours: number) => `positions up to ${hours} h old`,
+  positionsOld: (hours: number) => `some positions ${hours} h old`,
   nobody: 'Nobody is on the map yet.',
   onMap: (pilgrims: number) => `${count(pilgrims, 'pilgrim is', 'pilgrims are')} on the map`,
   crowdNote: (fewest: number) =>

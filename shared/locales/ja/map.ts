@@ -35,7 +35,7 @@ export const words: MapWords = {
   scattered: (km) => `先頭から最後まで ${km}`,
   speed: (kmh) => `時速 ${kmh} km`,
   resting: '休憩中',
-  positionsOld: (hours) => `位置は最大 ${hours} 時間前`,
+  positionsOld: (hours) => `一部の位置は ${hours} 時間前`,
   nobody: '地図上にはまだ誰もいません。',
   onMap: (pilgrims) => `地図上の巡礼者は ${figure(pilgrims)} 人`,
   crowdNote: (fewest) => `${fewest} 人以上いる場所だけを表示します。`,

@@ -18,7 +18,7 @@ import { showToast } from '../../design/toast.tsx'
 import { secondsLeft } from '../limit.ts'
 import type { ComponentType } from 'preact'
 import { Now } from '../views/now/now.tsx'
-import { silent, useNewReports } from '../work.ts'
+import { useNewReports, useSilent } from '../work.ts'
 
 /** The signed-in console: bars, navigation, and one view. */
 export function Shell() {
@@ -143,7 +143,7 @@ function Navigation() {
   const { nav } = words.value
   const waiting: Partial<Record<View, readonly [count: number | null, text: string]>> = {
     feedback: [useNewReports(), nav.newReports],
-    people: [silent.value, nav.silent],
+    people: [useSilent(), nav.silent],
   }
   return (
     <nav class="navigation" aria-label={nav.label}>

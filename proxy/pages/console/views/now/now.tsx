@@ -3,7 +3,6 @@ import { useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
 import { addHistory } from '../../rates.ts'
-import { silent } from '../../work.ts'
 import { Alerts } from './alerts.tsx'
 import { useEventMap, MapPanel } from './map-panel.tsx'
 import { FigureTiles } from './figure-tiles.tsx'
@@ -18,10 +17,7 @@ const SAFETY_MS = 60_000
 /** The last hour. What the chart did not see is put into it. */
 async function readLastHour(signal: AbortSignal) {
   const answer = await client.readLastHour({}, { signal })
-  if (answer.ok && !signal.aborted) {
-    if (answer.data.received !== null) addHistory(answer.data.received)
-    silent.value = answer.data.walking?.silent ?? null
-  }
+  if (answer.ok && !signal.aborted && answer.data.received !== null) addHistory(answer.data.received)
   return answer
 }
 

@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: './shared/schema/schema.ts',
-  out: './shared/schema/migrations',
+  schema: './shared/stores/schema/schema.ts',
+  out: './shared/stores/schema/migrations',
 })

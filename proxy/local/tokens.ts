@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { Environment } from '#shared/config/config.ts'
+import type { Environment } from '#shared/runtime/config/config.ts'
 
 const VARIABLES = {
   owner: 'EVENT_ADMIN_TOKEN',

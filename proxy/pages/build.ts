@@ -1,6 +1,6 @@
 /** Builds the pages into a folder that Caddy serves. */
 import { resolve } from 'node:path'
-import { environment, readConfig } from '#shared/config/config.ts'
+import { environment, readConfig } from '#shared/runtime/config/config.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { describeError } from '#shared/runtime/loggable-error.ts'
 import { buildPages } from './build/build-pages.ts'

@@ -2,7 +2,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Config } from '#shared/config/config.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
 import { writeArchive } from './backup/archive.ts'
 import { runCommand, screen, showing, summary, withInstallation } from './backup/command.ts'
 import { takeBackupThroughSocket } from './backup/backup-socket.ts'

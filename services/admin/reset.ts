@@ -1,7 +1,7 @@
 /** `bun run reset`: deletes the data of rehearsals, before the event. */
 import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
-import type { Config } from '#shared/config/config.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
 import { runCommand, screen, withInstallation } from './backup/command.ts'
 import { CommandRefused } from './backup/command-refused.ts'
 import type { Installation } from './backup/take-backup.ts'

@@ -1,6 +1,6 @@
 /** `bun run restore`: restores a backup into an empty installation. */
 import { parseArgs } from 'node:util'
-import type { Config } from '#shared/config/config.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { runCommand, screen, summary, withInstallation, UsageError } from './backup/command.ts'
 import { restoreBackup } from './backup/restore.ts'

@@ -1,6 +1,6 @@
 /** The feedback-media service: feedback, screenshots, share cards, and links that pilgrims pass on. */
-import { openRenderer } from '#shared/picture-renderer/renderer.ts'
-import type { Service, ServiceContext } from '#shared/runtime/context.ts'
+import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
+import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { cardEndpoint, drawCardEndpoint } from '#shared/contracts/cards.ts'
 import {
   feedbackStatusEndpoint,
@@ -18,7 +18,7 @@ import {
   sharePageEndpoint,
   viewShareEndpoint,
 } from '#shared/contracts/shares.ts'
-import { createRouter, type Router, serve } from '#shared/http/router.ts'
+import { createRouter, type Router, serve } from '#shared/service/http/router.ts'
 import { createViewCounter, type ViewCounter } from './shares/count-views.ts'
 import { changeShare, createShare, listShares, revokeShare } from './shares/manage-shares.ts'
 import { createShowShare } from './shares/show-share.ts'

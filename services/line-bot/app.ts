@@ -1,7 +1,7 @@
 /** The LINE bot: it receives LINE's webhook events, answers pilgrims, and sends every message. */
-import { createAlertWatch } from '#shared/alerts/watch.ts'
-import { openRenderer } from '#shared/picture-renderer/renderer.ts'
-import type { Service, ServiceContext } from '#shared/runtime/context.ts'
+import { createAlertWatch } from '#shared/service/alerts/watch.ts'
+import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
+import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { deployMenuEndpoint, menuStatusEndpoint, webhookEndpoint } from '#shared/contracts/bot.ts'
 import { leftOutRecipientsEndpoint } from '#shared/contracts/left-out-recipients.ts'
 import type { Payload } from '#shared/contracts/events.ts'
@@ -13,10 +13,10 @@ import {
   pushProgressEndpoint,
   setNotificationsEndpoint,
 } from '#shared/contracts/messages.ts'
-import { createRouter, serve } from '#shared/http/router.ts'
-import { createLineClient, type Line } from '#shared/line/line-client.ts'
+import { createRouter, serve } from '#shared/service/http/router.ts'
+import { createLineClient, type Line } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { readNotifications } from '#shared/line/scheduled-notifications.ts'
+import { readNotifications } from '#shared/service/line/scheduled-notifications.ts'
 import { notifyVolunteers, sendNotification, sendSummary } from './sending/announcements.ts'
 import { handleWebhookEvent } from './webhook/handle-webhook-event.ts'
 import { readUsage } from './sending/line-usage.ts'

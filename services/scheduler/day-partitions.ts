@@ -1,6 +1,6 @@
 /** Creates the daily partitions of `gps_points` before their points arrive. */
-import { dayPartition } from '#shared/db/day-partition.ts'
-import type { Database } from '#shared/db/db.ts'
+import { dayPartition } from '#shared/stores/db/day-partition.ts'
+import type { Database } from '#shared/stores/db/db.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 
 const DAY_MS = 86_400_000

@@ -2,11 +2,11 @@
  * Deletes screenshots that were uploaded and never named: by no feedback, and by no message. A screenshot is uploaded
  * before the feedback that names it, so it has a week.
  */
-import type { Database, Query } from '#shared/db/db.ts'
-import type { Objects } from '#shared/objects/objects.ts'
-import { SCREENSHOTS } from '#shared/objects/pictures.ts'
+import type { Database, Query } from '#shared/stores/db/db.ts'
+import type { Objects } from '#shared/stores/objects/objects.ts'
+import { SCREENSHOTS } from '#shared/stores/objects/pictures.ts'
 import { lockScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
-import { eachApart, type Reporting } from '#shared/runtime/each-apart.ts'
+import { eachApart, type Reporting } from '#shared/stores/each-apart.ts'
 
 export const UNNAMED_MS = 7 * 86_400_000
 /** Screenshots whose names are looked for at a time. */

@@ -1,12 +1,12 @@
 /** The hourly job: dispatches the notifications of this hour, each slot once a day, also across restarts. */
-import { readStatus } from '#shared/lifecycle/activity-status.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import type { NotificationSlot } from '#shared/contracts/messages.ts'
-import { eachApart } from '#shared/runtime/each-apart.ts'
-import { type Repeated, repeated } from '#shared/runtime/repeat.ts'
-import { readNotifications } from '#shared/line/scheduled-notifications.ts'
-import { notificationDispatches } from '#shared/schema/messages.ts'
+import { eachApart } from '#shared/stores/each-apart.ts'
+import { type Repeated, repeated } from '#shared/stores/repeat.ts'
+import { readNotifications } from '#shared/service/line/scheduled-notifications.ts'
+import { notificationDispatches } from '#shared/stores/schema/messages.ts'
 
 /** Notifications are due for the whole hour, so a late start or a database outage within it delays them only. */
 const POLL_MS = 30_000

@@ -1,4 +1,4 @@
-import { runService } from '#shared/runtime/service.ts'
+import { runService } from '#shared/service/service.ts'
 import { createScheduler } from './app.ts'
 
 await runService(createScheduler)

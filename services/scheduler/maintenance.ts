@@ -1,11 +1,11 @@
 /** Maintenance beside the flush: records losses, and deletes expired records and screenshots that nothing names. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import type { Database } from '#shared/db/db.ts'
-import { createLossWatch } from '#shared/ledger/watch-for-losses.ts'
-import { readLedger, statesOf } from '#shared/ledger/ledger.ts'
-import { DEDUPLICATION_WINDOW_MS } from '#shared/line/deduplication-window.ts'
-import { eachApart, type Reporting } from '#shared/runtime/each-apart.ts'
-import { repeated } from '#shared/runtime/repeat.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import { createLossWatch } from '#shared/points/ledger/watch-for-losses.ts'
+import { readLedger, statesOf } from '#shared/points/ledger/ledger.ts'
+import { DEDUPLICATION_WINDOW_MS } from '#shared/service/line/deduplication-window.ts'
+import { eachApart, type Reporting } from '#shared/stores/each-apart.ts'
+import { repeated } from '#shared/stores/repeat.ts'
 import { mendKvCopies } from '#shared/pilgrims/mend-kv-copies.ts'
 import { deleteUnnamedScreenshots } from './delete-unnamed-screenshots.ts'
 

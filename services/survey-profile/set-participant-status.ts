@@ -1,8 +1,8 @@
 /** A pilgrim's own status: active ↔ withdrawn, active → completed. The pilgrim can not change completed. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { ParticipantStatus } from '#shared/contracts/fields.ts'
 import type { ParticipantStatusAnswer, ParticipantStatusRequest } from '#shared/contracts/profile.ts'
-import { conflict } from '#shared/http/errors.ts'
+import { conflict } from '#shared/runtime/refusal.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'

@@ -1,5 +1,5 @@
 /** A pilgrim's phone number. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { PhoneRequest } from '#shared/contracts/profile.ts'
 import { maskPhone } from './read-profile.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'

@@ -1,12 +1,12 @@
 /** A survey: stores the current answers, and the history of earlier ones, in one transaction. */
 import { eq, sql } from 'drizzle-orm'
-import type { Verdict, Submission } from '#shared/kv/kv.ts'
-import { syncTrack, type SyncRules } from '#shared/buffer/sync-track.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { Verdict, Submission } from '#shared/stores/kv/kv.ts'
+import { syncTrack, type SyncRules } from '#shared/points/sync-track.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { MAX_NAMED, StoredAnswers, type SubmitAnswer, type SubmitRequest } from '#shared/contracts/survey.ts'
-import { invalid, Refusal } from '#shared/http/errors.ts'
-import { surveyHistory, surveys } from '#shared/schema/profiles.ts'
+import { invalid, Refusal } from '#shared/runtime/refusal.ts'
+import { surveyHistory, surveys } from '#shared/stores/schema/profiles.ts'
 import { countSurvey, namesWithoutRoom } from '#shared/pilgrims/survey-counts.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 

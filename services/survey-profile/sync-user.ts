@@ -1,6 +1,6 @@
 /** Profile data from a phone or LINE, and what pilgrims report about consumption and transport. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
 import type { Profile, UserSyncRequest } from '#shared/contracts/profile.ts'
 import { mergeReported, upsertPilgrim } from './upsert-pilgrim.ts'
 import { toPublicProfile, expectProfile } from './read-profile.ts'

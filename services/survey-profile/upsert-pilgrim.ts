@@ -1,12 +1,12 @@
 /** Writes a pilgrim's row. Creates it if needed, and changes only the fields that were sent. */
 import { eq } from 'drizzle-orm'
 import { MAX_MODES, MAX_REPORTED_KM, normalizeModes } from '#shared/contracts/profile.ts'
-import { invalid } from '#shared/http/errors.ts'
-import type { Writer } from '#shared/bus/outbox.ts'
+import { invalid } from '#shared/runtime/refusal.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
 import { addToReportTotals } from '#shared/pilgrims/report-totals.ts'
-import { type Reported, reportedAmounts } from '#shared/rules/reported-carbon.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
+import { type Reported, reportedAmounts } from '#shared/core/rules/reported-carbon.ts'
+import { pilgrims } from '#shared/stores/schema/profiles.ts'
 
 type Row = typeof pilgrims.$inferSelect
 type PilgrimFields = Partial<Omit<Row, 'userId' | 'createdAt' | 'updatedAt'>>

@@ -5,18 +5,18 @@ import {
   type AcceptRules,
   acceptTrack,
   latestPosition,
-} from '#shared/buffer/validate/validate-points.ts'
-import type { Buffer } from '#shared/buffer/buffer.ts'
-import { fieldOf, pack, type Point, unpack } from '#shared/buffer/point.ts'
-import type { Window } from '#shared/config/config.ts'
+} from '#shared/points/validate-points.ts'
+import type { Buffer } from '#shared/points/buffer.ts'
+import { fieldOf, pack, type Point, unpack } from '#shared/points/point.ts'
+import type { Window } from '#shared/runtime/config/config.ts'
 import { MAX_POINTS, time } from '#shared/contracts/fields.ts'
 import type { AttachedAnswer, CheckInAnswer } from '#shared/contracts/tracking.ts'
 import { type CheckInRequest, MAX_ATTACHED } from '#shared/contracts/gps-points.ts'
-import { refusalOfVerdict } from '#shared/buffer/admit/verdict-to-refusal.ts'
-import { countRejected, durableThrough } from '#shared/buffer/sync-track.ts'
-import { submissionId } from '#shared/buffer/admit/submission-id.ts'
-import type { Verdict } from '#shared/kv/kv.ts'
-import type { Count } from '#shared/ledger/process-counters.ts'
+import { refusalOfVerdict } from '#shared/points/verdict-to-refusal.ts'
+import { countRejected, durableThrough } from '#shared/points/sync-track.ts'
+import { submissionId } from '#shared/points/submission-id.ts'
+import type { Verdict } from '#shared/stores/kv/kv.ts'
+import type { Count } from '#shared/points/ledger/process-counters.ts'
 
 type Rejected = Readonly<AttachedAnswer['rejected']>
 

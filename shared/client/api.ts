@@ -2588,7 +2588,7 @@ export interface StreamEvents {
   alert: StreamAlert
 }
 
-/** How each operation is called: method, path with ~ for /api/event, and flags (see shared/openapi/write-client.ts). */
+/** How each operation is called: method, path with ~ for /api/event, and flags (see shared/service/openapi/write-client.ts). */
 export const OPERATIONS = {
   assignRole: 'POST ~/admin/roles a',
   changeShare: 'PATCH ~/shares/{id} ub',

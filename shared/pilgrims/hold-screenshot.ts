@@ -4,10 +4,10 @@
  * that the screenshot is gone.
  */
 import { sql } from 'drizzle-orm'
-import type { Query } from '#shared/db/db.ts'
-import type { Writer } from '#shared/bus/outbox.ts'
-import { type Objects, ObjectsUnavailable } from '#shared/objects/objects.ts'
-import { screenshotKey } from '#shared/objects/pictures.ts'
+import type { Query } from '#shared/stores/db/db.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { type Objects, ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
+import { screenshotKey } from '#shared/stores/objects/pictures.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
 /** A transaction does not wait longer for the object store. */

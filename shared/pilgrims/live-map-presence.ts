@@ -1,5 +1,5 @@
 /** Presence on the live map: pilgrims who withdrew from the event, or withdrew their consent, are hidden. */
-import { isKvUnavailable, type Kv } from '#shared/kv/kv.ts'
+import { isKvUnavailable, type Kv } from '#shared/stores/kv/kv.ts'
 
 /** The columns of a pilgrim's row that hide them. */
 interface Presence {

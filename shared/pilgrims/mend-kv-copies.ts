@@ -3,11 +3,11 @@
  * decides; a difference (a commit that failed after the kv was told, an upgrade) is mended.
  */
 import { eq, or } from 'drizzle-orm'
-import type { Database } from '#shared/db/db.ts'
-import { type Erased, type Kv, storedMs } from '#shared/kv/kv.ts'
-import { erasures } from '#shared/schema/operations.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
-import { eachApart, type Reporting } from '#shared/runtime/each-apart.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import { type Erased, type Kv, storedMs } from '#shared/stores/kv/kv.ts'
+import { erasures } from '#shared/stores/schema/operations.ts'
+import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { eachApart, type Reporting } from '#shared/stores/each-apart.ts'
 import { copyPresence } from './live-map-presence.ts'
 import { lockPerson } from './person-lock.ts'
 
@@ -39,7 +39,7 @@ export async function readErasures(db: Database): Promise<Erased[]> {
  * @throws KvUnavailable
  */
 export async function mendKvCopies(stores: Stores): Promise<number> {
-  // A kv that lost its data is refilled before it has a status (`lifecycle/activity-status.ts`).
+  // A kv that lost its data is refilled before it has a status (`pilgrims/activity-status.ts`).
   if ((await stores.kv.status()) === null) return 0
   let differing = 0
   await eachApart(stores, 'comparisons of the kv', [mendErasures, mendPresence], async (mend) => {

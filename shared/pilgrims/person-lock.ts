@@ -3,10 +3,10 @@
  * statement of a transaction, so that no transaction waits for it while it holds row locks.
  */
 import { eq, gte, or, sql } from 'drizzle-orm'
-import { Refusal } from '#shared/http/errors.ts'
-import { type Erased, userHash } from '#shared/kv/kv.ts'
-import type { Writer } from '#shared/bus/outbox.ts'
-import { erasing, erasures } from '#shared/schema/operations.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
+import { type Erased, userHash } from '#shared/stores/kv/kv.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { erasing, erasures } from '#shared/stores/schema/operations.ts'
 
 /** Key of a person's lock: 64 bits of the hash, as a decimal bigint. */
 export const personLockKey = (userId: string): string =>

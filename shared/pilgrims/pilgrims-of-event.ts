@@ -1,5 +1,5 @@
 /** How many pilgrims the event's totals are of: the same number wherever totals are shown. */
-import { REPORTS } from '#shared/schema/profiles.ts'
+import { REPORTS } from '#shared/stores/schema/profiles.ts'
 
 /** SQL of a number: those with a counted point or a report of their own above zero, and erased ones who walked. */
 export const PILGRIMS_OF_EVENT = `(

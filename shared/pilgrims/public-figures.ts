@@ -2,10 +2,10 @@
  * What others get of a pilgrim's figures. Exact kilometres are a place on the route, so others get them rounded down
  * while the event runs.
  */
-import type { Config } from '#shared/config/config.ts'
-import type { Database } from '#shared/db/db.ts'
-import type { Kv } from '#shared/kv/kv.ts'
-import { readStatus } from '#shared/lifecycle/activity-status.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import type { Kv } from '#shared/stores/kv/kv.ts'
+import { readStatus } from './activity-status.ts'
 
 /** Kilometres: whole ones below 10, whole fives above. Every level begins at a whole five. */
 export const coarseKm = (km: number): number => coarse(km, 10)

@@ -1,6 +1,6 @@
 /** The lock for changes of recipients in the message ledger, by pushes and by erasures. */
 import { sql } from 'drizzle-orm'
-import type { Writer } from '#shared/bus/outbox.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
 
 /** Key of the advisory lock. */
 const RECIPIENTS_LOCK = 20_260_415

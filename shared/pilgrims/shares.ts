@@ -1,9 +1,9 @@
 /** The rows of links that pilgrims pass on. Several services write them; each ends by deleting its row. */
 import { randomBytes } from 'node:crypto'
 import { and, eq, gt, sql } from 'drizzle-orm'
-import type { Writer } from '#shared/bus/outbox.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
-import { shares } from '#shared/schema/shares.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { shares } from '#shared/stores/schema/shares.ts'
 
 export type ShareRow = typeof shares.$inferSelect
 

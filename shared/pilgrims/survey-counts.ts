@@ -1,8 +1,8 @@
 /** Counts of each answer of each question, updated in the transaction of each survey. */
 import { type SQL, sql } from 'drizzle-orm'
-import type { Query } from '#shared/db/db.ts'
+import type { Query } from '#shared/stores/db/db.ts'
 import { type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
-import type { Writer } from '#shared/bus/outbox.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
 
 /** Longer answers are free text and are not counted. */
 const LONGEST_COUNTED = 100

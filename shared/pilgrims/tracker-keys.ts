@@ -2,7 +2,7 @@
  * Keys of tracker apps in the kv: known ones, so that a request needs no query, and revoked ones, which every replica
  * refuses from then on. Entries are named by the key's hash.
  */
-import type { Kv } from '#shared/kv/kv.ts'
+import type { Kv } from '#shared/stores/kv/kv.ts'
 
 /** While Postgres is down, a key that was used within this time is accepted. */
 const KNOWN_TTL_MS = 3 * 86_400_000

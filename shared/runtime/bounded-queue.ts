@@ -1,5 +1,5 @@
 /** A queue for work that needs much memory or CPU: limited concurrency, limited length, 503 beyond. */
-import { unavailable } from '#shared/http/errors.ts'
+import { unavailable } from './refusal.ts'
 import { within } from './deadline.ts'
 
 export interface BoundedQueue {

@@ -6,12 +6,12 @@ import {
   dropDeadLetter,
   requeueDeadLetter,
 } from '#services/admin/ledger/dead-letters.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import { readConfig } from '#shared/config/config.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { Refusal } from '#shared/http/errors.ts'
-import { type Kv, KvUnavailable, userHash } from '#shared/kv/kv.ts'
-import { readLedger } from '#shared/ledger/ledger.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
+import { type Kv, KvUnavailable, userHash } from '#shared/stores/kv/kv.ts'
+import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 

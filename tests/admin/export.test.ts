@@ -1,8 +1,8 @@
 /** The export of a long walk, which is read in pages. */
 import { expect, test } from 'bun:test'
 import { exportUser } from '#services/admin/pilgrims/export-user.ts'
-import { pack } from '#shared/buffer/point.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { pack } from '#shared/points/point.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { describeFlushHarness, NOON } from '#tests/scheduler/flush-harness.ts'
 import { point } from '#tests/scheduler/walks.ts'
 

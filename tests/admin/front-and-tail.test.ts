@@ -1,10 +1,10 @@
 /** Front and tail are computed once for each version of the map. */
 import { expect, test } from 'bun:test'
 import { createFrontAndTail } from '#services/admin/map/read-front-and-tail.ts'
-import { addTiles } from '#shared/map/stored-tiles.ts'
-import { CellChanges, sumChanges, unpackChanges } from '#shared/map/cell-counts.ts'
+import { addTiles } from '#shared/points/totals/stored-tiles.ts'
+import { CellChanges, sumChanges, unpackChanges } from '#shared/core/map/cell-counts.ts'
 import { inTurns } from '#shared/runtime/in-turns.ts'
-import { tilesOfHours } from '#shared/map/cell-tiles.ts'
+import { tilesOfHours } from '#shared/core/map/cell-tiles.ts'
 import { describeFlushHarness, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 
 const HOUR_MS = 3_600_000

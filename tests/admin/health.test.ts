@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHealth } from '#services/admin/lifecycle/health.ts'
-import { readConfig } from '#shared/config/config.ts'
-import { migrateDatabase } from '#shared/db/migrate.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
+import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
+import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'health-'))
 const log = createLog({}, () => undefined)

@@ -1,8 +1,8 @@
 /** Tiles of the map are each read once and completely, and only as far as the caller reads. */
 import { expect, test } from 'bun:test'
 import { EVERYWHERE, readMap } from '#services/admin/map/read-map-tiles.ts'
-import { tileToStore, writeTiles } from '#shared/map/stored-tiles.ts'
-import { MAX_ZOOM } from '#shared/map/cells.ts'
+import { tileToStore, writeTiles } from '#shared/points/totals/stored-tiles.ts'
+import { MAX_ZOOM } from '#shared/core/map/cells.ts'
 import { describeFlushHarness } from '#tests/scheduler/flush-harness.ts'
 
 const HOUR_MS = 3_600_000

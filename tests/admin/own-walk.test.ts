@@ -7,8 +7,15 @@ import {
   describeDay,
 } from '#services/admin/own-data/read-own-walk.ts'
 import { MAX_CHECKINS } from '#shared/contracts/own-data.ts'
-import { byInstant, fold, type FoldPoint, type FoldState, type Segment, START } from '#shared/fold/fold.ts'
-import { readPointsOfDays } from '#shared/fold/stored-days.ts'
+import {
+  byInstant,
+  fold,
+  type FoldPoint,
+  type FoldState,
+  type Segment,
+  START,
+} from '#shared/core/fold/fold.ts'
+import { readPointsOfDays } from '#shared/points/totals/stored-days.ts'
 import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'

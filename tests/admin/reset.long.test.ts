@@ -10,7 +10,7 @@ import {
   readContents,
 } from '#services/admin/reset/clear-rehearsal.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
-import { openKv } from '#shared/kv/open-kv.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { type Embedded, startEmbedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { rejection } from '#tests/helpers/rejection.ts'

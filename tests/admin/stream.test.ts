@@ -3,14 +3,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { createStream, type Stream } from '#services/admin/stream/stream.ts'
 import { startWatch } from '#services/admin/stream/watch.ts'
-import { createAlertState } from '#shared/alerts/alert-state.ts'
-import { readConfig } from '#shared/config/config.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { migrateDatabase } from '#shared/db/migrate.ts'
+import { createAlertState } from '#shared/service/alerts/alert-state.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { createLog } from '#shared/runtime/log.ts'
-import { Refusal } from '#shared/http/errors.ts'
-import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
-import { openKv } from '#shared/kv/open-kv.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
+import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { testRedisUrl } from '#tests/helpers/database.ts'
 import { type EventStream, readEvents } from '#tests/helpers/event-stream.ts'
 import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
@@ -211,7 +211,7 @@ test.skipIf(embeddedOnly)(
 
 test('the stream is silent while the kv is unavailable, and then continues', async () => {
   let away = true
-  const { KvUnavailable } = await import('#shared/kv/kv.ts')
+  const { KvUnavailable } = await import('#shared/stores/kv/kv.ts')
   const counters = async () => {
     if (away) throw new KvUnavailable('away')
     return ports.kv.counters()

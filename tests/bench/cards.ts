@@ -1,6 +1,6 @@
 /** Draws many cards, as at the end of the event, and measures the memory of the renderer's processes (Linux). */
 import { readFileSync } from 'node:fs'
-import { openRenderer } from '#shared/picture-renderer/renderer.ts'
+import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { cardOf } from '#services/feedback-media/card-design/card.ts'

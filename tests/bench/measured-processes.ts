@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import type { Environment } from '#shared/config/config.ts'
+import type { Environment } from '#shared/runtime/config/config.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory, type Server, startServer } from '#tests/helpers/process.ts'

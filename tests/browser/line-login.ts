@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT, decodeJwt, type JWTPayload } from 'jose'
 import type { BrowserContext, Route } from 'playwright-core'
-import type { Environment } from '#shared/config/config.ts'
+import type { Environment } from '#shared/runtime/config/config.ts'
 
 const CHANNEL = '1234567890'
 export const LIFF_ID = `${CHANNEL}-abcdefgh`

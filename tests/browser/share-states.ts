@@ -1,8 +1,8 @@
 /** Pages of links in every state, drawn by the service's own renderer for a pilgrim who walks near Dajia. */
 import { join } from 'node:path'
 import type { Language } from '#shared/contracts/bot.ts'
-import { readRoute } from '#shared/config/read-route.ts'
-import { LEVELS } from '#shared/rules/levels.ts'
+import { readRoute } from '#shared/runtime/config/read-route.ts'
+import { LEVELS } from '#shared/core/rules/levels.ts'
 import { progressOf } from '#services/feedback-media/shares/progress.ts'
 import type { ShareView } from '#services/feedback-media/shares/read-share.ts'
 import type { Fix } from '#services/feedback-media/shares/read-way.ts'

@@ -4,7 +4,7 @@ import type { QueuedPoint, QueueStore } from '#shared/client/index.ts'
 import type { BrowserContext, Page } from 'playwright-core'
 import { buildPages } from '#proxy/pages/build/build-pages.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
-import { readConfig } from '#shared/config/config.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
 import type { RealTestStack } from '#tests/helpers/test-stack-real.ts'
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)

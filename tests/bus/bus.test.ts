@@ -1,8 +1,8 @@
 /** One suite over both drivers of the bus port, and what only a server can do to one of them. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'nats'
-import { type Bus, CONCURRENCY } from '#shared/bus/bus.ts'
-import { openBus } from '#shared/bus/open-bus.ts'
+import { type Bus, CONCURRENCY } from '#shared/stores/bus/bus.ts'
+import { openBus } from '#shared/stores/bus/open-bus.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { type Server, startNats } from '#tests/helpers/servers.ts'
 import { describeOnServers, embeddedOnly } from '#tests/helpers/suite.ts'

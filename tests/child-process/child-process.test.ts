@@ -1,8 +1,8 @@
 /** A child process on an order that wants too much: the order fails, and the next one is carried out. */
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { type Child, ChildFailed, type ChildOptions, openChild } from '#shared/child-process/child-process.ts'
-import { Refusal } from '#shared/http/errors.ts'
+import { type Child, ChildFailed, type ChildOptions, openChild } from '#shared/runtime/child-process.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
 import { until } from '#tests/helpers/wait.ts'
 import type { Appetite } from './memory-hungry.ts'
 

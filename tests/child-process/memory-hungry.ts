@@ -1,5 +1,5 @@
 /** A child's program that takes as much of a processor, of memory or of time as it is told to. */
-import { replyWith } from '#shared/child-process/reply.ts'
+import { replyWith } from '#shared/runtime/child-reply.ts'
 
 export interface Appetite {
   /** Of processor time. */

@@ -1,5 +1,5 @@
 /** Prints what a child of the same user reads of this process's environment. */
-import { hideFromChildren } from '#shared/child-process/child-process.ts'
+import { hideFromChildren } from '#shared/runtime/child-process.ts'
 
 if (process.argv[2] === 'hide') hideFromChildren()
 const read = Bun.spawnSync(['cat', `/proc/${process.pid}/environ`], { env: {} })

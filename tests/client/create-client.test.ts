@@ -1,7 +1,7 @@
 /** The client against a server that answers what each test says: requests as they are sent, and every kind of failure. */
 import { afterAll, expect, test } from 'bun:test'
 import { createClient } from '#shared/client/index.ts'
-import { CLIENT_MODULE, clientModule } from '#shared/openapi/write-client.ts'
+import { CLIENT_MODULE, clientModule } from '#shared/service/openapi/write-client.ts'
 
 interface Seen {
   readonly method: string

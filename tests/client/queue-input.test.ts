@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { createClient, createMemoryStore, createTrackQueue, type Identity } from '#shared/client/index.ts'
 import { readTime } from '#shared/client/queue/queued-point.ts'
 import { openSqliteStore } from '#shared/client/queue/sqlite-store.ts'
-import { createCalendar } from '#shared/rules/calendar.ts'
-import { parseSentTime } from '#shared/rules/sent-time.ts'
+import { createCalendar } from '#shared/core/rules/calendar.ts'
+import { parseSentTime } from '#shared/core/rules/sent-time.ts'
 import { at, phone } from './phone-harness.ts'
 
 const TIMES = [

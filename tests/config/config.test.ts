@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ConfigError, readConfig, SETTING_NAMES, unknownSettings } from '#shared/config/config.ts'
+import { ConfigError, readConfig, SETTING_NAMES, unknownSettings } from '#shared/runtime/config/config.ts'
 import { newPushKeys } from '#tests/helpers/push-service.ts'
 
 const root = join(import.meta.dir, '../..')

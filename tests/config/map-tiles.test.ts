@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readMapTiles } from '#shared/config/setting-values.ts'
-import { readConfig } from '#shared/config/config.ts'
+import { readMapTiles } from '#shared/runtime/config/setting-values.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
 
 test('an archive of PMTiles is taken, anything else is a fault', () => {
   const directory = mkdtempSync(join(tmpdir(), 'event-tiles-'))

@@ -1,7 +1,7 @@
 /** What gets past a contract can be stored: no text, no key and no moment that Postgres would refuse. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { openApiDocument } from '#shared/openapi/openapi-document.ts'
+import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
 import { Nothing } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { HttpsUrl, Instant, isStorableText } from '#shared/contracts/fields.ts'

@@ -1,5 +1,5 @@
 /** `bun run demo`: a pilgrimage with an invented crowd, against a service of its own or one that runs. */
-import { environment, type Environment } from '#shared/config/config.ts'
+import { environment, type Environment } from '#shared/runtime/config/config.ts'
 import { createCrowd } from './crowd.ts'
 import { type FlushWatch, watchFlush } from './flush-watch.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'

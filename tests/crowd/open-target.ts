@@ -1,5 +1,5 @@
 /** Where the crowd sends to: a service that runs, or one that the demo starts. */
-import type { Environment } from '#shared/config/config.ts'
+import type { Environment } from '#shared/runtime/config/config.ts'
 import { createClient, type Fetch } from '#shared/client/index.ts'
 import { ReplayFault } from '../replay/replay-error.ts'
 import { trustFor } from '../replay/trusted-certificates.ts'

@@ -1,8 +1,8 @@
 /** Migrations: forward only, one at a time, giving way on a live database; and a schema of another release refused. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
-import type { Database } from '#shared/db/db.ts'
-import { openDatabase } from '#shared/db/open-database.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
 import {
   expectSchema,
   migrate,
@@ -10,7 +10,7 @@ import {
   MIGRATIONS,
   migrateDatabase,
   readSchema,
-} from '#shared/db/migrate.ts'
+} from '#shared/stores/db/migrate.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { type Server, startPostgres } from '#tests/helpers/servers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -90,7 +90,7 @@ describeOnServers('migrations on Postgres', () => {
   test('a newer schema is refused by the migration job and by every service, with a sentence', async () => {
     await migrateDatabase(db, { migrations: [...MIGRATIONS, next('CREATE TABLE things (id integer)')] })
     expect(String(await rejection(migrateDatabase(db)))).toMatch(NEWER)
-    for (const file of ['shared/db/migrate.ts', 'services/survey-profile/main.ts']) {
+    for (const file of ['shared/stores/db/migrate.ts', 'services/survey-profile/main.ts']) {
       const child = Bun.spawn([process.execPath, file], {
         env: { PATH: process.env.PATH, ...SETTINGS, DATABASE_URL: server.url, PORT: '0' },
         stdout: 'pipe',

@@ -4,8 +4,8 @@ import { fdatasyncSync, readlinkSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import { openDatabase } from '#shared/db/open-database.ts'
-import { SYNCING, SyncedFiles } from '#shared/db/synced-files.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
+import { SYNCING, SyncedFiles } from '#shared/stores/db/synced-files.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 
 let dir: string

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openEmbeddedKv } from '#shared/kv/kv.embedded.ts'
+import { openEmbeddedKv } from '#shared/stores/kv/kv.embedded.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { activate, admit, checkin, onError, rules } from '#tests/kv/drivers.ts'
 

@@ -1,9 +1,9 @@
 /** An installation on servers, for tests that call writers at a chosen moment. */
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
-import { openEmbeddedBus } from '#shared/bus/bus.embedded.ts'
-import { createOutbox } from '#shared/bus/outbox.ts'
+import { openEmbeddedBus } from '#shared/stores/bus/bus.embedded.ts'
+import { createOutbox } from '#shared/stores/bus/outbox.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { openInstallation, OPERATOR } from '#tests/admin/backup-harness.ts'

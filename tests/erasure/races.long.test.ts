@@ -3,7 +3,7 @@
  * refused, or belongs to a new person, of whom nothing remains after one more erasure.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Environment } from '#shared/config/config.ts'
+import type { Environment } from '#shared/runtime/config/config.ts'
 import { eraseUserEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineSettings, type LineServer, startLineServer } from '#tests/helpers/line-server.ts'

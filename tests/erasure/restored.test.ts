@@ -4,7 +4,7 @@ import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import { restoreBackup } from '#services/admin/backup/restore.ts'
 import { verifyBackup } from '#services/admin/backup/verify-backup.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import {
   backUp,
   contents,

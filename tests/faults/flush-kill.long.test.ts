@@ -1,7 +1,7 @@
 /** Flushes that are killed at random moments, and concurrent flushes: each point is stored once, totals are exact. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { fieldOf, type Point } from '#shared/buffer/point.ts'
+import { fieldOf, type Point } from '#shared/points/point.ts'
 import { describeFlushOnServers, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 import { expectNothingToRebuild, expectProjections } from '#tests/scheduler/projections.ts'
 import { jumbled, randomBy, type Random, wander } from '#tests/scheduler/walks.ts'

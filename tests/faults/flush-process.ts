@@ -5,12 +5,12 @@
  */
 import { writeSync } from 'node:fs'
 import { flush } from '#services/scheduler/flush/flush.ts'
-import { openDatabase } from '#shared/db/open-database.ts'
-import type { Kv } from '#shared/kv/kv.ts'
-import { openKv } from '#shared/kv/open-kv.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
+import type { Kv } from '#shared/stores/kv/kv.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
-import { createCalendar } from '#shared/rules/calendar.ts'
+import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { onError } from '#tests/kv/drivers.ts'
 
 const [databaseUrl, redisUrl, nowMs, locks] = process.argv.slice(2)

@@ -4,9 +4,9 @@ import { cardOf } from '#services/feedback-media/card-design/card.ts'
 import { routeOf } from '#tests/bench/cards/sample.ts'
 import { figures } from '#services/feedback-media/card-design/parts.ts'
 import { carbonIn } from '#shared/locales/units.ts'
-import { openRenderer, type Renderer } from '#shared/picture-renderer/renderer.ts'
+import { openRenderer, type Renderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
-import { LEVELS } from '#shared/rules/levels.ts'
+import { LEVELS } from '#shared/core/rules/levels.ts'
 
 /** Chats load a preview on mobile networks. */
 const MAX_BYTES = 200_000

@@ -1,8 +1,8 @@
 /** What one address can cost the decoder, which all share. */
 import { afterEach, expect, test } from 'bun:test'
 import { type Decoder, openDecoder } from '#services/feedback-media/feedback/decode-picture.ts'
-import { Refusal } from '#shared/http/errors.ts'
-import { createAddressLimit } from '#shared/security/rate-limits.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
+import { createAddressLimit } from '#shared/service/security/rate-limits.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { jpegBombs } from './bombs/jpeg.ts'
 import { png } from './pictures.ts'

@@ -1,9 +1,9 @@
 /** What everybody sees of a way: the route between stations that were passed on days that are over. */
 import { expect, test } from 'bun:test'
 import { countPastPoints, readCardRoute } from '#services/feedback-media/cards/passed-stretch.ts'
-import type { Config } from '#shared/config/config.ts'
-import { createRoute, type Place, type Station } from '#shared/map/walking-route.ts'
-import { distanceMm } from '#shared/rules/geo.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
+import { createRoute, type Place, type Station } from '#shared/core/map/walking-route.ts'
+import { distanceMm } from '#shared/core/rules/geo.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from '../scheduler/flush-harness.ts'
 import { point } from '../scheduler/walks.ts'
 

@@ -4,12 +4,12 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { box, type Element } from '#shared/picture-renderer/element.ts'
-import { openRenderer } from '#shared/picture-renderer/renderer.ts'
-import { environment, readConfig } from '#shared/config/config.ts'
+import { box, type Element } from '#shared/runtime/picture-renderer/element.ts'
+import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
+import { environment, readConfig } from '#shared/runtime/config/config.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
-import { type Level, LEVELS } from '#shared/rules/levels.ts'
+import { type Level, LEVELS } from '#shared/core/rules/levels.ts'
 import type { CardFacts, CardRoute, Place } from '#services/feedback-media/card-design/card-facts.ts'
 import { cardOf } from '#services/feedback-media/card-design/card.ts'
 

@@ -8,8 +8,8 @@ import type { Fix } from '#services/feedback-media/shares/read-way.ts'
 import { shareTexts } from '#services/feedback-media/shares/share-format.ts'
 import { shownWay } from '#services/feedback-media/shares/shown-way.ts'
 import { PAGE_WORDS } from '#shared/locales/by-language.ts'
-import { createRoute, type Station } from '#shared/map/walking-route.ts'
-import { LEVELS } from '#shared/rules/levels.ts'
+import { createRoute, type Station } from '#shared/core/map/walking-route.ts'
+import { LEVELS } from '#shared/core/rules/levels.ts'
 
 const MINUTE = 60_000
 const NOW = Date.parse('2026-04-12T04:00:00Z')

@@ -1,9 +1,9 @@
 /** Statistics while the kv is unavailable: stored points only, and marked so. */
 import { expect, test } from 'bun:test'
 import { type Pilgrim, readFigures } from '#services/line-bot/bot/load-pilgrim-context.ts'
-import { readPilgrims, readPilgrimsDegraded } from '#shared/fold/pilgrim-statistics.ts'
-import { openRedisKv } from '#shared/kv/kv.redis.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { readPilgrims, readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
+import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { describeFlushHarness, NOON } from '#tests/scheduler/flush-harness.ts'
 import { point, walk } from '#tests/scheduler/walks.ts'
 

@@ -1,7 +1,14 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { byInstant, fold, type FoldPoint, type FoldState, type Segment, START } from '#shared/fold/fold.ts'
-import { distanceMm } from '#shared/rules/geo.ts'
+import {
+  byInstant,
+  fold,
+  type FoldPoint,
+  type FoldState,
+  type Segment,
+  START,
+} from '#shared/core/fold/fold.ts'
+import { distanceMm } from '#shared/core/rules/geo.ts'
 import { plainFold, segmentOf } from './reference-fold.ts'
 import { histories, placeAt, point } from '../rules/walks.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { byInstant, START } from '#shared/fold/fold.ts'
+import { byInstant, START } from '#shared/core/fold/fold.ts'
 import {
   addTotals,
   addDetailedTotals,
@@ -9,7 +9,7 @@ import {
   type Totals,
   type DetailedTotals,
   totalPoints,
-} from '#shared/fold/point-totals.ts'
+} from '#shared/core/fold/point-totals.ts'
 import { type History, histories } from '#tests/rules/walks.ts'
 
 const totalsOf = ({ points, calendar }: History): DetailedTotals =>

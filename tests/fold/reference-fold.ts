@@ -2,10 +2,10 @@
  * The sums of a pilgrim, computed from all points at once, as shared/README.md and the specification say it: the fold's
  * pseudo-code line by line, with the specification's factors, and no state between calls.
  */
-import type { Calendar } from '#shared/rules/calendar.ts'
-import type { Fix, FoldPoint, FoldState, Segment } from '#shared/fold/fold.ts'
-import { distanceMm } from '#shared/rules/geo.ts'
-import { zeroTotals, type ModeTotals, type Totals } from '#shared/fold/point-totals.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import type { Fix, FoldPoint, FoldState, Segment } from '#shared/core/fold/fold.ts'
+import { distanceMm } from '#shared/core/rules/geo.ts'
+import { zeroTotals, type ModeTotals, type Totals } from '#shared/core/fold/point-totals.ts'
 
 /** All stored figures of a pilgrim, without empty entries. */
 export interface TotalsByPeriod {

@@ -1,6 +1,6 @@
 /** The points of a local day, as they are read to fold the day again. */
 import { expect, test } from 'bun:test'
-import { readPointsOfDays } from '#shared/fold/stored-days.ts'
+import { readPointsOfDays } from '#shared/points/totals/stored-days.ts'
 import { describeFlushHarness, NOON } from '#tests/scheduler/flush-harness.ts'
 import { point } from '#tests/scheduler/walks.ts'
 

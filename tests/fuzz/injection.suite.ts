@@ -1,6 +1,6 @@
 /** Input is only ever text: for the database, spreadsheets, browsers and other clients. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { encodeCursor } from '#shared/http/pagination.ts'
+import { encodeCursor } from '#shared/service/http/pagination.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { admin, checkIn, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
 import { STRINGS } from './json.ts'

@@ -3,7 +3,7 @@ import { expect } from 'bun:test'
 import { z } from 'zod'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ErrorBody, ErrorCode } from '#shared/contracts/errors.ts'
-import { BROWSER_HEADERS } from '#shared/http/headers.ts'
+import { BROWSER_HEADERS } from '#shared/service/http/headers.ts'
 
 type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? z.infer<D> : never
 

@@ -37,7 +37,7 @@ async function ensureTemplate(sql: postgres.Sql): Promise<void> {
     const unfinished = `${TEMPLATE}_unfinished`
     await sql.unsafe(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
     await sql.unsafe(`CREATE DATABASE ${unfinished}`)
-    const { migrate } = await import('#shared/db/migrate.ts')
+    const { migrate } = await import('#shared/stores/db/migrate.ts')
     await migrate(urlOf(unfinished))
     // A database with a connection, autovacuum's included, cannot be cloned.
     await sql.unsafe(`ALTER DATABASE ${unfinished} ALLOW_CONNECTIONS false`)

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Environment } from '#shared/config/config.ts'
+import type { Environment } from '#shared/runtime/config/config.ts'
 import { copyMigratedDatabase } from './migrated-database.ts'
 
 export interface Embedded {

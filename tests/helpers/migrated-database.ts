@@ -1,8 +1,8 @@
 /** A migrated embedded database that test files get copies of: migrating takes several times as long as opening. */
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrateDatabase } from '#shared/db/migrate.ts'
-import { openDatabase } from '#shared/db/open-database.ts'
+import { migrateDatabase } from '#shared/stores/db/migrate.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
 
 /**
  * Copies it to `<dataDir>/db`, unless a database is there. Does nothing outside `bun run test`, because nothing would

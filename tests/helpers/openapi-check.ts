@@ -1,6 +1,6 @@
 /** Checks every answer of the test run against the API's OpenAPI document. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { openApiDocument } from '#shared/openapi/openapi-document.ts'
+import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
 
 interface Answer {
   readonly content?: Record<string, object>

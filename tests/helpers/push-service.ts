@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import webPush from 'web-push'
 import { importJWK, jwtVerify } from 'jose'
 import { openCertificate } from '#proxy/local/certificate.ts'
-import type { Environment } from '#shared/config/config.ts'
+import type { Environment } from '#shared/runtime/config/config.ts'
 
 /** A browser's subscription, and the keys that only the browser has. */
 export interface PushTestDevice {

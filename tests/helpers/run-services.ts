@@ -4,7 +4,7 @@
  * Environment: `SERVICE_PORTS`, a JSON object of ports by service.
  */
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
-import { runService } from '#shared/runtime/service.ts'
+import { runService } from '#shared/service/service.ts'
 import { createAdmin } from '#services/admin/app.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'
 import { createLineBot } from '#services/line-bot/app.ts'

@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
-import type { S3Settings } from '#shared/objects/objects.ts'
+import type { S3Settings } from '#shared/stores/objects/objects.ts'
 import { runToEnd, type Server, startServer } from './process.ts'
 import { freePort } from './servers.ts'
 

@@ -5,7 +5,7 @@ import Redis from 'ioredis'
 import { connect } from 'nats'
 import postgres from 'postgres'
 import { takeBackupThroughSocket } from '#services/admin/backup/backup-socket.ts'
-import { openDiskObjects } from '#shared/objects/objects.disk.ts'
+import { openDiskObjects } from '#shared/stores/objects/objects.disk.ts'
 
 /** The stores of an installation; an empty URL means its data directory. */
 export interface Places {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { buildPages } from '#proxy/pages/build/build-pages.ts'
 import { mapTilesOf } from '#proxy/pages/build/map-tiles.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
-import { type Environment, readConfig } from '#shared/config/config.ts'
+import { type Environment, readConfig } from '#shared/runtime/config/config.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { openTestDatabase, testRedisUrl } from './database.ts'
 import { described } from './openapi-check.ts'
@@ -76,7 +76,7 @@ export async function openRealTestStack(options: RealOptions = {}): Promise<Real
 
 /** Opens a test stack on servers of its own. */
 export async function openOwnedTestStack(options: RealOptions = {}): Promise<OwnedTestStack> {
-  const { migrate } = await import('#shared/db/migrate.ts')
+  const { migrate } = await import('#shared/stores/db/migrate.ts')
   const [postgres, redis, nats] = await Promise.all([
     startPostgres({ args: options.postgresArgs ?? [] }),
     startRedis({ args: options.redisArgs ?? [] }),

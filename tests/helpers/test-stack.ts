@@ -2,7 +2,7 @@
  * The whole service as its clients see it, over HTTPS. Two test stacks have the same interface: `embedded` is one
  * process with embedded drivers; `real` is behind Caddy, on Postgres, Redis and NATS.
  */
-import type { Environment } from '#shared/config/config.ts'
+import type { Environment } from '#shared/runtime/config/config.ts'
 import { type Role, time } from '#shared/contracts/fields.ts'
 import { Health } from '#shared/contracts/operations.ts'
 import { until } from './wait.ts'

@@ -2,7 +2,7 @@
  * A process for tests that kill it: puts one object repeatedly, the n-th time as a megabyte of n, and prints n when
  * the put has resolved. Its argument is the store's directory.
  */
-import { openDiskObjects } from '#shared/objects/objects.disk.ts'
+import { openDiskObjects } from '#shared/stores/objects/objects.disk.ts'
 
 const objects = await openDiskObjects(process.argv[2]!)
 for (let n = 1; ; n++) {

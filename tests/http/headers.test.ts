@@ -1,7 +1,7 @@
 /** What every answer carries, with any origin and with a list of them: answers that are made, found, and refused. */
 import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
-import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from '#shared/http/headers.ts'
+import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from '#shared/service/http/headers.ts'
 
 const LISTED = ['https://a.example', 'https://b.example:8443']
 

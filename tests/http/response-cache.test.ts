@@ -1,8 +1,8 @@
 /** Answers that are kept: made once, told apart by who asks, gone in time. */
 import { expect, test } from 'bun:test'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import { matchesEtag } from '#shared/http/etag.ts'
-import { ResponseCache } from '#shared/http/response-cache.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import { matchesEtag } from '#shared/service/http/etag.ts'
+import { ResponseCache } from '#shared/service/http/response-cache.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 const KEEP_MS = 1_000

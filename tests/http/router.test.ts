@@ -1,8 +1,8 @@
 /** What stands between a request and its route. */
 import { expect, test } from 'bun:test'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { dataEndpoint } from '#shared/contracts/tracking.ts'
-import { createRouter, serve } from '#shared/http/router.ts'
+import { createRouter, serve } from '#shared/service/http/router.ts'
 
 test('a route prepares nothing that it does not read, because that costs more than the answer', () => {
   // Nobody asks it anything.

@@ -1,6 +1,6 @@
 /** Access: every endpoint without a token, with a wrong one, and with one of each tier. */
 import { describe, expect, test } from 'bun:test'
-import { ACCESS_LEVEL, ROLE_LEVEL } from '#shared/security/admin-auth.ts'
+import { ACCESS_LEVEL, ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import type { Role } from '#shared/contracts/fields.ts'

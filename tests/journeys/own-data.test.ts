@@ -6,7 +6,7 @@ import type { Role } from '#shared/contracts/fields.ts'
 import { ownErasureEndpoint, ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
-import { createCalendar } from '#shared/rules/calendar.ts'
+import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
 import {

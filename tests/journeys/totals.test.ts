@@ -9,7 +9,7 @@ import {
   usersEndpoint,
 } from '#shared/contracts/reports.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
-import { levelOf } from '#shared/rules/levels.ts'
+import { levelOf } from '#shared/core/rules/levels.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { until } from '#tests/helpers/wait.ts'

@@ -7,7 +7,7 @@ import {
   type LivePosition,
   trackSyncEndpoint,
 } from '#shared/contracts/tracking.ts'
-import { cellAt, cellCentre, MAX_ZOOM } from '#shared/map/cells.ts'
+import { cellAt, cellCentre, MAX_ZOOM } from '#shared/core/map/cells.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import {
   admin,

@@ -1,6 +1,6 @@
 /** Admission, for every driver of the kv port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type Kv, partitionOf } from '#shared/kv/kv.ts'
+import { type Kv, partitionOf } from '#shared/stores/kv/kv.ts'
 import { activate, admit, checkin, type KvDriver, restore, rules, sync } from './drivers.ts'
 import { type Passed, passedSince, TIMEOUT_MS, WINDOW_MS } from './windows.ts'
 

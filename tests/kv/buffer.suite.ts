@@ -1,6 +1,6 @@
 /** Pending points, for every driver of the kv port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type Entry, type Kv, partitionOf } from '#shared/kv/kv.ts'
+import { type Entry, type Kv, partitionOf } from '#shared/stores/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, type KvDriver, restore, rules, sync } from './drivers.ts'
 

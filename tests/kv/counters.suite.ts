@@ -1,6 +1,6 @@
 /** The counters of a partition, for every driver of the kv port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type Kv, partitionOf, type Receipt } from '#shared/kv/kv.ts'
+import { type Kv, partitionOf, type Receipt } from '#shared/stores/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, type KvDriver, restore, rules, sync } from './drivers.ts'
 

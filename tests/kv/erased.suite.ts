@@ -1,7 +1,7 @@
 /** Erasures, for every driver of the kv port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { pack, type Point, unpack } from '#shared/buffer/point.ts'
-import { type Kv, partitionOf, userHash } from '#shared/kv/kv.ts'
+import { pack, type Point, unpack } from '#shared/points/point.ts'
+import { type Kv, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
 import { activate, admit, checkin, type KvDriver, restore } from './drivers.ts'
 
 const pointAt = (receivedMs: number): Point => ({

@@ -1,8 +1,8 @@
 /** A kv on a Redis whose failures a test causes. */
 import { expect } from 'bun:test'
 import Redis from 'ioredis'
-import { openRedisKv } from '#shared/kv/kv.redis.ts'
-import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
+import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
+import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 export const ADMIT_WITHIN_MS = 1_200

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openEmbeddedKv } from '#shared/kv/kv.embedded.ts'
-import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
+import { openEmbeddedKv } from '#shared/stores/kv/kv.embedded.ts'
+import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { mountSmallDisk } from '#tests/helpers/small-disk.ts'
@@ -152,7 +152,7 @@ test('a second process waits for its predecessor to stop, and is refused while i
   const path = newPath()
   const first = await openEmbeddedKv({ path, onError })
   await activate(first)
-  const { openChangeLog } = await import('#shared/kv/embedded/log.ts')
+  const { openChangeLog } = await import('#shared/stores/kv/embedded/log.ts')
   expect(() => openChangeLog(path, () => undefined, 50)).toThrow('locked')
   await first.close()
   openChangeLog(path, () => undefined, 50).close()

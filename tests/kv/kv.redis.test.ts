@@ -1,7 +1,7 @@
 /** Failures of Redis: down, frozen, full, read-only, emptied. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Redis from 'ioredis'
-import { type Kv, KvFull, KvUnavailable } from '#shared/kv/kv.ts'
+import { type Kv, KvFull, KvUnavailable } from '#shared/stores/kv/kv.ts'
 import { type Server, startRedis } from '#tests/helpers/servers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'

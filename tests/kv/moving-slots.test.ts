@@ -1,9 +1,9 @@
 /** Slots of a Redis Cluster that move under the service: it notices, and the slot can be given back. */
 import { expect, test } from 'bun:test'
 import Redis from 'ioredis'
-import { createChecks } from '#shared/alerts/health-checks.ts'
-import { openRedisKv } from '#shared/kv/kv.redis.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { createChecks } from '#shared/service/alerts/health-checks.ts'
+import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { startRedisCluster } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newDirectory } from '#tests/helpers/process.ts'

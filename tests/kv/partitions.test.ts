@@ -1,6 +1,6 @@
 /** The number of partitions, and partitions whose node of a Cluster is down. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { KvUnavailable, partitionOf } from '#shared/kv/kv.ts'
+import { KvUnavailable, partitionOf } from '#shared/stores/kv/kv.ts'
 import { testRedisUrl } from '#tests/helpers/database.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { type RedisCluster, startRedis, startRedisCluster } from '#tests/helpers/servers.ts'

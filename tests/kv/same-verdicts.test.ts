@@ -9,7 +9,7 @@ import {
   SUBMISSION_KINDS,
   userHash,
   type VersionedStatus,
-} from '#shared/kv/kv.ts'
+} from '#shared/stores/kv/kv.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { kvDrivers, rules } from './drivers.ts'
 

@@ -1,6 +1,6 @@
 /** Status, limits, caches, locks and health, for every driver of the kv port. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Kv } from '#shared/kv/kv.ts'
+import type { Kv } from '#shared/stores/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admit, checkin, type KvDriver } from './drivers.ts'
 import { type Passed, passedSince, TIMEOUT_MS, WINDOW_MS } from './windows.ts'

@@ -4,7 +4,7 @@
  * Arguments: the store's path, and the first of its points' times.
  */
 import { writeSync } from 'node:fs'
-import { openKv } from '#shared/kv/open-kv.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { activate, admit, rules, sync } from './drivers.ts'
 
 const [path, from] = process.argv.slice(2)

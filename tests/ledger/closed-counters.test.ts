@@ -1,9 +1,9 @@
 /** The ledger of an ended epoch, of a slice that is stored while it is read, and of a store without any point. */
 import { expect, test } from 'bun:test'
-import { openDatabase } from '#shared/db/open-database.ts'
-import { openKv } from '#shared/kv/open-kv.ts'
-import { balance, statesOf } from '#shared/ledger/ledger.ts'
-import { storeCounters } from '#shared/ledger/stored-counters.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
+import { balance, statesOf } from '#shared/points/ledger/ledger.ts'
+import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 

@@ -1,8 +1,8 @@
 /** The counters of a store that was restored from a backup: what was pending then is not lost in the old epoch. */
 import { expect, test } from 'bun:test'
-import type { PartitionCounters } from '#shared/kv/kv.ts'
-import { readLedger } from '#shared/ledger/ledger.ts'
-import { closeRestoredCounters } from '#shared/ledger/stored-counters.ts'
+import type { PartitionCounters } from '#shared/stores/kv/kv.ts'
+import { readLedger } from '#shared/points/ledger/ledger.ts'
+import { closeRestoredCounters } from '#shared/points/ledger/stored-counters.ts'
 import { describeFlushHarness } from '#tests/scheduler/flush-harness.ts'
 
 describeFlushHarness('closed counters', (harness) => {

@@ -1,13 +1,13 @@
 /** Alerts to the owner, on real stores that are stopped, with the clock of the test. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { hostname } from 'node:os'
-import { createAlertWatch } from '#shared/alerts/watch.ts'
-import { readConfig } from '#shared/config/config.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS } from '#shared/buffer/last-flush.ts'
-import { readClocks, startHeartbeat } from '#shared/runtime/heartbeat.ts'
+import { createAlertWatch } from '#shared/service/alerts/watch.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS } from '#shared/points/last-flush.ts'
+import { readClocks, startHeartbeat } from '#shared/service/heartbeat.ts'
 import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
+import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { type Server, startNats, startPostgres, startRedis } from '#tests/helpers/servers.ts'
@@ -37,7 +37,7 @@ describeOnServers('alerts', () => {
   beforeAll(async () => {
     const [postgres, redis, nats] = await Promise.all([startPostgres(), startRedis(), startNats()])
     stores = { postgres, redis, nats }
-    const { migrate } = await import('#shared/db/migrate.ts')
+    const { migrate } = await import('#shared/stores/db/migrate.ts')
     await migrate(postgres.url)
     const config = readConfig({
       ...SETTINGS,

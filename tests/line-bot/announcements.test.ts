@@ -10,7 +10,7 @@ import {
   eraseUserEndpoint,
   timelineEndpoint,
 } from '#shared/contracts/reports.ts'
-import { DEFAULT_SLOTS } from '#shared/line/scheduled-notifications.ts'
+import { DEFAULT_SLOTS } from '#shared/service/line/scheduled-notifications.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'

@@ -1,9 +1,9 @@
 /** A pilgrim's figures in the bot's answers. */
 import { expect, test } from 'bun:test'
 import { type Pilgrim, readFigures } from '#services/line-bot/bot/load-pilgrim-context.ts'
-import { readPilgrims } from '#shared/fold/pilgrim-statistics.ts'
-import { carbonMg } from '#shared/rules/carbon.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
+import { carbonMg } from '#shared/core/rules/carbon.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { describeFlushOnServers, NOON } from '#tests/scheduler/flush-harness.ts'
 import { walk } from '#tests/scheduler/walks.ts'
 

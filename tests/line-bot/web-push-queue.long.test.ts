@@ -1,10 +1,10 @@
 /** The queue of Web Push: devices whose push service does not answer delay those of others by one round of calls. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createPushSender } from '#services/line-bot/web-push/serve-web-push.ts'
-import { readConfig } from '#shared/config/config.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts, type Ports } from '#shared/runtime/service.ts'
+import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
 import { openTestDatabase, testRedisUrl, type TestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { newDevice, startPushService } from '#tests/helpers/push-service.ts'

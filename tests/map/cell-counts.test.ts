@@ -11,9 +11,9 @@ import {
   tilesOf,
   totalOf,
   zOrder,
-} from '#shared/map/cell-counts.ts'
-import { cellAt } from '#shared/map/cells.ts'
-import { packCounts, packPeople, unpackCounts } from '#shared/map/packed-cell-counts.ts'
+} from '#shared/core/map/cell-counts.ts'
+import { cellAt } from '#shared/core/map/cells.ts'
+import { packCounts, packPeople, unpackCounts } from '#shared/core/map/packed-cell-counts.ts'
 
 const places = fc.record({
   lat: fc.double({ min: -90, max: 90, noNaN: true }),

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cellAt, cellBounds, cellName, MAX_ZOOM, MIN_ZOOM } from '#shared/map/cells.ts'
+import { cellAt, cellBounds, cellName, MAX_ZOOM, MIN_ZOOM } from '#shared/core/map/cells.ts'
 
 const places = fc.record({
   lat: fc.double({ min: -90, max: 90, noNaN: true }),

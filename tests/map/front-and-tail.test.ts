@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { alongAxis, alongRoute, middleOf, type Places } from '#shared/map/front-and-tail.ts'
+import { alongAxis, alongRoute, middleOf, type Places } from '#shared/core/map/front-and-tail.ts'
 import { inTurns } from '#shared/runtime/in-turns.ts'
-import { createRoute } from '#shared/map/walking-route.ts'
+import { createRoute } from '#shared/core/map/walking-route.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
 
 type At = readonly [lat: number, lng: number, weight: number]

@@ -7,7 +7,7 @@ interface Equivalent extends Pick<Mutant, 'file' | 'original' | 'replacement'> {
   readonly why: string
 }
 
-const SENT_TIME = 'shared/rules/sent-time.ts'
+const SENT_TIME = 'shared/core/rules/sent-time.ts'
 const GENERAL_PATH = 'the general path reads the same values as the fast path'
 
 export const EQUIVALENTS: readonly Equivalent[] = [
@@ -44,14 +44,14 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: GENERAL_PATH,
   })),
   {
-    file: 'shared/ledger/process-counters.ts',
+    file: 'shared/points/ledger/process-counters.ts',
     code: 'let complained = false',
     original: 'false',
     replacement: 'true',
     why: 'it only affects a log line',
   },
   {
-    file: 'shared/rules/calendar.ts',
+    file: 'shared/core/rules/calendar.ts',
     original: 'known.size >= MEMORY',
     replacement: '((known.size) < (MEMORY))',
     why: 'a forgotten value is computed again; only time is lost',
@@ -63,31 +63,31 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: GENERAL_PATH,
   },
   {
-    file: 'shared/map/cell-counts.ts',
+    file: 'shared/core/map/cell-counts.ts',
     original: 'bit < 8',
     replacement: '((bit) <= (8))',
     why: 'a byte has no ninth bit',
   },
   {
-    file: 'shared/map/front-and-tail.ts',
+    file: 'shared/core/map/front-and-tail.ts',
     original: 'i < crowd.length',
     replacement: '((i) <= (crowd.length))',
     why: 'writing behind the end of a typed array has no effect',
   },
   {
-    file: 'shared/rules/calendar.ts',
+    file: 'shared/core/rules/calendar.ts',
     original: 'value === undefined',
     replacement: 'true',
     why: 'a known value is computed again; only time is lost',
   },
   {
-    file: 'shared/rules/calendar.ts',
+    file: 'shared/core/rules/calendar.ts',
     original: 'known.size >= MEMORY',
     replacement: 'false',
     why: 'more values are remembered; only memory is lost',
   },
   {
-    file: 'shared/rules/calendar.ts',
+    file: 'shared/core/rules/calendar.ts',
     original: 'known.set(key, value)',
     replacement: ';',
     why: 'a known value is computed again; only time is lost',
@@ -111,49 +111,49 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: GENERAL_PATH,
   },
   {
-    file: 'shared/buffer/journal/decide-without-kv.ts',
+    file: 'shared/stores/kv/decide-without-kv.ts',
     original: 'state.live.clear()',
     replacement: ';',
     why: 'nobody reads the positions there; they only take memory',
   },
   {
-    file: 'shared/buffer/journal/journal.ts',
+    file: 'shared/points/journal/journal.ts',
     original: 'points > 1',
     replacement: '((points) >= (1))',
     why: 'an entry with one point adds nothing to the count',
   },
   {
-    file: 'shared/buffer/journal/journal.ts',
+    file: 'shared/points/journal/journal.ts',
     original: 'points > 1',
     replacement: 'true',
     why: 'an entry with one point adds nothing to the count',
   },
   {
-    file: 'shared/buffer/journal/journal-recovery.ts',
+    file: 'shared/points/journal/journal-recovery.ts',
     original: 'page < PAGES_A_ROUND',
     replacement: '((page) <= (PAGES_A_ROUND))',
     why: 'a round reads one page more',
   },
   {
-    file: 'shared/buffer/journal/journal-recovery.ts',
+    file: 'shared/points/journal/journal-recovery.ts',
     original: 'page < PAGES_A_ROUND && unavailable.size < kv.partitions',
     replacement: '((page < PAGES_A_ROUND) || (unavailable.size < kv.partitions))',
     why: 'a round reads more pages; none of them reaches an unavailable partition',
   },
   {
-    file: 'shared/buffer/journal/journal-recovery.ts',
+    file: 'shared/points/journal/journal-recovery.ts',
     original: 'unavailable.size < kv.partitions',
     replacement: '((unavailable.size) <= (kv.partitions))',
     why: 'a round reads more pages; none of them reaches an unavailable partition',
   },
   {
-    file: 'shared/buffer/journal/journal-recovery.ts',
+    file: 'shared/points/journal/journal-recovery.ts',
     original: 'place === 0',
     replacement: 'false',
     why: 'the round reads the first pages again, which the next round would read',
   },
   {
-    file: 'shared/ledger/process-counters.ts',
+    file: 'shared/points/ledger/process-counters.ts',
     original: 'unsaved.clear()',
     replacement: ';',
     why: 'the first write contains two more zeros',

@@ -72,7 +72,7 @@ test('options: a wrong number is refused with a sentence that names the option',
     readOptions(parseArgs({ args, options: OPTIONS }).values, seed)
   expect(() => read(['--sample', 'many'], 1)).toThrow('--sample must be a whole number, 0 or more: many')
   expect(() => read(['--jobs', '0'], 1)).toThrow('--jobs must be a whole number, 1 or more: 0')
-  expect(read(['--in', './shared/rules/'], 5)).toMatchObject({ paths: ['shared/rules'], seed: 5 })
+  expect(read(['--in', './shared/core/rules/'], 5)).toMatchObject({ paths: ['shared/core/rules'], seed: 5 })
 })
 
 describe('the tests of a file', () => {
@@ -84,12 +84,19 @@ describe('the tests of a file', () => {
   })
 
   test('are those that import it, with the distance', () => {
-    expect(select('shared/rules/geo.ts')).toContainEqual({ test: 'tests/rules/geo.test.ts', distance: 1 })
-    expect(select('shared/rules/geo.ts').map(({ test }) => test)).not.toContain('tests/rules/levels.test.ts')
+    expect(select('shared/core/rules/geo.ts')).toContainEqual({
+      test: 'tests/rules/geo.test.ts',
+      distance: 1,
+    })
+    expect(select('shared/core/rules/geo.ts').map(({ test }) => test)).not.toContain(
+      'tests/rules/levels.test.ts',
+    )
   })
 
   test('a path without a row and a path without files are refused', () => {
-    expect(() => sourcesIn(ROOT, 'shared/http')).toThrow('has no tests in tests/mutants/test-selection.ts')
+    expect(() => sourcesIn(ROOT, 'shared/service/http')).toThrow(
+      'has no tests in tests/mutants/test-selection.ts',
+    )
     expect(() => sourcesIn(ROOT, 'shared/nothing')).toThrow('no source file is at shared/nothing')
   })
 })
@@ -105,7 +112,7 @@ test('every equivalent is a mutant of the current code', async () => {
 
 describeOnServers('a run', () => {
   test('plants a fault in a copy, and reports the test that detects it', async () => {
-    const file = 'shared/rules/geo.ts'
+    const file = 'shared/core/rules/geo.ts'
     const before = await Bun.file(join(ROOT, file)).text()
     const run = Bun.spawn(
       [process.execPath, 'tests/mutants/run.ts', '--in', file, '--sample', '1', '--seed', '1'],
@@ -115,7 +122,7 @@ describeOnServers('a run', () => {
     expect(err).toBe('')
     expect(out).toMatch(/^\d+ mutants of 1 files; 1 by --seed 1\n/)
     expect(out).toMatch(
-      /\[1\/1\] killed \S+ s {2}shared\/rules\/geo\.ts:\d+:\d+ .* → .*\n {4}tests\/rules\/geo\.test\.ts: /,
+      /\[1\/1\] killed \S+ s {2}shared\/core\/rules\/geo\.ts:\d+:\d+ .* → .*\n {4}tests\/rules\/geo\.test\.ts: /,
     )
     expect(out).toEndWith('\n1 of 1 killed (100.0 %)\n')
     expect(await run.exited).toBe(0)

@@ -14,19 +14,19 @@ interface Room {
 /** The first row that contains a file applies. */
 export const ROOMS: readonly Room[] = [
   {
-    source: 'shared/rules',
+    source: 'shared/core/rules',
     importing: [
       'rules/*',
       'fold/*',
-      'buffer/point',
-      'buffer/validate-points',
+      'points/point',
+      'points/validate-points',
       'pilgrims/*',
       'line-bot/parts',
     ],
     through: ['journeys/survey'],
   },
   {
-    source: 'shared/map',
+    source: 'shared/core/map',
     importing: [
       'map/*',
       'fold/*',
@@ -38,19 +38,19 @@ export const ROOMS: readonly Room[] = [
     through: ['journeys/clusters'],
   },
   {
-    source: 'shared/buffer',
-    importing: ['buffer/*'],
+    source: 'shared/points',
+    importing: ['points/*'],
     through: ['journeys/check-in', 'journeys/track', 'journeys/ledger'],
   },
   {
-    source: 'shared/openapi',
+    source: 'shared/service/openapi',
     importing: ['openapi/*', 'client/*'],
     through: ['runtime/command-line.long'],
   },
-  { source: 'shared/fold', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
+  { source: 'shared/core/fold', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
   {
-    source: 'shared/ledger',
-    importing: ['ledger/*', 'buffer/*', 'admin/dead-letters', 'admin/backup.long'],
+    source: 'shared/points/ledger',
+    importing: ['ledger/*', 'points/*', 'admin/dead-letters', 'admin/backup.long'],
     through: ['journeys/ledger'],
   },
   {
@@ -87,10 +87,14 @@ export const ROOMS: readonly Room[] = [
     through: ['journeys/personal-data'],
   },
   { source: 'shared/client/queue', importing: ['client/*'], through: ['client/client-embedded'] },
-  { source: 'shared/kv', importing: ['kv/*', 'buffer/*'], through: ['journeys/check-in'] },
+  { source: 'shared/stores/kv', importing: ['kv/*', 'points/*'], through: ['journeys/check-in'] },
   { source: 'services/tracking/ingest', importing: ['tracking/*'], through: ['journeys/trackers'] },
   { source: 'proxy/pages/walk/recording/position-filter.ts', importing: ['proxy/walk/*'] },
-  { source: 'shared/security/admin-auth.ts', importing: ['security/*'], through: ['journeys/access'] },
+  {
+    source: 'shared/service/security/admin-auth.ts',
+    importing: ['security/*'],
+    through: ['journeys/access'],
+  },
 ]
 
 /** The assumed distance of a test that starts the whole service. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { parseObjectsUrl } from '#shared/objects/open-objects.ts'
+import { parseObjectsUrl } from '#shared/stores/objects/open-objects.ts'
 
 describe('OBJECTS_URL', () => {
   test.each([

@@ -7,8 +7,8 @@ import {
   type Objects,
   ObjectsUnavailable,
   type S3Settings,
-} from '#shared/objects/objects.ts'
-import { openObjects } from '#shared/objects/open-objects.ts'
+} from '#shared/stores/objects/objects.ts'
+import { openObjects } from '#shared/stores/objects/open-objects.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { startS3Server } from '#tests/helpers/s3-server.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
@@ -17,7 +17,9 @@ const PNG = { contentType: 'image/png' }
 const NO_S3: S3Settings = { endpoint: '', region: 'us-east-1', accessKeyId: '', secretAccessKey: '' }
 
 const scratch = await newDirectory('objects')
-const s3 = embeddedOnly ? null : await startS3Server('that shared/objects/objects.s3.ts keeps objects in S3')
+const s3 = embeddedOnly
+  ? null
+  : await startS3Server('that shared/stores/objects/objects.s3.ts keeps objects in S3')
 
 afterAll(async () => {
   await s3?.server.close()

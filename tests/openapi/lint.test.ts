@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openApiDocument } from '#shared/openapi/openapi-document.ts'
+import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 /** Telemetry and the search for a newer version would ask other servers. */

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
-import { openApiDocument } from '#shared/openapi/openapi-document.ts'
+import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
 
 const CONTRACTS = join(import.meta.dir, '../../shared/contracts')
 

@@ -1,7 +1,7 @@
 /** Reading which glyphs a font file has, in both of its wrappings. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { codePointsOf } from '#shared/picture-renderer/fonts.ts'
+import { codePointsOf } from '#shared/runtime/picture-renderer/fonts.ts'
 
 const file = (path: string): Buffer => readFileSync(Bun.resolveSync(path, import.meta.dir))
 

@@ -1,13 +1,13 @@
 /** The renderer: a failure affects only its own picture. */
 import { afterEach, expect, test } from 'bun:test'
-import { box, type Element } from '#shared/picture-renderer/element.ts'
+import { box, type Element } from '#shared/runtime/picture-renderer/element.ts'
 import {
   openRenderer,
   RenderFailed,
   type Renderer,
   type RendererOptions,
-} from '#shared/picture-renderer/renderer.ts'
-import { Refusal } from '#shared/http/errors.ts'
+} from '#shared/runtime/picture-renderer/renderer.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const SIZE = { width: 120, height: 60 }

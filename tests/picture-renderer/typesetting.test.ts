@@ -1,9 +1,9 @@
 /** Texts of people: what can be set is set, and what cannot never becomes an empty box. */
 import { describe, expect, test } from 'bun:test'
-import { box, words } from '#shared/picture-renderer/element.ts'
-import { emojiDrawing, settable, typeset } from '#shared/picture-renderer/typesetting.ts'
-import { hasGlyph } from '#shared/picture-renderer/fonts.ts'
-import { LEVELS } from '#shared/rules/levels.ts'
+import { box, words } from '#shared/runtime/picture-renderer/element.ts'
+import { emojiDrawing, settable, typeset } from '#shared/runtime/picture-renderer/typesetting.ts'
+import { hasGlyph } from '#shared/runtime/picture-renderer/fonts.ts'
+import { LEVELS } from '#shared/core/rules/levels.ts'
 
 const set = (text: string): string => settable(text, '香客')
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { PAGES, policyOf } from '#proxy/pages/pages.ts'
 import { buildPages, type Site } from '#proxy/pages/build/build-pages.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
-import { readConfig } from '#shared/config/config.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 

@@ -1,5 +1,5 @@
 /** `bun run replay`: sends a recorded walk to the service, for demonstrations, imports and rehearsals. */
-import { environment } from '#shared/config/config.ts'
+import { environment } from '#shared/runtime/config/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { CheckInAnswer } from '#shared/contracts/tracking.ts'
 import { createPhone, type Phone } from './phone.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Calendar, createCalendar } from '#shared/rules/calendar.ts'
+import { type Calendar, createCalendar } from '#shared/core/rules/calendar.ts'
 
 const HOUR_MS = 3_600_000
 const utc = (iso: string): number => Date.parse(iso)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { carbonMg, KG_PER_UNIT, modeBySpeed, modeNamed, MODES } from '#shared/rules/carbon.ts'
+import { carbonMg, KG_PER_UNIT, modeBySpeed, modeNamed, MODES } from '#shared/core/rules/carbon.ts'
 
 const KM = 1_000_000
 const HOUR_MS = 3_600_000

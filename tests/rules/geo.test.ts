@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { distanceMm, EARTH_RADIUS_M } from '#shared/rules/geo.ts'
+import { distanceMm, EARTH_RADIUS_M } from '#shared/core/rules/geo.ts'
 
 const places = fc.record({
   lat: fc.double({ min: -90, max: 90, noNaN: true }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { LEVELS, levelOf, nextLevel } from '#shared/rules/levels.ts'
-import { roundKm } from '#shared/rules/rounding.ts'
+import { LEVELS, levelOf, nextLevel } from '#shared/core/rules/levels.ts'
+import { roundKm } from '#shared/core/rules/rounding.ts'
 
 /** The specification's "Level table", as printed. */
 const TABLE = `

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { roundKg, roundKm, roundKmOfRow } from '#shared/rules/rounding.ts'
+import { roundKg, roundKm, roundKmOfRow } from '#shared/core/rules/rounding.ts'
 
 test.each([
   [0, 0],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createCalendar } from '#shared/rules/calendar.ts'
-import { parseSentTime } from '#shared/rules/sent-time.ts'
+import { createCalendar } from '#shared/core/rules/calendar.ts'
+import { parseSentTime } from '#shared/core/rules/sent-time.ts'
 
 const taipei = createCalendar('Asia/Taipei')
 const berlin = createCalendar('Europe/Berlin')

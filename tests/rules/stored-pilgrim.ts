@@ -2,10 +2,10 @@
  * What the tables hold of one pilgrim, and a flush onto it: the same reads and writes around `refold` as the
  * scheduler makes in SQL.
  */
-import type { Calendar } from '#shared/rules/calendar.ts'
-import type { FoldPoint } from '#shared/fold/fold.ts'
-import { type DayChange, refold, type StoredDay } from '#shared/fold/refold.ts'
-import { addTotals, zeroTotals, type Totals } from '#shared/fold/point-totals.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import type { FoldPoint } from '#shared/core/fold/fold.ts'
+import { type DayChange, refold, type StoredDay } from '#shared/core/fold/refold.ts'
+import { addTotals, zeroTotals, type Totals } from '#shared/core/fold/point-totals.ts'
 import type { TotalsByPeriod } from '../fold/reference-fold.ts'
 import { identity } from './walks.ts'
 

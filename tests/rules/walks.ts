@@ -1,8 +1,8 @@
 /** Points by metres and seconds, and days of a pilgrim as phones report them. */
 import fc from 'fast-check'
-import { type Calendar, createCalendar } from '#shared/rules/calendar.ts'
-import type { FoldPoint, PointKind } from '#shared/fold/fold.ts'
-import { EARTH_RADIUS_M } from '#shared/rules/geo.ts'
+import { type Calendar, createCalendar } from '#shared/core/rules/calendar.ts'
+import type { FoldPoint, PointKind } from '#shared/core/fold/fold.ts'
+import { EARTH_RADIUS_M } from '#shared/core/rules/geo.ts'
 
 const DAY_MS = 86_400_000
 const METRES_PER_DEGREE = (EARTH_RADIUS_M * Math.PI) / 180

@@ -1,7 +1,7 @@
 /** Computations in turns of the event loop give what the plain ones give, and pause often enough. */
 import { expect, test } from 'bun:test'
 import { groupIntoCrowds } from '#services/tracking/map/crowds.ts'
-import { cellAt, MAX_ZOOM } from '#shared/map/cells.ts'
+import { cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
 import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 
 test('no more than a few thousand items are looked at between two pauses, however many there are', () => {

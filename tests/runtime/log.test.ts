@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { HTTPFetchError } from '@line/bot-sdk'
 import { DrizzleQueryError } from 'drizzle-orm'
 import { z } from 'zod'
-import { KvUnavailable } from '#shared/kv/kv.ts'
+import { KvUnavailable } from '#shared/stores/kv/kv.ts'
 import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const FORGED = '\n{"level":"error","message":"forged"}\r\u2028\u2029\u0085'

@@ -1,9 +1,9 @@
 /** The scheduler's alert watch: the owner gets an alert about the database when only the scheduler still runs. */
 import { expect, test } from 'bun:test'
 import { createScheduler } from '#services/scheduler/app.ts'
-import { readConfig } from '#shared/config/config.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
 import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts } from '#shared/runtime/service.ts'
+import { contextOf, openPorts } from '#shared/service/service.ts'
 import { testRedisUrl } from '#tests/helpers/database.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { newDirectory } from '#tests/helpers/process.ts'

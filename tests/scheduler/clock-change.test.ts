@@ -1,6 +1,6 @@
 /** Days of 23 and 25 hours. */
 import { expect, test } from 'bun:test'
-import { createCalendar } from '#shared/rules/calendar.ts'
+import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { expectProjections } from './projections.ts'
 import { describeFlushHarness } from './flush-harness.ts'
 import { jumbled, randomBy, walk, wander } from './walks.ts'

@@ -1,7 +1,7 @@
 /** Points that can not be stored become dead letters with a reason; no other points do. */
 import { expect, test } from 'bun:test'
-import { pack } from '#shared/buffer/point.ts'
-import type { Kv } from '#shared/kv/kv.ts'
+import { pack } from '#shared/points/point.ts'
+import type { Kv } from '#shared/stores/kv/kv.ts'
 import { describeFlushHarness, NOON, RETENTION_MS } from './flush-harness.ts'
 import { expectProjections } from './projections.ts'
 import { point, walk } from './walks.ts'

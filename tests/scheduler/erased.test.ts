@@ -1,7 +1,7 @@
 /** A flush that runs during an erasure does not store the pilgrim again. */
 import { expect, test } from 'bun:test'
 import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
-import { type Pending, userHash } from '#shared/kv/kv.ts'
+import { type Pending, userHash } from '#shared/stores/kv/kv.ts'
 import { expectProjections } from './projections.ts'
 import { describeFlushHarness, type FlushHarness } from './flush-harness.ts'
 import { walk } from './walks.ts'

@@ -1,9 +1,9 @@
 /** The time of the last successful flush: what changes it, what does not, and where it is read. */
 import { expect, test } from 'bun:test'
-import { openDatabase } from '#shared/db/open-database.ts'
-import { type Kv, KvUnavailable } from '#shared/kv/kv.ts'
-import { openKv } from '#shared/kv/open-kv.ts'
-import { LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/buffer/last-flush.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
+import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
+import { LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/points/last-flush.ts'
 import { freePort } from '#tests/helpers/servers.ts'
 import { deleteExpired } from '#services/scheduler/maintenance.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'

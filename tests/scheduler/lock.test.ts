@@ -1,6 +1,6 @@
 /** One flush per partition at a time: waiting, taking over, and losing the lock. */
 import { expect, test } from 'bun:test'
-import { type Kv, partitionOf } from '#shared/kv/kv.ts'
+import { type Kv, partitionOf } from '#shared/stores/kv/kv.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { expectProjections } from './projections.ts'
 import { describeFlushHarness, type FlushHarness } from './flush-harness.ts'

@@ -1,9 +1,9 @@
 /** The projections of the flush: read from the tables, and recomputed simply from all points. */
 import { expect } from 'bun:test'
 import { rebuild } from '#services/scheduler/rebuild.ts'
-import type { Database } from '#shared/db/db.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
-import type { FoldPoint } from '#shared/fold/fold.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import type { FoldPoint } from '#shared/core/fold/fold.ts'
 import { recompute } from '#tests/fold/reference-fold.ts'
 import { type Cells, plainCells, readCells } from './reference-cells.ts'
 

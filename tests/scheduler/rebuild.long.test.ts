@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { storeAnonymousTotals } from '#services/admin/erasure/anonymous-totals.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
-import { cellAt } from '#shared/map/cells.ts'
+import { cellAt } from '#shared/core/map/cells.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from './walks.ts'
 

@@ -1,5 +1,5 @@
 /** Generates points of pilgrims, regular and random. */
-import type { Point } from '#shared/buffer/point.ts'
+import type { Point } from '#shared/points/point.ts'
 import { NOON } from './flush-harness.ts'
 
 const DAY_MS = 86_400_000

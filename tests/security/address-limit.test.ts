@@ -3,13 +3,13 @@ import { createECDH } from 'node:crypto'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
-import { ACCESS_LEVEL } from '#shared/security/admin-auth.ts'
-import { createAddressLimit, priceOf } from '#shared/security/rate-limits.ts'
+import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
+import { createAddressLimit, priceOf } from '#shared/service/security/rate-limits.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { admin, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
-import { Refusal } from '#shared/http/errors.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
 
 /** Status of the refusal that a call throws; null when it throws none. */
 function statusOfThrown(call: () => void): number | null {

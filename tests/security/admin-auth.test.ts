@@ -1,9 +1,9 @@
 /** Admin tokens: authentication, and how guessing is delayed, reported and limited. */
 import { expect, test } from 'bun:test'
-import { createAuth } from '#shared/security/admin-auth.ts'
-import type { Token } from '#shared/config/admin-tokens.ts'
-import { Refusal } from '#shared/http/errors.ts'
-import { clientNetwork } from '#shared/http/client-address.ts'
+import { createAuth } from '#shared/service/security/admin-auth.ts'
+import type { Token } from '#shared/runtime/config/admin-tokens.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
+import { clientNetwork } from '#shared/service/http/client-address.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 const TOKENS: readonly Token[] = [

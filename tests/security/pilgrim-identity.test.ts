@@ -1,8 +1,8 @@
 /** Who a caller is, with `EVENT_IDENTITY=line`: LIFF ID tokens against a key set that is served as LINE's is. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
-import { Refusal } from '#shared/http/errors.ts'
-import { type CheckIdentity, createIdentity } from '#shared/security/pilgrim-identity.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
+import { type CheckIdentity, createIdentity } from '#shared/service/security/pilgrim-identity.ts'
 
 const CHANNEL = '1234567890'
 const USER = `U${'a'.repeat(32)}`

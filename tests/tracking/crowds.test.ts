@@ -1,7 +1,7 @@
 /** Crowds: each has enough people, and everybody with enough people in the same cell of zoom 10 is in one. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { cellAt, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
+import { cellAt, cellName, MAX_ZOOM } from '#shared/core/map/cells.ts'
 import { type Crowd, groupIntoCrowds, WIDEST_ZOOM } from '#services/tracking/map/crowds.ts'
 import { inTurns } from '#shared/runtime/in-turns.ts'
 

@@ -1,7 +1,7 @@
 /** The event of the tests of the followers' map, and what a page does with its answers. */
-import { readConfig } from '#shared/config/config.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
 import type { EventMap, EventMapDelta, MapCellEntry } from '#shared/contracts/map.ts'
-import { createRoute } from '#shared/map/walking-route.ts'
+import { createRoute } from '#shared/core/map/walking-route.ts'
 import { createLog } from '#shared/runtime/log.ts'
 
 /** Twenty kilometres to the north. */

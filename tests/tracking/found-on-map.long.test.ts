@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import type { LivePosition, LiveMap } from '#shared/contracts/tracking.ts'
-import { cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
+import { cellAt, cellCentre, cellName, MAX_ZOOM } from '#shared/core/map/cells.ts'
 import { WIDEST_ZOOM } from '#services/tracking/map/crowds.ts'
 import {
   acrossByOrder,
@@ -18,7 +18,7 @@ import {
   type Told,
   told,
 } from './attack.ts'
-import { distanceMm } from '#shared/rules/geo.ts'
+import { distanceMm } from '#shared/core/rules/geo.ts'
 import { openScene, road, type Scene, Walkers } from './walking-crowd.ts'
 
 const CROWD = 5

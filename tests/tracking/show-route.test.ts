@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRouteAnswer, routeVersion } from '#services/tracking/map/followers/show-route.ts'
-import { readConfig } from '#shared/config/config.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
 import { EventRoute } from '#shared/contracts/map.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'event-stations-'))

@@ -1,9 +1,9 @@
 /** A replica that starts accepts check-ins before it knows all live positions. */
 import { expect, test } from 'bun:test'
 import { createTracking } from '#services/tracking/app.ts'
-import { readConfig } from '#shared/config/config.ts'
+import { readConfig } from '#shared/runtime/config/config.ts'
 import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts } from '#shared/runtime/service.ts'
+import { contextOf, openPorts } from '#shared/service/service.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'

@@ -1,6 +1,6 @@
 /** Builds all pages into files: deterministic, so that the same sources and settings give the same bytes. */
 import { readFileSync } from 'node:fs'
-import type { Config } from '#shared/config/config.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
 import { PAGES, type PageEntry } from '../pages.ts'
 import type { PageData } from '../frame/page-data.ts'
 import { type Bundle, bundlePage, bundleWorker } from './bundle.ts'

@@ -1,6 +1,6 @@
 /** Data files that pages load, by name. Each function makes the file's text; null: this event has none. */
-import type { Config } from '#shared/config/config.ts'
-import { type Box, TAIWAN, type Atlas as Shapes, counties, towns } from '#shared/atlas/taiwan.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
+import { type Box, TAIWAN, type Atlas as Shapes, counties, towns } from '#shared/runtime/taiwan.ts'
 import type { Position } from 'geojson'
 import type { Atlas, Lines } from '../map/atlas.ts'
 

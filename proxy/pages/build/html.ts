@@ -1,9 +1,9 @@
 /** The HTML of a page. */
-import { escapeMarkup } from '#shared/http/escape-markup.ts'
+import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 import type { PageEntry } from '../pages.ts'
 import type { PageData } from '../frame/page-data.ts'
 import { Resvg } from '@resvg/resvg-js'
-import { emblem } from '#shared/rules/emblems.ts'
+import { emblem } from '#shared/core/rules/emblems.ts'
 
 interface Head {
   readonly page: PageEntry

@@ -1,5 +1,5 @@
 /** The operator's archive of map tiles. It may be larger than memory, so it is served from its file. */
-import type { Config } from '#shared/config/config.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
 
 export interface MapTiles {
   /** Path on the server; it holds a hash of the content, because browsers keep parts of it. */

@@ -1,4 +1,4 @@
-import { emblem } from '#shared/rules/emblems.ts'
+import { emblem } from '#shared/core/rules/emblems.ts'
 
 /** The emblem of a level, 1 to 9, in the colour of the text around it. It has no name: a text beside it says the level. */
 export const Emblem = ({ level }: { readonly level: number }) => (

@@ -1,7 +1,7 @@
 /** The reader's language: asked for by `?lang=`, or chosen earlier, or the browser's. */
 import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { Language } from '#shared/contracts/bot.ts'
-import { supportedLanguage } from '#shared/rules/languages.ts'
+import { supportedLanguage } from '#shared/core/rules/languages.ts'
 import { remember, remembered } from './storage.ts'
 
 export const LANGUAGES: readonly { readonly value: Language; readonly text: string }[] = [

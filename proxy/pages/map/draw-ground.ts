@@ -1,6 +1,6 @@
 /** Draws what stands still: land, borders and the route below the crowd, stations and names above it. */
 import type { Language } from '#shared/contracts/bot.ts'
-import { placeName } from '#shared/rules/languages.ts'
+import { placeName } from '#shared/core/rules/languages.ts'
 import { type Box, distinctLabels, drawLabels, type Label, type OverNames } from './labels.ts'
 import { numbersOf } from './draw-crowd.ts'
 import type { AtlasShapes, Crowd, Place, RouteShapes, Shape } from './shapes.ts'

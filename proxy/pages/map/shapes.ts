@@ -1,6 +1,6 @@
 /** Lines, places and cells in world coordinates, decoded once when they arrive. */
 import type { EventRoute, MapCellEntry } from '#shared/client/index.ts'
-import type { PlaceName } from '#shared/rules/languages.ts'
+import type { PlaceName } from '#shared/core/rules/languages.ts'
 import { crowdStep } from '../design/marks.tsx'
 import type { Atlas, Lines } from './atlas.ts'
 import { type Bounds, boundsOf, distanceKm, worldX, worldY } from './projection.ts'

@@ -1,9 +1,15 @@
 /** What the commands `backup`, `restore` and `reset` share: opening the stores, output, exit codes. */
-import { environment, ConfigError, readConfig, type Config, unknownSettings } from '#shared/config/config.ts'
+import {
+  environment,
+  ConfigError,
+  readConfig,
+  type Config,
+  unknownSettings,
+} from '#shared/runtime/config/config.ts'
 import { DataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
-import { OtherSchema } from '#shared/db/migrate.ts'
+import { OtherSchema } from '#shared/stores/db/migrate.ts'
 import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
-import { openStores } from '#shared/runtime/service.ts'
+import { openStores } from '#shared/service/service.ts'
 import { type Counts, kindOf, rowsOf, type Write } from './archive.ts'
 import { CommandRefused } from './command-refused.ts'
 import type { Installation } from './take-backup.ts'

@@ -3,10 +3,10 @@
  * database in one transaction. So an installation that has rows is completely restored.
  */
 import { z } from 'zod'
-import { publishStatus } from '#shared/lifecycle/activity-status.ts'
-import { readStamp } from '#shared/buffer/point.ts'
-import { admissionRules } from '#shared/buffer/validate/admission-rules.ts'
-import { collectJournals, deleteJournals } from '#shared/buffer/journal/journal-export.ts'
+import { publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { readStamp } from '#shared/points/point.ts'
+import { admissionRules } from '#shared/points/admission-rules.ts'
+import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import {
   type Entry,
@@ -15,21 +15,21 @@ import {
   type Position,
   type Submission,
   userHash,
-} from '#shared/kv/kv.ts'
-import { type Migration, applyMigrations, lockMigrations, MIGRATIONS } from '#shared/db/migrate.ts'
+} from '#shared/stores/kv/kv.ts'
+import { type Migration, applyMigrations, lockMigrations, MIGRATIONS } from '#shared/stores/db/migrate.ts'
 import { kindOf, readArchive, rowsOf } from './archive.ts'
 import { createLog } from '#shared/runtime/log.ts'
-import { createCalendar } from '#shared/rules/calendar.ts'
+import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { finishErasures } from '../erasure/retry-erasures.ts'
 import { CommandRefused } from './command-refused.ts'
 import { LiveLine, type Verified, WaitingLine } from './verify-backup.ts'
 import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './take-backup.ts'
 import type { Sql } from 'postgres'
-import { dayPartition } from '#shared/db/day-partition.ts'
-import type { Query } from '#shared/db/db.ts'
-import { closeRestoredCounters } from '#shared/ledger/stored-counters.ts'
-import { cursorBatches } from '#shared/db/cursor-batches.ts'
-import { PERSONAL_TABLES } from '#shared/schema/personal-data.ts'
+import { dayPartition } from '#shared/stores/db/day-partition.ts'
+import type { Query } from '#shared/stores/db/db.ts'
+import { closeRestoredCounters } from '#shared/points/ledger/stored-counters.ts'
+import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
+import { PERSONAL_TABLES } from '#shared/stores/schema/personal-data.ts'
 
 /** Tables that have rows in a new installation, or soon after its start. */
 const FILLED_AT_START = [

@@ -1,8 +1,8 @@
 /** Reads and checks a whole backup before anything is restored from it. */
 import { z } from 'zod'
 import { UserId } from '#shared/contracts/fields.ts'
-import { MIGRATIONS } from '#shared/db/migrate.ts'
-import type { Erased, PartitionCounters } from '#shared/kv/kv.ts'
+import { MIGRATIONS } from '#shared/stores/db/migrate.ts'
+import type { Erased, PartitionCounters } from '#shared/stores/kv/kv.ts'
 import { type Counts, End, FORMAT, Header, kindOf, readArchive, rowsOf } from './archive.ts'
 import { CommandRefused } from './command-refused.ts'
 

@@ -7,15 +7,15 @@ import {
   openApiEndpoint,
 } from '#shared/contracts/documentation.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { Prepared } from '#shared/http/prepared-response.ts'
-import { type Router, serve } from '#shared/http/router.ts'
-import { openApiDocument } from '#shared/openapi/openapi-document.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { Prepared } from '#shared/service/http/prepared-response.ts'
+import { type Router, serve } from '#shared/service/http/router.ts'
+import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { escapeMarkup } from '#shared/http/escape-markup.ts'
+import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 
 const DAY_MS = 86_400_000
 /** Clients keep it, and ask each time whether it has changed. */

@@ -1,11 +1,11 @@
 /** Stores an erased pilgrim's share of the event's totals without the person, so that a rebuild gives the same totals. */
 import { sql } from 'drizzle-orm'
-import type { Writer } from '#shared/bus/outbox.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
-import { CellChanges } from '#shared/map/cell-counts.ts'
-import { cellAt, cellCentre, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/map/cells.ts'
-import type { FoldPoint } from '#shared/fold/fold.ts'
-import { refold } from '#shared/fold/refold.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { CellChanges } from '#shared/core/map/cell-counts.ts'
+import { cellAt, cellCentre, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/map/cells.ts'
+import type { FoldPoint } from '#shared/core/fold/fold.ts'
+import { refold } from '#shared/core/fold/refold.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Zoom of the cells that stay, about 90 m. */

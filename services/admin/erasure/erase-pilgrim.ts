@@ -1,12 +1,12 @@
 /** Erases a pilgrim from rows, buffer, live map, caches and pictures. Their share of the event's totals stays. */
-import type { Actor } from '#shared/security/audit-log.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { Actor } from '#shared/service/security/audit-log.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
 import { within } from '#shared/runtime/deadline.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
-import { ObjectsUnavailable } from '#shared/objects/objects.ts'
-import { cardKey } from '#shared/objects/pictures.ts'
+import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
+import { ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
+import { cardKey } from '#shared/stores/objects/pictures.ts'
 import { finishErasure } from './erasure-steps.ts'
 import { recordErasure } from './record-erasure.ts'
 

@@ -1,14 +1,14 @@
 /** Records an erasure: deletes the rows, raises the generation, and stores the remaining parts in a row of `erasing`. */
 import { eq, sql } from 'drizzle-orm'
-import { type Actor, audit } from '#shared/security/audit-log.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { type Actor, audit } from '#shared/service/security/audit-log.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { notFound, type Refusal, unavailable } from '#shared/http/errors.ts'
-import { isKvUnavailable, type Kv, userHash } from '#shared/kv/kv.ts'
-import { countPoints } from '#shared/ledger/stored-counters.ts'
-import type { Writer } from '#shared/bus/outbox.ts'
+import { notFound, type Refusal, unavailable } from '#shared/runtime/refusal.ts'
+import { isKvUnavailable, type Kv, userHash } from '#shared/stores/kv/kv.ts'
+import { countPoints } from '#shared/points/ledger/stored-counters.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
-import { erasing, erasures } from '#shared/schema/operations.ts'
+import { erasing, erasures } from '#shared/stores/schema/operations.ts'
 import { eraseRows, type ErasedRows, lockOutWriters, OUTSIDE, readTrackerKeys } from './erase-rows.ts'
 
 /** An erasure that is in progress. */

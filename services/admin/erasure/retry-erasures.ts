@@ -1,13 +1,13 @@
 /** Repeats unfinished erasures, and removes what late writers have left behind. */
 import { eq, gt } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { userHash } from '#shared/kv/kv.ts'
-import { eachApart } from '#shared/runtime/each-apart.ts'
-import { repeated } from '#shared/runtime/repeat.ts'
-import { cardKey, CARDS, namelessCardKey, userOfCard } from '#shared/objects/pictures.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { userHash } from '#shared/stores/kv/kv.ts'
+import { eachApart } from '#shared/stores/each-apart.ts'
+import { repeated } from '#shared/stores/repeat.ts'
+import { cardKey, CARDS, namelessCardKey, userOfCard } from '#shared/stores/objects/pictures.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
-import { shareCards } from '#shared/schema/shares.ts'
-import { erasing, erasures } from '#shared/schema/operations.ts'
+import { shareCards } from '#shared/stores/schema/shares.ts'
+import { erasing, erasures } from '#shared/stores/schema/operations.ts'
 import { finishErasure, type Finishing } from './erasure-steps.ts'
 
 const EVERY_MS = 3_000

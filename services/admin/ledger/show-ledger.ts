@@ -1,10 +1,10 @@
 /** The ledger for operators, with the times at which losses were detected. */
 import { desc } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Ledger } from '#shared/contracts/ledger.ts'
-import { readLedger } from '#shared/ledger/ledger.ts'
-import { ledgerLosses } from '#shared/schema/ledger.ts'
+import { readLedger } from '#shared/points/ledger/ledger.ts'
+import { ledgerLosses } from '#shared/stores/schema/ledger.ts'
 
 const LOSSES_SHOWN = 100
 

@@ -3,18 +3,18 @@
  * domain event, so it continues after any restart.
  */
 import { eq } from 'drizzle-orm'
-import { ACTIVITY_ID, publishStatus, readStatus } from '#shared/lifecycle/activity-status.ts'
-import { audit } from '#shared/security/audit-log.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { ACTIVITY_ID, publishStatus, readStatus } from '#shared/pilgrims/activity-status.ts'
+import { audit } from '#shared/service/security/audit-log.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Activity, EndPreview } from '#shared/contracts/operations.ts'
-import { recordEnd } from '#shared/lifecycle/end-progress.ts'
-import { unavailable } from '#shared/http/errors.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
-import { activity } from '#shared/schema/operations.ts'
+import { recordEnd } from '#shared/pilgrims/end-progress.ts'
+import { unavailable } from '#shared/runtime/refusal.ts'
+import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
+import { activity } from '#shared/stores/schema/operations.ts'
 import { readActivity } from './set-activity-status.ts'
-import { readLedger } from '#shared/ledger/ledger.ts'
+import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { countCards } from '#shared/pilgrims/cards-at-end.ts'
 
 /** The longest time that the answer waits for the final flush. `GET admin/status` shows the progress. */

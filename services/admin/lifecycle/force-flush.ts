@@ -1,12 +1,12 @@
 /** The flush on demand. */
 import { and, eq, gt, max, sum } from 'drizzle-orm'
-import { audit } from '#shared/security/audit-log.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { audit } from '#shared/service/security/audit-log.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Flushed } from '#shared/contracts/ledger.ts'
-import { handled } from '#shared/schema/outbox.ts'
-import { flushes } from '#shared/schema/points.ts'
+import { handled } from '#shared/stores/schema/outbox.ts'
+import { flushes } from '#shared/stores/schema/points.ts'
 
 const TIMEOUT_MS = 20_000
 const POLL_MS = 100

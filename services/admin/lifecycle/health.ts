@@ -1,9 +1,9 @@
 /** The health report, from probes of the stores that are cached for a second. */
-import { readStatus } from '#shared/lifecycle/activity-status.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Health } from '#shared/contracts/operations.ts'
-import { readLastFlush } from '#shared/buffer/last-flush.ts'
+import { readLastFlush } from '#shared/points/last-flush.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
 const CACHE_MS = 1_000

@@ -1,18 +1,18 @@
 /** Reading and setting the activity's status. */
 import { and, desc, eq, inArray } from 'drizzle-orm'
-import { ACTIVITY_ID, publishStatus } from '#shared/lifecycle/activity-status.ts'
-import { audit } from '#shared/security/audit-log.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { ACTIVITY_ID, publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { audit } from '#shared/service/security/audit-log.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { type Event, SUBSCRIBERS } from '#shared/contracts/events.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
 import type { Activity, Ending, SetStatusRequest } from '#shared/contracts/operations.ts'
-import { readEndProgress } from '#shared/lifecycle/end-progress.ts'
-import { conflict, unavailable } from '#shared/http/errors.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
-import type { Writer } from '#shared/bus/outbox.ts'
-import { activity } from '#shared/schema/operations.ts'
-import { handled, outbox as events } from '#shared/schema/outbox.ts'
+import { readEndProgress } from '#shared/pilgrims/end-progress.ts'
+import { conflict, unavailable } from '#shared/runtime/refusal.ts'
+import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { activity } from '#shared/stores/schema/operations.ts'
+import { handled, outbox as events } from '#shared/stores/schema/outbox.ts'
 
 type Row = typeof activity.$inferSelect
 

@@ -3,15 +3,15 @@
  * a time that has an end, from its points, because only latest positions are known by pilgrim. At the front and at the
  * tail a twentieth is left out as outliers, for example people who are at home already.
  */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { Clusters } from '#shared/contracts/clusters.ts'
-import type { Query } from '#shared/db/db.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
-import { cellOf, coarsen, type Counts } from '#shared/map/cell-counts.ts'
-import { FRONT_AND_TAIL_ZOOM, STORED_ZOOMS } from '#shared/map/cell-tiles.ts'
-import { cellCentre } from '#shared/map/cells.ts'
-import { alongAxis, alongRoute, type End, type Places } from '#shared/map/front-and-tail.ts'
-import { roundKm } from '#shared/rules/rounding.ts'
+import type { Query } from '#shared/stores/db/db.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { cellOf, coarsen, type Counts } from '#shared/core/map/cell-counts.ts'
+import { FRONT_AND_TAIL_ZOOM, STORED_ZOOMS } from '#shared/core/map/cell-tiles.ts'
+import { cellCentre } from '#shared/core/map/cells.ts'
+import { alongAxis, alongRoute, type End, type Places } from '#shared/core/map/front-and-tail.ts'
+import { roundKm } from '#shared/core/rules/rounding.ts'
 import { inTurns } from '#shared/runtime/in-turns.ts'
 import { EVERYWHERE, readMap, readMapVersion } from './read-map-tiles.ts'
 

@@ -2,12 +2,12 @@
  * Reads tiles of the map: those of a box, from an hour on, one tile after the other with its hours summed. Also reads
  * a version, which changes whenever a tile changes.
  */
-import type { Query } from '#shared/db/db.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
-import { addCounts, type Counts, firstCellOf, TILE_ZOOMS } from '#shared/map/cell-counts.ts'
-import { isTileStored } from '#shared/map/cell-tiles.ts'
-import { type Cell, cellAt, MAX_ZOOM } from '#shared/map/cells.ts'
-import { unpackCounts } from '#shared/map/packed-cell-counts.ts'
+import type { Query } from '#shared/stores/db/db.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { addCounts, type Counts, firstCellOf, TILE_ZOOMS } from '#shared/core/map/cell-counts.ts'
+import { isTileStored } from '#shared/core/map/cell-tiles.ts'
+import { type Cell, cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
+import { unpackCounts } from '#shared/core/map/packed-cell-counts.ts'
 
 /** West, south, east, north. */
 export type Box = readonly [west: number, south: number, east: number, north: number]

@@ -1,9 +1,9 @@
 /** A pilgrim's own way: the sums of all days, and one day as the fold counted it. Pending points are included. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type OwnWalk, type OwnWalkRequest, MAX_CHECKINS } from '#shared/contracts/own-data.ts'
-import { peekWithin, peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import type { Query } from '#shared/db/db.ts'
+import { peekWithin, peekWithTimeout } from '#shared/points/read-pending-points.ts'
+import type { Query } from '#shared/stores/db/db.ts'
 import {
   type FoldPoint,
   type FoldState,
@@ -12,18 +12,18 @@ import {
   fold,
   type Segment,
   MIN_ELAPSED_MS,
-} from '#shared/fold/fold.ts'
-import { createKeeper } from '#shared/fold/keep-statistics.ts'
-import { addedPoints, MANY_PENDING } from '#shared/fold/pilgrim-statistics.ts'
-import { addTotals, type Totals, zeroTotals } from '#shared/fold/point-totals.ts'
-import { type DayChange, refold } from '#shared/fold/refold.ts'
-import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
-import { readStored } from '#shared/fold/stored-pilgrims.ts'
-import { fieldOf, type Point, readablePoints } from '#shared/buffer/point.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
-import { roundKg, roundKm } from '#shared/rules/rounding.ts'
-import { expectOwnId } from '#shared/security/pilgrim-identity.ts'
-import { distanceMm } from '#shared/rules/geo.ts'
+} from '#shared/core/fold/fold.ts'
+import { createKeeper } from '#shared/points/totals/keep-statistics.ts'
+import { addedPoints, MANY_PENDING } from '#shared/points/totals/pilgrim-statistics.ts'
+import { addTotals, type Totals, zeroTotals } from '#shared/core/fold/point-totals.ts'
+import { type DayChange, refold } from '#shared/core/fold/refold.ts'
+import { readDays, readPointsOfDays } from '#shared/points/totals/stored-days.ts'
+import { readStored } from '#shared/points/totals/stored-pilgrims.ts'
+import { fieldOf, type Point, readablePoints } from '#shared/points/point.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
+import { expectOwnId } from '#shared/service/security/pilgrim-identity.ts'
+import { distanceMm } from '#shared/core/rules/geo.ts'
 
 /** Before every day of the calendar. */
 const FIRST_DAY = '0001-01-01'

@@ -1,9 +1,9 @@
 /** What an app needs at its start. It is answered even when all stores are unavailable. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { EventConfig } from '#shared/contracts/event-config.ts'
 import { time } from '#shared/contracts/fields.ts'
-import type { VersionedStatus } from '#shared/kv/kv.ts'
-import { readStatus } from '#shared/lifecycle/activity-status.ts'
+import type { VersionedStatus } from '#shared/stores/kv/kv.ts'
+import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
 /** Version of the privacy notice of the app at `/walk/`. A new text gets a new version, and pilgrims are asked again. */

@@ -1,11 +1,11 @@
 /** Records in the audit log that an operator looks at one pilgrim's data. */
 import { eq } from 'drizzle-orm'
-import { notFound } from '#shared/http/errors.ts'
-import type { Writer as Transaction } from '#shared/bus/outbox.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import { audit } from '#shared/security/audit-log.ts'
+import { notFound } from '#shared/runtime/refusal.ts'
+import type { Writer as Transaction } from '#shared/stores/bus/outbox.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import { audit } from '#shared/service/security/audit-log.ts'
 
 export const unknownPilgrim = (userId: string) => notFound(`There is no pilgrim with the id ${userId}.`)
 

@@ -1,5 +1,5 @@
 /** One day of a pilgrim: its points, with what the fold makes of each. */
-import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/buffer/point.ts'
+import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
 import {
   type DaySummary,
   LEFT_OUT,
@@ -8,14 +8,14 @@ import {
   type UserPoint,
 } from '#shared/contracts/user-history.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { type ExplainedPoint, explainPoints } from '#shared/fold/explain-points.ts'
-import { byInstant, START } from '#shared/fold/fold.ts'
-import { readDays } from '#shared/fold/stored-days.ts'
-import type { Entry } from '#shared/kv/kv.ts'
-import type { Mode } from '#shared/rules/carbon.ts'
-import { roundKmOfRow } from '#shared/rules/rounding.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import type { Database } from '#shared/db/db.ts'
+import { type ExplainedPoint, explainPoints } from '#shared/core/fold/explain-points.ts'
+import { byInstant, START } from '#shared/core/fold/fold.ts'
+import { readDays } from '#shared/points/totals/stored-days.ts'
+import type { Entry } from '#shared/stores/kv/kv.ts'
+import type { Mode } from '#shared/core/rules/carbon.ts'
+import { roundKmOfRow } from '#shared/core/rules/rounding.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import type { Database } from '#shared/stores/db/db.ts'
 
 type Stores = Pick<ServiceContext, 'db' | 'calendar'>
 

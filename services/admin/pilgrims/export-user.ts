@@ -1,17 +1,17 @@
 /** The export of one pilgrim's data: everything as JSON, or their points as GPX. */
-import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import { type BufferedPoint, fieldOf, readablePoints, unpack } from '#shared/buffer/point.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { peekWithTimeout } from '#shared/points/read-pending-points.ts'
+import { type BufferedPoint, fieldOf, readablePoints, unpack } from '#shared/points/point.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { unavailable } from '#shared/http/errors.ts'
-import type { Entry } from '#shared/kv/kv.ts'
-import { type PersonalTable, PERSONAL_TABLES } from '#shared/schema/personal-data.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
+import { unavailable } from '#shared/runtime/refusal.ts'
+import type { Entry } from '#shared/stores/kv/kv.ts'
+import { type PersonalTable, PERSONAL_TABLES } from '#shared/stores/schema/personal-data.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { streamingBody } from '../reports/streaming-body.ts'
 import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
-import type { Database } from '#shared/db/db.ts'
-import { readStored } from '#shared/fold/stored-pilgrims.ts'
-import { escapeMarkup } from '#shared/http/escape-markup.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import { readStored } from '#shared/points/totals/stored-pilgrims.ts'
+import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 
 /** Rows that are read at a time: a long walk is not loaded into memory, and no page holds the thread for long. */
 const PAGE = 1_000

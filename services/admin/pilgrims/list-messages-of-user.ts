@@ -1,11 +1,11 @@
 /** The latest messages that were sent to one pilgrim, or failed. */
-import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
+import { peekWithTimeout } from '#shared/points/read-pending-points.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Cause } from '#shared/contracts/messages.ts'
 import { SEARCHED_MESSAGES, type UserMessage } from '#shared/contracts/user-history.ts'
-import { textOfMessage } from '#shared/line/text-of-message.ts'
-import { unavailable } from '#shared/http/errors.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { textOfMessage } from '#shared/service/line/text-of-message.ts'
+import { unavailable } from '#shared/runtime/refusal.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
 
 interface Row {

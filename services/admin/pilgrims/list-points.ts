@@ -1,6 +1,6 @@
 /** One day of a pilgrim's points, with what the fold makes of each: the reason of the day's sum. */
 import { z } from 'zod'
-import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
+import { peekWithTimeout } from '#shared/points/read-pending-points.ts'
 import { time } from '#shared/contracts/fields.ts'
 import {
   MAX_WAY,
@@ -8,10 +8,10 @@ import {
   type UserPoints,
   type UserPointsQuery,
 } from '#shared/contracts/user-history.ts'
-import { decodeCursor, encodeCursor } from '#shared/http/pagination.ts'
-import { unavailable } from '#shared/http/errors.ts'
-import { roundKmOfRow } from '#shared/rules/rounding.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { decodeCursor, encodeCursor } from '#shared/service/http/pagination.ts'
+import { unavailable } from '#shared/runtime/refusal.ts'
+import { roundKmOfRow } from '#shared/core/rules/rounding.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
 import {
   countLeftOut,

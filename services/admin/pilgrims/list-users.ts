@@ -1,15 +1,15 @@
 /** The paged list of all pilgrims with their statistics. */
 import { z } from 'zod'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/fields.ts'
 import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
-import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import { foldPending, type Pilgrim, type Statistics } from '#shared/fold/pilgrim-statistics.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
-import { levelOf } from '#shared/rules/levels.ts'
-import { consumptionMg, transportSums } from '#shared/rules/reported-carbon.ts'
-import { roundKg, roundKm } from '#shared/rules/rounding.ts'
+import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/read-pending-points.ts'
+import { foldPending, type Pilgrim, type Statistics } from '#shared/points/totals/pilgrim-statistics.ts'
+import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { levelOf } from '#shared/core/rules/levels.ts'
+import { consumptionMg, transportSums } from '#shared/core/rules/reported-carbon.ts'
+import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,12 +1,12 @@
 /** An operator ends a pilgrim's trackers and links, for example after a phone was lost. */
 import { and, eq } from 'drizzle-orm'
-import { notFound } from '#shared/http/errors.ts'
+import { notFound } from '#shared/runtime/refusal.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { shares } from '#shared/schema/shares.ts'
-import { trackers } from '#shared/schema/trackers.ts'
-import { audit } from '#shared/security/audit-log.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { shares } from '#shared/stores/schema/shares.ts'
+import { trackers } from '#shared/stores/schema/trackers.ts'
+import { audit } from '#shared/service/security/audit-log.ts'
 import { lockOutErasure, type Look, unknownPilgrim } from './audit-look.ts'
 
 /**

@@ -1,8 +1,8 @@
 /** Operators may set any participant status. Only pilgrims themselves can not change completed. */
 import { eq, and, asc, gt, sql } from 'drizzle-orm'
-import { audit } from '#shared/security/audit-log.ts'
-import { type Operator, ROLE_LEVEL } from '#shared/security/admin-auth.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { audit } from '#shared/service/security/audit-log.ts'
+import { type Operator, ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
 import type {
   SetParticipantRequest,
@@ -14,14 +14,14 @@ import type {
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
+import { pilgrims } from '#shared/stores/schema/profiles.ts'
 import { unknownPilgrim } from './audit-look.ts'
 import { z } from 'zod'
-import type { Writer } from '#shared/bus/outbox.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
-import { forbidden } from '#shared/http/errors.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
-import { roleAssignments } from '#shared/schema/operations.ts'
+import { forbidden } from '#shared/runtime/refusal.ts'
+import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { roleAssignments } from '#shared/stores/schema/operations.ts'
 import { lockPersonUnlessErased, lockPerson, isBeingErased } from '#shared/pilgrims/person-lock.ts'
 
 /**

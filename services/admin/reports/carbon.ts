@@ -1,11 +1,11 @@
 /** The event's carbon footprint: segments from the totals that the flush updates, and pilgrims' reports. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Carbon } from '#shared/contracts/reports.ts'
-import { readLastFlush } from '#shared/buffer/last-flush.ts'
-import { KG_PER_UNIT, savedMg } from '#shared/rules/carbon.ts'
-import { roundKg, roundKmOfRow } from '#shared/rules/rounding.ts'
-import { type ModeTotals } from '#shared/fold/point-totals.ts'
+import { readLastFlush } from '#shared/points/last-flush.ts'
+import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
+import { roundKg, roundKmOfRow } from '#shared/core/rules/rounding.ts'
+import { type ModeTotals } from '#shared/core/fold/point-totals.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/pilgrims/pilgrims-of-event.ts'
 
 interface Sums {

@@ -1,12 +1,12 @@
 /** The audit log, latest first. */
 import { and, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type AuditQuery, AuditRole } from '#shared/contracts/audit.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
-import { auditLog } from '#shared/schema/operations.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
+import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { auditLog } from '#shared/stores/schema/operations.ts'
+import { pilgrims } from '#shared/stores/schema/profiles.ts'
 
 const LIST = 'audit'
 

@@ -1,14 +1,14 @@
 /** Survey responses: one page with counts per question, or all of them as CSV. */
 import { z } from 'zod'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { type PageQuery, time, UserId } from '#shared/contracts/fields.ts'
 import type { Surveys } from '#shared/contracts/reports.ts'
 import { type Answer, type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import { audit } from '#shared/security/audit-log.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import { audit } from '#shared/service/security/audit-log.ts'
 import { streamingBody } from './streaming-body.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
-import { noFormula } from '#shared/rules/csv-formulas.ts'
+import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { noFormula } from '#shared/core/rules/csv-formulas.ts'
 
 interface Row {
   user_id: string

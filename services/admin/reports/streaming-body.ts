@@ -1,5 +1,5 @@
 /** Response bodies of downloads, which may be longer than what a process should hold in memory. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 
 /** Characters that are read before the answer begins. A shorter download is answered whole, or refused. */

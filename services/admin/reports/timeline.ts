@@ -1,13 +1,13 @@
 /** The event by day and hour of its time zone, from the totals that the flush updates. */
 import { asc, inArray } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Timeline, TimelineEntry } from '#shared/contracts/reports.ts'
-import { readLastFlush } from '#shared/buffer/last-flush.ts'
-import { roundKg, roundKmOfRow } from '#shared/rules/rounding.ts'
-import { addTotals, zeroTotals, type Totals } from '#shared/fold/point-totals.ts'
-import { auditLog } from '#shared/schema/operations.ts'
-import { eventDays, eventHours } from '#shared/schema/totals.ts'
+import { readLastFlush } from '#shared/points/last-flush.ts'
+import { roundKg, roundKmOfRow } from '#shared/core/rules/rounding.ts'
+import { addTotals, zeroTotals, type Totals } from '#shared/core/fold/point-totals.ts'
+import { auditLog } from '#shared/stores/schema/operations.ts'
+import { eventDays, eventHours } from '#shared/stores/schema/totals.ts'
 
 /** Most entries that are shown. An event has only a few. */
 const MAX_ENTRIES = 1_000

@@ -4,16 +4,16 @@
  */
 import { hostname, userInfo } from 'node:os'
 import { eq, sql } from 'drizzle-orm'
-import { ACTIVITY_ID, publishStatus } from '#shared/lifecycle/activity-status.ts'
-import { audit } from '#shared/security/audit-log.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import { deleteJournals } from '#shared/buffer/journal/journal-export.ts'
-import { followers } from '#shared/schema/messages.ts'
-import { activity, erasures } from '#shared/schema/operations.ts'
+import { ACTIVITY_ID, publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { audit } from '#shared/service/security/audit-log.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import { deleteJournals } from '#shared/points/journal/journal-export.ts'
+import { followers } from '#shared/stores/schema/messages.ts'
+import { activity, erasures } from '#shared/stores/schema/operations.ts'
 import { expectStopped, type Installation, journalsOf, expectStores, TABLES } from '../backup/take-backup.ts'
 import { existsSync, readdirSync } from 'node:fs'
 import { time } from '#shared/contracts/fields.ts'
-import { readSchema } from '#shared/db/migrate.ts'
+import { readSchema } from '#shared/stores/db/migrate.ts'
 import { CommandRefused } from '../backup/command-refused.ts'
 
 /** The user who runs the command. A container's user may have no name. */

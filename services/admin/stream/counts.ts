@@ -1,8 +1,8 @@
 /** Number of points admitted since the last reading, from the counters of the kv. Includes all replicas. */
 import { time } from '#shared/contracts/fields.ts'
 import type { Admitted, StreamCounts, StreamCells, StreamData } from '#shared/contracts/stream.ts'
-import type { PartitionCounters, Position } from '#shared/kv/kv.ts'
-import { type Cell, cellAt, cellBounds, cellName, MIN_ZOOM } from '#shared/map/cells.ts'
+import type { PartitionCounters, Position } from '#shared/stores/kv/kv.ts'
+import { type Cell, cellAt, cellBounds, cellName, MIN_ZOOM } from '#shared/core/map/cells.ts'
 
 /** One reading of the counters. */
 export interface CountersReading {

@@ -3,11 +3,11 @@
  * log) and the last position (the kv's clock). Both come from the stores, so any replica can continue from it.
  */
 import { and, asc, desc, eq, gt, inArray, lte } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
 import type { StreamStatus } from '#shared/contracts/stream.ts'
-import type { Moved } from '#shared/kv/kv.ts'
-import { auditLog } from '#shared/schema/operations.ts'
+import type { Moved } from '#shared/stores/kv/kv.ts'
+import { auditLog } from '#shared/stores/schema/operations.ts'
 
 export interface Cursor {
   readonly change: number

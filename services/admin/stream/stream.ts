@@ -2,11 +2,11 @@
  * `GET admin/stream`: server-sent events. A client first gets the events that it has missed, if it sends
  * Last-Event-ID, and then a snapshot. Any replica can resume a stream. Without clients the stores are not polled.
  */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { isStoreUnavailable } from '#shared/runtime/repeat.ts'
-import { unavailable } from '#shared/http/errors.ts'
-import type { Moved } from '#shared/kv/kv.ts'
+import { isStoreUnavailable } from '#shared/stores/repeat.ts'
+import { unavailable } from '#shared/runtime/refusal.ts'
+import type { Moved } from '#shared/stores/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { cellsOf } from './counts.ts'
 import { type Cursor, readCursor, readMissed, writeCursor } from './cursor.ts'

@@ -3,15 +3,15 @@
  * database; counters, positions and the incident in the kv. Each store has its own loop, so that a store that hangs
  * does not stop the events of the other.
  */
-import { createAlertState } from '#shared/alerts/alert-state.ts'
-import type { Incident } from '#shared/alerts/incident.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { createAlertState } from '#shared/service/alerts/alert-state.ts'
+import type { Incident } from '#shared/service/alerts/incident.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { StreamIncident, Snapshot, StreamData, StreamEventName } from '#shared/contracts/stream.ts'
 import { within } from '#shared/runtime/deadline.ts'
-import { readEndProgress } from '#shared/lifecycle/end-progress.ts'
-import type { Moved } from '#shared/kv/kv.ts'
-import { type Repeated, repeated } from '#shared/runtime/repeat.ts'
+import { readEndProgress } from '#shared/pilgrims/end-progress.ts'
+import type { Moved } from '#shared/stores/kv/kv.ts'
+import { type Repeated, repeated } from '#shared/stores/repeat.ts'
 import { readActivity } from '../lifecycle/set-activity-status.ts'
 import { countsOf, type CountersReading, hasChanges } from './counts.ts'
 import { changesAfter, type Cursor, lastChange } from './cursor.ts'

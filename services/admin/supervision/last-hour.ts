@@ -1,12 +1,12 @@
 /** The last 60 minutes: how many walk, and what was received. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type LastHour, type Received, STEP_SECONDS } from '#shared/contracts/last-hour.ts'
-import { SILENT_HOURS } from '#shared/rules/silence.ts'
-import { readLastFlush } from '#shared/buffer/last-flush.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
+import { readLastFlush } from '#shared/points/last-flush.ts'
+import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { within } from '#shared/runtime/deadline.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
+import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { countsOf, type CountersReading } from '../stream/counts.ts'
 

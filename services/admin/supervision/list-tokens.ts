@@ -1,9 +1,9 @@
 /** The configured admin tokens by name, with their last use. */
 import { time } from '#shared/contracts/fields.ts'
 import type { TokenInUse } from '#shared/contracts/supervision.ts'
-import { peekWithin } from '#shared/buffer/read-pending-points.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { fingerprintOf, ROLE_LEVEL, readTokenUse } from '#shared/security/admin-auth.ts'
+import { peekWithin } from '#shared/points/read-pending-points.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { fingerprintOf, ROLE_LEVEL, readTokenUse } from '#shared/service/security/admin-auth.ts'
 
 /** Lists the highest tier first. Without the kv the times are null. */
 export async function listTokens({ config, kv, now }: ServiceContext): Promise<{

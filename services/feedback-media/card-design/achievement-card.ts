@@ -1,7 +1,7 @@
 /** The design of the achievement card. */
-import { box, drawing, type Element } from '#shared/picture-renderer/element.ts'
+import { box, drawing, type Element } from '#shared/runtime/picture-renderer/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
-import { LEVELS } from '#shared/rules/levels.ts'
+import { LEVELS } from '#shared/core/rules/levels.ts'
 import { feast } from './backdrops.ts'
 import { type CardFacts, type CardRoute, cardWords } from './card-facts.ts'
 import { GOLD, GOLD_LIGHT, paletteOf, SEAL } from './palette.ts'

@@ -2,8 +2,8 @@
 import type { Language } from '#shared/contracts/bot.ts'
 import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import type { ShareWords } from '#shared/locales/words.ts'
-import { supportedLanguage } from '#shared/rules/languages.ts'
-import type { Level } from '#shared/rules/levels.ts'
+import { supportedLanguage } from '#shared/core/rules/languages.ts'
+import type { Level } from '#shared/core/rules/levels.ts'
 
 export interface Place {
   readonly lat: number

@@ -1,5 +1,5 @@
 /** Chooses the design of a pilgrim's card. */
-import type { Element } from '#shared/picture-renderer/element.ts'
+import type { Element } from '#shared/runtime/picture-renderer/element.ts'
 import { achievementCard } from './achievement-card.ts'
 import type { CardFacts, CardRoute } from './card-facts.ts'
 import { shareCard } from './share-card.ts'

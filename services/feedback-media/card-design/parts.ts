@@ -6,11 +6,11 @@ import {
   type Element,
   type Style,
   words,
-} from '#shared/picture-renderer/element.ts'
+} from '#shared/runtime/picture-renderer/element.ts'
 import { levelName } from '#shared/locales/by-language.ts'
 import { carbonIn, figure as written, kmToGo, UNITS } from '#shared/locales/units.ts'
 import { type CardFacts, cardLanguage, cardWords, pilgrimWord } from './card-facts.ts'
-import { emblem } from '#shared/rules/emblems.ts'
+import { emblem } from '#shared/core/rules/emblems.ts'
 import { GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf } from './palette.ts'
 
 const ONE_LINE: Style = { whiteSpace: 'nowrap', overflow: 'hidden', textOverflow: 'ellipsis' }

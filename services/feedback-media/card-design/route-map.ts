@@ -2,7 +2,7 @@
  * The round map: the event's route, with the stretch between stations that the pilgrim passed. Everybody may see it, so
  * nothing on it is measured from where the pilgrim was. Without a route it shows a path into the hills.
  */
-import { box, drawing, type Element } from '#shared/picture-renderer/element.ts'
+import { box, drawing, type Element } from '#shared/runtime/picture-renderer/element.ts'
 import type { CardRoute } from './card-facts.ts'
 import { GOLD, GOLD_DEEP, GOLD_LIGHT, type Palette } from './palette.ts'
 import { outlineOf, type RouteOutline } from './route-outline.ts'

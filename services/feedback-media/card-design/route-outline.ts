@@ -1,6 +1,6 @@
 /** Fits the event's route into a square. */
-import { METRES_PER_DEGREE } from '#shared/rules/geo.ts'
-import { simplifyLine } from '#shared/map/simplify-line.ts'
+import { METRES_PER_DEGREE } from '#shared/core/rules/geo.ts'
+import { simplifyLine } from '#shared/core/map/simplify-line.ts'
 import type { CardRoute, Place } from './card-facts.ts'
 
 interface Point {

@@ -1,5 +1,5 @@
 /** The design of the share card: pilgrim and level over evening hills, the event's route on a round map. */
-import { box, drawing, type Element } from '#shared/picture-renderer/element.ts'
+import { box, drawing, type Element } from '#shared/runtime/picture-renderer/element.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { eveningHills } from './backdrops.ts'
 import type { CardFacts, CardRoute } from './card-facts.ts'

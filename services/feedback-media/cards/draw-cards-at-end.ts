@@ -3,16 +3,16 @@
  * achievement. Progress is stored per card, so a killed process repeats at most the card that it was drawing. Later
  * changes (late points, a new name) make a card due again, and the same loop redraws it.
  */
-import { readStatus } from '#shared/lifecycle/activity-status.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { reportFailedItem } from '#shared/runtime/each-apart.ts'
-import { recordCards, waitForFinalFlush } from '#shared/lifecycle/end-progress.ts'
-import { Refusal } from '#shared/http/errors.ts'
+import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { reportFailedItem } from '#shared/stores/each-apart.ts'
+import { recordCards, waitForFinalFlush } from '#shared/pilgrims/end-progress.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from './draw-card.ts'
-import { isDatabaseUnavailable, isStatementTimeout, type Query } from '#shared/db/db.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
-import { ObjectsUnavailable } from '#shared/objects/objects.ts'
+import { isDatabaseUnavailable, isStatementTimeout, type Query } from '#shared/stores/db/db.ts'
+import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
+import { ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { countCards, unlocked, wanted } from '#shared/pilgrims/cards-at-end.ts'
 import { recordCardFailure } from './store-card.ts'
 

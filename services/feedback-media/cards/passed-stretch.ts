@@ -2,10 +2,10 @@
  * The part of a pilgrim's way that everybody may see: the event's route between whole stations that they passed on days
  * that are over. It tells neither where they began and ended nor where they are.
  */
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { measuredRoute } from '#shared/map/shown-route.ts'
-import type { Place, Route, Station } from '#shared/map/walking-route.ts'
-import { stretchWalked } from '#shared/rules/along-route.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { measuredRoute } from '#shared/core/map/shown-route.ts'
+import type { Place, Route, Station } from '#shared/core/map/walking-route.ts'
+import { stretchWalked } from '#shared/core/rules/along-route.ts'
 import type { CardRoute } from '../card-design/card-facts.ts'
 
 /** Places of the way that are looked at; a slot of nine days is a quarter of an hour. */

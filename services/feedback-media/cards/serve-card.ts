@@ -1,13 +1,13 @@
 /** Serves cards: current ones where possible. A drawing is charged to the client's rate limit. */
-import { RenderFailed } from '#shared/picture-renderer/renderer.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { RenderFailed } from '#shared/runtime/picture-renderer/renderer.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { type CardAnswer, CARD_SIZE } from '#shared/contracts/cards.ts'
 import { isUserId } from '#shared/contracts/fields.ts'
-import { notFound, Refusal, unavailable } from '#shared/http/errors.ts'
-import { cardKey } from '#shared/objects/pictures.ts'
+import { notFound, Refusal, unavailable } from '#shared/runtime/refusal.ts'
+import { cardKey } from '#shared/stores/objects/pictures.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { priceOf, charge } from '#shared/security/rate-limits.ts'
+import { priceOf, charge } from '#shared/service/security/rate-limits.ts'
 import type { Cards, Look, Picture } from './draw-card.ts'
 
 /** Where a card is stored, a newer one is awaited at most this long. */

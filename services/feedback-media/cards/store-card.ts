@@ -1,13 +1,13 @@
 /** Stores cards and their rows. A card from before its pilgrim's erasure is never stored. */
 import { eq } from 'drizzle-orm'
-import type { Writer } from '#shared/bus/outbox.ts'
-import { notFound, type Refusal } from '#shared/http/errors.ts'
-import { cardKey, namelessCardKey, newcomersCardKey } from '#shared/objects/pictures.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { notFound, type Refusal } from '#shared/runtime/refusal.ts'
+import { cardKey, namelessCardKey, newcomersCardKey } from '#shared/stores/objects/pictures.ts'
 import { maySharePilgrim } from '#shared/pilgrims/shares.ts'
 import { isBeingErased, readGeneration, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { shareCards } from '#shared/schema/shares.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { shareCards } from '#shared/stores/schema/shares.ts'
+import { pilgrims } from '#shared/stores/schema/profiles.ts'
 import type { Portrait } from './read-card-facts.ts'
 
 type Stores = Pick<ServiceContext, 'db' | 'objects' | 'now'>

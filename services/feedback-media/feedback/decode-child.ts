@@ -1,6 +1,6 @@
 /** The decoder's child process: decodes an untrusted picture and encodes it as a PNG. */
 import { setPriority } from 'node:os'
-import { replyWith } from '#shared/child-process/reply.ts'
+import { replyWith } from '#shared/runtime/child-reply.ts'
 import { type ImageFormat, withoutMetadata } from './image-format.ts'
 
 export interface DecodeOrder {

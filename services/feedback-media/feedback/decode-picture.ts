@@ -3,10 +3,10 @@
  * gigabytes to decode; then the process is killed.
  */
 import { join } from 'node:path'
-import { ChildFailed, openChild } from '#shared/child-process/child-process.ts'
-import { invalid, unavailable } from '#shared/http/errors.ts'
+import { ChildFailed, openChild } from '#shared/runtime/child-process.ts'
+import { invalid, unavailable } from '#shared/runtime/refusal.ts'
 import type { Decoded, DecodeOrder } from './decode-child.ts'
-import type { AddressLimit } from '#shared/security/rate-limits.ts'
+import type { AddressLimit } from '#shared/service/security/rate-limits.ts'
 import { formatOf, isWhole } from './image-format.ts'
 
 const MAX_SIDE_PX = 4_096

@@ -1,7 +1,7 @@
 /** Lists feedback: in full for operators, and as the public board. */
 import { and, count, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import {
   type BoardItem,
   type FeedbackItem,
@@ -9,12 +9,12 @@ import {
   FeedbackStatus,
 } from '#shared/contracts/feedback.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { invalid } from '#shared/http/errors.ts'
-import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/http/pagination.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import { maySeeId } from '#shared/security/pilgrim-identity.ts'
-import { feedback } from '#shared/schema/feedback.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
+import { invalid } from '#shared/runtime/refusal.ts'
+import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/service/http/pagination.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import { maySeeId } from '#shared/service/security/pilgrim-identity.ts'
+import { feedback } from '#shared/stores/schema/feedback.ts'
+import { pilgrims } from '#shared/stores/schema/profiles.ts'
 
 /** A row of feedback with its pilgrim's name. */
 type FeedbackRow = typeof feedback.$inferSelect & { readonly displayName: string | null }

@@ -1,9 +1,9 @@
 /** Accepts screenshots in three encodings, decodes them, stores new PNGs, and serves these. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { Screenshot } from '#shared/contracts/feedback.ts'
-import { invalid, notFound } from '#shared/http/errors.ts'
-import { screenshotKey, SCREENSHOTS } from '#shared/objects/pictures.ts'
-import { type AddressLimit, createAddressLimit } from '#shared/security/rate-limits.ts'
+import { invalid, notFound } from '#shared/runtime/refusal.ts'
+import { screenshotKey, SCREENSHOTS } from '#shared/stores/objects/pictures.ts'
+import { type AddressLimit, createAddressLimit } from '#shared/service/security/rate-limits.ts'
 import { answerPng } from '../png-answer.ts'
 import { type Decoder, NOT_AN_IMAGE } from './decode-picture.ts'
 import { formatOf } from './image-format.ts'

@@ -1,11 +1,11 @@
 /** Stores feedback from anyone, with or without a user id. */
 import { eq } from 'drizzle-orm'
-import type { Writer } from '#shared/bus/outbox.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { type FeedbackRequest, FeedbackStatus } from '#shared/contracts/feedback.ts'
-import { conflict, invalid } from '#shared/http/errors.ts'
+import { conflict, invalid } from '#shared/runtime/refusal.ts'
 import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
-import { feedback } from '#shared/schema/feedback.ts'
+import { feedback } from '#shared/stores/schema/feedback.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 
 interface Stored {

@@ -1,12 +1,12 @@
 /** Changes the status or the note of an item. */
 import { eq } from 'drizzle-orm'
-import { audit } from '#shared/security/audit-log.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { audit } from '#shared/service/security/audit-log.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { FeedbackItem, FeedbackUpdate } from '#shared/contracts/feedback.ts'
-import { conflict, notFound } from '#shared/http/errors.ts'
-import { feedback } from '#shared/schema/feedback.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
+import { conflict, notFound } from '#shared/runtime/refusal.ts'
+import { feedback } from '#shared/stores/schema/feedback.ts'
+import { pilgrims } from '#shared/stores/schema/profiles.ts'
 import { FEEDBACK_ROW, feedbackItem } from './list-feedback.ts'
 
 /**

@@ -3,8 +3,8 @@
  * seconds, one statement for a thousand links, so a popular link costs no write per view. A process that is killed
  * loses the views of these seconds. While the database is away, views wait.
  */
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { repeated } from '#shared/runtime/repeat.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { repeated } from '#shared/stores/repeat.ts'
 
 const EVERY_MS = 5_000
 /** Links whose views wait at the same time. Ids are not checked before they are written, so strangers can send any. */

@@ -1,9 +1,9 @@
 /** The part of a page of a link that shows where the pilgrim is. */
-import { townOf } from '#shared/atlas/taiwan.ts'
+import { townOf } from '#shared/runtime/taiwan.ts'
 import { PAGE_WORDS } from '#shared/locales/by-language.ts'
 import { figure } from '#shared/locales/units.ts'
-import { placeName } from '#shared/rules/languages.ts'
-import { escapeMarkup } from '#shared/http/escape-markup.ts'
+import { placeName } from '#shared/core/rules/languages.ts'
+import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 import type { ShareView } from './read-share.ts'
 import type { ShareTexts } from './share-format.ts'
 import { shownWay } from './shown-way.ts'

@@ -1,7 +1,7 @@
 /** A pilgrim's links: make, list, change and revoke. */
 import { and, count, desc, eq, gt, lte } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import type { Writer } from '#shared/bus/outbox.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { time } from '#shared/contracts/fields.ts'
 import {
   type ChangeShareRequest,
@@ -9,7 +9,7 @@ import {
   MAX_SHARES,
   type Share,
 } from '#shared/contracts/shares.ts'
-import { conflict, notFound } from '#shared/http/errors.ts'
+import { conflict, notFound } from '#shared/runtime/refusal.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
 import {
@@ -19,8 +19,8 @@ import {
   type ShareRow,
   shareUrl,
 } from '#shared/pilgrims/shares.ts'
-import { expectOwnId } from '#shared/security/pilgrim-identity.ts'
-import { shares } from '#shared/schema/shares.ts'
+import { expectOwnId } from '#shared/service/security/pilgrim-identity.ts'
+import { shares } from '#shared/stores/schema/shares.ts'
 
 type Context = Pick<ServiceContext, 'config' | 'db' | 'now'>
 const HOUR_MS = 3_600_000

@@ -1,9 +1,9 @@
 /** How a pilgrim gets on, from their last points: a pure function. */
-import { measuredRoute } from '#shared/map/shown-route.ts'
-import type { Route, Station } from '#shared/map/walking-route.ts'
-import { kmAlong, stationsAhead } from '#shared/rules/along-route.ts'
-import { distanceMm } from '#shared/rules/geo.ts'
-import { roundKm } from '#shared/rules/rounding.ts'
+import { measuredRoute } from '#shared/core/map/shown-route.ts'
+import type { Route, Station } from '#shared/core/map/walking-route.ts'
+import { kmAlong, stationsAhead } from '#shared/core/rules/along-route.ts'
+import { distanceMm } from '#shared/core/rules/geo.ts'
+import { roundKm } from '#shared/core/rules/rounding.ts'
 import type { Fix } from './read-way.ts'
 
 const MINUTE_MS = 60_000

@@ -1,8 +1,8 @@
 /** Reads a pilgrim's points of the last hours, pending ones included, and their latest place. */
-import { unpack } from '#shared/buffer/point.ts'
-import { peekWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import type { Entry } from '#shared/kv/kv.ts'
+import { unpack } from '#shared/points/point.ts'
+import { peekWithTimeout } from '#shared/points/read-pending-points.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import type { Entry } from '#shared/stores/kv/kv.ts'
 
 /** A place at a time, epoch milliseconds. */
 export interface Fix {

@@ -3,8 +3,8 @@ import type { Language } from '#shared/contracts/bot.ts'
 import { levelName } from '#shared/locales/by-language.ts'
 import type { ShareWords } from '#shared/locales/words.ts'
 import { SHARE_WORDS } from '#shared/locales/by-language.ts'
-import type { Station } from '#shared/map/walking-route.ts'
-import type { Level } from '#shared/rules/levels.ts'
+import type { Station } from '#shared/core/map/walking-route.ts'
+import type { Level } from '#shared/core/rules/levels.ts'
 
 export interface ShareTexts {
   readonly language: Language

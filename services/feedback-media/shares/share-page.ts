@@ -1,10 +1,10 @@
 /** The page of a link, rendered on the server, so that it works for bots and without scripts. */
 import { Language } from '#shared/contracts/bot.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
-import { escapeMarkup } from '#shared/http/escape-markup.ts'
+import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 import { carbonIn, figure, UNITS } from '#shared/locales/units.ts'
 import { SHARE_WORDS } from '#shared/locales/by-language.ts'
-import { emblem } from '#shared/rules/emblems.ts'
+import { emblem } from '#shared/core/rules/emblems.ts'
 import { liveMap, liveNext, liveState } from './live-part.ts'
 import type { ShareView } from './read-share.ts'
 import type { ShareTexts } from './share-format.ts'

@@ -1,7 +1,7 @@
 /** What the map of a link is drawn from: a pure function. */
-import { simplifyLine } from '#shared/map/simplify-line.ts'
-import type { Place } from '#shared/map/walking-route.ts'
-import { METRES_PER_DEGREE } from '#shared/rules/geo.ts'
+import { simplifyLine } from '#shared/core/map/simplify-line.ts'
+import type { Place } from '#shared/core/map/walking-route.ts'
+import { METRES_PER_DEGREE } from '#shared/core/rules/geo.ts'
 
 /** Straight from the pilgrim: a station that is farther is not on the map at first. */
 const NEAR_M = 6_000

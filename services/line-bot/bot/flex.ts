@@ -1,7 +1,7 @@
 /** Builds the parts of the bot's Flex messages. */
 import type { messagingApi } from '@line/bot-sdk'
 import { BotAction } from '#shared/contracts/bot.ts'
-import type { Message } from '#shared/line/line-client.ts'
+import type { Message } from '#shared/service/line/line-client.ts'
 import { postbackData } from './keywords.ts'
 import type { BotWords } from '#shared/locales/words.ts'
 

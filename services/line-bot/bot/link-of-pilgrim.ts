@@ -1,5 +1,5 @@
 /** The link that the bot's answers give a pilgrim to pass on. It contains no user id. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { mayWrite } from '#shared/pilgrims/person-lock.ts'
 import { bringBotShare, shareUrl } from '#shared/pilgrims/shares.ts'
 

@@ -1,6 +1,6 @@
 /** The bot's answer to each action: pure functions of the pilgrim's figures. */
 import type { BotAction } from '#shared/contracts/bot.ts'
-import type { Message } from '#shared/line/line-client.ts'
+import type { Message } from '#shared/service/line/line-client.ts'
 import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
 import type { BotWords } from '#shared/locales/words.ts'
 import { levelName } from '#shared/locales/by-language.ts'

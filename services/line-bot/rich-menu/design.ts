@@ -1,7 +1,7 @@
 /** The rich menu of a language: its picture, and the action of each area. */
 import { createHash } from 'node:crypto'
 import type { messagingApi } from '@line/bot-sdk'
-import { box, type Element, words as text } from '#shared/picture-renderer/element.ts'
+import { box, type Element, words as text } from '#shared/runtime/picture-renderer/element.ts'
 import type { BotAction, Language } from '#shared/contracts/bot.ts'
 import { cut, postback } from '../bot/flex.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'

@@ -1,11 +1,11 @@
 /** Reads how much of the month's message quota is used. */
 import { count, eq } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { LineUsage } from '#shared/contracts/messages.ts'
-import { unavailable } from '#shared/http/errors.ts'
-import type { Line, Quota } from '#shared/line/line-client.ts'
+import { unavailable } from '#shared/runtime/refusal.ts'
+import type { Line, Quota } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { followers } from '#shared/schema/messages.ts'
+import { followers } from '#shared/stores/schema/messages.ts'
 
 const NOTHING: LineUsage = {
   quota: { type: null, value: null },

@@ -9,10 +9,10 @@ import {
   type WebPushProgress,
 } from '#shared/contracts/messages.ts'
 import { type PageQuery, time } from '#shared/contracts/fields.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/http/pagination.ts'
-import { textOfMessage } from '#shared/line/text-of-message.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { messageChunks, messages } from '#shared/schema/messages.ts'
+import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { textOfMessage } from '#shared/service/line/text-of-message.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { messageChunks, messages } from '#shared/stores/schema/messages.ts'
 import { countDeliveries, NO_DELIVERIES } from '../web-push/count-deliveries.ts'
 
 type Row = typeof messages.$inferSelect

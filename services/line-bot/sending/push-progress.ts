@@ -1,10 +1,10 @@
 /** Reads the progress of a message. */
 import { eq, sql } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Cause, ExcludedRecipients, PushProgress } from '#shared/contracts/messages.ts'
-import { notFound } from '#shared/http/errors.ts'
-import { messageChunks, messages } from '#shared/schema/messages.ts'
+import { notFound } from '#shared/runtime/refusal.ts'
+import { messageChunks, messages } from '#shared/stores/schema/messages.ts'
 import { countDeliveries, NO_DELIVERIES } from '../web-push/count-deliveries.ts'
 
 const FAULTS_SHOWN = 10

@@ -1,7 +1,7 @@
 /** Reads from the buffer what the selection of recipients needs. */
-import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/buffer/read-pending-points.ts'
-import { type Point, readablePoints } from '#shared/buffer/point.ts'
-import type { Kv } from '#shared/kv/kv.ts'
+import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/read-pending-points.ts'
+import { type Point, readablePoints } from '#shared/points/point.ts'
+import type { Kv } from '#shared/stores/kv/kv.ts'
 
 export interface RecipientBuffer {
   /** Everybody with pending points; null: the buffer is unavailable. */

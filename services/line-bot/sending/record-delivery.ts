@@ -1,8 +1,8 @@
 /** Records LINE's decision about a chunk, each once. */
 import { and, eq, notExists, sql } from 'drizzle-orm'
-import { recordSummary } from '#shared/lifecycle/end-progress.ts'
-import type { Writer } from '#shared/bus/outbox.ts'
-import { followers, messageChunks, messages } from '#shared/schema/messages.ts'
+import { recordSummary } from '#shared/pilgrims/end-progress.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { followers, messageChunks, messages } from '#shared/stores/schema/messages.ts'
 import { chunk } from './plan-message.ts'
 
 export type Chunk = typeof messageChunks.$inferSelect

@@ -3,10 +3,10 @@
  * never changes. So no message is sent twice, wherever a process is killed.
  */
 import { and, asc, eq, gt, lte, ne, sql } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { type Delivery, type Line, type Message, RETRY_KEY_MS } from '#shared/line/line-client.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { type Delivery, type Line, type Message, RETRY_KEY_MS } from '#shared/service/line/line-client.ts'
 import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
-import { messageChunks, messages } from '#shared/schema/messages.ts'
+import { messageChunks, messages } from '#shared/stores/schema/messages.ts'
 import { type Chunk, lockChunk, recordRefusal, recordDelivery, splitChunk } from './record-delivery.ts'
 import { backoffMs } from './backoff.ts'
 import { createSendingLoop, type Sender } from './sending-loop.ts'

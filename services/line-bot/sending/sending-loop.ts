@@ -1,7 +1,7 @@
 /** The loop of a sender: it sends what is due, when it is woken and every two seconds. */
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
+import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 
 /** Finds messages that another replica planned, and retries that have become due. */
 const POLL_MS = 2_000

@@ -1,10 +1,10 @@
 /** Replaces the scheduled notifications. */
-import { audit } from '#shared/security/audit-log.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { audit } from '#shared/service/security/audit-log.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { Notifications, SetNotificationsRequest } from '#shared/contracts/messages.ts'
-import { PLAN_ID, readNotifications } from '#shared/line/scheduled-notifications.ts'
-import { notificationPlan } from '#shared/schema/messages.ts'
+import { PLAN_ID, readNotifications } from '#shared/service/line/scheduled-notifications.ts'
+import { notificationPlan } from '#shared/stores/schema/messages.ts'
 import { slotChanges } from './slot-changes.ts'
 
 /** A slot that was sent today is not sent again today, even if its hour changes. */

@@ -1,8 +1,8 @@
 /** Counts the deliveries of messages by their state. */
 import { inArray, sql } from 'drizzle-orm'
 import type { WebPushProgress } from '#shared/contracts/messages.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { pushDeliveries } from '#shared/schema/messages.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { pushDeliveries } from '#shared/stores/schema/messages.ts'
 
 export const NO_DELIVERIES: WebPushProgress = { sent: 0, waiting: 0, failed: 0 }
 

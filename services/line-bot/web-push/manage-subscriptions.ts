@@ -1,19 +1,19 @@
 /** A pilgrim's devices for Web Push: added, listed, removed. */
 import { createECDH } from 'node:crypto'
 import { and, asc, eq, inArray, ne } from 'drizzle-orm'
-import type { PushSettings } from '#shared/config/read-push.ts'
+import type { PushSettings } from '#shared/runtime/config/read-push.ts'
 import {
   MAX_PUSH_SUBSCRIPTIONS,
   type PushDevice,
   type PushDeviceList,
   type PushSubscriptionRequest,
 } from '#shared/contracts/push-subscriptions.ts'
-import { conflict, invalid, notFound } from '#shared/http/errors.ts'
-import type { Writer } from '#shared/bus/outbox.ts'
+import { conflict, invalid, notFound } from '#shared/runtime/refusal.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { pushSubscriptions } from '#shared/schema/messages.ts'
-import { timeOfDevice } from '#shared/security/pilgrim-identity.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { pushSubscriptions } from '#shared/stores/schema/messages.ts'
+import { timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'
 import { isAllowedService } from './push-service.ts'
 
 type Row = typeof pushSubscriptions.$inferSelect

@@ -1,8 +1,8 @@
 /** Plans a message for the devices of its audience, in the transaction that stores the message. */
 import { eq, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { Writer } from '#shared/bus/outbox.ts'
-import { messages, type Notice } from '#shared/schema/messages.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { messages, type Notice } from '#shared/stores/schema/messages.ts'
 
 /** People by language. */
 export type People = ReadonlyMap<Language, readonly string[]>

@@ -4,8 +4,8 @@ import {
   subscribeToPushEndpoint,
   unsubscribeFromPushEndpoint,
 } from '#shared/contracts/push-subscriptions.ts'
-import { type Router, serve } from '#shared/http/router.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { type Router, serve } from '#shared/service/http/router.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { createSendingLoop, joinSenders, type Sender } from '../sending/sending-loop.ts'
 import { listSubscriptions, subscribe, unsubscribe } from './manage-subscriptions.ts'
 import { type Lane, sendDeliveries } from './send-deliveries.ts'

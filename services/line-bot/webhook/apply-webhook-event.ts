@@ -1,14 +1,14 @@
 /** Applies a webhook event once: its changes and `applied_at` are written in one transaction. */
 import { and, eq, isNull, lte, sql } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { LineEvent } from '#shared/contracts/bot.ts'
 import { isUserId } from '#shared/contracts/fields.ts'
 import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-cache.ts'
-import type { Writer } from '#shared/bus/outbox.ts'
-import { followers, lineEvents } from '#shared/schema/messages.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { followers, lineEvents } from '#shared/stores/schema/messages.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
+import { pilgrims } from '#shared/stores/schema/profiles.ts'
 
 /** @returns the user id of the sender; null where LINE does not send it */
 export function senderOf({ source }: LineEvent): string | null {

@@ -1,10 +1,10 @@
 /** Stores webhook events that the database refuses, as text with the reason, so that they do not block others. */
 import { sql } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { mayWrite } from '#shared/pilgrims/person-lock.ts'
-import { refusedLineEvents } from '#shared/schema/messages.ts'
+import { refusedLineEvents } from '#shared/stores/schema/messages.ts'
 import { senderOf } from './apply-webhook-event.ts'
 
 /** The message of the database's error. The query's error around it would contain personal data. */

@@ -1,10 +1,10 @@
 /** Stores webhook events in the database, each once, also when LINE delivers them again. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import type { LineEvent } from '#shared/contracts/bot.ts'
 import type { Event } from '#shared/contracts/events.ts'
-import { isDataRefused } from '#shared/db/db.ts'
+import { isDataRefused } from '#shared/stores/db/db.ts'
 import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
-import { lineEvents } from '#shared/schema/messages.ts'
+import { lineEvents } from '#shared/stores/schema/messages.ts'
 import { senderOf } from './apply-webhook-event.ts'
 import { setAside } from './set-aside-event.ts'
 

@@ -1,7 +1,7 @@
 /** The dependencies and settings of a flush. */
-import type { Database } from '#shared/db/db.ts'
-import type { Kv } from '#shared/kv/kv.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import type { Kv } from '#shared/stores/kv/kv.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
 import type { Log } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 

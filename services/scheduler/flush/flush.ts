@@ -3,14 +3,14 @@
  * stored points from the buffer. A flush that is killed loses and duplicates nothing: before a slice's commit
  * nothing has changed; after it the next flush finds the points stored and deletes them from the buffer.
  */
-import { type Slice, slices } from '#shared/buffer/slice-pending-points.ts'
-import { isDatabaseUnavailable, isStatementTimeout } from '#shared/db/db.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
-import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/buffer/last-flush.ts'
-import { storeCounters } from '#shared/ledger/stored-counters.ts'
+import { type Slice, slices } from '#shared/points/slice-pending-points.ts'
+import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
+import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
+import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/points/last-flush.ts'
+import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
-import { flushes } from '#shared/schema/points.ts'
+import { flushes } from '#shared/stores/schema/points.ts'
 import { ensureDayPartitions } from '../day-partitions.ts'
 import type { FlushContext } from './flush-context.ts'
 import { flushSlice } from './flush-slice.ts'

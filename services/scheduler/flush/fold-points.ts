@@ -1,10 +1,10 @@
 /** Folds the new points of a slice onto the stored days, for all its pilgrims together. */
-import { foldPointOf } from '#shared/buffer/point.ts'
-import type { Query } from '#shared/db/db.ts'
-import { readDays, readPointsOfDays } from '#shared/fold/stored-days.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
-import { byInstant, type FoldPoint } from '#shared/fold/fold.ts'
-import { type DayChange, refold } from '#shared/fold/refold.ts'
+import { foldPointOf } from '#shared/points/point.ts'
+import type { Query } from '#shared/stores/db/db.ts'
+import { readDays, readPointsOfDays } from '#shared/points/totals/stored-days.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { byInstant, type FoldPoint } from '#shared/core/fold/fold.ts'
+import { type DayChange, refold } from '#shared/core/fold/refold.ts'
 import type { OwnedPoint } from './store-points.ts'
 
 /** The changes of one pilgrim. */

@@ -1,6 +1,6 @@
 /** Computes how new points change the latest positions of pilgrims. */
-import type { Query } from '#shared/db/db.ts'
-import type { Fix, FoldPoint } from '#shared/fold/fold.ts'
+import type { Query } from '#shared/stores/db/db.ts'
+import type { Fix, FoldPoint } from '#shared/core/fold/fold.ts'
 import type { PilgrimChange } from './fold-points.ts'
 
 /** A pilgrim's latest position before and after new points; unchanged where all of them are older. */

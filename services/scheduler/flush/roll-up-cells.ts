@@ -2,14 +2,14 @@
  * The roll-up adds recorded cell changes to the tiles of the map and deletes them in the same transaction. If a
  * flush dies before its roll-up, the next flush does it.
  */
-import type { Database, Query } from '#shared/db/db.ts'
-import { addTiles, lockTiles } from '#shared/map/stored-tiles.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
-import { sumChanges, unpackChanges } from '#shared/map/cell-counts.ts'
+import type { Database, Query } from '#shared/stores/db/db.ts'
+import { addTiles, lockTiles } from '#shared/points/totals/stored-tiles.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { sumChanges, unpackChanges } from '#shared/core/map/cell-counts.ts'
 import { inTurns } from '#shared/runtime/in-turns.ts'
-import { type Reporting, reportFailedItem } from '#shared/runtime/each-apart.ts'
+import { type Reporting, reportFailedItem } from '#shared/stores/each-apart.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
-import { tilesOfHours } from '#shared/map/cell-tiles.ts'
+import { tilesOfHours } from '#shared/core/map/cell-tiles.ts'
 
 /** Rows of `cell_changes` in one transaction, and bytes of all but the last: they are in memory together. */
 const BATCH_ROWS = 64

@@ -1,8 +1,8 @@
 /** Stores the points of a slice. Points that are already stored are recognised and left unchanged. */
-import { type BufferedPoint, sharesInstantByAccident, type CheckInPosition } from '#shared/buffer/point.ts'
-import type { Database, Query } from '#shared/db/db.ts'
-import type { Column } from '#shared/db/insert-rows.ts'
-import type { Entry } from '#shared/kv/kv.ts'
+import { type BufferedPoint, sharesInstantByAccident, type CheckInPosition } from '#shared/points/point.ts'
+import type { Database, Query } from '#shared/stores/db/db.ts'
+import type { Column } from '#shared/stores/db/insert-rows.ts'
+import type { Entry } from '#shared/stores/kv/kv.ts'
 
 /** A point, its pilgrim, and its entry in the buffer. */
 export interface OwnedPoint {

@@ -1,9 +1,9 @@
 /** Writes a fold's changes to the totals of pilgrims, of their days, and of the event, in the same order in every flush. */
-import type { Query } from '#shared/db/db.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
-import type { Mode } from '#shared/rules/carbon.ts'
-import type { DayChange } from '#shared/fold/refold.ts'
-import { addTotals, type ModeTotals, type Totals, zeroTotals } from '#shared/fold/point-totals.ts'
+import type { Query } from '#shared/stores/db/db.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import type { Mode } from '#shared/core/rules/carbon.ts'
+import type { DayChange } from '#shared/core/fold/refold.ts'
+import { addTotals, type ModeTotals, type Totals, zeroTotals } from '#shared/core/fold/point-totals.ts'
 import type { PilgrimChange } from './fold-points.ts'
 import type { Move } from './latest-positions.ts'
 

@@ -1,5 +1,5 @@
 /** The differences that a rebuild finds: each wrong row is reported and corrected. */
-import type { Query } from '#shared/db/db.ts'
+import type { Query } from '#shared/stores/db/db.ts'
 
 /** How a column is read, compared and written. */
 type Column = 'text' | 'day' | 'instant' | 'number' | 'whole'

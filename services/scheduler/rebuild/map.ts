@@ -2,7 +2,7 @@
  * Rebuilds the tiles of the map: hours from points and latest positions, days from hours, all time from days or
  * hours. Only one hour, day or tile is in memory at a time.
  */
-import type { Query } from '#shared/db/db.ts'
+import type { Query } from '#shared/stores/db/db.ts'
 import {
   deleteTile,
   storedTile,
@@ -10,13 +10,20 @@ import {
   type TileRow,
   tileToStore,
   writeTiles,
-} from '#shared/map/stored-tiles.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
-import { addCounts, type Counts, zOrder } from '#shared/map/cell-counts.ts'
-import { isTileStored, STORED_ZOOMS, type Span, type Tile, tileKey, tilesAt } from '#shared/map/cell-tiles.ts'
-import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/map/cells.ts'
-import { unpackCounts } from '#shared/map/packed-cell-counts.ts'
-import { cursorBatches } from '#shared/db/cursor-batches.ts'
+} from '#shared/points/totals/stored-tiles.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { addCounts, type Counts, zOrder } from '#shared/core/map/cell-counts.ts'
+import {
+  isTileStored,
+  STORED_ZOOMS,
+  type Span,
+  type Tile,
+  tileKey,
+  tilesAt,
+} from '#shared/core/map/cell-tiles.ts'
+import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/map/cells.ts'
+import { unpackCounts } from '#shared/core/map/packed-cell-counts.ts'
+import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
 import type { Differences } from './differences.ts'
 
 /** Time-zone offsets are multiples of a quarter hour, so each quarter is within one local hour. */

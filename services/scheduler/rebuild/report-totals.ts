@@ -1,5 +1,5 @@
 /** Counts the totals of pilgrims' reports and surveys again, and compares them with the stored ones. */
-import type { Database, Query } from '#shared/db/db.ts'
+import type { Database, Query } from '#shared/stores/db/db.ts'
 import { recountReported } from '#shared/pilgrims/report-totals.ts'
 import { recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 import type { Differences, Row } from './differences.ts'

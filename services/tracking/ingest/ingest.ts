@@ -2,12 +2,12 @@
  * Takes what a tracker app sends. The answer tells the app in its own way whether to keep the points: success when they
  * are durable or will never be taken, 503 when they are to be sent again.
  */
-import type { Buffer } from '#shared/buffer/buffer.ts'
-import { type SyncRules, syncTrack } from '#shared/buffer/sync-track.ts'
+import type { Buffer } from '#shared/points/buffer.ts'
+import { type SyncRules, syncTrack } from '#shared/points/sync-track.ts'
 import type { GpsPoint } from '#shared/contracts/gps-points.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
-import { notFound, Refusal, unavailable } from '#shared/http/errors.ts'
-import { parseSentTime } from '#shared/rules/sent-time.ts'
+import { notFound, Refusal, unavailable } from '#shared/runtime/refusal.ts'
+import { parseSentTime } from '#shared/core/rules/sent-time.ts'
 import { isObject, type Received, UNREADABLE } from './tracker-formats.ts'
 
 /** OwnTracks reads a list of messages for the phone; Overland keeps its batch without this result. */

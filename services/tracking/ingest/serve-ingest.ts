@@ -9,8 +9,8 @@ import {
   traccarEndpoint,
   traccarQueryEndpoint,
 } from '#shared/contracts/ingest.ts'
-import { type Router, serve } from '#shared/http/router.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import { type Router, serve } from '#shared/service/http/router.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { gpsLoggerProfile, ingestUrl } from '../trackers/set-up-links.ts'
 import { expectKey, ingest, type Ingest } from './ingest.ts'
 import { readOverland, readOwnTracks, readRequest } from './tracker-formats.ts'

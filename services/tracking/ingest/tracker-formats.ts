@@ -2,8 +2,8 @@
 import { MAX_POINTS } from '#shared/contracts/fields.ts'
 import type { IngestRejection } from '#shared/contracts/ingest.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
-import { parseJson } from '#shared/http/body.ts'
-import { Refusal } from '#shared/http/errors.ts'
+import { parseJson } from '#shared/service/http/body.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
 
 /** What a request of an app contains. */
 export interface Received {

@@ -3,7 +3,7 @@
  * are in it (spatial cloaking; Gruteser and Grunwald, MobiSys 2003).
  */
 import { eachOf } from '#shared/runtime/in-turns.ts'
-import { type Cell, MAX_ZOOM } from '#shared/map/cells.ts'
+import { type Cell, MAX_ZOOM } from '#shared/core/map/cells.ts'
 
 /** The widest cells that form crowds, about 1.4 km. */
 export const WIDEST_ZOOM = 10

@@ -3,12 +3,12 @@
  * kv, so the load on the kv does not depend on the number of readers.
  */
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
-import { unavailable } from '#shared/http/errors.ts'
-import { type Kv, type Moved, userHash } from '#shared/kv/kv.ts'
+import { unavailable } from '#shared/runtime/refusal.ts'
+import { type Kv, type Moved, userHash } from '#shared/stores/kv/kv.ts'
 import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 import type { Log } from '#shared/runtime/log.ts'
-import { type Repeated, repeated } from '#shared/runtime/repeat.ts'
-import { cellAt, MAX_ZOOM } from '#shared/map/cells.ts'
+import { type Repeated, repeated } from '#shared/stores/repeat.ts'
+import { cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
 
 const HASH_DIGITS = 13
 /** What `hashes` holds of a hash (`userHash`): its first digits, as a number. */

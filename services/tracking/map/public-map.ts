@@ -6,7 +6,7 @@
  */
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { type Cell, cellCentre, cellName, MAX_ZOOM } from '#shared/map/cells.ts'
+import { type Cell, cellCentre, cellName, MAX_ZOOM } from '#shared/core/map/cells.ts'
 import { groupIntoCrowds } from './crowds.ts'
 import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 import { inside, type LivePositions, type Place } from './live-map.ts'

@@ -1,13 +1,13 @@
 /** `GET data`. Operators get everybody's latest position, exact and with names. The public gets `PublicMap`. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { DataQuery, LiveMap } from '#shared/contracts/tracking.ts'
-import type { Operator } from '#shared/security/admin-auth.ts'
-import { maySeeId } from '#shared/security/pilgrim-identity.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
+import { maySeeId } from '#shared/service/security/pilgrim-identity.ts'
 import { inArray } from 'drizzle-orm'
 import { within } from '#shared/runtime/deadline.ts'
-import { type Database, isDatabaseUnavailable } from '#shared/db/db.ts'
-import { pilgrims } from '#shared/schema/profiles.ts'
+import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
+import { pilgrims } from '#shared/stores/schema/profiles.ts'
 import type { LivePositions } from './live-map.ts'
 import type { PublicMap } from './public-map.ts'
 

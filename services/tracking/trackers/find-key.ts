@@ -1,9 +1,9 @@
 /** Finds the pilgrim of a tracker's key: in the kv, and now and then in Postgres. Notes when a key was used. */
 import { eq } from 'drizzle-orm'
 import { TRACKER_KEY } from '#shared/contracts/trackers.ts'
-import { isDatabaseUnavailable } from '#shared/db/db.ts'
-import { Refusal, unavailable } from '#shared/http/errors.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
+import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
+import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
+import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import {
   type KnownKey,
   noteKeyUse,
@@ -13,8 +13,8 @@ import {
 } from '#shared/pilgrims/tracker-keys.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { trackers } from '#shared/schema/trackers.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { trackers } from '#shared/stores/schema/trackers.ts'
 
 /** For so long a key is not looked up in Postgres again. */
 const FRESH_MS = 60_000

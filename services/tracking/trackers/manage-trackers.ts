@@ -8,14 +8,14 @@ import {
   type TrackerList,
   type TrackerRequest,
 } from '#shared/contracts/trackers.ts'
-import { isKvUnavailable } from '#shared/kv/kv.ts'
-import { conflict, notFound } from '#shared/http/errors.ts'
+import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
+import { conflict, notFound } from '#shared/runtime/refusal.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { readKnownKey, revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
-import type { ServiceContext } from '#shared/runtime/context.ts'
-import { expectOwnId, timeOfDevice } from '#shared/security/pilgrim-identity.ts'
-import { charge } from '#shared/security/rate-limits.ts'
-import { trackers } from '#shared/schema/trackers.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { expectOwnId, timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'
+import { charge } from '#shared/service/security/rate-limits.ts'
+import { trackers } from '#shared/stores/schema/trackers.ts'
 import { appsOf } from './set-up-links.ts'
 
 const KEY_BYTES = 24

@@ -3,13 +3,13 @@ import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
 import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
-import { pack } from '#shared/buffer/point.ts'
-import type { Database } from '#shared/db/db.ts'
-import type { Pending } from '#shared/kv/kv.ts'
+import { pack } from '#shared/points/point.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import type { Pending } from '#shared/stores/kv/kv.ts'
 import { recountReported } from '#shared/pilgrims/report-totals.ts'
 import { recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 import { createLog } from '#shared/runtime/log.ts'
-import type { Calendar } from '#shared/rules/calendar.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000

@@ -1,8 +1,8 @@
 /** A large event for the console's rows: filled by the real flush, and going on while the console is open. */
 import postgres from 'postgres'
-import { openDatabase } from '#shared/db/open-database.ts'
-import { openKv } from '#shared/kv/open-kv.ts'
-import { createCalendar } from '#shared/rules/calendar.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
+import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { startNats } from '#tests/helpers/servers.ts'
 import { openTestStackOn, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'

@@ -1,8 +1,8 @@
 /** A crowd that walks along the demo's route, by the kv alone, so that nothing but the map costs CPU. */
 import { join } from 'node:path'
-import { readRoute } from '#shared/config/read-route.ts'
-import type { Submission } from '#shared/kv/kv.ts'
-import { openKv } from '#shared/kv/open-kv.ts'
+import { readRoute } from '#shared/runtime/config/read-route.ts'
+import type { Submission } from '#shared/stores/kv/kv.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
 import { walkerId } from '../aggregates/fill.ts'
 

@@ -5,9 +5,9 @@
  */
 import { readFileSync } from 'node:fs'
 import postgres from 'postgres'
-import { acceptTrack } from '#shared/buffer/validate/validate-points.ts'
+import { acceptTrack } from '#shared/points/validate-points.ts'
 import { fastTrackSync } from '#shared/contracts/fast-validation.ts'
-import { createCalendar } from '#shared/rules/calendar.ts'
+import { createCalendar } from '#shared/core/rules/calendar.ts'
 
 type Fetch = (request: Request) => Response | Promise<Response>
 

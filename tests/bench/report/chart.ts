@@ -1,5 +1,5 @@
 /** The table as a picture: each row's bars as shares of its longest. */
-import { escapeMarkup } from '#shared/http/escape-markup.ts'
+import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 import { type Measured, median } from '../measure.ts'
 import { cpuText, shown } from './table.ts'
 

@@ -1,9 +1,9 @@
 /** Frequent reads: the live map, map cells, profiles. */
 import { join } from 'node:path'
-import { openDatabase } from '#shared/db/open-database.ts'
-import type { Kv, Submission } from '#shared/kv/kv.ts'
-import { openKv } from '#shared/kv/open-kv.ts'
-import { createCalendar } from '#shared/rules/calendar.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
+import type { Kv, Submission } from '#shared/stores/kv/kv.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
+import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { newDirectory, type Server } from '#tests/helpers/process.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
 import { fill, walkerId } from '../aggregates/fill.ts'

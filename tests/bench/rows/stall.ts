@@ -1,5 +1,5 @@
 /** The longest time for which the event loop of tracking stands still, with ten times the event on the live map. */
-import { openKv } from '#shared/kv/open-kv.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { readMetric } from '#tests/helpers/metrics.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { until } from '#tests/helpers/wait.ts'

@@ -1,6 +1,6 @@
 /** The system under test on a Redis Cluster of three masters, each with a replica, and 16 partitions. */
 import postgres from 'postgres'
-import { migrate } from '#shared/db/migrate.ts'
+import { migrate } from '#shared/stores/db/migrate.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { startNats, startPostgres, startRedisCluster } from '#tests/helpers/servers.ts'
 import { openTestStackOn } from '#tests/helpers/test-stack-real.ts'

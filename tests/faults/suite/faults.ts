@@ -1,6 +1,6 @@
 /** All faults, one at a time. */
 import Redis from 'ioredis'
-import { openKv } from '#shared/kv/open-kv.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import type { LinkCondition } from '#tests/helpers/tcp-proxy.ts'
 import { type Part, PARTS, type Link, type TestSystem } from './test-system.ts'

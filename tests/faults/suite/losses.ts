@@ -1,7 +1,7 @@
 /** Faults in which the store itself loses data; the service must count those points as lost. */
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LOOK_EVERY_MS } from '#shared/alerts/watch.ts'
+import { LOOK_EVERY_MS } from '#shared/service/alerts/watch.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkIn, setStatus } from '#tests/helpers/test-stack.ts'
 import { type TestSystem, OWNER } from './test-system.ts'

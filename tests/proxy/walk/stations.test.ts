@@ -5,9 +5,9 @@ import { trailAfter } from '#proxy/pages/walk/recording/trail.ts'
 import { aheadOf, nextStations, paceOf } from '#proxy/pages/walk/way/stations.ts'
 import { progressOf } from '#services/feedback-media/shares/progress.ts'
 import { createRouteAnswer } from '#services/tracking/map/followers/show-route.ts'
-import { readRoute } from '#shared/config/read-route.ts'
+import { readRoute } from '#shared/runtime/config/read-route.ts'
 import type { EventRoute } from '#shared/contracts/map.ts'
-import { createRoute, type Place } from '#shared/map/walking-route.ts'
+import { createRoute, type Place } from '#shared/core/map/walking-route.ts'
 import {
   kmAlong,
   kmOfPassages,
@@ -15,7 +15,7 @@ import {
   stationsAhead,
   unpackLines,
   wayToRoute,
-} from '#shared/rules/along-route.ts'
+} from '#shared/core/rules/along-route.ts'
 
 const HOUR = 3_600_000
 /** A kilometre to the north is this much. */

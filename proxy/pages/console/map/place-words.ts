@@ -2,7 +2,7 @@
 import { figure } from '#shared/locales/units.ts'
 import { computed } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
-import { kmOfPassages, measureRoute, unpackLines } from '#shared/rules/along-route.ts'
+import { kmOfPassages, measureRoute, unpackLines } from '#shared/core/rules/along-route.ts'
 import { words } from '../words.ts'
 import { route, stationName } from './ground.ts'
 

@@ -1,5 +1,5 @@
 /** CSV files of the console, for spreadsheets. */
-import { noFormula } from '#shared/rules/csv-formulas.ts'
+import { noFormula } from '#shared/core/rules/csv-formulas.ts'
 
 export type Cell = string | number | null | undefined
 

@@ -4,7 +4,7 @@
  * The service ignores a point less than 30 s after the last one that it took. So these are not recorded: the distance
  * is the same to the millimetre, and a walk costs a fraction of the battery, the memory and the network.
  */
-import { distanceMm } from '#shared/rules/geo.ts'
+import { distanceMm } from '#shared/core/rules/geo.ts'
 import { CLOCK_TOLERANCE_MS } from '../session/clock-rules.ts'
 
 /** A position. Times are epoch milliseconds; accuracy and altitude are metres, speed km/h. */

@@ -6,7 +6,7 @@ import {
   stationsAhead,
   unpackLines,
   wayToRoute,
-} from '#shared/rules/along-route.ts'
+} from '#shared/core/rules/along-route.ts'
 import { metresBetween } from '../recording/position-filter.ts'
 import type { Route } from './own-way.ts'
 

@@ -1,6 +1,6 @@
 /** The answers that tell one snapshot. Each is made once, when it is asked for. */
 import { type EventMap, EventMapDelta, type MapCellEntry } from '#shared/contracts/map.ts'
-import { Prepared } from '#shared/http/prepared-response.ts'
+import { Prepared } from '#shared/service/http/prepared-response.ts'
 
 type Field = Exclude<keyof EventMap, 'since' | 'version' | 'as_of' | 'cells'>
 const FIELDS = Object.keys(EventMapDelta.shape).filter(

@@ -3,8 +3,8 @@
  * answer tells nothing that `GET data` does not tell.
  */
 import { MAX_MAP_CELLS, type MapCellEntry } from '#shared/contracts/map.ts'
-import { type Cell, cellCentre, MIN_ZOOM } from '#shared/map/cells.ts'
-import type { Places } from '#shared/map/front-and-tail.ts'
+import { type Cell, cellCentre, MIN_ZOOM } from '#shared/core/map/cells.ts'
+import type { Places } from '#shared/core/map/front-and-tail.ts'
 import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
 import type { Group, PublicMap } from '../public-map.ts'
 

@@ -10,7 +10,7 @@
  */
 import { chmod, lstat, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Prepared } from '#shared/http/prepared-response.ts'
+import type { Prepared } from '#shared/service/http/prepared-response.ts'
 
 /** Slots that a version is served in: its own ten seconds, and three more. */
 const SLOTS = 4

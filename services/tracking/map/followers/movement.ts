@@ -1,10 +1,10 @@
 /** How fast the middle of the walk moves, and when it is expected at the next stations. */
-import { METRES_PER_DEGREE } from '#shared/rules/geo.ts'
+import { METRES_PER_DEGREE } from '#shared/core/rules/geo.ts'
 import type { MapPlace, StationEstimate } from '#shared/contracts/map.ts'
 import { time } from '#shared/contracts/fields.ts'
-import type { End } from '#shared/map/front-and-tail.ts'
-import type { Station } from '#shared/map/walking-route.ts'
-import { roundKm } from '#shared/rules/rounding.ts'
+import type { End } from '#shared/core/map/front-and-tail.ts'
+import type { Station } from '#shared/core/map/walking-route.ts'
+import { roundKm } from '#shared/core/rules/rounding.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

@@ -1,11 +1,11 @@
 /** The event's totals for followers, from the tables that the flush updates. */
-import type { ServiceContext } from '#shared/runtime/context.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { MapTotals } from '#shared/contracts/map.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/pilgrims/pilgrims-of-event.ts'
-import { readLastFlush } from '#shared/buffer/last-flush.ts'
-import { KG_PER_UNIT, savedMg } from '#shared/rules/carbon.ts'
-import { LEVELS } from '#shared/rules/levels.ts'
+import { readLastFlush } from '#shared/points/last-flush.ts'
+import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
+import { LEVELS } from '#shared/core/rules/levels.ts'
 
 interface Sums {
   readonly mm: number

@@ -18,7 +18,7 @@ import {
   keepTyped,
   typedNotes,
 } from './items.ts'
-import { kmAlong, measureRoute, unpackLines } from '#shared/rules/along-route.ts'
+import { kmAlong, measureRoute, unpackLines } from '#shared/core/rules/along-route.ts'
 import { loadGround, route } from '../../map/ground.ts'
 import { kmOnRoute, placeName } from '../../map/place-words.ts'
 

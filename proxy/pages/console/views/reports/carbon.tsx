@@ -9,7 +9,7 @@ import { PanelFrom } from '../../parts/panel.tsx'
 import { useExports } from './exports.tsx'
 import type { Resource } from '../../resource.ts'
 import { pair, words } from '../../words.ts'
-import { KG_PER_KM, KG_PER_UNIT, ZERO_EMISSION_KMH } from '#shared/rules/carbon.ts'
+import { KG_PER_KM, KG_PER_UNIT, ZERO_EMISSION_KMH } from '#shared/core/rules/carbon.ts'
 
 type Totals = Data<'readCarbon'>
 

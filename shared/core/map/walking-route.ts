@@ -1,0 +1,132 @@
+/** The event's route: distances along it. */
+import { distanceMm } from '#shared/core/rules/geo.ts'
+
+export interface Place {
+  readonly lat: number
+  readonly lng: number
+}
+
+/** A named place on the route. */
+export interface Station extends Place {
+  readonly name: string
+  /** Names in other languages, by language. */
+  readonly names: Readonly<Record<string, string>>
+  /** Distance along the route from its beginning, metres. */
+  readonly alongM: number
+  /** When the walk is to come here by its plan, epoch milliseconds. */
+  readonly plannedMs?: number
+}
+
+export interface Route {
+  /** The lines in the order in which they are walked. */
+  readonly lines: readonly (readonly Place[])[]
+  /** Metres. */
+  readonly lengthM: number
+  /** Projects a place onto the route: distance along it from its beginning, and distance from it; metres. */
+  project(place: Place): { readonly alongM: number; readonly offM: number }
+  /** The place at a distance from the beginning, metres. */
+  at(alongM: number): Place
+}
+
+interface Leg {
+  readonly from: Place
+  readonly to: Place
+  readonly startM: number
+  readonly lengthM: number
+}
+
+/** Legs that follow each other, and the box around them: most of a long route is too far from a place to be looked at. */
+interface Run {
+  readonly legs: readonly Leg[]
+  readonly south: number
+  readonly west: number
+  readonly north: number
+  readonly east: number
+}
+const LEGS_A_RUN = 32
+
+const RADIANS = Math.PI / 180
+
+/**
+ * Creates a route of lines in order. The gap between two lines counts no distance.
+ * @param lines at least one line of at least two places
+ * @throws RangeError for a route without length
+ */
+export function createRoute(lines: readonly (readonly Place[])[]): Route {
+  const legs: Leg[] = []
+  let lengthM = 0
+  for (const line of lines)
+    for (let i = 1; i < line.length; i++) {
+      const leg = { from: line[i - 1]!, to: line[i]!, startM: lengthM }
+      const legM = distanceMm(leg.from, leg.to) / 1_000
+      if (legM > 0) legs.push({ ...leg, lengthM: legM })
+      lengthM += legM
+    }
+  if (legs.length === 0) throw new RangeError('a route needs two different places')
+  const runs = Array.from({ length: Math.ceil(legs.length / LEGS_A_RUN) }, (_, i) =>
+    runOf(legs.slice(i * LEGS_A_RUN, (i + 1) * LEGS_A_RUN)),
+  )
+  return {
+    lines,
+    lengthM,
+    project(place) {
+      const shrink = Math.cos(place.lat * RADIANS)
+      const offs = runs.map((run) => offOfBox(run, place, shrink))
+      let [nearest, least] = [legs[0]!, Infinity]
+      const look = (run: Run): void => {
+        for (const leg of run.legs) {
+          const off = offOf(leg, place, shrink)
+          if (off > least || (off === least && leg.startM >= nearest.startM)) continue
+          ;[nearest, least] = [leg, off]
+        }
+      }
+      look(runs[offs.indexOf(Math.min(...offs))]!)
+      for (const [i, run] of runs.entries()) if (offs[i]! <= least) look(run)
+      const share = shareOf(nearest, place, shrink)
+      const offM = distanceMm(place, between(nearest, share)) / 1_000
+      return { alongM: nearest.startM + share * nearest.lengthM, offM }
+    },
+    at(alongM) {
+      const leg = legs.findLast(({ startM }) => startM <= alongM) ?? legs[0]!
+      return between(leg, Math.min(Math.max((alongM - leg.startM) / leg.lengthM, 0), 1))
+    },
+  }
+}
+
+/**
+ * The fraction of a leg before its place nearest to another place. The plane is accurate enough near the route.
+ * @param shrink cosine of the place's latitude
+ */
+function shareOf({ from, to }: Leg, place: Place, shrink: number): number {
+  const [x, y] = [(to.lng - from.lng) * shrink, to.lat - from.lat]
+  const [px, py] = [(place.lng - from.lng) * shrink, place.lat - from.lat]
+  return Math.min(Math.max((px * x + py * y) / (x * x + y * y), 0), 1)
+}
+
+/** The squared distance of a place from a leg, in degrees of latitude. */
+function offOf(leg: Leg, place: Place, shrink: number): number {
+  const share = shareOf(leg, place, shrink)
+  const { from, to } = leg
+  const x = (place.lng - from.lng - share * (to.lng - from.lng)) * shrink
+  const y = place.lat - from.lat - share * (to.lat - from.lat)
+  return x * x + y * y
+}
+
+function runOf(legs: readonly Leg[]): Run {
+  const ends = legs.flatMap(({ from, to }) => [from, to])
+  const [lats, lngs] = [ends.map(({ lat }) => lat), ends.map(({ lng }) => lng)]
+  const [south, north] = [Math.min(...lats), Math.max(...lats)]
+  return { legs, south, north, west: Math.min(...lngs), east: Math.max(...lngs) }
+}
+
+/** The squared distance of a place from a run's box, in degrees of latitude. No leg in it is nearer. */
+function offOfBox({ south, west, north, east }: Run, { lat, lng }: Place, shrink: number): number {
+  const x = Math.max(west - lng, lng - east, 0) * shrink
+  const y = Math.max(south - lat, lat - north, 0)
+  return x * x + y * y
+}
+
+const between = ({ from, to }: Leg, share: number): Place => ({
+  lat: from.lat + share * (to.lat - from.lat),
+  lng: from.lng + share * (to.lng - from.lng),
+})

@@ -1,0 +1,176 @@
+/** Admission by the kv: in batches, with a known status, and with a timeout. */
+import { within } from '#shared/runtime/deadline.ts'
+import { unavailable } from '#shared/runtime/refusal.ts'
+import {
+  type AdmissionRules,
+  type Kv,
+  KvFull,
+  isKvUnavailable,
+  type Submission,
+  type Verdict,
+  type VersionedStatus,
+  KvUnavailable,
+  partitionOf,
+} from '#shared/stores/kv/kv.ts'
+import { countingAdmission } from '#shared/points/ledger/counted-admission.ts'
+import type { ProcessCounters } from '#shared/points/ledger/process-counters.ts'
+
+/** Resolves with the kv's verdict; rejects with `KvUnavailable` or `KvFull`. */
+export type Admit = (submission: Submission) => Promise<Verdict>
+
+/** Timeout of the kv for requests that are never journaled. */
+const REQUEST_TIMEOUT_MS = 2_000
+
+const ACTIVE: VersionedStatus = { status: 'active', version: 0, message: null }
+
+export const storeUnavailable = () =>
+  unavailable('The short-term store is unavailable at the moment. Keep your points and send them again.')
+export const storeFull = () =>
+  unavailable('The short-term store is nearly full. Keep your points and send them later.', 60)
+
+/**
+ * @param prime reads the status from the database and writes it to the kv; called when the kv has none
+ * @param learn called with the status that each verdict implies; null: the kv has lost it, and no older one is valid
+ */
+export function createAdmission(
+  kv: Kv,
+  rules: AdmissionRules,
+  prime: () => Promise<VersionedStatus>,
+  learn: (status: VersionedStatus | null) => void = () => undefined,
+): Admit {
+  const submit = createBatcher(kv, rules)
+  let priming: Promise<VersionedStatus> | null = null
+  return async (submission) => {
+    let verdict = await submit(submission)
+    if (verdict.outcome === 'unknown') {
+      learn(null)
+      priming ??= prime().finally(() => (priming = null))
+      learn(await priming)
+      verdict = await submit(submission)
+    }
+    if (verdict.outcome === 'admitted') learn(ACTIVE)
+    if (verdict.outcome === 'refused') learn({ ...verdict, version: 0 })
+    return verdict
+  }
+}
+
+/**
+ * Resolves after the answers that have already arrived were read. When the event loop stood still, timers run before
+ * sockets, and a kv that answered in time would seem late.
+ */
+const afterSockets = (): Promise<'late'> =>
+  new Promise((resolve) => setImmediate(() => setImmediate(resolve, 'late')))
+
+/**
+ * Returns the kv's verdict; `unavailable` when the kv is unavailable, and `late` when it has not answered in time.
+ * @throws Refusal 503 when the kv is full
+ */
+export async function answerWithin(
+  call: Promise<Verdict>,
+  ms: number,
+): Promise<Verdict | 'unavailable' | 'late'> {
+  try {
+    return await within(call, ms, () => Promise.race([call, afterSockets()]))
+  } catch (error) {
+    if (error instanceof KvFull) throw storeFull()
+    if (!isKvUnavailable(error)) throw error
+    return 'unavailable'
+  }
+}
+
+/** Admits a submission that the phone keeps until it is confirmed. @throws Refusal 503 when the kv is unavailable */
+export async function admitOrThrow(admit: Admit, submission: Submission): Promise<Verdict> {
+  const answer = await answerWithin(admit(submission), REQUEST_TIMEOUT_MS)
+  if (answer === 'unavailable' || answer === 'late') throw storeUnavailable()
+  return answer
+}
+
+// Admission of tracks by a service without a journal: phones keep the points that the kv does not accept.
+
+/** @returns a function that throws a Refusal 503 when the kv does not accept a submission in time */
+export function createDirectAdmission(options: {
+  readonly kv: Kv
+  readonly rules: AdmissionRules
+  /** Counts points that are refused here. */
+  readonly counters: Pick<ProcessCounters, 'count'>
+  /** Reads the status from the database and writes it to the kv. */
+  readonly prime: () => Promise<VersionedStatus>
+}): (submission: Submission) => Promise<Verdict> {
+  const admit = createAdmission(options.kv, options.rules, options.prime)
+  return countingAdmission(options.counters.count, (submission) => admitOrThrow(admit, submission))
+}
+
+// Collects the submissions of one turn of the event loop and sends them as one call per partition.
+
+/** Upper bounds of submissions and points per call to the kv, so that no script runs for long. */
+const SUBMISSIONS_A_CALL = 256
+const POINTS_A_CALL = 2_000
+/** Points that may wait for the kv's answer (about 50 MB). Beyond this bound the kv counts as unavailable. */
+const POINTS_UNDER_WAY = 200_000
+
+interface QueuedSubmission {
+  readonly submission: Submission
+  readonly resolve: (verdict: Verdict) => void
+  readonly reject: (error: unknown) => void
+}
+
+const pointsOf = (waiting: readonly QueuedSubmission[]): number =>
+  waiting.reduce((sum, { submission }) => sum + submission.entries.length, 0)
+
+/**
+ * @param most upper bound of points that wait for the kv's answer
+ * @returns a function that adds a submission to the current batch and resolves with the kv's verdict; it rejects with
+ * `KvUnavailable` when too many points are waiting
+ */
+export function createBatcher(
+  kv: Kv,
+  rules: AdmissionRules,
+  most = POINTS_UNDER_WAY,
+): (submission: Submission) => Promise<Verdict> {
+  const queues = new Map<number, QueuedSubmission[]>()
+  let underWay = 0
+
+  const send = async (partition: number, waiting: readonly QueuedSubmission[]): Promise<void> => {
+    try {
+      const submissions = waiting.map((one) => one.submission)
+      const verdicts = await kv.admit(partition, submissions, rules)
+      for (const [i, one] of waiting.entries()) one.resolve(verdicts[i]!)
+    } catch (error) {
+      for (const one of waiting) one.reject(error)
+    } finally {
+      underWay -= pointsOf(waiting)
+    }
+  }
+
+  const sendBatch = (partition: number): void => {
+    const all = queues.get(partition)!
+    queues.delete(partition)
+    let from = 0
+    let points = 0
+    for (const [i, { submission }] of all.entries()) {
+      points += submission.entries.length
+      if (points < POINTS_A_CALL && i + 1 - from < SUBMISSIONS_A_CALL && i + 1 < all.length) continue
+      void send(partition, all.slice(from, i + 1))
+      from = i + 1
+      points = 0
+    }
+  }
+
+  return (submission) =>
+    new Promise((resolve, reject) => {
+      const partition = partitionOf(submission.userId, kv.partitions)
+      const queue = queues.get(partition)
+      if (underWay + submission.entries.length > most) {
+        reject(new KvUnavailable('too many points are waiting for the kv'))
+        return
+      }
+      underWay += submission.entries.length
+      const waiting = { submission, resolve, reject }
+      if (queue !== undefined) {
+        queue.push(waiting)
+        return
+      }
+      queues.set(partition, [waiting])
+      setImmediate(sendBatch, partition)
+    })
+}

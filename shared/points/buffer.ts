@@ -1,0 +1,170 @@
+/**
+ * The GPS buffer as the services use it. Submissions that arrive in one turn of the event loop are admitted in one
+ * atomic call per partition. A check-in that the kv does not confirm in time is written to the journal.
+ */
+import {
+  type AdmissionRules,
+  type Kv,
+  isKvUnavailable,
+  partitionOf,
+  type Submission,
+  type Verdict,
+  type VersionedStatus,
+} from '#shared/stores/kv/kv.ts'
+import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { repeated } from '#shared/stores/repeat.ts'
+import { countRefusal, countVerdict, countingAdmission } from '#shared/points/ledger/counted-admission.ts'
+import type { ProcessCounters } from '#shared/points/ledger/process-counters.ts'
+import { admitOrThrow, answerWithin, type Admit, createAdmission, storeFull } from './admission.ts'
+import type { Journal } from './journal/journal.ts'
+import { createJournalFallback } from './journal/admit-to-journal.ts'
+import { createOfflineAdmission, type OfflineAdmission } from '#shared/stores/kv/decide-without-kv.ts'
+import { MEMORY_CEILING, createJournalRecovery } from './journal/journal-recovery.ts'
+
+/** For this long after a late answer the next check-ins do not wait for the kv. */
+const LATE_MS = 1_000
+const WATCH_MS = 1_000
+
+export interface Buffer {
+  /**
+   * Admits a check-in. Resolves when it is durable: in the kv, or in the journal when the kv is late or down.
+   * @throws Refusal 503 when neither can store it, or no status was ever known
+   */
+  admitCheckIn(submission: Submission): Promise<Verdict>
+  /**
+   * Admits points of a tracker app, like a check-in: durable also while the kv is late or down. Some of these apps drop
+   * a point after a few attempts.
+   * @throws Refusal 503 when neither can store it, or no status was ever known
+   */
+  admitIngest(submission: Submission): Promise<Verdict>
+  /** Admits a track. @throws Refusal 503 when the kv does not accept it; phones keep their points */
+  admitTrack(submission: Submission): Promise<Verdict>
+  /** Number of entries in this replica's journal. */
+  journaled(): number
+  /** Starts journal recovery and the watch of the kv. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+interface BufferOptions {
+  readonly kv: Kv
+  readonly journal: Journal
+  /** Counts points that are refused here. */
+  readonly counters: Pick<ProcessCounters, 'count'>
+  readonly rules: AdmissionRules
+  /** Timeout of the kv for a check-in, after which it is written to the journal. */
+  readonly admitMs: number
+  /** Reads the status from the database and writes it to the kv. It does not reject when the kv is unavailable. */
+  readonly prime: () => Promise<VersionedStatus>
+  readonly now: () => number
+  readonly log: Log
+}
+
+export function createBuffer(options: BufferOptions): Buffer {
+  const { kv, journal, counters, rules, prime, now, log } = options
+  const offline = createOfflineAdmission(rules, now)
+  const recovery = createJournalRecovery({ kv, journal, rules, log })
+  const toJournal = createJournalFallback(offline, recovery, counters.count, log)
+  let verdicts = 0
+  const admit = createAdmission(kv, rules, prime, (status) => {
+    verdicts++
+    offline.learn(status)
+  })
+  const watch = watchKv(options, offline.learn, () => verdicts)
+  let isOpen = true
+
+  const learn = (): Promise<void> =>
+    prime().then(offline.learn, (error: unknown) =>
+      log.warn('the status is not known yet; the first request reads it again', errorFields(error)),
+    )
+
+  const admitOrJournal = createJournaledAdmission(options, admit, toJournal, watch.isFull)
+
+  return {
+    admitCheckIn: admitOrJournal,
+    admitIngest: admitOrJournal,
+    admitTrack: countingAdmission(counters.count, async (submission) => {
+      if (watch.isFull()) throw storeFull()
+      return admitOrThrow(admit, submission)
+    }),
+    journaled: () => journal.size(),
+    async start() {
+      kv.onReconnect(() => {
+        if (isOpen) void learn()
+      })
+      watch.start()
+      recovery.start()
+      await learn()
+    },
+    async stop() {
+      isOpen = false
+      await watch.stop()
+      await recovery.stop()
+    },
+  }
+}
+
+/** Admission by the kv, or by the journal when the kv is late or down. */
+function createJournaledAdmission(
+  { kv, counters, admitMs }: BufferOptions,
+  admit: Admit,
+  toJournal: ReturnType<typeof createJournalFallback>,
+  isFull: () => boolean,
+): (submission: Submission) => Promise<Verdict> {
+  const latePartitions = createLatePartitions(kv.partitions)
+  return async (submission) => {
+    // Counted here and not by a wrapper: an additional promise is measurable at thousands of requests per second.
+    try {
+      if (isFull()) throw storeFull()
+      const partition = partitionOf(submission.userId, kv.partitions)
+      if (latePartitions.isLate(partition)) return await toJournal(submission, null)
+      const firstCall = admit(submission)
+      const answer = await answerWithin(firstCall, admitMs)
+      if (answer === 'unavailable') return await toJournal(submission, null)
+      if (answer !== 'late') return countVerdict(counters.count, submission, answer)
+      latePartitions.add(partition)
+      return await toJournal(submission, firstCall)
+    } catch (error) {
+      throw countRefusal(counters.count, submission, error)
+    }
+  }
+}
+
+/** Partitions whose node is late: they must not slow down other partitions, nor each of their own check-ins. */
+function createLatePartitions(partitions: number) {
+  const untilMs = Array.from({ length: partitions }, () => 0)
+  return {
+    isLate: (partition: number) => performance.now() < untilMs[partition]!,
+    add(partition: number) {
+      untilMs[partition] = performance.now() + LATE_MS
+    },
+  }
+}
+
+/**
+ * Reads memory use and status of the kv once a second. A replica must know of a pause when the kv becomes unavailable,
+ * even if it has had no request since. While the kv is unavailable, the status comes from the database.
+ */
+function watchKv(
+  { kv, prime, log }: BufferOptions,
+  learn: OfflineAdmission['learn'],
+  verdicts: () => number,
+) {
+  let full = false
+  const read = async (): Promise<void> => {
+    const before = verdicts()
+    try {
+      const [use, status] = await Promise.all([kv.memoryUse(), kv.status()])
+      full = use >= MEMORY_CEILING
+      // A verdict that came meanwhile is of a later status, perhaps of a pause.
+      if (status !== null && verdicts() === before) learn(status)
+    } catch (error) {
+      if (!isKvUnavailable(error))
+        log.error('reading memory use and status of the kv failed', errorFields(error))
+      // If the database is unavailable as well, the last known status stays valid.
+      await prime().then(learn, () => undefined)
+    }
+  }
+  const reading = repeated(log, 'reading memory use and status of the kv failed', WATCH_MS, read)
+  return { isFull: () => full, start: () => reading.start(false), stop: reading.stop }
+}

@@ -1,0 +1,250 @@
+/**
+ * The journal: it stores a check-in when the kv does not answer in time. One SQLite file per process, in a directory
+ * that the replicas share. SQLite's exclusive lock ends with its process, so a file that can be locked is abandoned,
+ * and another replica adopts it.
+ */
+import type { Database } from 'bun:sqlite'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Submission } from '#shared/stores/kv/kv.ts'
+import {
+  openAbandoned,
+  openOwnFile,
+  type OwnFile,
+  readPage,
+  setAside,
+  setAsideIfDamaged,
+  SUFFIX,
+} from './journal-file.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
+
+/** The journal is full: its entries stay, and the new check-in must be refused. */
+export class JournalFull extends LoggableError {
+  override name = 'JournalFull'
+}
+
+/** A submission and its place in the journal. */
+export interface Journaled {
+  readonly place: number
+  readonly submission: Submission
+}
+
+/** Result of an adoption of abandoned files. */
+interface Adoption {
+  readonly entries: number
+  /** Files that could not be adopted whole; what is damaged stays in a renamed file for an operator. */
+  readonly faults: readonly Error[]
+}
+
+export interface Journal {
+  /** Path of its file. */
+  readonly path: string
+  /**
+   * Resolves when the submission is on disk.
+   * @throws JournalFull; SQLite's error for a full disk; an Error when another submission has its id
+   */
+  append(submission: Submission): Promise<void>
+  /** Removes entries that the kv has confirmed. */
+  remove(ids: readonly string[]): void
+  /** The next entries after a place, oldest first, at most `count`; place 0 is before the first, [] is the end. */
+  after(place: number, count: number): Journaled[]
+  /** Number of entries. */
+  size(): number
+  /** Number of points in them. */
+  points(): number
+  /** Moves the entries of abandoned files into this journal, page by page; other work goes on between pages. */
+  adopt(): Promise<Adoption>
+  /**
+   * Releases the file, and ends an adoption after its page. If it still has entries, another replica or the next start
+   * adopts it.
+   */
+  close(): void
+}
+
+/** Opens a new journal file in `dir`. It accepts check-ins up to `max` entries; adoption ignores this bound. */
+export function openJournal(dir: string, max: number): Journal {
+  mkdirSync(dir, { recursive: true })
+  return new JournalFile(dir, max, openOwnFile(dir))
+}
+
+/** Entries of an abandoned file that are moved together. */
+const ADOPTED_TOGETHER = 500
+
+interface Row {
+  readonly id: string
+  readonly submission: string
+  readonly points: number
+}
+
+/** A submission that waits for the commit of its turn of the event loop. */
+interface Waiting {
+  readonly row: Row
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+const rowOf = (submission: Submission): Row => ({
+  id: submission.id,
+  submission: JSON.stringify(submission),
+  points: submission.entries.length,
+})
+
+/** @returns null for text that is no submission */
+function readableRow(text: string): Row | null {
+  try {
+    return rowOf(JSON.parse(text) as Submission)
+  } catch {
+    return null
+  }
+}
+
+class JournalFile implements Journal {
+  readonly path: string
+  readonly #db: Database
+  readonly #insert
+  readonly #delete
+  readonly #stored
+  #size = 0
+  /** Points of entries that have more than one, by id. */
+  readonly #tracks = new Map<string, number>()
+  /** Submissions of one turn of the event loop, which share a commit. */
+  #batch: Waiting[] = []
+  #isClosed = false
+
+  constructor(
+    private readonly dir: string,
+    private readonly max: number,
+    { db, path }: OwnFile,
+  ) {
+    this.path = path
+    this.#db = db
+    this.#insert = db.query('INSERT OR IGNORE INTO journal (id, submission) VALUES (?, ?)')
+    this.#delete = db.query('DELETE FROM journal WHERE id = ?')
+    this.#stored = db.query<{ submission: string }, [string]>('SELECT submission FROM journal WHERE id = ?')
+  }
+
+  append(submission: Submission): Promise<void> {
+    if (this.size() >= this.max)
+      return Promise.reject(new JournalFull(`the journal is full: it holds ${this.max} check-ins`))
+    return new Promise((resolve, reject) => {
+      if (this.#batch.length === 0) setImmediate(() => this.#commit())
+      this.#batch.push({ row: rowOf(submission), resolve, reject })
+    })
+  }
+
+  #commit(): void {
+    const batch = this.#batch
+    this.#batch = []
+    try {
+      this.#write(batch.map(({ row }) => row))
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+      return
+    }
+    for (const { row, resolve, reject } of batch)
+      // A repeated submission is stored already. Another one under its id is not, and must not be answered as stored.
+      if (this.#holds(row)) resolve()
+      else reject(new LoggableError('another submission is in the journal under this id'))
+  }
+
+  #holds({ id, submission }: Row): boolean {
+    return this.#stored.get(id)?.submission === submission
+  }
+
+  remove(ids: readonly string[]): void {
+    let removed = 0
+    this.#db
+      .transaction(() => {
+        for (const id of ids) removed += this.#delete.run(id).changes
+      })
+      .immediate()
+    for (const id of ids) this.#tracks.delete(id)
+    this.#size -= removed
+  }
+
+  after(place: number, count: number): Journaled[] {
+    return readPage(this.#db, place, count).map((row) => ({
+      place: row.place,
+      submission: JSON.parse(row.submission) as Submission,
+    }))
+  }
+
+  size(): number {
+    return this.#size + this.#batch.length
+  }
+
+  points(): number {
+    let points = this.size()
+    for (const count of this.#tracks.values()) points += count - 1
+    return points
+  }
+
+  async adopt(): Promise<Adoption> {
+    const faults: Error[] = []
+    let entries = 0
+    for (const name of readdirSync(this.dir)) {
+      const file = join(this.dir, name)
+      if (!name.endsWith(SUFFIX) || file === this.path || this.#isClosed) continue
+      try {
+        entries += await this.#adoptFile(file, faults)
+      } catch (error) {
+        faults.push(new LoggableError(`the journal ${name} could not be adopted`, { cause: error }))
+      }
+    }
+    return { entries, faults }
+  }
+
+  async #adoptFile(file: string, faults: Error[]): Promise<number> {
+    const abandoned = openAbandoned(file)
+    if (abandoned === null) return 0
+    const remove = abandoned.query<unknown, [number]>('DELETE FROM journal WHERE rowid = ?')
+    let entries = 0
+    let left = 0
+    try {
+      let page = readPage(abandoned, 0, ADOPTED_TOGETHER)
+      for (; page.length > 0; page = readPage(abandoned, page.at(-1)!.place, ADOPTED_TOGETHER)) {
+        const rows = page.map(({ submission }) => readableRow(submission))
+        this.#write(rows.filter((row) => row !== null))
+        // Deleted there only after it is here; an entry that is in both files is the same.
+        abandoned.transaction(() => {
+          for (const [at, row] of rows.entries())
+            if (row !== null && this.#holds(row)) entries += remove.run(page[at]!.place).changes
+            else left++
+        })()
+        await new Promise((resolve) => setImmediate(resolve))
+        if (this.#isClosed) return entries
+      }
+      // Both while its lock is held.
+      if (left === 0) rmSync(file, { force: true })
+      else {
+        setAside(file)
+        const why = 'are damaged, or another submission has their id'
+        faults.push(new LoggableError(`${left} entries of the journal ${basename(file)} ${why}`))
+      }
+      return entries
+    } catch (error) {
+      setAsideIfDamaged(file, error)
+      throw error
+    } finally {
+      abandoned.close()
+      if (!existsSync(file)) rmSync(`${file}-journal`, { force: true })
+    }
+  }
+
+  #write(rows: readonly Row[]): void {
+    let written = 0
+    this.#db
+      .transaction(() => {
+        for (const { id, submission } of rows) written += this.#insert.run(id, submission).changes
+      })
+      .immediate()
+    for (const { id, points } of rows) if (points > 1) this.#tracks.set(id, points)
+    this.#size += written
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#db.close()
+    if (this.#size === 0) rmSync(this.path, { force: true })
+  }
+}

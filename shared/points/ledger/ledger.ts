@@ -1,0 +1,242 @@
+/** The ledger, from the counters of the kv and of Postgres: what became of every point that was ever received. */
+import type { Database } from '#shared/stores/db/db.ts'
+import type { Kv, PartitionCounters } from '#shared/stores/kv/kv.ts'
+import { lostPoints } from './lost-points.ts'
+import type { BufferEpoch } from './stored-counters.ts'
+
+/** Numbers of points. `received` is the sum of all other figures; `inFlight` is 0 at rest. */
+export interface Ledger {
+  readonly received: number
+  readonly stored: number
+  readonly duplicate: number
+  readonly rejected: Readonly<Record<string, number>>
+  readonly pending: number
+  readonly journaled: number
+  readonly deadLetter: number
+  readonly erased: number
+  /** Defined by `lostPoints`. */
+  readonly lost: number
+  /** Counted twice or not yet: a slice between commit and acknowledgement, or a count that is not yet written. */
+  readonly inFlight: number
+  /** `lost` by partition and epoch. */
+  readonly losses: readonly (BufferEpoch & { readonly points: number })[]
+}
+
+/** A row of `ledger_counters`. */
+type StoredCounters = BufferEpoch & {
+  readonly stored: number
+  readonly dead_letters: number
+  readonly repeated: number
+  readonly erased: number
+  readonly excess: number
+  readonly duplicate: number
+  readonly dropped: number
+  readonly erased_pending: number
+}
+
+/** The figures of one epoch of a partition. */
+interface EpochFigures {
+  readonly entered: number
+  readonly stored: number
+  readonly duplicate: number
+  readonly dropped: number
+  readonly erased: number
+  readonly pending: number
+  readonly lost: number
+}
+
+interface Rows {
+  readonly stored: readonly StoredCounters[]
+  readonly callers: readonly (BufferEpoch & { caller: string; acknowledged: number; lost: number })[]
+  readonly counts: Readonly<Record<string, number>> | null
+  readonly letters: number
+}
+
+const REJECTED = 'rejected:'
+const READS = 3
+
+/**
+ * Reads the ledger.
+ * @throws KvUnavailable, or the database's error: a ledger without one of the two would be wrong
+ */
+export async function readLedger(db: Database, kv: Kv): Promise<Ledger> {
+  for (let read = 1; ; read++) {
+    // The kv is read before and after Postgres: acknowledged slices were committed before the first read, and points
+    // that the processes have stored as confirmed are in the kv by the second one. So neither appears as lost.
+    const before = await kv.counters()
+    const rows = await readRows(db)
+    const after = await kv.counters()
+    const same = after.every(({ epoch }, partition) => epoch === before[partition]!.epoch)
+    if (same || read === READS) return balance(before, rows, after)
+  }
+}
+
+async function readRows(db: Database): Promise<Rows> {
+  const [row] = await db.read(
+    () => db.sql<[{ rows: Rows }]>`
+      SELECT json_build_object(
+        'stored', (SELECT coalesce(json_agg(b), '[]') FROM ledger_counters b),
+        'callers', (SELECT coalesce(json_agg(c), '[]') FROM ledger_callers c),
+        'counts', (SELECT json_object_agg(name, points) FROM (
+          SELECT name, sum(points) AS points FROM ledger_counts GROUP BY name) n),
+        'letters', (SELECT count(*) FROM dead_letters)
+      ) AS rows`,
+  )
+  return row.rows
+}
+
+/** The ledger as flat figures, one for each reason of a rejection. */
+export const statesOf = ({ rejected, ...ledger }: Ledger): Record<string, number> =>
+  Object.fromEntries([
+    ...Object.entries(ledger).filter((one): one is [string, number] => typeof one[1] === 'number'),
+    ...Object.entries(rejected).map(([reason, points]) => [`rejected_${reason}`, points] as const),
+  ])
+
+const keyOf = ({ epoch, partition }: BufferEpoch): string => `${epoch} ${partition}`
+const total = <T>(list: Iterable<T>, read: (one: T) => number): number => {
+  let sum = 0
+  for (const one of list) sum += read(one)
+  return sum
+}
+
+const NOTHING: StoredCounters = {
+  epoch: '',
+  partition: 0,
+  stored: 0,
+  dead_letters: 0,
+  repeated: 0,
+  erased: 0,
+  excess: 0,
+  duplicate: 0,
+  dropped: 0,
+  erased_pending: 0,
+}
+
+/** The ledger from the kv's counters at two moments and Postgres's rows between them. */
+export function balance(
+  before: readonly PartitionCounters[],
+  rows: Rows,
+  after: readonly PartitionCounters[],
+): Ledger {
+  const stored = new Map(rows.stored.map((row) => [keyOf(row), row]))
+  const callers = Map.groupBy(rows.callers, keyOf)
+  const figures = new Map<string, EpochFigures & BufferEpoch>()
+  for (const [partition, counters] of after.entries()) {
+    const book = { epoch: counters.epoch, partition }
+    const key = keyOf(book)
+    const settled =
+      before[partition]!.epoch === counters.epoch ? before[partition]!.settled : counters.settled
+    figures.set(key, {
+      ...book,
+      ...currentEpoch(counters, settled, stored.get(key) ?? NOTHING, callers.get(key) ?? []),
+    })
+  }
+  for (const key of new Set([...stored.keys(), ...callers.keys()])) {
+    if (figures.has(key)) continue
+    const row = stored.get(key) ?? { ...NOTHING, ...callers.get(key)![0]! }
+    const { epoch, partition } = row
+    figures.set(key, { epoch, partition, ...endedEpoch(row, callers.get(key) ?? []) })
+  }
+  return sumUp([...figures.values()], rows)
+}
+
+function sumUp(figures: readonly (EpochFigures & BufferEpoch)[], { counts, letters }: Rows): Ledger {
+  const counted = (name: string): number =>
+    (counts !== null && Object.hasOwn(counts, name) && counts[name]) || 0
+  const sum = (name: keyof EpochFigures) => total(figures, (one) => one[name])
+  const rejected = Object.entries(counts ?? {}).filter(([name]) => name.startsWith(REJECTED))
+  const refused = total(rejected, ([, points]) => points)
+  const journaled = counted('journaled')
+  const dropped = counted('letters-dropped')
+  const ledger = {
+    received:
+      sum('entered') +
+      sum('dropped') +
+      refused +
+      journaled +
+      counted('duplicate') -
+      counted('letters-replayed'),
+    stored: sum('stored') - counted('points-erased'),
+    duplicate: sum('duplicate') + counted('duplicate'),
+    rejected: {
+      ...Object.fromEntries(rejected.map(([name, points]) => [name.slice(REJECTED.length), points])),
+      ...(dropped > 0 ? { 'dropped-letter': dropped } : {}),
+    },
+    pending: sum('pending'),
+    journaled,
+    deadLetter: letters,
+    erased: sum('erased') + sum('dropped') + counted('points-erased') + counted('letters-erased'),
+    lost: sum('lost'),
+  }
+  const { received, stored, duplicate, pending, deadLetter, erased, lost } = ledger
+  const rest = stored + duplicate + refused + dropped + pending + journaled + deadLetter + erased + lost
+  const losses = figures.filter((one) => one.lost > 0)
+  return {
+    ...ledger,
+    inFlight: received - rest,
+    losses: losses.map(({ epoch, partition, lost: points }) => ({ epoch, partition, points })),
+  }
+}
+
+/**
+ * Subtracts points that Postgres counted more often than the kv from the counts that can be the cause, in this order:
+ * a repeated flush (first its repeated points, then the erased ones), a kv that lost its last writes after a flush, an
+ * erasure between commit and acknowledgement, a dead letter that was requeued between them.
+ */
+function without(excess: number, counts: readonly number[]): number[] {
+  let left = Math.max(0, excess)
+  return counts.map((count) => {
+    const taken = Math.min(left, count)
+    left -= taken
+    return count - taken
+  })
+}
+
+/** Figures of the epoch that the kv is in. */
+function currentEpoch(
+  { callers, settled, ...counters }: PartitionCounters,
+  settledBefore: number,
+  row: StoredCounters,
+  rows: Rows['callers'],
+): EpochFigures {
+  const acknowledged = new Map(rows.map((one) => [one.caller, one]))
+  const forgotten = total(new Set([...Object.keys(callers), ...acknowledged.keys()]), (caller) => {
+    const { acknowledged: known = 0, lost = 0 } = acknowledged.get(caller) ?? {}
+    return Math.max(lost, known - (callers[caller] ?? 0))
+  })
+  const left = row.stored + row.dead_letters + row.repeated + row.erased
+  const counts = [row.repeated, row.erased, forgotten, counters.erased, counters.duplicate] as const
+  const [repeated, erased, missing, erasedPending, duplicate] = without(left - settledBefore, counts)
+  return {
+    entered: counters.admitted + forgotten + counters.duplicate,
+    stored: row.stored,
+    duplicate: duplicate! + repeated!,
+    dropped: counters.dropped,
+    erased: erasedPending! + erased!,
+    // Negative only if another program wrote points without counting them; these appear as in flight.
+    pending: Math.max(0, counters.admitted - settled - counters.erased - counters.expired),
+    lost: lostPoints({
+      expired: counters.expired,
+      forgotten: missing!,
+      unaccounted: settledBefore - left,
+    }),
+  }
+}
+
+/** Figures of an epoch that has ended: confirmed points that did not leave its buffer are lost. */
+function endedEpoch(row: StoredCounters, rows: Rows['callers']): EpochFigures {
+  const acknowledged = total(rows, (one) => one.acknowledged)
+  const counts = [row.repeated, row.erased, row.erased_pending, row.duplicate] as const
+  const [repeated, erased, erasedPending, duplicate] = without(row.excess, counts)
+  const requeued = row.duplicate - duplicate!
+  const left = row.stored + row.dead_letters + repeated! + erased! + erasedPending! - requeued
+  return {
+    entered: Math.max(acknowledged, left) + row.duplicate,
+    stored: row.stored,
+    duplicate: duplicate! + repeated!,
+    dropped: row.dropped,
+    erased: erasedPending! + erased!,
+    pending: 0,
+    lost: lostPoints({ forgotten: acknowledged - left }),
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * A process's own counters of the ledger: the points that the kv has confirmed to it, and the points that it refused.
+ * They are stored outside the kv, so that they show what the kv has lost.
+ */
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
+import type { Kv, Receipt } from '#shared/stores/kv/kv.ts'
+import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { type Acknowledged, acknowledge } from './stored-counters.ts'
+import { openCounterFile, type Pair, readCounterFile } from './counter-file.ts'
+
+const SYNC_EVERY_MS = 2_000
+const SUFFIX = '.counters'
+
+/** Counts points that do not reach the buffer. */
+export type Count = (name: 'duplicate' | `rejected:${string}`, points: number) => void
+
+export interface ProcessCounters {
+  readonly count: Count
+  /** Refused points by reason. */
+  rejected(): Record<string, number>
+  /** Writes new counts to the database, and those of counter files that ended processes have left. */
+  sync(): Promise<void>
+  /** Starts to sync at regular intervals. */
+  start(): void
+  stop(): Promise<void>
+}
+
+interface ProcessCountersOptions {
+  readonly kv: Pick<Kv, 'caller' | 'onReceipt'>
+  readonly db: Pick<Database, 'sql'>
+  readonly log: Log
+  /** The process's journal file, beside which the counter file is created; null: counters in memory only. */
+  readonly journalPath: string | null
+  /** Returns the number of points in that journal. */
+  readonly journaled: () => number
+}
+
+export function openProcessCounters({
+  kv,
+  db,
+  log,
+  journalPath,
+  journaled,
+}: ProcessCountersOptions): ProcessCounters {
+  const names = { caller: kv.caller, counter: crypto.randomUUID() }
+  const path = journalPath?.replace(/\.journal$/, SUFFIX) ?? null
+  const counters = openCounters(path, names, log)
+  let syncing: Promise<void> | null = null
+  let timer: Timer | undefined
+  kv.onReceipt((receipt) => {
+    const name = `${receipt.epoch} ${receipt.partition}`
+    counters.set(name, afterReceipt(counters.get(name), receipt))
+  })
+
+  const flush = async (): Promise<void> => {
+    const [counted] = counters.get(JOURNALED)
+    if (counted !== journaled()) counters.set(JOURNALED, [journaled(), 0])
+    await counters.flush((pairs) => write(db, names, pairs))
+    if (path !== null) await adoptOrphans(db, dirname(path), path)
+  }
+  const sync = (): Promise<void> => (syncing ??= flush().finally(() => (syncing = null)))
+  const tick = () =>
+    sync().catch((error: unknown) => {
+      if (!isDatabaseUnavailable(error)) log.error('writing the ledger counters failed', errorFields(error))
+    })
+
+  return {
+    count(name, points) {
+      if (points > 0) counters.set(name, [counters.get(name)[0] + points, 0])
+    },
+    rejected: () => counters.rejected(),
+    sync,
+    start() {
+      void tick()
+      timer = setInterval(() => void tick(), SYNC_EVERY_MS)
+    },
+    async stop() {
+      clearInterval(timer)
+      await syncing?.catch(() => undefined)
+      await tick()
+      // The file counts the points in the journal until another replica adopts them.
+      counters.close(journaled() > 0)
+    },
+  }
+}
+
+/** The counters of this process, and the names of those that the database does not know yet. */
+function openCounters(path: string | null, { caller, counter }: Names, log: Log) {
+  const file = openCounterFile(path)
+  const unsaved = new Set<string>()
+  let complained = false
+
+  const set = (name: string, pair: Pair): void => {
+    unsaved.add(name)
+    try {
+      file.set(name, pair)
+    } catch (error) {
+      if (!complained)
+        log.warn('writing the counter file failed; counters are in memory only', errorFields(error))
+      complained = true
+    }
+  }
+  set(`${CALLER}${caller}`, [0, 0])
+  set(`${COUNTER}${counter}`, [0, 0])
+  unsaved.clear()
+
+  return {
+    get: (name: string): Pair => file.pairs.get(name) ?? [0, 0],
+    set,
+    rejected: (): Record<string, number> =>
+      Object.fromEntries(
+        [...file.pairs].flatMap(([name, [points]]) =>
+          name.startsWith(REJECTED) ? [[name.slice(REJECTED.length), points] as const] : [],
+        ),
+      ),
+    /** Writes the unsaved counters; if that fails, they stay unsaved. */
+    async flush(write: (pairs: Map<string, Pair>) => Promise<void>): Promise<void> {
+      const names = [...unsaved]
+      unsaved.clear()
+      try {
+        await write(new Map(names.map((name) => [name, file.pairs.get(name)!])))
+      } catch (error) {
+        for (const name of names) unsaved.add(name)
+        throw error
+      }
+    },
+    close: (keep: boolean) => file.close(keep || unsaved.size > 0),
+  }
+}
+
+/** A process's names: that of its kv client, and that of its other counters. */
+interface Names {
+  readonly caller: string
+  readonly counter: string
+}
+
+const CALLER = 'caller:'
+const COUNTER = 'counter:'
+const REJECTED = 'rejected:'
+const JOURNALED = 'journaled'
+
+/**
+ * Updates a process's counters of one epoch with a receipt.
+ * @returns points confirmed so far, and how many of them the store has lost: it knew more before this call
+ */
+export function afterReceipt(
+  [acknowledged, lost]: Pair,
+  { points, total }: Pick<Receipt, 'points' | 'total'>,
+): Pair {
+  const known = acknowledged - lost
+  const newlyLost = Math.max(0, known - (total - points))
+  return [total + lost + newlyLost, lost + newlyLost]
+}
+
+async function write(
+  { sql }: Pick<Database, 'sql'>,
+  { caller, counter }: Names,
+  pairs: ReadonlyMap<string, Pair>,
+): Promise<void> {
+  const acknowledged: Acknowledged[] = []
+  const counts: { name: string; points: number }[] = []
+  for (const [name, [points, lost]] of pairs) {
+    const [, epoch, partition] = /^(\S+) (\d+)$/.exec(name) ?? []
+    if (epoch !== undefined)
+      acknowledged.push({ epoch, partition: Number(partition), caller, points: points - lost, lost })
+    else if (!name.startsWith(CALLER) && !name.startsWith(COUNTER)) counts.push({ name, points })
+  }
+  await acknowledge(sql, acknowledged)
+  if (counts.length === 0) return
+  await sql`
+    INSERT INTO ledger_counts AS c (caller, name, points)
+    SELECT ${counter}, name, points FROM unnest(
+      ${counts.map(({ name }) => name)}::text[], ${counts.map(({ points }) => points)}::float8[]
+    ) AS k (name, points)
+    ON CONFLICT (caller, name) DO UPDATE SET points = excluded.points`
+}
+
+/** Adopts counter files without a journal: their process has ended, and its journal has been adopted. */
+async function adoptOrphans(db: Pick<Database, 'sql'>, dir: string, own: string): Promise<void> {
+  for (const name of readdirSync(dir)) {
+    const path = join(dir, name)
+    if (!name.endsWith(SUFFIX) || path === own) continue
+    if (existsSync(path.replace(/\.counters$/, '.journal'))) continue
+    if (!existsSync(path)) continue
+    const pairs = readCounterFile(path)
+    const named = (prefix: string) =>
+      [...pairs.keys()].find((key) => key.startsWith(prefix))?.slice(prefix.length)
+    const [caller, counter] = [named(CALLER), named(COUNTER)]
+    if (caller !== undefined && counter !== undefined)
+      await write(db, { caller, counter }, pairs.set(JOURNALED, [0, 0]))
+    rmSync(path, { force: true })
+  }
+}

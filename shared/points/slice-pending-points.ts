@@ -1,0 +1,59 @@
+/** Cuts a partition's pending points into slices for one transaction each. */
+import type { Entry, Kv, Pending } from '#shared/stores/kv/kv.ts'
+import type { BufferEpoch } from '#shared/points/ledger/stored-counters.ts'
+
+/** Pilgrims in the first read from the kv; each later read is sized so that its points fill a slice. */
+const FIRST_READ = 50
+const LONGEST_READ = 1_000
+
+/** Points of one transaction, and the partition and epoch from which they were read. */
+export interface Slice extends BufferEpoch {
+  readonly pending: readonly Pending[]
+}
+
+/** Yields a partition's pending points, longest pending pilgrims first. A pilgrim with many points is split. */
+export async function* slices(kv: Kv, partition: number, slicePoints: number): AsyncGenerator<Slice> {
+  const users = await kv.pendingUsers(partition)
+  let pending: Pending[] = []
+  let size = 0
+  let epoch = ''
+  let reading = FIRST_READ
+  for (let i = 0; i < users.length;) {
+    const batch = users.slice(i, i + reading)
+    i += batch.length
+    // The epoch is read before the points: points of a new epoch, counted under the old one, would appear as lost.
+    const [current, read] = await Promise.all([kv.epoch(partition), kv.drain(partition, batch)])
+    if (current !== epoch && pending.length > 0) {
+      yield { epoch, partition, pending }
+      pending = []
+      size = 0
+    }
+    epoch = current
+    let points = 0
+    for (const { userId, entries } of read)
+      for (const part of parts(entries, slicePoints)) {
+        pending.push({ userId, entries: part })
+        size += part.length
+        points += part.length
+        if (size < slicePoints) continue
+        yield { epoch, partition, pending }
+        pending = []
+        size = 0
+      }
+    const fitting = Math.round((slicePoints * batch.length) / Math.max(points, 1))
+    // Slowly upwards: pilgrims with thousands of points may follow one with a single point.
+    reading = Math.min(Math.max(fitting, 1), 2 * batch.length, LONGEST_READ)
+  }
+  if (pending.length > 0) yield { epoch, partition, pending }
+}
+
+/** Mostly one part. An empty buffer is one part as well: to acknowledge it takes its pilgrim off the pending list. */
+function parts(entries: readonly Entry[], slicePoints: number): (readonly Entry[])[] {
+  if (entries.length <= slicePoints) return [entries]
+  // Sorted by time, so that no part has late points for the parts before it.
+  const sorted = [...entries].sort((a, b) => sentMs(a) - sentMs(b))
+  const cuts = Math.ceil(sorted.length / slicePoints)
+  return Array.from({ length: cuts }, (_, i) => sorted.slice(i * slicePoints, (i + 1) * slicePoints))
+}
+
+const sentMs = ({ field }: Entry): number => Number(field.slice(1))

@@ -1,0 +1,120 @@
+/** Reads stored days with the fold's state at their end, and the points of single days. */
+import type { Query } from '#shared/stores/db/db.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import type { Fix, FoldPoint } from '#shared/core/fold/fold.ts'
+import type { StoredDay } from '#shared/core/fold/refold.ts'
+
+/** The time that a phone sent may be this far ahead of the time at which its check-in counts. */
+const CLOCK_AHEAD_MS = 86_400_000
+
+interface DayRow {
+  user_id: string
+  day: string
+  hours: number
+  points: number
+  anchor_lat: number | null
+  anchor_lng: number | null
+  anchor_ms: number | null
+  before_lat: number | null
+  before_lng: number | null
+  before_ms: number | null
+}
+
+/** The fix of three columns, which are null together. */
+export const fixOf = (lat: number | null, lng: number | null, t: number | null): Fix | null =>
+  t === null ? null : { lat: lat!, lng: lng!, t }
+
+/** A stored day with the hours in which it has points (bit n: n-th hour of the day). */
+interface StoredDayHours extends StoredDay {
+  readonly hours: number
+  /** Stored points of the day in the area. */
+  readonly points: number
+}
+
+/**
+ * Reads the days of each pilgrim from `from` on, ascending, and the last one before it.
+ * @param asked each pilgrim once; `from` is a local day
+ */
+export async function readDays(
+  tx: Query,
+  asked: readonly { readonly userId: string; readonly from: string }[],
+): Promise<Map<string, StoredDayHours[]>> {
+  const days = new Map<string, StoredDayHours[]>()
+  if (asked.length === 0) return days
+  const rows = await tx<DayRow[]>`
+    SELECT d.user_id, d.day::text AS day, d.hours, d.points::float8 AS points, d.anchor_lat, d.anchor_lng,
+           (extract(epoch FROM d.anchor_at) * 1000)::float8 AS anchor_ms, d.before_lat, d.before_lng,
+           (extract(epoch FROM d.before_at) * 1000)::float8 AS before_ms
+    FROM unnest(${asked.map(({ userId }) => userId)}::text[], ${asked.map(({ from }) => from)}::text[]) AS a (user_id, day)
+    CROSS JOIN LATERAL (
+      SELECT * FROM pilgrim_days p
+      WHERE p.user_id = a.user_id AND p.day >= coalesce(
+        (SELECT max(q.day) FROM pilgrim_days q WHERE q.user_id = a.user_id AND q.day < a.day::date), a.day::date)
+    ) d
+    ORDER BY d.user_id, d.day`
+  for (const row of rows) {
+    const day: StoredDayHours = {
+      day: row.day,
+      hours: row.hours,
+      points: row.points,
+      end: {
+        anchor: fixOf(row.anchor_lat, row.anchor_lng, row.anchor_ms),
+        before: fixOf(row.before_lat, row.before_lng, row.before_ms),
+      },
+    }
+    const mine = days.get(row.user_id)
+    if (mine === undefined) days.set(row.user_id, [day])
+    else mine.push(day)
+  }
+  return days
+}
+
+/** Reads the stored points, inside the area, of one local day of each pilgrim. */
+export async function readPointsOfDays(
+  tx: Query,
+  asked: readonly { readonly userId: string; readonly day: string }[],
+  calendar: Calendar,
+): Promise<Map<string, FoldPoint[]>> {
+  const points = new Map<string, FoldPoint[]>()
+  if (asked.length === 0) return points
+  const spans = asked.map(({ day }) => calendar.span(day))
+  const [first, last] = [Math.min(...spans.map(([from]) => from)), Math.max(...spans.map(([, to]) => to))]
+  const rows = await tx<
+    {
+      user_id: string
+      kind: 'c' | 't'
+      sent_ms: number
+      t: number
+      lat: number
+      lng: number
+      mode: string | null
+      rough: boolean
+    }[]
+  >`
+    SELECT p.user_id, p.kind, (extract(epoch FROM p.sent_at) * 1000)::float8 AS sent_ms,
+           (extract(epoch FROM p.recorded_at) * 1000)::float8 AS t, p.lat, p.lng, p.mode,
+           coalesce(p.accuracy > 100, false) AS rough
+    FROM unnest(${asked.map(({ userId }) => userId)}::text[], ${spans.map(([from]) => from)}::float8[],
+                ${spans.map(([, to]) => to)}::float8[]) AS a (user_id, from_ms, to_ms)
+    CROSS JOIN LATERAL (
+      -- The key contains the time sent, which is between the time at which the point counts and a day after it.
+      SELECT * FROM gps_points g
+      WHERE g.user_id = a.user_id AND g.kind IN ('c', 't')
+        AND g.sent_at >= to_timestamp(a.from_ms / 1000)
+        AND g.sent_at < to_timestamp((a.to_ms + ${CLOCK_AHEAD_MS}::float8) / 1000)
+        -- Bounds over all requested days, so that the plan contains only their partitions.
+        AND g.sent_at >= to_timestamp(${first}::float8 / 1000)
+        AND g.sent_at < to_timestamp((${last}::float8 + ${CLOCK_AHEAD_MS}::float8) / 1000)
+        AND g.recorded_at >= to_timestamp(a.from_ms / 1000)
+        AND g.recorded_at < to_timestamp(a.to_ms / 1000)
+        AND g.in_range
+      OFFSET 0 -- Forces a look-up by key per pilgrim, because statistics of a new day mislead the planner.
+    ) p`
+  for (const { user_id, sent_ms, ...row } of rows) {
+    const point: FoldPoint = { ...row, sentMs: sent_ms }
+    const mine = points.get(user_id)
+    if (mine === undefined) points.set(user_id, [point])
+    else mine.push(point)
+  }
+  return points
+}

@@ -1,0 +1,241 @@
+/**
+ * The configuration: read once from the environment, validated as a whole, and passed on as a value.
+ */
+import { z } from 'zod'
+import { validationMessage } from '#shared/runtime/validation-message.ts'
+import { parseTokens } from './admin-tokens.ts'
+import { readArea } from './read-area.ts'
+import { parseOrigins, readMapTiles, type Environment, resolveFiles, timeZone } from './setting-values.ts'
+import { readPush } from './read-push.ts'
+import { readRoute } from './read-route.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
+
+export type { Environment }
+
+const flag = z.enum(['development', 'production']).default('development')
+const count = (fallback: number, min = 1, max = 2_147_483_647) =>
+  z.coerce.number().int().min(min).max(max).default(fallback)
+const secret = z.string().default('')
+const server = (scheme: RegExp, example: string) =>
+  z
+    .string()
+    .regex(scheme, { error: `must begin with ${example}` })
+    .default('')
+
+/** Every setting and its default; services/README.md, "Settings", describes them. */
+const Settings = z.object({
+  EVENT_ENV: flag,
+  EVENT_NAME: z.string().default('Pilgrimage'),
+  EVENT_PORT: count(8443, 0, 65_535),
+  EVENT_HOST: z
+    .string()
+    .regex(/^[\w.:-]+$/, { error: 'must be an address to listen on, such as 127.0.0.1 or 0.0.0.0' })
+    .default('127.0.0.1'),
+  EVENT_DATA_DIR: z.string().default('./data'),
+  EVENT_TIMEZONE: timeZone.default('Asia/Taipei'),
+  EVENT_PUBLIC_URL: z.url().optional(),
+  EVENT_CHECKIN_URL: z.url().optional(),
+  EVENT_SURVEY_URL: z.url().optional(),
+  EVENT_PARTITIONS: count(1, 1, 1_024),
+  EVENT_ADMIT_MS: count(250),
+  EVENT_ADMIT_RETRY_MS: count(8_000),
+  EVENT_FLUSH_SECONDS: count(300),
+  EVENT_MAX_AGE_DAYS: count(30, 1, 36_500),
+  EVENT_IDENTITY: z.enum(['open', 'line']).default('open'),
+  EVENT_MAP_DIR: z.string().default(''),
+  EVENT_MAP_CROWD: z.coerce.number().int().min(1).max(10_000).optional(),
+  EVENT_CORS_ORIGINS: z.string().default('*'),
+  EVENT_ALERT_USER_ID: z.string().default(''),
+  EVENT_PUSH_PUBLIC_KEY: z.string().default(''),
+  EVENT_PUSH_PRIVATE_KEY: secret,
+  EVENT_PUSH_SUBJECT: z.string().default(''),
+  EVENT_PUSH_SERVICES: z.string().default(''),
+  EVENT_STARTS_AT: z.iso.datetime({ offset: true }).optional(),
+  EVENT_ENDS_AT: z.iso.datetime({ offset: true }).optional(),
+  EVENT_AREA: z.string().default(''),
+  EVENT_ROUTE: z.string().default(''),
+  EVENT_MAP_TILES: z.string().default(''),
+  EVENT_ADMIN_TOKEN: secret,
+  EVENT_MANAGER_TOKEN: secret,
+  EVENT_VOLUNTEER_TOKEN: secret,
+  EVENT_LIMIT_CHECKIN: count(5),
+  EVENT_LIMIT_CHECKIN_SECONDS: count(60),
+  EVENT_LIMIT_SYNC: count(10),
+  EVENT_LIMIT_SYNC_SECONDS: count(60),
+  EVENT_LIMIT_INGEST: count(60),
+  EVENT_LIMIT_INGEST_SECONDS: count(60),
+  EVENT_LIMIT_SURVEY: count(2),
+  EVENT_LIMIT_SURVEY_SECONDS: count(600),
+  EVENT_LIMIT_USER_WRITE: count(30),
+  EVENT_LIMIT_USER_WRITE_SECONDS: count(60),
+  EVENT_LIMIT_ADDRESS_WRITE: count(20),
+  EVENT_LIMIT_ADDRESS_WRITE_SECONDS: count(60),
+  EVENT_LIMIT_ADDRESS: count(6_000),
+  EVENT_LIMIT_ADDRESS_SECONDS: count(60),
+  EVENT_LIMIT_DRAWING: count(120),
+  EVENT_LIMIT_DRAWING_SECONDS: count(60),
+  EVENT_LIMIT_ADMIN: count(30),
+  EVENT_LIMIT_ADMIN_SECONDS: count(60),
+  EVENT_BODY_BYTES: count(102_400),
+  EVENT_DUPLICATE_SECONDS: count(60),
+  EVENT_BUFFER_SECONDS: count(259_200),
+  EVENT_PENDING_MAX: count(50_000),
+  EVENT_JOURNAL_MAX: count(1_000_000),
+  DATABASE_URL: server(/^postgres(ql)?:\/\//, 'postgres://'),
+  REDIS_URL: server(/^rediss?:\/\//, 'redis://'),
+  NATS_URL: z.string().default(''),
+  OBJECTS_URL: z.string().default(''),
+  S3_ENDPOINT: z.string().default(''),
+  S3_REGION: z.string().default('us-east-1'),
+  S3_ACCESS_KEY_ID: secret,
+  S3_SECRET_ACCESS_KEY: secret,
+  LINE_CHANNEL_SECRET: secret,
+  LINE_CHANNEL_ACCESS_TOKEN: secret,
+  LINE_LOGIN_CHANNEL_ID: z.string().default(''),
+  LINE_LIFF_ID: z.string().default(''),
+  LINE_API_BASE_URL: z.string().default(''),
+  LINE_DATA_API_BASE_URL: z.string().default(''),
+  PORT: count(3_000, 0, 65_535),
+})
+
+/** Names of all settings. */
+export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape)
+
+/** The process's environment. No other module reads it. */
+export const environment = (): Environment => process.env
+
+/** A rate limit: `max` calls in `windowMs` milliseconds. */
+export interface Window {
+  readonly max: number
+  readonly windowMs: number
+}
+
+/** Thrown at start; lists all faults together. */
+export class ConfigError extends LoggableError {
+  override name = 'ConfigError'
+  constructor(readonly faults: readonly string[]) {
+    super(
+      `The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    )
+  }
+}
+
+/** Parses the settings. A faulty one is reported and then treated as unset, so that all others are validated too. */
+function parseSettings(given: Environment, faults: string[]): Parsed {
+  const parsed = Settings.safeParse(given, { error: validationMessage })
+  if (parsed.success) return parsed.data
+  const faulty = new Set(parsed.error.issues.map(({ path }) => path.join('.')))
+  for (const { path, message } of parsed.error.issues) faults.push(`${path.join('.')}: ${message}`)
+  return Settings.parse(Object.fromEntries(Object.entries(given).filter(([name]) => !faulty.has(name))))
+}
+
+/** Variables of compose, Caddy and Bun's S3 client. */
+const FOREIGN_VARIABLES = ['EVENT_FILES', 'LINE_BOT_UPSTREAM', 'S3_SESSION_TOKEN']
+
+/** Names that look like settings but are unknown, probably misspelt. */
+export const unknownSettings = (env: Environment): string[] => {
+  const known = new Set([...SETTING_NAMES.flatMap((name) => [name, `${name}_FILE`]), ...FOREIGN_VARIABLES])
+  return Object.keys(env).filter((name) => /^(EVENT|LINE|S3)_/.test(name) && !known.has(name))
+}
+
+const window = (max: number, seconds: number): Window => ({ max, windowMs: seconds * 1_000 })
+type Parsed = z.infer<typeof Settings>
+const bufferOf = (s: Parsed) => ({
+  partitions: s.EVENT_PARTITIONS,
+  admitMs: s.EVENT_ADMIT_MS,
+  retryMs: s.EVENT_ADMIT_RETRY_MS,
+  retentionMs: s.EVENT_BUFFER_SECONDS * 1_000,
+  duplicateMs: s.EVENT_DUPLICATE_SECONDS * 1_000,
+  pendingMax: s.EVENT_PENDING_MAX,
+  journalMax: s.EVENT_JOURNAL_MAX,
+})
+
+const limitsOf = (s: Parsed) => ({
+  checkin: window(s.EVENT_LIMIT_CHECKIN, s.EVENT_LIMIT_CHECKIN_SECONDS),
+  sync: window(s.EVENT_LIMIT_SYNC, s.EVENT_LIMIT_SYNC_SECONDS),
+  ingest: window(s.EVENT_LIMIT_INGEST, s.EVENT_LIMIT_INGEST_SECONDS),
+  survey: window(s.EVENT_LIMIT_SURVEY, s.EVENT_LIMIT_SURVEY_SECONDS),
+  'user-write': window(s.EVENT_LIMIT_USER_WRITE, s.EVENT_LIMIT_USER_WRITE_SECONDS),
+  'address-write': window(s.EVENT_LIMIT_ADDRESS_WRITE, s.EVENT_LIMIT_ADDRESS_WRITE_SECONDS),
+  address: window(s.EVENT_LIMIT_ADDRESS, s.EVENT_LIMIT_ADDRESS_SECONDS),
+  drawing: window(s.EVENT_LIMIT_DRAWING, s.EVENT_LIMIT_DRAWING_SECONDS),
+  admin: window(s.EVENT_LIMIT_ADMIN, s.EVENT_LIMIT_ADMIN_SECONDS),
+})
+
+const s3Of = (s: Parsed) => ({
+  endpoint: s.S3_ENDPOINT,
+  region: s.S3_REGION,
+  accessKeyId: s.S3_ACCESS_KEY_ID,
+  secretAccessKey: s.S3_SECRET_ACCESS_KEY,
+})
+
+const lineOf = (s: Parsed) => ({
+  channelSecret: s.LINE_CHANNEL_SECRET,
+  accessToken: s.LINE_CHANNEL_ACCESS_TOKEN,
+  loginChannelId: s.LINE_LOGIN_CHANNEL_ID,
+  liffId: s.LINE_LIFF_ID,
+  apiBaseUrl: s.LINE_API_BASE_URL,
+  dataApiBaseUrl: s.LINE_DATA_API_BASE_URL,
+})
+
+const readFiles = (s: Parsed, faults: string[]) => ({
+  area: readArea(s.EVENT_AREA, faults),
+  ...readRoute(s.EVENT_ROUTE, faults),
+  mapTiles: readMapTiles(s.EVENT_MAP_TILES, faults),
+})
+
+/**
+ * Parses an environment into the configuration.
+ * @param isBot whether the process receives LINE's webhooks and sends Web Push; no other one needs the secrets for these
+ * @throws ConfigError naming every fault
+ */
+export function readConfig(env: Environment, isBot = false) {
+  const faults: string[] = []
+  const s = parseSettings(resolveFiles(SETTING_NAMES, env, faults), faults)
+  const tokens = parseTokens(s, faults)
+  const corsOrigins = parseOrigins(s.EVENT_CORS_ORIGINS, faults)
+  const files = readFiles(s, faults)
+  if (isBot && s.EVENT_ENV === 'production' && !s.LINE_CHANNEL_SECRET)
+    faults.push('LINE_CHANNEL_SECRET: is required in production; without it anyone could send webhook events')
+  if (s.EVENT_IDENTITY === 'line' && !s.LINE_LOGIN_CHANNEL_ID)
+    faults.push('LINE_LOGIN_CHANNEL_ID: is required with EVENT_IDENTITY=line')
+  const publicUrl = s.EVENT_PUBLIC_URL ?? `https://localhost:${s.EVENT_PORT}`
+  const push = readPush(s, publicUrl, isBot, faults)
+  if (faults.length > 0) throw new ConfigError(faults)
+
+  return {
+    env: s.EVENT_ENV,
+    eventName: s.EVENT_NAME,
+    port: s.EVENT_PORT,
+    host: s.EVENT_HOST,
+    servicePort: s.PORT,
+    dataDir: s.EVENT_DATA_DIR,
+    timeZone: s.EVENT_TIMEZONE,
+    publicUrl: publicUrl.replace(/\/$/, ''),
+    checkinUrl: s.EVENT_CHECKIN_URL ?? publicUrl,
+    surveyUrl: s.EVENT_SURVEY_URL ?? publicUrl,
+    identity: s.EVENT_IDENTITY,
+    mapDir: s.EVENT_MAP_DIR,
+    mapCrowd: s.EVENT_MAP_CROWD ?? (s.EVENT_ENV === 'development' ? 1 : 5),
+    corsOrigins,
+    alertUserId: s.EVENT_ALERT_USER_ID,
+    startsMs: s.EVENT_STARTS_AT === undefined ? null : Date.parse(s.EVENT_STARTS_AT),
+    endsMs: s.EVENT_ENDS_AT === undefined ? null : Date.parse(s.EVENT_ENDS_AT),
+    maxAgeMs: s.EVENT_MAX_AGE_DAYS * 86_400_000,
+    flushMs: s.EVENT_FLUSH_SECONDS * 1_000,
+    bodyBytes: s.EVENT_BODY_BYTES,
+    ...files,
+    tokens,
+    buffer: bufferOf(s),
+    limits: limitsOf(s),
+    databaseUrl: s.DATABASE_URL,
+    redisUrl: s.REDIS_URL,
+    natsUrl: s.NATS_URL,
+    objectsUrl: s.OBJECTS_URL,
+    s3: s3Of(s),
+    line: lineOf(s),
+    push,
+  }
+}
+
+export type Config = ReturnType<typeof readConfig>

@@ -1,0 +1,101 @@
+/**
+ * The event's route, from a GeoJSON file with one line, or several that are walked in order. Points of a
+ * FeatureCollection are its stations: `properties.name`, names in other languages as `name_en`, `name_ja`,
+ * `name_zh_hant`, `name_zh_hans`, and optionally `km`, the distance along the route, for a way that passes twice, and
+ * `planned_at`, when the walk is to come here.
+ */
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { createRoute, type Route, type Station } from '#shared/core/map/walking-route.ts'
+
+const Position = z.tuple([z.number().min(-180).max(180), z.number().min(-90).max(90)], z.number())
+const Line = z.array(Position).min(2)
+const Lines = z.union([
+  z.object({ type: z.literal('LineString'), coordinates: Line }),
+  z.object({ type: z.literal('MultiLineString'), coordinates: z.array(Line).min(1) }),
+])
+const LineFeature = z.object({ type: z.literal('Feature'), geometry: Lines })
+const MAX_NAME = 100
+const StationFeature = z.object({
+  type: z.literal('Feature'),
+  geometry: z.object({ type: z.literal('Point'), coordinates: Position }),
+  properties: z
+    .object({
+      name: z.string().trim().min(1).max(MAX_NAME),
+      km: z.number().min(0).optional(),
+      planned_at: z.iso.datetime({ offset: true }).optional(),
+    })
+    .catchall(z.unknown()),
+})
+const Collection = z.object({
+  type: z.literal('FeatureCollection'),
+  features: z.array(z.union([LineFeature, StationFeature])).min(1),
+})
+const File = z.union([Lines, LineFeature, Collection])
+type File = z.infer<typeof File>
+
+/** The properties with a station's name in each language. */
+const NAMES: Readonly<Record<string, string>> = {
+  name_zh_hant: 'zh-Hant',
+  name_zh_hans: 'zh-Hans',
+  name_en: 'en',
+  name_ja: 'ja',
+}
+
+/** A route and its stations, in the order in which they are walked. */
+interface RouteFile {
+  readonly route: Route | null
+  readonly stations: readonly Station[]
+}
+
+const NOTHING: RouteFile = { route: null, stations: [] }
+
+/** Reads the route's file; no route without a file. Adds a fault if the file is invalid. */
+export function readRoute(file: string, faults: string[]): RouteFile {
+  if (file === '') return NOTHING
+  try {
+    const given = File.parse(JSON.parse(readFileSync(file, 'utf8')))
+    const lines = linesOf(given)
+    if (lines.length === 0) {
+      faults.push('EVENT_ROUTE: has stations, but no line')
+      return NOTHING
+    }
+    const route = createRoute(lines.map((line) => line.map(([lng, lat]) => ({ lat, lng }))))
+    return { route, stations: stationsOf(given, route) }
+  } catch (error) {
+    faults.push(`EVENT_ROUTE: ${error instanceof z.ZodError ? 'is not a GeoJSON line' : String(error)}`)
+    return NOTHING
+  }
+}
+
+function linesOf(given: File): z.infer<typeof Line>[] {
+  if (given.type === 'FeatureCollection')
+    return given.features.flatMap((feature) => ('properties' in feature ? [] : linesOf(feature.geometry)))
+  if (given.type === 'Feature') return linesOf(given.geometry)
+  return given.type === 'LineString' ? [given.coordinates] : given.coordinates
+}
+
+function stationsOf(given: File, route: Route): Station[] {
+  if (given.type !== 'FeatureCollection') return []
+  return given.features
+    .flatMap((feature) => ('properties' in feature ? [stationOf(feature, route)] : []))
+    .sort((a, b) => a.alongM - b.alongM)
+}
+
+function stationOf({ geometry, properties }: z.infer<typeof StationFeature>, route: Route): Station {
+  const [lng, lat] = geometry.coordinates
+  const names = Object.entries(NAMES).flatMap(([property, language]) => {
+    const name = properties[property]
+    return typeof name === 'string' && name.trim() !== '' ? [[language, name.trim().slice(0, MAX_NAME)]] : []
+  })
+  const alongM = properties.km === undefined ? route.project({ lat, lng }).alongM : properties.km * 1_000
+  const { name: own, planned_at: plannedAt } = properties
+  return {
+    lat,
+    lng,
+    name: own,
+    names: Object.fromEntries(names) as Station['names'],
+    alongM,
+    ...(plannedAt === undefined ? {} : { plannedMs: Date.parse(plannedAt) }),
+  }
+}

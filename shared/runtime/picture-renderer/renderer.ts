@@ -1,0 +1,68 @@
+/** Renders pictures in a child process, one at a time. */
+import { join } from 'node:path'
+import { openChild } from '#shared/runtime/child-process.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
+import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
+import type { Element } from './element.ts'
+import type { Size } from './render.ts'
+import type { RenderOrder } from './render-child.ts'
+
+/** A picture could not be rendered; other pictures are not affected. */
+export class RenderFailed extends LoggableError {
+  override name = 'RenderFailed'
+}
+
+export interface Renderer {
+  /**
+   * Renders a tree as PNG.
+   * @throws Refusal 503 if the queue is full; RenderFailed if this picture cannot be rendered
+   */
+  renderPng(element: Element, size: Size): Promise<Uint8Array<ArrayBuffer>>
+  /** The child's process id; null if none runs. */
+  readonly childPid: number | null
+  close(): Promise<void>
+}
+
+/** As of `ChildOptions`. */
+export interface RendererOptions {
+  readonly waiting?: number
+  readonly recycleAfter?: number
+  readonly recycleBytes?: number
+  readonly timeoutMs?: number
+  readonly idleMs?: number
+}
+
+const CHILD = join(import.meta.dir, 'render-child.ts')
+
+/** Creates a renderer; the child process starts with the first picture. */
+export function openRenderer({
+  waiting = 32,
+  recycleAfter = 500,
+  recycleBytes = 300_000_000,
+  timeoutMs = 15_000,
+  idleMs = 60_000,
+}: RendererOptions = {}): Renderer {
+  const child = openChild<RenderOrder, Uint8Array>({
+    program: CHILD,
+    waiting,
+    recycleAfter,
+    recycleBytes,
+    timeoutMs,
+    idleMs,
+  })
+  return {
+    async renderPng(element, size) {
+      try {
+        return new Uint8Array(await child.run({ element, ...size }))
+      } catch (error) {
+        if (error instanceof Refusal) throw error
+        // A tree that cannot be sent to the child fails alone as well, and not the run that draws everybody's cards.
+        throw new RenderFailed(`a picture was not drawn: ${describeError(error)}`, { cause: error })
+      }
+    },
+    get childPid() {
+      return child.pid
+    },
+    close: () => child.close(),
+  }
+}

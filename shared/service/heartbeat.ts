@@ -1,0 +1,128 @@
+/**
+ * Heartbeats: each process reports to the kv every few seconds which services it runs, so that operators see a service
+ * or a replica that is gone. Nothing depends on them.
+ */
+import { hostname } from 'node:os'
+import type { Kv } from '#shared/stores/kv/kv.ts'
+
+const EVERY_MS = 5_000
+/** A process is silent when it has not reported for so long. */
+export const SILENT_MS = 20_000
+/** How long the last report of a service stays readable, and the list of its processes. */
+const KEPT_MS = 7 * 86_400_000
+/** A process that was not stopped but died is reported as silent for so long; then it counts as removed. */
+const REMOVED_MS = 3_600_000
+
+const keyOf = (service: string): string => `heartbeat:${service}`
+/** How far the clock of a process is ahead of the kv's. */
+const clockKeyOf = (process: string): string => `clock:${process}`
+const processKeyOf = (service: string, process: string): string => `heartbeat:${service}:${process}`
+/** Names of the processes of a service, as JSON. */
+const listKeyOf = (service: string): string => `processes:${service}`
+
+/** What is known of a service's processes. Times are by the kv's clock, because those of the processes may be wrong. */
+export interface Beats {
+  /** Latest report of any process, epoch milliseconds; null: none. */
+  readonly latestMs: number | null
+  /** Latest report of each process that was not stopped, epoch milliseconds. */
+  readonly processesMs: readonly number[]
+}
+
+async function readNames(kv: Kv, service: string): Promise<string[]> {
+  return JSON.parse((await kv.cached(listKeyOf(service))) ?? '[]') as string[]
+}
+
+/** Adds a process to the list. Where two are added at the same moment, one is missing until its next report. */
+async function list(kv: Kv, service: string, process: string): Promise<void> {
+  const names = await readNames(kv, service)
+  if (names.includes(process)) return
+  const known = await Promise.all(names.map((name) => kv.cached(processKeyOf(service, name))))
+  const kept = names.filter((_, i) => known[i] != null)
+  await kv.cache(listKeyOf(service), JSON.stringify([...kept, process]), KEPT_MS)
+}
+
+/**
+ * Starts the reports of a process.
+ * @param port with the host's name it names the process, so that one that is started again replaces itself
+ * @returns a function that stops them and takes the process off the list
+ */
+export function startHeartbeat(
+  { kv, now }: { readonly kv: Kv; readonly now: () => number },
+  services: readonly string[],
+  port: number,
+): () => void {
+  const process = `${hostname()}:${port}`
+  let stopped = false
+  const beat = async (service: string, at: string): Promise<void> => {
+    await Promise.all([
+      kv.cache(keyOf(service), at, KEPT_MS),
+      kv.cache(processKeyOf(service, process), at, REMOVED_MS),
+    ])
+    if (!stopped) await list(kv, service, process)
+  }
+  const beatAll = async (): Promise<void> => {
+    const beforeMs = now()
+    const atMs = await kv.clock()
+    // At least so much: a clock between both readings may be right.
+    const aheadMs = Math.max(0, beforeMs - atMs) + Math.min(0, now() - atMs)
+    await Promise.all([
+      kv.cache(clockKeyOf(process), String(aheadMs), SILENT_MS),
+      ...services.map((service) => beat(service, String(atMs))),
+    ])
+  }
+  // An outage of the kv is logged by its driver, and the next report repairs the gap.
+  const report = (): void => void beatAll().catch(() => undefined)
+  report()
+  const timer = setInterval(report, EVERY_MS)
+  return () => {
+    stopped = true
+    clearInterval(timer)
+    const keys = [clockKeyOf(process), ...services.map((service) => processKeyOf(service, process))]
+    for (const key of keys) kv.forget(key).catch(() => undefined)
+  }
+}
+
+async function readBeats(kv: Kv, service: string): Promise<Beats> {
+  const [latest, names] = await Promise.all([kv.cached(keyOf(service)), readNames(kv, service)])
+  const times = await Promise.all(names.map((name) => kv.cached(processKeyOf(service, name))))
+  return {
+    latestMs: latest === null ? null : Number(latest),
+    processesMs: times.flatMap((time) => (time === null ? [] : [Number(time)])),
+  }
+}
+
+/**
+ * The reports of each service.
+ * @throws KvUnavailable
+ */
+export async function readHeartbeats(kv: Kv, services: readonly string[]): Promise<Map<string, Beats>> {
+  const beats = await Promise.all(services.map((service) => readBeats(kv, service)))
+  return new Map(services.map((service, i) => [service, beats[i]!]))
+}
+
+/** The clock of a process. */
+interface ProcessClock {
+  /** Host and port. */
+  readonly process: string
+  readonly services: readonly string[]
+  /** How far it is ahead of the kv's clock, at least; negative: behind. Milliseconds. */
+  readonly aheadMs: number
+}
+
+/**
+ * The clocks of the processes that report now.
+ * @throws KvUnavailable
+ */
+export async function readClocks(kv: Kv, services: readonly string[]): Promise<ProcessClock[]> {
+  const servicesOf = new Map<string, string[]>()
+  const names = await Promise.all(services.map((service) => readNames(kv, service)))
+  for (const [i, service] of services.entries())
+    for (const process of names[i]!) servicesOf.getOrInsertComputed(process, () => []).push(service)
+  const clocks = await Promise.all(
+    Array.from(servicesOf, async ([process, its]) => {
+      const held = await kv.cached(clockKeyOf(process))
+      return held === null ? [] : [{ process, services: its, aheadMs: Number(held) }]
+    }),
+  )
+  return clocks.flat()
+}

@@ -1,0 +1,89 @@
+/** Error responses: a sentence and a code, without internal details. */
+import { within } from '#shared/runtime/deadline.ts'
+import type { z } from 'zod'
+import type { ServiceContext } from '#shared/service/context.ts'
+import type { ErrorBody } from '#shared/contracts/errors.ts'
+import { invalid, Refusal, unavailable } from '#shared/runtime/refusal.ts'
+import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { isStoreUnavailable } from '#shared/stores/repeat.ts'
+import { isBodyArriving } from './body.ts'
+import { allowedMethods, routeOf } from './routes.ts'
+
+/** Timeout of a request, in case a dependency hangs. */
+const REQUEST_TIMEOUT_MS = 25_000
+
+/**
+ * Limits the time to an answer. A body that is still arriving has its own limits.
+ * @throws Refusal 503 on timeout
+ */
+export const withRequestTimeout = (request: Request, answer: Promise<Response>): Promise<Response> =>
+  within(answer, REQUEST_TIMEOUT_MS, () => {
+    if (isBodyArriving(request)) return withRequestTimeout(request, answer)
+    throw unavailable('The service did not answer in time: please try again.')
+  })
+
+/** Caddy's own 404 says the same (proxy/errors.caddy). */
+const NOTHING_HERE = 'There is nothing at this address. The API is documented at /api/event/docs.'
+
+const MAX_NAMED = 5
+/** Keys come from the client and may be long. */
+const MAX_PATH = 200
+
+/** The message of an issue; for a key that is not allowed, the rule of keys. */
+const messageOf = (issue: z.core.$ZodIssue): string =>
+  issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
+
+/** `user_id is missing`, but `lat: must be at most 90`. */
+const sentence = (field: string, fault: string): string =>
+  fault.startsWith('is missing') ? `${field} ${fault}` : `${field}: ${fault}`
+
+/** 400 that names each faulty field. */
+export function validationError(error: z.ZodError): Refusal {
+  const named = error.issues
+    .slice(0, MAX_NAMED)
+    .map((issue) => sentence(issue.path.join('.').slice(0, MAX_PATH) || 'body', messageOf(issue)))
+  const more = error.issues.length - named.length
+  return invalid(named.join('; ') + (more > 0 ? `; and ${more} more` : ''))
+}
+
+function refusalOf(context: ServiceContext, error: unknown, request: Request): Refusal {
+  if (error instanceof Refusal) return error
+  if ((error as { code?: unknown }).code === 'NOT_FOUND') {
+    const allowed = allowedMethods(new URL(request.url).pathname)
+    // The router matches the raw path; this table matches the parsed URL, where `..` and `#` have a meaning.
+    if (allowed.length === 0 || allowed.includes(request.method))
+      return new Refusal(404, 'not-found', NOTHING_HERE)
+    const Allow = allowed.join(', ')
+    return new Refusal(405, 'method-not-allowed', `This address takes ${Allow}.`, { Allow })
+  }
+  const route = routeOf(new URL(request.url).pathname, request.method)
+  if (isStoreUnavailable(error)) {
+    context.log.warn('a dependency is unavailable', { route, ...errorFields(error) })
+    return unavailable('A part of the service is unavailable: please try again in a moment.')
+  }
+  context.log.error('a request failed', { route, ...errorFields(error) })
+  return new Refusal(500, 'internal', 'Internal server error')
+}
+
+/** The answer to a request that failed with an error. */
+export function answerError(
+  context: ServiceContext,
+  error: unknown,
+  request: Request,
+  requestId: string,
+): Response {
+  const refusal = refusalOf(context, error, request)
+  context.metrics.count('event_http_refusals_total', 'Requests that were answered with an error', {
+    status: String(refusal.httpStatus),
+    code: refusal.reason,
+  })
+  const body: ErrorBody = { error: refusal.message, code: refusal.reason, request_id: requestId }
+  return Response.json(body, { status: refusal.httpStatus, headers: refusal.headers })
+}
+
+/** The answer to a request that failed in the router. */
+export function answerUnexpected(log: Log, error: unknown): Response {
+  log.error('a request failed before it reached a route', errorFields(error))
+  const body: ErrorBody = { error: 'Internal server error', code: 'internal' }
+  return Response.json(body, { status: 500 })
+}

@@ -1,0 +1,120 @@
+/** Reads request bodies, limited in size (independent of Content-Length) and in time. */
+import { invalid, Refusal } from '#shared/runtime/refusal.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+const tooLarge = (max: number) =>
+  new Refusal(413, 'too-large', `The body is larger than ${max} bytes: send less in one request.`)
+
+/** Phones on bad networks are slow, so a body may take long as long as it makes progress. */
+const BYTES_A_SECOND = 256
+/** Period over which the rate is measured, in seconds. */
+const PACE_S = 10
+const LONGEST_S = 120
+const PACE_BYTES = PACE_S * BYTES_A_SECOND
+const SECOND_MS = 1_000
+
+/** The required pace of a body, as text. */
+export const BODY_PACE = `at least ${BYTES_A_SECOND} bytes a second over any ${PACE_S} seconds, ${LONGEST_S} s in all`
+
+const tooSlow = () =>
+  new Refusal(408, 'too-slow', `The body arrives too slowly (${BODY_PACE}): please send it again.`, {
+    Connection: 'close',
+  })
+
+const arriving = new WeakSet<Request>()
+
+/** Whether the body of a request is still arriving, so that the client causes the delay. */
+export const isBodyArriving = (request: Request): boolean => arriving.has(request)
+
+/** @throws Refusal 413 beyond `max` bytes, 408 for a body that arrives too slowly */
+export async function readBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  if (declared > max) throw tooLarge(max)
+  // Accessing `request.body` creates a stream, which costs more than reading the body.
+  if (declared === 0 && request.body === null) return new Uint8Array()
+  arriving.add(request)
+  try {
+    if (declared === 0 || declared > PACE_BYTES) return await readStream(request.body!, max)
+    // A short body must be complete within one period, so its progress need not be measured.
+    return await within(request.bytes(), PACE_S * SECOND_MS, rejectWith(tooSlow))
+  } catch (error) {
+    // The client has disconnected; this answer only counts in the metrics.
+    if (error instanceof Error && error.name === 'AbortError') throw invalid('body: broke off')
+    throw error
+  } finally {
+    arriving.delete(request)
+  }
+}
+
+/** Reads a body and checks its progress once a second. */
+async function readStream(body: ReadableStream<Uint8Array>, max: number): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const readAll = async (): Promise<Uint8Array<ArrayBuffer>> => {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return Buffer.concat(chunks)
+      size += value.byteLength
+      if (size > max) throw tooLarge(max)
+      chunks.push(value)
+    }
+  }
+  const whole = readAll()
+  /** Received bytes at each full second. */
+  const sizes = [0]
+  for (;;) {
+    const read = await within(whole, SECOND_MS, () => null)
+    if (read !== null) return read
+    sizes.push(size)
+    const before = sizes.at(-1 - PACE_S)
+    const isSlow = before !== undefined && size - before < PACE_BYTES
+    if (!isSlow && sizes.length <= LONGEST_S) continue
+    // The result of the cancelled read is not needed.
+    void reader.cancel().catch(() => undefined)
+    throw tooSlow()
+  }
+}
+
+/** Beyond this depth, traversing a value overflows the stack. */
+const MAX_DEPTH = 5_000
+const OPENING = ['[', '{'].map((bracket) => bracket.charCodeAt(0))
+
+/** Whether there are enough opening brackets for the depth. `indexOf` is faster than a loop over all bytes. */
+function mayBeDeep(bytes: Uint8Array): boolean {
+  let opening = 0
+  for (const bracket of OPENING)
+    for (let at = bytes.indexOf(bracket); at >= 0; at = bytes.indexOf(bracket, at + 1))
+      if (++opening > MAX_DEPTH) return true
+  return false
+}
+
+/** Whether too many brackets are open at the same time; brackets in strings are counted as well. */
+function isTooDeep(bytes: Uint8Array): boolean {
+  let depth = 0
+  for (const byte of bytes) {
+    // [ and {, ] and } differ by one bit.
+    const bracket = byte | 0x20
+    if (bracket === 0x7b) {
+      if (++depth > MAX_DEPTH) return true
+    } else if (bracket === 0x7d) depth--
+  }
+  return false
+}
+
+/**
+ * Parses JSON, independent of the Content-Type (page-hide beacons send text/plain).
+ * @throws Refusal 400 for a body that is not JSON in UTF-8, or is nested too deeply
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) throw invalid('body is missing; send JSON')
+  const isLong = bytes.length > MAX_DEPTH
+  if (isLong && mayBeDeep(bytes) && isTooDeep(bytes)) throw invalid('body: is nested too deep')
+  try {
+    return JSON.parse(UTF8.decode(bytes))
+  } catch {
+    throw invalid('body: is not valid JSON in UTF-8')
+  }
+}

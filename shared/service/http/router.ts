@@ -1,0 +1,134 @@
+/** Serves endpoints as routes. */
+import { type Context, Elysia } from 'elysia'
+import type { z } from 'zod'
+import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
+import { admit, type Call, callOf, forgiveAddress } from './check-request.ts'
+import { answerError, withRequestTimeout } from './answer-errors.ts'
+import { temporaryAs503 } from '#shared/runtime/refusal.ts'
+import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './headers.ts'
+import { ResponseCache } from './response-cache.ts'
+
+type CallOf<E> =
+  E extends Endpoint<infer P, infer Q, infer B> ? Call<z.infer<P>, z.infer<Q>, z.infer<B>> : never
+type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? z.infer<D> : never
+
+/** Returns the data of the envelope, or a complete response. */
+export type Handler<E> = (call: CallOf<E>) => Promise<Answer<E>> | Answer<E>
+type Answer<E> = DataOf<E> | Written | Response
+
+/** Creates the router of a service, which answers preflights, errors, 404 and 405. */
+export function createRouter(context: ServiceContext) {
+  return (
+    new Elysia({
+      // The router searches for the path from a fixed offset of the URL: 11, or 7. Behind the proxy, URLs begin with
+      // http:// and only 7 is correct for every Host; with TLS they begin with https:// and 11 is correct.
+      handler: { standardHostname: context.tls },
+      // A path with a trailing slash is a different path, as in the proxy.
+      strictPath: true,
+    })
+      .use(crossOrigin(context.config.corsOrigins))
+      // No route handles OPTIONS, so all of these requests arrive here.
+      .onError(({ error, request, set }) => {
+        const requestId = requestIdOf(request)
+        if (request.method === 'OPTIONS') return preflight(set, requestId)
+        return stamp(answerError(context, error, request, requestId), set, requestId)
+      })
+  )
+}
+
+export type Router = ReturnType<typeof createRouter>
+
+/** The context of a route. */
+type Routed = Pick<Context, 'request' | 'set'> & { readonly params: unknown }
+
+const JSON_TYPE = 'application/json;charset=utf-8'
+
+/** Serializes only fields that the contract declares, which prevents leaks. */
+const envelope = (endpoint: Endpoint, data: unknown): string =>
+  data instanceof Written
+    ? `{"ok":true,"data":${data.json}}`
+    : JSON.stringify({ ok: true, data: endpoint.fastData?.(data) ?? endpoint.data.parse(data) })
+
+function enveloped(endpoint: Endpoint, data: unknown, headers: Record<string, string>): Response {
+  headers['content-type'] = JSON_TYPE
+  return new Response(envelope(endpoint, data), { status: endpoint.success, headers })
+}
+
+/** Counts a success in the metrics; refusals are counted separately. */
+function counted(
+  context: ServiceContext,
+  endpoint: Endpoint,
+  response: Response,
+  startedMs: number,
+): Response {
+  if (response.status < 400) {
+    const seconds = (performance.now() - startedMs) / 1_000
+    context.metrics.request(endpoint.path, endpoint.method, response.status, seconds)
+  }
+  return response
+}
+
+/** The error in the endpoint's terms. */
+const termsOf = ({ temporaryIs503 }: Endpoint, error: unknown): unknown =>
+  temporaryIs503 ? temporaryAs503(error) : error
+
+/** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
+export function serve<E extends Endpoint>(
+  router: Router,
+  context: ServiceContext,
+  endpoint: E,
+  handler: Handler<E>,
+): void {
+  const cache = endpoint.cacheMs > 0 ? new ResponseCache(endpoint.cacheMs, context.now) : null
+  const publicCache = ACCESS_LEVEL[endpoint.access] === 0 ? cache : null
+  const answer = async ({ request, params, set }: Routed, requestId: string): Promise<Response> => {
+    const admitted = await admit(context, endpoint, request)
+    const { operator } = admitted
+    const headersOf = () => takeHeaders(set, requestId)
+    const found = cache?.find(request, operator, headersOf)
+    if (found) return found
+    const call = (await callOf(context, endpoint, request, params, requestId, admitted)) as CallOf<E>
+    if (cache !== null) {
+      const make = async () => envelope(endpoint, await handler(call))
+      return cache.answer(request, operator, [call.params, call.query], make, headersOf)
+    }
+    let data: Answer<E>
+    try {
+      data = await handler(call)
+    } catch (error) {
+      forgiveAddress(context, endpoint, call, error)
+      throw error
+    }
+    const answer =
+      data instanceof Response ? stamp(data, set, requestId) : enveloped(endpoint, data, headersOf())
+    // What an operator or a proven pilgrim gets is not left in a browser's files.
+    const isPersonal = operator !== null || request.headers.has('authorization')
+    if (isPersonal && !answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
+    return answer
+  }
+  const answerOrRefuse = async (routed: Routed, requestId: string): Promise<Response> => {
+    const { request, set } = routed
+    try {
+      return await withRequestTimeout(request, answer(routed, requestId))
+    } catch (error) {
+      return stamp(answerError(context, termsOf(endpoint, error), request, requestId), set, requestId)
+    }
+  }
+  // Elysia parses this parameter list and prepares only what it names: no headers, query or cookies.
+  const route = ({ request, params, set }: Routed): Response | Promise<Response> => {
+    const startedMs = performance.now()
+    const requestId = requestIdOf(request)
+    // Fast path for the public: a cached answer needs no checks.
+    const found =
+      publicCache === null || request.headers.has('x-admin-token')
+        ? null
+        : publicCache.find(request, null, () => takeHeaders(set, requestId))
+    if (found !== null) return counted(context, endpoint, found, startedMs)
+    return answerOrRefuse({ request, params, set }, requestId).then((response) =>
+      counted(context, endpoint, response, startedMs),
+    )
+  }
+  router.route(endpoint.method, endpoint.path, route, { parse: 'none' })
+}

@@ -1,0 +1,190 @@
+/**
+ * A client of LINE's Messaging API. Every call has a timeout, which the SDK lacks, and every answer is classified by
+ * what the caller does next.
+ */
+import { HTTPFetchError, messagingApi } from '@line/bot-sdk'
+import type { Config } from '#shared/runtime/config/config.ts'
+import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
+
+export type Message = messagingApi.Message
+
+/** Messaging API reference, "Send multicast message". */
+export const MULTICAST_MAX = 500
+/** LINE stores a retry key for 24 hours ("Retry failed API requests"); one hour is a safety margin. */
+export const RETRY_KEY_MS = 23 * 3_600_000
+
+/** The form of LINE's user ids; LINE refuses a whole call if it contains any other id. */
+export const isLineUserId = (id: string): boolean => /^U[0-9a-f]{32}$/.test(id)
+
+/** LINE's error for a call that it refused. */
+interface Fault {
+  /** LINE's error text, for the message ledger; it may quote the message and name recipients. */
+  readonly detail: string
+  /** A short form for the log, without anything that was sent. */
+  readonly brief: string
+}
+
+/** Result of sending a message. */
+export type Delivery =
+  /** Accepted, now or by an earlier call with the same retry key. */
+  | { readonly outcome: 'accepted'; readonly requestId: string | null }
+  /** Refused permanently, because of its recipients or its content. */
+  | ({ readonly outcome: 'refused'; readonly fault: 'recipients' | 'messages' } & Fault)
+  | ({ readonly outcome: 'over-quota' } & Fault)
+  /** Unknown; repeating the call with the same retry key resolves it. */
+  | ({ readonly outcome: 'later'; readonly retryAfterMs: number | null } & Fault)
+
+export interface Profile {
+  readonly displayName: string
+  readonly pictureUrl: string | null
+  readonly language: string | null
+}
+
+/** The monthly message quota; `limit` null: unlimited. */
+export interface Quota {
+  readonly limit: number | null
+  readonly used: number
+}
+
+export interface Line {
+  /** Sends the same messages to at most 500 people. */
+  multicast(to: readonly string[], messages: readonly Message[], retryKey: string): Promise<Delivery>
+  push(to: string, messages: readonly Message[], retryKey: string): Promise<Delivery>
+  /** Replies to a webhook event. LINE refuses a used reply token, so a repeated call is harmless. */
+  reply(token: string, messages: readonly Message[]): Promise<Delivery>
+  /** Rejects if LINE does not return it. */
+  profile(userId: string): Promise<Profile>
+  /** Rejects if LINE does not return it. */
+  quota(): Promise<Quota>
+  /** The webhook URL that is set at LINE. */
+  webhookAddress(): Promise<string>
+  readonly menus: Menus
+}
+
+const SEND_MS = 10_000
+/** Timeout of replies: the pilgrim and the next webhook events wait for them. */
+const ANSWER_MS = 3_000
+
+/** Creates the client; null without an access token, so that nothing is sent. */
+export function createLineClient(settings: Config['line']): Line | null {
+  const { accessToken: channelAccessToken, apiBaseUrl, dataApiBaseUrl } = settings
+  if (channelAccessToken === '') return null
+  const api = new messagingApi.MessagingApiClient({
+    channelAccessToken,
+    ...(apiBaseUrl === '' ? {} : { baseURL: apiBaseUrl }),
+  })
+  const blobs = new messagingApi.MessagingApiBlobClient({
+    channelAccessToken,
+    ...(dataApiBaseUrl === '' ? {} : { baseURL: dataApiBaseUrl }),
+  })
+  return {
+    multicast: (to, messages, retryKey) =>
+      delivered(api.multicastWithHttpInfo({ to: [...to], messages: [...messages] }, retryKey), SEND_MS),
+    push: (to, messages, retryKey) =>
+      delivered(api.pushMessageWithHttpInfo({ to, messages: [...messages] }, retryKey), SEND_MS),
+    reply: (replyToken, messages) =>
+      delivered(api.replyMessageWithHttpInfo({ replyToken, messages: [...messages] }), ANSWER_MS),
+    async profile(userId) {
+      const { displayName, pictureUrl, language } = await withTimeout(api.getProfile(userId), ANSWER_MS)
+      return { displayName, pictureUrl: pictureUrl ?? null, language: language ?? null }
+    },
+    async quota() {
+      const [quota, { totalUsage }] = await withTimeout(
+        Promise.all([api.getMessageQuota(), api.getMessageQuotaConsumption()]),
+        SEND_MS,
+      )
+      return { limit: quota.type === 'limited' ? (quota.value ?? 0) : null, used: totalUsage }
+    },
+    webhookAddress: async () => (await withTimeout(api.getWebhookEndpoint(), SEND_MS)).endpoint,
+    menus: createMenus(api, blobs),
+  }
+}
+
+async function delivered(call: Promise<{ readonly httpResponse: Response }>, ms: number): Promise<Delivery> {
+  try {
+    const { httpResponse } = await withTimeout(call, ms)
+    return { outcome: 'accepted', requestId: httpResponse.headers.get('x-line-request-id') }
+  } catch (error) {
+    if (error instanceof HTTPFetchError) return sorted(error)
+    const brief = describeError(error)
+    return { outcome: 'later', detail: brief, brief, retryAfterMs: null }
+  }
+}
+
+function sorted({ status, headers, body }: HTTPFetchError): Delivery {
+  const said: Fault = { detail: `${status}: ${body.slice(0, 300)}`, brief: `LINE answered ${status}` }
+  if (status === 409) return { outcome: 'accepted', requestId: headers.get('x-line-accepted-request-id') }
+  if (status === 400) return { outcome: 'refused', fault: faultOf(body), ...said }
+  // The same status means "too fast" and "monthly limit reached"; only the message differs.
+  if (status === 429 && /monthly limit/i.test(body)) return { outcome: 'over-quota', ...said }
+  const retryAfterS = Number(headers.get('retry-after') ?? Number.NaN)
+  return {
+    outcome: 'later',
+    ...said,
+    retryAfterMs: Number.isFinite(retryAfterS) ? retryAfterS * 1_000 : null,
+  }
+}
+
+/** LINE's error names the property if one of the messages is invalid. */
+function faultOf(body: string): 'recipients' | 'messages' {
+  return /"property"\s*:\s*"messages/.test(body) ? 'messages' : 'recipients'
+}
+
+// LINE's rich menu API.
+
+/** Maximum number of users per call of "Link rich menu to multiple users". */
+const LINK_MAX = 500
+const MENU_MS = 20_000
+
+interface Menus {
+  /** Creates a menu with its image; returns its id. */
+  create(menu: messagingApi.RichMenuRequest, png: Uint8Array<ArrayBuffer>): Promise<string>
+  list(): Promise<readonly messagingApi.RichMenuResponse[]>
+  /** Sets the menu of users without their own one. */
+  setDefault(menuId: string): Promise<void>
+  link(menuId: string, userIds: readonly string[]): Promise<void>
+  remove(menuId: string): Promise<void>
+}
+
+/** Every method rejects if LINE refuses or does not answer. */
+function createMenus(
+  api: messagingApi.MessagingApiClient,
+  blobs: messagingApi.MessagingApiBlobClient,
+): Menus {
+  return {
+    async create(menu, png) {
+      const { richMenuId } = await withTimeout(api.createRichMenu(menu), MENU_MS)
+      await withTimeout(blobs.setRichMenuImage(richMenuId, new Blob([png], { type: 'image/png' })), MENU_MS)
+      return richMenuId
+    },
+    list: async () => (await withTimeout(api.getRichMenuList(), MENU_MS)).richmenus,
+    async setDefault(menuId) {
+      await withTimeout(api.setDefaultRichMenu(menuId), MENU_MS)
+    },
+    async link(menuId, userIds) {
+      for (let from = 0; from < userIds.length; from += LINK_MAX) {
+        const some = userIds.slice(from, from + LINK_MAX)
+        await withTimeout(api.linkRichMenuIdToUsers({ richMenuId: menuId, userIds: some }), MENU_MS)
+      }
+    },
+    async remove(menuId) {
+      await withTimeout(api.deleteRichMenu(menuId), MENU_MS)
+    },
+  }
+}
+
+// A timeout for calls of the SDK, which has none.
+
+/** LINE did not answer in time; it is unknown whether the call took effect. */
+class LineTimeout extends LoggableError {
+  override name = 'LineTimeout'
+}
+
+/** Waits for a call, at most `ms` milliseconds. */
+const withTimeout = <T>(call: Promise<T>, ms: number): Promise<T> =>
+  within(
+    call,
+    ms,
+    rejectWith(() => new LineTimeout(`LINE did not answer within ${ms} ms`)),
+  )

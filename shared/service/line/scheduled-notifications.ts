@@ -1,0 +1,65 @@
+/** The scheduled notifications: the owner's settings, or the defaults. */
+import { eq } from 'drizzle-orm'
+import { time } from '#shared/contracts/fields.ts'
+import { type Notifications, NotificationSlot } from '#shared/contracts/messages.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { notificationPlan } from '#shared/stores/schema/messages.ts'
+
+/** Id of the table's single row. */
+export const PLAN_ID = 1
+
+/** The defaults: a greeting before the walk, a reminder to drink water, and an evening message. */
+export const DEFAULT_SLOTS: readonly NotificationSlot[] = [
+  {
+    id: 'morning',
+    enabled: true,
+    hour: 6,
+    dates: null,
+    audience: 'participants',
+    text: {
+      'zh-Hant': '早安！出發前記得打卡，路上注意安全。',
+      'zh-Hans': '早安！出发前记得打卡，路上注意安全。',
+      en: 'Good morning! Remember to check in before you set off, and take care on the way.',
+      ja: 'おはようございます。出発前のチェックインをお忘れなく。道中お気をつけて。',
+    },
+  },
+  {
+    id: 'noon',
+    enabled: true,
+    hour: 12,
+    dates: null,
+    audience: 'participants',
+    text: {
+      'zh-Hant': '中午了，記得補充水分、休息一下，再繼續往前走。',
+      'zh-Hans': '中午了，记得补充水分、休息一下，再继续往前走。',
+      en: 'It is noon: drink some water and rest for a while before you walk on.',
+      ja: 'お昼です。水分を補給し、ひと休みしてから歩きましょう。',
+    },
+  },
+  {
+    id: 'evening',
+    enabled: true,
+    hour: 20,
+    dates: null,
+    audience: 'participants',
+    text: {
+      'zh-Hant': '今天辛苦了！傳「等級」給我，看看您走了多遠。',
+      'zh-Hans': '今天辛苦了！发送“等级”给我，看看您走了多远。',
+      en: 'Well walked today! Send me “level” to see how far you have come.',
+      ja: '今日もお疲れさまでした。「レベル」と送ると、歩いた距離が分かります。',
+    },
+  },
+]
+
+/** The current slots, and who set them. */
+export async function readNotifications(tx: Writer): Promise<Notifications> {
+  const [row] = await tx.select().from(notificationPlan).where(eq(notificationPlan.id, PLAN_ID))
+  if (row === undefined)
+    return { slots: [...DEFAULT_SLOTS], defaults: true, changed_at: null, changed_by: null }
+  return {
+    slots: row.slots.map((slot) => NotificationSlot.parse(slot)),
+    defaults: false,
+    changed_at: time(row.changedAt.getTime()),
+    changed_by: row.changedBy,
+  }
+}

@@ -1,0 +1,296 @@
+/** Operations of the document: parameters and body, successful answers, refusals. */
+import type { z } from 'zod'
+import { type Endpoint, actsForPilgrim } from '#shared/contracts/endpoint.ts'
+import { type Json, nameAfter, type NamedSchemas, parsedProperties } from './named-schemas.ts'
+import { type ErrorCode, STATUS_OF_CODE, TEMPORARY_CODES } from '#shared/contracts/errors.ts'
+import { BODY_PACE } from '#shared/service/http/body.ts'
+import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
+
+/** Parameters of the path or the query. Numbers are described as numbers, although they are sent as text. */
+function listed(contract: z.ZodType, place: 'path' | 'query', schemas: NamedSchemas): Json[] {
+  const { properties, required } = schemas.properties(contract, 'input')
+  const parsed = parsedProperties(contract).properties
+  return Object.entries(properties).map(([name, sent]) => {
+    const { description, ...written } = sent
+    const isNumber = ['integer', 'number'].includes(parsed[name]?.type as string)
+    const { description: _, ...number } = parsed[name] ?? {}
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: isNumber ? { ...number, ...('default' in sent ? { default: sent.default } : {}) } : written,
+    }
+  })
+}
+
+const CALLER: Json = {
+  name: 'X-Line-User-Id',
+  in: 'header',
+  required: false,
+  description: 'The pilgrim, where the request does not name one otherwise',
+  schema: { $ref: '#/components/schemas/UserId' },
+}
+
+function parametersOf({ params, query, caller, headers, ...rest }: Endpoint, schemas: NamedSchemas): Json[] {
+  const tagged = answersTagged({ ...rest })
+  return [
+    ...listed(params, 'path', schemas),
+    ...listed(query, 'query', schemas),
+    ...(caller === 'none' ? [] : [CALLER]),
+    ...Object.entries(headers).map(([name, description]) => ({
+      name,
+      in: 'header',
+      required: false,
+      description,
+      schema: { type: 'string' },
+    })),
+    ...(tagged ? [{ $ref: '#/components/parameters/If-None-Match' }] : []),
+    { $ref: '#/components/parameters/X-Request-Id' },
+  ]
+}
+
+const JSON_MEDIA = 'application/json'
+const BYTES: Json = { type: 'string', format: 'binary' }
+
+function requestBodyOf({ id, bodyKind, body, sent }: Endpoint, schemas: NamedSchemas): Json {
+  if (bodyKind === 'none') return {}
+  const media: Readonly<Record<string, z.ZodType | null>> =
+    Object.keys(sent).length > 0
+      ? sent
+      : bodyKind === 'json'
+        ? { 'application/json': body }
+        : { 'application/octet-stream': null }
+  const content = Object.entries(media).map(([type, contract]) => [
+    type,
+    {
+      schema:
+        contract === null
+          ? BYTES
+          : schemas.reference(contract, 'input', nameAfter(id, type === JSON_MEDIA ? 'Request' : 'Form')),
+    },
+  ])
+  return { requestBody: { required: true, content: Object.fromEntries(content) as Json } }
+}
+
+/** The request of an operation. */
+export const requestOf = (endpoint: Endpoint, schemas: NamedSchemas): Json => ({
+  parameters: parametersOf(endpoint, schemas),
+  ...requestBodyOf(endpoint, schemas),
+})
+
+// Successful answers of the document, and the headers of all answers.
+
+const declared = (description: string, type = 'string', example?: unknown): Json => ({
+  description,
+  schema: { type },
+  ...(example === undefined ? {} : { example }),
+})
+
+/** Headers of answers. */
+export const HEADERS = {
+  'X-Request-Id': declared('The id of this request: name it when you ask for help'),
+  ETag: declared('The version of this answer, for If-None-Match'),
+  'Cache-Control': declared('How long the answer may be kept'),
+  'Retry-After': declared('Whole seconds to wait', 'integer', 12),
+  RateLimit: declared('What is left of the rate limit', 'string', '"checkin";r=0;t=12'),
+  'RateLimit-Policy': declared('The rate limit: requests and seconds', 'string', '"checkin";q=5;w=60'),
+} satisfies Json
+
+const headers = (...names: (keyof typeof HEADERS)[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+/** Whether an answer has an ETag, so that 304 is possible. */
+const answersTagged = ({ cacheMs, media, tagged }: Pick<Endpoint, 'cacheMs' | 'media' | 'tagged'>): boolean =>
+  tagged || cacheMs > 0 || media === 'image/png'
+
+/** Text, or bytes. */
+const plain = (media: string): Json =>
+  media.startsWith('text/') || media.endsWith('xml')
+    ? { schema: { type: 'string' } }
+    : { schema: { type: 'string', format: 'binary' } }
+
+function contentOf({ id, data, media, otherMedia }: Endpoint, schemas: NamedSchemas): Json {
+  const others = Object.fromEntries(otherMedia.map((other) => [other, plain(other)]))
+  const schema = () => schemas.reference(data, 'output', nameAfter(id, 'Answer'))
+  switch (media) {
+    case null:
+      return {
+        'application/json': {
+          schema: {
+            type: 'object',
+            required: ['ok', 'data'],
+            properties: { ok: { const: true }, data: schema() },
+          },
+        },
+        ...others,
+      }
+    case 'application/json':
+      return {
+        [media]: { schema: schema() },
+        ...others,
+      }
+    case 'text/event-stream':
+      return {
+        [media]: {
+          schema: {
+            type: 'string',
+            contentMediaType: media,
+            contentSchema: { type: 'object', properties: schemas.properties(data, 'output').properties },
+          },
+        },
+      }
+    default:
+      return { [media]: plain(media), ...others }
+  }
+}
+
+const downloadHeader = ({ downloads }: Endpoint): Json =>
+  downloads.length === 0
+    ? {}
+    : {
+        'Content-Disposition': {
+          schema: { type: 'string', pattern: '^attachment; filename="[^"]+"$' },
+          description: `With ${downloads.join(' and ')}: the name of the download`,
+        },
+      }
+
+/** Successful answers by status. */
+export function successesOf(endpoint: Endpoint, schemas: NamedSchemas): Json {
+  const tagged = answersTagged(endpoint)
+  const own = {
+    ...headers('X-Request-Id', ...(tagged ? (['ETag', 'Cache-Control'] as const) : [])),
+    ...downloadHeader(endpoint),
+  }
+  const content = contentOf(endpoint, schemas)
+  const description =
+    endpoint.media === 'text/event-stream'
+      ? 'Server-sent events, until the client or the service closes the stream; contentSchema has the data of each event by name'
+      : 'Success'
+  return {
+    [endpoint.success]: { description, headers: own, content },
+    ...(endpoint.mayContinue
+      ? {
+          202: {
+            description: 'Accepted and recorded; the work continues after this answer',
+            headers: own,
+            content,
+          },
+        }
+      : {}),
+    ...(tagged
+      ? {
+          304: {
+            description: 'Not modified: the client has this version (If-None-Match)',
+            headers: headers('X-Request-Id', 'ETag', 'Cache-Control'),
+          },
+        }
+      : {}),
+  }
+}
+
+// The errors of an endpoint: those that follow from its declaration, and those that it declares itself.
+
+/** A sentence of each code, for examples. */
+const SENTENCES: Record<ErrorCode, string> = {
+  'invalid-request': 'lat: must be at most 90',
+  unauthorized: 'The token is not valid.',
+  forbidden: 'This needs the token of a manager or above.',
+  paused: 'The event is paused: keep your points, they are taken when it goes on.',
+  ended: 'The event has ended: nothing more is taken.',
+  'not-found': 'There is no pilgrim with the id w-5hk3q7d2m9x0c4v8b1n6r2t7ye.',
+  'method-not-allowed': 'This address takes GET, HEAD, OPTIONS.',
+  'too-slow': `The body arrives too slowly (${BODY_PACE}): please send it again.`,
+  conflict: 'The event has ended. An ended event can not be reopened.',
+  erased:
+    'The data of this pilgrim were deleted, so nothing is stored. Agree to the privacy notice to start anew.',
+  gone: 'This link has ended. Ask the pilgrim for a new one.',
+  'too-large': 'The body is too large: send less in one request.',
+  'rate-limited': 'Too many requests: at most 5 in 60 s. Try again in 12 s.',
+  internal: 'Internal server error',
+  unavailable: 'A part of the service is unavailable: please try again in a moment.',
+  'buffer-full': 'Too many of your points are not stored yet. Keep the rest and send it in five minutes.',
+}
+
+const MEANINGS: Record<number, string> = {
+  400: 'The request is not valid; the error names each invalid field',
+  401: 'The token is missing or not valid',
+  403: 'Not allowed in the present state, or not with this token; see code',
+  404: 'The resource does not exist',
+  408: `The body did not arrive: ${BODY_PACE}`,
+  409: 'Not possible in the present state',
+  410: 'It has ended, or has never existed',
+  429: 'Too many requests; Retry-After says when to try again',
+  500: 'Internal server error',
+  503: 'A dependency is unavailable; Retry-After says when to try again',
+}
+
+/** The status of a code at an endpoint. */
+const statusOf = ({ temporaryIs503 }: Endpoint, code: ErrorCode): number =>
+  temporaryIs503 && TEMPORARY_CODES.includes(code) ? 503 : STATUS_OF_CODE[code]
+
+/** Codes of an endpoint by status, in ascending order. */
+function codesOf(endpoint: Endpoint): Map<number, ErrorCode[]> {
+  const { access, limit, method, closedAtEnd, errors } = endpoint
+  const codes = new Set<ErrorCode>(['invalid-request', 'internal', 'unavailable'])
+  if (access !== 'public' || actsForPilgrim(endpoint)) codes.add('unauthorized')
+  if (ACCESS_LEVEL[access] > 0 || actsForPilgrim(endpoint)) codes.add('forbidden')
+  if (closedAtEnd) codes.add('ended')
+  // Public reads are counted by address.
+  if (limit !== null || method === 'GET') codes.add('rate-limited')
+  if (method !== 'GET') for (const code of ['too-slow', 'too-large'] as const) codes.add(code)
+  const all = Object.entries(STATUS_OF_CODE) as [ErrorCode, number][]
+  for (const error of errors)
+    codes.add(typeof error === 'number' ? all.find(([, status]) => status === error)![0] : error)
+  const ascending = codesIn(all, codes).sort((a, b) => statusOf(endpoint, a) - statusOf(endpoint, b))
+  return Map.groupBy(ascending, (code) => statusOf(endpoint, code))
+}
+
+const codesIn = (all: readonly [ErrorCode, number][], codes: ReadonlySet<ErrorCode>): ErrorCode[] =>
+  all.map(([code]) => code).filter((code) => codes.has(code))
+
+const header = (name: string): Json => ({ [name]: { $ref: `#/components/headers/${name}` } })
+
+const REFUSAL_HEADERS: Record<number, Json> = {
+  429: { ...header('Retry-After'), ...header('RateLimit'), ...header('RateLimit-Policy') },
+  503: header('Retry-After'),
+}
+
+const example = (code: ErrorCode): Json => ({
+  error: SENTENCES[code],
+  code,
+  request_id: '0f6f9c1e-6d0b-4c5e-9a55-5a3a2c1f7a10',
+})
+
+/** The refusals of an endpoint as responses of the document. @param bodyBytes the limit of a body */
+export function refusalsOf(endpoint: Endpoint, schemas: NamedSchemas, bodyBytes: number): Json {
+  const responses = [...codesOf(endpoint)].map(([status, codes]) => {
+    const error: Json = {
+      allOf: [
+        { $ref: '#/components/schemas/ErrorBody' },
+        { type: 'object', properties: { code: { type: 'string', enum: codes } } },
+      ],
+    }
+    const more = endpoint.refusals[status]
+    const other = more && schemas.reference(more, 'output', `${endpoint.id}Refusal`)
+    const large =
+      endpoint.bodyBytes === null
+        ? `The body is larger than the configured limit (EVENT_BODY_BYTES, ${bodyBytes} bytes)`
+        : `The body is larger than ${endpoint.bodyBytes} bytes`
+    return [
+      status,
+      {
+        description: status === 413 ? large : MEANINGS[status],
+        headers: { ...header('X-Request-Id'), ...REFUSAL_HEADERS[status] },
+        content: {
+          'application/json': {
+            schema: other === undefined ? error : { anyOf: [other, error] },
+            examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
+          },
+          ...(endpoint.errorPages.includes(status) ? { 'text/html': { schema: { type: 'string' } } } : {}),
+        },
+      },
+    ]
+  })
+  return Object.fromEntries(responses) as Json
+}

@@ -1,0 +1,105 @@
+/** Rate limits of endpoints (sliding windows) and their 429 answers. */
+import type { Window } from '#shared/runtime/config/config.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
+import { type Kv, isKvUnavailable, type LimitVerdict, userHash } from '#shared/stores/kv/kv.ts'
+
+/** Headers of draft-ietf-httpapi-ratelimit-headers, and Retry-After in whole seconds, rounded up. */
+const headers = (name: string, { max, windowMs }: Window, retryAfterMs: number): Record<string, string> => {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000))
+  return {
+    'Retry-After': String(seconds),
+    RateLimit: `"${name}";r=0;t=${seconds}`,
+    'RateLimit-Policy': `"${name}";q=${max};w=${Math.ceil(windowMs / 1_000)}`,
+  }
+}
+
+/** 429 for a full window. */
+export function rateLimited(name: string, window: Window, retryAfterMs: number): Refusal {
+  const all = headers(name, window, retryAfterMs)
+  const seconds = all['Retry-After']
+  const sentence = `Too many requests: at most ${window.max} in ${window.windowMs / 1_000} s. Try again in ${seconds} s.`
+  return new Refusal(429, 'rate-limited', sentence, all)
+}
+
+/**
+ * Counts a call in a window. The key of the window does not contain the user id, because it outlives an erasure.
+ * While the kv is unavailable, calls are not counted: a call that needs the kv fails anyway, and others may proceed.
+ * @throws Refusal 429 if the window is full
+ */
+export async function charge(kv: Kv, name: string, key: string, window: Window): Promise<void> {
+  let verdict: LimitVerdict
+  try {
+    verdict = await kv.limit(`${name}:${userHash(key)}`, crypto.randomUUID(), window)
+  } catch (error) {
+    if (isKvUnavailable(error)) return
+    throw error
+  }
+  if (!verdict.allowed) throw rateLimited(name, window, verdict.retryAfterMs)
+}
+
+// The rate limit of all calls from one address, for any user id: a sliding window in the memory of this process. Writes
+// have one, and reads that no cache answers have another.
+//
+// It limits clients that invent user ids. It must not slow a check-in, so it uses no store: it takes about a
+// microsecond and works while the kv is unavailable. Each replica counts separately.
+
+/** Times of calls, oldest first. The window begins at index `from`. */
+interface Calls {
+  times: number[]
+  from: number
+}
+
+export interface AddressLimit {
+  /** Counts a call, or what costs as much as several. @throws Refusal 429 if the window of the address is full */
+  charge(address: string, calls?: number): void
+  /** Removes the latest call, which was refused and does not count. */
+  forgive(address: string): void
+  /** Number of addresses in memory. */
+  held(): number
+}
+
+/** What pending points add to the price of an answer that was made from them, in calls. */
+export const priceOf = (pendingPoints: number | null | undefined): number =>
+  Math.floor((pendingPoints ?? 0) / 100)
+
+/** @param clock monotonic milliseconds */
+export function createAddressLimit(
+  window: Window,
+  clock: () => number = () => performance.now(),
+): AddressLimit {
+  const { max, windowMs } = window
+  const byAddress = new Map<string, Calls>()
+  let sweepAt = clock() + windowMs
+
+  /** Drops times outside the window. The array is shortened only occasionally, which keeps a call cheap. */
+  const expire = (calls: Calls, now: number): number => {
+    const { times } = calls
+    while (calls.from < times.length && times[calls.from]! <= now - windowMs) calls.from++
+    if (calls.from > 64 && calls.from * 2 > times.length) {
+      times.splice(0, calls.from)
+      calls.from = 0
+    }
+    return times.length - calls.from
+  }
+  const sweep = (now: number): void => {
+    sweepAt = now + windowMs
+    for (const [address, calls] of byAddress) if (expire(calls, now) === 0) byAddress.delete(address)
+  }
+
+  return {
+    charge(address, count = 1) {
+      const now = clock()
+      if (now >= sweepAt) sweep(now)
+      let calls = byAddress.get(address)
+      if (calls === undefined) byAddress.set(address, (calls = { times: [], from: 0 }))
+      if (expire(calls, now) >= max)
+        throw rateLimited('address', window, calls.times[calls.from]! + windowMs - now)
+      for (let i = 0; i < count; i++) calls.times.push(now)
+    },
+    forgive(address) {
+      const calls = byAddress.get(address)
+      if (calls !== undefined && calls.times.length > calls.from) calls.times.pop()
+    },
+    held: () => byAddress.size,
+  }
+}

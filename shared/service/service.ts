@@ -1,0 +1,256 @@
+/** Runs one service in one process: opens its ports, serves its routes, and stops cleanly. */
+import { createAuth, withTokenUse } from '#shared/service/security/admin-auth.ts'
+import { openBus } from '#shared/stores/bus/open-bus.ts'
+import { within } from '#shared/runtime/deadline.ts'
+import type { Config, Environment } from '#shared/runtime/config/config.ts'
+import { environment, readConfig, unknownSettings } from '#shared/runtime/config/config.ts'
+import type { Service, ServiceContext } from './context.ts'
+import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
+import { expectSchema } from '#shared/stores/db/migrate.ts'
+import { createAddressLimit } from '#shared/service/security/rate-limits.ts'
+import { startHeartbeat } from './heartbeat.ts'
+import { createIdentity } from '#shared/service/security/pilgrim-identity.ts'
+import { answerUnexpected } from '#shared/service/http/answer-errors.ts'
+import { clientNetwork } from '#shared/service/http/client-address.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
+import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
+import { setPrivateUmask } from '#shared/runtime/private-files.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
+import { openObjects } from '#shared/stores/objects/open-objects.ts'
+import { createOutbox } from '#shared/stores/bus/outbox.ts'
+import { createCalendar } from '#shared/core/rules/calendar.ts'
+import { watchUncaughtErrors } from './uncaught-errors.ts'
+import type { Server } from 'bun'
+import { join } from 'node:path'
+
+/** Longer than the two minutes that a proxy keeps idle connections: a request on a closing connection would be lost. */
+const IDLE_S = 255
+/** Maximum wait at stop for clients that have not finished their requests; phones send them again. */
+const DRAIN_MS = 25_000
+
+/** The dependencies that all services of a process share. */
+export type Ports = Pick<
+  ServiceContext,
+  | 'config'
+  | 'db'
+  | 'kv'
+  | 'bus'
+  | 'objects'
+  | 'auth'
+  | 'calendar'
+  | 'checkIdentity'
+  | 'addresses'
+  | 'reads'
+  | 'now'
+> & {
+  close(): Promise<void>
+}
+
+/**
+ * Opens the stores that the configuration names.
+ * @param prepare prepares the database, for example migrates it
+ * @param statementMs statement timeout, as in `openDatabase`
+ */
+export async function openStores(
+  config: Config,
+  log: Log,
+  prepare: (db: Database) => Promise<void> = async () => undefined,
+  statementMs?: number,
+): Promise<Pick<Ports, 'db' | 'kv' | 'objects' | 'close'>> {
+  const reported = reportChanges(log)
+  const [db, kv, objects] = await Promise.all([
+    openDatabase({
+      url: config.databaseUrl,
+      dir: join(config.dataDir, 'db'),
+      ...(statementMs !== undefined && { statementMs }),
+    }).then(async (opened) => {
+      await prepare(opened)
+      return opened
+    }),
+    openKv({
+      url: config.redisUrl,
+      partitions: config.buffer.partitions,
+      path: join(config.dataDir, 'kv.sqlite'),
+      admitWithinMs: config.buffer.retryMs,
+      onError: reported('kv'),
+    }),
+    openObjects(config.objectsUrl || `file:${join(config.dataDir, 'objects')}`, config.s3),
+  ])
+  return {
+    db,
+    kv,
+    objects,
+    close: async () => void (await Promise.all([kv.close(), db.close(), objects.close()])),
+  }
+}
+
+/** Opens every port that the configuration names. @param prepare prepares the database, for example migrates it */
+export async function openPorts(
+  config: Config,
+  log: Log,
+  now: () => number,
+  prepare?: (db: Database) => Promise<void>,
+): Promise<Ports> {
+  const [stores, bus] = await Promise.all([
+    openStores(config, log, prepare),
+    openBus({ url: config.natsUrl, onError: reportChanges(log)('bus') }),
+  ])
+  return {
+    ...stores,
+    config,
+    bus,
+    auth: withTokenUse(
+      createAuth(config.tokens, now, (address, guesses) =>
+        log.warn('repeated wrong admin tokens from one address', { address, guesses }),
+      ),
+      stores.kv,
+      now,
+    ),
+    calendar: createCalendar(config.timeZone),
+    checkIdentity: createIdentity(config),
+    addresses: createAddressLimit(config.limits.address),
+    reads: createAddressLimit(config.limits.address),
+    now,
+    async close() {
+      await bus.close()
+      await stores.close()
+    },
+  }
+}
+
+const SCHEMA_CHECK_MS = 5_000
+
+/**
+ * Rejects a database with another schema. A service starts even if the database is unavailable; the check is then
+ * retried until it is available.
+ * @throws OtherSchema
+ */
+async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
+  try {
+    await db.probe()
+    await expectSchema(db.sql)
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error
+    setTimeout(() => {
+      refuseOtherSchema(db, log).catch((refused: unknown) => {
+        log.error('the database has the schema of another release: stopping', errorFields(refused))
+        process.exit(1)
+      })
+    }, SCHEMA_CHECK_MS).unref()
+  }
+}
+
+const REPEAT_MS = 30_000
+
+/** Logs a port's errors; repeats the same error at most twice a minute, because an outage causes many. */
+const reportChanges = (log: Log) => (port: string) => {
+  let last = ''
+  let lastMs = 0
+  return (error: unknown): void => {
+    const fields = errorFields(error)
+    if (fields.error === last && performance.now() - lastMs < REPEAT_MS) return
+    last = String(fields.error)
+    lastMs = performance.now()
+    log.warn('a port reports an error', { port, ...fields })
+  }
+}
+
+/** Creates the context of a service on shared ports. */
+export function contextOf(
+  ports: Ports,
+  name: string,
+  log: Log,
+  client: Pick<ServiceContext, 'tls' | 'addressOf'> & Partial<Pick<ServiceContext, 'stopping' | 'idleAfter'>>,
+): ServiceContext {
+  const serviceLog = log.with({ service: name })
+  const metrics = createMetrics(name)
+  return {
+    ...ports,
+    outbox: createOutbox(ports.db, ports.bus, ports.now, { log: serviceLog, metrics }),
+    log: serviceLog,
+    metrics,
+    stopping: new AbortController().signal,
+    idleAfter: () => undefined,
+    ...client,
+    addressOf: (request) => clientNetwork(client.addressOf(request)),
+  }
+}
+
+/** Routes for the operator's own network; the proxy does not forward them. */
+const operations = (
+  context: ServiceContext,
+  ready: () => boolean,
+): Record<string, () => Promise<Response>> => ({
+  '/livez': async () => new Response('alive'),
+  '/readyz': async () => (ready() ? new Response('ready') : new Response('stopping', { status: 503 })),
+  '/metrics': async () =>
+    new Response(await context.metrics.page(), { headers: { 'Content-Type': 'text/plain; version=0.0.4' } }),
+})
+
+/** The client address from our proxy, which overwrites the header of a client. */
+const PROXIED = {
+  tls: false,
+  addressOf: (request: Request): string => request.headers.get('x-forwarded-for') ?? 'unknown',
+}
+
+/** Reads the configuration (`readConfig`) and warns about unknown settings. @throws ConfigError */
+export function readSettings(env: Environment, log: Log, isBot: boolean): Config {
+  const names = unknownSettings(env)
+  if (names.length > 0) log.warn('unknown settings: misspelt, or from another release', { names })
+  return readConfig(env, isBot)
+}
+
+/** Runs a service until SIGTERM or SIGINT; each service's `main.ts` calls it. `isBot` is that of `readConfig`. */
+export async function runService(
+  create: (context: ServiceContext) => Service,
+  { env = environment(), isBot = false }: { readonly env?: Environment; readonly isBot?: boolean } = {},
+): Promise<void> {
+  const log = createLog()
+  watchUncaughtErrors(log)
+  setPrivateUmask()
+  const config = readSettings(env, log, isBot)
+  const ports = await openPorts(config, log, Date.now, (db) => refuseOtherSchema(db, log))
+  const stopping = new AbortController()
+  const context = contextOf(ports, create.name.replace(/^create/, '').toLowerCase(), log, {
+    ...PROXIED,
+    stopping: stopping.signal,
+    idleAfter: (request, seconds) => server.timeout(request, seconds),
+  })
+  const service = create(context)
+  // Listen only after the start: the proxy sends requests to every process that accepts connections.
+  await service.start()
+  const stopHeartbeat = startHeartbeat(context, [service.name], config.servicePort)
+  let ready = true
+  const server = Bun.serve({
+    port: config.servicePort,
+    idleTimeout: IDLE_S,
+    routes: operations(context, () => ready),
+    fetch: service.fetch,
+    error: (error) => answerUnexpected(log, error),
+  })
+  log.info('listening', { service: service.name, port: server.port })
+  await stopSignal()
+  ready = false
+  log.info('stopping', { service: service.name })
+  stopping.abort()
+  stopHeartbeat()
+  await drain(server)
+  // Stop the service before the ports: handling an event may wait for an operation that the stop aborts.
+  await service.stop()
+  await context.outbox.stop()
+  await ports.close()
+  process.exit(0)
+}
+
+/** Stops a server when its requests are answered, at the latest after 25 s. */
+export async function drain(server: Server<undefined>): Promise<void> {
+  await within(server.stop(), DRAIN_MS, () => server.stop(true))
+}
+
+/** Resolves at the first SIGTERM or SIGINT. Under `bun run` each signal arrives twice, so later ones are ignored. */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
+  })
+}

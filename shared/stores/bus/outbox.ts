@@ -1,0 +1,184 @@
+/**
+ * Domain events between services: written in the transaction of the change that they report, announced on the bus
+ * after the commit, and announced again by a sweep until each subscriber has handled them.
+ */
+import type { Bus } from './bus.ts'
+import {
+  type Event,
+  EVENTS,
+  type Payload,
+  type Subject,
+  type Subscriber,
+  SUBSCRIBERS,
+} from '#shared/contracts/events.ts'
+import type { Database, Orm } from '#shared/stores/db/db.ts'
+import { eachApart, type Reporting } from '#shared/stores/each-apart.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import { type Repeated, repeated } from '#shared/stores/repeat.ts'
+import { handled, outbox } from '#shared/stores/schema/outbox.ts'
+import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
+
+/** The common interface of drizzle and its transactions. */
+export type Writer = Pick<Orm, 'insert' | 'select' | 'update' | 'delete' | 'execute'>
+
+export interface Outbox {
+  /** Writes an event in the caller's transaction; call `ring` after the commit. */
+  add<S extends Subject>(tx: Writer, subject: S, payload: Payload<S>): Promise<Event<S>>
+  /** Announces a committed event on the bus. Never fails, because the sweep announces it again. */
+  ring(event: Event): Promise<void>
+  /**
+   * Calls `act` for each event of a subscriber, at least once; `act` must be safe to repeat. An event is handled
+   * when `act` has resolved.
+   */
+  on(subscriber: Subscriber, act: (event: Event) => Promise<void>): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Timing of the sweep, which finds events that the bus did not deliver. */
+interface Sweeping {
+  readonly everyMs: number
+  /** Minimum age: the bus may still deliver younger events. */
+  readonly afterMs: number
+}
+
+const SWEEPING: Sweeping = { everyMs: 15_000, afterMs: 5_000 }
+/** Maximum age of swept events: older ones are obsolete, such as last week's pause. */
+const SWEEP_UNTIL_MS = 7 * 86_400_000
+const SWEEP_BATCH = 100
+/** No transaction is open for so long: an older event is committed, and so are those with smaller ids. */
+const SETTLED_MS = 600_000
+/** So many ids before it are looked at all the same, because the clocks of processes differ. */
+const SETTLED_IDS = 1_000
+
+type Act = (event: Event) => Promise<void>
+
+export function createOutbox(
+  db: Database,
+  bus: Bus,
+  now: () => number,
+  reporting: Reporting,
+  sweeping: Sweeping = SWEEPING,
+): Outbox {
+  const { log } = reporting
+  const sweeps: Repeated[] = []
+  let isOpen = true
+  return {
+    async add(tx, subject, payload) {
+      const [row] = await tx
+        .insert(outbox)
+        .values({ subject, payload, createdAt: new Date(now()) })
+        .returning({ id: outbox.id })
+      return { id: row!.id, subject, payload }
+    },
+    async ring({ id, subject }) {
+      try {
+        await bus.publish(subject, id)
+      } catch (error) {
+        log.warn('the bus did not accept an event; the sweep will deliver it', {
+          subject,
+          event_id: id,
+          ...errorFields(error),
+        })
+      }
+    },
+    async on(subscriber, act) {
+      const handle = createHandling(db, now, subscriber, act)
+      for (const subject of SUBSCRIBERS[subscriber]) await bus.subscribe(subject, subscriber, handle)
+      const pages = createPendingEvents(db, subscriber, now, sweeping.afterMs)
+      const sweep = repeated(log, `the sweep of events failed: ${subscriber}`, sweeping.everyMs, () =>
+        eachApart(reporting, subscriber, pages(), async (id) => isOpen && handle(id)),
+      )
+      sweep.start()
+      sweeps.push(sweep)
+    },
+    async stop() {
+      isOpen = false
+      await Promise.all(sweeps.map((sweep) => sweep.stop()))
+    },
+  }
+}
+
+/** Selects the row of `handled` for an event and a subscriber. */
+const isHandled = (db: Database, subscriber: Subscriber) =>
+  db.orm
+    .select()
+    .from(handled)
+    .where(and(eq(handled.eventId, outbox.id), eq(handled.subscriber, subscriber)))
+
+/**
+ * @returns a function that handles an event unless that is done. If the bus and the sweep deliver the same event at
+ * the same time, both wait for the same call.
+ */
+function createHandling(db: Database, now: () => number, subscriber: Subscriber, act: Act) {
+  const inProgress = new Map<number, Promise<void>>()
+  const handle = async (id: number): Promise<void> => {
+    const [row] = await db.read(() =>
+      db.orm
+        .select()
+        .from(outbox)
+        .where(and(eq(outbox.id, id), notExists(isHandled(db, subscriber)))),
+    )
+    if (row === undefined) return
+    const subject = row.subject as Subject
+    await act({ id, subject, payload: EVENTS[subject].parse(row.payload) })
+    await db.orm
+      .insert(handled)
+      .values({ eventId: id, subscriber, handledAt: new Date(now()) })
+      .onConflictDoNothing()
+  }
+  return (id: number): Promise<void> => {
+    const running = inProgress.get(id)
+    if (running !== undefined) return running
+    const handling = handle(id).finally(() => inProgress.delete(id))
+    inProgress.set(id, handling)
+    return handling
+  }
+}
+
+/**
+ * @returns a function that reads the events that a subscriber has not handled, oldest first, page by page. The next
+ * call begins near the oldest of them: looking at a week of handled events again would cost more with each event.
+ */
+function createPendingEvents(
+  db: Database,
+  subscriber: Subscriber,
+  now: () => number,
+  afterMs: number,
+): () => AsyncGenerator<number> {
+  let fromId = 0
+  return async function* () {
+    const nowMs = now()
+    const settled = await db.read(() =>
+      db.orm
+        .select({ id: outbox.id })
+        .from(outbox)
+        .where(lt(outbox.createdAt, new Date(nowMs - SETTLED_MS)))
+        .orderBy(desc(outbox.createdAt))
+        .limit(1),
+    )
+    const readPage = (from: number) =>
+      db.orm
+        .select({ id: outbox.id })
+        .from(outbox)
+        .where(
+          and(
+            gte(outbox.id, from),
+            inArray(outbox.subject, [...SUBSCRIBERS[subscriber]]),
+            gt(outbox.createdAt, new Date(nowMs - SWEEP_UNTIL_MS)),
+            lt(outbox.createdAt, new Date(nowMs - afterMs)),
+            notExists(isHandled(db, subscriber)),
+          ),
+        )
+        .orderBy(outbox.id)
+        .limit(SWEEP_BATCH)
+    let rows = await db.read(() => readPage(fromId))
+    fromId = Math.max(fromId, Math.min(rows[0]?.id ?? Infinity, (settled[0]?.id ?? 0) - SETTLED_IDS))
+    for (;;) {
+      for (const { id } of rows) yield id
+      if (rows.length < SWEEP_BATCH) return
+      // Not from the first again: it may be one that fails each time.
+      const next = rows.at(-1)!.id + 1
+      rows = await db.read(() => readPage(next))
+    }
+  }
+}

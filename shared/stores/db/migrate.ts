@@ -1,0 +1,151 @@
+/**
+ * Migrates a database to the schema of this release, forward only. `bun shared/stores/db/migrate.ts` is the migration job
+ * of docker-compose.yml.
+ */
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { ConfigError, environment, readConfig } from '#shared/runtime/config/config.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
+import type { Database, Query } from './db.ts'
+import { openDatabase } from './open-database.ts'
+import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
+
+const FOLDER = new URL('../schema/migrations/', import.meta.url)
+/** Key of the advisory lock that serializes migration jobs; the same in all releases. */
+const MIGRATION_LOCK = 20_260_413
+/** Lock timeout. A statement that waits for a table lock blocks all later queries of the table, so it must not wait long. */
+const LOCK_MS = 2_000
+const RETRY_MS = 1_000
+/** SQLSTATE lock_not_available. */
+const LOCK_NOT_AVAILABLE = '55P03'
+
+export interface Migration {
+  readonly name: string
+  /** Creation time (epoch milliseconds), which identifies it in the database. */
+  readonly madeMs: number
+  readonly sql: string
+}
+
+/** Every migration of this release, oldest first. */
+export const MIGRATIONS: readonly Migration[] = z
+  .object({ entries: z.array(z.object({ tag: z.string(), when: z.number() })) })
+  .parse(JSON.parse(readFileSync(new URL('meta/_journal.json', FOLDER), 'utf8')))
+  .entries.map(({ tag, when }) => ({
+    name: tag,
+    madeMs: when,
+    sql: readFileSync(new URL(`${tag}.sql`, FOLDER), 'utf8'),
+  }))
+
+/** The database has the schema of another release. */
+export class OtherSchema extends LoggableError {
+  override name = 'OtherSchema'
+}
+
+/**
+ * Names of the migrations that were applied to a database, oldest first.
+ * @throws OtherSchema when a newer release has migrated it
+ */
+export async function readSchema(sql: Query, migrations = MIGRATIONS): Promise<string[]> {
+  const [table] = await sql`SELECT to_regclass('drizzle.__drizzle_migrations') IS NOT NULL AS known`
+  if (!table?.known) return []
+  const rows = await sql<{ made_ms: number }[]>`
+    SELECT created_at::float8 AS made_ms FROM drizzle.__drizzle_migrations ORDER BY created_at`
+  const names = new Map(migrations.map(({ name, madeMs }) => [madeMs, name]))
+  const unknown = rows.filter(({ made_ms }) => !names.has(made_ms)).length
+  if (unknown > 0)
+    throw new OtherSchema(
+      `The database has ${unknown} migration(s) that this release does not know: a newer release has ` +
+        'migrated it. Run that release, or restore a backup from before the upgrade into an empty database.',
+    )
+  return rows.map(({ made_ms }) => names.get(made_ms)!)
+}
+
+/** @throws OtherSchema unless the database has exactly the schema of this release */
+export async function expectSchema(sql: Query, migrations = MIGRATIONS): Promise<void> {
+  const applied = await readSchema(sql, migrations)
+  const missing = migrations.filter(({ name }) => !applied.includes(name))
+  if (missing.length > 0)
+    throw new OtherSchema(
+      `The database lacks ${missing.map(({ name }) => name).join(', ')}: run \`bun run migrate\` of this release first.`,
+    )
+}
+
+/** Applies migrations in the caller's transaction and records them in the same format as drizzle's migrator. */
+export async function applyMigrations(tx: Query, migrations: readonly Migration[]): Promise<void> {
+  await tx`CREATE SCHEMA IF NOT EXISTS drizzle`
+  await tx`
+    CREATE TABLE IF NOT EXISTS drizzle.__drizzle_migrations (id serial PRIMARY KEY, hash text NOT NULL, created_at bigint)`
+  for (const { sql, madeMs } of migrations) {
+    for (const statement of sql.split('--> statement-breakpoint')) await tx.unsafe(statement)
+    const hash = new Bun.CryptoHasher('sha256').update(sql).digest('hex')
+    await tx`INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES (${hash}, ${madeMs})`
+  }
+}
+
+/** Takes the lock of migrations and restores until the transaction ends. */
+export const lockMigrations = async (tx: Query): Promise<void> =>
+  void (await tx`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
+
+/**
+ * Applies the missing migrations, each in its own transaction. Safe to repeat and to run concurrently. On a live
+ * database, a migration that does not get its table lock within two seconds aborts and is retried.
+ * @param options.tries maximum attempts per migration; the default lasts about five minutes
+ * @throws OtherSchema when a newer release has migrated the database
+ */
+export async function migrateDatabase(
+  db: Database,
+  { migrations = MIGRATIONS, tries = 100 }: { migrations?: readonly Migration[]; tries?: number } = {},
+): Promise<void> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      while (await db.sql.begin((tx) => migrateOnce(tx, migrations))) attempt = 1
+      return
+    } catch (error) {
+      const locked = error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE
+      if (!locked || attempt === tries) throw error
+      await Bun.sleep(RETRY_MS)
+    }
+}
+
+/** Applies the next migration. @returns whether there was one */
+async function migrateOnce(tx: Query, migrations: readonly Migration[]): Promise<boolean> {
+  // Building an index of a large table is slow, and another job may hold the lock for long.
+  await tx`SET LOCAL statement_timeout = 0`
+  await lockMigrations(tx)
+  const applied = await readSchema(tx, migrations)
+  const next = migrations.find(({ name }) => !applied.includes(name))
+  if (next === undefined) return false
+  await tx.unsafe(`SET LOCAL lock_timeout = ${LOCK_MS}`)
+  await applyMigrations(tx, [next])
+  return true
+}
+
+/** Opens the database at `url`, migrates it, closes it. */
+export async function migrate(url: string): Promise<void> {
+  const db = await openDatabase({ url, dir: '', statementMs: 0 })
+  try {
+    await migrateDatabase(db)
+  } finally {
+    await db.close()
+  }
+}
+
+const USAGE = `Migrates the database at DATABASE_URL to the schema of this release. Safe while services run, and safe to repeat.
+
+  bun run migrate [--help]
+
+The embedded database does not need this command: it migrates itself at start.`
+
+if (import.meta.main) {
+  readCommandLine(USAGE, {})
+  try {
+    const { databaseUrl } = readConfig(environment())
+    if (databaseUrl === '')
+      throw new ConfigError(['DATABASE_URL is not set; the embedded database migrates itself'])
+    await migrate(databaseUrl)
+    console.log('The database has the schema of this release.')
+  } catch (error) {
+    console.error(describeError(error))
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,146 @@
+/** Admission on the embedded state: the same decisions as `admit.lua`. */
+import { sharesInstantByAccident, checkInPositionOf } from '#shared/points/point.ts'
+import {
+  type AdmissionRules,
+  type Entry,
+  type Erased,
+  rankOf,
+  type Submission,
+  userHash,
+  type Verdict,
+} from '../kv.ts'
+import { bufferOf, type Call, type Change, isBefore, type State } from './state.ts'
+
+export interface Admission {
+  readonly state: State
+  readonly nowMs: number
+  readonly rules: AdmissionRules
+  /** Name under which accepted points are counted. */
+  readonly caller: string
+  /** Applies a change and appends it to the log. */
+  readonly change: (change: Change) => void
+}
+
+/** The first instant from a check-in's own on that is free or holds this same check-in. */
+function ownInstant(held: ReadonlyMap<string, string> | undefined, { field, value }: Entry): string {
+  const standing = checkInPositionOf({ field, value })
+  let own = field
+  for (let later = 1; ; later++) {
+    const existing = held?.get(own)
+    const other = existing === undefined ? null : checkInPositionOf({ field: own, value: existing })
+    if (standing === null || other === null || !sharesInstantByAccident(standing, other)) return own
+    own = `c${standing.sentMs + later}`
+  }
+}
+
+const erasureOf = ({ erased }: State, userId: string): Erased | undefined =>
+  erased.size === 0 ? undefined : erased.get(userHash(userId))
+
+const NOTHING = { known: 0, firstKnown: false, gone: 0, later: 0 }
+
+/**
+ * Puts entries into a pilgrim's buffer without checking status and limits; null when the buffer is full.
+ * @param skip number of entries at the beginning that are left out
+ * @param bounded whether `pendingMax` applies
+ */
+export function put(admission: Admission, submission: Submission, skip: number, bounded: boolean) {
+  const { state, nowMs, rules, caller, change } = admission
+  const { userId } = submission
+  const entries = submission.entries.slice(skip)
+  const held = () => bufferOf(state, userId, nowMs)?.entries
+  if (bounded && entries.length > 0 && (held()?.size ?? 0) + entries.length > rules.pendingMax) return null
+  const erased = erasureOf(state, userId)
+  // Without points, the position is dropped with the person.
+  if (entries.length === 0 && erased?.stands) return { ...NOTHING, gone: 1, pending: held()?.size ?? 0 }
+  const stamp = erased === undefined ? '' : `${erased.generation}~`
+  let known = 0
+  let gone = 0
+  let checkins = 0
+  let firstKnown = false
+  /** Delay of the first entry's instant, ms. */
+  let later = 0
+  for (const [i, { field, value }] of entries.entries()) {
+    if (isBefore(erased, value)) {
+      gone++
+      continue
+    }
+    const isCheckIn = field.startsWith('c')
+    const own = isCheckIn ? ownInstant(held(), { field, value }) : field
+    if (i === 0) later = Number(own.slice(1)) - Number(field.slice(1))
+    if (held()?.has(own)) {
+      known++
+      if (i === 0) firstKnown = true
+    } else {
+      change(['put', userId, own, stamp + value, nowMs, nowMs + rules.retentionMs])
+      if (isCheckIn) checkins++
+    }
+  }
+  if (known > 0) change(['renew', userId, nowMs + rules.retentionMs])
+  if (entries.length > 0) change(['entered', caller, entries.length - known - gone, known, gone, checkins])
+  return { known, firstKnown, gone, pending: held()?.size ?? 0, later }
+}
+
+export function move({ state, nowMs, change }: Admission, { userId, position }: Submission): void {
+  if (position === null) return
+  const last = state.live.get(userId)
+  if (last === undefined || rankOf(last) <= rankOf(position)) change(['move', userId, position, nowMs])
+}
+
+/** Why nothing of a submission is admitted, before its rate limit is looked at; null: it may be. */
+function refusalOf(state: State, { userId, entries }: Submission): Verdict | null {
+  const { status } = state
+  if (status === null) return { outcome: 'unknown' }
+  if (status.status !== 'active')
+    return { outcome: 'refused', status: status.status, message: status.message }
+  if (state.refused.has(userId)) return { outcome: 'no-consent' }
+  const erased = erasureOf(state, userId)
+  const isErased = erased?.stands || (entries[0] !== undefined && isBefore(erased, entries[0].value))
+  return isErased ? { outcome: 'erased' } : null
+}
+
+/** Admits one submission. */
+export function admit(admission: Admission, submission: Submission): Verdict {
+  const { state, nowMs, rules, caller, change } = admission
+  const refusal = refusalOf(state, submission)
+  if (refusal !== null) return refusal
+
+  const { kind, userId, id, duplicateKey, entries } = submission
+  const identity = entries[0]?.field ?? ''
+  const limit = rules[kind]
+  const cacheMs = kind === 'checkin' ? Math.max(limit.windowMs, rules.duplicateMs) : limit.windowMs
+  const key = `${kind}:${userId}`
+  const calls = (state.windows.get(key)?.calls ?? []).filter((call) => call.ms > nowMs - cacheMs)
+  const charges = calls.filter((call) => call.ms > nowMs - limit.windowMs)
+  const charged = calls.some((call) => call.id === id)
+  if (charges.length >= limit.max && !charged)
+    return {
+      outcome: 'limited',
+      retryAfterMs: charges[charges.length - limit.max]!.ms + limit.windowMs - nowMs,
+    }
+
+  const first = calls.find(
+    (call) =>
+      duplicateKey !== '' && call.duplicateKey === duplicateKey && call.ms > nowMs - rules.duplicateMs,
+  )
+  const done = put(admission, submission, first === undefined ? 0 : 1, true)
+  if (done === null) return { outcome: 'full' }
+  const recordedMs = first?.recordedMs ?? submission.recordedMs + done.later
+  if (first !== undefined) change(['entered', caller, 0, 1, 0, 0])
+  if (done.gone === 0 && (first === undefined || entries.length > 1)) move(admission, submission)
+  // Where points of an erased person were dropped, the window does not store the call either.
+  if (!charged && done.gone === 0) {
+    const call: Call = { ms: nowMs, id, duplicateKey, recordedMs }
+    change(['window', key, [...calls, call], nowMs + cacheMs])
+  }
+  return {
+    outcome: 'admitted',
+    duplicates: done.known + (first === undefined ? 0 : 1),
+    duplicate: first !== undefined || done.firstKnown,
+    pending: done.pending,
+    recordedMs,
+    held:
+      first === undefined && done.firstKnown && done.later === 0 && kind === 'checkin'
+        ? (bufferOf(state, userId, nowMs)?.entries.get(identity) ?? null)
+        : null,
+  }
+}

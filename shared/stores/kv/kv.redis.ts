@@ -1,0 +1,535 @@
+/**
+ * The Redis driver of the kv, for a single server or a Cluster. All keys of a partition carry its hash tag, so that
+ * each script call stays in one slot. The scripts are in `lua`.
+ */
+import type { ActivityStatus } from '#shared/contracts/fields.ts'
+import { Cluster } from 'ioredis'
+import {
+  type AdmissionRules,
+  type Entry,
+  type Kv,
+  KvUnavailable,
+  type LimitVerdict,
+  type PartitionCounters,
+  partitionOf,
+  type Receipt,
+  type Submission,
+  type Verdict,
+  type VersionedStatus,
+} from './kv.ts'
+import { allOf, asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
+import { liveMapVerbs } from './redis/live-map.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import type { Window } from '#shared/runtime/config/config.ts'
+
+/** Submissions per call of a restore: the stack of a script holds some thousands of values. */
+const RESTORED_A_CALL = 1_000
+
+/** The script's verdict on a submission that was not admitted completely. */
+type Reply = [string, ...(string | number)[]]
+
+type Answer = [pendings: string, others: (number | Reply)[], points: number, total: number, epoch: string]
+
+/** @param client a connection with the timeout of admissions */
+function admissionVerbs(
+  client: Client,
+  tags: readonly string[],
+  caller: string,
+): Pick<Kv, 'admit' | 'restore' | 'onReceipt'> {
+  const listeners: ((receipt: Receipt) => void)[] = []
+
+  /** @param epoch for a restore, the epoch to begin if the store has none; empty for an admission */
+  const call = async (
+    partition: number,
+    epoch: string,
+    submissions: readonly Submission[],
+    rules: AdmissionRules,
+  ): Promise<Verdict[]> => {
+    const args = admitArguments(submissions, rules)
+    const [pendings, others, points, total, held] = await asked<Answer>(
+      client.gpsAdmit(tags[partition]!, caller, epoch, ...args),
+    )
+    if (points > 0) for (const listener of listeners) listener({ partition, epoch: held, points, total })
+    return verdictsOf(submissions, pendings, others)
+  }
+
+  return {
+    admit: (partition, submissions, rules) => call(partition, '', submissions, rules),
+    async restore(partition, submissions, rules) {
+      const epoch = crypto.randomUUID()
+      for (let from = 0; from < submissions.length; from += RESTORED_A_CALL)
+        await call(partition, epoch, submissions.slice(from, from + RESTORED_A_CALL), rules)
+    },
+    onReceipt(listener) {
+      listeners.push(listener)
+    },
+  }
+}
+
+function admitArguments(submissions: readonly Submission[], rules: AdmissionRules): (string | number)[] {
+  const args: (string | number)[] = [
+    rules.checkin.max,
+    rules.checkin.windowMs,
+    rules.sync.max,
+    rules.sync.windowMs,
+    rules.ingest.max,
+    rules.ingest.windowMs,
+    rules.duplicateMs,
+    Math.ceil(rules.retentionMs / 1_000),
+    rules.pendingMax,
+  ]
+  // One argument for all submissions: each argument costs the client and Redis more than its content.
+  let lines = ''
+  for (const { kind, userId, id, duplicateKey, recordedMs, position, entries } of submissions) {
+    const place =
+      position === null
+        ? ''
+        : `${position.t},${position.lat},${position.lng}${position.rough ? ',rough' : ''}`
+    lines += `${kind};${userId};${id}|${duplicateKey}|${recordedMs};${place};${entries.length}\n`
+    for (const { field, value } of entries) lines += `${field}\n${value}\n`
+  }
+  args.push(lines)
+  return args
+}
+
+function verdictsOf(
+  submissions: readonly Submission[],
+  pendings: string,
+  others: readonly (number | Reply)[],
+): Verdict[] {
+  const pendingCounts = pendings.split(',')
+  const verdicts = submissions.map(({ recordedMs }, i): Verdict => ({
+    outcome: 'admitted',
+    duplicates: 0,
+    duplicate: false,
+    pending: Number(pendingCounts[i]),
+    recordedMs,
+    held: null,
+  }))
+  for (let i = 0; i < others.length; i += 2)
+    verdicts[(others[i] as number) - 1] = verdictOf(others[i + 1] as Reply)
+  return verdicts
+}
+
+function verdictOf([outcome, ...rest]: Reply): Verdict {
+  switch (outcome) {
+    case 'admitted':
+      return {
+        outcome,
+        duplicates: Number(rest[0]),
+        duplicate: rest[1] === 1,
+        pending: Number(rest[2]),
+        recordedMs: Number(rest[3]),
+        held: String(rest[4]) || null,
+      }
+    case 'limited':
+      return { outcome, retryAfterMs: Number(rest[0]) }
+    case 'paused':
+    case 'ended':
+      return { outcome: 'refused', status: outcome, message: String(rest[0]) || null }
+    case 'full':
+    case 'erased':
+    case 'no-consent':
+      return { outcome }
+    default:
+      return { outcome: 'unknown' }
+  }
+}
+
+/** A pilgrim's hash as entries, in no order. */
+const entriesOf = (hash: Record<string, string>): Entry[] =>
+  Object.entries(hash).map(([field, value]) => ({ field, value }))
+
+function readingVerbs(
+  client: Client,
+  tags: readonly string[],
+): Pick<Kv, 'peek' | 'peekEach' | 'pendingOf' | 'bufferSize' | 'oldestPending' | 'counters'> {
+  /** The replies of one command for the buffers of several pilgrims, in their order; a pipeline has one slot. */
+  async function ofEach<Reply>(command: 'hgetall' | 'hlen', userIds: readonly string[]): Promise<Reply[]> {
+    const byPartition = Map.groupBy(userIds.keys(), (i) => partitionOf(userIds[i]!, tags.length))
+    const replies: Reply[] = []
+    await Promise.all(
+      Array.from(byPartition, async ([partition, places]) => {
+        const pipeline = client.pipeline()
+        for (const i of places) pipeline[command](`${tags[partition]}:buf:${userIds[i]}`)
+        const own = await allOf<Reply>(pipeline)
+        for (const [n, i] of places.entries()) replies[i] = own[n]!
+      }),
+    )
+    return replies
+  }
+  return {
+    peek: async (userId) => entriesOf((await ofEach<Record<string, string>>('hgetall', [userId]))[0]!),
+    peekEach: async (userIds) => (await ofEach<Record<string, string>>('hgetall', userIds)).map(entriesOf),
+    pendingOf: (userIds) => ofEach<number>('hlen', userIds),
+    async bufferSize() {
+      const sizes = await Promise.all(tags.map((tag) => asked<number>(client.zcard(`${tag}:pending`))))
+      return sizes.reduce((sum, size) => sum + size, 0)
+    },
+    async oldestPending() {
+      const heads = await Promise.all(
+        tags.map((tag) => asked<string[]>(client.zrange(`${tag}:pending`, 0, '0', 'WITHSCORES'))),
+      )
+      const times = heads.flatMap(([, score]) => (score === undefined ? [] : [Number(score)]))
+      return times.length === 0 ? null : Math.min(...times)
+    },
+    async counters() {
+      const held = await Promise.all(
+        tags.map((tag) => asked<Record<string, string>>(client.hgetall(`${tag}:ledger`))),
+      )
+      return held.map(countersOf)
+    },
+  }
+}
+
+const CALLER = 'caller:'
+
+function countersOf({ epoch = '', ...counts }: Record<string, string>): PartitionCounters {
+  const count = (name: string) => Number(counts[name] ?? 0)
+  const callers = Object.fromEntries(
+    Object.entries(counts)
+      .filter(([name]) => name.startsWith(CALLER))
+      .map(([name, points]) => [name.slice(CALLER.length), Number(points)]),
+  )
+  return {
+    epoch,
+    admitted: Object.values(callers).reduce((sum, points) => sum + points, 0),
+    callers,
+    checkins: count('checkins'),
+    duplicate: count('duplicate'),
+    dropped: count('dropped'),
+    settled: count('settled'),
+    erased: count('erased'),
+    expired: count('expired'),
+  }
+}
+
+/** Pilgrims listed or renewed in one call. */
+const PAGE = 10_000
+
+/** @param client a connection with a timeout for thousands of points per call */
+function flushVerbs(
+  client: Client,
+  tags: readonly string[],
+): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'acknowledge' | 'renew'> {
+  return {
+    epoch: async (partition) =>
+      (await asked<string | null>(client.hget(`${tags[partition]}:ledger`, 'epoch'))) ?? '',
+    async pendingUsers(partition) {
+      const users: string[] = []
+      for (;;) {
+        const page = await asked<string[]>(
+          client.zrange(`${tags[partition]}:pending`, users.length, String(users.length + PAGE - 1)),
+        )
+        users.push(...page)
+        if (page.length < PAGE) return users
+      }
+    },
+    async drain(partition, userIds) {
+      const pipeline = client.pipeline()
+      // In capitals, the client returns the reply as a list: building objects with thousands of keys costs more than
+      // the read itself.
+      for (const userId of userIds) pipeline.call('HGETALL', `${tags[partition]}:buf:${userId}`)
+      const lists = await allOf<string[]>(pipeline)
+      return lists.map((list, i) => ({ userId: userIds[i]!, entries: pairsOf(list) }))
+    },
+    async acknowledge(partition, stored, epoch = '') {
+      if (stored.length === 0) return
+      const lists = stored.map(({ userId, entries }) => {
+        const list = [userId]
+        for (const { field, value } of entries) list.push(field, value)
+        return list
+      })
+      await asked(client.gpsAcknowledge(tags[partition]!, epoch, JSON.stringify(lists)))
+    },
+    async renew(partition, userIds, retentionMs) {
+      for (let from = 0; from < userIds.length; from += PAGE) {
+        const pipeline = client.pipeline()
+        for (const userId of userIds.slice(from, from + PAGE))
+          pipeline.pexpire(`${tags[partition]}:buf:${userId}`, retentionMs)
+        await allOf(pipeline)
+      }
+    },
+  }
+}
+
+/** Turns alternating fields and values into entries. */
+function pairsOf(list: readonly string[]): Entry[] {
+  const entries: Entry[] = []
+  for (let i = 0; i < list.length; i += 2) entries.push({ field: list[i]!, value: list[i + 1]! })
+  return entries
+}
+
+interface Charge {
+  readonly id: string
+  readonly resolve: (verdict: LimitVerdict) => void
+  readonly reject: (error: unknown) => void
+}
+
+function limitVerbs(client: Client): Pick<Kv, 'limit'> {
+  /** By window, in the order of arrival. */
+  const batches = new Map<string, Charge[]>()
+
+  const send = async (name: string, key: string, { max, windowMs }: Window): Promise<void> => {
+    const charges = batches.get(name)!
+    batches.delete(name)
+    try {
+      const ids = charges.map(({ id }) => id)
+      const verdicts = await asked<number[]>(client.windowLimit(`limit:${key}`, max, windowMs, ...ids))
+      for (const [i, { resolve }] of charges.entries()) {
+        const at = 3 * i
+        resolve({
+          allowed: verdicts[at] === 1,
+          remaining: verdicts[at + 1]!,
+          retryAfterMs: verdicts[at + 2]!,
+        })
+      }
+    } catch (error) {
+      for (const { reject } of charges) reject(error)
+    }
+  }
+
+  return {
+    limit: (key, id, window) =>
+      new Promise((resolve, reject) => {
+        const name = `${window.max} ${window.windowMs} ${key}`
+        const charge = { id, resolve, reject }
+        const charges = batches.get(name)
+        if (charges !== undefined) {
+          charges.push(charge)
+          return
+        }
+        batches.set(name, [charge])
+        setImmediate(() => void send(name, key, window))
+      }),
+  }
+}
+
+/** Matches all keys of this driver. */
+const OWN_KEYS = /^(\{gps:\d+\}:|(cache|limit|lock):|partitions$)/
+const KEYS_A_CALL = 1_000
+
+/** Deletes this driver's keys from every node; keys of other programs stay. */
+async function clear(client: Client, partitions: number): Promise<void> {
+  for (const node of masters(client)) {
+    let cursor = '0'
+    do {
+      const [next, keys] = await asked<[string, string[]]>(node.scan(cursor, 'COUNT', KEYS_A_CALL))
+      cursor = next
+      await asked(Promise.all(keys.filter((key) => OWN_KEYS.test(key)).map((key) => node.unlink(key))))
+    } while (cursor !== '0')
+  }
+  await asked(client.set('partitions', partitions))
+}
+
+/** Timeout of a request. */
+const REQUEST_TIMEOUT_MS = 800
+/** Timeout of an admission (specification, "Limits": check-in deferred write time-out). */
+const ADMIT_WITHIN_MS = 8_000
+/** Timeout of the flush and the live map, which move thousands of entries per call. */
+const BULK_TIMEOUT_MS = 15_000
+/** How long the start waits for a store that does not answer. */
+const START_MS = 2_000
+
+/**
+ * Connects to Redis. If Redis is down at the start, calls reject until it is available.
+ * @throws when points are pending under another number of partitions. If Redis becomes available only later, `onError`
+ * is called with this error instead, and all calls reject from then on
+ */
+export async function openRedisKv(options: {
+  readonly url: string
+  readonly partitions: number
+  readonly admitWithinMs?: number
+  readonly onError: (error: unknown) => void
+}): Promise<Kv> {
+  const { url, partitions, admitWithinMs = ADMIT_WITHIN_MS, onError } = options
+  const caller = crypto.randomUUID()
+  const client = connect(url, REQUEST_TIMEOUT_MS, caller)
+  const admission = connect(url, admitWithinMs, caller)
+  const bulk = connect(url, BULK_TIMEOUT_MS, caller)
+  const clients = [client, admission, bulk] as const
+  const disconnect = () => {
+    for (const each of clients) each.disconnect()
+  }
+  const claim = async () => {
+    try {
+      await claimPartitions(client, partitions)
+    } catch (error) {
+      if (!(error instanceof OtherPartitions)) return onError(error)
+      disconnect()
+      throw error
+    }
+  }
+  for (const each of clients) each.on('error', onError)
+  await Promise.all(clients.map(firstReady))
+  if (client.status === 'ready') await claim()
+  // For a store that was down at the start, or that comes back without its data.
+  client.on('ready', () => void claim().catch(onError))
+
+  const tags = Array.from({ length: partitions }, (_, p) => `{gps:${p}}`)
+  return {
+    partitions,
+    caller,
+    ...admissionVerbs(admission, tags, caller),
+    ...readingVerbs(client, tags),
+    ...flushVerbs(bulk, tags),
+    ...liveMapVerbs(bulk, client, tags),
+    ...statusVerbs(client, tags),
+    ...limitVerbs(client),
+    ...cacheVerbs(client),
+    ...lockVerbs(client),
+    ...healthVerbs(clients, tags),
+    clock: () => readClock(client),
+    others: () => countOthers(client, caller),
+    clear: () => clear(bulk, partitions),
+    close: async () => disconnect(),
+  }
+}
+
+async function firstReady(client: Client): Promise<void> {
+  if (client.status === 'ready') return
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, START_MS)
+    client.once('ready', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+class OtherPartitions extends LoggableError {
+  override name = 'OtherPartitions'
+  constructor(wanted: number, held: number) {
+    super(
+      `EVENT_PARTITIONS is ${wanted}, but points are pending in ${held} partitions: ` +
+        `start with ${held}, let a flush empty the buffer, then change it`,
+    )
+  }
+}
+
+/** What a partition keeps beside points and the ledger. It is filled again from Postgres, or by the next requests. */
+const OF_A_PARTITION = [
+  'status',
+  'hidden',
+  'returning',
+  'refused',
+  'erased',
+  'erased-order',
+  'live',
+  'moved',
+  ...['checkin', 'sync', 'ingest'].flatMap((kind) => [`win:${kind}:0`, `win:${kind}:1`]),
+]
+
+/**
+ * Stores the number of partitions. When it changes, everybody belongs to another partition: what was kept by the old
+ * ones is deleted, and without a status each service fills the new ones from Postgres before it admits anything.
+ * @throws OtherPartitions when points are pending under another number
+ */
+async function claimPartitions(client: Client, partitions: number): Promise<void> {
+  const held = Number(await asked<string | null>(client.get('partitions')))
+  if (held === partitions) return
+  for (let p = 0; p < held; p++)
+    if ((await asked<number>(client.zcard(`{gps:${p}}:pending`))) > 0)
+      throw new OtherPartitions(partitions, held)
+  if (held > 0)
+    for (let p = 0; p < Math.max(held, partitions); p++)
+      for (const name of OF_A_PARTITION) await asked(client.unlink(`{gps:${p}}:${name}`))
+  await asked(client.set('partitions', partitions))
+}
+
+const parseStatus = (held: string): VersionedStatus => {
+  const [version, status, _epoch, ...message] = held.split('|')
+  return { version: Number(version), status: status as ActivityStatus, message: message.join('|') || null }
+}
+
+function statusVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'status' | 'setStatus'> {
+  return {
+    async status() {
+      const held = await Promise.all(tags.map((tag) => asked<string | null>(client.get(`${tag}:status`))))
+      let oldest: VersionedStatus | null = null
+      for (const one of held) {
+        if (one === null) return null
+        const status = parseStatus(one)
+        if (oldest === null || status.version < oldest.version) oldest = status
+      }
+      return oldest
+    },
+    async setStatus({ status, version, message }) {
+      const epoch = crypto.randomUUID()
+      await Promise.all(
+        tags.map((tag) => asked(client.gpsSetStatus(tag, version, status, message ?? '', epoch))),
+      )
+    },
+  }
+}
+
+function cacheVerbs(client: Client): Pick<Kv, 'cached' | 'cache' | 'cacheOnce' | 'forget'> {
+  return {
+    cached: (key) => asked(client.get(`cache:${key}`)),
+    async cache(key, value, ttlMs) {
+      await asked(client.set(`cache:${key}`, value, 'PX', ttlMs))
+    },
+    async cacheOnce(key, value, ttlMs) {
+      const held = await asked<string | null>(client.set(`cache:${key}`, value, 'PX', ttlMs, 'NX', 'GET'))
+      return held ?? value
+    },
+    async forget(key) {
+      await asked(client.del(`cache:${key}`))
+    },
+  }
+}
+
+function lockVerbs(client: Client): Pick<Kv, 'lock' | 'renewLock' | 'unlock'> {
+  return {
+    async lock(name, ttlMs, silenceMs = ttlMs) {
+      const token = crypto.randomUUID()
+      const taken = await asked<number>(client.lockTake(`lock:${name}`, token, ttlMs, silenceMs))
+      return taken === 1 ? token : null
+    },
+    async renewLock(name, token, ttlMs) {
+      return (await asked<number>(client.lockOwner(`lock:${name}`, token, ttlMs))) === 1
+    },
+    async unlock(name, token) {
+      await asked(client.lockOwner(`lock:${name}`, token, 0))
+    },
+  }
+}
+
+/** Used fraction of a server's memory, from its INFO. */
+const memoryFraction = (info: string): number => {
+  const read = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+  return read('maxmemory') === 0 ? 0 : read('used_memory') / read('maxmemory')
+}
+
+function healthVerbs(
+  clients: readonly [Client, ...Client[]],
+  tags: readonly string[],
+): Pick<Kv, 'probe' | 'memoryUse' | 'movingSlots' | 'onReconnect'> {
+  const [client] = clients
+  const listeners: (() => void)[] = []
+  client.on('ready', () => {
+    for (const listener of listeners) listener()
+  })
+  return {
+    async probe() {
+      // After an outage each connection comes back at a time of its own, and calls on the others still fail.
+      if (clients.some(({ status }) => status !== 'ready'))
+        throw new KvUnavailable('a connection to the kv is not ready')
+      await Promise.all(tags.map((tag) => asked(client.set(`${tag}:probe`, '1', 'PX', 60_000))))
+    },
+    async memoryUse() {
+      const infos = await Promise.all(masters(client).map((node) => asked<string>(node.info('memory'))))
+      return Math.max(0, ...infos.map(memoryFraction))
+    },
+    async movingSlots() {
+      if (!(client instanceof Cluster)) return 0
+      const views = await Promise.all(masters(client).map((node) => asked<string>(node.cluster('NODES'))))
+      // Each server tells of its own slots alone: [93->-node] leaves it, [93-<-node] comes.
+      const moving = views.flatMap((view) => view.match(/\[\d+(?=-[<>]-)/g) ?? [])
+      return new Set(moving).size
+    },
+    onReconnect(listener) {
+      listeners.push(listener)
+    },
+  }
+}

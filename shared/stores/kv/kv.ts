@@ -1,0 +1,314 @@
+/**
+ * The kv port: the short-term store that admits and buffers GPS points, and holds rate-limit windows, locks, caches
+ * and the event's status. Callers use only these methods; drivers hide how they are stored.
+ *
+ * Obligations of every driver: when a promise resolves, the effect is durable as far as the driver promises
+ * (shared/README.md). `admit`, `acknowledge` and `limit` are atomic; `restore` is atomic for each submission. Times of
+ * windows, locks and caches are by the store's own clock. An unavailable store rejects with `KvUnavailable`.
+ */
+import type { Window } from '#shared/runtime/config/config.ts'
+import type { ActivityStatus } from '#shared/contracts/fields.ts'
+import { LoggableError } from '#shared/runtime/loggable-error.ts'
+
+/** The store did not answer in time or at all. The call may or may not have taken effect. */
+export class KvUnavailable extends LoggableError {
+  override name = 'KvUnavailable'
+}
+
+/** The store has no memory left; the call took no effect. */
+export class KvFull extends LoggableError {
+  override name = 'KvFull'
+}
+
+/** Whether an error means that the store is unavailable or full, and not that the call was wrong. */
+export const isKvUnavailable = (error: unknown): boolean =>
+  error instanceof KvUnavailable || error instanceof KvFull
+
+/** One point in a pilgrim's buffer: its identity (kind and time sent) and its packed value, each a single line. */
+export interface Entry {
+  readonly field: string
+  readonly value: string
+}
+
+/** A pilgrim's latest known position at time `t`, epoch milliseconds. */
+export interface Position {
+  readonly t: number
+  readonly lat: number
+  readonly lng: number
+  /** Whether it is rough (`core/rules/geo.ts`). */
+  readonly rough?: boolean
+}
+
+/** A rough position replaces a better one on the map when that is older by this. */
+const ROUGH_AFTER_MS = 3_600_000
+
+/** Of two positions of a pilgrim the one with the higher rank is on the map; `admit.lua` has the same rule. */
+export const rankOf = ({ t, rough }: Position): number => (rough ? t - ROUGH_AFTER_MS : t)
+
+/** Each kind has a rate limit of its own. `ingest`: track points of a tracker app. */
+export const SUBMISSION_KINDS = ['checkin', 'sync', 'ingest'] as const
+type SubmissionKind = (typeof SUBMISSION_KINDS)[number]
+
+/** Points that one request adds to the buffer of one pilgrim. */
+export interface Submission {
+  /** Unique per request; a repeated call with the same id is charged once to the rate limit. */
+  readonly id: string
+  readonly userId: string
+  readonly kind: SubmissionKind
+  /** The first entry of a check-in is the check-in itself; track points follow. */
+  readonly entries: readonly Entry[]
+  /** Check-ins with the same key within the duplicate window are duplicates; empty for other kinds. */
+  readonly duplicateKey: string
+  /** Time at which the check-in counts; its duplicates are answered with it. */
+  readonly recordedMs: number
+  /** Latest of its positions inside the area, for the live map. */
+  readonly position: Position | null
+}
+
+/** The rules of admission, passed with each call so that the store needs no configuration. */
+export interface AdmissionRules {
+  readonly checkin: Window
+  readonly sync: Window
+  readonly ingest: Window
+  readonly duplicateMs: number
+  readonly retentionMs: number
+  readonly pendingMax: number
+}
+
+export type Verdict =
+  | {
+      readonly outcome: 'admitted'
+      /** How many of the entries were already in the buffer. */
+      readonly duplicates: number
+      /** Whether the check-in itself was already there. */
+      readonly duplicate: boolean
+      /** The pilgrim's pending points after this submission. */
+      readonly pending: number
+      /** Time at which the check-in counts, or that of the first one that it repeats. */
+      readonly recordedMs: number
+      /** The buffered value under the identity of a check-in that was already there; null otherwise. */
+      readonly held: string | null
+    }
+  | { readonly outcome: 'limited'; readonly retryAfterMs: number }
+  | { readonly outcome: 'refused'; readonly status: 'paused' | 'ended'; readonly message: string | null }
+  /** The pilgrim has too many pending points. */
+  | { readonly outcome: 'full' }
+  /** The pilgrim was erased, after the points were received or without having consented anew. */
+  | { readonly outcome: 'erased' }
+  /** The pilgrim has taken back the consent. */
+  | { readonly outcome: 'no-consent' }
+  /** The store has no status: it must be primed from the database first. */
+  | { readonly outcome: 'unknown' }
+
+/** The activity's status with the version of its database row; an older version never replaces a newer. */
+export interface VersionedStatus {
+  readonly status: ActivityStatus
+  readonly version: number
+  readonly message: string | null
+}
+
+/** The pending points of one pilgrim. */
+export interface Pending {
+  readonly userId: string
+  readonly entries: readonly Entry[]
+}
+
+/**
+ * The counters of a partition in its current epoch. A store that came back empty begins a new epoch, with counters at
+ * 0. At any moment admitted = settled + erased + expired + pending.
+ */
+export interface PartitionCounters {
+  readonly epoch: string
+  /** Accepted points, each once. */
+  readonly admitted: number
+  /** `admitted` by caller (`Kv.caller`); `before`: points that were already pending when counting began. */
+  readonly callers: Readonly<Record<string, number>>
+  /** Check-ins among the accepted points. */
+  readonly checkins: number
+  /** Points that were already in the buffer. */
+  readonly duplicate: number
+  /** Points that were not accepted because their pilgrim was erased after they had been received. */
+  readonly dropped: number
+  /** Points that were deleted by an acknowledgement, because Postgres has stored them. */
+  readonly settled: number
+  /** Pending points that were deleted because their pilgrim was erased. */
+  readonly erased: number
+  /** Points whose retention ended before they were stored. Redis counts them at the next flush. */
+  readonly expired: number
+}
+
+/** Confirms that the store holds new points of this caller, with the caller's total. */
+export interface Receipt {
+  readonly partition: number
+  readonly epoch: string
+  /** New points of this call. */
+  readonly points: number
+  /** All points of this caller in this epoch of the partition, this call included. */
+  readonly total: number
+}
+
+/** A live position. Times are the store's clock, epoch milliseconds. */
+export interface Moved extends Position {
+  readonly userId: string
+  /** When the position or whether it is shown changed last. */
+  readonly movedMs: number
+  /** The map shows it from then on: 0, or a full hour; infinite: the pilgrim is hidden. */
+  readonly hiddenUntilMs: number
+}
+
+export interface LimitVerdict {
+  readonly allowed: boolean
+  readonly remaining: number
+  /** Milliseconds until the window allows a call again; 0 when allowed. */
+  readonly retryAfterMs: number
+}
+
+/** An erasure. It identifies the pilgrim only by a hash: SHA-1 of the user id, in hex. */
+export interface Erased {
+  readonly userHash: string
+  /** Rises with each erasure; each point carries the generation at its admission. */
+  readonly generation: number
+  readonly erasedMs: number
+  /** Whether no points are accepted, because the person has not consented anew; else those received since then are. */
+  readonly stands?: boolean
+}
+
+/** The time of an erasure that stands is stored later by this: in every comparison all points are of before. */
+export const STANDS_MS = 4e15
+
+/** Points that were received until then are of before the erasure. Of two times the earlier one holds. */
+export const storedMs = ({ erasedMs, stands = false }: Pick<Erased, 'erasedMs' | 'stands'>): number =>
+  stands ? erasedMs + STANDS_MS : erasedMs
+
+/** The hash that identifies an erased pilgrim. */
+export const userHash = (userId: string): string => new Bun.CryptoHasher('sha1').update(userId).digest('hex')
+
+export interface Kv {
+  readonly partitions: number
+  /** The name of this client in the counters. */
+  readonly caller: string
+
+  /** Admits submissions of one partition, in order, in one atomic call. */
+  admit(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<Verdict[]>
+  /**
+   * Buffers points that were already answered: it checks neither status, consent nor limit, and drops known identities
+   * and points of erased people.
+   */
+  restore(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<void>
+
+  /** A pilgrim's pending points, in no order. */
+  peek(userId: string): Promise<Entry[]>
+  /** Pending points of several pilgrims, in the order of `userIds`. */
+  peekEach(userIds: readonly string[]): Promise<Entry[][]>
+  /** Numbers of pending points of several pilgrims, in the order of `userIds`. */
+  pendingOf(userIds: readonly string[]): Promise<number[]>
+  /** Pilgrims with pending points, longest pending first; a snapshot. */
+  pendingUsers(partition: number): Promise<string[]>
+  /** Pending points of some pilgrims of one partition. */
+  drain(partition: number, userIds: readonly string[]): Promise<Pending[]>
+  /**
+   * Acknowledges that entries are stored: deletes exactly these, if their values are still the same.
+   * @param epoch if the store has begun another epoch, nothing is deleted
+   */
+  acknowledge(partition: number, stored: readonly Pending[], epoch?: string): Promise<void>
+  /** Renews the retention of pilgrims whose points could not be stored. */
+  renew(partition: number, userIds: readonly string[], retentionMs: number): Promise<void>
+  /** Number of pilgrims with pending points, over all partitions. */
+  bufferSize(): Promise<number>
+  /**
+   * Since when the longest pending pilgrim has pending points (store's clock): the time of their first pending point,
+   * or of the last acknowledgement of some of their points; null: nothing is pending.
+   */
+  oldestPending(): Promise<number | null>
+  /** The counters of each partition, in order. */
+  counters(): Promise<PartitionCounters[]>
+  /** The partition's epoch; empty before counting began. */
+  epoch(partition: number): Promise<string>
+  /** Registers a listener that is called with the new points of `admit` and `restore` before they resolve. */
+  onReceipt(listener: (receipt: Receipt) => void): void
+
+  /** The status: the oldest one of all partitions, null when any of them has none. */
+  status(): Promise<VersionedStatus | null>
+  /** Sets the status in every partition where it is newer; resolves when all have it or a newer one. */
+  setStatus(status: VersionedStatus): Promise<void>
+
+  /** Positions that moved at or after `sinceMs`, oldest first, at most `count`. */
+  moved(partition: number, sinceMs: number, count: number): Promise<Moved[]>
+
+  /**
+   * Hides a pilgrim from the live map, or shows them again from the next full hour on: whoever hides and shows somebody
+   * would otherwise see on the map which place is theirs.
+   * @param refused whether no points of theirs are admitted, because they have taken back their consent
+   */
+  hide(userId: string, hidden: boolean, refused?: boolean): Promise<void>
+  /** The hidden pilgrims of a partition. */
+  hidden(partition: number): Promise<string[]>
+  /** The pilgrims of a partition whose points are refused. */
+  refused(partition: number): Promise<string[]>
+
+  /**
+   * Erases a pilgrim. Points that were received before are not accepted any more, and later ones carry the new
+   * generation, also those that were pending. Safe to repeat, and in any order with `storeErasures`: of two erasures
+   * the newer generation holds, and of the same one that the person has consented anew.
+   * @param caches keys of cache entries that are deleted as well
+   * @returns the number of deleted pending points
+   */
+  erase(userId: string, erased: Omit<Erased, 'userHash'>, caches?: readonly string[]): Promise<number>
+  /** Stores erasures again after the store has lost its data, or that a person has consented anew. */
+  storeErasures(erased: readonly Erased[]): Promise<void>
+  /** The erasures that a partition has stored. */
+  erased(partition: number): Promise<Erased[]>
+  /**
+   * Hashes of whom a partition has stored as erased after a mark, oldest first; none: there are no more.
+   * @param mark 0, or that of the answer before
+   */
+  erasedAfter(
+    partition: number,
+    mark: number,
+  ): Promise<{ readonly userHashes: string[]; readonly mark: number }>
+
+  /** Charges a call to a sliding window: never more than `max` in any window of that length. */
+  limit(key: string, id: string, window: Window): Promise<LimitVerdict>
+
+  cached(key: string): Promise<string | null>
+  cache(key: string, value: string, ttlMs: number): Promise<void>
+  /** Stores the value unless the key has one; returns the stored value. */
+  cacheOnce(key: string, value: string, ttlMs: number): Promise<string>
+  forget(key: string): Promise<void>
+
+  /**
+   * Acquires a lock for `ttlMs`.
+   * @param silenceMs a holder that has not renewed the lock for so long loses it; default `ttlMs`
+   * @returns the token that releases the lock, or null when another holder has it
+   */
+  lock(name: string, ttlMs: number, silenceMs?: number): Promise<string | null>
+  /** Extends a lock that this token still holds. @returns whether it did */
+  renewLock(name: string, token: string, ttlMs: number): Promise<boolean>
+  /** Releases a lock that this token still holds; another holder's lock stays. */
+  unlock(name: string, token: string): Promise<void>
+
+  /** The store's own time, epoch milliseconds; of several clocks the earliest. */
+  clock(): Promise<number>
+  /** Number of connections that other processes of this service have to the store. */
+  others(): Promise<number>
+  /** Deletes everything. For an installation that is set up again, with its services stopped. */
+  clear(): Promise<void>
+
+  /** Resolves, within about a second, when every partition accepts a write and every connection is there. */
+  probe(): Promise<void>
+  /** Number of slots of a Redis Cluster that move between servers, or did not arrive; else 0. Points of these can be lost. */
+  movingSlots(): Promise<number>
+  /** Used memory as a fraction of the limit, of the fullest node; 0 without a limit. */
+  memoryUse(): Promise<number>
+  /** Registers a listener that is called whenever the store becomes reachable again. */
+  onReconnect(listener: () => void): void
+  close(): Promise<void>
+}
+
+/** Partition of a pilgrim: FNV-1a of the id, so that every replica computes the same one. */
+export function partitionOf(userId: string, partitions: number): number {
+  if (partitions === 1) return 0
+  let hash = 0x811c9dc5
+  for (let i = 0; i < userId.length; i++) hash = Math.imul(hash ^ userId.charCodeAt(i), 0x01000193)
+  return (hash >>> 0) % partitions
+}

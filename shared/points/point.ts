@@ -1,6 +1,7 @@
 /** A point between the request and the table: its identity, and its packed form in the buffer. */
 import type { FoldPoint, PointKind } from '#shared/core/fold/fold.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
+import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import { isRough } from '#shared/core/rules/geo.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
@@ -70,37 +71,6 @@ export function pack(point: Point): Entry {
   else if (accuracy !== null) value += `,${accuracy}`
   if (source !== null) value += `,${JSON.stringify(source)}`
   return { field: fieldOf(point), value: `${value}]` }
-}
-
-/** Place and times of a check-in. */
-export type CheckInPosition = Pick<Point, 'sentMs' | 'recordedMs' | 'receivedMs' | 'lat' | 'lng'>
-
-const STANDING = /\[(-?\d+),(\d+),([^,]+),([^,]+),/
-
-/** Reads place and times of a packed check-in; null for any other value. */
-export function checkInPositionOf({ field, value }: Entry): CheckInPosition | null {
-  const [offset, receivedMs, lat, lng] = (STANDING.exec(value)?.slice(1) ?? []).map(Number)
-  if (lng === undefined) return null
-  const sentMs = Number(field.slice(1))
-  return { sentMs, recordedMs: sentMs + offset!, receivedMs: receivedMs!, lat: lat!, lng }
-}
-
-/** Whether a check-in came without a timestamp, so that it counts at its receipt or at the next free instant. */
-const standsAtReceipt = ({ sentMs, recordedMs, receivedMs }: CheckInPosition): boolean =>
-  recordedMs === sentMs && receivedMs <= sentMs
-
-/**
- * Whether two check-ins of one pilgrim share an instant by accident: they are at different places, and one of them
- * came without a timestamp. The later one gets the next free instant.
- */
-export const sharesInstantByAccident = (one: CheckInPosition, other: CheckInPosition): boolean =>
-  (standsAtReceipt(one) || standsAtReceipt(other)) && (one.lat !== other.lat || one.lng !== other.lng)
-
-/** Splits a value of the buffer into the pilgrim's generation at that time and the packed point. */
-export function readStamp(stamped: string): { readonly generation: number; readonly value: string } {
-  const stamp = /^(\d+)~/.exec(stamped)
-  if (stamp === null) return { generation: 0, value: stamped }
-  return { generation: Number(stamp[1]), value: stamped.slice(stamp[0].length) }
 }
 
 /**

@@ -9,7 +9,7 @@ import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/service/http/
 import { deadLetters } from '#shared/stores/schema/points.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
-import { readStamp } from '#shared/points/point.ts'
+import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import { admissionRules } from '#shared/points/admission-rules.ts'
 import { type Kv, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
 import { countPoints } from '#shared/points/ledger/stored-counters.ts'

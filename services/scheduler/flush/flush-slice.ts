@@ -1,6 +1,7 @@
 /** Stores and folds a slice of pending points in one transaction. Refused points become dead letters. */
 import postgres from 'postgres'
-import { type BufferedPoint, readStamp, unpack } from '#shared/points/point.ts'
+import { type BufferedPoint, unpack } from '#shared/points/point.ts'
+import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import { type Database, isDatabaseUnavailable, isStatementTimeout, type Query } from '#shared/stores/db/db.ts'
 import { ValueRefused } from '#shared/stores/db/insert-rows.ts'
 import { type Entry, userHash } from '#shared/stores/kv/kv.ts'

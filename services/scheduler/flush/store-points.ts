@@ -1,5 +1,6 @@
 /** Stores the points of a slice. Points that are already stored are recognised and left unchanged. */
-import { type BufferedPoint, sharesInstantByAccident, type CheckInPosition } from '#shared/points/point.ts'
+import type { BufferedPoint } from '#shared/points/point.ts'
+import { type CheckInPosition, sharesInstantByAccident } from '#shared/stores/kv/packed-point.ts'
 import type { Database, Query } from '#shared/stores/db/db.ts'
 import type { Column } from '#shared/stores/db/insert-rows.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'

@@ -1,5 +1,4 @@
 /** Admission on the embedded state: the same decisions as `admit.lua`. */
-import { sharesInstantByAccident, checkInPositionOf } from '#shared/points/point.ts'
 import {
   type AdmissionRules,
   type Entry,
@@ -9,6 +8,7 @@ import {
   userHash,
   type Verdict,
 } from '../kv.ts'
+import { checkInPositionOf, sharesInstantByAccident } from '../packed-point.ts'
 import { bufferOf, type Call, type Change, isBefore, type State } from './state.ts'
 
 export interface Admission {

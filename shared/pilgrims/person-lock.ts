@@ -3,7 +3,7 @@
  * statement of a transaction, so that no transaction waits for it while it holds row locks.
  */
 import { eq, gte, or, sql } from 'drizzle-orm'
-import { Refusal } from '#shared/runtime/refusal.ts'
+import { erasedPerson } from '#shared/runtime/refusal.ts'
 import { type Erased, userHash } from '#shared/stores/kv/kv.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { erasing, erasures } from '#shared/stores/schema/operations.ts'
@@ -59,14 +59,6 @@ export async function mayWrite(tx: Writer, userId: string, sinceMs: number): Pro
   const erasure = await readErasure(tx, userId)
   return erasure === undefined || (!erasure.stands && erasure.erasedAt.getTime() < sinceMs)
 }
-
-/** 410 for a write of or about a person who was erased. */
-export const erasedPerson = () =>
-  new Refusal(
-    410,
-    'erased',
-    'The data of this pilgrim were deleted, so nothing is stored. Agree to the privacy notice to start anew.',
-  )
 
 /**
  * Takes the shared lock until the transaction ends.

@@ -1,9 +1,14 @@
 /** The error that a phone gets when the buffer refuses its points. */
 import type { Window } from '#shared/runtime/config/config.ts'
-import { forbidden, notActive, Refusal, unavailable } from '#shared/runtime/refusal.ts'
+import {
+  erasedPerson,
+  forbidden,
+  notActive,
+  rateLimited,
+  Refusal,
+  unavailable,
+} from '#shared/runtime/refusal.ts'
 import type { Verdict } from '#shared/stores/kv/kv.ts'
-import { erasedPerson } from '#shared/pilgrims/person-lock.ts'
-import { rateLimited } from '#shared/service/security/rate-limits.ts'
 
 /** Returns the refusal for a verdict other than `admitted`. */
 export function refusalOfVerdict(

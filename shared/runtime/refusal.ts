@@ -1,5 +1,6 @@
 /** The class of all errors that a client may see. Any other error is answered with 500 and no details. */
 import { type ErrorCode, TEMPORARY_CODES } from '#shared/contracts/errors.ts'
+import type { Window } from './config/config.ts'
 
 export class Refusal extends Error {
   override name = 'Refusal'
@@ -44,3 +45,33 @@ export const notActive = (status: 'paused' | 'ended', message: string | null) =>
         ? 'The event is paused: keep your points, they are taken when it goes on.'
         : 'The event has ended: nothing more is taken.'),
   )
+
+/** 410 for a write of or about a person who was erased. */
+export const erasedPerson = () =>
+  new Refusal(
+    410,
+    'erased',
+    'The data of this pilgrim were deleted, so nothing is stored. Agree to the privacy notice to start anew.',
+  )
+
+/** Headers of draft-ietf-httpapi-ratelimit-headers, and Retry-After in whole seconds, rounded up. */
+const limitHeaders = (
+  name: string,
+  { max, windowMs }: Window,
+  retryAfterMs: number,
+): Record<string, string> => {
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1_000))
+  return {
+    'Retry-After': String(seconds),
+    RateLimit: `"${name}";r=0;t=${seconds}`,
+    'RateLimit-Policy': `"${name}";q=${max};w=${Math.ceil(windowMs / 1_000)}`,
+  }
+}
+
+/** 429 for a full window. */
+export function rateLimited(name: string, window: Window, retryAfterMs: number): Refusal {
+  const headers = limitHeaders(name, window, retryAfterMs)
+  const seconds = headers['Retry-After']
+  const sentence = `Too many requests: at most ${window.max} in ${window.windowMs / 1_000} s. Try again in ${seconds} s.`
+  return new Refusal(429, 'rate-limited', sentence, headers)
+}

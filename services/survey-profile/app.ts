@@ -1,7 +1,6 @@
 /** The survey-profile service: profiles, surveys, consent, and statistics of pilgrims. */
 import { publishStatus } from '#shared/pilgrims/activity-status.ts'
-import { createDirectAdmission } from '#shared/points/admission.ts'
-import { admissionRules } from '#shared/points/admission-rules.ts'
+import { admissionRules, createDirectAdmission } from '#shared/points/admission.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { photoCountEndpoint } from '#shared/contracts/photos.ts'
 import { privacyEndpoint } from '#shared/contracts/privacy.ts'

@@ -1,6 +1,6 @@
-/** Admission by the kv: in batches, with a known status, and with a timeout. */
+/** Admission by the kv: in batches, with a known status, with a timeout, and counted. */
 import { within } from '#shared/runtime/deadline.ts'
-import { unavailable } from '#shared/runtime/refusal.ts'
+import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import {
   type AdmissionRules,
   type Kv,
@@ -12,8 +12,18 @@ import {
   KvUnavailable,
   partitionOf,
 } from '#shared/stores/kv/kv.ts'
-import { countingAdmission } from '#shared/points/ledger/counted-admission.ts'
-import type { ProcessCounters } from '#shared/points/ledger/process-counters.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
+import type { Count, ProcessCounters } from './ledger/process-counters.ts'
+
+/** The rules of admission from the configuration. */
+export const admissionRules = ({ limits, buffer }: Pick<Config, 'limits' | 'buffer'>): AdmissionRules => ({
+  checkin: limits.checkin,
+  sync: limits.sync,
+  ingest: limits.ingest,
+  duplicateMs: buffer.duplicateMs,
+  retentionMs: buffer.retentionMs,
+  pendingMax: buffer.pendingMax,
+})
 
 /** Resolves with the kv's verdict; rejects with `KvUnavailable` or `KvFull`. */
 export type Admit = (submission: Submission) => Promise<Verdict>
@@ -83,6 +93,45 @@ export async function admitOrThrow(admit: Admit, submission: Submission): Promis
   const answer = await answerWithin(admit(submission), REQUEST_TIMEOUT_MS)
   if (answer === 'unavailable' || answer === 'late') throw storeUnavailable()
   return answer
+}
+
+/** @returns the same admission, which counts the points of a refused submission under the reason */
+export const countingAdmission =
+  (count: Count, admit: (submission: Submission) => Promise<Verdict>) =>
+  async (submission: Submission): Promise<Verdict> => {
+    try {
+      return countVerdict(count, submission, await admit(submission))
+    } catch (error) {
+      throw countRefusal(count, submission, error)
+    }
+  }
+
+/** Counts the points of a verdict other than `admitted`. @returns the verdict */
+export function countVerdict(count: Count, { entries }: Submission, verdict: Verdict): Verdict {
+  if (verdict.outcome !== 'admitted') count(`rejected:${reasonOf(verdict)}`, entries.length)
+  return verdict
+}
+
+/** Counts the points of an error that is a refusal. @returns the error */
+export function countRefusal(count: Count, { entries }: Submission, error: unknown): unknown {
+  if (error instanceof Refusal) count(`rejected:${error.reason}`, entries.length)
+  return error
+}
+
+function reasonOf(verdict: Exclude<Verdict, { outcome: 'admitted' }>): string {
+  switch (verdict.outcome) {
+    case 'limited':
+      return 'rate-limited'
+    case 'refused':
+      return verdict.status
+    case 'full':
+      return 'buffer-full'
+    case 'erased':
+    case 'no-consent':
+      return verdict.outcome
+    case 'unknown':
+      return 'unavailable'
+  }
 }
 
 // Admission of tracks by a service without a journal: phones keep the points that the kv does not accept.

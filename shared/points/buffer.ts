@@ -13,9 +13,17 @@ import {
 } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import { repeated } from '#shared/stores/repeat.ts'
-import { countRefusal, countVerdict, countingAdmission } from '#shared/points/ledger/counted-admission.ts'
-import type { ProcessCounters } from '#shared/points/ledger/process-counters.ts'
-import { admitOrThrow, answerWithin, type Admit, createAdmission, storeFull } from './admission.ts'
+import type { ProcessCounters } from './ledger/process-counters.ts'
+import {
+  admitOrThrow,
+  answerWithin,
+  type Admit,
+  countingAdmission,
+  countRefusal,
+  countVerdict,
+  createAdmission,
+  storeFull,
+} from './admission.ts'
 import type { Journal } from './journal/journal.ts'
 import { createJournalFallback } from './journal/admit-to-journal.ts'
 import { createOfflineAdmission, type OfflineAdmission } from '#shared/stores/kv/decide-without-kv.ts'

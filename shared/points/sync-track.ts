@@ -1,14 +1,12 @@
 /** A batch of track points: each is accepted or rejected by itself, and the answer names what the phone may delete. */
 import { acceptTrack, type AcceptRules, latestPosition } from './validate-points.ts'
-import { pack, type Point } from './point.ts'
+import { pack } from './point.ts'
 import type { Window } from '#shared/runtime/config/config.ts'
-import { type Time, time } from '#shared/contracts/fields.ts'
-import type { PointRejection, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
+import type { TrackSyncAnswer } from '#shared/contracts/tracking.ts'
 import type { TrackSyncRequest } from '#shared/contracts/gps-points.ts'
 import type { Entry, Submission, Verdict } from '#shared/stores/kv/kv.ts'
-import { submissionId } from './submission-id.ts'
+import { countRejected, durableThrough, refusalOfVerdict, submissionId } from './submission.ts'
 import type { Count } from '#shared/points/ledger/process-counters.ts'
-import { refusalOfVerdict } from './verdict-to-refusal.ts'
 
 export interface SyncRules extends AcceptRules {
   /** Counts points of a batch that do not enter the buffer. */
@@ -56,13 +54,3 @@ export async function syncTrack(
     durable_through: durableThrough(points),
   }
 }
-
-/** Counts rejected points by reason. */
-export function countRejected(count: Count, rejected: readonly { readonly reason: PointRejection }[]): void {
-  for (const [reason, points] of Map.groupBy(rejected, (one) => one.reason))
-    count(`rejected:${reason}`, points.length)
-}
-
-/** The latest time of points that are durable; null where there is none. */
-export const durableThrough = (points: readonly Point[]): Time | null =>
-  points.length === 0 ? null : time(points.reduce((latest, { sentMs }) => Math.max(latest, sentMs), 0))

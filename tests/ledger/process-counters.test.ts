@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { lostPoints } from '#shared/points/ledger/lost-points.ts'
+import { lostPoints } from '#shared/points/ledger/ledger.ts'
 import { afterReceipt, openProcessCounters } from '#shared/points/ledger/process-counters.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { newDirectory } from '#tests/helpers/process.ts'

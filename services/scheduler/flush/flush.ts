@@ -4,18 +4,37 @@
  * nothing has changed; after it the next flush finds the points stored and deletes them from the buffer.
  */
 import { type Slice, slices } from '#shared/points/slice-pending-points.ts'
-import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
-import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
+import { type Database, isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
+import { isKvUnavailable, type Kv } from '#shared/stores/kv/kv.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/points/last-flush.ts'
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
-import { errorFields } from '#shared/runtime/log.ts'
+import { errorFields, type Log } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { flushes } from '#shared/stores/schema/points.ts'
 import { ensureDayPartitions } from '../day-partitions.ts'
-import type { FlushContext } from './flush-context.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { flushSlice } from './flush-slice.ts'
 import { rollUpCells } from './roll-up-cells.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
+
+/** The dependencies and settings of a flush. */
+export interface FlushContext {
+  readonly db: Database
+  readonly kv: Kv
+  readonly calendar: Calendar
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  readonly log: Log
+  readonly metrics: Metrics
+  /** Retention of points in the buffer; renewed when they can not be stored. */
+  readonly retentionMs: number
+  /** Lifetime of a partition's lock after its flush has died; renewed while the flush runs. */
+  readonly lockMs: number
+  /** Points in one transaction. A slice has less than twice as many. */
+  readonly slicePoints: number
+  /** Aborted when the process stops: running slices are finished, the others stay pending. */
+  readonly stopping: AbortSignal
+}
 
 const POLL_MS = 200
 /**

@@ -2,9 +2,8 @@
 import { unavailable } from '#shared/runtime/refusal.ts'
 import type { Submission, Verdict } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
-import { countVerdict } from '#shared/points/ledger/counted-admission.ts'
 import type { Count } from '#shared/points/ledger/process-counters.ts'
-import { storeUnavailable } from '../admission.ts'
+import { countVerdict, storeUnavailable } from '../admission.ts'
 import type { OfflineAdmission } from '#shared/stores/kv/decide-without-kv.ts'
 import type { JournalRecovery } from './journal-recovery.ts'
 

@@ -1,4 +1,4 @@
-/** The table of what anybody can read (`shared/README.md`) names every field of every public answer, and no other. */
+/** The list of what anybody can read (`shared/README.md`) names every field of every public answer, and no other. */
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
@@ -26,18 +26,18 @@ function fieldsOf(schema: unknown, found = new Set<string>()): Set<string> {
 
 const quoted = (cell: string): string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, word]) => word!)
 
-/** The fields that the table names, by operation. */
+/** The fields that the list names, by operation. */
 async function accounted(): Promise<Map<string, Set<string>>> {
   const text = await Bun.file(new URL('../../shared/README.md', import.meta.url)).text()
   const [, section] = text.split(HEADING)
   const rows = section!
     .split('\n###')[0]!
     .split('\n')
-    .filter((line) => line.startsWith('| `'))
+    .filter((line) => line.startsWith('- `'))
   const fields = new Map<string, Set<string>>()
   for (const row of rows) {
-    const [, answers, names, tells] = row.split('|')
-    expect(tells!.trim()).not.toBe('')
+    const [answers, names, tells] = row.split(': ')
+    expect(tells?.trim()).toBeTruthy()
     for (const id of quoted(answers!)) fields.set(id, new Set([...(fields.get(id) ?? []), ...quoted(names!)]))
   }
   return fields
@@ -52,17 +52,17 @@ const declared = () =>
     ]),
   )
 
-test('every public answer is in the table, with each of its fields', async () => {
-  const table = await accounted()
+test('every public answer is in the list, with each of its fields', async () => {
+  const list = await accounted()
   const missing = [...declared()].flatMap(([id, fields]) =>
-    table.has(id)
-      ? [...fields].filter((field) => !table.get(id)!.has(field)).map((field) => `${id}.${field}`)
+    list.has(id)
+      ? [...fields].filter((field) => !list.get(id)!.has(field)).map((field) => `${id}.${field}`)
       : [id],
   )
   expect(missing).toEqual([])
 })
 
-test('the table names no answer and no field that there is not', async () => {
+test('the list names no answer and no field that there is not', async () => {
   const answers = declared()
   const all = new Map(ENDPOINTS.map(({ id }) => [id, true]))
   for (const [id, fields] of await accounted()) {

@@ -38,6 +38,12 @@ export const ROOMS: readonly Room[] = [
     through: ['journeys/clusters'],
   },
   {
+    source: 'shared/points/ledger',
+    importing: ['ledger/*', 'points/*', 'admin/dead-letters', 'admin/backup.long'],
+    through: ['journeys/ledger'],
+  },
+  { source: 'shared/points/totals', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
+  {
     source: 'shared/points',
     importing: ['points/*'],
     through: ['journeys/check-in', 'journeys/track', 'journeys/ledger'],
@@ -48,11 +54,6 @@ export const ROOMS: readonly Room[] = [
     through: ['runtime/command-line.long'],
   },
   { source: 'shared/core/fold', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
-  {
-    source: 'shared/points/ledger',
-    importing: ['ledger/*', 'points/*', 'admin/dead-letters', 'admin/backup.long'],
-    through: ['journeys/ledger'],
-  },
   {
     source: 'services/scheduler',
     importing: ['scheduler/*', 'feedback-media/share-expiry'],

@@ -1,5 +1,5 @@
 /** Serves the pages in the embedded run, as Caddy does: the same files, the same headers. They are built at the first request. */
-import { matchesEtag } from '#shared/service/http/etag.ts'
+import { matchesEtag } from '#shared/service/http/headers.ts'
 import { buildPages, type PageSettings, type Site } from '../pages/build/build-pages.ts'
 import { compress, type Encoding, ENCODINGS } from '../pages/build/compress.ts'
 import { type MapTiles, mapTilesOf } from '../pages/build/map-tiles.ts'

@@ -44,7 +44,7 @@ import {
   requeueDeadLetterEndpoint,
 } from '#shared/contracts/ledger.ts'
 import { type BoundedQueue, createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
-import { peekWithin } from '#shared/points/read-pending-points.ts'
+import { peekWithin } from '#shared/points/pending-points.ts'
 import { priceOf } from '#shared/service/security/rate-limits.ts'
 import type { Actor } from '#shared/service/security/audit-log.ts'
 import { errorFields } from '#shared/runtime/log.ts'

@@ -1,6 +1,6 @@
 /** Answers with a picture that clients and proxies may cache. */
 
-import { matchesEtag } from '#shared/service/http/etag.ts'
+import { matchesEtag } from '#shared/service/http/headers.ts'
 
 /**
  * Returns 200 with the picture, or 304 when the client has it. HEAD gets the same answer without the body.

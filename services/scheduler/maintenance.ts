@@ -6,7 +6,7 @@ import { readLedger, statesOf } from '#shared/points/ledger/ledger.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/service/line/deduplication-window.ts'
 import { eachApart, type Reporting } from '#shared/stores/each-apart.ts'
 import { repeated } from '#shared/stores/repeat.ts'
-import { mendKvCopies } from '#shared/pilgrims/mend-kv-copies.ts'
+import { mendKvCopies } from '#shared/pilgrims/kv-copies.ts'
 import { deleteUnnamedScreenshots } from './delete-unnamed-screenshots.ts'
 
 const LOSSES_EVERY_MS = 15_000

@@ -10,7 +10,7 @@ import { beginAnew } from '#shared/pilgrims/person-lock.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
 import { trackers } from '#shared/stores/schema/trackers.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
-import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
+import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 
 /**

@@ -4,7 +4,7 @@ import type { ParticipantStatus } from '#shared/contracts/fields.ts'
 import type { ParticipantStatusAnswer, ParticipantStatusRequest } from '#shared/contracts/profile.ts'
 import { conflict } from '#shared/runtime/refusal.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
-import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
+import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 import { upsertPilgrim } from './upsert-pilgrim.ts'
 
 const NEXT: Record<ParticipantStatus, readonly ParticipantStatus[]> = {

@@ -5,7 +5,7 @@ import { invalid } from '#shared/runtime/refusal.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
 import { addToReportTotals } from '#shared/pilgrims/report-totals.ts'
-import { type Reported, reportedAmounts } from '#shared/core/rules/reported-carbon.ts'
+import { type Reported, reportedAmounts } from '#shared/core/rules/carbon.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
 
 type Row = typeof pilgrims.$inferSelect

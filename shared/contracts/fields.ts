@@ -75,6 +75,15 @@ export const UserId = z
   .meta({ examples: ['w-5hk3q7d2m9x0c4v8b1n6r2t7ye'] })
 export type UserId = z.infer<typeof UserId>
 
+/**
+ * An id that an app made from 128 random bits: `w-` and 26 characters of Crockford's base 32. Nobody can guess it, so
+ * it proves who calls, like a password.
+ */
+const APP_ID = /^w-[0-7][0-9a-hjkmnp-tv-z]{25}$/
+
+/** Whether an app made this id from 128 random bits. */
+export const isAppId = (userId: string): boolean => APP_ID.test(userId)
+
 /** Describes an id in what volunteers read. */
 export const HIDDEN_ID =
   'With open identity a volunteer is not told an id that an app made, because it opens the pilgrim’s own data'

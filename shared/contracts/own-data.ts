@@ -6,15 +6,6 @@ import { Day, Time, UserId } from './fields.ts'
 import { PendingPoints } from './profile.ts'
 import { UserExport } from './user-detail.ts'
 
-/**
- * An id that an app made from 128 random bits: `w-` and 26 characters of Crockford's base 32. Nobody can guess it, so
- * it proves who calls, like a password.
- */
-const APP_ID = /^w-[0-7][0-9a-hjkmnp-tv-z]{25}$/
-
-/** Whether an app made this id from 128 random bits. */
-export const isAppId = (userId: string): boolean => APP_ID.test(userId)
-
 const OWN =
   'With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others'
 

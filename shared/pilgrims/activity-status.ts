@@ -4,7 +4,7 @@ import { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Kv, VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { activity } from '#shared/stores/schema/operations.ts'
-import { readErasures, readHidden } from './mend-kv-copies.ts'
+import { readErasures, readHidden } from './kv-copies.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Id of the table's single row. */

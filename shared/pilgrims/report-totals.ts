@@ -2,8 +2,7 @@
 import { sql } from 'drizzle-orm'
 import type { Query } from '#shared/stores/db/db.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { KG_PER_KM, KG_PER_UNIT } from '#shared/core/rules/carbon.ts'
-import { type Reported, reportedAmounts } from '#shared/core/rules/reported-carbon.ts'
+import { KG_PER_KM, KG_PER_UNIT, type Reported, reportedAmounts } from '#shared/core/rules/carbon.ts'
 
 /** Number of rows per total, so that concurrent reports seldom update the same row. */
 const SHARDS = 16

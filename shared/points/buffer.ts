@@ -12,8 +12,9 @@ import {
   type VersionedStatus,
 } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { unavailable } from '#shared/runtime/refusal.ts'
 import { repeated } from '#shared/stores/repeat.ts'
-import type { ProcessCounters } from './ledger/process-counters.ts'
+import type { Count, ProcessCounters } from './ledger/process-counters.ts'
 import {
   admitOrThrow,
   answerWithin,
@@ -23,11 +24,11 @@ import {
   countVerdict,
   createAdmission,
   storeFull,
+  storeUnavailable,
 } from './admission.ts'
 import type { Journal } from './journal/journal.ts'
-import { createJournalFallback } from './journal/admit-to-journal.ts'
 import { createOfflineAdmission, type OfflineAdmission } from '#shared/stores/kv/decide-without-kv.ts'
-import { MEMORY_CEILING, createJournalRecovery } from './journal/journal-recovery.ts'
+import { MEMORY_CEILING, createJournalRecovery, type JournalRecovery } from './journal/journal-recovery.ts'
 
 /** For this long after a late answer the next check-ins do not wait for the kv. */
 const LATE_MS = 1_000
@@ -135,6 +136,59 @@ function createJournaledAdmission(
     } catch (error) {
       throw countRefusal(counters.count, submission, error)
     }
+  }
+}
+
+/**
+ * Admission while the kv is late or unavailable: this replica decides, and the journal stores.
+ * @returns a function that resolves when the check-in is in the journal, or refused by this replica. Its second
+ * parameter is the admission by the kv that is still under way, if there is one
+ * @throws Refusal 503 when the journal can not store it, or no status was ever known
+ */
+function createJournalFallback(offline: OfflineAdmission, recovery: JournalRecovery, count: Count, log: Log) {
+  /** Check-ins that are being written to disk, by pilgrim and duplicate key. */
+  const writing = new Map<string, Promise<void>>()
+
+  const write = async (submission: Submission, firstCall: Promise<Verdict> | null): Promise<void> => {
+    try {
+      await recovery.journal(submission, firstCall)
+    } catch (error) {
+      log.error('writing a check-in to the journal failed', errorFields(error))
+      throw unavailable('The check-in can not be stored just now: please try again.', 10)
+    }
+  }
+
+  const writeFirst = async (submission: Submission, firstCall: Promise<Verdict> | null): Promise<void> => {
+    const key = `${submission.userId} ${submission.duplicateKey}`
+    const written = write(submission, firstCall)
+    writing.set(key, written)
+    try {
+      await written
+    } catch (error) {
+      offline.takeBack(submission)
+      throw error
+    } finally {
+      writing.delete(key)
+    }
+  }
+
+  /** A duplicate is as durable as the check-in that it repeats; its track points are new. */
+  const writeDuplicate = async (
+    submission: Submission,
+    firstCall: Promise<Verdict> | null,
+  ): Promise<void> => {
+    await writing.get(`${submission.userId} ${submission.duplicateKey}`)
+    count('duplicate', 1)
+    const entries = submission.entries.slice(1)
+    if (entries.length > 0) await write({ ...submission, entries }, firstCall)
+  }
+
+  return async (submission: Submission, firstCall: Promise<Verdict> | null): Promise<Verdict> => {
+    const verdict = offline.decide(submission)
+    if (verdict.outcome === 'unknown') throw storeUnavailable()
+    if (verdict.outcome === 'admitted')
+      await (verdict.duplicate ? writeDuplicate(submission, firstCall) : writeFirst(submission, firstCall))
+    return countVerdict(count, submission, verdict)
   }
 }
 

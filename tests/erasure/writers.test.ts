@@ -26,7 +26,7 @@ import { OPERATOR } from '#tests/admin/backup-harness.ts'
 import { textEvent } from '#tests/helpers/line-webhook.ts'
 import { newDevice } from '#tests/helpers/push-service.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
-import { mendKvCopies } from '#shared/pilgrims/mend-kv-copies.ts'
+import { mendKvCopies } from '#shared/pilgrims/kv-copies.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 

@@ -1,7 +1,7 @@
 /** Answers that are kept: made once, told apart by who asks, gone in time. */
 import { expect, test } from 'bun:test'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
-import { matchesEtag } from '#shared/service/http/etag.ts'
+import { matchesEtag } from '#shared/service/http/headers.ts'
 import { ResponseCache } from '#shared/service/http/response-cache.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 

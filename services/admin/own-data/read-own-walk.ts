@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type OwnWalk, type OwnWalkRequest, MAX_CHECKINS } from '#shared/contracts/own-data.ts'
-import { peekWithin, peekWithTimeout } from '#shared/points/read-pending-points.ts'
+import { peekWithin, peekWithTimeout } from '#shared/points/pending-points.ts'
 import type { Query } from '#shared/stores/db/db.ts'
 import {
   type FoldPoint,

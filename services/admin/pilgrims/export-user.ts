@@ -1,5 +1,5 @@
 /** The export of one pilgrim's data: everything as JSON, or their points as GPX. */
-import { peekWithTimeout } from '#shared/points/read-pending-points.ts'
+import { peekWithTimeout } from '#shared/points/pending-points.ts'
 import { type BufferedPoint, fieldOf, readablePoints, unpack } from '#shared/points/point.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'

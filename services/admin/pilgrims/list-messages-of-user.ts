@@ -1,5 +1,5 @@
 /** The latest messages that were sent to one pilgrim, or failed. */
-import { peekWithTimeout } from '#shared/points/read-pending-points.ts'
+import { peekWithTimeout } from '#shared/points/pending-points.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Cause } from '#shared/contracts/messages.ts'
 import { SEARCHED_MESSAGES, type UserMessage } from '#shared/contracts/user-history.ts'

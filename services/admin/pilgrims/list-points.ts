@@ -1,6 +1,6 @@
 /** One day of a pilgrim's points, with what the fold makes of each: the reason of the day's sum. */
 import { z } from 'zod'
-import { peekWithTimeout } from '#shared/points/read-pending-points.ts'
+import { peekWithTimeout } from '#shared/points/pending-points.ts'
 import { time } from '#shared/contracts/fields.ts'
 import {
   MAX_WAY,

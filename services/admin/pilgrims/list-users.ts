@@ -4,11 +4,11 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/fields.ts'
 import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
 import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
-import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/read-pending-points.ts'
+import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
 import { foldPending, type Pilgrim, type Statistics } from '#shared/points/totals/pilgrim-statistics.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
 import { levelOf } from '#shared/core/rules/levels.ts'
-import { consumptionMg, transportSums } from '#shared/core/rules/reported-carbon.ts'
+import { consumptionMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 
 const HOUR_MS = 3_600_000

@@ -13,7 +13,7 @@ import type {
 } from '#shared/contracts/reports.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
-import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
+import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
 import { unknownPilgrim } from './audit-look.ts'
 import { z } from 'zod'

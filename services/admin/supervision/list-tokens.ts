@@ -1,7 +1,7 @@
 /** The configured admin tokens by name, with their last use. */
 import { time } from '#shared/contracts/fields.ts'
 import type { TokenInUse } from '#shared/contracts/supervision.ts'
-import { peekWithin } from '#shared/points/read-pending-points.ts'
+import { peekWithin } from '#shared/points/pending-points.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { fingerprintOf, ROLE_LEVEL, readTokenUse } from '#shared/service/security/admin-auth.ts'
 

@@ -1,6 +1,6 @@
 /** Reads a pilgrim's points of the last hours, pending ones included, and their latest place. */
 import { unpack } from '#shared/points/point.ts'
-import { peekWithTimeout } from '#shared/points/read-pending-points.ts'
+import { peekWithTimeout } from '#shared/points/pending-points.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 

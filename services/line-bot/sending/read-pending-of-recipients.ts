@@ -1,5 +1,5 @@
 /** Reads from the buffer what the selection of recipients needs. */
-import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/read-pending-points.ts'
+import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
 import { type Point, readablePoints } from '#shared/points/point.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 

@@ -2,7 +2,7 @@
  * Statistics of pilgrims: the stored totals, with pending points folded onto them. Two calls to the kv and one statement
  * for any number of pilgrims; days are read only for pilgrims with a late pending point.
  */
-import { peekWithin } from '#shared/points/read-pending-points.ts'
+import { peekWithin } from '#shared/points/pending-points.ts'
 import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Kv, Pending } from '#shared/stores/kv/kv.ts'

@@ -1,4 +1,4 @@
-/** Headers of every answer: the request id, and CORS. */
+/** Headers of answers: the request id, CORS, and entity tags. */
 import { cors } from '@elysiajs/cors'
 import type { Context } from 'elysia'
 
@@ -103,4 +103,12 @@ export function withBrowserHeaders(response: Response): Response {
   if (!response.headers.has('Content-Security-Policy'))
     response.headers.set('Content-Security-Policy', DEFAULT_POLICY)
   return response
+}
+
+/** Whether `If-None-Match` contains this tag (RFC 9110, 13.1.2: weak comparison, a list, or `*`). */
+export function matchesEtag(request: Request, tag: string): boolean {
+  const header = request.headers.get('if-none-match')
+  if (header === null) return false
+  if (header.trim() === '*') return true
+  return header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
 }

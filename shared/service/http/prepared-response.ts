@@ -1,7 +1,7 @@
 /** An answer that is prepared once: each encoding is compressed at the first request for it, and then kept. */
 import { promisify } from 'node:util'
 import { brotliCompress, brotliCompressSync, constants, gzip } from 'node:zlib'
-import { matchesEtag } from './etag.ts'
+import { matchesEtag } from './headers.ts'
 
 type Encoding = 'br' | 'zstd' | 'gzip' | 'identity'
 

@@ -3,7 +3,7 @@
  * computation; errors are not cached.
  */
 import type { Operator } from '#shared/service/security/admin-auth.ts'
-import { matchesEtag } from './etag.ts'
+import { matchesEtag } from './headers.ts'
 
 /** A serialized answer and its entity tag with quotes. */
 interface CachedAnswer {

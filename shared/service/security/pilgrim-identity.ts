@@ -2,8 +2,7 @@
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { forbidden, Refusal, unauthorized, unavailable } from '#shared/runtime/refusal.ts'
-import { time } from '#shared/contracts/fields.ts'
-import { isAppId } from '#shared/contracts/own-data.ts'
+import { isAppId, time } from '#shared/contracts/fields.ts'
 import { type Operator, ROLE_LEVEL } from './admin-auth.ts'
 
 /** Base URL of LINE's API; `LINE_API_BASE_URL` overrides it. */

@@ -1,15 +1,48 @@
 /**
- * Compares what the kv holds beside Postgres: who is hidden, whose points are refused, and who was erased. Postgres
- * decides; a difference (a commit that failed after the kv was told, an upgrade) is mended.
+ * What the kv holds beside Postgres: who is hidden (pilgrims who withdrew from the event, or withdrew their consent),
+ * whose points are refused, and who was erased. Postgres decides; a difference (a commit that failed after the kv was
+ * told, an upgrade) is mended.
  */
 import { eq, or } from 'drizzle-orm'
 import type { Database } from '#shared/stores/db/db.ts'
-import { type Erased, type Kv, storedMs } from '#shared/stores/kv/kv.ts'
+import { type Erased, isKvUnavailable, type Kv, storedMs } from '#shared/stores/kv/kv.ts'
 import { erasures } from '#shared/stores/schema/operations.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
 import { eachApart, type Reporting } from '#shared/stores/each-apart.ts'
-import { copyPresence } from './live-map-presence.ts'
 import { lockPerson } from './person-lock.ts'
+
+/** The columns of a pilgrim's row that hide them. */
+interface Presence {
+  readonly participantStatus: string
+  readonly consentWithdrawn: boolean
+}
+
+/** Copies a pilgrim's presence to the kv; of nobody, if there is no such pilgrim. @throws KvUnavailable */
+export const copyPresence = (kv: Kv, userId: string, row: Presence | undefined): Promise<void> =>
+  kv.hide(userId, row !== undefined && isHidden(row), row?.consentWithdrawn)
+
+const isHidden = ({ participantStatus, consentWithdrawn }: Presence): boolean =>
+  participantStatus === 'withdrawn' || consentWithdrawn
+
+/**
+ * Copies a pilgrim's presence to the kv. Call it last in the transaction that changes the row: the row's lock brings
+ * concurrent changes to the kv in order, and an erasure after them; and without the kv nothing is stored, because the
+ * map would go on to show a pilgrim who has withdrawn. A change that hides and shows nobody does not need the kv.
+ * @throws KvUnavailable
+ */
+export async function updateLiveMapPresence(
+  kv: Kv,
+  userId: string,
+  before: Presence,
+  after: Presence,
+): Promise<void> {
+  try {
+    await copyPresence(kv, userId, after)
+  } catch (error) {
+    const isSame = isHidden(before) === isHidden(after) && before.consentWithdrawn === after.consentWithdrawn
+    if (!isKvUnavailable(error) || !isSame) throw error
+  }
+}
 
 interface Stores extends Reporting {
   readonly db: Database

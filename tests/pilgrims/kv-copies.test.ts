@@ -1,8 +1,7 @@
 /** Copies in the kv that differ from Postgres are found and mended, also beside a change under way. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { updateLiveMapPresence } from '#shared/pilgrims/live-map-presence.ts'
-import { mendKvCopies } from '#shared/pilgrims/mend-kv-copies.ts'
+import { mendKvCopies, updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { type Kv, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'

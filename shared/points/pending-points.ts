@@ -1,6 +1,34 @@
-/** Cuts a partition's pending points into slices for one transaction each. */
-import type { Entry, Kv, Pending } from '#shared/stores/kv/kv.ts'
+/** Pending points, as answers read them, and in slices for the transactions of a flush. */
+import { within } from '#shared/runtime/deadline.ts'
+import { type Entry, isKvUnavailable, type Kv, type Pending } from '#shared/stores/kv/kv.ts'
 import type { BufferEpoch } from '#shared/points/ledger/stored-counters.ts'
+
+// Reads for answers that are useful without the buffer: they return null when the kv is unavailable or slow.
+
+/** The timeout of every other request to the kv; only calls that move thousands of entries have longer ones. */
+const TIMEOUT_MS = 800
+
+/** Any read of the kv for such an answer; null: the kv is unavailable or slow. */
+export async function peekWithin<T>(read: Promise<T>): Promise<T | null> {
+  try {
+    return await within(read, TIMEOUT_MS, () => null)
+  } catch (error) {
+    if (isKvUnavailable(error)) return null
+    throw error
+  }
+}
+
+/** Pending points of several pilgrims, in the order of `userIds`; null: the buffer is unavailable. */
+export const peekWithTimeout = (kv: Kv, userIds: readonly string[]): Promise<Entry[][] | null> =>
+  peekWithin(kv.peekEach(userIds))
+
+/** All pilgrims with pending points; null: the buffer is unavailable. */
+export async function pendingUsersWithTimeout(kv: Kv): Promise<string[] | null> {
+  const partitions = Array.from({ length: kv.partitions }, (_, partition) => kv.pendingUsers(partition))
+  return (await peekWithin(Promise.all(partitions)))?.flat() ?? null
+}
+
+// A partition's pending points in slices.
 
 /** Pilgrims in the first read from the kv; each later read is sized so that its points fill a slice. */
 const FIRST_READ = 50

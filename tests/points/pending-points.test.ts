@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { slices } from '#shared/points/slice-pending-points.ts'
+import { slices } from '#shared/points/pending-points.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { onError, rules, sync } from '#tests/kv/drivers.ts'

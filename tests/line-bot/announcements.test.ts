@@ -163,7 +163,7 @@ describeBothStacksAtOnce(
       const { days } = await dataOf(timeline, timelineEndpoint)
       const checkIns = days.reduce((sum, { checkins }) => sum + checkins, 0)
       const said = JSON.stringify(summary.messages)
-      expect(said).toContain(`${Math.round(saved_kg * 10) / 10} 公斤`)
+      expect(said).toContain(`${figure(saved_kg)} 公斤`)
       expect(said).toContain(`感謝 ${pilgrims} 位`)
       expect(said).toContain(`打卡 ${checkIns} 次`)
       await messageTo(line, volunteer, 'has come to its end')

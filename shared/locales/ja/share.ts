@@ -16,7 +16,7 @@ export const share: ShareWords = {
   resting: (since) => `${since} から休憩中`,
   lastHeard: (ago) => `最後の通信は${ago}前`,
   silence: '圏外か、電池が切れている可能性があります。記録は後から送られ、線もつながります。',
-  nothingYet: 'まだ通信がありません。位置が届きしだい、ここに表示します。',
+  nothingYet: '位置はまだありません。届きしだい表示します。',
   liveUntil: (at) => `位置の表示は ${at} まで`,
   notLive: 'このリンクはカードだけを表示します。',
   minutes: (count) => `${count} 分`,

@@ -198,6 +198,9 @@ describe('the pause log', () => {
     expect(openPause(off, 9e9)).toBeNull()
     expect(reopened(hindered(off, 'hidden'))).toEqual(off)
     expect(received(started(off, 9e9), 9e9 + 1_000).pauses).toEqual([])
+    // What the phone still knew from before is no pause of this recording.
+    const old = received(started(off, 9e9), 9e9 - PAUSE_AFTER_MS)
+    expect(received(old, 9e9 + 1_000).pauses).toEqual([])
   })
 
   test('keeps the last hundred', () => {

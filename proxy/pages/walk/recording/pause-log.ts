@@ -46,11 +46,14 @@ export const reopened = (state: PauseState): PauseState =>
 export const hindered = (state: PauseState, cause: PauseCause): PauseState =>
   state.lastMs === null ? state : { ...state, cause: graver(state.cause, cause) }
 
-/** A position arrived. A longer time without one becomes an entry. */
-export function received(state: PauseState, nowMs: number): PauseState {
-  const pause = openPause(state, nowMs)
+/**
+ * A position arrived. A longer time without one becomes an entry.
+ * @param atMs of the position; the first one of a phone may be older than the start of the recording
+ */
+export function received(state: PauseState, atMs: number): PauseState {
+  const pause = openPause(state, atMs)
   return {
-    lastMs: nowMs,
+    lastMs: Math.max(state.lastMs ?? atMs, atMs),
     cause: null,
     pauses: pause === null ? state.pauses : [...state.pauses, pause].slice(-KEPT),
   }

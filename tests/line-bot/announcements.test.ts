@@ -1,4 +1,5 @@
 /** The bot's own announcements and its rich menu, embedded and on servers. */
+import { figure } from '#shared/locales/units.ts'
 import { afterAll, expect } from 'bun:test'
 import { deployMenuEndpoint, menuStatusEndpoint } from '#shared/contracts/bot.ts'
 import { notificationsEndpoint, setNotificationsEndpoint } from '#shared/contracts/messages.ts'

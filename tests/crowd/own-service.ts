@@ -102,6 +102,8 @@ const defaults = (env: Environment): Environment => ({
   // Port 0: any free one, which nobody knows before.
   ...(env.EVENT_PORT === '0' ? {} : { EVENT_PUBLIC_URL: `https://localhost:${env.EVENT_PORT || '8443'}` }),
   EVENT_FLUSH_SECONDS: '5',
+  // As in production: the app says that the map shows nobody alone.
+  EVENT_MAP_CROWD: '5',
   EVENT_LIMIT_CHECKIN: LIMIT,
   EVENT_LIMIT_SYNC: LIMIT,
   EVENT_LIMIT_SURVEY: LIMIT,

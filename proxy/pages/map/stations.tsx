@@ -88,6 +88,9 @@ export function nextStation(): NextStation | null {
   }
 }
 
+/** A longer text is written smaller, so that it stays in one line of a phone. */
+const LARGE_MOST = 12
+
 /** The answer to why somebody opens the page: the station, the time large, and how far it is. */
 export function Next() {
   const next = nextStation()
@@ -98,7 +101,7 @@ export function Next() {
     <output class="expected">
       <span class="small quiet">{isOwn ? words.value.myStation : words.value.nextStation}</span>
       <strong class="place">{name}</strong>
-      <span class="when">{when}</span>
+      <span class={when.length > LARGE_MOST ? 'when long' : 'when'}>{when}</span>
       {below.length === 0 ? null : <span class="small quiet below">{below.join(' · ')}</span>}
     </output>
   )

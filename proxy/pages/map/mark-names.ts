@@ -86,8 +86,9 @@ export function nameMarks(frame: HTMLElement, place: Placing, marks: Places): re
 
 /** Behind 隊伍前段, 隊伍中段 is 中段: the whole name is longer than a phone leaves room for. */
 function shortened({ textContent: name }: Element, { textContent: first }: Element): string {
-  const same = [...name].findIndex((character, i) => character !== first[i])
-  return name.slice(Math.max(0, same))
+  let same = 0
+  while (same < name.length - 1 && name[same] === first[same]) same++
+  return name.slice(same)
 }
 
 function chooseSides(frame: HTMLElement, shown: readonly Shown[]): OverNames[] {

@@ -95,8 +95,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     exportGpx: '路線（GPX）',
     erase: '刪除…',
     eraseTitle: '刪除這位香客？',
-    eraseText:
-      'Points, profile, survey, card and screenshots are deleted for good. Totals stay. Earlier backups still contain the data.',
+    eraseText: '定位、檔案、問卷、卡片與截圖會永久刪除，總計保留。先前的備份仍含這些資料。',
     eraseNamed: '含有這個名字的訊息、備註與紀錄會保留：',
     eraseButton: '永久刪除',
     erased: '已刪除。之前的備份仍有這些資料。',

@@ -14,10 +14,10 @@ import {
   MIN_ELAPSED_MS,
 } from '#shared/core/fold/fold.ts'
 import { createKeeper } from '#shared/points/totals/keep-statistics.ts'
-import { addedPoints, MANY_PENDING } from '#shared/points/totals/pilgrim-statistics.ts'
+import { addedPoints, MANY_PENDING, refoldPending } from '#shared/points/totals/pilgrim-statistics.ts'
 import { addTotals, type Totals, zeroTotals } from '#shared/core/fold/point-totals.ts'
-import { type DayChange, refold } from '#shared/core/fold/refold.ts'
-import { readDays, readPointsOfDays } from '#shared/points/totals/stored-days.ts'
+import type { DayChange } from '#shared/core/fold/refold.ts'
+import { readDays } from '#shared/points/totals/stored-days.ts'
 import { readStored } from '#shared/points/totals/stored-pilgrims.ts'
 import { fieldOf, type Point, readablePoints } from '#shared/points/point.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
@@ -64,7 +64,7 @@ async function readNow(
       const waiting = pending.filter((point) => !stored.known.has(fieldOf(point)))
       const snapshot = { tx, calendar, userId, waiting }
       const added = addedPoints(pending, stored)
-      const changes = await refoldPending(snapshot, added)
+      const changes = await refoldPending(tx, calendar, userId, added)
       const days = await sumDays(snapshot, changes)
       const day = wanted ?? [...days.keys()].at(-1) ?? null
       const shown = day === null ? null : describeDay(await readDay(snapshot, added, changes, day))
@@ -85,22 +85,6 @@ async function readNow(
       }
     }),
   )
-}
-
-/** The changes of days by pending points. */
-async function refoldPending(
-  { tx, calendar, userId }: Snapshot,
-  added: readonly FoldPoint[],
-): Promise<readonly DayChange[]> {
-  if (added.length === 0) return []
-  const days = await readDays(tx, [{ userId, from: calendar.day(added[0]!.t) }])
-  const plan = refold(days.get(userId) ?? [], added, calendar)
-  let step = plan.next()
-  while (!step.done) {
-    const points = await readPointsOfDays(tx, [{ userId, day: step.value }], calendar)
-    step = plan.next(points.get(userId) ?? [])
-  }
-  return step.value
 }
 
 async function sumDays(

@@ -4,7 +4,7 @@
  */
 import { peekWithin } from '#shared/points/pending-points.ts'
 import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
-import type { Database } from '#shared/stores/db/db.ts'
+import type { Database, Query } from '#shared/stores/db/db.ts'
 import type { Kv, Pending } from '#shared/stores/kv/kv.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { byInstant, type FoldPoint, isLate, START } from '#shared/core/fold/fold.ts'
@@ -189,14 +189,28 @@ function readLate(db: Database, calendar: Calendar, { userId, pending }: Asked):
   return db.sql.begin('isolation level repeatable read read only', async (tx) => {
     const stored = (await readStored(tx, [{ userId, pending }])).get(userId)!
     const added = addedPoints(pending, stored)
-    if (added.length === 0) return withDays(stored, added, [])
-    const days = await readDays(tx, [{ userId, from: calendar.day(added[0]!.t) }])
-    const plan = refold(days.get(userId) ?? [], added, calendar)
-    let step = plan.next()
-    while (!step.done) {
-      const points = await readPointsOfDays(tx, [{ userId, day: step.value }], calendar)
-      step = plan.next(points.get(userId) ?? [])
-    }
-    return withDays(stored, added, step.value)
+    return withDays(stored, added, await refoldPending(tx, calendar, userId, added))
   })
+}
+
+/**
+ * The changes of a pilgrim's stored days by pending points.
+ * @param tx a snapshot: the days and their points are of one moment
+ * @param added in the order of the fold
+ */
+export async function refoldPending(
+  tx: Query,
+  calendar: Calendar,
+  userId: string,
+  added: readonly FoldPoint[],
+): Promise<readonly DayChange[]> {
+  if (added.length === 0) return []
+  const days = await readDays(tx, [{ userId, from: calendar.day(added[0]!.t) }])
+  const plan = refold(days.get(userId) ?? [], added, calendar)
+  let step = plan.next()
+  while (!step.done) {
+    const points = await readPointsOfDays(tx, [{ userId, day: step.value }], calendar)
+    step = plan.next(points.get(userId) ?? [])
+  }
+  return step.value
 }

@@ -5,11 +5,11 @@ import type { Server } from '#tests/helpers/process.ts'
 import type { Contender, Row } from '../measure.ts'
 import {
   closeAll,
-  cpuSeconds,
   startBare,
   startDatabase,
   startPinned,
   startStore,
+  withCpu,
 } from '../measured-processes.ts'
 import { load } from '../load.ts'
 import { contender } from './check-in.ts'
@@ -102,10 +102,11 @@ export const caddyAlone: Row = {
       name,
       role,
       async measure() {
-        const before = cpuSeconds(pid)
         const args = ['/api/event/checkin', PILGRIMS, seed++]
-        const { requests } = await load({ script: 'check-in', url, args, seconds: scale.seconds })
-        return ((cpuSeconds(pid) - before) / requests) * 1e6
+        const { cpu } = await withCpu({ Caddy: pid }, () =>
+          load({ script: 'check-in', url, args, seconds: scale.seconds }),
+        )
+        return cpu['Caddy']!
       },
     })
     return {

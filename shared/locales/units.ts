@@ -31,6 +31,10 @@ export function figure(value: number): string {
   return TENTHS!.format(Math.trunc(value * 10 + Math.sign(value) * ROUNDING_ERROR) / 10)
 }
 
+/** A large number as short as a language writes it: `1.2K`, `1.2萬`. */
+export const compactFormat = (language: Language): Intl.NumberFormat =>
+  new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
+
 /** What is missing to a whole number of kilometres: with the kilometres as they are shown it makes exactly that number. */
 export function kmToGo(km: number, walked: number): string {
   if (!hasTenths(walked)) return WHOLE!.format(Math.ceil(km - ROUNDING_ERROR))

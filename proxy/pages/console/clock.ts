@@ -1,6 +1,6 @@
 /** The time of the page, and how times and numbers are written. */
 import { computed, signal } from '@preact/signals'
-import { figure } from '#shared/locales/units.ts'
+import { compactFormat, figure } from '#shared/locales/units.ts'
 import { consoleLanguage, words } from './words.ts'
 
 /** Epoch milliseconds, each second. Figures compare their own time with it. */
@@ -31,7 +31,7 @@ const formats = computed(() => {
     near: new Intl.RelativeTimeFormat(consoleLanguage.value, { numeric: 'auto' }),
     local: new Intl.DateTimeFormat('sv-SE', { ...zone, dateStyle: 'short', timeStyle: 'medium' }),
     number: new Intl.NumberFormat(consoleLanguage.value),
-    short: new Intl.NumberFormat(consoleLanguage.value, { notation: 'compact', maximumFractionDigits: 1 }),
+    short: compactFormat(consoleLanguage.value),
     ago: new Intl.RelativeTimeFormat(consoleLanguage.value, { numeric: 'always', style: 'short' }),
   }
 })

@@ -3,6 +3,7 @@
  * Cells of a plain crowd, and wide ones, are squares: somebody is anywhere in them.
  */
 import type { Language } from '#shared/contracts/bot.ts'
+import { compactFormat } from '#shared/locales/units.ts'
 import type { Label } from './labels.ts'
 import { latOf } from './projection.ts'
 import { EARTH_KM, type Crowd } from './shapes.ts'
@@ -147,7 +148,7 @@ export function numbersOf(view: View, { edges, amounts, count }: Crowd, language
     if (amounts[i]! > part.most) [part.most, part.at] = [amounts[i]!, i]
     parts.set(key, part)
   }
-  const written = new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
+  const written = compactFormat(language)
   return [...parts.values()]
     .filter(({ sum }) => sum >= LEAST_NUMBERED)
     .toSorted((a, b) => b.sum - a.sum)

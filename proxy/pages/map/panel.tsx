@@ -9,8 +9,6 @@ import { isAlive } from './scene.ts'
 import { isScattered } from './scattered.ts'
 import { ageMs, connected, data, freshness, me, news, route, standing } from './state.ts'
 
-interface WithWords {}
-
 const BADGES = { active: 'good', paused: 'warning', ended: 'danger', awaited: '', unknown: '' } as const
 
 /** Coloured only while it is known to be so now. */
@@ -119,7 +117,7 @@ function RouteBar() {
   )
 }
 
-function PartRow({ part }: WithWords & { readonly part: (typeof PARTS)[number] }) {
+function PartRow({ part }: { readonly part: (typeof PARTS)[number] }) {
   const place = news.value?.[part]
   // Without a route there is nothing to say of a place that is no name.
   if (place == null || (place.station === null && place.route_km === null)) return null

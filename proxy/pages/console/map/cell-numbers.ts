@@ -1,4 +1,5 @@
 /** The number of pilgrims on each cell of the map, where the cell has room for it. */
+import { compactFormat } from '#shared/locales/units.ts'
 import type { OverNames } from '../../map/labels.ts'
 import type { Scene } from '../../map/painter.ts'
 import type { Crowd } from '../../map/shapes.ts'
@@ -27,10 +28,7 @@ interface Numbered {
 
 /** `1.2K` from a thousand on, as short as the language writes it. */
 function numberedOf({ count, edges, amounts }: Crowd): Numbered[] {
-  const written = new Intl.NumberFormat(consoleLanguage.value, {
-    notation: 'compact',
-    maximumFractionDigits: 1,
-  })
+  const written = compactFormat(consoleLanguage.value)
   return Array.from({ length: count }, (_, i) => {
     const [west, north, east, south] = edges.subarray(i * 4, i * 4 + 4) as unknown as Edges
     return {

@@ -10,8 +10,7 @@ import { readWay } from '../way/own-way.ts'
 import type { NextStation } from '../way/stations.ts'
 import { useReading } from './use-reading.ts'
 
-interface Props {}
-interface LookProps extends Props {
+interface LookProps {
   readonly look: Look
 }
 

@@ -33,6 +33,13 @@ export const PROGRAMS: readonly Program[] = [
   },
 ]
 
+/** Of one long test, which installs it by itself. */
+export const PROMETHEUS: Program = {
+  commands: ['prometheus', 'promtool'],
+  debian: 'prometheus',
+  brew: 'prometheus',
+}
+
 /** Directories that are not in an ordinary user's PATH: of Debian, and of Homebrew's versioned formulas. */
 const SYSTEM_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin']
 const POSTGRES_DIRECTORIES = ['usr/lib/postgresql/*/bin', '{opt/homebrew,usr/local}/opt/postgresql@*/bin']

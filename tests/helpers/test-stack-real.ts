@@ -24,6 +24,8 @@ export interface RealTestStack extends TestStack {
   readonly kind: 'real'
   /** Processes of a service: kill -9, freeze, restart. */
   service(name: ServiceName, replica?: number): Server
+  /** The own port of a service's first process. */
+  portOf(name: ServiceName): number
   readonly caddy: Server
   readonly databaseUrl: string
   readonly redisUrl: string
@@ -159,6 +161,7 @@ export async function openTestStackOn(
     settings: env,
     pagesDirectory,
     service,
+    portOf: (name) => started.find((one) => one.name === name)!.port,
     caddy,
     fetch: async (path, init, host = 'localhost') =>
       described(

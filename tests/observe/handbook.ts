@@ -1,5 +1,6 @@
 /** The handbook's table of metrics. `bun tests/observe/handbook.ts` writes it into services/README.md. */
 import { join } from 'node:path'
+import { OBSERVED, sectionOf } from '#proxy/observe/write.ts'
 import { type Metric, METRICS } from '#shared/runtime/metric-table.ts'
 
 export const HANDBOOK = join(import.meta.dir, '../../services/README.md')
@@ -10,12 +11,11 @@ export function withTable(text: string): string {
   if (!TABLE.test(text)) throw new Error('there is no table of metrics')
   const rows = [
     ['metric', 'type', 'what it counts', 'when to act'],
-    ...Object.entries<Metric>(METRICS).map(([name, { type, help, act = '' }]) => [
-      `\`${name}\``,
-      type,
-      help,
-      act,
-    ]),
+    ...Object.entries<Metric>(METRICS).map(([name, { type, help, act = '' }]) => {
+      const alerts = OBSERVED[name]?.alerts ?? []
+      const links = alerts.map((alert) => `[${alert.name}](${sectionOf(alert.name)})`)
+      return [`\`${name}\``, type, help, links.join(', ') || act]
+    }),
   ]
   const widths = [0, 1, 2, 3].map((i) => Math.max(...rows.map((row) => row[i]!.length)))
   const lines = [rows[0]!, widths.map((width) => '-'.repeat(width)), ...rows.slice(1)].map(

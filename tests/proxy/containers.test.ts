@@ -42,6 +42,22 @@ const CAPABILITIES: Readonly<Record<string, readonly string[]>> = {
   postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
 }
 
+const PORTS: Readonly<Record<string, readonly string[]>> = {
+  caddy: ['${HTTPS_PORT:-443}:443'],
+  grafana: ['127.0.0.1:${GRAFANA_PORT:-3001}:3000'],
+}
+
+/** The networks of those that are not in both of the services. */
+const NETWORKS: Readonly<Record<string, readonly string[]>> = {
+  caddy: ['proxied'],
+  pages: ['proxied'],
+  migrate: ['stores'],
+  prometheus: ['proxied', 'observed'],
+  grafana: ['observed'],
+  observe: ['observed'],
+  ...Object.fromEntries(STORES.map((store) => [store, ['stores']])),
+}
+
 describe.each(services)('%s', (name, service) => {
   test('writes only to its volumes, and can not gain privileges', () => {
     expect(service).toMatchObject({
@@ -65,19 +81,12 @@ describe.each(services)('%s', (name, service) => {
     for (const mounted of service.tmpfs ?? []) expect(mounted).toMatch(/^\/[\w/]+:size=\d+m$/)
   })
 
-  test('publishes port 443 if it is Caddy, and no port otherwise', () => {
-    if (name !== 'caddy') expect(service.ports ?? []).toEqual([])
-    else expect(service.ports).toEqual(['${HTTPS_PORT:-443}:443'])
+  test('publishes the port that the world needs if it is Caddy, one for this machine if it is Grafana', () => {
+    expect(service.ports ?? []).toEqual([...(PORTS[name] ?? [])])
   })
 
   test('is in the networks that it needs', () => {
-    const nets =
-      name === 'caddy' || name === 'pages'
-        ? ['proxied']
-        : STORES.includes(name) || name === 'migrate'
-          ? ['stores']
-          : ['proxied', 'stores']
-    expect(service.networks).toEqual(nets)
+    expect(service.networks).toEqual([...(NETWORKS[name] ?? ['proxied', 'stores'])])
   })
 
   test('contains no secret, because each comes from the environment', () => {
@@ -145,9 +154,22 @@ test('the image runs as an unprivileged user, as process 1, without build files'
   expect(read('.dockerignore').split('\n')).toContain('*')
 })
 
+test('whoever shows metrics gets no secret, and nobody can change what Grafana shows', () => {
+  const { observe, prometheus, grafana } = compose.services
+  expect([observe?.environment, prometheus?.environment]).toEqual([undefined, undefined])
+  expect(grafana?.environment).toMatchObject({
+    GF_AUTH_ANONYMOUS_ENABLED: 'true',
+    GF_AUTH_DISABLE_LOGIN_FORM: 'true',
+    GF_AUTH_BASIC_ENABLED: 'false',
+    GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION: 'true',
+  })
+  for (const name of ['observe', 'prometheus', 'grafana'])
+    expect(compose.services[name]).toMatchObject({ profiles: ['observe'] })
+})
+
 test('whatever reads the settings can read the files that they name', () => {
-  for (const [name, { image, volumes = [] }] of services)
-    if (image === OURS)
+  for (const [name, { image, environment, volumes = [] }] of services)
+    if (image === OURS && environment !== undefined)
       expect({ name, mounted: volumes.some((one) => one.endsWith(':/event:ro')) }).toEqual({
         name,
         mounted: true,

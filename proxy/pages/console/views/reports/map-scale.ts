@@ -1,7 +1,7 @@
 /** The scale of a picture of the map: a bar of a round number of kilometres. */
+import { figure } from '#shared/locales/units.ts'
 import { distanceKm, latOf, lngOf } from '../../../map/projection.ts'
 import type { View } from '../../../map/view.ts'
-import { number } from '../../clock.ts'
 import { onPaper } from '../../parts/paper.ts'
 import { fontOf } from '../../parts/picture.ts'
 
@@ -53,7 +53,7 @@ export function drawScale(
   context.textBaseline = 'alphabetic'
   context.lineWidth = 3
   context.strokeStyle = onPaper('map-halo')
-  context.strokeText(`${number(km)} km`, right, bottom - HIGH - 3)
+  context.strokeText(`${figure(km)} km`, right, bottom - HIGH - 3)
   context.fillStyle = onPaper('ink')
-  context.fillText(`${number(km)} km`, right, bottom - HIGH - 3)
+  context.fillText(`${figure(km)} km`, right, bottom - HIGH - 3)
 }

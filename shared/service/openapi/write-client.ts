@@ -1,7 +1,6 @@
 /**
  * Writes what `shared/client` knows of the API: the types of every operation, and a table of how each is called.
  */
-import { join } from 'node:path'
 import { openApiDocument } from './openapi-document.ts'
 
 /** A JSON Schema, as zod writes it. */
@@ -186,7 +185,6 @@ export function clientModule(): string {
   const answered = namesIn(answers, document.components.schemas)
   return (
     [
-      '/** Generated from the OpenAPI document by `bun run client:generate`. Do not edit. */',
       PREAMBLE,
       ...schemas.map(([name, schema]) => named(name, schema, answered.has(name) ? 'answer' : 'input')),
       `/** Every operation: what it takes, and what it answers. */\nexport interface Operations {\n${calls.flatMap((call) => typesOf(call, document)).join('\n')}\n}`,
@@ -351,9 +349,6 @@ function streamEvents(calls: readonly Call[]): Schema {
   const properties = stream && successOf(stream.operation).content?.[EVENTS]?.schema.contentSchema?.properties
   return { type: 'object', properties: properties ?? {}, required: Object.keys(properties ?? {}) }
 }
-
-/** Where the generated module is. */
-export const CLIENT_MODULE = join(import.meta.dir, '../../client/api.ts')
 
 // The types that the client's generated interfaces refer to.
 

@@ -111,7 +111,7 @@ export function MyStation() {
   const stations = route.value?.stations ?? []
   if (stations.length === 0) return null
   const index = myStation.value
-  const isReached = index !== null && /^pass/.test(passageOf(index, stations[index]!).state)
+  const isReached = index !== null && passageOf(index, stations[index]!).state.startsWith('pass')
   return (
     <section class="my-station">
       <div class="field">

@@ -26,7 +26,7 @@ import { Notice, View } from './view.tsx'
 /** What a field lacks is said at it, which may be out of sight: the focus goes there. */
 function send(): void {
   void sendReport()
-  document.getElementById(String(fault.value))?.focus()
+  if (typeof fault.value === 'string') document.getElementById(fault.value)?.focus()
 }
 
 export function Feedback() {

@@ -203,9 +203,7 @@ function ConnectionBar() {
       ) : null}
       {state === 'polling' && level.value >= MANAGER ? <span class="bar-across">{said.polling}</span> : null}
       {activity === 'paused' ? (
-        <span class="bar-across paused">
-          {pair(said.pausedBar, message ?? words.value.lifecycle.noMessage)}
-        </span>
+        <span class="bar-across paused">{pair(said.pausedBar, message ?? pageWords.value.paused)}</span>
       ) : null}
     </output>
   )

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
+import { pageWords } from '../../../frame/page-words.ts'
 import { showToast } from '../../../design/toast.tsx'
 import { clock, date } from '../../clock.ts'
 import { status } from '../../live.ts'
@@ -110,7 +111,7 @@ function Question({ asked, field, message, run, onClose, onDone }: QuestionProps
       {asked === 'paused' ? (
         <>
           {field}
-          {message === '' ? <blockquote>{said.noMessage}</blockquote> : null}
+          {message === '' ? <blockquote>{pageWords.value.paused}</blockquote> : null}
           <WhoIsTold />
         </>
       ) : null}

@@ -24,8 +24,7 @@ import {
   palanquinEndpoint,
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
-import { lastHourEndpoint } from '#shared/contracts/last-hour.ts'
-import { conditionEndpoint, tokensEndpoint } from '#shared/contracts/supervision.ts'
+import { conditionEndpoint, tokensEndpoint, lastHourEndpoint } from '#shared/contracts/supervision.ts'
 import { ownErasureEndpoint, ownExportEndpoint, ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { exportUserEndpoint, userEndpoint } from '#shared/contracts/user-detail.ts'
 import {

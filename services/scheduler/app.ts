@@ -6,12 +6,11 @@ import type { Subject } from '#shared/contracts/events.ts'
 import { recordFinalFlush } from '#shared/pilgrims/end-progress.ts'
 import { createRouter } from '#shared/service/http/router.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
-import { errorFields } from '#shared/runtime/log.ts'
+import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { repeated } from '#shared/stores/repeat.ts'
 import { createNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushContext, type FlushResult } from './flush/flush.ts'
 import { createMaintenance } from './maintenance.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** A flush on demand waits for a running one, because that one may have started before the points arrived. */
 const WAIT_MS = 300_000

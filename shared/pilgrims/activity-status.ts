@@ -5,7 +5,7 @@ import type { Database } from '#shared/stores/db/db.ts'
 import type { Kv, VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { activity } from '#shared/stores/schema/operations.ts'
 import { readErasures, readHidden } from './kv-copies.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** Id of the table's single row. */
 export const ACTIVITY_ID = 1

@@ -6,7 +6,7 @@ import { dlopen } from 'bun:ffi'
 import type { Subprocess } from 'bun'
 import { createBoundedQueue } from './bounded-queue.ts'
 import { unavailable } from './refusal.ts'
-import { LoggableError } from './loggable-error.ts'
+import { LoggableError } from './log.ts'
 import type { Reply } from './child-reply.ts'
 
 /** An order failed; other orders are not affected. */

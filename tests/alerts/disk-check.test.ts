@@ -1,6 +1,6 @@
 /** The watch that alerts the owner goes on, whatever the disk does. */
 import { expect, test } from 'bun:test'
-import { createDiskCheck, freeBytesOf } from '#shared/service/alerts/disk-check.ts'
+import { createDiskCheck, freeBytesOf } from '#shared/service/alerts/health-checks.ts'
 
 const GIB = 1_024 ** 3
 

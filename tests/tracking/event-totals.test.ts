@@ -1,9 +1,9 @@
 /** The totals of the followers' map, against those that the operators' report is made of. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readEventTotals } from '#services/tracking/map/followers/read-event-totals.ts'
-import { type Database } from '#shared/stores/db/db.ts'
+import { readEventTotals } from '#services/tracking/map/followers/followers-map.ts'
+import type { Database } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
-import { type Kv } from '#shared/stores/kv/kv.ts'
+import type { Kv } from '#shared/stores/kv/kv.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/pilgrims/pilgrims-of-event.ts'
 import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'

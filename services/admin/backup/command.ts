@@ -8,12 +8,11 @@ import {
 } from '#shared/runtime/config/config.ts'
 import { DataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { OtherSchema } from '#shared/stores/db/migrate.ts'
-import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
+import { createLog, errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
 import { openStores } from '#shared/service/service.ts'
 import { type Counts, kindOf, rowsOf, type Write } from './archive.ts'
 import { CommandRefused } from './command-refused.ts'
 import type { Installation } from './take-backup.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** The output of a command. */
 export interface Screen {

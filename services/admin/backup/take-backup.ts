@@ -19,8 +19,8 @@ import type { Entry, Kv, Position } from '#shared/stores/kv/kv.ts'
 import * as schema from '#shared/stores/schema/schema.ts'
 import { type Counts, FORMAT, type Header, type Write } from './archive.ts'
 import { CommandRefused } from './command-refused.ts'
-import { ObjectDamaged } from '#shared/stores/objects/unavailable.ts'
-import { describeError } from '#shared/runtime/loggable-error.ts'
+import { ObjectDamaged } from '#shared/stores/objects/objects.ts'
+import { describeError } from '#shared/runtime/log.ts'
 
 /** The stores that are backed up and restored. */
 export type Installation = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'objects' | 'now'>

@@ -10,7 +10,7 @@ import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/pilgrims/pilgrims-of-event.ts'
-import { lockRecipients } from '#shared/pilgrims/recipients-lock.ts'
+import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import { messages, type Notice } from '#shared/stores/schema/messages.ts'
 import { ending } from '#shared/stores/schema/operations.ts'
 import { selectRecipients } from './audience.ts'
@@ -19,7 +19,7 @@ import { button, card, paragraph, postback } from '../bot/flex.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import type { BotWords } from '#shared/locales/words.ts'
 import { planMessage } from './plan-message.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** The summary counts the points of the final flush. It waits at most this long for that flush. */
 const FLUSH_TIMEOUT_MS = 600_000

@@ -1,14 +1,13 @@
 /** Selects the recipients of a message, and counts the people who are left out. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { LeftOutReason } from '#shared/contracts/left-out-recipients.ts'
-import type { Audience, ExcludedRecipients, Recipients } from '#shared/contracts/messages.ts'
+import type { Audience, ExcludedRecipients, Recipients, LeftOutReason } from '#shared/contracts/messages.ts'
 import type { Point } from '#shared/points/point.ts'
 import { isLineUserId } from '#shared/service/line/line-client.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { withoutErased } from '#shared/pilgrims/person-lock.ts'
 import type { RecipientBuffer } from './read-pending-of-recipients.ts'
-import { languageOf } from '#shared/locales/choose-language.ts'
+import { languageOf } from '#shared/locales/by-language.ts'
 
 const HOUR_MS = 3_600_000
 

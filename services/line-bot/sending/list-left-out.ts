@@ -3,11 +3,11 @@ import { eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { UserId } from '#shared/contracts/fields.ts'
 import {
+  type Recipients,
   type LeftOutRecipient,
   LeftOutReason,
   type LeftOutRecipientsQuery,
-} from '#shared/contracts/left-out-recipients.ts'
-import type { Recipients } from '#shared/contracts/messages.ts'
+} from '#shared/contracts/messages.ts'
 import { notFound } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
 import type { ServiceContext } from '#shared/service/context.ts'

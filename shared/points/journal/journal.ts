@@ -16,7 +16,7 @@ import {
   setAsideIfDamaged,
   SUFFIX,
 } from './journal-file.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** The journal is full: its entries stay, and the new check-in must be refused. */
 export class JournalFull extends LoggableError {

@@ -19,7 +19,7 @@ import {
 } from './kv.ts'
 import { allOf, asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
 import { liveMapVerbs } from './redis/live-map.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 import type { Window } from '#shared/runtime/config/config.ts'
 
 /** Submissions per call of a restore: the stack of a script holds some thousands of values. */

@@ -10,8 +10,7 @@ import { DataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-dire
 import { OtherSchema } from '#shared/stores/db/migrate.ts'
 import { createLog, errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
 import { openStores } from '#shared/service/service.ts'
-import { type Counts, kindOf, rowsOf, type Write } from './archive.ts'
-import { CommandRefused } from './command-refused.ts'
+import { type Counts, kindOf, rowsOf, type Write, CommandRefused } from './archive.ts'
 import type { Installation } from './take-backup.ts'
 
 /** The output of a command. */

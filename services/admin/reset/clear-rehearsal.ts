@@ -14,7 +14,7 @@ import { expectStopped, type Installation, journalsOf, expectStores, TABLES } fr
 import { existsSync, readdirSync } from 'node:fs'
 import { time } from '#shared/contracts/fields.ts'
 import { readSchema } from '#shared/stores/db/migrate.ts'
-import { CommandRefused } from '../backup/command-refused.ts'
+import { CommandRefused } from '../backup/archive.ts'
 
 /** The user who runs the command. A container's user may have no name. */
 function nameOfUser(): string {

@@ -13,9 +13,8 @@ import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/paginat
 import type { ServiceContext } from '#shared/service/context.ts'
 import { messages, pushSubscriptions } from '#shared/stores/schema/messages.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
-import { type LeftOut, selectLeftOut } from './audience.ts'
+import { type LeftOut, selectLeftOut, readPendingOfRecipients } from './audience.ts'
 import { checkKnown, recipientsOf } from './push.ts'
-import { readPendingOfRecipients } from './read-pending-of-recipients.ts'
 
 const Position = z.tuple([LeftOutReason, UserId])
 

@@ -52,7 +52,7 @@ function withHost(request: Request): Request {
   return new Request(`${ORIGIN}${pathname}${search}`, request)
 }
 
-export interface Local {
+interface Local {
   /** Address where it listens, without a trailing slash. */
   readonly url: string
   /** A sentence: how phones reach it, or what to set so that they can. */
@@ -62,7 +62,6 @@ export interface Local {
   stop(): Promise<void>
 }
 
-/** Dispatches each request to the page or the service of its path. */
 const dispatchTo =
   (services: ReadonlyMap<ServiceName, Service>, servePage: ReturnType<typeof pageServer>) =>
   async (given: Request): Promise<Response> => {

@@ -8,7 +8,7 @@ import { isDataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-di
 const IDLE_S = 120
 
 /** The address to listen on. */
-export interface Address {
+interface Address {
   readonly host: string
   readonly port: number
 }
@@ -25,7 +25,7 @@ function listenError({ host, port }: Address, error: unknown): unknown {
 }
 
 /** @throws LoggableError with what to do, when the address can not be listened on */
-export function expectFreePort(address: Address): void {
+function expectFreePort(address: Address): void {
   // Port 0 means any free port.
   if (address.port === 0) return
   try {

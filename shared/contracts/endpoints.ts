@@ -65,7 +65,6 @@ const MODULES = [
 const isEndpoint = (value: unknown): value is Endpoint =>
   typeof value === 'object' && value !== null && 'service' in value && 'path' in value
 
-/** Every endpoint that a module of contracts exports. */
 export const ENDPOINTS: readonly Endpoint[] = MODULES.flatMap((contracts): Endpoint[] =>
   Object.values<unknown>(contracts).filter(isEndpoint),
 )

@@ -147,7 +147,6 @@ export type ActivityStatus = z.infer<typeof ActivityStatus>
 export const Role = z.enum(['owner', 'manager', 'volunteer'])
 export type Role = z.infer<typeof Role>
 
-/** A number of hours in a query. */
 export const HoursOfQuery = z
   .string()
   .regex(/^\d+$/, { error: 'must be a whole number from 1 to 8760' })

@@ -18,7 +18,7 @@ interface Presence {
 }
 
 /** Copies a pilgrim's presence to the kv; of nobody, if there is no such pilgrim. @throws KvUnavailable */
-export const copyPresence = (kv: Kv, userId: string, row: Presence | undefined): Promise<void> =>
+const copyPresence = (kv: Kv, userId: string, row: Presence | undefined): Promise<void> =>
   kv.hide(userId, row !== undefined && isHidden(row), row?.consentWithdrawn)
 
 const isHidden = ({ participantStatus, consentWithdrawn }: Presence): boolean =>

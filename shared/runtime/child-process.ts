@@ -32,7 +32,6 @@ export interface Child<Order, Result> {
 export interface ChildOptions {
   /** Path of the child's program, which calls `replyWith`. */
   readonly program: string
-  /** Maximum number of waiting orders. */
   readonly waiting: number
   /** The child is replaced after this many orders, */
   readonly recycleAfter: number

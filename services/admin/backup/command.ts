@@ -14,7 +14,7 @@ import { type Counts, kindOf, rowsOf, type Write, CommandRefused } from './archi
 import type { Installation } from './take-backup.ts'
 
 /** The output of a command. */
-export interface Screen {
+interface Screen {
   print(line: string): void
   /** Shown until the next call replaces it. */
   progress(line: string): void

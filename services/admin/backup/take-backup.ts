@@ -25,7 +25,7 @@ import { describeError } from '#shared/runtime/log.ts'
 export type Installation = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'objects' | 'now'>
 
 /** Pending points of one pilgrim. */
-export interface Waiting {
+interface Waiting {
   readonly userId: string
   readonly entries: readonly Entry[]
   /** Latest position of these points, for the live map. */

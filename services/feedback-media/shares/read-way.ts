@@ -11,7 +11,7 @@ export interface Fix {
   readonly lng: number
 }
 
-export interface Way {
+interface Way {
   /** Ordered by time. A single one may be older than the line's period. */
   readonly points: readonly Fix[]
   /** The buffer was unavailable: the latest points are missing. */

@@ -6,8 +6,7 @@ import { messages, type Notice, pushDeliveries } from '#shared/stores/schema/mes
 import type { WebPushProgress } from '#shared/contracts/messages.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 
-/** People by language. */
-export type People = ReadonlyMap<Language, readonly string[]>
+type People = ReadonlyMap<Language, readonly string[]>
 
 const idsOf = (people: readonly string[]) => sql`
   SELECT jsonb_array_elements_text(${JSON.stringify(people)}::text::jsonb)`

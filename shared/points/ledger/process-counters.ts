@@ -202,7 +202,6 @@ const RECORD_BYTES = NAME_BYTES + 16
 type Pair = readonly [number, number]
 
 interface CounterFile {
-  /** The pairs by name. */
   readonly pairs: ReadonlyMap<string, Pair>
   /** Sets a pair. @throws the disk's error; the pair is set in memory nevertheless */
   set(name: string, pair: Pair): void

@@ -29,7 +29,6 @@ export interface Pilgrim {
   readonly row: PilgrimRow | null
   /** Null for a pilgrim without stored or pending points. */
   readonly statistics: Statistics | null
-  /** Number of stored points. */
   readonly storedPoints: number
   /** Number of pending points; null: the buffer was unavailable, and the statistics cover stored points only. */
   readonly pending: number | null

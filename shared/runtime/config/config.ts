@@ -97,7 +97,6 @@ const Settings = z.object({
   PORT: count(3_000, 0, 65_535),
 })
 
-/** Names of all settings. */
 export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape)
 
 /** The process's environment. No other module reads it. */

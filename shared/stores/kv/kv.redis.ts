@@ -322,7 +322,6 @@ async function clear(client: Client, partitions: number): Promise<void> {
   await asked(client.set('partitions', partitions))
 }
 
-/** Timeout of a request. */
 const REQUEST_TIMEOUT_MS = 800
 /** Timeout of an admission (specification, "Limits": check-in deferred write time-out). */
 const ADMIT_WITHIN_MS = 8_000

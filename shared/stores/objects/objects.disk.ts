@@ -213,7 +213,6 @@ async function sync(directory: string): Promise<void> {
   }
 }
 
-/** Syncs a directory and its parents up to `top`. */
 async function syncUp(directory: string, top: string): Promise<void> {
   for (let above = directory; above !== top && above !== dirname(above);) {
     above = dirname(above)

@@ -1,5 +1,5 @@
 /** The admin service: operators' endpoints, the health report, the API documentation and the event's page. */
-import { publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'

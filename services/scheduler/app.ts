@@ -1,5 +1,5 @@
 /** The scheduler: it flushes every few minutes and on demand. It has no public route. */
-import { publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { createAlertWatch } from '#shared/service/alerts/watch.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import type { Subject } from '#shared/contracts/events.ts'

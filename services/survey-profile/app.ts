@@ -1,5 +1,5 @@
 /** The survey-profile service: profiles, surveys, consent, and statistics of pilgrims. */
-import { publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { admissionRules, createDirectAdmission } from '#shared/points/admission.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import {

@@ -3,7 +3,7 @@
  * database in one transaction. So an installation that has rows is completely restored.
  */
 import { z } from 'zod'
-import { publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import { admissionRules } from '#shared/points/admission.ts'
 import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'

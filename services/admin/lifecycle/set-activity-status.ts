@@ -1,6 +1,7 @@
 /** Reading and setting the activity's status. */
 import { and, desc, eq, inArray } from 'drizzle-orm'
-import { ACTIVITY_ID, publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { ACTIVITY_ID } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'

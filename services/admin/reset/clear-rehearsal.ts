@@ -4,7 +4,8 @@
  */
 import { hostname, userInfo } from 'node:os'
 import { eq, sql } from 'drizzle-orm'
-import { ACTIVITY_ID, publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { ACTIVITY_ID } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { deleteJournals } from '#shared/points/journal/journal-export.ts'

@@ -1,5 +1,5 @@
 /** One pilgrim in full for a manager, with the phone number. Each call is audited. */
-import { peekWithTimeout } from '#shared/points/pending-points.ts'
+import { peekPilgrim } from '#shared/points/pending-points.ts'
 import { fieldOf, readablePoints } from '#shared/points/point.ts'
 import { ParticipantStatus, Role, type Time, time, seenAt } from '#shared/contracts/fields.ts'
 import { LISTED, type UserDetail } from '#shared/contracts/user-detail.ts'
@@ -31,7 +31,7 @@ export async function showUser(
   requestId: string,
 ): Promise<UserDetail> {
   const { db, kv } = context
-  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
+  const entries = await peekPilgrim(kv, userId)
   const pilgrim = (await foldPending(context, [{ userId, entries: entries ?? [] }])).get(userId)
   if (pilgrim === undefined && entries === null)
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')

@@ -16,6 +16,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { time } from '#shared/contracts/fields.ts'
 import { readSchema } from '#shared/stores/db/migrate.ts'
 import { CommandRefused } from '../backup/archive.ts'
+import { isPicture } from '#shared/stores/objects/pictures.ts'
 
 /** The user who runs the command. A container's user may have no name. */
 function nameOfUser(): string {
@@ -88,9 +89,6 @@ const UNCLEARED: readonly string[] = [
   'rich_menus',
 ]
 export const CLEARED: readonly string[] = TABLES.filter((table) => !UNCLEARED.includes(table))
-
-/** The object store also holds webhook events, which a reset does not delete. */
-const isPicture = (key: string): boolean => /^(cards|screenshots)\//.test(key)
 
 /** Number of items, by table or store. */
 export type Contents = Readonly<Record<string, number>>

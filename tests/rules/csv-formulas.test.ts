@@ -1,6 +1,6 @@
 /** Cells of the CSVs of the service and of the console: quoted, and never a formula. */
 import { expect, test } from 'bun:test'
-import { csvOf } from '#proxy/pages/console/parts/download.ts'
+import { csvOf } from '#proxy/pages/console/parts/csv.ts'
 import { csvCell } from '#services/admin/reports/list-surveys.ts'
 
 test.each([

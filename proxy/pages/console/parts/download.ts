@@ -1,7 +1,7 @@
 /** Files that the operator keeps. They are made in the page and never sent anywhere. */
 import { pageData } from '../../frame/page-data.ts'
+import { type Cell, csvOf } from './csv.ts'
 import { endOfId } from './pilgrim-link.tsx'
-import { noFormula } from '#shared/core/rules/csv-formulas.ts'
 
 export function saveBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob)
@@ -41,17 +41,3 @@ export const fileName = (what: string, when: string, extension: 'csv' | 'png'): 
 
 export const saveCsv = (rows: readonly (readonly Cell[])[], name: string): void =>
   saveBlob(new Blob([csvOf(rows)], { type: 'text/csv' }), name)
-
-// CSV files of the console, for spreadsheets.
-
-type Cell = string | number | null | undefined
-
-function cellText(cell: Cell): string {
-  if (typeof cell === 'number') return String(cell)
-  const safe = noFormula(cell ?? '')
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}
-
-/** CSV as RFC 4180 has it, with a byte order mark so that spreadsheets read it as UTF-8. */
-export const csvOf = (rows: readonly (readonly Cell[])[]): string =>
-  `\uFEFF${rows.map((row) => row.map(cellText).join(',')).join('\r\n')}\r\n`

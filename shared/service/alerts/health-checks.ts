@@ -4,6 +4,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { deadLetters } from '#shared/stores/schema/points.ts'
 import { ledgerLosses } from '#shared/stores/schema/ledger.ts'
+import type { Metrics } from '#shared/runtime/metrics.ts'
 import type { Cause } from './incident.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
@@ -54,7 +55,7 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
     return { key: 'database', failure: true, text: '資料庫沒有回應 · The database does not answer' }
   }
 
-  const disk = createDiskCheck(() => freeBytesOf(context.config.dataDir))
+  const disk = createDiskCheck(() => freeBytesOf(context.config.dataDir), context.metrics)
 
   return async () => {
     const down = await database()
@@ -194,18 +195,24 @@ export async function freeBytesOf(directory: string): Promise<number> {
  * @param freeBytes asks the disk. A call to a disk that hangs can not be ended and keeps a thread, so the next one waits
  * for it instead of asking again
  */
-export function createDiskCheck(freeBytes: () => Promise<number>): () => Promise<Cause | null> {
+export function createDiskCheck(
+  freeBytes: () => Promise<number>,
+  metrics: Pick<Metrics, 'gauge'>,
+): () => Promise<Cause | null> {
+  let lastFree = Number.NaN
+  // As the last check found it: a scrape does not wait for a disk that hangs.
+  metrics.gauge('event_disk_free_bytes', () => lastFree)
   let asking: Promise<number> | null = null
   const ask = () => (asking ??= freeBytes().finally(() => (asking = null)))
   return async () => {
-    let free: number
     try {
-      free = await withCheckTimeout(ask())
+      lastFree = await withCheckTimeout(ask())
     } catch {
+      lastFree = Number.NaN
       return { key: 'disk', failure: true, text: '磁碟沒有回應 · The disk does not answer' }
     }
-    if (free >= FREE_BYTES) return null
-    const mb = Math.floor(free / 1_048_576)
+    if (lastFree >= FREE_BYTES) return null
+    const mb = Math.floor(lastFree / 1_048_576)
     return { key: 'disk', failure: false, text: `磁碟空間只剩 ${mb} MB · Only ${mb} MB of disk are left` }
   }
 }

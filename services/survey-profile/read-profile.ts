@@ -10,7 +10,7 @@ import { achievementCard } from '#shared/core/rules/achievement.ts'
 import { consumptionMg, savedMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { levelOf, nextLevel } from '#shared/core/rules/levels.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
-import { zeroTotals } from '#shared/core/fold/point-totals.ts'
+import { zeroTotals } from '#shared/core/fold/fold.ts'
 import { coarseKg, coarseKm, isExactForAll } from '#shared/pilgrims/public-figures.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
 

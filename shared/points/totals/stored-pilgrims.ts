@@ -1,9 +1,8 @@
 /** Reads stored pilgrims in one statement: their rows, their totals, and which of their pending points are stored. */
 import type { Point } from '#shared/points/point.ts'
 import type { Query } from '#shared/stores/db/db.ts'
-import type { FoldState } from '#shared/core/fold/fold.ts'
+import type { FoldState, Totals } from '#shared/core/fold/fold.ts'
 import { fixOf } from './stored-days.ts'
-import type { Totals } from '#shared/core/fold/point-totals.ts'
 
 /** A pilgrim to read, with their pending points. */
 export interface Asked {

@@ -1,7 +1,6 @@
 /** The driver for a PostgreSQL server. */
 import postgres, { type UnsafeQueryOptions } from 'postgres'
-import type { Driver } from './db.ts'
-import { type Column, type ColumnType, type InsertRows, ValueRefused } from './insert-rows.ts'
+import { type Column, type ColumnType, type Driver, type InsertRows, ValueRefused } from './db.ts'
 import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** Maximum number of connections per service; six services and their replicas share the server. */

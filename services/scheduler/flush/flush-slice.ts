@@ -106,10 +106,13 @@ export async function flushSlice(
   return { ...result, left: [...storing.left].map(([userId, error]) => ({ userId, error })) }
 }
 
+/** The last time of a `Date`. */
+const LAST_MS = 8_640_000_000_000_000
+
 /** @throws for an invalid entry, or a time outside the calendar's range */
 function readPoint(entry: Entry): BufferedPoint {
   const point = unpack(entry)
-  if (Number.isNaN(new Date(point.recordedMs).getTime())) throw new LoggableError('the time is out of range')
+  if (Math.abs(point.recordedMs) > LAST_MS) throw new LoggableError('the time is out of range')
   return point
 }
 

@@ -20,6 +20,8 @@ export interface PilgrimRow {
   readonly privacyAgreed: boolean
   readonly privacyAgreedMs: number | null
   readonly privacyVersion: string | null
+  /** Consent was taken back; never having been asked for it is not that. */
+  readonly consentWithdrawn: boolean
   readonly participantStatus: string
   readonly photoCount: number
   readonly consumption: Readonly<Record<string, number>>
@@ -69,7 +71,7 @@ export async function readStored(query: Query, asked: readonly Asked[]): Promise
     SELECT u.user_id, p.display_name AS "displayName", p.picture_url AS "pictureUrl", p.language, p.phone,
            p.survey_completed_at IS NOT NULL AS "surveyCompleted", p.privacy_agreed AS "privacyAgreed",
            (extract(epoch FROM p.privacy_agreed_at) * 1000)::float8 AS "privacyAgreedMs",
-           p.privacy_version AS "privacyVersion",
+           p.privacy_version AS "privacyVersion", p.consent_withdrawn AS "consentWithdrawn",
            p.participant_status AS "participantStatus", p.photo_count AS "photoCount",
            p.consumption::text AS consumption, p.transport::text AS transport,
            (extract(epoch FROM p.created_at) * 1000)::float8 AS "createdMs",
@@ -133,6 +135,7 @@ function pilgrimOf(row: Row, createdMs: number): PilgrimRow {
     privacyAgreed: row.privacyAgreed,
     privacyAgreedMs: row.privacyAgreedMs,
     privacyVersion: row.privacyVersion,
+    consentWithdrawn: row.consentWithdrawn,
     participantStatus: row.participantStatus,
     photoCount: row.photoCount,
     consumption: JSON.parse(row.consumption) as Record<string, number>,

@@ -40,9 +40,7 @@ export function createLineBot(context: ServiceContext): Service {
   const watch = createAlertWatch(context)
   const renderer = openRenderer({ timeoutMs: 20_000 })
   const router = createRouter(context)
-  context.metrics.gauge('event_webhook_events_set_aside', 'Webhook events that the database refused', () =>
-    countSetAside(context),
-  )
+  context.metrics.gauge('event_webhook_events_set_aside', () => countSetAside(context))
   const spool = watchSpool(context)
 
   const receiveWebhook = createWebhookReceiver(context)

@@ -40,7 +40,12 @@ export function createScheduler(context: ServiceContext): Service {
   const notifications = createNotifications(context)
   const maintenance = createMaintenance(context)
   let timer: Timer | undefined
-  metrics.gauge('event_buffer_pilgrims', 'Pilgrims with pending points', () => kv.bufferSize())
+  metrics.gauge('event_buffer_pilgrims', () => kv.bufferSize())
+  metrics.gauge('event_kv_memory_ratio', () => kv.memoryUse())
+  metrics.gauge('event_last_flush_timestamp_seconds', async () => {
+    const lastMs = await readLastFlush(db, kv)
+    return lastMs === null ? Number.NaN : lastMs / 1_000
+  })
 
   const run = (waitMs: number): Promise<FlushResult> => {
     const flushed = flush(flushing, waitMs).finally(() => running.delete(flushed))

@@ -28,7 +28,7 @@ import { submitSurvey, type TrackAdmission } from './submit-survey.ts'
 import { syncUser } from './sync-user.ts'
 
 export function createSurveyProfile(context: ServiceContext): Service {
-  const { config, db, kv, calendar, log } = context
+  const { config, db, kv, calendar, log, metrics } = context
   // This service writes no files, so it has no journal.
   const counters = openProcessCounters({ kv, db, log, journalPath: null, journaled: () => 0 })
   const trackAdmission: TrackAdmission = {
@@ -37,6 +37,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
       rules: admissionRules(config),
       counters,
       prime: () => publishStatus(db, kv),
+      metrics,
     }),
     rules: {
       calendar,

@@ -31,7 +31,7 @@ import { createTracker, listTrackers, revokeTracker } from './trackers/manage-tr
 const MAP_MS = 2_000
 
 export function createTracking(context: ServiceContext): Service {
-  const { config, kv, db, now, log } = context
+  const { config, kv, db, now, log, metrics } = context
   const journal = openJournal(join(config.dataDir, 'journal'), config.buffer.journalMax)
   const counters = openProcessCounters({
     kv,
@@ -42,6 +42,7 @@ export function createTracking(context: ServiceContext): Service {
   })
   const buffer = createBuffer({
     kv,
+    metrics,
     journal,
     counters,
     rules: admissionRules(config),
@@ -136,9 +137,7 @@ function registerMetrics(
   live: LivePositions,
   rejected: () => Readonly<Record<string, number>>,
 ): void {
-  metrics.gauge('event_journal_check_ins', 'Check-ins in the journal that the kv has not confirmed', () =>
-    buffer.journaled(),
-  )
-  metrics.gauge('event_live_positions', 'Positions that the live map holds in memory', () => live.held())
-  metrics.figures('event_points_rejected', 'Points that this process rejected, by reason', 'reason', rejected)
+  metrics.gauge('event_journal_check_ins', () => buffer.journaled())
+  metrics.gauge('event_live_positions', () => live.held())
+  metrics.figures('event_points_rejected', rejected)
 }

@@ -72,7 +72,7 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
     const bytes = await renderer.renderPng(cardOf(portrait.facts, route), CARD_SIZE)
     const etag = await storeCard(context, seen, bytes)
     const { unlocked } = portrait.facts
-    metrics.count('event_cards_drawn_total', 'Share cards drawn', { unlocked: String(unlocked) })
+    metrics.count('event_cards_drawn_total', { unlocked: String(unlocked) })
     return { bytes, etag }
   }
 

@@ -118,9 +118,7 @@ const namesRecipient = (detail: string): boolean => /'to'|user ?id/i.test(detail
 
 async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery): Promise<void> {
   const { db, now, log, metrics } = context
-  metrics.count('event_line_calls_total', 'Calls that send messages, by outcome', {
-    outcome: delivery.outcome,
-  })
+  metrics.count('event_line_calls_total', { outcome: delivery.outcome })
   switch (delivery.outcome) {
     case 'accepted':
       return recordOutcome(context, chunk, { state: 'sent', requestId: delivery.requestId })

@@ -129,6 +129,7 @@ function sum(results: readonly Partial<FlushResult>[]): FlushResult {
  */
 export async function flush(context: FlushContext, waitMs = 0): Promise<FlushResult> {
   const { db, kv, now, log } = context
+  const startedMs = performance.now()
   await ensureDayPartitions(db, now(), log).catch((error: unknown) =>
     // Points of a day without a partition go to the default one.
     log.warn('the daily partitions of points could not be looked at', errorFields(error)),
@@ -145,6 +146,7 @@ export async function flush(context: FlushContext, waitMs = 0): Promise<FlushRes
         results[partition] = await flushPartition(context, partition, waitUntil, records)
   const completed = records.length > 0 ? await complete(context, records) : NOTHING
   await publishResults(context, results)
+  context.metrics.observe('event_flush_seconds', (performance.now() - startedMs) / 1_000)
   return sum([...results, completed])
 }
 
@@ -219,8 +221,8 @@ async function flushPartition(
 function report(metrics: Metrics, { stored, duplicates, deadLetters, erased, failures }: FlushResult): void {
   const points = { stored, duplicate: duplicates, dead_letter: deadLetters, erased }
   for (const [outcome, count] of Object.entries(points))
-    metrics.count('event_flush_points_total', 'Points that left the buffer, by outcome', { outcome }, count)
-  metrics.count('event_flush_failures_total', 'Slices and partitions that could not be flushed', {}, failures)
+    metrics.count('event_flush_points_total', { outcome }, count)
+  metrics.count('event_flush_failures_total', {}, failures)
 }
 
 /** @param done receives the outcome of each slice, also when the flush is interrupted */

@@ -1,5 +1,6 @@
 /** The check of the data directory's disk: whether it answers, and whether it has room. */
 import { statfs } from 'node:fs/promises'
+import type { Metrics } from '#shared/runtime/metrics.ts'
 import { withCheckTimeout } from './check-timeout.ts'
 import type { Cause } from './incident.ts'
 
@@ -17,18 +18,24 @@ export async function freeBytesOf(directory: string): Promise<number> {
  * @param freeBytes asks the disk. A call to a disk that hangs can not be ended and keeps a thread, so the next one waits
  * for it instead of asking again
  */
-export function createDiskCheck(freeBytes: () => Promise<number>): () => Promise<Cause | null> {
+export function createDiskCheck(
+  freeBytes: () => Promise<number>,
+  metrics: Pick<Metrics, 'gauge'>,
+): () => Promise<Cause | null> {
+  let lastFree = Number.NaN
+  // As the last check found it: a scrape does not wait for a disk that hangs.
+  metrics.gauge('event_disk_free_bytes', () => lastFree)
   let asking: Promise<number> | null = null
   const ask = () => (asking ??= freeBytes().finally(() => (asking = null)))
   return async () => {
-    let free: number
     try {
-      free = await withCheckTimeout(ask())
+      lastFree = await withCheckTimeout(ask())
     } catch {
+      lastFree = Number.NaN
       return { key: 'disk', failure: true, text: '磁碟沒有回應 · The disk does not answer' }
     }
-    if (free >= FREE_BYTES) return null
-    const mb = Math.floor(free / 1_048_576)
+    if (lastFree >= FREE_BYTES) return null
+    const mb = Math.floor(lastFree / 1_048_576)
     return { key: 'disk', failure: false, text: `磁碟空間只剩 ${mb} MB · Only ${mb} MB of disk are left` }
   }
 }

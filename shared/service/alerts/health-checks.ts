@@ -50,7 +50,7 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
     return { key: 'database', failure: true, text: '資料庫沒有回應 · The database does not answer' }
   }
 
-  const disk = createDiskCheck(() => freeBytesOf(context.config.dataDir))
+  const disk = createDiskCheck(() => freeBytesOf(context.config.dataDir), context.metrics)
 
   return async () => {
     const down = await database()

@@ -10,7 +10,7 @@ import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/points/l
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
-import { ensureDayPartitions } from '../../../shared/stores/db/day-partitions.ts'
+import { ensureDayPartitions } from '#shared/stores/db/day-partitions.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { flushSlice } from './flush-slice.ts'
 import { rollUpCells } from './roll-up-cells.ts'

@@ -1,14 +1,14 @@
 /** The survey-profile service: profiles, surveys, consent, and statistics of pilgrims. */
-import { publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { admissionRules, createDirectAdmission } from '#shared/points/admission.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
-import { photoCountEndpoint } from '#shared/contracts/photos.ts'
-import { privacyEndpoint } from '#shared/contracts/privacy.ts'
 import {
   participantStatusEndpoint,
   phoneEndpoint,
   profileEndpoint,
   userSyncEndpoint,
+  photoCountEndpoint,
+  privacyEndpoint,
 } from '#shared/contracts/profile.ts'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'

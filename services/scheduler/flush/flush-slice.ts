@@ -17,7 +17,7 @@ import type { Fix } from '#shared/core/fold/fold.ts'
 import { foldPoints, latestPositionChanges, type Move, writeTotals } from './update-totals.ts'
 import type { Slice } from '#shared/points/pending-points.ts'
 import { byIdentity, type OwnedPoint, storePoints, withoutStoredPoints } from './store-points.ts'
-import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
+import { describeError, LoggableError } from '#shared/runtime/log.ts'
 import { CellChanges } from '#shared/core/map/cell-counts.ts'
 
 /** @param fresh points stored by this transaction */

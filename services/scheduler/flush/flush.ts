@@ -8,13 +8,12 @@ import { type Database, isDatabaseUnavailable, isStatementTimeout } from '#share
 import { isKvUnavailable, type Kv } from '#shared/stores/kv/kv.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/points/last-flush.ts'
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
-import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { ensureDayPartitions } from '#shared/stores/db/day-partitions.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { flushSlice } from './flush-slice.ts'
 import { rollUpCells } from './roll-up-cells.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** The dependencies and settings of a flush. */
 export interface FlushContext {

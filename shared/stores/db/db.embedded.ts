@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import postgres from 'postgres'
 import { restrictAllToOwner } from '#shared/runtime/private-files.ts'
 import type { ColumnType, Driver, InsertRows } from './db.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** The start message to the worker. */
 export interface WorkerStart {

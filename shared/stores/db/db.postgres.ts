@@ -1,7 +1,7 @@
 /** The driver for a PostgreSQL server. */
 import postgres, { type UnsafeQueryOptions } from 'postgres'
 import { type Column, type ColumnType, type Driver, type InsertRows, ValueRefused } from './db.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** Maximum number of connections per service; six services and their replicas share the server. */
 const POOL = 10

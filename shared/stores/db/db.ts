@@ -8,7 +8,7 @@
  */
 import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import type { Sql, TransactionSql } from 'postgres'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 export type Orm = PostgresJsDatabase
 /** Raw SQL, outside or inside a transaction. */

@@ -1,6 +1,7 @@
 /** The tracking service: check-ins, tracks, the live map, and the map of followers. Its hot path uses the kv only. */
 import { join } from 'node:path'
-import { publishStatus, readStatus } from '#shared/pilgrims/activity-status.ts'
+import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Buffer, createBuffer } from '#shared/points/buffer.ts'
 import { openJournal } from '#shared/points/journal/journal.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'

@@ -1,7 +1,7 @@
 /** The watch that alerts the owner goes on, whatever the disk does. */
 import { expect, test } from 'bun:test'
 import { createMetrics } from '#shared/runtime/metrics.ts'
-import { createDiskCheck as create, freeBytesOf } from '#shared/service/alerts/disk-check.ts'
+import { createDiskCheck as create, freeBytesOf } from '#shared/service/alerts/health-checks.ts'
 
 const GIB = 1_024 ** 3
 const metrics = createMetrics('scheduler')

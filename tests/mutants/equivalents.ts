@@ -159,7 +159,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'the first write contains two more zeros',
   },
   {
-    file: 'services/scheduler/flush/fold-points.ts',
+    file: 'services/scheduler/flush/update-totals.ts',
     code: 'if (step.done) plan.days = step.value',
     original: 'step.done',
     replacement: 'true',
@@ -185,7 +185,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'each hour of a fold that starts without stored days has a point',
   },
   {
-    file: 'services/line-bot/sending/record-delivery.ts',
+    file: 'services/line-bot/sending/send-messages.ts',
     original: 'recorded.length > 0',
     replacement: 'true',
     why: 'only a message that is still sent and has nothing waiting is completed',

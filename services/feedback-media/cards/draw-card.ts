@@ -16,7 +16,6 @@ export type Picture = Pick<StoredObject, 'bytes' | 'etag'>
 /** A pilgrim's card at one moment. */
 export interface Look {
   readonly userId: string
-  /** Whether the picture shows the pilgrim's name. */
   readonly named: boolean
   /** The pilgrim's generation, read before everything else. */
   readonly generation: number

@@ -7,9 +7,17 @@ import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points
 import type { Database, Query } from '#shared/stores/db/db.ts'
 import type { Kv, Pending } from '#shared/stores/kv/kv.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import { byInstant, type FoldPoint, isLate, START } from '#shared/core/fold/fold.ts'
-import { type DayChange, refold } from '#shared/core/fold/refold.ts'
-import { addTotals, zeroTotals, type Totals } from '#shared/core/fold/point-totals.ts'
+import {
+  addTotals,
+  byInstant,
+  type DayChange,
+  type FoldPoint,
+  isLate,
+  refold,
+  START,
+  type Totals,
+  zeroTotals,
+} from '#shared/core/fold/fold.ts'
 import { createKeeper } from './keep-statistics.ts'
 import { readDays, readPointsOfDays } from './stored-days.ts'
 import { type Asked, type PilgrimRow, readStored, type Stored } from './stored-pilgrims.ts'
@@ -17,7 +25,7 @@ import { type Asked, type PilgrimRow, readStored, type Stored } from './stored-p
 export interface Statistics extends Totals {
   /**
    * Times of the first and the last point in the area, epoch milliseconds: `first_seen` and `last_seen` of answers
-   * (`shared/contracts/first-and-last-seen.ts`).
+   * (`shared/contracts/fields.ts`).
    */
   readonly firstMs: number | null
   readonly lastMs: number | null
@@ -29,7 +37,6 @@ export interface Pilgrim {
   readonly row: PilgrimRow | null
   /** Null for a pilgrim without stored or pending points. */
   readonly statistics: Statistics | null
-  /** Number of stored points. */
   readonly storedPoints: number
   /** Number of pending points; null: the buffer was unavailable, and the statistics cover stored points only. */
   readonly pending: number | null

@@ -15,7 +15,7 @@ import type { Database, Orm } from '#shared/stores/db/db.ts'
 import { eachApart, type Reporting } from '#shared/stores/each-apart.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { type Repeated, repeated } from '#shared/stores/repeat.ts'
-import { handled, outbox } from '#shared/stores/schema/outbox.ts'
+import { handled, outbox } from '../schema/operations.ts'
 import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 
 /** The common interface of drizzle and its transactions. */

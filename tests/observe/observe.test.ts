@@ -71,7 +71,7 @@ test('a command of the runbook names services of the compose file', () => {
   const commands = [...read('services/RUNBOOK.md').matchAll(after)]
   expect(commands.length).toBeGreaterThan(20)
   for (const [command, names] of commands)
-    expect({ command, isThere: names!.split(' ')[0]! in compose.services }).toEqual({
+    expect({ command, isThere: Object.hasOwn(compose.services, names!.split(' ')[0]!) }).toEqual({
       command,
       isThere: true,
     })

@@ -12,7 +12,7 @@ import { answerUnexpected } from '#shared/service/http/answer-errors.ts'
 import { serviceOf } from '#shared/service/http/routes.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { startHeartbeat } from '#shared/service/heartbeat.ts'
-import { createLog, type Log } from '#shared/runtime/log.ts'
+import { createLog, type Log, describeError } from '#shared/runtime/log.ts'
 import { contextOf, drain, openPorts, readSettings, stopSignal } from '#shared/service/service.ts'
 import { watchUncaughtErrors } from '#shared/service/uncaught-errors.ts'
 import { createAdmin } from '#services/admin/app.ts'
@@ -23,12 +23,10 @@ import { createScheduler } from '#services/scheduler/app.ts'
 import { createSurveyProfile } from '#services/survey-profile/app.ts'
 import { createTracking } from '#services/tracking/app.ts'
 import { openCertificate } from './local/certificate.ts'
-import { listen } from './local/listen.ts'
+import { listen, reserveDirectoryAndPort } from './local/listen.ts'
 import { mayBePage, pageServer } from './local/serve-pages.ts'
 import { isForPeople, NOT_FOUND } from './pages/pages.ts'
-import { reserveDirectoryAndPort } from './local/reserve-directory-and-port.ts'
 import { openTokens, TIERS } from './local/tokens.ts'
-import { describeError } from '#shared/runtime/loggable-error.ts'
 import { reachability, urlOf } from './local/welcome.ts'
 
 const SERVICES: Record<ServiceName, (context: ServiceContext) => Service> = {
@@ -54,7 +52,7 @@ function withHost(request: Request): Request {
   return new Request(`${ORIGIN}${pathname}${search}`, request)
 }
 
-export interface Local {
+interface Local {
   /** Address where it listens, without a trailing slash. */
   readonly url: string
   /** A sentence: how phones reach it, or what to set so that they can. */
@@ -64,7 +62,6 @@ export interface Local {
   stop(): Promise<void>
 }
 
-/** Dispatches each request to the page or the service of its path. */
 const dispatchTo =
   (services: ReadonlyMap<ServiceName, Service>, servePage: ReturnType<typeof pageServer>) =>
   async (given: Request): Promise<Response> => {

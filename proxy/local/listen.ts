@@ -1,13 +1,14 @@
 /** The TLS listener. */
 import type { Server } from 'bun'
 import type { Certificate } from './certificate.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError, type Log } from '#shared/runtime/log.ts'
+import { isDataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 
 /** Long, because phones on bad networks are slow. */
 const IDLE_S = 120
 
 /** The address to listen on. */
-export interface Address {
+interface Address {
   readonly host: string
   readonly port: number
 }
@@ -24,7 +25,7 @@ function listenError({ host, port }: Address, error: unknown): unknown {
 }
 
 /** @throws LoggableError with what to do, when the address can not be listened on */
-export function expectFreePort(address: Address): void {
+function expectFreePort(address: Address): void {
   // Port 0 means any free port.
   if (address.port === 0) return
   try {
@@ -49,5 +50,40 @@ export function listen({
     return Bun.serve({ ...options, hostname: address.host, port: address.port, idleTimeout: IDLE_S })
   } catch (error) {
     throw listenError(address, error)
+  }
+}
+
+// Reserves the data directory and the port of a run. Waits for an earlier run that is stopping, not for other programs.
+
+/** An earlier run that is killed frees its port later than its lock. */
+const PORT_TIMEOUT_MS = 2_000
+const RETRY_MS = 50
+
+/**
+ * Locks the data directory, and checks that the port is free. A process that uses the port but not the directory is
+ * another program, and is reported before any file is created.
+ * @returns a function that unlocks the directory
+ * @throws LoggableError with what to do; DataDirectoryInUse when another process locks the directory for 30 s
+ */
+export async function reserveDirectoryAndPort(
+  { dataDir, ...address }: Address & { readonly dataDir: string },
+  log: Log,
+): Promise<() => void> {
+  const hasPredecessor = isDataDirectoryInUse(dataDir)
+  if (hasPredecessor) log.info('waiting for the process that uses the data directory to end', { dataDir })
+  else expectFreePort(address)
+  const unlock = lockDataDirectory(dataDir)
+  const until = performance.now() + (hasPredecessor ? PORT_TIMEOUT_MS : 0)
+  for (;;) {
+    try {
+      expectFreePort(address)
+      return unlock
+    } catch (error) {
+      if (performance.now() >= until) {
+        unlock()
+        throw error
+      }
+      await Bun.sleep(RETRY_MS)
+    }
   }
 }

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { environment, readConfig } from '#shared/runtime/config/config.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
-import { describeError } from '#shared/runtime/loggable-error.ts'
+import { describeError } from '#shared/runtime/log.ts'
 import { buildPages } from './build/build-pages.ts'
 import { mapTilesOf } from './build/map-tiles.ts'
 import { writeSite } from './build/write-site.ts'

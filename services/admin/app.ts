@@ -1,5 +1,5 @@
 /** The admin service: operators' endpoints, the health report, the API documentation and the event's page. */
-import { publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
@@ -24,8 +24,7 @@ import {
   palanquinEndpoint,
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
-import { lastHourEndpoint } from '#shared/contracts/last-hour.ts'
-import { conditionEndpoint, tokensEndpoint } from '#shared/contracts/supervision.ts'
+import { conditionEndpoint, tokensEndpoint, lastHourEndpoint } from '#shared/contracts/supervision.ts'
 import { ownErasureEndpoint, ownExportEndpoint, ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { exportUserEndpoint, userEndpoint } from '#shared/contracts/user-detail.ts'
 import {

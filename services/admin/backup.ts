@@ -24,7 +24,7 @@ Exit codes: 0 the backup is complete and was read back, 1 refused or failed, 2 w
 const SUFFIX = '.jsonl.zst'
 
 /** @returns the path of the file */
-export async function backup(config: Config, to: string): Promise<string> {
+async function backup(config: Config, to: string): Promise<string> {
   const path = to.endsWith(SUFFIX) ? to : newFileIn(to)
   await writeArchive(path, (write) => {
     const shown = showing(write)

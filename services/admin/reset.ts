@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises'
 import { parseArgs } from 'node:util'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { runCommand, screen, withInstallation } from './backup/command.ts'
-import { CommandRefused } from './backup/command-refused.ts'
+import { CommandRefused } from './backup/archive.ts'
 import type { Installation } from './backup/take-backup.ts'
 import { clearRehearsal, type Contents, expectRehearsal, readContents } from './reset/clear-rehearsal.ts'
 

@@ -23,11 +23,7 @@ interface RestoreOptions {
 }
 
 /** @returns the activity's status */
-export async function restore(
-  config: Config,
-  from: string,
-  options: RestoreOptions,
-): Promise<ActivityStatus> {
+async function restore(config: Config, from: string, options: RestoreOptions): Promise<ActivityStatus> {
   screen.progress(`Reading and checking ${from}`)
   const backup = await verifyBackup(from)
   screen.progress(`Restoring ${from}`)

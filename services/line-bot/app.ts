@@ -3,7 +3,6 @@ import { createAlertWatch } from '#shared/service/alerts/watch.ts'
 import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { deployMenuEndpoint, menuStatusEndpoint, webhookEndpoint } from '#shared/contracts/bot.ts'
-import { leftOutRecipientsEndpoint } from '#shared/contracts/left-out-recipients.ts'
 import type { Payload } from '#shared/contracts/events.ts'
 import {
   lineUsageEndpoint,
@@ -12,6 +11,7 @@ import {
   pushEndpoint,
   pushProgressEndpoint,
   setNotificationsEndpoint,
+  leftOutRecipientsEndpoint,
 } from '#shared/contracts/messages.ts'
 import { createRouter, serve } from '#shared/service/http/router.ts'
 import { createLineClient, type Line } from '#shared/service/line/line-client.ts'
@@ -40,9 +40,7 @@ export function createLineBot(context: ServiceContext): Service {
   const watch = createAlertWatch(context)
   const renderer = openRenderer({ timeoutMs: 20_000 })
   const router = createRouter(context)
-  context.metrics.gauge('event_webhook_events_set_aside', 'Webhook events that the database refused', () =>
-    countSetAside(context),
-  )
+  context.metrics.gauge('event_webhook_events_set_aside', () => countSetAside(context))
   const spool = watchSpool(context)
 
   const receiveWebhook = createWebhookReceiver(context)

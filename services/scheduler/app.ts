@@ -1,17 +1,16 @@
 /** The scheduler: it flushes every few minutes and on demand. It has no public route. */
-import { publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { createAlertWatch } from '#shared/service/alerts/watch.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import type { Subject } from '#shared/contracts/events.ts'
 import { recordFinalFlush } from '#shared/pilgrims/end-progress.ts'
 import { createRouter } from '#shared/service/http/router.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
-import { errorFields } from '#shared/runtime/log.ts'
+import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { repeated } from '#shared/stores/repeat.ts'
 import { createNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushContext, type FlushResult } from './flush/flush.ts'
 import { createMaintenance } from './maintenance.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** A flush on demand waits for a running one, because that one may have started before the points arrived. */
 const WAIT_MS = 300_000
@@ -40,7 +39,12 @@ export function createScheduler(context: ServiceContext): Service {
   const notifications = createNotifications(context)
   const maintenance = createMaintenance(context)
   let timer: Timer | undefined
-  metrics.gauge('event_buffer_pilgrims', 'Pilgrims with pending points', () => kv.bufferSize())
+  metrics.gauge('event_buffer_pilgrims', () => kv.bufferSize())
+  metrics.gauge('event_kv_memory_ratio', () => kv.memoryUse())
+  metrics.gauge('event_last_flush_timestamp_seconds', async () => {
+    const lastMs = await readLastFlush(db, kv)
+    return lastMs === null ? Number.NaN : lastMs / 1_000
+  })
 
   const run = (waitMs: number): Promise<FlushResult> => {
     const flushed = flush(flushing, waitMs).finally(() => running.delete(flushed))

@@ -47,19 +47,12 @@ export async function deleteExpired(
 
 export function createMaintenance(context: ServiceContext) {
   const { db, kv, objects, now, log, metrics } = context
-  metrics.figures('event_ledger_points', 'Points, by what became of them', 'state', async () =>
-    statesOf(await readLedger(db, kv)),
-  )
+  metrics.figures('event_ledger_points', async () => statesOf(await readLedger(db, kv)))
   const checkLosses = createLossWatch(context)
   const mend = async () => {
     const differing = await mendKvCopies(context)
     if (differing === 0) return
-    metrics.count(
-      'event_kv_copies_mended_total',
-      'People whose copy in the kv differed from Postgres',
-      {},
-      differing,
-    )
+    metrics.count('event_kv_copies_mended_total', {}, differing)
     log.warn('copies in the kv differed from Postgres, and were mended', { people: differing })
   }
   const every = (ms: number, work: () => Promise<unknown>) =>

@@ -16,7 +16,7 @@ import { rebuildPilgrims } from './rebuild/pilgrims.ts'
 import { rebuildReportTotals, CheckRolledBack } from './rebuild/report-totals.ts'
 import { rollUpAll } from './flush/roll-up-cells.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
-import { describeError } from '#shared/runtime/loggable-error.ts'
+import { describeError } from '#shared/runtime/log.ts'
 
 /** Short, because a running service holds the data directory until somebody stops it. */
 const WAIT_MS = 1_000

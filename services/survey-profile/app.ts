@@ -1,14 +1,14 @@
 /** The survey-profile service: profiles, surveys, consent, and statistics of pilgrims. */
-import { publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { admissionRules, createDirectAdmission } from '#shared/points/admission.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
-import { photoCountEndpoint } from '#shared/contracts/photos.ts'
-import { privacyEndpoint } from '#shared/contracts/privacy.ts'
 import {
   participantStatusEndpoint,
   phoneEndpoint,
   profileEndpoint,
   userSyncEndpoint,
+  photoCountEndpoint,
+  privacyEndpoint,
 } from '#shared/contracts/profile.ts'
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
@@ -27,7 +27,7 @@ import { submitSurvey, type TrackAdmission } from './submit-survey.ts'
 import { syncUser } from './sync-user.ts'
 
 export function createSurveyProfile(context: ServiceContext): Service {
-  const { config, db, kv, calendar, log } = context
+  const { config, db, kv, calendar, log, metrics } = context
   // This service writes no files, so it has no journal.
   const counters = openProcessCounters({ kv, db, log, journalPath: null, journaled: () => 0 })
   const trackAdmission: TrackAdmission = {
@@ -36,6 +36,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
       rules: admissionRules(config),
       counters,
       prime: () => publishStatus(db, kv),
+      metrics,
     }),
     rules: {
       calendar,

@@ -1,7 +1,7 @@
 /** How many photos a pilgrim has sent to the bot. Cached for 30 days and updated with each photo. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { PhotoCount } from '#shared/contracts/photos.ts'
+import type { PhotoCount } from '#shared/contracts/profile.ts'
 import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-cache.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'

@@ -1,6 +1,7 @@
 /** The tracking service: check-ins, tracks, the live map, and the map of followers. Its hot path uses the kv only. */
 import { join } from 'node:path'
-import { publishStatus, readStatus } from '#shared/pilgrims/activity-status.ts'
+import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Buffer, createBuffer } from '#shared/points/buffer.ts'
 import { openJournal } from '#shared/points/journal/journal.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
@@ -31,7 +32,7 @@ import { createTracker, listTrackers, revokeTracker } from './trackers/manage-tr
 const MAP_MS = 2_000
 
 export function createTracking(context: ServiceContext): Service {
-  const { config, kv, db, now, log } = context
+  const { config, kv, db, now, log, metrics } = context
   const journal = openJournal(join(config.dataDir, 'journal'), config.buffer.journalMax)
   const counters = openProcessCounters({
     kv,
@@ -42,6 +43,7 @@ export function createTracking(context: ServiceContext): Service {
   })
   const buffer = createBuffer({
     kv,
+    metrics,
     journal,
     counters,
     rules: admissionRules(config),
@@ -136,9 +138,7 @@ function registerMetrics(
   live: LivePositions,
   rejected: () => Readonly<Record<string, number>>,
 ): void {
-  metrics.gauge('event_journal_check_ins', 'Check-ins in the journal that the kv has not confirmed', () =>
-    buffer.journaled(),
-  )
-  metrics.gauge('event_live_positions', 'Positions that the live map holds in memory', () => live.held())
-  metrics.figures('event_points_rejected', 'Points that this process rejected, by reason', 'reason', rejected)
+  metrics.gauge('event_journal_check_ins', () => buffer.journaled())
+  metrics.gauge('event_live_positions', () => live.held())
+  metrics.figures('event_points_rejected', rejected)
 }

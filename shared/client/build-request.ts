@@ -9,7 +9,7 @@ export interface Identity {
 }
 
 /** A value, or a function that is asked for it before each call. */
-export type Source<T> = T | undefined | (() => T | undefined | Promise<T | undefined>)
+type Source<T> = T | undefined | (() => T | undefined | Promise<T | undefined>)
 
 /** Who calls: a pilgrim, an operator, or both. */
 export interface Callers {

@@ -3,7 +3,7 @@ import { type ClientErrorCode, type Failure, failure } from './answer.ts'
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-export interface Limits {
+interface Limits {
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }

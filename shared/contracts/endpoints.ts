@@ -13,16 +13,11 @@ import * as feedback from './feedback.ts'
 import * as fields from './fields.ts'
 import * as gpsPoints from './gps-points.ts'
 import * as ingest from './ingest.ts'
-import * as lastHour from './last-hour.ts'
 import * as ledger from './ledger.ts'
-import * as leftOutRecipients from './left-out-recipients.ts'
 import * as map from './map.ts'
 import * as messages from './messages.ts'
-import * as firstAndLastSeen from './first-and-last-seen.ts'
 import * as operations from './operations.ts'
 import * as ownData from './own-data.ts'
-import * as photos from './photos.ts'
-import * as privacy from './privacy.ts'
 import * as profile from './profile.ts'
 import * as pushSubscriptions from './push-subscriptions.ts'
 import * as reports from './reports.ts'
@@ -42,8 +37,6 @@ const MODULES = [
   ingest,
   survey,
   profile,
-  privacy,
-  photos,
   feedback,
   cards,
   shares,
@@ -53,7 +46,6 @@ const MODULES = [
   userDetail,
   userHistory,
   supervision,
-  lastHour,
   ownData,
   eventConfig,
   clusters,
@@ -62,20 +54,17 @@ const MODULES = [
   ledger,
   bot,
   messages,
-  leftOutRecipients,
   pushSubscriptions,
   documentation,
   fields,
   gpsPoints,
   erasure,
   errors,
-  firstAndLastSeen,
 ]
 
 const isEndpoint = (value: unknown): value is Endpoint =>
   typeof value === 'object' && value !== null && 'service' in value && 'path' in value
 
-/** Every endpoint that a module of contracts exports. */
 export const ENDPOINTS: readonly Endpoint[] = MODULES.flatMap((contracts): Endpoint[] =>
   Object.values<unknown>(contracts).filter(isEndpoint),
 )

@@ -147,7 +147,6 @@ export type ActivityStatus = z.infer<typeof ActivityStatus>
 export const Role = z.enum(['owner', 'manager', 'volunteer'])
 export type Role = z.infer<typeof Role>
 
-/** A number of hours in a query. */
 export const HoursOfQuery = z
   .string()
   .regex(/^\d+$/, { error: 'must be a whole number from 1 to 8760' })
@@ -169,3 +168,14 @@ export type PageQuery = z.infer<typeof PageQuery>
 /** A page of a list. */
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), next_cursor: z.string().nullable() })
+
+// `first_seen` and `last_seen` mean the same in every answer: the recording times of a pilgrim's first and latest
+// point inside the event's area, pending points included. They are null for a pilgrim without such a point. Forms
+// and points outside the area do not count.
+
+export const FirstSeen = Time.describe('Time of the first point inside the event’s area; null without any')
+export const LastSeen = Time.describe('Time of the latest point inside the event’s area; null without any')
+
+/** Converts `firstMs` or `lastMs` of the statistics (epoch milliseconds) to an ISO time. */
+export const seenAt = (ms: number | null | undefined): Time | null =>
+  ms === null || ms === undefined ? null : time(ms)

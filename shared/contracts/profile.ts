@@ -11,8 +11,9 @@ import {
   Time,
   UserId,
   withoutDirections,
+  FirstSeen,
+  LastSeen,
 } from './fields.ts'
-import { FirstSeen, LastSeen } from './first-and-last-seen.ts'
 
 const OF_OTHERS =
   'only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token'
@@ -258,4 +259,54 @@ export const participantStatusEndpoint = endpoint({
   body: ParticipantStatusRequest,
   data: ParticipantStatusAnswer,
   errors: ['conflict', 'erased'],
+})
+
+// Photos that pilgrims send to the bot.
+
+export const PhotoCount = z.object({ userId: UserId, photo_count: z.int() })
+export type PhotoCount = z.infer<typeof PhotoCount>
+
+export const photoCountEndpoint = endpoint({
+  id: 'countPhotos',
+  method: 'GET',
+  path: '/api/event/photos/count',
+  service: 'survey-profile',
+  summary: 'Number of photos that a pilgrim has sent to the bot',
+  caller: 'query',
+  query: z.object({ user_id: UserId }),
+  data: PhotoCount,
+})
+
+// The consent to the privacy notice.
+
+export const PrivacyRequest = z.object({
+  user_id: UserId,
+  agreed: z
+    .boolean()
+    .nullish()
+    .meta({ examples: [true] })
+    .transform((agreed) => agreed ?? true),
+  version: text(100).nullish(),
+})
+export type PrivacyRequest = z.infer<typeof PrivacyRequest>
+
+export const PrivacyAnswer = z.object({
+  userId: UserId,
+  privacy_agreed: z.boolean(),
+  privacy_agreed_at: Time.nullable(),
+  version: z.string().nullable(),
+})
+export type PrivacyAnswer = z.infer<typeof PrivacyAnswer>
+
+export const privacyEndpoint = endpoint({
+  id: 'setPrivacy',
+  method: 'POST',
+  path: '/api/event/privacy',
+  service: 'survey-profile',
+  summary: 'Records privacy consent or its withdrawal',
+  limit: 'user-write',
+  caller: 'body',
+  body: PrivacyRequest,
+  data: PrivacyAnswer,
+  errors: ['erased'],
 })

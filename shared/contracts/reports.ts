@@ -2,8 +2,18 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Erasure } from './erasure.ts'
-import { Day, HoursOfQuery, page, PageQuery, ParticipantStatus, Role, text, Time, UserId } from './fields.ts'
-import { LastSeen } from './first-and-last-seen.ts'
+import {
+  Day,
+  HoursOfQuery,
+  page,
+  PageQuery,
+  ParticipantStatus,
+  Role,
+  text,
+  Time,
+  UserId,
+  LastSeen,
+} from './fields.ts'
 import { Answer } from './survey.ts'
 import { ParticipantStatusAnswer, PendingPoints } from './profile.ts'
 

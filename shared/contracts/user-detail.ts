@@ -1,8 +1,7 @@
 /** All data of one pilgrim, for operators, and as an export for the pilgrim. */
-import { FirstSeen, LastSeen } from './first-and-last-seen.ts'
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Latitude, Longitude, Role, Time, UserId } from './fields.ts'
+import { Latitude, Longitude, Role, Time, UserId, FirstSeen, LastSeen } from './fields.ts'
 import { PendingPoints, Profile } from './profile.ts'
 import { Answer } from './survey.ts'
 import { Tracker } from './trackers.ts'

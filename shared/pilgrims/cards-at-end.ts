@@ -1,8 +1,8 @@
 /** Which cards the end of the event draws, and how many of them are up to date. */
-import { CARD_CHECKINS } from '#shared/core/rules/achievement.ts'
+import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
 import type { Database, Query } from '#shared/stores/db/db.ts'
 
-/** The rule of the achievement card (`shared/core/rules/achievement.ts`) in SQL. */
+/** The rule of the achievement card (`achievementCard`) in SQL. */
 export const unlocked = (sql: Query) =>
   sql`(t.checkins >= ${CARD_CHECKINS}::int AND p.survey_completed_at IS NOT NULL AND p.phone IS NOT NULL)`
 

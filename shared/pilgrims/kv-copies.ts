@@ -1,14 +1,21 @@
 /**
- * What the kv holds beside Postgres: who is hidden (pilgrims who withdrew from the event, or withdrew their consent),
+ * What the kv holds beside Postgres: the status, who is hidden (pilgrims who withdrew from the event, or withdrew their consent),
  * whose points are refused, and who was erased. Postgres decides; a difference (a commit that failed after the kv was
  * told, an upgrade) is mended.
  */
 import { eq, or } from 'drizzle-orm'
 import type { Database } from '#shared/stores/db/db.ts'
-import { type Erased, isKvUnavailable, type Kv, storedMs } from '#shared/stores/kv/kv.ts'
+import {
+  type Erased,
+  isKvUnavailable,
+  type Kv,
+  storedMs,
+  type VersionedStatus,
+} from '#shared/stores/kv/kv.ts'
 import { erasures } from '#shared/stores/schema/operations.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
 import { eachApart, type Reporting } from '#shared/stores/each-apart.ts'
+import { readStatus } from './activity-status.ts'
 import { lockPerson } from './person-lock.ts'
 
 /** The columns of a pilgrim's row that hide them. */
@@ -18,7 +25,7 @@ interface Presence {
 }
 
 /** Copies a pilgrim's presence to the kv; of nobody, if there is no such pilgrim. @throws KvUnavailable */
-export const copyPresence = (kv: Kv, userId: string, row: Presence | undefined): Promise<void> =>
+const copyPresence = (kv: Kv, userId: string, row: Presence | undefined): Promise<void> =>
   kv.hide(userId, row !== undefined && isHidden(row), row?.consentWithdrawn)
 
 const isHidden = ({ participantStatus, consentWithdrawn }: Presence): boolean =>
@@ -53,7 +60,7 @@ interface Stores extends Reporting {
 const MOST_AT_ONCE = 1_000
 
 /** Pilgrims who are hidden, and whether their points are refused. */
-export const readHidden = (db: Database) =>
+const readHidden = (db: Database) =>
   db.read(() =>
     db.orm
       .select({ userId: pilgrims.userId, refused: pilgrims.consentWithdrawn })
@@ -61,9 +68,26 @@ export const readHidden = (db: Database) =>
       .where(or(eq(pilgrims.participantStatus, 'withdrawn'), eq(pilgrims.consentWithdrawn, true))),
   )
 
-export async function readErasures(db: Database): Promise<Erased[]> {
+async function readErasures(db: Database): Promise<Erased[]> {
   const rows = await db.read(() => db.orm.select().from(erasures))
   return rows.map(({ erasedAt, ...erasure }) => ({ ...erasure, erasedMs: erasedAt.getTime() }))
+}
+
+/**
+ * Copies the status from Postgres to every partition of the kv; an older version never replaces a newer one. A kv
+ * that has lost its data is first refilled with the hidden and the erased pilgrims, because it admits points as soon
+ * as it has a status.
+ */
+export async function publishStatus(db: Database, kv: Kv): Promise<VersionedStatus> {
+  if ((await kv.status()) === null) await refill(db, kv)
+  const status = await readStatus(db)
+  await kv.setStatus(status)
+  return status
+}
+
+async function refill(db: Database, kv: Kv): Promise<void> {
+  for (const { userId, refused } of await readHidden(db)) await kv.hide(userId, true, refused)
+  await kv.storeErasures(await readErasures(db))
 }
 
 /**
@@ -72,7 +96,7 @@ export async function readErasures(db: Database): Promise<Erased[]> {
  * @throws KvUnavailable
  */
 export async function mendKvCopies(stores: Stores): Promise<number> {
-  // A kv that lost its data is refilled before it has a status (`pilgrims/activity-status.ts`).
+  // A kv that lost its data is refilled before it has a status (`publishStatus`).
   if ((await stores.kv.status()) === null) return 0
   let differing = 0
   await eachApart(stores, 'comparisons of the kv', [mendErasures, mendPresence], async (mend) => {

@@ -13,6 +13,7 @@ import {
   partitionOf,
 } from '#shared/stores/kv/kv.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
+import type { Metrics } from '#shared/runtime/metrics.ts'
 import type { Count, ProcessCounters } from './ledger/process-counters.ts'
 
 /** The rules of admission from the configuration. */
@@ -43,12 +44,11 @@ export const storeFull = () =>
  * @param learn called with the status that each verdict implies; null: the kv has lost it, and no older one is valid
  */
 export function createAdmission(
-  kv: Kv,
-  rules: AdmissionRules,
+  { kv, rules, metrics }: { readonly kv: Kv; readonly rules: AdmissionRules; readonly metrics: Metrics },
   prime: () => Promise<VersionedStatus>,
   learn: (status: VersionedStatus | null) => void = () => undefined,
 ): Admit {
-  const submit = createBatcher(kv, rules)
+  const submit = createBatcher(kv, rules, metrics)
   let priming: Promise<VersionedStatus> | null = null
   return async (submission) => {
     let verdict = await submit(submission)
@@ -144,8 +144,9 @@ export function createDirectAdmission(options: {
   readonly counters: Pick<ProcessCounters, 'count'>
   /** Reads the status from the database and writes it to the kv. */
   readonly prime: () => Promise<VersionedStatus>
+  readonly metrics: Metrics
 }): (submission: Submission) => Promise<Verdict> {
-  const admit = createAdmission(options.kv, options.rules, options.prime)
+  const admit = createAdmission(options, options.prime)
   return countingAdmission(options.counters.count, (submission) => admitOrThrow(admit, submission))
 }
 
@@ -174,12 +175,15 @@ const pointsOf = (waiting: readonly QueuedSubmission[]): number =>
 export function createBatcher(
   kv: Kv,
   rules: AdmissionRules,
+  metrics: Pick<Metrics, 'observe'>,
   most = POINTS_UNDER_WAY,
 ): (submission: Submission) => Promise<Verdict> {
   const queues = new Map<number, QueuedSubmission[]>()
   let underWay = 0
 
   const send = async (partition: number, waiting: readonly QueuedSubmission[]): Promise<void> => {
+    const startedMs = performance.now()
+    metrics.observe('event_admission_batch_size', waiting.length)
     try {
       const submissions = waiting.map((one) => one.submission)
       const verdicts = await kv.admit(partition, submissions, rules)
@@ -187,6 +191,7 @@ export function createBatcher(
     } catch (error) {
       for (const one of waiting) one.reject(error)
     } finally {
+      metrics.observe('event_admission_seconds', (performance.now() - startedMs) / 1_000)
       underWay -= pointsOf(waiting)
     }
   }

@@ -12,6 +12,7 @@ import {
   type VersionedStatus,
 } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
+import type { Metrics } from '#shared/runtime/metrics.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
 import { repeated } from '#shared/stores/repeat.ts'
 import type { Count, ProcessCounters } from './ledger/process-counters.ts'
@@ -67,6 +68,7 @@ interface BufferOptions {
   readonly prime: () => Promise<VersionedStatus>
   readonly now: () => number
   readonly log: Log
+  readonly metrics: Metrics
 }
 
 export function createBuffer(options: BufferOptions): Buffer {
@@ -75,7 +77,7 @@ export function createBuffer(options: BufferOptions): Buffer {
   const recovery = createJournalRecovery({ kv, journal, rules, log })
   const toJournal = createJournalFallback(offline, recovery, counters.count, log)
   let verdicts = 0
-  const admit = createAdmission(kv, rules, prime, (status) => {
+  const admit = createAdmission(options, prime, (status) => {
     verdicts++
     offline.learn(status)
   })
@@ -115,24 +117,28 @@ export function createBuffer(options: BufferOptions): Buffer {
 
 /** Admission by the kv, or by the journal when the kv is late or down. */
 function createJournaledAdmission(
-  { kv, counters, admitMs }: BufferOptions,
+  { kv, counters, admitMs, metrics }: BufferOptions,
   admit: Admit,
-  toJournal: ReturnType<typeof createJournalFallback>,
+  journal: ReturnType<typeof createJournalFallback>,
   isFull: () => boolean,
 ): (submission: Submission) => Promise<Verdict> {
   const latePartitions = createLatePartitions(kv.partitions)
+  const toJournal = (why: 'late' | 'unavailable', ...call: Parameters<typeof journal>): Promise<Verdict> => {
+    metrics.count('event_journaled_total', { why })
+    return journal(...call)
+  }
   return async (submission) => {
     // Counted here and not by a wrapper: an additional promise is measurable at thousands of requests per second.
     try {
       if (isFull()) throw storeFull()
       const partition = partitionOf(submission.userId, kv.partitions)
-      if (latePartitions.isLate(partition)) return await toJournal(submission, null)
+      if (latePartitions.isLate(partition)) return await toJournal('late', submission, null)
       const firstCall = admit(submission)
       const answer = await answerWithin(firstCall, admitMs)
-      if (answer === 'unavailable') return await toJournal(submission, null)
+      if (answer === 'unavailable') return await toJournal(answer, submission, null)
       if (answer !== 'late') return countVerdict(counters.count, submission, answer)
       latePartitions.add(partition)
-      return await toJournal(submission, firstCall)
+      return await toJournal('late', submission, firstCall)
     } catch (error) {
       throw countRefusal(counters.count, submission, error)
     }

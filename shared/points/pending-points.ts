@@ -22,6 +22,9 @@ export async function peekWithin<T>(read: Promise<T>): Promise<T | null> {
 export const peekWithTimeout = (kv: Kv, userIds: readonly string[]): Promise<Entry[][] | null> =>
   peekWithin(kv.peekEach(userIds))
 
+/** Pending points of one pilgrim; null: the buffer is unavailable. */
+export const peekPilgrim = (kv: Kv, userId: string): Promise<Entry[] | null> => peekWithin(kv.peek(userId))
+
 /** All pilgrims with pending points; null: the buffer is unavailable. */
 export async function pendingUsersWithTimeout(kv: Kv): Promise<string[] | null> {
   const partitions = Array.from({ length: kv.partitions }, (_, partition) => kv.pendingUsers(partition))

@@ -3,7 +3,7 @@ import type { FoldPoint, PointKind } from '#shared/core/fold/fold.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import { isRough } from '#shared/core/rules/geo.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** An accepted point. Times are epoch milliseconds. */
 export interface Point {

@@ -6,7 +6,7 @@ import { dlopen } from 'bun:ffi'
 import type { Subprocess } from 'bun'
 import { createBoundedQueue } from './bounded-queue.ts'
 import { unavailable } from './refusal.ts'
-import { LoggableError } from './loggable-error.ts'
+import { LoggableError } from './log.ts'
 import type { Reply } from './child-reply.ts'
 
 /** An order failed; other orders are not affected. */
@@ -32,7 +32,6 @@ export interface Child<Order, Result> {
 export interface ChildOptions {
   /** Path of the child's program, which calls `replyWith`. */
   readonly program: string
-  /** Maximum number of waiting orders. */
   readonly waiting: number
   /** The child is replaced after this many orders, */
   readonly recycleAfter: number

@@ -1,6 +1,6 @@
 /** The child's side of a child process: executes orders one at a time until its parent ends. */
 
-import { describeError } from './loggable-error.ts'
+import { describeError } from './log.ts'
 
 /** @property rssBytes resident memory of the child, including native memory that the garbage collector does not see */
 export type Reply<Result> = { readonly rssBytes: number } & (

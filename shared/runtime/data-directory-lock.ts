@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from './log.ts'
 import { restrictAllToOwner, restrictPathToOwner, isOpenToOthers, setPrivateUmask } from './private-files.ts'
 
 const LOCK = 'lock.sqlite'

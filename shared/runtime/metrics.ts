@@ -1,86 +1,89 @@
 /** Metrics of one service, in the Prometheus text format. */
-import { Counter, Gauge, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { within } from './deadline.ts'
+import { type Labels, METRICS, type MetricName } from './metric-table.ts'
 
 export interface Metrics {
   /** Counts an answered request. @param seconds duration */
   request(route: string, method: string, status: number, seconds: number): void
-  /** Increments a counter with labels; the first call creates it. */
-  count(name: string, help: string, labels?: Record<string, string>, by?: number): void
+  /** Increments a counter; the first call creates it. */
+  count<N extends MetricName<'counter'>>(name: N, labels: Labels<N>, by?: number): void
+  /** Records a value in a histogram; the first call creates it. */
+  observe(name: MetricName<'histogram'>, value: number): void
   /** Adds a gauge whose value is read at each scrape. */
-  gauge(name: string, help: string, read: () => number | Promise<number>): void
+  gauge(name: MetricName<'gauge'>, read: () => number | Promise<number>): void
   /** Adds a gauge with a label; all its values are read together at each scrape. */
-  figures(name: string, help: string, label: string, read: () => Figures | Promise<Figures>): void
+  figures(name: MetricName<'gauge'>, read: () => Figures | Promise<Figures>): void
   /** The content of `/metrics`. */
   page(): Promise<string>
 }
 
 type Figures = Readonly<Record<string, number>>
 
+/** A store that hangs does not hold up a scrape. */
+const READ_MS = 3_000
+
 export function createMetrics(service: string): Metrics {
   const registry = new Registry()
   registry.setDefaultLabels({ service })
-  const requests = createDurations(
-    'event_http_request_duration_seconds',
-    'Duration of requests, by route and status',
-    service,
-  )
-  const counters = new Map<string, Counter>()
+  const requests = createDurations('event_http_request_duration_seconds', service)
+  const optionsOf = (name: MetricName) => ({
+    name,
+    help: METRICS[name].help,
+    labelNames: [...METRICS[name].labels],
+    registers: [registry],
+  })
+  const counters = new Map<MetricName, Counter>()
+  const histograms = new Map<MetricName, Histogram>()
   const longestStall = measureStalls()
-  addGauge(
-    registry,
-    'event_loop_stall_seconds',
-    'Longest time that the event loop stood still since the last scrape',
-    [],
-    async (gauge) => gauge.set(longestStall()),
-  )
-  return {
+  /** A second gauge of a name replaces the first. */
+  const addGauge = (name: MetricName, set: (gauge: Gauge) => Promise<void>): void => {
+    const options = optionsOf(name)
+    registry.removeSingleMetric(name)
+    new Gauge({
+      ...options,
+      // A value that cannot be read is omitted and does not fail the scrape.
+      async collect() {
+        this.reset()
+        const omit = (): void => (options.labelNames.length === 0 ? this.set(Number.NaN) : undefined)
+        await within(set(this), READ_MS, omit).catch(omit)
+      },
+    })
+  }
+  const metrics: Metrics = {
     request(route, method, status, seconds) {
       requests.observe(route, method, status, seconds)
     },
-    count(name, help, labels = {}, by = 1) {
+    count(name, labels, by = 1) {
       let counter = counters.get(name)
-      if (counter === undefined) {
-        counter = new Counter({ name, help, labelNames: Object.keys(labels), registers: [registry] })
-        counters.set(name, counter)
-      }
+      if (counter === undefined) counters.set(name, (counter = new Counter(optionsOf(name))))
       counter.inc(labels, by)
     },
-    gauge(name, help, read) {
-      addGauge(registry, name, help, [], async (gauge) => gauge.set(await read()))
+    observe(name, value) {
+      let histogram = histograms.get(name)
+      if (histogram === undefined) {
+        const { buckets } = METRICS[name]
+        histograms.set(name, (histogram = new Histogram({ ...optionsOf(name), buckets: [...buckets] })))
+      }
+      histogram.observe(value)
     },
-    figures(name, help, label, read) {
-      addGauge(registry, name, help, [label], async (gauge) => {
-        for (const [value, figure] of Object.entries(await read())) gauge.set({ [label]: value }, figure)
+    gauge(name, read) {
+      addGauge(name, async (gauge) => gauge.set(await read()))
+    },
+    figures(name, read) {
+      const [label] = METRICS[name].labels
+      addGauge(name, async (gauge) => {
+        for (const [value, figure] of Object.entries(await read())) gauge.set({ [label!]: value }, figure)
       })
     },
     page: async () => `${await registry.metrics()}\n${requests.text()}`,
   }
-}
-
-/** Adds a gauge that is set at each scrape. A value that cannot be read is omitted and does not fail the scrape. */
-function addGauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: string[],
-  set: (gauge: Gauge) => Promise<void>,
-): void {
-  new Gauge({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
-    async collect() {
-      this.reset()
-      await set(this).catch(() => (labelNames.length === 0 ? this.set(Number.NaN) : undefined))
-    },
-  })
+  metrics.gauge('event_loop_stall_seconds', longestStall)
+  return metrics
 }
 
 // A histogram of requests by route, method and status. prom-client builds a lookup key from the labels for each
 // observation, which takes longer than the validation of a check-in.
-
-const BUCKETS_S = [0.001, 0.005, 0.02, 0.1, 0.25, 1, 5]
 
 interface Series {
   readonly labels: string
@@ -95,7 +98,8 @@ interface Durations {
   text(): string
 }
 
-function createDurations(name: string, help: string, service: string): Durations {
+function createDurations(name: 'event_http_request_duration_seconds', service: string): Durations {
+  const { help, buckets } = METRICS[name]
   const byRequest = new Map<string, Series>()
   return {
     observe(route, method, status, seconds) {
@@ -103,11 +107,11 @@ function createDurations(name: string, help: string, service: string): Durations
       let series = byRequest.get(key)
       if (series === undefined) {
         const labels = `service="${service}",route="${route}",method="${method}",status="${status}"`
-        series = { labels, counts: Array.from({ length: BUCKETS_S.length + 1 }, () => 0), sum: 0 }
+        series = { labels, counts: Array.from({ length: buckets.length + 1 }, () => 0), sum: 0 }
         byRequest.set(key, series)
       }
       let bucket = 0
-      while (bucket < BUCKETS_S.length && seconds > BUCKETS_S[bucket]!) bucket++
+      while (bucket < buckets.length && seconds > buckets[bucket]!) bucket++
       series.counts[bucket]!++
       series.sum += seconds
     },
@@ -115,7 +119,7 @@ function createDurations(name: string, help: string, service: string): Durations
       const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`]
       for (const { labels, counts, sum } of byRequest.values()) {
         let count = 0
-        for (const [i, bound] of [...BUCKETS_S, '+Inf'].entries()) {
+        for (const [i, bound] of [...buckets, '+Inf'].entries()) {
           count += counts[i]!
           lines.push(`${name}_bucket{le="${bound}",${labels}} ${count}`)
         }

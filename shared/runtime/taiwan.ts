@@ -51,7 +51,7 @@ function simplified(toleranceM: number): Taiwan {
 }
 
 /** Douglas and Peucker, with the ends kept. */
-export function simplifyLine(line: readonly Position[], toleranceM: number): Position[] {
+function simplifyLine(line: readonly Position[], toleranceM: number): Position[] {
   const keep = new Set([0, line.length - 1])
   const spans: [number, number][] = [[0, line.length - 1]]
   for (let span = spans.pop(); span !== undefined; span = spans.pop()) {
@@ -102,7 +102,7 @@ const outerRings = (geometry: Polygon | MultiPolygon): Position[][] =>
   geometry.type === 'Polygon' ? [geometry.coordinates[0]!] : geometry.coordinates.map(([ring]) => ring!)
 
 /** A name, and the middle of the largest part of what has it. */
-export interface Named extends PlaceName {
+interface Named extends PlaceName {
   readonly at: Position
 }
 

@@ -100,7 +100,6 @@ export async function readHeartbeats(kv: Kv, services: readonly string[]): Promi
   return new Map(services.map((service, i) => [service, beats[i]!]))
 }
 
-/** The clock of a process. */
 interface ProcessClock {
   /** Host and port. */
   readonly process: string

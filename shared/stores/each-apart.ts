@@ -33,7 +33,7 @@ export async function eachApart<T>(
 
 /** Logs why an item failed, and counts it. */
 export function reportFailedItem({ log, metrics }: Reporting, queue: string, error: unknown): void {
-  metrics.count('event_failed_items_total', 'Items of queues that failed and are tried again', { queue })
+  metrics.count('event_failed_items_total', { queue })
   const level = isKvUnavailable(error) ? 'warn' : 'error'
   log[level]('an item of a queue failed and is tried again later', { queue, ...errorFields(error) })
 }

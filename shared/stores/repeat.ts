@@ -1,7 +1,7 @@
 /** Work that a process repeats, one run at a time. */
-import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
-import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
-import { ObjectsUnavailable } from './objects/unavailable.ts'
+import { isDatabaseUnavailable } from './db/db.ts'
+import { isKvUnavailable } from './kv/kv.ts'
+import { ObjectsUnavailable } from './objects/objects.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 
 export interface Repeated {

@@ -1,15 +1,21 @@
 /** The watch that alerts the owner goes on, whatever the disk does. */
 import { expect, test } from 'bun:test'
-import { createDiskCheck, freeBytesOf } from '#shared/service/alerts/disk-check.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
+import { createDiskCheck as create, freeBytesOf } from '#shared/service/alerts/health-checks.ts'
 
 const GIB = 1_024 ** 3
+const metrics = createMetrics('scheduler')
+const createDiskCheck = (freeBytes: () => Promise<number>) => create(freeBytes, metrics)
+const told = async () => /^event_disk_free_bytes\{.*\} (.+)$/m.exec(await metrics.page())?.[1]
 
 test('a disk with room is no cause, a full one is a warning, and one that fails is a failure', async () => {
   expect(await createDiskCheck(async () => GIB)()).toBeNull()
   const full = await createDiskCheck(async () => 12 * 1_024 * 1_024)()
   expect(full).toMatchObject({ key: 'disk', failure: false, text: expect.stringContaining('12 MB') })
+  expect(await told()).toBe(String(12 * 1_024 * 1_024))
   const broken = createDiskCheck(() => Promise.reject(new Error('EIO')))
   expect(await broken()).toMatchObject({ key: 'disk', failure: true })
+  expect(await told()).toBe('Nan')
   expect(await freeBytesOf('.')).toBeGreaterThan(0)
 })
 

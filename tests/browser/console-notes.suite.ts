@@ -1,7 +1,7 @@
 /** The operators' notes on feedback: what is typed is not lost, and what is searched is explained. */
 import { expect, test } from 'bun:test'
 import { post } from '#tests/helpers/pilgrim.ts'
-import type { TestStack } from '#tests/helpers/test-stack.ts'
+import { admin, type TestStack } from '#tests/helpers/test-stack.ts'
 import { type OpenPage, photograph } from './browser.ts'
 import type { ConsoleOptions } from './console-harness.ts'
 import { openView } from './console-tour.ts'
@@ -29,6 +29,25 @@ export function noteTests(
     expect(await note.inputValue()).toBe(NOTE)
     await page.locator('.one-item').getByRole('button', { name: '4 Done' }).click()
     await page.getByText(`#${id}: Done. Note saved.`).waitFor()
+    await page.getByText('Not saved yet').waitFor({ state: 'detached' })
+    // Undo takes back what the press did, by the notice and by the key: the status and the note, which is typed again.
+    const takenBack = async () => {
+      await card('new').waitFor()
+      await page.getByText('Not saved yet').waitFor()
+      expect(await note.inputValue()).toBe(NOTE)
+      const stored = await stack().fetch('/api/event/feedback', { headers: admin('manager') })
+      const { items } = ((await stored.json()) as { data: { items: { id: number; admin_note: unknown }[] } })
+        .data
+      expect(items.find((item) => item.id === id)?.admin_note).toBeNull()
+    }
+    await page.locator('.toast').getByRole('button', { name: 'Undo', exact: true }).click()
+    await takenBack()
+    await card('new').focus()
+    await page.keyboard.press('4')
+    await card('fixed').waitFor()
+    await page.keyboard.press('z')
+    await takenBack()
+    await page.locator('.one-item').getByRole('button', { name: '4 Done' }).click()
     await page.getByText('Not saved yet').waitFor({ state: 'detached' })
     await page.reload()
     await card('fixed').click()

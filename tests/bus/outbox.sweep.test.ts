@@ -23,13 +23,22 @@ describeOnServers('the sweep', () => {
   let outbox: Outbox
   let clockMs = START
   const acts: number[] = []
+  const metrics = createMetrics('test')
+  const ageIs = (seconds: number) =>
+    until(
+      async () =>
+        (await metrics.page()).includes(`{subscriber="scheduler.flush",service="test"} ${seconds}\n`),
+      {
+        timeoutMs: 15_000,
+        what: `an age of ${seconds} s in the metrics`,
+      },
+    )
 
   beforeAll(async () => {
     database = await openTestDatabase()
     db = await openDatabase({ url: database.url, dir: '' })
     bus = await openBus({ url: '', onError: () => undefined })
     const log = createLog({}, () => undefined)
-    const metrics = createMetrics('test')
     outbox = createOutbox(db, bus, () => clockMs, { log, metrics }, { everyMs: 50, afterMs: GRACE_MS })
   })
   afterAll(async () => {
@@ -53,10 +62,17 @@ describeOnServers('the sweep', () => {
     const young = await commitAt(START)
     const old = await commitAt(START - GRACE_MS - 1)
     clockMs = START
-    await outbox.on('scheduler.flush', async ({ id }) => void acts.push(id))
+    const may = Promise.withResolvers<void>()
+    await outbox.on('scheduler.flush', async ({ id }) => {
+      await may.promise
+      acts.push(id)
+    })
+    await ageIs(GRACE_MS / 1_000 + 0.001)
+    may.resolve()
     // A sweep takes the lower number first: the young one would have been before.
     await acted(old)
     expect(acts).toEqual([old.id])
+    await ageIs(0)
     clockMs = START + GRACE_MS + 1
     await acted(young)
     await outbox.stop()

@@ -6,7 +6,7 @@ import { beginCard, storeCard } from '#services/feedback-media/cards/store-card.
 import { createShare } from '#services/feedback-media/shares/manage-shares.ts'
 import { findShare } from '#services/feedback-media/shares/read-share.ts'
 import { createShowShare } from '#services/feedback-media/shares/show-share.ts'
-import { linkOfPilgrim } from '#services/line-bot/bot/link-of-pilgrim.ts'
+import { linkOfPilgrim } from '#services/line-bot/bot/load-pilgrim-context.ts'
 import { setPhone } from '#services/survey-profile/set-phone.ts'
 import { namelessCardKey } from '#shared/stores/objects/pictures.ts'
 import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'

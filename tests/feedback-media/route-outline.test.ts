@@ -1,7 +1,7 @@
 /** The outline of the event's route: its frame, its shape, and its length. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { outlineOf } from '#services/feedback-media/card-design/route-outline.ts'
+import { outlineOf } from '#services/feedback-media/card-design/route-map.ts'
 import type { Place } from '#services/feedback-media/card-design/card-facts.ts'
 
 const numbers = (path: string): [x: number, y: number][] =>

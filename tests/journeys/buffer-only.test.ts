@@ -11,13 +11,13 @@ import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { submitFeedbackEndpoint, uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
 import { pushEndpoint } from '#shared/contracts/messages.ts'
-import { photoCountEndpoint } from '#shared/contracts/photos.ts'
-import { privacyEndpoint } from '#shared/contracts/privacy.ts'
 import {
   participantStatusEndpoint,
   phoneEndpoint,
   profileEndpoint,
   userSyncEndpoint,
+  photoCountEndpoint,
+  privacyEndpoint,
 } from '#shared/contracts/profile.ts'
 import {
   assignRoleEndpoint,

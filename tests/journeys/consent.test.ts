@@ -1,7 +1,6 @@
 /** Consent and the participant status, and their effects. */
 import { describe, expect, test } from 'bun:test'
-import { privacyEndpoint } from '#shared/contracts/privacy.ts'
-import { participantStatusEndpoint } from '#shared/contracts/profile.ts'
+import { participantStatusEndpoint, privacyEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { admin, checkIn, newPilgrimId, syncTrack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'

@@ -10,7 +10,7 @@ import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { timelineEndpoint } from '#shared/contracts/reports.ts'
-import { lastHourEndpoint } from '#shared/contracts/last-hour.ts'
+import { lastHourEndpoint } from '#shared/contracts/supervision.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import {

@@ -1,7 +1,6 @@
 /** A pilgrim's own data: complete export, complete erasure. */
 import { expect, test } from 'bun:test'
-import { photoCountEndpoint } from '#shared/contracts/photos.ts'
-import { profileEndpoint } from '#shared/contracts/profile.ts'
+import { profileEndpoint, photoCountEndpoint } from '#shared/contracts/profile.ts'
 import { carbonEndpoint, eraseUserEndpoint, timelineEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import {

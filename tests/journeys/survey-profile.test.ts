@@ -1,7 +1,6 @@
 /** Profiles and carbon as a phone sees them. */
 import { describe, expect, test } from 'bun:test'
-import { photoCountEndpoint } from '#shared/contracts/photos.ts'
-import { phoneEndpoint, userSyncEndpoint } from '#shared/contracts/profile.ts'
+import { phoneEndpoint, userSyncEndpoint, photoCountEndpoint } from '#shared/contracts/profile.ts'
 import { trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { admin, checkIn, flushed, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'

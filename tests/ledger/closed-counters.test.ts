@@ -125,7 +125,7 @@ test('the figures of the epoch that the store is in', () => {
       b: 20,
     },
   })
-  const row = { ...STORED, epoch: 'now', stored: 60, dead_letters: 10, repeated: 12, erased: 14 }
+  const row = { ...STORED, epoch: 'now', stored: 60, dead_letters: 10, repeated: 12, erased: 14, excess: 6 }
   const caller = { epoch: 'now', partition: 0 }
   const rows = {
     stored: [row],
@@ -151,6 +151,9 @@ test('the figures of the epoch that the store is in', () => {
     inFlight: 7,
     losses: [{ epoch: 'now', partition: 0, points: 12 }],
   })
+  // What left the store while it was read counts twice nowhere.
+  const fresh = balance([counters(90)], { ...rows, stored: [{ ...row, excess: 0 }] }, [counters(100)])
+  expect(fresh).toMatchObject({ duplicate: 21, inFlight: 1, lost: 12 })
 })
 
 test('flat figures name each reason of a rejection, and only counts', () => {

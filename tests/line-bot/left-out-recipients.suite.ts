@@ -1,8 +1,7 @@
 /** Who gets no LINE message, by name. */
 import { expect, test } from 'bun:test'
 import type { ErrorCode } from '#shared/contracts/errors.ts'
-import { type LeftOutRecipient, leftOutRecipientsEndpoint } from '#shared/contracts/left-out-recipients.ts'
-import { pushEndpoint } from '#shared/contracts/messages.ts'
+import { pushEndpoint, type LeftOutRecipient, leftOutRecipientsEndpoint } from '#shared/contracts/messages.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { callAs, follow, newLineUser } from '#tests/helpers/line-people.ts'
 import type { LineServer } from '#tests/helpers/line-server.ts'

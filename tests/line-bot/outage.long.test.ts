@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
-import { photoCountEndpoint } from '#shared/contracts/photos.ts'
+import { photoCountEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'

@@ -6,9 +6,8 @@ import { type Cause, decide, type Incident } from '#shared/service/alerts/incide
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { actionOfPostback, actionOfText, postbackData } from '#services/line-bot/bot/keywords.ts'
 import { cut } from '#services/line-bot/bot/flex.ts'
-import { languageOf } from '#shared/locales/choose-language.ts'
 import { menu, photoReply, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
-import { BOT_WORDS } from '#shared/locales/by-language.ts'
+import { BOT_WORDS, languageOf } from '#shared/locales/by-language.ts'
 import { backoffMs } from '#services/line-bot/sending/backoff.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
 

@@ -2,8 +2,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { planMessage } from '#services/line-bot/sending/plan-message.ts'
-import { createSender } from '#services/line-bot/sending/send-messages.ts'
-import { type Chunk, recordDelivery, splitChunk } from '#services/line-bot/sending/record-delivery.ts'
+import {
+  createSender,
+  type Chunk,
+  recordDelivery,
+  splitChunk,
+} from '#services/line-bot/sending/send-messages.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { createLineClient } from '#shared/service/line/line-client.ts'

@@ -1,6 +1,6 @@
 /** What the audit log tells of a change of the schedule. */
 import { expect, test } from 'bun:test'
-import { slotChanges } from '#services/line-bot/sending/slot-changes.ts'
+import { slotChanges } from '#services/line-bot/sending/set-notifications.ts'
 import type { NotificationSlot } from '#shared/contracts/messages.ts'
 
 const slot = (fields: Partial<NotificationSlot>): NotificationSlot => ({

@@ -1,9 +1,13 @@
 /** Web Push as pilgrims and operators use it, embedded and on servers, against a push service that checks and decrypts. */
-import { leftOutRecipientsEndpoint } from '#shared/contracts/left-out-recipients.ts'
 import { afterAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
-import { pushEndpoint, pushProgressEndpoint, type PushProgress } from '#shared/contracts/messages.ts'
+import {
+  pushEndpoint,
+  pushProgressEndpoint,
+  type PushProgress,
+  leftOutRecipientsEndpoint,
+} from '#shared/contracts/messages.ts'
 import {
   listPushSubscriptionsEndpoint,
   MAX_PUSH_SUBSCRIPTIONS,

@@ -1,11 +1,15 @@
 /** The webhook and the bot's answers, embedded and on servers. */
 import { afterAll, expect } from 'bun:test'
-import { photoCountEndpoint } from '#shared/contracts/photos.ts'
-import { profileEndpoint } from '#shared/contracts/profile.ts'
+import { profileEndpoint, photoCountEndpoint } from '#shared/contracts/profile.ts'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import type { Mishap, Sent } from '#tests/helpers/line-server.ts'
-import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import {
+  type Mishap,
+  type Sent,
+  lineSettings,
+  lineUser,
+  startLineServer,
+} from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent, signatureOf, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkIn } from '#tests/helpers/test-stack.ts'

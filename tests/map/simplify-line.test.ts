@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { simplifyLine } from '#shared/core/map/simplify-line.ts'
+import { simplifyLine } from '#shared/core/rules/geo.ts'
 
 const at = (x: number, y: number) => ({ x, y })
 

@@ -185,7 +185,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'each hour of a fold that starts without stored days has a point',
   },
   {
-    file: 'services/line-bot/sending/record-delivery.ts',
+    file: 'services/line-bot/sending/send-messages.ts',
     original: 'recorded.length > 0',
     replacement: 'true',
     why: 'only a message that is still sent and has nothing waiting is completed',

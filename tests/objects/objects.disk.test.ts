@@ -3,10 +3,13 @@ import { afterAll, expect, test } from 'bun:test'
 import { chmod, mkdir, readdir, rm, truncate, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { pathOfKey, segmentOfDirectory, segmentOfFile } from '#shared/stores/objects/disk-name.ts'
-import { isObjectKey } from '#shared/stores/objects/object-key.ts'
-import { openDiskObjects } from '#shared/stores/objects/objects.disk.ts'
-import { type Objects, ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
+import {
+  openDiskObjects,
+  pathOfKey,
+  segmentOfDirectory,
+  segmentOfFile,
+} from '#shared/stores/objects/objects.disk.ts'
+import { type Objects, ObjectsUnavailable, isObjectKey } from '#shared/stores/objects/objects.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 
 const PNG = { contentType: 'image/png' }

@@ -1,6 +1,7 @@
 /** The sizes of calls to the kv, and the bound on points that wait for one that does not answer. */
 import { expect, test } from 'bun:test'
 import { createBatcher } from '#shared/points/admission.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -21,10 +22,11 @@ describeOnServers('calls to the kv', () => {
     try {
       await kv.setStatus({ status: 'active', version: 1, message: null })
       const calls: number[] = []
+      const metrics = createMetrics('tracking')
       const watched = Object.assign(Object.create(kv) as Kv, {
         admit: (...call: Parameters<Kv['admit']>) => (calls.push(call[1].length), kv.admit(...call)),
       })
-      const submit = createBatcher(watched, rules())
+      const submit = createBatcher(watched, rules(), metrics)
       const sizesOf = async (pilgrims: number, points: number): Promise<number[]> => {
         const all = Array.from({ length: pilgrims }, (_, i) => submit(batch(`${points}-${i}`, points)))
         for (const verdict of await Promise.all(all)) expect(verdict).toMatchObject({ outcome: 'admitted' })
@@ -47,7 +49,7 @@ describeOnServers('admission to a kv that does not answer', () => {
     const kv = await openRedisKv({ url: server.url, partitions: 1, onError: () => undefined })
     try {
       await kv.setStatus({ status: 'active', version: 1, message: null })
-      const submit = createBatcher(kv, rules(), 250)
+      const submit = createBatcher(kv, rules(), createMetrics('tracking'), 250)
       server.pause()
       const waiting = [submit(batch('a', 100)), submit(batch('b', 100))]
       expect(await rejection(submit(batch('c', 100)))).toEqual(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fieldOf, pack, type Point, unpack } from '#shared/points/point.ts'
 import { checkInPositionOf, sharesInstantByAccident } from '#shared/stores/kv/packed-point.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 const END_MS = Date.UTC(3000, 0, 1)
 

@@ -4,6 +4,7 @@ import { type Buffer, createBuffer } from '#shared/points/buffer.ts'
 import { type Journal, openJournal } from '#shared/points/journal/journal.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { type AdmissionRules, type Kv, isKvUnavailable, type VersionedStatus } from '#shared/stores/kv/kv.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -46,6 +47,7 @@ export async function startReplica(kv: Kv, options: ReplicaOptions = {}): Promis
       })
       return status
     },
+    metrics: createMetrics('tracking'),
     now: Date.now,
     log: createLog({}, (line) => lines.push(line)),
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { achievementCard } from '#shared/core/rules/achievement.ts'
+import { achievementCard } from '#shared/core/rules/levels.ts'
 
 test.each([
   [3, true, '0912345678', 'unlocked'],

@@ -1,12 +1,11 @@
 /** A log entry is always one line and contains no personal data. */
 import { expect, test } from 'bun:test'
-import { createLog, errorFields } from '#shared/runtime/log.ts'
+import { createLog, errorFields, describeError, LoggableError } from '#shared/runtime/log.ts'
 import { readFileSync } from 'node:fs'
 import { HTTPFetchError } from '@line/bot-sdk'
 import { DrizzleQueryError } from 'drizzle-orm'
 import { z } from 'zod'
 import { KvUnavailable } from '#shared/stores/kv/kv.ts'
-import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const FORGED = '\n{"level":"error","message":"forged"}\r\u2028\u2029\u0085'
 const TERMINAL = '\u001b[2J\u009b31m\u202e\u2066\ufeff\u007f\u0000'

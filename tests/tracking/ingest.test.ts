@@ -1,6 +1,6 @@
 /** What a tracker app is answered in each state of the event and of the buffer, and what the ledger counts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ingest } from '#services/tracking/ingest/ingest.ts'
+import { ingest } from '#services/tracking/ingest/serve-ingest.ts'
 import { NO_POINT, type Received } from '#services/tracking/ingest/tracker-formats.ts'
 import type { SyncRules } from '#shared/points/sync-track.ts'
 import { Refusal, temporaryAs503 } from '#shared/runtime/refusal.ts'

@@ -6,7 +6,7 @@ import { computed, signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { now } from './clock.ts'
 
-export interface Wait {
+interface Wait {
   readonly error: ClientError
   /** Epoch milliseconds. */
   readonly untilMs: number

@@ -8,7 +8,7 @@ import { client, endSession, level, MANAGER } from './session.ts'
 import { addCounts, clearRates } from './rates.ts'
 
 /** `live`: by the stream; `polling`: at intervals; `lost`: the service cannot be reached. */
-export type Connection = 'opening' | 'live' | 'polling' | 'lost'
+type Connection = 'opening' | 'live' | 'polling' | 'lost'
 
 export const connection = signal<Connection>('opening')
 /** When the service was last heard, epoch milliseconds. */

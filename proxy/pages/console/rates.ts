@@ -90,7 +90,6 @@ export function ticksOf(to: number, { spanMs, tickMs }: (typeof WINDOWS)[number]
   return ticks
 }
 
-/** Steps of a minute. */
 const STEPS = MINUTE_MS / STEP_MS
 
 /**

@@ -5,7 +5,7 @@
 import { computed, signal } from '@preact/signals'
 import { atSignOut, level, MANAGER, VOLUNTEER } from './session.ts'
 
-export const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifecycle', 'house'] as const
+const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifecycle', 'house'] as const
 export type View = (typeof VIEWS)[number]
 
 const LEVELS: Readonly<Record<View, number>> = {

@@ -10,7 +10,7 @@ import { closeResources } from './resource.ts'
 
 const KEY = 'console-token'
 
-export type Role = Data<'readRole'>
+type Role = Data<'readRole'>
 
 /** Why there is no session: nothing was typed yet, the token was refused, or the operator signed out. */
 type SignedOut = 'new' | 'refused' | 'left'
@@ -54,7 +54,7 @@ addEventListener('pageshow', ({ persisted }: PageTransitionEvent) => {
 })
 
 /** Ends the session when an answer says that the token is not valid any more, and notes its limit of calls. */
-export function noticed<T>(answer: Answer<T>): Answer<T> {
+function noticed<T>(answer: Answer<T>): Answer<T> {
   if (answer.ok || role.value === null) return answer
   if (answer.error.status === 401) endSession('refused')
   if (answer.error.status === 429) startWait(answer.error)

@@ -11,7 +11,7 @@ import { Button } from './button.tsx'
 type ToastText = string | (() => string)
 
 /** What the reader may do about it, such as take it back. The notice closes with it. */
-export interface ToastAction {
+interface ToastAction {
   readonly name: string
   readonly run: () => void
 }

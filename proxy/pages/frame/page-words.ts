@@ -1,6 +1,5 @@
 import { createWords } from './language.ts'
 
-/** The words that all pages share. */
 export const pageWords = createWords({
   'zh-Hant': () => import('#shared/locales/zh-hant/page.ts'),
   'zh-Hans': () => import('#shared/locales/zh-hans/page.ts'),

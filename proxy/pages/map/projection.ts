@@ -30,8 +30,8 @@ export interface Bounds {
   readonly south: number
 }
 
-export const MIN_ZOOM = 4
-export const MAX_ZOOM = 17
+const MIN_ZOOM = 4
+const MAX_ZOOM = 17
 
 export const worldX = (lng: number): number => (lng + 180) / 360
 export const worldY = (lat: number): number =>

@@ -6,11 +6,11 @@ import { pageData } from '../frame/page-data.ts'
 import { remember, remembered } from '../frame/storage.ts'
 
 /** From this age on, news is marked as old; from the second on, the crowd is not shown any more. */
-export const OLD_MS = 3 * 60_000
+const OLD_MS = 3 * 60_000
 const GONE_MS = 30 * 60_000
 
 export const data = pageData()
-export const options = new URLSearchParams(location.search)
+const options = new URLSearchParams(location.search)
 /** A large display without controls. */
 export const isScreen = options.has('screen')
 

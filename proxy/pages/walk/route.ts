@@ -20,7 +20,7 @@ export const TAB_OF = {
 } as const
 
 export type View = keyof typeof TAB_OF
-export const VIEWS = Object.keys(TAB_OF) as View[]
+const VIEWS = Object.keys(TAB_OF) as View[]
 
 const named = (): View => {
   const name = location.hash.slice(1).split('=')[0]

@@ -21,7 +21,7 @@ import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
 import { readLines } from '#shared/runtime/read-lines.ts'
-import { CommandRefused } from './command-refused.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 export const FORMAT = 1
 
@@ -144,4 +144,9 @@ export function rowsOf(line: string): { readonly table: string; readonly json: s
   const head = /^\{"rows":"(\w+)","are":/.exec(line)
   if (head === null) throw new CommandRefused('The backup contains a line that can not be read.')
   return { table: head[1]!, json: line.slice(head[0].length, -1) }
+}
+
+/** An operator's command can not be executed. The message is written for the operator. */
+export class CommandRefused extends LoggableError {
+  override name = 'CommandRefused'
 }

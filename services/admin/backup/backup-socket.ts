@@ -6,11 +6,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readLines } from '#shared/runtime/read-lines.ts'
-import { errorFields, type Log } from '#shared/runtime/log.ts'
-import { kindOf, type Write } from './archive.ts'
-import { CommandRefused } from './command-refused.ts'
+import { errorFields, type Log, describeError } from '#shared/runtime/log.ts'
+import { kindOf, type Write, CommandRefused } from './archive.ts'
 import { type Installation, takeBackup } from './take-backup.ts'
-import { describeError } from '#shared/runtime/loggable-error.ts'
 
 const pathFileOf = (dataDir: string): string => join(dataDir, 'backup.socket')
 

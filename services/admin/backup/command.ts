@@ -8,15 +8,13 @@ import {
 } from '#shared/runtime/config/config.ts'
 import { DataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { OtherSchema } from '#shared/stores/db/migrate.ts'
-import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
+import { createLog, errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
 import { openStores } from '#shared/service/service.ts'
-import { type Counts, kindOf, rowsOf, type Write } from './archive.ts'
-import { CommandRefused } from './command-refused.ts'
+import { type Counts, kindOf, rowsOf, type Write, CommandRefused } from './archive.ts'
 import type { Installation } from './take-backup.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** The output of a command. */
-export interface Screen {
+interface Screen {
   print(line: string): void
   /** Shown until the next call replaces it. */
   progress(line: string): void

@@ -3,7 +3,7 @@
  * database in one transaction. So an installation that has rows is completely restored.
  */
 import { z } from 'zod'
-import { publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import { admissionRules } from '#shared/points/admission.ts'
 import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
@@ -17,11 +17,10 @@ import {
   userHash,
 } from '#shared/stores/kv/kv.ts'
 import { type Migration, applyMigrations, lockMigrations, MIGRATIONS } from '#shared/stores/db/migrate.ts'
-import { kindOf, readArchive, rowsOf } from './archive.ts'
+import { kindOf, readArchive, rowsOf, CommandRefused } from './archive.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { finishErasures } from '../erasure/retry-erasures.ts'
-import { CommandRefused } from './command-refused.ts'
 import { LiveLine, type Verified, WaitingLine } from './verify-backup.ts'
 import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './take-backup.ts'
 import type { Sql } from 'postgres'

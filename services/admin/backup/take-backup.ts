@@ -17,16 +17,16 @@ import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
 import { OtherSchema, readSchema } from '#shared/stores/db/migrate.ts'
 import type { Entry, Kv, Position } from '#shared/stores/kv/kv.ts'
 import * as schema from '#shared/stores/schema/schema.ts'
-import { type Counts, FORMAT, type Header, type Write } from './archive.ts'
-import { CommandRefused } from './command-refused.ts'
-import { ObjectDamaged } from '#shared/stores/objects/unavailable.ts'
-import { describeError } from '#shared/runtime/loggable-error.ts'
+import { type Counts, FORMAT, type Header, type Write, CommandRefused } from './archive.ts'
+import { ObjectDamaged } from '#shared/stores/objects/objects.ts'
+import { describeError } from '#shared/runtime/log.ts'
+import { isPicture } from '#shared/stores/objects/pictures.ts'
 
 /** The stores that are backed up and restored. */
 export type Installation = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'objects' | 'now'>
 
 /** Pending points of one pilgrim. */
-export interface Waiting {
+interface Waiting {
   readonly userId: string
   readonly entries: readonly Entry[]
   /** Latest position of these points, for the live map. */
@@ -47,9 +47,6 @@ export const TABLES: readonly string[] = Object.values(schema)
 /** The folder of an installation's journals. */
 export const journalsOf = ({ config }: Pick<Installation, 'config'>): string =>
   join(config.dataDir, 'journal')
-
-/** Pictures are stored after their rows or with them. Other objects may still be written to the database. */
-const isPicture = (key: string): boolean => /^(cards|screenshots)\//.test(key)
 
 /** @throws CommandRefused naming the store that does not answer */
 export async function expectStores({ db, kv, objects }: Installation): Promise<void> {
@@ -94,6 +91,7 @@ export async function takeBackup(installation: Installation, write: Write): Prom
   const header: Header = { backup: FORMAT, made_at: time(now()), event: config.eventName, schema: had }
   await write(JSON.stringify(header))
   await writePositions(installation.kv, write)
+  // Pictures are stored after their rows or with them. Other objects may still be written to the database.
   await writeObjects(installation, (key) => !isPicture(key), counts, write)
   await writePoints(installation, had, counts, write)
   await writeObjects(installation, isPicture, counts, write)

@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { UserId } from '#shared/contracts/fields.ts'
 import { MIGRATIONS } from '#shared/stores/db/migrate.ts'
 import type { Erased, PartitionCounters } from '#shared/stores/kv/kv.ts'
-import { type Counts, End, FORMAT, Header, kindOf, readArchive, rowsOf } from './archive.ts'
-import { CommandRefused } from './command-refused.ts'
+import { type Counts, End, FORMAT, Header, kindOf, readArchive, rowsOf, CommandRefused } from './archive.ts'
 
 /** An archive that has been read to its end and that this release can restore. */
 export interface Verified {

@@ -6,7 +6,7 @@ import { CellChanges } from '#shared/core/map/cell-counts.ts'
 import { cellAt, cellCentre, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/map/cells.ts'
 import type { FoldPoint } from '#shared/core/fold/fold.ts'
 import { refold } from '#shared/core/fold/refold.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** Zoom of the cells that stay, about 90 m. */
 const KEPT_ZOOM = 14

@@ -56,9 +56,7 @@ export async function removeLeftovers({
 /** Runs both tasks periodically from its start. */
 export function createErasureSweep(context: ServiceContext) {
   const { db, log, metrics } = context
-  metrics.gauge('event_erasures_remaining', 'Erasures of which a part is not done yet', () =>
-    db.orm.$count(erasing),
-  )
+  metrics.gauge('event_erasures_remaining', () => db.orm.$count(erasing))
   const failure = 'the sweep of erasures failed'
   const finish = repeated(log, failure, EVERY_MS, () => finishErasures(context))
   const removeLate = repeated(log, failure, LEFTOVERS_EVERY_MS, () => removeLeftovers(context))

@@ -3,7 +3,8 @@
  * domain event, so it continues after any restart.
  */
 import { eq } from 'drizzle-orm'
-import { ACTIVITY_ID, publishStatus, readStatus } from '#shared/pilgrims/activity-status.ts'
+import { ACTIVITY_ID, readStatus } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'

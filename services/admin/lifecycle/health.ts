@@ -35,7 +35,7 @@ function createReader<T>(first: T, read: () => Promise<T>): () => Promise<T> {
 }
 
 /** Creates the reader of the report. The stores are probed at most once a second. */
-export function createHealth({ db, kv, objects, now }: ServiceContext): () => Promise<Health> {
+export function createHealth({ db, kv, objects, bus, now, metrics }: ServiceContext): () => Promise<Health> {
   let report: Promise<Health> | null = null
   let probedMs = 0
   const readEnded = createReader(false, async () => (await readStatus(db)).status === 'ended')
@@ -62,11 +62,17 @@ export function createHealth({ db, kv, objects, now }: ServiceContext): () => Pr
     }
   }
 
-  return () => {
+  const read = () => {
     if (report === null || now() - probedMs >= CACHE_MS) {
       probedMs = now()
       report = probeAll()
     }
     return report
   }
+  metrics.figures('event_store_up', async () => {
+    const stores = await read()
+    const isUp = (store: 'db' | 'kv' | 'objects'): number => Number(stores[store] === 'ok')
+    return { db: isUp('db'), kv: isUp('kv'), objects: isUp('objects'), bus: Number(bus.connected()) }
+  })
+  return read
 }

@@ -1,6 +1,7 @@
 /** Reading and setting the activity's status. */
 import { and, desc, eq, inArray } from 'drizzle-orm'
-import { ACTIVITY_ID, publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { ACTIVITY_ID } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -11,8 +12,7 @@ import { readEndProgress } from '#shared/pilgrims/end-progress.ts'
 import { conflict, unavailable } from '#shared/runtime/refusal.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { activity } from '#shared/stores/schema/operations.ts'
-import { handled, outbox as events } from '#shared/stores/schema/outbox.ts'
+import { activity, handled, outbox as events } from '#shared/stores/schema/operations.ts'
 
 type Row = typeof activity.$inferSelect
 

@@ -11,7 +11,7 @@ import { STORED_ZOOMS } from '#shared/core/map/cell-tiles.ts'
 import { type Cell, cellBounds, cellName, MIN_ZOOM } from '#shared/core/map/cells.ts'
 import { type Box, cornersOf, EVERYWHERE, readMap } from './read-map-tiles.ts'
 import { createFrontAndTail, type ReadFrontAndTail } from './read-front-and-tail.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** A cell of an answer. */
 interface Cluster {

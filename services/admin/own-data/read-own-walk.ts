@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type OwnWalk, type OwnWalkRequest, MAX_CHECKINS } from '#shared/contracts/own-data.ts'
-import { peekWithin, peekWithTimeout } from '#shared/points/pending-points.ts'
+import { peekWithin, peekPilgrim } from '#shared/points/pending-points.ts'
 import type { Query } from '#shared/stores/db/db.ts'
 import {
   type FoldPoint,
@@ -56,7 +56,7 @@ async function readNow(
   { db, kv, calendar, now }: ServiceContext,
   { user_id: userId, day: wanted }: OwnWalkRequest,
 ): Promise<OwnWalk> {
-  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
+  const entries = await peekPilgrim(kv, userId)
   const pending = readablePoints(entries ?? [])
   return db.read(() =>
     db.sql.begin('isolation level repeatable read read only', async (tx) => {

@@ -1,5 +1,5 @@
 /** The export of one pilgrim's data: everything as JSON, or their points as GPX. */
-import { peekWithTimeout } from '#shared/points/pending-points.ts'
+import { peekPilgrim } from '#shared/points/pending-points.ts'
 import { type BufferedPoint, fieldOf, readablePoints, unpack } from '#shared/points/point.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -140,7 +140,7 @@ export async function exportUser(
   format: 'json' | 'gpx',
 ): Promise<Response> {
   const { db, kv } = context
-  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
+  const entries = await peekPilgrim(kv, userId)
   const [stored] = await db.read(() => db.sql`SELECT 1 FROM pilgrims WHERE user_id = ${userId}`)
   if (stored === undefined && entries === null)
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')

@@ -1,5 +1,5 @@
 /** The latest messages that were sent to one pilgrim, or failed. */
-import { peekWithTimeout } from '#shared/points/pending-points.ts'
+import { peekPilgrim } from '#shared/points/pending-points.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Cause } from '#shared/contracts/messages.ts'
 import { SEARCHED_MESSAGES, type UserMessage } from '#shared/contracts/user-history.ts'
@@ -52,7 +52,7 @@ export async function listMessagesOfUser(
 
 /** @throws Refusal 404 for a pilgrim who is not in the buffer either; 503 while the buffer is unavailable */
 async function expectPending({ kv }: ServiceContext, userId: string): Promise<void> {
-  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
+  const entries = await peekPilgrim(kv, userId)
   if (entries === null)
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
   if (entries.length === 0) throw unknownPilgrim(userId)

@@ -1,6 +1,6 @@
 /** One day of a pilgrim's points, with what the fold makes of each: the reason of the day's sum. */
 import { z } from 'zod'
-import { peekWithTimeout } from '#shared/points/pending-points.ts'
+import { peekPilgrim } from '#shared/points/pending-points.ts'
 import { time } from '#shared/contracts/fields.ts'
 import {
   MAX_WAY,
@@ -39,7 +39,7 @@ export async function listPoints(
 ): Promise<UserPoints> {
   const { kv, db } = context
   const { userId } = look
-  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
+  const entries = await peekPilgrim(kv, userId)
   const waiting = waitingOf(entries ?? [])
   const stored = await readPointDays(db, userId)
   if (!stored.isStored && waiting.length === 0) {

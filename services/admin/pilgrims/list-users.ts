@@ -1,9 +1,8 @@
 /** The paged list of all pilgrims with their statistics. */
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { ParticipantStatus, Role, Time, time, UserId } from '#shared/contracts/fields.ts'
+import { ParticipantStatus, Role, Time, time, UserId, seenAt } from '#shared/contracts/fields.ts'
 import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
-import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
 import { foldPending, type Pilgrim, type Statistics } from '#shared/points/totals/pilgrim-statistics.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'

@@ -1,17 +1,15 @@
 /** One pilgrim in full for a manager, with the phone number. Each call is audited. */
-import { seenAt } from '#shared/contracts/first-and-last-seen.ts'
-import { peekWithTimeout } from '#shared/points/pending-points.ts'
+import { peekPilgrim } from '#shared/points/pending-points.ts'
 import { fieldOf, readablePoints } from '#shared/points/point.ts'
-import { ParticipantStatus, Role, type Time, time } from '#shared/contracts/fields.ts'
+import { ParticipantStatus, Role, type Time, time, seenAt } from '#shared/contracts/fields.ts'
 import { LISTED, type UserDetail } from '#shared/contracts/user-detail.ts'
 import { foldPending, type Pilgrim } from '#shared/points/totals/pilgrim-statistics.ts'
 import { zeroTotals } from '#shared/core/fold/point-totals.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import { isLineUserId } from '#shared/service/line/line-client.ts'
-import { achievementCard } from '#shared/core/rules/achievement.ts'
 import { consumptionMg, savedMg, transportSums } from '#shared/core/rules/carbon.ts'
-import { levelOf, nextLevel } from '#shared/core/rules/levels.ts'
+import { levelOf, nextLevel, achievementCard } from '#shared/core/rules/levels.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
@@ -33,7 +31,7 @@ export async function showUser(
   requestId: string,
 ): Promise<UserDetail> {
   const { db, kv } = context
-  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
+  const entries = await peekPilgrim(kv, userId)
   const pilgrim = (await foldPending(context, [{ userId, entries: entries ?? [] }])).get(userId)
   if (pilgrim === undefined && entries === null)
     throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')

@@ -4,7 +4,8 @@
  */
 import { hostname, userInfo } from 'node:os'
 import { eq, sql } from 'drizzle-orm'
-import { ACTIVITY_ID, publishStatus } from '#shared/pilgrims/activity-status.ts'
+import { ACTIVITY_ID } from '#shared/pilgrims/activity-status.ts'
+import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { deleteJournals } from '#shared/points/journal/journal-export.ts'
@@ -14,7 +15,8 @@ import { expectStopped, type Installation, journalsOf, expectStores, TABLES } fr
 import { existsSync, readdirSync } from 'node:fs'
 import { time } from '#shared/contracts/fields.ts'
 import { readSchema } from '#shared/stores/db/migrate.ts'
-import { CommandRefused } from '../backup/command-refused.ts'
+import { CommandRefused } from '../backup/archive.ts'
+import { isPicture } from '#shared/stores/objects/pictures.ts'
 
 /** The user who runs the command. A container's user may have no name. */
 function nameOfUser(): string {
@@ -87,9 +89,6 @@ const UNCLEARED: readonly string[] = [
   'rich_menus',
 ]
 export const CLEARED: readonly string[] = TABLES.filter((table) => !UNCLEARED.includes(table))
-
-/** The object store also holds webhook events, which a reset does not delete. */
-const isPicture = (key: string): boolean => /^(cards|screenshots)\//.test(key)
 
 /** Number of items, by table or store. */
 export type Contents = Readonly<Record<string, number>>

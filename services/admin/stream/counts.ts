@@ -4,7 +4,6 @@ import type { Admitted, StreamCounts, StreamCells, StreamData } from '#shared/co
 import type { PartitionCounters, Position } from '#shared/stores/kv/kv.ts'
 import { type Cell, cellAt, cellBounds, cellName, MIN_ZOOM } from '#shared/core/map/cells.ts'
 
-/** One reading of the counters. */
 export interface CountersReading {
   readonly counters: readonly PartitionCounters[]
   /** By `performance.now()`. */

@@ -22,8 +22,7 @@ export function readCursor(id: string | null): Cursor | null {
   return change === undefined ? null : { change: Number(change), movedMs: Number(movedMs) }
 }
 
-/** A change of the status, with the id of its row. */
-export interface Change {
+interface Change {
   readonly id: number
   readonly seen: StreamStatus
 }

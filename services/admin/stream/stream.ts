@@ -76,7 +76,7 @@ export function createStream(
   stopping.addEventListener('abort', () => {
     for (const reader of readers) reader.end()
   })
-  metrics.gauge('event_stream_clients', 'Open event streams', () => readers.size)
+  metrics.gauge('event_stream_clients', () => readers.size)
   return {
     size: () => readers.size,
     open(request, zoom) {
@@ -87,7 +87,7 @@ export function createStream(
         throw unavailable('Too many streams are open. Close one, or try again later.', RETRY_AFTER_S)
       const reader = createReader(zoom, (why) => {
         leave(reader)
-        metrics.count('event_stream_closed_total', 'Event streams that ended, by reason', { why })
+        metrics.count('event_stream_closed_total', { why })
         if (why !== 'left') idleAfter(request, LINGER_S)
       })
       // The client sends nothing on this connection, so it has no idle timeout.

@@ -1,7 +1,7 @@
 /** The last 60 minutes: how many walk, and what was received. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { type LastHour, type Received, STEP_SECONDS } from '#shared/contracts/last-hour.ts'
+import { type LastHour, type Received, STEP_SECONDS } from '#shared/contracts/supervision.ts'
 import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'

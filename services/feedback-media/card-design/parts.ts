@@ -23,7 +23,7 @@ const widthEm = (text: string): number =>
   )
 
 /** The largest font size between two bounds at which a text fits. A longer text is truncated. */
-export const fitting = (text: string, widthPx: number, largest: number, smallest: number): number =>
+const fitting = (text: string, widthPx: number, largest: number, smallest: number): number =>
   Math.round(Math.max(smallest, Math.min(largest, widthPx / Math.max(1, widthEm(text)))))
 
 /** A name that would be smaller than this share of the largest size stands on two lines. */

@@ -16,7 +16,6 @@ export type Picture = Pick<StoredObject, 'bytes' | 'etag'>
 /** A pilgrim's card at one moment. */
 export interface Look {
   readonly userId: string
-  /** Whether the picture shows the pilgrim's name. */
   readonly named: boolean
   /** The pilgrim's generation, read before everything else. */
   readonly generation: number
@@ -72,7 +71,7 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
     const bytes = await renderer.renderPng(cardOf(portrait.facts, route), CARD_SIZE)
     const etag = await storeCard(context, seen, bytes)
     const { unlocked } = portrait.facts
-    metrics.count('event_cards_drawn_total', 'Share cards drawn', { unlocked: String(unlocked) })
+    metrics.count('event_cards_drawn_total', { unlocked: String(unlocked) })
     return { bytes, etag }
   }
 

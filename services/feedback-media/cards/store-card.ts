@@ -13,7 +13,7 @@ import type { Portrait } from './read-card-facts.ts'
 type Stores = Pick<ServiceContext, 'db' | 'objects' | 'now'>
 
 /** A card to store. */
-export interface Card {
+interface Card {
   readonly userId: string
   /** Whether the picture shows the pilgrim's name. */
   readonly named: boolean

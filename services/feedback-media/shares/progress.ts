@@ -19,7 +19,7 @@ const REST_MS = 15 * MINUTE_MS
 const SPEED_MS = 10 * MINUTE_MS
 const LEAST_KMH = 1
 
-export interface NextStation {
+interface NextStation {
   readonly station: Station
   /** Along the route, one decimal. */
   readonly km: number

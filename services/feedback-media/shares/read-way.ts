@@ -1,6 +1,6 @@
 /** Reads a pilgrim's points of the last hours, pending ones included, and their latest place. */
 import { unpack } from '#shared/points/point.ts'
-import { peekWithTimeout } from '#shared/points/pending-points.ts'
+import { peekPilgrim } from '#shared/points/pending-points.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 
@@ -11,7 +11,7 @@ export interface Fix {
   readonly lng: number
 }
 
-export interface Way {
+interface Way {
   /** Ordered by time. A single one may be older than the line's period. */
   readonly points: readonly Fix[]
   /** The buffer was unavailable: the latest points are missing. */
@@ -36,7 +36,7 @@ export async function readWay(
   fromMs: number,
 ): Promise<Way> {
   // Before the stored points, so that points which a flush stores in between are not missing.
-  const entries = (await peekWithTimeout(kv, [userId]))?.[0] ?? null
+  const entries = await peekPilgrim(kv, userId)
   const stored = await db.read(
     () => db.sql<Fix[]>`
       SELECT fix[1] AS t, fix[2] AS lat, fix[3] AS lng

@@ -14,6 +14,7 @@ import { followers } from '#shared/stores/schema/messages.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
 import type { Figures } from './replies.ts'
 import { linkMenu } from '../rich-menu/deploy-menus.ts'
+import { bringBotShare, shareUrl } from '#shared/pilgrims/shares.ts'
 
 export type Pilgrim = typeof pilgrims.$inferSelect
 
@@ -94,4 +95,22 @@ export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Pr
     savedKg: roundKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
     incomplete: known?.pending === null || known === null,
   }
+}
+
+// The link that the bot's answers give a pilgrim to pass on. It contains no user id.
+
+/**
+ * Makes the link at the first call.
+ * @param askedMs when the pilgrim was read, epoch milliseconds
+ * @returns null for a pilgrim who has withdrawn, or was erased
+ */
+export async function linkOfPilgrim(
+  { config, db, now }: Pick<ServiceContext, 'config' | 'db' | 'now'>,
+  userId: string,
+  askedMs: number,
+): Promise<string | null> {
+  const id = await db.orm.transaction(async (tx) =>
+    (await mayWrite(tx, userId, askedMs)) ? bringBotShare(tx, userId, now()) : null,
+  )
+  return id === null ? null : shareUrl(config.publicUrl, id)
 }

@@ -11,7 +11,7 @@ import { isLineUserId, type Line } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { richMenus } from '#shared/stores/schema/messages.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
-import { languageOf } from '#shared/locales/choose-language.ts'
+import { languageOf } from '#shared/locales/by-language.ts'
 import { designMenu, NAME_PREFIX, SIZE } from './design.ts'
 
 const LOCK = 'rich-menus'

@@ -1,14 +1,14 @@
 /** Selects the recipients of a message, and counts the people who are left out. */
 import { type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { LeftOutReason } from '#shared/contracts/left-out-recipients.ts'
-import type { Audience, ExcludedRecipients, Recipients } from '#shared/contracts/messages.ts'
-import type { Point } from '#shared/points/point.ts'
+import type { Audience, ExcludedRecipients, Recipients, LeftOutReason } from '#shared/contracts/messages.ts'
+import { type Point, readablePoints } from '#shared/points/point.ts'
 import { isLineUserId } from '#shared/service/line/line-client.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { withoutErased } from '#shared/pilgrims/person-lock.ts'
-import type { RecipientBuffer } from './read-pending-of-recipients.ts'
-import { languageOf } from '#shared/locales/choose-language.ts'
+import { languageOf } from '#shared/locales/by-language.ts'
+import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
+import type { Kv } from '#shared/stores/kv/kv.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -189,4 +189,32 @@ function sorted(rows: readonly Row[]): Omit<Selected, 'lacksBuffer'> {
     } else leftOut[reason]++
   }
   return { byLanguage, count, everybody: everyone, leftOut }
+}
+
+// Reads from the buffer what the selection of recipients needs.
+
+export interface RecipientBuffer {
+  /** Everybody with pending points; null: the buffer is unavailable. */
+  readonly waiting: readonly string[] | null
+  /** Reads the pending points in the area of some of them; null: the buffer is unavailable. */
+  read(userIds: readonly string[]): Promise<ReadonlyMap<string, readonly Point[]> | null>
+}
+
+/** Reads the buffer, outside any transaction, so that a slow kv holds no locks. */
+export async function readPendingOfRecipients(kv: Kv): Promise<RecipientBuffer> {
+  return {
+    waiting: await pendingUsersWithTimeout(kv),
+    async read(userIds) {
+      const pending = await peekWithTimeout(kv, userIds)
+      return (
+        pending &&
+        new Map(
+          userIds.map((userId, i) => [
+            userId,
+            readablePoints(pending[i] ?? []).filter(({ inRange }) => inRange),
+          ]),
+        )
+      )
+    },
+  }
 }

@@ -3,19 +3,18 @@ import { eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { UserId } from '#shared/contracts/fields.ts'
 import {
+  type Recipients,
   type LeftOutRecipient,
   LeftOutReason,
   type LeftOutRecipientsQuery,
-} from '#shared/contracts/left-out-recipients.ts'
-import type { Recipients } from '#shared/contracts/messages.ts'
+} from '#shared/contracts/messages.ts'
 import { notFound } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { messages, pushSubscriptions } from '#shared/stores/schema/messages.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
-import { type LeftOut, selectLeftOut } from './audience.ts'
+import { type LeftOut, selectLeftOut, readPendingOfRecipients } from './audience.ts'
 import { checkKnown, recipientsOf } from './push.ts'
-import { readPendingOfRecipients } from './read-pending-of-recipients.ts'
 
 const Position = z.tuple([LeftOutReason, UserId])
 

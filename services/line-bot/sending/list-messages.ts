@@ -13,7 +13,7 @@ import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/paginat
 import { textOfMessage } from '#shared/service/line/text-of-message.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { messageChunks, messages } from '#shared/stores/schema/messages.ts'
-import { countDeliveries, NO_DELIVERIES } from '../web-push/count-deliveries.ts'
+import { countDeliveries, NO_DELIVERIES } from '../web-push/plan-deliveries.ts'
 
 type Row = typeof messages.$inferSelect
 

@@ -12,7 +12,7 @@ import type { Selected } from './audience.ts'
 /** Rows of one insert; a chunk has 500 recipients. */
 const CHUNKS_PER_INSERT = 50
 
-export interface Plan {
+interface Plan {
   readonly cause: Cause
   /** Identifies the message: one key is planned once. */
   readonly causeKey: string

@@ -5,7 +5,7 @@ import { time } from '#shared/contracts/fields.ts'
 import { Cause, ExcludedRecipients, PushProgress } from '#shared/contracts/messages.ts'
 import { notFound } from '#shared/runtime/refusal.ts'
 import { messageChunks, messages } from '#shared/stores/schema/messages.ts'
-import { countDeliveries, NO_DELIVERIES } from '../web-push/count-deliveries.ts'
+import { countDeliveries, NO_DELIVERIES } from '../web-push/plan-deliveries.ts'
 
 const FAULTS_SHOWN = 10
 /** Most people whom a fault names. */

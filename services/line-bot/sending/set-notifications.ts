@@ -2,10 +2,11 @@
 import { audit } from '#shared/service/security/audit-log.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { Notifications, SetNotificationsRequest } from '#shared/contracts/messages.ts'
+import type { Notifications, SetNotificationsRequest, NotificationSlot } from '#shared/contracts/messages.ts'
 import { PLAN_ID, readNotifications } from '#shared/service/line/scheduled-notifications.ts'
 import { notificationPlan } from '#shared/stores/schema/messages.ts'
-import { slotChanges } from './slot-changes.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { Language } from '#shared/contracts/bot.ts'
 
 /** A slot that was sent today is not sent again today, even if its hour changes. */
 export async function setNotifications(
@@ -28,4 +29,56 @@ export async function setNotifications(
     await audit(tx, operator, 'set-notifications', details, requestId, now())
     return readNotifications(tx)
   })
+}
+
+// What a change of the schedule changes, for the audit log.
+
+/** What of a text the log shows. */
+const TEXT_MAX = 120
+
+interface Change {
+  readonly id: string
+  readonly hour: number
+  readonly change: 'added' | 'removed' | 'changed'
+  /** Of a change: the fields that are different, with their values before and after. */
+  readonly fields?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
+  /** The texts that are new or different, by their language; null: taken away. */
+  readonly texts?: Readonly<Record<string, string | null>>
+}
+
+const FIELDS = ['hour', 'enabled', 'dates', 'audience'] as const
+
+const beginningOf = (text: string): string => (text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text)
+
+function textsOf(before: NotificationSlot['text'] | null, after: NotificationSlot['text']) {
+  const changed = Language.options.filter((language) => before?.[language] !== after[language])
+  return Object.fromEntries(
+    changed.map((language) => {
+      const text = after[language]
+      return [language, text === undefined ? null : beginningOf(text)]
+    }),
+  )
+}
+
+/** The slots that were added, removed or changed, in the order of the new list; removed ones come last. */
+export function slotChanges(
+  before: readonly NotificationSlot[],
+  after: readonly NotificationSlot[],
+): readonly Change[] {
+  const known = new Map(before.map((slot) => [slot.id, slot]))
+  const kept = new Set(after.map(({ id }) => id))
+  const changes = after.flatMap((slot): Change[] => {
+    const { id, hour } = slot
+    const old = known.get(id)
+    const texts = textsOf(old?.text ?? null, slot.text)
+    if (old === undefined) return [{ id, hour, change: 'added', texts }]
+    if (isDeepStrictEqual(old, slot)) return []
+    const different = FIELDS.filter((field) => !isDeepStrictEqual(old[field], slot[field]))
+    const fields = Object.fromEntries(
+      different.map((field) => [field, { from: old[field], to: slot[field] }]),
+    )
+    return [{ id, hour, change: 'changed', fields, texts }]
+  })
+  const removed = before.filter(({ id }) => !kept.has(id))
+  return [...changes, ...removed.map(({ id, hour }): Change => ({ id, hour, change: 'removed' }))]
 }

@@ -1,11 +1,12 @@
 /** Plans a message for the devices of its audience, in the transaction that stores the message. */
-import { eq, sql } from 'drizzle-orm'
+import { eq, sql, inArray } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { messages, type Notice } from '#shared/stores/schema/messages.ts'
+import { messages, type Notice, pushDeliveries } from '#shared/stores/schema/messages.ts'
+import type { WebPushProgress } from '#shared/contracts/messages.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 
-/** People by language. */
-export type People = ReadonlyMap<Language, readonly string[]>
+type People = ReadonlyMap<Language, readonly string[]>
 
 const idsOf = (people: readonly string[]) => sql`
   SELECT jsonb_array_elements_text(${JSON.stringify(people)}::text::jsonb)`
@@ -37,4 +38,31 @@ export async function planDeliveries(
   }
   if (Object.keys(notices).length > 0)
     await tx.update(messages).set({ notices }).where(eq(messages.id, messageId))
+}
+
+// Counts the deliveries of messages by their state.
+
+export const NO_DELIVERIES: WebPushProgress = { sent: 0, waiting: 0, failed: 0 }
+
+/** By the id of the message; none for a message without deliveries. */
+export async function countDeliveries(
+  { db }: ServiceContext,
+  messageIds: readonly string[],
+): Promise<ReadonlyMap<string, WebPushProgress>> {
+  if (messageIds.length === 0) return new Map()
+  const countOf = (state: string) =>
+    sql<number>`(count(*) FILTER (WHERE ${pushDeliveries.state} = ${state}))::int`
+  const rows = await db.read(() =>
+    db.orm
+      .select({
+        id: pushDeliveries.messageId,
+        sent: countOf('sent'),
+        waiting: countOf('waiting'),
+        failed: countOf('failed'),
+      })
+      .from(pushDeliveries)
+      .where(inArray(pushDeliveries.messageId, [...messageIds]))
+      .groupBy(pushDeliveries.messageId),
+  )
+  return new Map(rows.map(({ id, ...counts }) => [id, counts]))
 }

@@ -100,9 +100,7 @@ async function send(
   if (leftMs <= 0) return settle(context, one, 'failed', 'not delivered within a day')
   const device: Device = { endpoint, p256dh, auth }
   const delivery = await callPushService(settings, device, payloadOf(one.message_id, notice), leftMs, nowMs)
-  metrics.count('event_web_push_calls_total', 'Calls to push services of browsers, by outcome', {
-    outcome: delivery.outcome,
-  })
+  metrics.count('event_web_push_calls_total', { outcome: delivery.outcome })
   const { host } = new URL(endpoint)
   if (delivery.outcome === 'silent') answering.delete(host)
   else if (delivery.outcome !== 'refused') answering.add(host)

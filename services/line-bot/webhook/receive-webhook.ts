@@ -8,12 +8,11 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { LineDelivery, LineEvent } from '#shared/contracts/bot.ts'
 import { invalid, unauthorized, unavailable } from '#shared/runtime/refusal.ts'
 import { parseJson } from '#shared/service/http/body.ts'
-import { errorFields } from '#shared/runtime/log.ts'
+import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/service/line/deduplication-window.ts'
 import { isForBot } from './apply-webhook-event.ts'
 import { spoolEvents } from './webhook-spool.ts'
 import { storeWebhookEvents } from './store-webhook-events.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** LINE ignores an answer after 2 s; both stores together take less than one second. */
 const STORE_MS = 450

@@ -13,7 +13,7 @@ import { foldPoints } from './fold-points.ts'
 import type { Slice } from '#shared/points/pending-points.ts'
 import { byIdentity, type OwnedPoint, storePoints, withoutStoredPoints } from './store-points.ts'
 import { latestPositionChanges, type Move, writeTotals } from './write-totals.ts'
-import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
+import { describeError, LoggableError } from '#shared/runtime/log.ts'
 import { CellChanges } from '#shared/core/map/cell-counts.ts'
 
 /** @param fresh points stored by this transaction */

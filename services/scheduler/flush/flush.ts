@@ -8,14 +8,13 @@ import { type Database, isDatabaseUnavailable, isStatementTimeout } from '#share
 import { isKvUnavailable, type Kv } from '#shared/stores/kv/kv.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/points/last-flush.ts'
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
-import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { flushes } from '#shared/stores/schema/points.ts'
 import { ensureDayPartitions } from '../day-partitions.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { flushSlice } from './flush-slice.ts'
 import { rollUpCells } from './roll-up-cells.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 /** The dependencies and settings of a flush. */
 export interface FlushContext {
@@ -125,6 +124,7 @@ function sum(results: readonly Partial<FlushResult>[]): FlushResult {
  */
 export async function flush(context: FlushContext, waitMs = 0): Promise<FlushResult> {
   const { db, kv, now, log } = context
+  const startedMs = performance.now()
   await ensureDayPartitions(db, now(), log).catch((error: unknown) =>
     // Points of a day without a partition go to the default one.
     log.warn('the daily partitions of points could not be looked at', errorFields(error)),
@@ -141,6 +141,7 @@ export async function flush(context: FlushContext, waitMs = 0): Promise<FlushRes
         results[partition] = await flushPartition(context, partition, waitUntil, records)
   const completed = records.length > 0 ? await complete(context, records) : NOTHING
   await publishResults(context, results)
+  context.metrics.observe('event_flush_seconds', (performance.now() - startedMs) / 1_000)
   return sum([...results, completed])
 }
 
@@ -209,8 +210,8 @@ async function flushPartition(
 function report(metrics: Metrics, { stored, duplicates, deadLetters, erased, failures }: FlushResult): void {
   const points = { stored, duplicate: duplicates, dead_letter: deadLetters, erased }
   for (const [outcome, count] of Object.entries(points))
-    metrics.count('event_flush_points_total', 'Points that left the buffer, by outcome', { outcome }, count)
-  metrics.count('event_flush_failures_total', 'Slices and partitions that could not be flushed', {}, failures)
+    metrics.count('event_flush_points_total', { outcome }, count)
+  metrics.count('event_flush_failures_total', {}, failures)
 }
 
 /** @param done receives the outcome of each slice, also when the flush is interrupted */

@@ -8,7 +8,7 @@ import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { sumChanges, unpackChanges } from '#shared/core/map/cell-counts.ts'
 import { inTurns } from '#shared/runtime/in-turns.ts'
 import { type Reporting, reportFailedItem } from '#shared/stores/each-apart.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 import { tilesOfHours } from '#shared/core/map/cell-tiles.ts'
 
 /** Rows of `cell_changes` in one transaction, and bytes of all but the last: they are in memory together. */

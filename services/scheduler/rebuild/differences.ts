@@ -11,7 +11,7 @@ export interface Table {
   readonly columns: Readonly<Record<string, Column>>
 }
 
-export type Value = string | number | null
+type Value = string | number | null
 export type Row = Readonly<Record<string, Value>>
 
 const READ: Record<Column, (column: string) => string> = {

@@ -8,7 +8,7 @@ import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
 import { EventTotals, rowOf } from './event-totals.ts'
 import { DAYS, TOTALS } from './tables.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 const HOUR_MS = 3_600_000
 /** Pilgrims whose rows are compared together. */

@@ -12,8 +12,20 @@ import {
 import { type Router, serve } from '#shared/service/http/router.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { gpsLoggerProfile, ingestUrl } from '../trackers/set-up-links.ts'
-import { expectKey, ingest, type Ingest } from './ingest.ts'
-import { readOverland, readOwnTracks, readRequest } from './tracker-formats.ts'
+import {
+  readOverland,
+  readOwnTracks,
+  readRequest,
+  isObject,
+  type Received,
+  UNREADABLE,
+} from './tracker-formats.ts'
+import type { Buffer } from '#shared/points/buffer.ts'
+import { type SyncRules, syncTrack } from '#shared/points/sync-track.ts'
+import type { GpsPoint } from '#shared/contracts/gps-points.ts'
+import type { TrackerApp } from '#shared/contracts/trackers.ts'
+import { notFound, Refusal, unavailable } from '#shared/runtime/refusal.ts'
+import { parseSentTime } from '#shared/core/rules/sent-time.ts'
 
 export function serveIngest(router: Router, context: ServiceContext, taking: Ingest): void {
   serve(router, context, owntracksEndpoint, ({ params, bytes }) =>
@@ -40,3 +52,106 @@ export function serveIngest(router: Router, context: ServiceContext, taking: Ing
     })
   })
 }
+
+// Takes what a tracker app sends. The answer tells the app in its own way whether to keep the points: success when they
+// are durable or will never be taken, 503 when they are to be sent again.
+
+/** OwnTracks reads a list of messages for the phone; Overland keeps its batch without this result. */
+const TAKEN = '{"result":"ok"}'
+const TAKEN_BY: Partial<Record<TrackerApp, string>> = { owntracks: '[]' }
+
+const unknownKey = () =>
+  notFound(
+    'The key in this address is not valid, or was revoked. Make a new tracker, and set the app up with its link.',
+  )
+
+interface Ingest {
+  readonly buffer: Pick<Buffer, 'admitIngest'>
+  /** The user id of a key. */
+  readonly findKey: (key: string) => Promise<string | null>
+  /** Called after points of a key were taken. */
+  readonly noteUse: (key: string) => void
+  readonly rules: SyncRules
+  readonly now: () => number
+}
+
+/** The user id of a key. @throws Refusal 404 for a key that is not valid, 503 when that is not known */
+async function expectKey({ findKey }: Pick<Ingest, 'findKey'>, key: string): Promise<string> {
+  const userId = await findKey(key)
+  if (userId === null) throw unknownKey()
+  return userId
+}
+
+/**
+ * Takes a request.
+ * @param read reads the app's format. @throws Refusal 400 when it can not
+ * @throws Refusal 404 for a key that is not valid, 413 for too many points; 403 paused, 429 and 503, all of which the
+ * router answers with 503
+ */
+export async function ingest(
+  { buffer, findKey, noteUse, rules, now }: Ingest,
+  app: TrackerApp,
+  key: string,
+  read: () => Received,
+): Promise<Response> {
+  // Before the key is looked up: an erasure that refuses the key later drops the points of this request.
+  const receivedMs = now()
+  const userId = await expectKey({ findKey }, key)
+  const { points, refused } = readOrCount(read)
+  for (const reason of refused) rules.count(`rejected:${reason}`, 1)
+  if (points.length > 0)
+    try {
+      // One submission whatever its size: parts of it could be stored in part, under one answer.
+      const batch = { user_id: userId, points: points.map((point) => timed(app, point, receivedMs)) }
+      const { accepted, duplicates, rejected } = await syncTrack(
+        buffer.admitIngest,
+        batch,
+        receivedMs,
+        rules,
+        'ingest',
+      )
+      if (accepted + duplicates > 0) noteUse(key)
+      const mostMs = receivedMs + MOST_AHEAD_MS
+      const isCuredByTime = ({ index, reason }: (typeof rejected)[number]) =>
+        reason === 'in-the-future' && sentMsOf(batch.points[index], rules) <= mostMs
+      if (rejected.some(isCuredByTime))
+        throw unavailable(
+          'Positions lie in the future: the clock of the phone or of the service is wrong.',
+          60,
+        )
+    } catch (error) {
+      if (!isForEver(error)) throw error
+    }
+  return new Response(TAKEN_BY[app] ?? TAKEN, {
+    headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+  })
+}
+
+/** A position further ahead has a wrong time. Two clocks may be wrong by a day each. */
+const MOST_AHEAD_MS = 2 * 86_400_000
+
+/** When a valid position was measured, epoch milliseconds. */
+const sentMsOf = (point: unknown, { calendar }: SyncRules): number =>
+  parseSentTime((point as GpsPoint).timestamp!, calendar)!
+
+/** Apps that send one position in a query or a form; without a time it counts at its receipt, as Traccar's server has it. */
+const AT_RECEIPT: ReadonlySet<TrackerApp> = new Set(['traccar', 'osmand', 'gpslogger'])
+
+const timed = (app: TrackerApp, point: unknown, receivedMs: number): unknown =>
+  AT_RECEIPT.has(app) && isObject(point) && (point.timestamp ?? null) === null
+    ? { ...point, timestamp: receivedMs }
+    : point
+
+/** A body that is not in the app's format will not be so the next time either. */
+function readOrCount(read: () => Received): Received {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Refusal && error.httpStatus === 400) return UNREADABLE
+    throw error
+  }
+}
+
+/** Nothing is taken any more after the end, of an erased person or without consent. The points are counted so. */
+const isForEver = (error: unknown): boolean =>
+  error instanceof Refusal && ['ended', 'erased', 'forbidden'].includes(error.reason)

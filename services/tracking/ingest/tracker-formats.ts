@@ -63,7 +63,6 @@ interface Fields {
   readonly speed: number | null
 }
 
-/** The point with the app as its source. */
 const sentPoint = (source: TrackerApp, fields: Fields) => ({ ...fields, source })
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>

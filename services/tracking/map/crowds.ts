@@ -9,7 +9,7 @@ import { type Cell, MAX_ZOOM } from '#shared/core/map/cells.ts'
 export const WIDEST_ZOOM = 10
 
 /** So many people, in columns. */
-export interface People {
+interface People {
   readonly count: number
   /** Column and row of the finest cell (`cellAt`). */
   readonly xs: ArrayLike<number>

@@ -30,7 +30,6 @@ export interface Group {
 
 const minute = (ms: number): number => Math.floor(ms / MINUTE_MS) * MINUTE_MS
 
-/** The public map. */
 export class PublicMap {
   #groups: readonly Group[] = []
   /** Version of the positions, and hour, that the groups are computed from. */

@@ -19,7 +19,6 @@ import type { Clock, Network } from './surroundings.ts'
 
 /** What one request holds, and when it is sent. */
 export interface Limits {
-  /** Most points in a request. */
   readonly points: number
   /** Most bytes of a body. */
   readonly bytes: number
@@ -36,7 +35,7 @@ const OFFLINE_MS = 60_000
 const AGAIN_MS = 10_000
 
 /** Epoch milliseconds of the next attempt; null: not before something happens. */
-export type Pending = number | null
+type Pending = number | null
 
 export interface Parts {
   /** Its `identity` says whose points are recorded and sent. */
@@ -47,7 +46,6 @@ export interface Parts {
   readonly limits: { readonly [K in keyof Limits]?: Limits[K] | undefined }
   /** Told what a request has settled, and of a point that is refused by itself. */
   readonly onSent?: ((sent: Sent) => void) | undefined
-  /** Shows a change of the state. */
   readonly show: (change: Partial<QueueState>) => void
 }
 

@@ -12,7 +12,6 @@ export interface StoredDay {
   readonly end: FoldState
 }
 
-/** The change of a day. */
 export interface DayChange {
   readonly day: string
   /** To be added to the day's totals; figures may be negative. */

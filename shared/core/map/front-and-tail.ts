@@ -14,7 +14,7 @@ export interface End extends Place {
   readonly alongM: number | null
 }
 
-export interface Walk {
+interface Walk {
   readonly front: End
   /** Half of the pilgrims near the route are behind it; without a route, the median latitude and longitude. */
   readonly middle: End

@@ -1,8 +1,7 @@
 /** The route as it is shown: simplified lines in whole units, which pages get, and by which distances are told. */
-import { METRES_PER_DEGREE } from '#shared/core/rules/geo.ts'
+import { METRES_PER_DEGREE, simplifyLine } from '#shared/core/rules/geo.ts'
 import { type MeasuredRoute, measureRoute, unpackLines } from '#shared/core/rules/along-route.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'
-import { simplifyLine } from './simplify-line.ts'
 import type { Place, Route } from './walking-route.ts'
 
 interface ShownRoute {

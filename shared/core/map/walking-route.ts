@@ -20,7 +20,6 @@ export interface Station extends Place {
 export interface Route {
   /** The lines in the order in which they are walked. */
   readonly lines: readonly (readonly Place[])[]
-  /** Metres. */
   readonly lengthM: number
   /** Projects a place onto the route: distance along it from its beginning, and distance from it; metres. */
   project(place: Place): { readonly alongM: number; readonly offM: number }

@@ -16,7 +16,7 @@ export const KG_PER_KM = {
 export const KG_PER_UNIT = { water: 0.10974, recycle: -0.00265, hotel: 8.85 } as const
 
 export type Mode = keyof typeof KG_PER_KM
-export type Consumable = keyof typeof KG_PER_UNIT
+type Consumable = keyof typeof KG_PER_UNIT
 
 export const MODES = Object.keys(KG_PER_KM) as Mode[]
 
@@ -46,7 +46,7 @@ export interface Reported {
 }
 
 /** A quantity (pieces or whole millimetres) and its carbon (whole milligrams, credits negative). */
-export interface Amount {
+interface Amount {
   amount: number
   carbonMg: number
 }

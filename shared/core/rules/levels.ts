@@ -1,5 +1,4 @@
 /** The nine levels: the one table and function for profile, card, bot and operators. */
-
 export interface Level {
   readonly level: number
   readonly zh: string
@@ -62,4 +61,18 @@ export function nextLevel(
     km_needed: Math.ceil(Math.max(0, next.minKm * 1e6 - distanceMm) / 1e4) / 100,
     checkins_needed: Math.max(0, next.minCheckins - checkins),
   }
+}
+
+/** Check-ins for the achievement card (specification, "Achievement card"). */
+export const CARD_CHECKINS = 3
+
+/** When the achievement card is unlocked (specification, "Achievement card"). */
+export function achievementCard(pilgrim: {
+  readonly checkins: number
+  readonly surveyCompleted: boolean
+  readonly phone: string | null
+}): 'locked' | 'unlocked' {
+  return pilgrim.checkins >= CARD_CHECKINS && pilgrim.surveyCompleted && pilgrim.phone !== null
+    ? 'unlocked'
+    : 'locked'
 }

@@ -8,10 +8,9 @@ import { appendFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Submission } from '#shared/stores/kv/kv.ts'
 import { readLines } from '#shared/runtime/read-lines.ts'
-import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
 import type { Journal } from './journal.ts'
 import { openAbandoned, readPage, SUFFIX } from './journal-file.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
 
 const PAGE = 500
 const POLL_MS = 100

@@ -16,15 +16,14 @@ import {
   setAsideIfDamaged,
   SUFFIX,
 } from './journal-file.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** The journal is full: its entries stay, and the new check-in must be refused. */
 export class JournalFull extends LoggableError {
   override name = 'JournalFull'
 }
 
-/** A submission and its place in the journal. */
-export interface Journaled {
+interface Journaled {
   readonly place: number
   readonly submission: Submission
 }
@@ -48,7 +47,6 @@ export interface Journal {
   remove(ids: readonly string[]): void
   /** The next entries after a place, oldest first, at most `count`; place 0 is before the first, [] is the end. */
   after(place: number, count: number): Journaled[]
-  /** Number of entries. */
   size(): number
   /** Number of points in them. */
   points(): number

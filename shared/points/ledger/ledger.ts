@@ -226,7 +226,9 @@ function currentEpoch(
   })
   const left = row.stored + row.dead_letters + row.repeated + row.erased
   const counts = [row.repeated, row.erased, forgotten, counters.erased, counters.duplicate] as const
-  const [repeated, erased, missing, erasedPending, duplicate] = without(left - settledBefore, counts)
+  // Of the points that left between both readings of the kv, only those count twice that did so at rest.
+  const excess = Math.max(left - settled, Math.min(row.excess, left - settledBefore))
+  const [repeated, erased, missing, erasedPending, duplicate] = without(excess, counts)
   return {
     entered: counters.admitted + forgotten + counters.duplicate,
     stored: row.stored,

@@ -17,7 +17,7 @@ import { type Asked, type PilgrimRow, readStored, type Stored } from './stored-p
 export interface Statistics extends Totals {
   /**
    * Times of the first and the last point in the area, epoch milliseconds: `first_seen` and `last_seen` of answers
-   * (`shared/contracts/first-and-last-seen.ts`).
+   * (`shared/contracts/fields.ts`).
    */
   readonly firstMs: number | null
   readonly lastMs: number | null
@@ -29,7 +29,6 @@ export interface Pilgrim {
   readonly row: PilgrimRow | null
   /** Null for a pilgrim without stored or pending points. */
   readonly statistics: Statistics | null
-  /** Number of stored points. */
   readonly storedPoints: number
   /** Number of pending points; null: the buffer was unavailable, and the statistics cover stored points only. */
   readonly pending: number | null

@@ -4,11 +4,10 @@
 import { z } from 'zod'
 import { validationMessage } from '#shared/runtime/validation-message.ts'
 import { parseTokens } from './admin-tokens.ts'
-import { readArea } from './read-area.ts'
 import { parseOrigins, readMapTiles, type Environment, resolveFiles, timeZone } from './setting-values.ts'
 import { readPush } from './read-push.ts'
-import { readRoute } from './read-route.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { readArea, readRoute } from './read-route.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 export type { Environment }
 
@@ -98,7 +97,6 @@ const Settings = z.object({
   PORT: count(3_000, 0, 65_535),
 })
 
-/** Names of all settings. */
 export const SETTING_NAMES: readonly string[] = Object.keys(Settings.shape)
 
 /** The process's environment. No other module reads it. */

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { openChild } from '#shared/runtime/child-process.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
-import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
+import { describeError, LoggableError } from '../log.ts'
 import type { Element } from './element.ts'
 import type { Size } from './render.ts'
 import type { RenderOrder } from './render-child.ts'

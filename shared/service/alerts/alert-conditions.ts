@@ -1,8 +1,6 @@
 /** What alerts the owner: each condition in words, with the limits of the checks themselves. */
 import type { Alerting } from '#shared/contracts/supervision.ts'
-import { CLOCK_MS, EARLY_SHARE } from './clock-check.ts'
-import { FREE_BYTES } from './disk-check.ts'
-import { STALE_MS } from './health-checks.ts'
+import { STALE_MS, CLOCK_MS, EARLY_SHARE, FREE_BYTES } from './health-checks.ts'
 import { GAPS_MS } from './incident.ts'
 import { THRESHOLDS } from './quota-notice.ts'
 import { LOOK_EVERY_MS } from './watch.ts'

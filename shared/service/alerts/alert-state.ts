@@ -10,7 +10,7 @@ interface State {
   readonly atMs: number
 }
 
-export interface Told {
+interface Told {
   /** The newer of the state in the kv and the state that this watcher stored while the kv was unavailable. */
   recall(): Promise<Incident | null>
   remember(incident: Incident | null): Promise<void>

@@ -4,10 +4,15 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { deadLetters } from '#shared/stores/schema/points.ts'
 import { ledgerLosses } from '#shared/stores/schema/ledger.ts'
-import { withCheckTimeout } from './check-timeout.ts'
-import { checkClocks } from './clock-check.ts'
-import { createDiskCheck, freeBytesOf } from './disk-check.ts'
+import type { Metrics } from '#shared/runtime/metrics.ts'
 import type { Cause } from './incident.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
+import { ServiceName } from '#shared/contracts/endpoint.ts'
+import { readLedger } from '#shared/points/ledger/ledger.ts'
+import { readClocks } from '#shared/service/heartbeat.ts'
+import type { Bilingual } from './what-to-do.ts'
+import { statfs } from 'node:fs/promises'
 
 /** Specification, "Limits": stale-flush alert threshold. */
 export const STALE_MS = 30 * 60_000
@@ -50,7 +55,7 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
     return { key: 'database', failure: true, text: '資料庫沒有回應 · The database does not answer' }
   }
 
-  const disk = createDiskCheck(() => freeBytesOf(context.config.dataDir))
+  const disk = createDiskCheck(() => freeBytesOf(context.config.dataDir), context.metrics)
 
   return async () => {
     const down = await database()
@@ -99,5 +104,115 @@ async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
     // After that it is a warning for the rest of the day, so that a new failure still causes its own alert.
     failure: now() - row!.at!.getTime() < NEWS_MS,
     text: `遺失了 ${lost} 筆定位 · ${lost} points are lost: see admin/ledger`,
+  }
+}
+
+// The time that a health check waits for an answer.
+
+const CHECK_MS = 3_000
+
+/** @throws LoggableError on timeout */
+export const withCheckTimeout = <T>(work: Promise<T>): Promise<T> =>
+  within(
+    work,
+    CHECK_MS,
+    rejectWith(() => new LoggableError(`no answer within ${CHECK_MS} ms`)),
+  )
+
+// The check of the clocks: of each process, against the kv's; and of the phones, by the points that lie in the future.
+
+/** A clock that differs by more is wrong. */
+export const CLOCK_MS = 5_000
+/** This share of all received points, and at least so many, lie in the future only when clocks are wrong. */
+export const EARLY_SHARE = 0.05
+const EARLY_POINTS = 100
+/** Points are compared with those of one to two spans ago. */
+const SPAN_MS = 10 * 60_000
+
+type Stores = Pick<ServiceContext, 'kv' | 'db'>
+
+/** Says which clocks are wrong. Without the kv or the database it says what can be known. */
+async function checkClocks(stores: Stores): Promise<Cause | null> {
+  const [processes, phones] = await Promise.all(
+    [wrongProcesses(stores), wrongPhones(stores)].map((check) => withCheckTimeout(check).catch(() => [])),
+  )
+  const wrong = [...processes!, ...phones!]
+  if (wrong.length === 0) return null
+  const text = `${wrong.map((one) => one['zh-Hant']).join('；')} · ${wrong.map(({ en }) => en).join('; ')}`
+  return { key: 'clock', failure: false, text }
+}
+
+async function wrongProcesses({ kv }: Stores): Promise<Bilingual[]> {
+  const clocks = await readClocks(kv, ServiceName.options)
+  const wrong = clocks.filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_MS)
+  return wrong.map(({ process, services, aheadMs }) => {
+    const [seconds, isAhead] = [Math.round(Math.abs(aheadMs) / 1_000), aheadMs > 0]
+    const name = `${services.join(', ')} (${process})`
+    return {
+      'zh-Hant': `${name} 的時鐘比 Redis ${isAhead ? '快' : '慢'} ${seconds} 秒`,
+      en: `The clock of ${name} is ${seconds} s ${isAhead ? 'ahead of' : 'behind'} that of Redis`,
+    }
+  })
+}
+
+async function wrongPhones({ kv, db }: Stores): Promise<Bilingual[]> {
+  const [{ received, rejected }, nowMs] = await Promise.all([readLedger(db, kv), kv.clock()])
+  const early = rejected['in-the-future'] ?? 0
+  const span = Math.floor(nowMs / SPAN_MS)
+  // All watchers compare with the same figures.
+  const began = await kv.cacheOnce(keyOf(span), JSON.stringify([received, early]), 3 * SPAN_MS)
+  const [receivedBefore, earlyBefore] = JSON.parse((await kv.cached(keyOf(span - 1))) ?? began) as [
+    number,
+    number,
+  ]
+  const points = early - earlyBefore
+  const share = points / (received - receivedBefore)
+  if (points < EARLY_POINTS || share < EARLY_SHARE) return []
+  const percent = Math.round(share * 100)
+  return [
+    {
+      'zh-Hant': `手機：${percent}% 的定位時間在未來`,
+      en: `Phones: the time of ${percent} % of all points lies in the future`,
+    },
+  ]
+}
+
+const keyOf = (span: number): string => `early-points:${span}`
+
+// The check of the data directory's disk: whether it answers, and whether it has room.
+
+/** Minimum free disk space: below it journals may soon fail. */
+export const FREE_BYTES = 512 * 1_024 * 1_024
+
+/** Free bytes of the disk of a directory, or of the working directory's while that one is missing. */
+export async function freeBytesOf(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory).catch(() => statfs('.'))
+  return bavail * bsize
+}
+
+/**
+ * Creates the check.
+ * @param freeBytes asks the disk. A call to a disk that hangs can not be ended and keeps a thread, so the next one waits
+ * for it instead of asking again
+ */
+export function createDiskCheck(
+  freeBytes: () => Promise<number>,
+  metrics: Pick<Metrics, 'gauge'>,
+): () => Promise<Cause | null> {
+  let lastFree = Number.NaN
+  // As the last check found it: a scrape does not wait for a disk that hangs.
+  metrics.gauge('event_disk_free_bytes', () => lastFree)
+  let asking: Promise<number> | null = null
+  const ask = () => (asking ??= freeBytes().finally(() => (asking = null)))
+  return async () => {
+    try {
+      lastFree = await withCheckTimeout(ask())
+    } catch {
+      lastFree = Number.NaN
+      return { key: 'disk', failure: true, text: '磁碟沒有回應 · The disk does not answer' }
+    }
+    if (lastFree >= FREE_BYTES) return null
+    const mb = Math.floor(lastFree / 1_048_576)
+    return { key: 'disk', failure: false, text: `磁碟空間只剩 ${mb} MB · Only ${mb} MB of disk are left` }
   }
 }

@@ -73,7 +73,8 @@ export function answerError(
   requestId: string,
 ): Response {
   const refusal = refusalOf(context, error, request)
-  context.metrics.count('event_http_refusals_total', 'Requests that were answered with an error', {
+  context.metrics.count('event_http_refusals_total', {
+    route: routeOf(URL.parse(request.url)?.pathname ?? '', request.method),
     status: String(refusal.httpStatus),
     code: refusal.reason,
   })

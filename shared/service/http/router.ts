@@ -15,7 +15,7 @@ type CallOf<E> =
 type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? z.infer<D> : never
 
 /** Returns the data of the envelope, or a complete response. */
-export type Handler<E> = (call: CallOf<E>) => Promise<Answer<E>> | Answer<E>
+type Handler<E> = (call: CallOf<E>) => Promise<Answer<E>> | Answer<E>
 type Answer<E> = DataOf<E> | Written | Response
 
 /** Creates the router of a service, which answers preflights, errors, 404 and 405. */

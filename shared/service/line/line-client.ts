@@ -4,7 +4,7 @@
  */
 import { HTTPFetchError, messagingApi } from '@line/bot-sdk'
 import type { Config } from '#shared/runtime/config/config.ts'
-import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
+import { describeError, LoggableError } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 
 export type Message = messagingApi.Message

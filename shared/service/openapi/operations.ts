@@ -225,7 +225,6 @@ const MEANINGS: Record<number, string> = {
   503: 'A dependency is unavailable; Retry-After says when to try again',
 }
 
-/** The status of a code at an endpoint. */
 const statusOf = ({ temporaryIs503 }: Endpoint, code: ErrorCode): number =>
   temporaryIs503 && TEMPORARY_CODES.includes(code) ? 503 : STATUS_OF_CODE[code]
 

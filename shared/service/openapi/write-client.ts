@@ -35,7 +35,6 @@ const SIMPLE: Record<string, string> = {
 /** A name as a property: quoted unless it is an identifier. */
 const propertyName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name))
 
-/** A value as a literal type. */
 const literal = (value: unknown): string =>
   typeof value === 'string' ? `'${value.replaceAll(/['\\]/g, '\\$&')}'` : JSON.stringify(value)
 
@@ -45,7 +44,6 @@ function union(types: readonly string[]): string {
   return distinct.includes('unknown') ? 'unknown' : distinct.join(' | ')
 }
 
-/** The type of a schema as part of a larger type. */
 function partOf(schema: Schema, indent: string, use: Use): string {
   const type = typeOf(schema, indent, use)
   const { enum: values, anyOf, oneOf, allOf } = schema
@@ -157,7 +155,6 @@ interface Document {
   }
 }
 
-/** An operation with its method and path. */
 interface Call {
   readonly method: string
   readonly path: string
@@ -206,7 +203,6 @@ function named(name: string, schema: Schema, use: Use): string {
   return [...comment(schema.description, ''), `export ${declaration}`].join('\n')
 }
 
-/** The success of an operation. */
 const successOf = ({ responses }: Operation): Answer =>
   Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1] ?? {}
 
@@ -218,7 +214,6 @@ const jsonBodyOf = ({ requestBody }: Operation): Schema | undefined =>
     ? requestBody!.content[JSON_MEDIA]!.schema
     : undefined
 
-/** The schema of a JSON body, resolved. */
 function bodyOf(operation: Operation, document: Document): Schema | null {
   const schema = jsonBodyOf(operation)
   return schema === undefined ? null : resolved(schema, document)

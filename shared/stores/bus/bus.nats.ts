@@ -11,7 +11,7 @@ import {
   Events,
 } from 'nats'
 import { type Bus, CONCURRENCY } from './bus.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 const STREAM = 'EVENT'
 const SUBJECTS = 'event.>'

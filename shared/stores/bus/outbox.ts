@@ -15,7 +15,7 @@ import type { Database, Orm } from '#shared/stores/db/db.ts'
 import { eachApart, type Reporting } from '#shared/stores/each-apart.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { type Repeated, repeated } from '#shared/stores/repeat.ts'
-import { handled, outbox } from '#shared/stores/schema/outbox.ts'
+import { handled, outbox } from '../schema/operations.ts'
 import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 
 /** The common interface of drizzle and its transactions. */
@@ -59,8 +59,15 @@ export function createOutbox(
   reporting: Reporting,
   sweeping: Sweeping = SWEEPING,
 ): Outbox {
-  const { log } = reporting
+  const { log, metrics } = reporting
   const sweeps: Repeated[] = []
+  /** When the oldest event that a subscriber has not handled was written, epoch milliseconds. */
+  const oldestMs = new Map<Subscriber, number | null>()
+  metrics.figures('event_outbox_age_seconds', () =>
+    Object.fromEntries(
+      Array.from(oldestMs, ([name, ms]) => [name, ms === null ? 0 : Math.max(0, (now() - ms) / 1_000)]),
+    ),
+  )
   let isOpen = true
   return {
     async add(tx, subject, payload) {
@@ -84,7 +91,9 @@ export function createOutbox(
     async on(subscriber, act) {
       const handle = createHandling(db, now, subscriber, act)
       for (const subject of SUBSCRIBERS[subscriber]) await bus.subscribe(subject, subscriber, handle)
-      const pages = createPendingEvents(db, subscriber, now, sweeping.afterMs)
+      const pages = createPendingEvents(db, subscriber, now, sweeping.afterMs, (ms) =>
+        oldestMs.set(subscriber, ms),
+      )
       const sweep = repeated(log, `the sweep of events failed: ${subscriber}`, sweeping.everyMs, () =>
         eachApart(reporting, subscriber, pages(), async (id) => isOpen && handle(id)),
       )
@@ -136,6 +145,7 @@ function createHandling(db: Database, now: () => number, subscriber: Subscriber,
 }
 
 /**
+ * @param tellOldest receives when the oldest of them was written; null: there is none
  * @returns a function that reads the events that a subscriber has not handled, oldest first, page by page. The next
  * call begins near the oldest of them: looking at a week of handled events again would cost more with each event.
  */
@@ -144,6 +154,7 @@ function createPendingEvents(
   subscriber: Subscriber,
   now: () => number,
   afterMs: number,
+  tellOldest: (createdMs: number | null) => void,
 ): () => AsyncGenerator<number> {
   let fromId = 0
   return async function* () {
@@ -158,7 +169,7 @@ function createPendingEvents(
     )
     const readPage = (from: number) =>
       db.orm
-        .select({ id: outbox.id })
+        .select({ id: outbox.id, createdAt: outbox.createdAt })
         .from(outbox)
         .where(
           and(
@@ -172,6 +183,7 @@ function createPendingEvents(
         .orderBy(outbox.id)
         .limit(SWEEP_BATCH)
     let rows = await db.read(() => readPage(fromId))
+    tellOldest(rows[0]?.createdAt.getTime() ?? null)
     fromId = Math.max(fromId, Math.min(rows[0]?.id ?? Infinity, (settled[0]?.id ?? 0) - SETTLED_IDS))
     for (;;) {
       for (const { id } of rows) yield id

@@ -6,7 +6,7 @@ import postgres from 'postgres'
 import { restrictAllToOwner } from '#shared/runtime/private-files.ts'
 import type { Driver } from './db.ts'
 import { insertArrays } from './insert-rows.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** The start message to the worker. */
 export interface WorkerStart {

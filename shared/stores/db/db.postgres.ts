@@ -2,7 +2,7 @@
 import postgres, { type UnsafeQueryOptions } from 'postgres'
 import type { Driver } from './db.ts'
 import { type Column, type ColumnType, type InsertRows, ValueRefused } from './insert-rows.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** Maximum number of connections per service; six services and their replicas share the server. */
 const POOL = 10

@@ -9,7 +9,7 @@
 import type { Sql } from 'postgres'
 import type { InsertRows } from './insert-rows.ts'
 import type { Orm } from './query.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 export type { Orm, Query } from './query.ts'
 

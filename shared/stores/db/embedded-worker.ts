@@ -3,7 +3,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
 import type { WorkerStart } from './db.embedded.ts'
 import { SYNCING, SyncedFiles } from './synced-files.ts'
-import { describeError } from '#shared/runtime/loggable-error.ts'
+import { describeError } from '#shared/runtime/log.ts'
 
 declare const self: Worker
 

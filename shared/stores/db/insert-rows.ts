@@ -1,6 +1,6 @@
 /** Bulk insert: the interface, and the variant by arrays. */
 import type { Query } from './query.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** Column types. `instant`: epoch milliseconds, stored as a timestamp with time zone. */
 export type ColumnType = 'text' | 'float8' | 'float4' | 'instant' | 'boolean'

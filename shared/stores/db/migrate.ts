@@ -8,7 +8,7 @@ import { ConfigError, environment, readConfig } from '#shared/runtime/config/con
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Database, Query } from './db.ts'
 import { openDatabase } from './open-database.ts'
-import { describeError, LoggableError } from '#shared/runtime/loggable-error.ts'
+import { describeError, LoggableError } from '#shared/runtime/log.ts'
 
 const FOLDER = new URL('../schema/migrations/', import.meta.url)
 /** Key of the advisory lock that serializes migration jobs; the same in all releases. */

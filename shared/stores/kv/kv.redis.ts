@@ -19,7 +19,7 @@ import {
 } from './kv.ts'
 import { allOf, asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
 import { liveMapVerbs } from './redis/live-map.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 import type { Window } from '#shared/runtime/config/config.ts'
 
 /** Submissions per call of a restore: the stack of a script holds some thousands of values. */
@@ -322,7 +322,6 @@ async function clear(client: Client, partitions: number): Promise<void> {
   await asked(client.set('partitions', partitions))
 }
 
-/** Timeout of a request. */
 const REQUEST_TIMEOUT_MS = 800
 /** Timeout of an admission (specification, "Limits": check-in deferred write time-out). */
 const ADMIT_WITHIN_MS = 8_000

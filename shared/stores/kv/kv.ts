@@ -8,7 +8,7 @@
  */
 import type { Window } from '#shared/runtime/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 
 /** The store did not answer in time or at all. The call may or may not have taken effect. */
 export class KvUnavailable extends LoggableError {

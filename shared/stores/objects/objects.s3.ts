@@ -4,9 +4,14 @@
  * Single objects use `fetch('s3://…')`. It signs like `Bun.S3Client`, but it can be aborted (the client's own methods
  * wait minutes for a server that hangs), and it returns the bytes and metadata of the same version in one call.
  */
-import { isObjectKey } from './object-key.ts'
-import type { ObjectInfo, Objects, S3Settings } from './objects.ts'
-import { withTimeout, ObjectsUnavailable } from './unavailable.ts'
+import {
+  type ObjectInfo,
+  type Objects,
+  type S3Settings,
+  isObjectKey,
+  withTimeout,
+  ObjectsUnavailable,
+} from './objects.ts'
 
 const TIMEOUT_MS = 10_000
 const PROBE_MS = 2_000

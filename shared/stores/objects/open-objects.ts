@@ -1,8 +1,7 @@
 /** Opens the object store with the driver that the URL selects. */
-import { checkKey, checkPrefix, isObjectKey } from './object-key.ts'
 import { openDiskObjects } from './objects.disk.ts'
 import { openS3Objects } from './objects.s3.ts'
-import type { Objects, S3Settings } from './objects.ts'
+import { type Objects, type S3Settings, checkKey, checkPrefix, isObjectKey } from './objects.ts'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 

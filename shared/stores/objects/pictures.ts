@@ -24,6 +24,9 @@ export const newcomersCardKey = (fingerprint: string): string => `cards/newcomer
 
 export const SCREENSHOTS = 'screenshots/'
 
+/** Whether an object is a picture. Other objects are webhook events that the database has not taken yet. */
+export const isPicture = (key: string): boolean => key.startsWith(CARDS) || key.startsWith(SCREENSHOTS)
+
 /** Key of a screenshot by its file name; null for a name that no upload has. */
 export const screenshotKey = (file: string): string | null =>
   /^[0-9a-f]{32}\.png$/.test(file) ? `${SCREENSHOTS}${file}` : null

@@ -1,7 +1,6 @@
 /** Webhook events that are stored in the object store while the database is unavailable. */
 import { LineEvent } from '#shared/contracts/bot.ts'
-import type { Objects } from './objects.ts'
-import { ObjectDamaged } from './unavailable.ts'
+import { type Objects, ObjectDamaged } from './objects.ts'
 
 export const SPOOL = 'webhooks/'
 

@@ -31,7 +31,6 @@ interface CrowdMapProps {
   readonly dots?: readonly Dot[]
   /** A way, drawn over the crowd. The map then shows it as a whole. */
   readonly way?: Way
-  /** The chosen dot. */
   readonly chosen?: string | null
   readonly onDot?: (id: string) => void
   /** What the card of a dot says. Without it a dot has no card, and `onDot` is told that it is chosen. */

@@ -12,8 +12,7 @@ export interface Caption {
   readonly lines: readonly string[]
 }
 
-export interface Drawing {
-  /** In CSS pixels. */
+interface Drawing {
   readonly width: number
   readonly height: number
   /** Draws in CSS pixels from the corner of the drawing. */

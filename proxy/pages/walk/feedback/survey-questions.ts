@@ -9,7 +9,7 @@ export const SEVERAL: ReadonlySet<Question> = new Set(['q3', 'q5', 'q6'])
 export const IN_WORDS: ReadonlySet<Question> = new Set(['q10'])
 
 /** A chosen value, several, or a text. */
-export type Answer = string | readonly string[]
+type Answer = string | readonly string[]
 export type Draft = Readonly<Partial<Record<Question, Answer>>>
 
 /** The draft after a value was touched: chosen, or taken back. An empty answer is none. */

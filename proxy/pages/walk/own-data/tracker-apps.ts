@@ -2,7 +2,7 @@
 import type { TrackerApp } from './trackers.ts'
 
 /** What the page runs on, as far as an app's shop is concerned. */
-export type Device = 'iphone' | 'android' | 'other'
+type Device = 'iphone' | 'android' | 'other'
 
 interface TrackerShops {
   /** The app's own name, the same in every language. */
@@ -53,7 +53,7 @@ export function deviceOf({
   return isApple ? 'iphone' : 'other'
 }
 
-export const device: Device = deviceOf(navigator)
+const device: Device = deviceOf(navigator)
 
 /** Where this device gets the app from; on a computer, where each kind of phone gets it from. */
 export const shopsOf = (

@@ -3,7 +3,7 @@
 /** `closed`: the app was not open; `hidden`: the screen was off or another app was in front. */
 type PauseCause = 'closed' | 'hidden' | 'permission' | 'storage' | 'rough' | 'no-signal'
 
-export interface Pause {
+interface Pause {
   /** Epoch milliseconds. */
   readonly from: number
   readonly to: number

@@ -33,7 +33,7 @@ export interface FilterState {
 export const EMPTY: FilterState = { last: null, doubted: null, rest: null }
 
 /** Why a position is not recorded. */
-export type Skipped = 'rough' | 'too-soon' | 'doubted'
+type Skipped = 'rough' | 'too-soon' | 'doubted'
 
 export const MIN_ELAPSED_MS = 30_000
 /** A position by a mobile mast or by Wi-Fi alone is worse: a rough one. The service measures no distance from it. */

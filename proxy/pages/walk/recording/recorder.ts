@@ -37,12 +37,11 @@ function keepAwake(signal: AbortSignal): () => void {
 
 /** The pilgrim wants to record; it goes on after a reload. */
 export const recording = kept('walk-recording', false)
-export const filter = kept('walk-filter', EMPTY)
+const filter = kept('walk-filter', EMPTY)
 export const pauses = kept('walk-pauses', NO_PAUSES)
 
 export const lastFix = signal<Fix | null>(null)
 export const positionFault = signal<PositionFault | null>(null)
-/** Whether this tab is the one that records. */
 export const recordsHere = signal(false)
 export const resting = signal(false)
 

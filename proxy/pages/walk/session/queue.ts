@@ -8,14 +8,16 @@ import {
   type QueueStore,
   type Sent,
   type TrackQueue,
+  type Answer,
+  type Client,
+  type Data,
 } from '#shared/client/index.ts'
 import { openIndexedDbStore, OutdatedError } from '#shared/client/queue/indexed-db-store.ts'
 import { systemClock } from '#shared/client/queue/surroundings.ts'
 import { remember, remembered } from '../../frame/storage.ts'
 import { now } from './clock.ts'
-import { onKept } from './kept.ts'
+import { onKept, keep } from './kept.ts'
 import { person } from './person.ts'
-import { isCheckingIn, nothingInDoubt, sender, tallySettled } from './sender.ts'
 import {
   config,
   consentWithdrawn,
@@ -24,6 +26,8 @@ import {
   refreshProfile,
   signInNeeded,
   tally,
+  client,
+  owner,
 } from './service.ts'
 import {
   asideOfPilgrim,
@@ -35,6 +39,7 @@ import {
   type TimedPoint,
 } from './set-aside.ts'
 import { reloadWhenHidden } from './update.ts'
+import { refused, sending, settled, type Tally } from '../checkin/tally.ts'
 
 /**
  * Null until the store is open; `'failed'` where the browser refuses to keep anything; `'outdated'` where a newer
@@ -280,4 +285,47 @@ function settleCheckIn(sent: Sent): void {
     const { in_range: inRange, clock_corrected: clockCorrected } = answer
     lastCheckIn.value = { ...last, state: 'counted', inRange, clockCorrected }
   })
+}
+
+// How the queue sends: each check-in into the tally.
+
+/** The tally before the check-in that is on its way from this window; null: none is. */
+let before: Tally | null = null
+
+/** Whether a check-in of this window is on its way, until the app knows what became of it. */
+const isCheckingIn = (): boolean => before !== null
+
+/** The service has answered and counted nothing: with another failure it may have. */
+const isRefusal = ({ ok, ...answer }: Answer<Data<'checkIn'>>): boolean =>
+  !ok && 'error' in answer && answer.error.status >= 400 && answer.error.status < 500
+
+const sender: Pick<Client, 'checkIn' | 'syncTrack' | 'identity'> = {
+  identity: owner,
+  async checkIn(point, options) {
+    before = tally.value
+    keep(tally, sending(before))
+    const answer = await client.checkIn(point, options)
+    if (answer.ok) return answer
+    if (isRefusal(answer)) keep(tally, refused(tally.value, before))
+    before = null
+    return answer
+  },
+  syncTrack: client.syncTrack,
+}
+
+/** A check-in has left the queue: the service has it, or will never take it. */
+function tallySettled({ answer }: Pick<Sent, 'answer'>): void {
+  // An earlier attempt whose answer was lost has counted it: the figure does not have it yet.
+  const counts =
+    answer !== null &&
+    'in_range' in answer &&
+    answer.in_range &&
+    (!answer.duplicate || before === null || before.inDoubt)
+  keep(tally, settled(tally.value, counts))
+  before = null
+}
+
+/** Nothing waits any more, so nothing is in doubt: an earlier run ended before it could note that. */
+function nothingInDoubt(): void {
+  if (before === null && tally.value.inDoubt) keep(tally, settled(tally.value, false))
 }

@@ -14,7 +14,7 @@ import { noteClock } from './clock.ts'
 import { keep, kept } from './kept.ts'
 import { type Person, person } from './person.ts'
 
-export type EventConfig = Data<'readEventConfig'>
+type EventConfig = Data<'readEventConfig'>
 export type Profile = Data<'readProfile'>
 
 /** The last known configuration: a start without a network uses it. Null before the first one. */

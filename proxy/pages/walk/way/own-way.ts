@@ -9,13 +9,12 @@ import { person } from '../session/person.ts'
 import { client, noteError, refreshProfile } from '../session/service.ts'
 import { dayOf, type DayOfWay, keepDay, openDays } from './kept-days.ts'
 
-export type OwnWalk = Data<'readOwnWalk'>
+type OwnWalk = Data<'readOwnWalk'>
 export type Route = Data<'readRoute'>
 /** Sums of all days; the parts of single days are in `kept-days.ts`. */
 type OwnSums = Pick<OwnWalk, 'userId' | 'as_of' | 'pending' | 'days'>
 type Sums = OwnWalk['days'][number]
 
-/** A day as it is shown. */
 export interface ShownDay {
   readonly day: string
   readonly sums: Sums

@@ -16,7 +16,7 @@ interface TimedPlace {
   /** Epoch milliseconds. */
   readonly t: number
 }
-export type Station = Route['stations'][number]
+type Station = Route['stations'][number]
 export interface NextStation {
   readonly station: Station
   /** Along the route. */

@@ -5,7 +5,7 @@
  * answers of the last minutes are files, too, so that hardly any request arrives here.
  */
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { EventMap, MapTotals } from '#shared/contracts/map.ts'
+import { type EventMap, type MapTotals, EventMapDelta, type MapCellEntry } from '#shared/contracts/map.ts'
 import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
@@ -14,7 +14,6 @@ import type { Route } from '#shared/core/map/walking-route.ts'
 import { kmOfPassages } from '#shared/core/rules/along-route.ts'
 import type { Place } from '../live-map.ts'
 import type { PublicMap } from '../public-map.ts'
-import { Answers } from './answers.ts'
 import { writeMapFiles } from './map-files.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
@@ -24,8 +23,12 @@ import { within } from '#shared/runtime/deadline.ts'
 import { inTurns } from '#shared/runtime/in-turns.ts'
 import { crowdOnMap } from './crowd-on-map.ts'
 import { estimatesOf, placeOf, type Sample, speedOf, withSample } from './movement.ts'
-import { readEventTotals } from './read-event-totals.ts'
 import { routeVersion } from './show-route.ts'
+import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/profiles.ts'
+import { readLastFlush } from '#shared/points/last-flush.ts'
+import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
+import { LEVELS } from '#shared/core/rules/levels.ts'
+import { Prepared } from '#shared/service/http/prepared-response.ts'
 
 /** Totals move with each flush, and their sums read every pilgrim's row. */
 const TOTALS_MS = 60_000
@@ -302,3 +305,126 @@ export class FollowersMap {
 
 const parsed = (json: string | null): Snapshot | null =>
   json === null ? null : (JSON.parse(json) as Snapshot)
+
+// The event's totals for followers, from the tables that the flush updates.
+
+interface Sums {
+  readonly mm: number
+  readonly mg: number
+  /** What pilgrims report about other ways; it counts for the carbon saved, as in `admin/carbon`. */
+  readonly reportedMm: number
+  readonly reportedMg: number
+  /** Of whom the sums are, with erased ones. */
+  readonly pilgrims: number
+  /** Pilgrims with a counted point. */
+  readonly walkers: number
+  /** Number of them with at least this level, from level 2 on. */
+  readonly reached: readonly number[]
+}
+
+const CONSUMABLES = Object.keys(KG_PER_UNIT)
+
+/** Level 1 has no conditions; the others need a distance and check-ins. */
+const REACHED = LEVELS.slice(1)
+  .map(
+    ({ minKm, minCheckins }) =>
+      `count(*) FILTER (WHERE distance_mm >= ${minKm * 1e6} AND checkins >= ${minCheckins})`,
+  )
+  .join(', ')
+
+/** @returns null with fewer pilgrims than `crowd`: their sum would be one person's figure, nearly */
+export async function readEventTotals(
+  { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
+  crowd: number,
+): Promise<MapTotals | null> {
+  // First, so that the sums are not older than the time that stands beside them.
+  const lastFlush = await readLastFlush(db, kv)
+  const { mm, mg, reportedMm, reportedMg, pilgrims, walkers, reached } = await db.read(async () => {
+    const [row] = await db.sql<[{ sums: string }]>`
+      SELECT json_build_object(
+        'mm', (SELECT coalesce(sum(distance_mm), 0) FROM event_modes),
+        'mg', (SELECT coalesce(sum(carbon_mg), 0) FROM event_modes),
+        'reportedMm', (SELECT coalesce(sum(amount), 0) FROM reported_sums WHERE name NOT IN ${db.sql(CONSUMABLES)}),
+        'reportedMg', (SELECT coalesce(sum(carbon_mg), 0) FROM reported_sums WHERE name NOT IN ${db.sql(CONSUMABLES)}),
+        'pilgrims', ${db.sql.unsafe(PILGRIMS_OF_EVENT)},
+        'walkers', (SELECT count(*) FROM pilgrim_totals WHERE points > 0),
+        'reached', (SELECT json_build_array(${db.sql.unsafe(REACHED)}) FROM pilgrim_totals WHERE points > 0)
+      )::text AS sums`
+    return JSON.parse(row.sums) as Sums
+  })
+  if (walkers < crowd) return null
+  const atLeast = [walkers, ...reached, 0]
+  return {
+    as_of: lastFlush === null ? null : time(lastFlush),
+    pilgrims,
+    km: Math.floor(mm / 1e6),
+    carbon_saved_kg: Math.round(savedMg(mm + reportedMm, mg + reportedMg) / 1e6),
+    levels: LEVELS.map((_, i) => atLeast[i]! - atLeast[i + 1]!),
+  }
+}
+
+// The answers that tell one snapshot. Each is made once, when it is asked for.
+
+type Field = Exclude<keyof EventMap, 'since' | 'version' | 'as_of' | 'cells'>
+const FIELDS = Object.keys(EventMapDelta.shape).filter(
+  (name) => !['since', 'version', 'as_of', 'cells'].includes(name),
+) as Field[]
+
+/** Applied to `from`, it gives `to`: fields replace fields, cells replace cells of the same place and zoom. */
+export function deltaOf(from: EventMap, to: EventMap): EventMapDelta {
+  const changed = FIELDS.filter((field) => !Bun.deepEquals(from[field], to[field]))
+  const cells = changedCells(from.cells, to.cells)
+  return {
+    since: from.version,
+    version: to.version,
+    as_of: to.as_of,
+    ...Object.fromEntries(changed.map((field) => [field, to[field]])),
+    ...(cells.length === 0 ? {} : { cells }),
+  }
+}
+
+const nameOf = ([lat, lng, zoom]: MapCellEntry): string => `${zoom} ${lat} ${lng}`
+
+function changedCells(from: readonly MapCellEntry[], to: readonly MapCellEntry[]): MapCellEntry[] {
+  const before = new Map(from.map((cell) => [nameOf(cell), cell]))
+  const changed: MapCellEntry[] = []
+  for (const cell of to) {
+    const held = before.get(nameOf(cell))
+    before.delete(nameOf(cell))
+    if (held?.[3] !== cell[3]) changed.push(cell)
+  }
+  for (const [lat, lng, zoom] of before.values()) changed.push([lat, lng, zoom, 0])
+  return changed
+}
+
+const prepared = (data: unknown): Prepared => new Prepared(JSON.stringify({ ok: true, data }))
+
+export class Answers {
+  readonly #whole: Prepared
+  readonly #made = new Map<number, Prepared>()
+
+  /** @param kept the versions that a delta may start from */
+  constructor(
+    private readonly map: EventMap,
+    private readonly kept: ReadonlyMap<number, EventMap>,
+  ) {
+    this.#whole = prepared(map)
+  }
+
+  /** What has changed since a version; the whole for an unknown one, and without one. */
+  since(version: number | undefined): Prepared {
+    const from = version === undefined ? undefined : this.kept.get(version)
+    if (from === undefined) return this.#whole
+    return this.#made.getOrInsertComputed(from.version, () => {
+      const delta = prepared(deltaOf(from, this.map))
+      // A crowd that has moved as a whole is told shorter as a whole.
+      return delta.size < this.#whole.size ? delta : this.#whole
+    })
+  }
+
+  /** The whole, and what has changed since each of the last versions; one after the other as they are read. */
+  *latest(versions: number): Generator<readonly [since: number | undefined, answer: Prepared]> {
+    for (const since of [undefined, ...[...this.kept.keys()].slice(-versions)])
+      yield [since, this.since(since)]
+  }
+}

@@ -11,7 +11,7 @@ import {
 import { checkInPositionOf, sharesInstantByAccident } from '../packed-point.ts'
 import { bufferOf, type Call, type Change, isBefore, type State } from './state.ts'
 
-export interface Admission {
+interface Admission {
   readonly state: State
   readonly nowMs: number
   readonly rules: AdmissionRules

@@ -19,7 +19,7 @@ export interface Call {
   readonly recordedMs: number
 }
 
-export interface Buffer {
+interface Buffer {
   readonly entries: Map<string, string>
   /** Since when it has pending points: the first one, or the last acknowledgement of some of them. */
   sinceMs: number

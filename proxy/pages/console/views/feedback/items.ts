@@ -1,6 +1,6 @@
 /** Items of feedback as operators get them, and their triage. */
 import type { Answer, Data } from '#shared/client/index.ts'
-import { showToast, type ToastAction, type ToastOptions } from '../../../design/toast.tsx'
+import { showToast, type ToastOptions } from '../../../design/toast.tsx'
 import { act } from '../../parts/actions.tsx'
 import { reloadAll } from '../../resource.ts'
 import { client, atSignOut } from '../../session.ts'
@@ -46,47 +46,73 @@ async function change(
   id: number,
   call: Promise<Answer<Item>>,
   said: (data: Item) => string,
-  more?: Pick<ToastOptions, 'action' | 'group'>,
+  more?: (data: Item) => Pick<ToastOptions, 'action' | 'group'>,
 ): Promise<Item | null> {
   const answer = await call
-  if (answer.ok || answer.error.status !== 409) return act(Promise.resolve(answer), said, more)
+  if (answer.ok || answer.error.status !== 409)
+    return act(Promise.resolve(answer), said, answer.ok ? more?.(answer.data) : undefined)
   await reloadAll()
   showToast(words.value.feedback.conflict(id), { warning: true })
   return null
 }
 
+type Shown = Pick<Item, 'status'> & Partial<Pick<Item, 'admin_note'>>
+
+/** What an action changed, and nothing else of the item: it can be taken back. */
+export interface Change extends Pick<Item, 'id'> {
+  readonly before: Shown
+  readonly after: Shown
+  /** A note that was saved with it. */
+  readonly typed: TypedNote | undefined
+}
+
 /**
  * Sets a status. A note that is typed and not saved yet is saved with it.
- * @param action what the operator may do about it afterwards
+ * @param undo what takes the change back
+ * @returns null when it was refused, which is shown
  */
-export async function triage(item: Item, status: Status, action: ToastAction): Promise<Item | null> {
+export async function triage(
+  item: Item,
+  status: Status,
+  undo: { readonly name: string; readonly run: (change: Change) => void },
+): Promise<Change | null> {
   const { id } = item
-  const typed = typedNotes.value.get(id)
+  const begun = typedNotes.value.get(id)
   // Beside another note that was written meanwhile, the operator decides about their own.
-  if (typed === undefined || typed.begun !== item.admin_note) return setStatus(item, status, action)
-  const { admin_note, seen } = changeOfNote(item.admin_note, typed)
-  const call = client.updateFeedback({ id, status, admin_note, seen: { status: item.status, ...seen } })
-  return change(
+  const typed = begun?.begun === item.admin_note ? begun : undefined
+  const { seen, ...note } = typed === undefined ? {} : changeOfNote(item.admin_note, typed)
+  const call = client.updateFeedback({ id, status, ...note, seen: { status: item.status, ...seen } })
+  let done: Change | null = null
+  await change(
     id,
-    afterAnswer(id, typed, call),
-    (data) => `${moved(data)}. ${words.value.feedback.noteSaved}`,
-    { group: 'triage', action },
+    typed === undefined ? call : afterAnswer(id, typed, call),
+    (data) => (typed === undefined ? moved(data) : `${moved(data)}. ${words.value.feedback.noteSaved}`),
+    (data) => {
+      const changed = (of: Item): Shown => (typed === undefined ? { status: of.status } : shownOf(of))
+      const made: Change = { id, before: changed(item), after: changed(data), typed }
+      done = made
+      return { group: 'triage', action: { name: undo.name, run: () => undo.run(made) } }
+    },
   )
+  return done
 }
+
+const shownOf = ({ status, admin_note }: Item): Shown => ({ status, admin_note })
 
 /** `#12: Done` */
 const moved = ({ id, status }: Item): string => pair(`#${id}`, words.value.feedback.columns[status])
 
-/** Sets a status, and leaves the note alone. */
-export const setStatus = (
-  { id, status: seen }: Pick<Item, 'id' | 'status'>,
-  status: Status,
-  action?: ToastAction,
-): Promise<Item | null> =>
-  change(id, client.updateFeedback({ id, status, seen: { status: seen } }), moved, {
-    group: 'triage',
-    ...(action === undefined ? {} : { action }),
-  })
+/** Takes a change back. A note that was saved with it is typed again, and not saved. */
+export function takeBack({ id, before, after, typed }: Change): Promise<Item | null> {
+  const note = before.admin_note === undefined ? {} : { admin_note: before.admin_note ?? '' }
+  const call = client.updateFeedback({ id, status: before.status, ...note, seen: after })
+  const typedAgain = async (): Promise<Answer<Item>> => {
+    const answer = await call
+    if (answer.ok && typed !== undefined && !typedNotes.value.has(id)) keepTyped(id, typed)
+    return answer
+  }
+  return change(id, typedAgain(), moved, () => ({ group: 'triage' }))
+}
 
 export const saveNote = ({ id, admin_note: stored }: Item, typed: TypedNote): Promise<Item | null> =>
   change(

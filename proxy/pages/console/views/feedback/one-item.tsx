@@ -12,8 +12,8 @@ import {
   type Item,
   saveNote,
   screenshotPath,
-  setStatus,
   STATUSES,
+  takeBack,
   triage,
   keepTyped,
   typedNotes,
@@ -54,10 +54,7 @@ export const OneItem = ({ item }: { readonly item: Item }) => {
 
 /** The item stays chosen, so that the operator goes on with it; the change can be taken back. */
 const moveByPress = (item: Item, status: Item['status']) =>
-  triage(item, status, {
-    name: words.value.schedule.undo,
-    run: () => void setStatus({ id: item.id, status }, item.status),
-  })
+  triage(item, status, { name: words.value.schedule.undo, run: (change) => void takeBack(change) })
 
 /** For those who may not write it. */
 const ReadNote = ({ note }: { readonly note: string | null }) =>

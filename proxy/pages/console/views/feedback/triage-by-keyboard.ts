@@ -6,14 +6,16 @@ import type { Signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
-import { inColumn, type Item, ordered, setStatus, type Status, STATUSES, triage } from './items.ts'
-
-/** A change of status that can be taken back. */
-interface Change {
-  readonly id: number
-  readonly from: Status
-  readonly to: Status
-}
+import {
+  type Change,
+  inColumn,
+  type Item,
+  ordered,
+  takeBack,
+  type Status,
+  STATUSES,
+  triage,
+} from './items.ts'
 
 interface Triage {
   readonly items: Signal<readonly Item[]>
@@ -46,13 +48,12 @@ function nextInColumn(
 function createTriage({ items, chosen }: Triage) {
   const changes: Change[] = []
   const leaving = new Set<number>()
-  const takeBack = async (change = changes.at(-1)): Promise<void> => {
+  const undo = async (change = changes.at(-1)): Promise<void> => {
     const at = change === undefined ? -1 : changes.indexOf(change)
     if (change === undefined || at < 0) return
     changes.splice(at, 1)
-    const { id, from, to } = change
-    if ((await setStatus({ id, status: to }, from)) === null) return
-    chosen.value = id
+    if ((await takeBack(change)) === null) return
+    chosen.value = change.id
     focusChosen()
   }
   const move = async (item: Item, status: Status): Promise<void> => {
@@ -61,12 +62,13 @@ function createTriage({ items, chosen }: Triage) {
     const next = nextInColumn(items.value, item, leaving)?.id ?? null
     chosen.value = next
     focusChosen()
-    const change: Change = { id: item.id, from: item.status, to: status }
-    const undo = { name: words.value.feedback.undo, run: () => void takeBack(change) }
-    const done = await triage(item, status, undo)
+    const done = await triage(item, status, {
+      name: words.value.feedback.undo,
+      run: (change) => void undo(change),
+    })
     leaving.delete(item.id)
     if (done !== null) {
-      changes.push(change)
+      changes.push(done)
       return
     }
     // It was refused: the operator sees it as it is now, unless they went on meanwhile.
@@ -74,7 +76,7 @@ function createTriage({ items, chosen }: Triage) {
     chosen.value = item.id
     focusChosen()
   }
-  return { move, takeBack }
+  return { move, undo }
 }
 
 const isTyping = (target: EventTarget | null): boolean =>
@@ -97,7 +99,7 @@ export function useTriageKeys(board: Triage): void {
   const actions = useRef<ReturnType<typeof createTriage> | null>(null)
   actions.current ??= createTriage(board)
   useEffect(() => {
-    const { move, takeBack } = actions.current!
+    const { move, undo } = actions.current!
     const step = (by: number): void => {
       const all = ordered(items.value)
       const at = all.findIndex(({ id }) => id === chosen.value)
@@ -117,7 +119,7 @@ export function useTriageKeys(board: Triage): void {
         step(by)
         return
       }
-      if (key === 'z') void takeBack()
+      if (key === 'z') void undo()
       const item = items.value.find(({ id }) => id === chosen.value)
       if (item === undefined) return
       const status = STATUSES[Number(key) - 1]

@@ -3,7 +3,7 @@ import { MARKS } from '../../../design/marks.tsx'
 import { drawCrowd } from '../../../map/draw-crowd.ts'
 import { drawGround, drawNames, type Ground } from '../../../map/draw-ground.ts'
 import { type Box, meets } from '../../../map/labels.ts'
-import { fitting, type Size, worldX, worldY } from '../../../map/projection.ts'
+import { fitting, type Size, worldX, worldY, distanceKm, latOf, lngOf } from '../../../map/projection.ts'
 import { crowdOf, type Place } from '../../../map/shapes.ts'
 import { type View, viewOf } from '../../../map/view.ts'
 import { ground, mapSource } from '../../map/ground.ts'
@@ -11,8 +11,8 @@ import { placeWords, PROCESSION, type ProcessionPlaces } from '../../map/process
 import { DENSITY, onPaper } from '../../parts/paper.ts'
 import { fontOf } from '../../parts/picture.ts'
 import { words } from '../../words.ts'
-import { drawScale } from './map-scale.ts'
 import { boundsInSight, type Shown } from './procession-bounds.ts'
+import { number } from '../../clock.ts'
 
 const TYPE = 1.15
 const CLOSEST = 13
@@ -232,4 +232,59 @@ function drawSource(context: CanvasRenderingContext2D, { height }: Size): void {
   context.textBaseline = 'alphabetic'
   context.fillStyle = onPaper('map-label')
   context.fillText(source, 8, height - 8)
+}
+
+// The scale of a picture of the map: a bar of a round number of kilometres.
+
+const STEPS_KM = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
+const MOST_PX = 170
+const HIGH = 6
+
+/** Kilometres of a CSS pixel in the middle of a view. */
+function kmOfPixel({ bounds: { west, east, north, south }, width, density }: View): number {
+  const lat = latOf((north + south) / 2)
+  const middle = (west + east) / 2
+  const share = (east - west) / 100
+  const km = distanceKm({ lat, lng: lngOf(middle) }, { lat, lng: lngOf(middle + share) })
+  return (km * 100) / (width / density)
+}
+
+/** The longest round length that has room. */
+function scaleBar(view: View): { readonly km: number; readonly px: number } {
+  const each = kmOfPixel(view)
+  const km = STEPS_KM.findLast((one) => one / each <= MOST_PX) ?? STEPS_KM[0]!
+  return { km, px: km / each }
+}
+
+/** The bar ends in the corner at `right`, `bottom`, in CSS pixels. */
+function drawScale(
+  context: CanvasRenderingContext2D,
+  view: View,
+  { right, bottom }: { readonly right: number; readonly bottom: number },
+): void {
+  const { km, px } = scaleBar(view)
+  const line = [
+    [right - px, bottom - HIGH],
+    [right - px, bottom],
+    [right, bottom],
+    [right, bottom - HIGH],
+  ] as const
+  const trace = (width: number, colour: string): void => {
+    context.beginPath()
+    for (const place of line) context.lineTo(...place)
+    context.lineWidth = width
+    context.strokeStyle = colour
+    context.stroke()
+  }
+  context.lineJoin = 'miter'
+  trace(5, onPaper('map-halo'))
+  trace(1.5, onPaper('ink'))
+  context.font = fontOf(13, 600)
+  context.textAlign = 'right'
+  context.textBaseline = 'alphabetic'
+  context.lineWidth = 3
+  context.strokeStyle = onPaper('map-halo')
+  context.strokeText(`${number(km)} km`, right, bottom - HIGH - 3)
+  context.fillStyle = onPaper('ink')
+  context.fillText(`${number(km)} km`, right, bottom - HIGH - 3)
 }

@@ -1,6 +1,0 @@
-import { LoggableError } from '#shared/runtime/loggable-error.ts'
-
-/** An operator's command can not be executed. The message is written for the operator. */
-export class CommandRefused extends LoggableError {
-  override name = 'CommandRefused'
-}

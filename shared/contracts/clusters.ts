@@ -60,7 +60,7 @@ const Summary = z.object({
   requested_zoom: z.int(),
   since: Time.nullable().describe('Start of the requested hour'),
   front: End.describe(
-    'Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it; with `until`, 95 % of the points of this time',
+    'Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it; with `until`, 95 % of the points of this time, null with fewer pilgrims than EVENT_MAP_CROWD',
   ),
   middle: End.describe(
     'Middle of the whole walk: half of the pilgrims are behind it; with `until`, of the points',

@@ -26,8 +26,8 @@ describeFlushHarness('front and tail', (harness) => {
         await inTurns(tilesOfHours(sumChanges(unpackChanges(changes.pack())!), harness.calendar)),
       )
     })
-  const readerOf = ({ db, calendar }: FlushHarness) => {
-    const read = createFrontAndTail({ calendar, config: { route: null } })
+  const readerOf = ({ db, calendar }: FlushHarness, mapCrowd = 1) => {
+    const read = createFrontAndTail({ calendar, config: { route: null, mapCrowd } })
     return (asked = ASKED) => db.sql.begin((tx) => read(tx, asked))
   }
 
@@ -75,6 +75,24 @@ describeFlushHarness('front and tail', (harness) => {
     await walk(24.9, NOON_MS + 2 * HOUR_MS)
     expect(await hour(NOON_MS)).toBe(first)
     expect((await hour(NOON_MS + 5 * HOUR_MS)).front).toBeNull()
+  })
+
+  test('of a time that is over are told where enough pilgrims were seen, as on the public map', async () => {
+    await walk(24, NOON_MS)
+    const hour = { ...ASKED, sinceMs: NOON_MS, untilMs: NOON_MS + HOUR_MS }
+    const read = readerOf(harness, 5)
+    const seen = (pilgrims: number) => harness.db.sql`
+      INSERT INTO event_hours (hour, points, checkins, distance_mm, carbon_mg, pilgrims)
+      VALUES (to_timestamp(${NOON_MS / 1_000}::float8), 20, 0, 0, 0, ${pilgrims})
+      ON CONFLICT (hour) DO UPDATE SET pilgrims = excluded.pilgrims`
+    const nothing = { front: null, middle: null, tail: null, spread_km: null }
+    expect(await read(hour)).toEqual(nothing)
+    await seen(4)
+    expect(await read(hour)).toEqual(nothing)
+    await seen(5)
+    expect((await read(hour)).front).not.toBeNull()
+    expect(await read({ ...hour, sinceMs: NOON_MS - HOUR_MS, untilMs: NOON_MS })).toEqual(nothing)
+    expect((await read({ ...hour, sinceMs: null })).front).not.toBeNull()
   })
 
   test('are the same with tiles that an older release has written', async () => {

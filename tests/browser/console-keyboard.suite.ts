@@ -42,6 +42,13 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await isChosen(first!)
   })
 
+  test('on a phone the focus goes to the pilgrim who is opened', async () => {
+    await using opened = await open({ view: 'people', viewport: { width: 390, height: 844 } })
+    await opened.page.locator('.name-button').first().focus()
+    await opened.page.keyboard.press('Enter')
+    await opened.page.locator('.person:focus').waitFor()
+  })
+
   test('the focus stays near what has gone', async () => {
     await using opened = await open({ view: 'messages', expected: /503/ })
     const { page } = opened

@@ -22,6 +22,8 @@ export function silentTests(
     await flushed(stack())
     await using opened = await open({ view: 'now' })
     const { page } = opened
+    await page.locator('.rates').waitFor()
+    expect((await opened.fetched()).filter(({ path }) => path.includes('/last-hour'))).toHaveLength(1)
     await page.locator('nav a', { hasText: /Feedback\s*[1-9]\d* new/ }).waitFor()
     await page.locator('nav a', { hasText: /People\s*1 silent/ }).click()
     await page.locator('.people-list select').selectOption({ label: 'Silent for 3 h' })
@@ -59,6 +61,12 @@ export function silentTests(
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
     await page.locator('.people-list').getByText('None.').waitFor()
     await page.locator('nav').getByText('Feedback').click()
-    await page.locator('.feedback-card').first().waitFor()
+    await page.locator('.feedback-card svg.icon').first().waitFor()
+    // Who ends the event knows how many were not heard of.
+    await page.locator('nav').getByText('Lifecycle').click()
+    // Nobody has changed the status, so no time of it is told.
+    expect((await page.locator('.state-line').innerText()).trim()).toBe('Active')
+    await page.getByRole('button', { name: 'End the event…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Silent pilgrims: 1' }).waitFor()
   }, 60_000)
 }

@@ -179,6 +179,11 @@ describe('the console with data', () => {
     expect(await rows.count()).toBe(1)
     expect(await rows.innerText()).toContain('Message sent')
     expect(await rows.innerText()).toContain(`Everybody · ${PILGRIMS} recipients · “${HOSTILE[0]}”`)
+    await page.getByLabel('Action').selectOption({ label: 'Schedule' })
+    await rows
+      .filter({ hasText: /Reminder removed \d\d:00$/ })
+      .first()
+      .waitFor()
     await page.getByLabel('Action').selectOption({ label: 'Role' })
     await rows.filter({ hasText: 'no role → Volunteer' }).waitFor()
     // The name leads to the pilgrim.

@@ -96,6 +96,7 @@ describeOnServers('the console', () => {
     await confirm(page, 'Pause')
     await page.locator('.toast', { hasText: 'Paused · ' }).waitFor()
     await other.page.getByText(message).waitFor()
+    await other.page.locator('.rates.stale .badge', { hasText: 'Paused' }).waitFor()
     const refused = await checkIn(stack, newPilgrimId())
     expect(refused.status).toBe(403)
     expect(await refused.json()).toMatchObject({ error: message })
@@ -187,7 +188,9 @@ describeOnServers('the console', () => {
     const token = tokenOf('manager')
     await using opened = await browser.console(stack, { token, expected: OUTAGE })
     const { page } = opened
-    await page.getByText('9 parts OK').waitFor()
+    await page.getByRole('button', { name: '9 parts OK' }).click()
+    await page.locator('.all-parts .part-list .good').nth(8).waitFor()
+    await openView(page, 'now')
     await stack.service('feedback-media').stop('SIGKILL')
     await stack.service('admin').stop('SIGKILL')
     await page.locator('.bar-across.lost').waitFor({ timeout: 20_000 })

@@ -47,5 +47,6 @@ test('on a wall there are no controls, the words can be read from afar, and ther
     .evaluate((one) => Number.parseFloat(getComputedStyle(one).fontSize))
   expect(size).toBeGreaterThanOrEqual(64)
   await page.getByRole('img', { name: 'Map of the procession' }).waitFor()
+  await page.getByText('Follow on your phone').waitFor()
   await photograph(page, 'map-screen')
 })

@@ -47,6 +47,17 @@ export async function heard(page: Page, text: string): Promise<void> {
   )
 }
 
+/** Buttons, links and fields in sight that a finger may miss: less than 44 px wide or high. */
+export const smallTargets = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('button, a, select, summary')]
+      .filter((one) => one.checkVisibility() && (one.offsetHeight < 44 || one.offsetWidth < 44))
+      .map(
+        (one) =>
+          `${one.className} ${one.ariaLabel ?? one.textContent} ${one.offsetWidth} × ${one.offsetHeight}`,
+      ),
+  )
+
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
   expect(wider).toBeLessThanOrEqual(0)

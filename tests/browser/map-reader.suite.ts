@@ -15,7 +15,7 @@ interface Answer {
   data: {
     front: { route_km: number } | null
     palanquin: { lat: number; lng: number; route_km: number; station: number; seen_at: string } | null
-    estimates: { station: number; front_at: string | null; middle_at: string; by: 'speed' }[]
+    estimates: { station: number; front_at: string | null; middle_at: string; by: 'speed' | 'plan' }[]
   }
 }
 
@@ -91,6 +91,8 @@ export function readerTests(open: OpenMap): void {
     // The tail is far behind: that is no procession which passes now.
     await page.getByText('部分已通過').first().waitFor()
     expect(await page.getByText('隊伍前段到達彰化了').count()).toBe(0)
+    // There is nothing to wait for any more.
+    expect(await page.getByRole('button', { name: '快到時通知我' }).count()).toBe(0)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
@@ -151,6 +153,42 @@ export function readerTests(open: OpenMap): void {
     // After 23:00 the time is tomorrow's, and its day stands before it.
     const clock = new Date(atMs).toLocaleTimeString('en-GB', { timeStyle: 'short', timeZone: 'Asia/Taipei' })
     await page.locator('.expected .when', { hasText: new RegExp(`^約 (.+ )?${clock}$`) }).waitFor()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
+  test('on a wall the facts stay in one row, also with a long time, and nothing covers the credit', async () => {
+    await using opened = await open({
+      path: '/?screen&lang=en',
+      viewport: { width: 1_280, height: 800 },
+      before: async (page) => {
+        const answer = await whatIsAnswered(page)
+        const at = new Date(Date.now() + 20 * 3_600_000).toISOString()
+        answer((data) => {
+          data.estimates = Array.from({ length: 30 }, (_, station) => ({
+            station,
+            front_at: at,
+            middle_at: at,
+            by: 'plan',
+          }))
+        })
+      },
+    })
+    const { page } = opened
+    await page.getByText('planned').waitFor()
+    await page.locator('.map-source').waitFor()
+    const boxes = async (selector: string) =>
+      Promise.all((await page.locator(selector).all()).map(async (one) => (await one.boundingBox())!))
+    const facts = await boxes('.screen-facts dt')
+    expect(facts).toHaveLength(3)
+    expect(new Set(facts.map(({ y }) => Math.round(y))).size).toBe(1)
+    const [foot] = await boxes('.screen-foot')
+    const [credit] = await boxes('.map-source')
+    const [scan] = await boxes('.screen figcaption')
+    expect(credit!.y + credit!.height).toBeLessThanOrEqual(foot!.y)
+    for (const { x, y, width, height } of [...(await boxes('.screen-facts dd')), scan!]) {
+      expect(x + width).toBeLessThanOrEqual(1_280)
+      expect(y + height).toBeLessThanOrEqual(800)
+    }
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Language } from '#shared/contracts/bot.ts'
+import { PAGE_WORDS } from '#shared/locales/by-language.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { checkIn, flushed, newPilgrimId, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -18,6 +19,7 @@ import {
   settledPlace,
   shiftClock,
   slowed,
+  smallTargets,
   tabTo,
 } from './map-page.ts'
 
@@ -65,8 +67,11 @@ describeBothStacks(
       await using opened = await open()
       const { page } = opened
       await page.getByText('活動進行中').waitFor()
+      await setStatus(stack, { status: 'paused' })
+      // The same words as in the app.
+      await heard(page, PAGE_WORDS['zh-Hant'].paused)
       await setStatus(stack, { status: 'paused', message: '颱風 <b>接近</b>\n請留在室內' })
-      await heard(page, '活動暫停中')
+      await heard(page, '颱風')
       expect(await page.locator('.message').textContent()).toBe('颱風 <b>接近</b>\n請留在室內')
       await photograph(page, `map-paused-${stack.kind}`)
       await setStatus(stack, { status: 'active' })
@@ -86,7 +91,7 @@ describeBothStacks(
       await page.getByRole('heading', { name: '媽祖徒步進香' }).waitFor()
       await page.getByText('大甲附近').first().waitFor()
       await shiftClock(page, 10 * 60_000)
-      await page.getByText('目前沒有網路').waitFor()
+      await page.getByText('目前連不上').waitFor()
       await page.getByText(/ 的狀況（1\d 分鐘前）/).waitFor()
       expect(await page.locator('.map').getAttribute('data-freshness')).toBe('old')
       await photograph(page, `map-old-${stack.kind}`)
@@ -136,6 +141,21 @@ describeBothStacks(
       await page.reload()
       await page.locator('.expected').getByText('彰化').waitFor()
       await photograph(page, `map-station-${stack.kind}`)
+    })
+
+    test('the letters grow in the settings, and nothing that is touched is small then', async () => {
+      await using opened = await open({ viewport: { width: 360, height: 640 } })
+      const { page } = opened
+      await page.locator('.marker-front svg').waitFor()
+      expect(await smallTargets(page)).toEqual([])
+      const before = await page.evaluate(() => Number.parseFloat(getComputedStyle(document.body).fontSize))
+      await page.getByRole('button', { name: '設定' }).click()
+      await page.getByRole('button', { name: '最大' }).click()
+      const after = await page.evaluate(() => Number.parseFloat(getComputedStyle(document.body).fontSize))
+      expect(after / before).toBeCloseTo(1.4)
+      expect(await smallTargets(page)).toEqual([])
+      await expectNoSidewaysScroll(page)
+      await photograph(page, `map-letters-${stack.kind}`)
     })
 
     test('the map is moved by keys, by dragging and by the wheel, and finds the procession again', async () => {

@@ -12,6 +12,7 @@ import { newAppId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
 import { BOTS } from '#tests/journeys/share-previews.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults, testBrowser } from './browser.ts'
+import { smallTargets } from './map-page.ts'
 import { routeAnswer, shareInState, type ShareState } from './share-states.ts'
 
 const browser = testBrowser()
@@ -75,7 +76,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
     ['silent', 'en', 1_440, 'light', /40 min/],
     ['still', 'zh-Hant', 1_440, 'dark', /31 公里/],
     ['ended', 'zh-Hant', 390, 'dark', /31 公里/],
-    ['gone', 'zh-Hant', 390, 'light', /結束/],
+    ['gone', 'zh-Hant', 390, 'light', /沒有內容/],
   ]
   const inBrowser = test.if(stack.isFirst === true).each(looks)
   inBrowser(
@@ -122,6 +123,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
       const bytes = (await Promise.all(loads)).reduce((sum, one) => sum + one, 0)
       expect(bytes).toBeLessThan(loads.length === 5 ? 48_000 : 7_000)
       expect(await seriousFaults(page)).toEqual([])
+      expect(await smallTargets(page)).toEqual([])
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       expect(overflow).toBeLessThanOrEqual(0)
       await photograph(page, `share-state-${state}-${language}-${width}-${colorScheme}`, true)

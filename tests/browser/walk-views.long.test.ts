@@ -54,6 +54,17 @@ const smallParts = (page: Page): Promise<string[]> =>
     return [...texts.map((one) => `text: ${name(one)}`), ...targets.map((one) => `target: ${name(one)}`)]
   })
 
+/** Pixels between the labels of the tabs, the least of them. */
+const tabGap = (page: Page): Promise<number> =>
+  page.evaluate(() => {
+    const labels = [...document.querySelectorAll('.tabs a')].map((tab) => {
+      const range = document.createRange()
+      range.selectNodeContents([...tab.childNodes].find(({ nodeType }) => nodeType === 3)!)
+      return range.getBoundingClientRect()
+    })
+    return Math.min(...labels.slice(1).map(({ left }, i) => left - labels[i]!.right))
+  })
+
 const width = (page: Page): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth)
 
 /** Buttons, links and headings whose text is wider than they are: it would be cut or would cover something else. */
@@ -106,6 +117,9 @@ describeOnServers('the views of the app', () => {
       await photograph(page, 'walk-welcome-small')
       const agree = await page.getByRole('button', { name: '我同意' }).boundingBox()
       expect(agree!.y + agree!.height).toBeLessThan(640)
+      // Who can not read this makes it larger here.
+      await page.getByRole('button', { name: '最大' }).click()
+      expect(await page.locator('html').getAttribute('data-letters')).toBe('largest')
       const walkPage = PAGES.find(({ folder }) => folder === 'walk')!
       expect((await bundleWorker(walkPage, '', [])).length).toBeLessThan(WORKER_BYTES)
     },
@@ -141,6 +155,11 @@ describeOnServers('the views of the app', () => {
           await page.evaluate(() => (document.documentElement.dataset.letters = 'largest'))
           expect(`${view} ${await width(page)}`).toBe(`${view} 390`)
           expect(await cutTexts(page)).toEqual([])
+          if (view === 'way') {
+            await page.setViewportSize({ width: 360, height: 640 })
+            expect(await tabGap(page)).toBeGreaterThanOrEqual(8)
+            await page.setViewportSize({ width: 390, height: 844 })
+          }
           expect(await smallParts(page)).toEqual([])
           if (process.env.SCREENSHOTS) await photograph(page, `walk-${view}-${language}-largest`, true)
           await page.evaluate(() => delete document.documentElement.dataset.letters)

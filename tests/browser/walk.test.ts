@@ -1,5 +1,6 @@
 /** The pilgrims' app on a phone: the first minute, check-ins with and without a network, failures, a lost phone. */
 import { expect, test } from 'bun:test'
+import { PAGE_WORDS } from '#shared/locales/by-language.ts'
 import { words as said } from '#shared/locales/en/walk.ts'
 import { setStatus } from '#tests/helpers/test-stack.ts'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
@@ -164,6 +165,7 @@ describeOnServers('the app', () => {
       await setStatus(app.stack, { status: 'paused', message: 'Thunder. Wait at the temple.' })
       await page.getByRole('heading', { name: 'Idle Chen' }).click()
       await page.getByText('Thunder. Wait at the temple.').waitFor()
+      await page.locator('.status').getByText(PAGE_WORDS.en.paused).waitFor()
       await checkInButton(page).click()
       // The service has refused it.
       await page.locator('[data-waiting]').getByText('The event is paused.').waitFor()

@@ -30,7 +30,6 @@ const formats = computed(() => {
     }),
     near: new Intl.RelativeTimeFormat(consoleLanguage.value, { numeric: 'auto' }),
     local: new Intl.DateTimeFormat('sv-SE', { ...zone, dateStyle: 'short', timeStyle: 'medium' }),
-    number: new Intl.NumberFormat(consoleLanguage.value),
     short: compactFormat(consoleLanguage.value),
     ago: new Intl.RelativeTimeFormat(consoleLanguage.value, { numeric: 'always', style: 'short' }),
   }
@@ -82,7 +81,6 @@ export function instantOf(local: string): string {
   const shown = Date.parse(`${local}Z`)
   return new Date(2 * shown - localMs(shown)).toISOString()
 }
-export const number = (value: number): string => formats.value.number.format(value)
 /** `12.3K` from ten thousand on. */
 export const short = (value: number): string =>
   Math.abs(value) >= 10_000 ? formats.value.short.format(value) : figure(value)

@@ -1,7 +1,10 @@
 /** What waits for people and not for machines; the navigation counts it. */
 import { countsOf } from './views/feedback/items.ts'
-import { useResource } from './resource.ts'
-import { client } from './session.ts'
+import { createContext } from 'preact'
+import type { Data } from '#shared/client/index.ts'
+import { addHistory } from './rates.ts'
+import { type Resource, useResource } from './resource.ts'
+import { client, level, MANAGER } from './session.ts'
 
 const REPORTS_MS = 60_000
 
@@ -16,8 +19,20 @@ export function useNewReports(): number | null {
   return page === null ? null : (countsOf(page)?.new ?? null)
 }
 
-/** Pilgrims who are not heard of; null: not known. */
-export function useSilent(): number | null {
-  const hour = useResource((signal) => client.readLastHour({}, { signal }), REPORTS_MS, 'silent')
-  return hour.value.value?.walking?.silent ?? null
-}
+/** With the stream only what it missed is read; a volunteer has no stream. */
+const [HOUR_WITH_STREAM_MS, HOUR_MS] = [60_000, 30_000]
+
+/** The last hour, which the shell reads once for all that is on the page. */
+export const LastHour = createContext<Resource<Data<'readLastHour'>> | null>(null)
+
+/** Reads it. What the chart did not see is put into it. */
+export const useLastHour = (): Resource<Data<'readLastHour'>> =>
+  useResource(
+    async (signal) => {
+      const answer = await client.readLastHour({}, { signal })
+      if (answer.ok && !signal.aborted && answer.data.received !== null) addHistory(answer.data.received)
+      return answer
+    },
+    level.value >= MANAGER ? HOUR_WITH_STREAM_MS : HOUR_MS,
+    'last-hour',
+  )

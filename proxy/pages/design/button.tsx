@@ -34,12 +34,14 @@ interface SegmentsProps<T extends string> {
   readonly label: string
   readonly options: readonly { readonly value: T; readonly text: string; readonly lang?: string }[]
   readonly value: T
+  /** A choice of sizes: each is written as large as it is. */
+  readonly sizes?: boolean
   readonly onChoose: (value: T) => void
 }
 
 /** A choice of a few, all in sight. */
-export const Segments = <T extends string>({ label, options, value, onChoose }: SegmentsProps<T>) => (
-  <fieldset class="segments" aria-label={label}>
+export const Segments = <T extends string>({ label, options, value, sizes, onChoose }: SegmentsProps<T>) => (
+  <fieldset class={sizes ? 'segments sizes' : 'segments'} aria-label={label}>
     {options.map((option) => (
       <button
         type="button"

@@ -38,7 +38,7 @@ export function MapView() {
         <World names={{ ...words.value.part, me: words.value.me }} />
       </div>
       <p id="map-keys" class="visually-hidden">
-        {words.value.mapKeys}
+        {pageWords.value.mapKeys}
       </p>
       {isScreen ? null : <Buttons camera={() => camera.current} />}
       <Source onShown={repaint} />

@@ -7,7 +7,7 @@ import { Dialog } from '../design/dialog.tsx'
 import { Sheet } from '../design/sheet.tsx'
 import { Symbol } from '../design/symbol.tsx'
 import { startPage, worksOffline } from '../frame/start-page.tsx'
-import { LanguageSwitch, ThemeSwitch } from '../frame/switches.tsx'
+import { LanguageSwitch, LettersSwitch, ThemeSwitch } from '../frame/switches.tsx'
 import { follow } from './follow.ts'
 import { MapView } from './map-view.tsx'
 import { watchMyStation } from './my-station.ts'
@@ -50,6 +50,8 @@ const Page = () => (
     >
       <h3>{pageWords.value.language}</h3>
       <LanguageSwitch />
+      <h3>{pageWords.value.letters}</h3>
+      <LettersSwitch />
       <h3>{pageWords.value.theme}</h3>
       <ThemeSwitch />
     </Dialog>

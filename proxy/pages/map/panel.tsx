@@ -1,4 +1,5 @@
 /** The same in words: how old the news are, where the procession is, what the organisers say, the way to the app. */
+import { pageWords } from '../frame/page-words.ts'
 import { words } from './words.ts'
 import { Rows } from '../design/list.tsx'
 import { CROWD_STEPS, MarkSymbol } from '../design/marks.tsx'
@@ -26,7 +27,7 @@ export function Notices() {
     <output class="notices">
       {freshness.value === 'old' || freshness.value === 'gone' ? <Age /> : null}
       {freshness.value === 'none' ? (
-        <p class="quiet">{connected.value ? words.value.loading : words.value.offline}</p>
+        <p class="quiet">{connected.value ? words.value.loading : pageWords.value.offline}</p>
       ) : null}
       {map?.stale.includes('crowd') && freshness.value === 'fresh' ? (
         <p class="notice warning">{words.value.crowdStale}</p>
@@ -34,8 +35,13 @@ export function Notices() {
       {standing.value === 'active' && message === null ? null : map === null ? null : (
         <div class={standing.value === 'paused' ? 'notice warning' : 'notice'}>
           <p>
-            {message === null ? null : <span class="small quiet">{words.value.organisers} </span>}
-            <span class="message">{message ?? words.value.sentence[standing.value]}</span>
+            {message === null ? null : <span class="small quiet">{pageWords.value.organisers} </span>}
+            <span class="message">
+              {message ??
+                (standing.value === 'paused'
+                  ? pageWords.value.paused
+                  : words.value.sentence[standing.value === 'ended' ? 'ended' : 'awaited'])}
+            </span>
             {standing.value === 'awaited' && map.event.starts_at !== null ? (
               <span class="block">{words.value.begins(date(map.event.starts_at))}</span>
             ) : null}
@@ -49,7 +55,7 @@ export function Notices() {
 const Age = () => (
   <p class="notice danger">
     <span>
-      {connected.value ? null : <span class="block">{words.value.offline}</span>}
+      {connected.value ? null : <span class="block">{pageWords.value.offline}</span>}
       {words.value.old(
         clock(news.value!.as_of),
         words.value.ago(Math.max(1, Math.floor(ageMs.value / 60_000))),
@@ -92,7 +98,7 @@ export function Procession() {
           <PartRow key={part} part={part} />
         ))}
       </Rows>
-      {facts.length === 0 ? null : <p class="small quiet">{facts.join(' · ')}</p>}
+      {facts.length === 0 ? null : <p class="small quiet facts-line">{facts.join(' · ')}</p>}
     </>
   )
 }
@@ -174,7 +180,7 @@ export const Ways = () =>
   standing.value === 'ended' ? null : (
     <div class="row">
       <a class="button primary" href={data.checkinUrl ?? '/walk/'}>
-        {words.value.walkAlong}
+        {pageWords.value.walkAlong}
       </a>
       {data.surveyUrl === null ? null : (
         <a class="button" href={data.surveyUrl}>

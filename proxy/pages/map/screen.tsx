@@ -26,23 +26,26 @@ export function Screen() {
           ) : (
             <dl class="screen-facts">
               <div>
-                <dt>{words.value.nextStation}</dt>
+                <dt class="quiet">{words.value.nextStation}</dt>
                 <dd>{next.name}</dd>
               </div>
               <div>
-                <dt>{words.value.part[map?.palanquin == null ? 'front' : 'palanquin']}</dt>
+                <dt class="quiet">{words.value.part[map?.palanquin == null ? 'front' : 'palanquin']}</dt>
                 <dd>{next.when}</dd>
               </div>
               {next.toGo === null ? null : (
                 <div>
-                  <dt>{words.value.distance}</dt>
+                  <dt class="quiet">{words.value.distance}</dt>
                   <dd>{next.toGo}</dd>
                 </div>
               )}
             </dl>
           )}
         </div>
-        <QrCode text={`${location.origin}/`} label={words.value.map} />
+        <figure>
+          <QrCode text={`${location.origin}/`} label={words.value.map} />
+          <figcaption>{words.value.scan}</figcaption>
+        </figure>
       </section>
     </>
   )

@@ -111,6 +111,7 @@ export function MyStation() {
   const stations = route.value?.stations ?? []
   if (stations.length === 0) return null
   const index = myStation.value
+  const isReached = index !== null && passageOf(index, stations[index]!).state.startsWith('pass')
   return (
     <section class="my-station">
       <div class="field">
@@ -128,7 +129,7 @@ export function MyStation() {
           ))}
         </select>
       </div>
-      {index === null ? null : <Tell />}
+      {index === null || isReached || news.value?.status === 'ended' ? null : <Tell />}
     </section>
   )
 }

@@ -13,7 +13,7 @@ import { RecoveryCode } from './views/code.tsx'
 import { Restore } from './views/restore.tsx'
 import { Say } from './views/say.tsx'
 import { ShareLinks } from './views/shares.tsx'
-import { NewConsent, Status, StatusForNewcomers } from './views/status.tsx'
+import { EventStatus, NewConsent, Status } from './views/status.tsx'
 import { Survey } from './views/survey.tsx'
 import { Tabs } from './views/tabs.tsx'
 import { Trackers } from './views/trackers.tsx'
@@ -30,7 +30,10 @@ const App = () => {
   if (person.value === null)
     return (
       <>
-        <StatusForNewcomers />
+        {/* Of a pause or the end a newcomer learns before anything else. */}
+        <div class="status">
+          <EventStatus />
+        </div>
         <Welcome />
       </>
     )

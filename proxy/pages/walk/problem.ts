@@ -1,4 +1,5 @@
 /** From an error of the client to a sentence in the pilgrim's language: what happened, and what to do. */
+import { pageWords } from '../frame/page-words.ts'
 import { words } from './words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import type { QueueState } from '#shared/client/index.ts'
@@ -51,7 +52,8 @@ export function sentenceOf({ code, retryAfter }: Problem): string {
   if (code === 'forbidden' && consentWithdrawn.value) return words.value.record.noConsent
   if (!navigator.onLine && (code === 'network' || code === 'timeout')) return words.value.problems.offline
   const sentence = SENTENCES[code] ?? 'unexpected'
-  if (sentence === 'paused' || sentence === 'ended') return words.value.status[sentence]
+  if (sentence === 'paused') return pageWords.value.paused
+  if (sentence === 'ended') return words.value.status.ended
   return words.value.problems[sentence]
 }
 

@@ -1,7 +1,8 @@
 /**
  * The front, the middle and the tail of the walk, by cells of about 90 m: now, from the pilgrims' latest positions; in
  * a time that has an end, from its points, because only latest positions are known by pilgrim. At the front and at the
- * tail a twentieth is left out as outliers, for example people who are at home already.
+ * tail a twentieth is left out as outliers, for example people who are at home already. Of a time in which fewer
+ * pilgrims than `EVENT_MAP_CROWD` were seen nothing is told: its places would be a person's.
  */
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Clusters } from '#shared/contracts/clusters.ts'
@@ -40,7 +41,7 @@ interface Selection {
 
 /** What the result depends on besides the map. */
 interface Context extends Pick<ServiceContext, 'calendar'> {
-  readonly config: Pick<ServiceContext['config'], 'route'>
+  readonly config: Pick<ServiceContext['config'], 'route' | 'mapCrowd'>
 }
 
 /** Reads front and tail, within a repeatable-read transaction. */
@@ -57,6 +58,8 @@ export function createFrontAndTail(context: Context): ReadFrontAndTail {
     const { untilMs, k } = selection
     const sinceMs = selection.sinceMs ?? (untilMs === null ? await lastDay(tx, calendar) : null)
     if (sinceMs === null && untilMs === null) return NOBODY
+    if (untilMs !== null && !(await isCrowd(tx, sinceMs ?? 0, untilMs, context.config.mapCrowd)))
+      return NOBODY
     const zoom = k > 0 ? Math.min(selection.zoom, FRONT_AND_TAIL_ZOOM) : FRONT_AND_TAIL_ZOOM
     const version = await readMapVersion(tx, calendar, { zoom: FRONT_AND_TAIL_ZOOM, sinceMs, untilMs })
     const name = `${version} ${sinceMs} ${untilMs} ${zoom} ${k}`
@@ -76,6 +79,15 @@ async function lastDay(tx: Query, calendar: Calendar): Promise<number | null> {
     SELECT (extract(epoch FROM start) * 1000)::float8 AS ms FROM cell_tiles
     WHERE zoom = 10 AND span = 'hour' AND users > 0 ORDER BY start DESC LIMIT 1`
   return latest === undefined ? null : calendar.hourStart(latest.ms - (HOURS - 1) * HOUR_MS)
+}
+
+/** Whether one of the hours of a time had enough pilgrims. Where the map shows single ones, every hour has. */
+async function isCrowd(tx: Query, sinceMs: number, untilMs: number, crowd: number): Promise<boolean> {
+  if (crowd === 1) return true
+  const found = await tx`
+    SELECT FROM event_hours WHERE pilgrims >= ${crowd} AND hour >= to_timestamp(${sinceMs}::float8 / 1000)
+      AND hour < to_timestamp(${untilMs}::float8 / 1000) LIMIT 1`
+  return found.length > 0
 }
 
 async function compute(

@@ -3,7 +3,7 @@ import { Language } from '#shared/contracts/bot.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 import { carbonIn, figure, UNITS } from '#shared/locales/units.ts'
-import { SHARE_WORDS } from '#shared/locales/by-language.ts'
+import { PAGE_WORDS, SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { emblem } from '#shared/core/rules/emblems.ts'
 import { liveMap, liveNext, liveState } from './live-part.ts'
 import type { ShareView } from './read-share.ts'
@@ -29,7 +29,8 @@ const LOCALES: Readonly<Record<Language, string>> = {
 
 export function sharePage(page: SharePage): string {
   const { view, texts, homeUrl } = page
-  const { words } = texts
+  const { words, language } = texts
+  const { offline, paused, procession, walkAlong } = PAGE_WORDS[language]
   const isLive = view.live !== null && view.status !== 'ended'
   const body = `<main class="${isLive ? 'live' : 'still'}">
 <header>
@@ -37,17 +38,17 @@ export function sharePage(page: SharePage): string {
 <h1>${escapeMarkup(texts.name)}</h1>
 ${isLive ? liveState(view, texts) : `<p class="state quiet">${escapeMarkup(view.status === 'ended' ? words.ended : words.notLive)}</p>`}
 </header>
-${view.status === 'paused' ? notice(words.paused) : ''}
+${view.status === 'paused' ? notice(paused) : ''}
 ${isLive ? liveMap(view, texts) : ''}
 <div class="card stack">
 ${isLive ? liveNext(view, texts) + figures(page) : cardImage(page)}
 ${view.incomplete ? `<p class="quiet small">${escapeMarkup(words.incomplete)}</p>` : ''}
 </div>
 <footer class="stack quiet small">
-<p data-offline hidden>${escapeMarkup(words.offline)}</p>
-<p class="row"><a class="button" href="${escapeMarkup(homeUrl)}">${escapeMarkup(words.event)}</a><a class="button" href="${escapeMarkup(homeUrl)}walk/">${escapeMarkup(words.walkAlong)}</a></p>
+<p data-offline hidden>${escapeMarkup(offline)}</p>
+<p class="row"><a class="button" href="${escapeMarkup(homeUrl)}">${escapeMarkup(procession)}</a><a class="button" href="${escapeMarkup(homeUrl)}walk/">${escapeMarkup(walkAlong)}</a></p>
 <p>${escapeMarkup(words.privacy)}</p>
-${languages(texts.language)}
+${languages(language)}
 </footer>
 </main>`
   const title = words.title(texts.name, texts.event)

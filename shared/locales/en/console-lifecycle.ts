@@ -7,7 +7,6 @@ export const consoleLifecycle = {
     since: 'since',
     pauseAndResume: 'Pause and resume',
     message: 'Message to pilgrims, at most 500 characters',
-    noMessage: 'The event is paused. Your check-ins and your way are kept here and sent when it goes on.',
     pause: 'Pause',
     pauseAsk: 'Pause…',
     resume: 'Resume',

@@ -70,7 +70,6 @@ export const consoleMessages = {
     },
     toNobody: 'to nobody',
     quota: 'LINE quota',
-    followers: counting('LINE follower', 'LINE followers'),
   },
   schedule: {
     title: 'Schedule',

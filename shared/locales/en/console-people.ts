@@ -174,7 +174,7 @@ export const consolePeople = {
     play: 'Play',
     stop: 'Stop',
     places: counting('place', 'places'),
-    fewPoints: 'Few points: these places are rough.',
+    fewPilgrims: 'Too few pilgrims to tell.',
     made: 'made',
   },
 }

@@ -10,18 +10,13 @@ export const words = {
   },
   /** Shown when the organisers have set no message. */
   sentence: {
-    active: 'We wish everyone who walks a safe journey.',
-    paused: 'Check-ins and tracks are not accepted for now. More information will follow.',
     ended: 'Thank you to everyone who walked with us. Until next time.',
     awaited: 'You are welcome to walk with us.',
-    unknown: 'The latest news is on its way.',
   },
   begins: (at: string) => `Begins on ${at}`,
-  organisers: 'From the organisers:',
-  walkAlong: 'I am walking along',
   survey: 'Survey',
   map: 'Map of the procession',
-  mapKeys: 'Arrow keys move the map, plus and minus zoom.',
+  scan: 'Follow on your phone',
   showProcession: 'Show the procession',
   showRoute: 'Show the whole route',
   detailed: 'Detailed map',
@@ -73,7 +68,6 @@ export const words = {
     `The procession reaches ${station} in about ${count(minutes, 'minute', 'minutes')}`,
   arrived: (station: string) => `The front has reached ${station}`,
   loading: 'Loading the latest news…',
-  offline: 'There is no network. The page updates by itself when it is back.',
   old: (time: string, ago: string) => `As of ${time} (${ago}).`,
   tooOld: 'No news for too long: the crowd is not shown.',
   ago: (minutes: number) =>

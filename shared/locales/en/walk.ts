@@ -5,7 +5,6 @@ import { figure } from '../units.ts'
 export const words = {
   tabs: { walk: 'Walk', way: 'My walk', say: 'Feedback', me: 'Me' },
   back: 'Back',
-  procession: 'The whole procession',
   retry: 'Try again',
   welcome: {
     title: (event: string) => `Welcome to ${event}`,
@@ -32,9 +31,7 @@ export const words = {
     firstNetwork: 'The first start needs a network. Please go where there is a signal.',
   },
   status: {
-    paused: 'The event is paused. Your check-ins and your walk are saved here and sent when it goes on.',
     ended: 'The event has ended. Thank you for walking.',
-    from: 'The organisers:',
     update: 'A new version is ready.',
     updateButton: 'Use it now',
     clock: (minutes: number, ahead: boolean) =>
@@ -53,6 +50,7 @@ export const words = {
     poor: (metres: number) => `Your place is rough, about ${metres} m. Under the open sky it gets better.`,
     outside: 'You are far from the route. The check-in is saved, but does not count for your level.',
     corrected: 'This phone’s clock was wrong, so the time of arrival counts.',
+    allKm: 'Total',
     total: (checkIns: number) => count(checkIns, 'check-in', 'check-ins'),
   },
   queue: {
@@ -120,7 +118,6 @@ export const words = {
     dayAfter: 'The day after',
     larger: 'Open the map',
     wholeDay: 'Whole day',
-    mapKeys: 'Arrow keys move the map, plus and minus zoom.',
     dayMissing: 'This day is not on this phone yet. It comes with a network.',
     onFoot: (km: number) => `${figure(km)} km on foot or by bicycle: no CO₂.`,
     carbon: (amount: string) => `${amount} CO₂ saved by walking`,
@@ -181,7 +178,6 @@ export const words = {
     surveyWaits: 'Your answers are on this phone. They are sent by themselves when there is a network.',
     feedback: 'Report a problem or an idea',
     feedbackWhy: 'With a picture, if you like.',
-    reportWaits: 'Your report is on this phone. It is sent by itself when there is a network.',
     reportArrived: (number: number, time: string) => `Your report (number ${number}) arrived at ${time}.`,
   },
   feedback: {
@@ -213,7 +209,6 @@ export const words = {
     withoutPicture: 'No picture came with it.',
     withPlace: 'Your place came with it.',
     withoutPlace: 'No place came with it.',
-    readers: 'The organisers read it.',
     done: 'Back to “Feedback”',
     missing: 'Please write a few words first.',
   },
@@ -321,8 +316,6 @@ export const words = {
     goesOn: 'Recording goes on. You can stop it under “Walk”.',
     completed: 'You have completed the pilgrimage. Congratulations!',
     display: 'Text size and language',
-    letters: 'Text size',
-    letterSizes: { normal: 'Normal', larger: 'Larger', largest: 'Largest' },
     install: 'Install the app',
     installHow: 'In the browser’s menu, choose “Add to Home Screen”. It then opens without a network.',
     installCode:
@@ -344,7 +337,7 @@ export const words = {
     json: 'Save all my data',
     gpx: 'Save my walk (GPX)',
     eraseWhy:
-      'All your data is deleted: at the organisers, on this phone, and on other phones with this walk. This cannot be undone.',
+      'All your data at the organisers and on this phone is deleted. Another phone with this walk hears of it when it has a network; what is on it stays until you start again there. This cannot be undone.',
     erase: 'Delete everything about me',
     eraseSure: 'Really delete everything?',
     erased: 'Everything about you is deleted.',
@@ -352,7 +345,7 @@ export const words = {
     gone: 'These data were deleted. You can start again here.',
     goneTitle: 'Your data were deleted',
     goneWhy:
-      'The organisers have nothing about you any more. Everything was deleted, perhaps on another phone. This phone sends nothing now.',
+      'The organisers have deleted everything about you, perhaps at your wish on another phone. This phone sends nothing now.',
     goneRest: 'When you start again, what is left on this phone is deleted, too.',
     goneStart: 'Start again',
   },

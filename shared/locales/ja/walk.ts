@@ -4,7 +4,6 @@ import { figure } from '../units.ts'
 export const words: WalkWords = {
   tabs: { walk: '歩く', way: '歩いた道', say: '伝える', me: '私' },
   back: '戻る',
-  procession: '行列全体を見る',
   retry: 'もう一度',
   welcome: {
     title: (event) => `${event}へ\u200bようこそ`,
@@ -31,9 +30,7 @@ export const words: WalkWords = {
     firstNetwork: '初めて使うときは電波が必要です。電波の届く場所でお試しください。',
   },
   status: {
-    paused: '催しは一時停止中です。チェックインと歩いた道はここに保存し、再開したら自動で送ります。',
     ended: '催しは終わりました。歩いてくださりありがとうございました。',
-    from: '主催者より：',
     update: '新しい版があります。',
     updateButton: '今すぐ使う',
     clock: (minutes, ahead) =>
@@ -52,6 +49,7 @@ export const words: WalkWords = {
     poor: (metres) => `場所がはっきりしません（誤差 約 ${metres}\u00a0m）。空の広く見える所でよくなります。`,
     outside: 'ルートからかなり離れています。保存しますが、レベルには数えません。',
     corrected: 'このスマホの時計が違っていたので、届いた時刻で数えます。',
+    allKm: '合計',
     total: (checkIns) => `チェックイン ${checkIns}\u00a0回`,
   },
   queue: {
@@ -113,7 +111,6 @@ export const words: WalkWords = {
     dayAfter: '次の日',
     larger: '大きな地図',
     wholeDay: '一日全体',
-    mapKeys: '矢印キーで移動、プラスとマイナスで拡大縮小します。',
     dayMissing: 'この日の記録はまだこのスマホにありません。電波のある所で届きます。',
     onFoot: (km) => `徒歩か自転車で ${figure(km)}\u00a0km：排出なし。`,
     carbon: (amount) => `歩いて減らした CO₂ ${amount}`,
@@ -172,7 +169,6 @@ export const words: WalkWords = {
     surveyWaits: '答えはスマホに保存しました。電波が入ると自動で送ります。',
     feedback: '困ったことやご意見を知らせる',
     feedbackWhy: '写真も付けられます。',
-    reportWaits: '報告はスマホに保存しました。電波が入ると自動で送ります。',
     reportArrived: (number, time) => `報告（${number}\u00a0番）は ${time} に届きました。`,
   },
   feedback: {
@@ -204,7 +200,6 @@ export const words: WalkWords = {
     withoutPicture: '写真は付いていません。',
     withPlace: '場所も届きました。',
     withoutPlace: '場所は付いていません。',
-    readers: '主催者が読みます。',
     done: '「伝える」に戻る',
     missing: '先に少し書いてください。',
   },
@@ -310,8 +305,6 @@ export const words: WalkWords = {
     goesOn: '記録は続いています。「歩く」で止められます。',
     completed: '巡礼を終えました。おめでとうございます。',
     display: '文字の大きさと言語',
-    letters: '文字の大きさ',
-    letterSizes: { normal: '普通', larger: '大きめ', largest: '最大' },
     install: 'アプリを入れる',
     installHow: 'ブラウザーのメニューで「ホーム画面に追加」を選んでください。電波がなくても開きます。',
     installCode:
@@ -332,7 +325,8 @@ export const words: WalkWords = {
     title: '私のデータ',
     json: '私のデータをすべて保存',
     gpx: '歩いた道を保存（GPX）',
-    eraseWhy: 'すべてのデータを主催者、このスマホ、同じ記録の他のスマホから削除します。元には戻せません。',
+    eraseWhy:
+      '主催者とこのスマホにあるデータをすべて削除します。元には戻せません。同じ記録の別のスマホは、電波が届いたときに削除を知ります。その中のデータは、そこで新しく始めるまで残ります。',
     erase: '私のデータをすべて削除',
     eraseSure: '本当にすべて削除しますか。',
     erased: 'あなたのデータはすべて削除しました。',
@@ -340,7 +334,7 @@ export const words: WalkWords = {
     gone: 'このデータは削除されました。ここから新しく始められます。',
     goneTitle: 'あなたのデータは\u200b削除されました',
     goneWhy:
-      '主催者にあなたのデータはもうありません。別のスマホですべて削除されたようです。このスマホは今、何も送りません。',
+      '主催者はあなたのデータを削除しました。別のスマホから削除したのかもしれません。このスマホは今、何も送りません。',
     goneRest: '新しく始めると、このスマホに残っているものも削除します。',
     goneStart: '新しく始める',
   },

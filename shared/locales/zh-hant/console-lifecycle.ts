@@ -8,7 +8,6 @@ export const consoleLifecycle: Pick<ConsoleWords, 'lifecycle'> = {
     since: '自',
     pauseAndResume: '暫停與恢復',
     message: '給香客的訊息，最多 500 字',
-    noMessage: '活動暫停中。您的打卡和路線先存在這裡，恢復後會自動送出。',
     pause: '暫停',
     pauseAsk: '暫停…',
     resume: '恢復',

@@ -71,7 +71,6 @@ export const consoleMessages: Pick<ConsoleWords, 'messages' | 'schedule'> = {
     },
     toNobody: '無人收到',
     quota: 'LINE 額度',
-    followers: (n) => `LINE 好友 ${figure(n)} 人`,
   },
   schedule: {
     title: '排程',

@@ -4,7 +4,6 @@ import { figure } from '../units.ts'
 export const words: WalkWords = {
   tabs: { walk: '行走', way: '我的足跡', say: '意見', me: '我' },
   back: '返回',
-  procession: '看整個隊伍',
   retry: '再試一次',
   welcome: {
     title: (event) => `歡迎參加${event}`,
@@ -31,9 +30,7 @@ export const words: WalkWords = {
     firstNetwork: '第一次使用需要網路，請到有訊號的地方。',
   },
   status: {
-    paused: '活動暫停中。您的打卡和路線先存在這裡，恢復後會自動送出。',
     ended: '活動結束了，感謝您一路同行。',
-    from: '主辦單位：',
     update: '有新版本了。',
     updateButton: '現在更新',
     clock: (minutes, ahead) =>
@@ -52,6 +49,7 @@ export const words: WalkWords = {
     poor: (metres) => `位置較粗略，約 ${metres}\u00a0公尺。到空曠處會更準。`,
     outside: '這裡離路線很遠。打卡已保存，但不計入等級。',
     corrected: '這支手機的時鐘不準，所以用送達的時間計算。',
+    allKm: '全部',
     total: (checkIns) => `打卡 ${checkIns}\u00a0次`,
   },
   queue: {
@@ -112,7 +110,6 @@ export const words: WalkWords = {
     dayAfter: '後一天',
     larger: '打開大地圖',
     wholeDay: '看整天',
-    mapKeys: '用方向鍵移動，加減鍵縮放。',
     dayMissing: '這一天的足跡還不在手機裡，有網路時就會出現。',
     onFoot: (km) => `步行或騎車 ${figure(km)}\u00a0公里：沒有排碳。`,
     carbon: (amount) => `走路省下 ${amount}碳`,
@@ -171,7 +168,6 @@ export const words: WalkWords = {
     surveyWaits: '回答保存在手機裡，有網路時會自動送出。',
     feedback: '回報問題或想法',
     feedbackWhy: '可以附上照片。',
-    reportWaits: '回報保存在手機裡，有網路時會自動送出。',
     reportArrived: (number, time) => `您的回報（${number}\u00a0號）在 ${time} 送達了。`,
   },
   feedback: {
@@ -203,7 +199,6 @@ export const words: WalkWords = {
     withoutPicture: '沒有附照片。',
     withPlace: '位置也收到了。',
     withoutPlace: '沒有附位置。',
-    readers: '主辦單位會看。',
     done: '回到「意見」',
     missing: '請先寫幾個字。',
   },
@@ -302,8 +297,6 @@ export const words: WalkWords = {
     goesOn: '記錄仍在繼續，可以到「行走」停止。',
     completed: '您完成了進香，恭喜！',
     display: '字的大小與語言',
-    letters: '字的大小',
-    letterSizes: { normal: '一般', larger: '較大', largest: '最大' },
     install: '安裝 App',
     installHow: '在瀏覽器選單選「加入主畫面」。之後沒有網路也能打開。',
     installCode: '那個 App 一開始是空的。等這裡全部傳完，再複製這些字貼過去。',
@@ -323,14 +316,15 @@ export const words: WalkWords = {
     title: '我的資料',
     json: '儲存我的全部資料',
     gpx: '儲存我的足跡（GPX）',
-    eraseWhy: '您的全部資料會從主辦單位、這支手機，以及有同一份足跡的其他手機刪除。無法恢復。',
+    eraseWhy:
+      '主辦單位和這支手機裡的全部資料都會刪除，無法恢復。有同一份足跡的其他手機，連上網路才會知道；在那支手機按「重新開始」，裡面的資料才會刪除。',
     erase: '刪除我的全部資料',
     eraseSure: '真的要全部刪除嗎？',
     erased: '您的資料都刪除了。',
     erasing: '正在刪除您的資料，剩下的部分幾分鐘內完成。',
     gone: '這份資料已經刪除了。您可以在這裡重新開始。',
     goneTitle: '您的資料已刪除',
-    goneWhy: '主辦單位已經沒有您的資料，可能是在另一支手機上全部刪除了。這支手機現在不會送出任何東西。',
+    goneWhy: '主辦單位已刪除您的資料，可能是您在另一支手機上刪除的。這支手機現在不會送出任何東西。',
     goneRest: '重新開始時，這支手機裡剩下的也會刪除。',
     goneStart: '重新開始',
   },

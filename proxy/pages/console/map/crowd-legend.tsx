@@ -1,5 +1,5 @@
+import { figure } from '#shared/locales/units.ts'
 import { CROWD_STEPS, STEP_FROM } from '../../design/marks.tsx'
-import { number } from '../clock.ts'
 import { words } from '../words.ts'
 
 /** What the colours of the cells mean: from how many pilgrims or points on a square kilometre each begins. */
@@ -9,7 +9,7 @@ export const CrowdLegend = ({ of }: { readonly of: 'pilgrims' | 'points' }) => (
     {CROWD_STEPS.map((step, i) => (
       <li key={step}>
         <span class={`sign crowd-${step}`} aria-hidden="true" />
-        {i === 0 ? `< ${number(STEP_FROM[1])}` : `≥ ${number(STEP_FROM[i]!)}`}
+        {i === 0 ? `< ${figure(STEP_FROM[1])}` : `≥ ${figure(STEP_FROM[i]!)}`}
       </li>
     ))}
   </ul>

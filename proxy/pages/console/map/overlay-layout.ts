@@ -1,4 +1,5 @@
 /** Places what stands over a map: single places, their card, the scale. */
+import { figure } from '#shared/locales/units.ts'
 import { type Box, meets } from '../../map/labels.ts'
 import type { Placing } from '../../map/mark-names.ts'
 import { scaleOf } from '../../map/projection.ts'
@@ -6,7 +7,6 @@ import { EARTH_KM } from '../../map/shapes.ts'
 import type { Seen } from './crowd-camera.ts'
 import { dotAt, placeCard } from './dot-card.tsx'
 import { type Pointing, type Dot, placeDots } from './over-map.tsx'
-import { number } from '../clock.ts'
 
 /** What is placed. */
 interface Over {
@@ -93,6 +93,6 @@ function scaleLine(
   const metres = power * (ROUND.find((share) => share * power <= most) ?? 1)
   return {
     widthPx: metres / metresPerPx,
-    text: metres < 1_000 ? `${number(metres)} m` : `${number(metres / 1_000)} km`,
+    text: metres < 1_000 ? `${figure(metres)} m` : `${figure(metres / 1_000)} km`,
   }
 }

@@ -1,10 +1,10 @@
 /** A panel of a list that the service cuts into pages. */
+import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Answer } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
-import { number } from '../clock.ts'
 import { type Resource, useResource } from '../resource.ts'
 import { words } from '../words.ts'
 import { type FromProps, PanelFrom } from './panel.tsx'
@@ -49,8 +49,8 @@ function rangeOf<T extends Paged>(
   if (page.items.length === 0) return ''
   const [from, to] = [before + 1, before + page.items.length]
   const total = totalOf?.(page) ?? (page.next_cursor === null ? to : null)
-  const range = { from: number(from), to: number(to) }
-  return total === null ? `${range.from}–${range.to} …` : said.range(range.from, range.to, number(total))
+  const range = { from: figure(from), to: figure(to) }
+  return total === null ? `${range.from}–${range.to} …` : said.range(range.from, range.to, figure(total))
 }
 
 export function PagedList<T extends Paged, Q extends object>(props: PagedListProps<T, Q>) {

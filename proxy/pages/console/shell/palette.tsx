@@ -151,6 +151,7 @@ function panelPlaces(): readonly PanelPlace[] {
     ...places('lifecycle', MANAGER, { history: lifecycle.history }),
     ...places('house', MANAGER, {
       alerting: alerting.title,
+      'all-parts': house.parts,
       'dead-letters': house.letters,
       roles: house.roles,
       ledger: house.ledger,

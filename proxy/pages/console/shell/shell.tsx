@@ -1,8 +1,9 @@
+import { figure } from '#shared/locales/units.ts'
 import { pageWords } from '../../frame/page-words.ts'
 import { useComputed, useSignalEffect, useSignal, signal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useContext, useEffect, useRef } from 'preact/hooks'
 import { pageData } from '../../frame/page-data.ts'
-import { timeZone, clock, now, number } from '../clock.ts'
+import { timeZone, clock, now } from '../clock.ts'
 import { incident, status, connection, heardAt } from '../live.ts'
 import { forgetAnswers } from '../resource.ts'
 import { refusedView, view, show, allowedViews, type View } from '../router.ts'
@@ -12,13 +13,14 @@ import { keepFocus } from './keep-focus.ts'
 import { LanguageChoice } from './language-choice.tsx'
 import { Palette, openPalette } from './palette.tsx'
 import { Button } from '../../design/button.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { ThemeSwitch } from '../../frame/switches.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { secondsLeft } from '../limit.ts'
 import type { ComponentType } from 'preact'
 import { Now } from '../views/now/now.tsx'
-import { useNewReports, useSilent } from '../work.ts'
+import { LastHour, useLastHour, useNewReports } from '../work.ts'
 
 /** The signed-in console: bars, navigation, and one view. */
 export function Shell() {
@@ -38,6 +40,7 @@ export function Shell() {
   })
   useEffect(() => document.getElementById('view')?.scrollTo(0, 0), [shown])
   useEffect(keepFocus, [])
+  const hour = useLastHour()
   return (
     <div class="console">
       <a class="skip" href="#view" onClick={focusView}>
@@ -45,11 +48,13 @@ export function Shell() {
       </a>
       <TopBar />
       <ConnectionBar />
-      <Navigation />
-      <main id="view" tabIndex={-1} aria-label={words.value.nav[shown]}>
-        <NotForTier />
-        <ShownView view={shown} />
-      </main>
+      <LastHour.Provider value={hour}>
+        <Navigation />
+        <main id="view" tabIndex={-1} aria-label={words.value.nav[shown]}>
+          <NotForTier />
+          <ShownView view={shown} />
+        </main>
+      </LastHour.Provider>
       <Palette />
     </div>
   )
@@ -143,7 +148,7 @@ function Navigation() {
   const { nav } = words.value
   const waiting: Partial<Record<View, readonly [count: number | null, text: string]>> = {
     feedback: [useNewReports(), nav.newReports],
-    people: [useSilent(), nav.silent],
+    people: [useContext(LastHour)!.value.value?.walking?.silent ?? null, nav.silent],
   }
   return (
     <nav class="navigation" aria-label={nav.label}>
@@ -170,7 +175,7 @@ function Navigation() {
 const Waiting = ({ of }: { readonly of: readonly [count: number | null, text: string] | undefined }) =>
   of === undefined || (of[0] ?? 0) === 0 ? null : (
     <b class="count" title={of[1]}>
-      {number(of[0]!)}
+      {figure(of[0]!)}
       <span class="visually-hidden"> {of[1]}</span>
     </b>
   )
@@ -198,9 +203,7 @@ function ConnectionBar() {
       ) : null}
       {state === 'polling' && level.value >= MANAGER ? <span class="bar-across">{said.polling}</span> : null}
       {activity === 'paused' ? (
-        <span class="bar-across paused">
-          {pair(said.pausedBar, message ?? words.value.lifecycle.noMessage)}
-        </span>
+        <span class="bar-across paused">{pair(said.pausedBar, message ?? pageWords.value.paused)}</span>
       ) : null}
     </output>
   )
@@ -263,31 +266,3 @@ function ShownView({ view }: { readonly view: View }) {
     </p>
   )
 }
-
-// Icons of the console: strokes on a 24 by 24 grid.
-
-type IconName = View | 'search' | 'leave' | 'menu' | 'warning' | 'ok' | 'settings'
-
-const PATHS: Readonly<Record<IconName, string>> = {
-  now: 'M3 12h4l3-8 4 16 3-8h4',
-  people:
-    'M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM2 21c0-4 3-7 7-7s7 3 7 7M16 3.5a4 4 0 0 1 0 7M18 14.5c2.500 1 4 3.500 4 6.500',
-  reports: 'M4 20V10M10 20V4M16 20v-7M22 20H2',
-  feedback: 'M4 4h16v12H9l-5 4zM8 8h8M8 12h5',
-  messages: 'M3 6h18v12H3zM3 7l9 7 9-7',
-  lifecycle: 'M12 3a9 9 0 1 0 9 9M12 7v5l3 3M21 3v5h-5',
-  house: 'M3 11l9-8 9 8M5 10v10h14V10M10 20v-6h4v6',
-  search: 'M10.500 17a6.500 6.500 0 1 0 0-13 6.500 6.500 0 0 0 0 13zM15.500 15.500L21 21',
-  leave: 'M10 4H4v16h6M15 8l4 4-4 4M19 12H9',
-  menu: 'M4 7h16M4 12h16M4 17h16',
-  warning: 'M12 3l10 18H2zM12 10v5M12 18v.5',
-  ok: 'M4 12l5 6L20 6',
-  settings:
-    'M12 15.500a3.500 3.500 0 1 0 0-7 3.500 3.500 0 0 0 0 7zM12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2',
-}
-
-const Icon = ({ name }: { readonly name: IconName }) => (
-  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-    <path d={PATHS[name]} />
-  </svg>
-)

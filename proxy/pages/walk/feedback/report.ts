@@ -18,7 +18,7 @@ export const written = kept('walk-feedback', { category: '', text: '' })
 export const picture = kept<string | null>('walk-feedback-picture', null)
 export const sending = signal(false)
 /** What the pilgrim is told: the category or words are missing, the picture can not be read, or the service refuses. */
-export const fault = signal<'category' | 'missing' | 'picture' | ClientError | null>(null)
+export const fault = signal<'category' | 'report' | 'picture' | ClientError | null>(null)
 /** The report that was sent in this view. */
 const sentKey = signal<string | null>(null)
 
@@ -45,7 +45,7 @@ export function write(change: Partial<typeof written.value>): void {
   const next = { ...written.value, ...change }
   keep(written, next)
   if (fault.value === 'category' && next.category !== '') fault.value = null
-  if (fault.value === 'missing' && next.text.trim() !== '') fault.value = null
+  if (fault.value === 'report' && next.text.trim() !== '') fault.value = null
 }
 
 /** The picture that is made small at the moment. */
@@ -67,7 +67,7 @@ export function givePicture(file: File | null): void {
 
 export async function sendReport(): Promise<void> {
   const { category, text } = written.value
-  fault.value = category === '' ? 'category' : text.trim() === '' ? 'missing' : null
+  fault.value = category === '' ? 'category' : text.trim() === '' ? 'report' : null
   if (fault.value !== null || sending.value || person.value === null) return
   sending.value = true
   await choosing

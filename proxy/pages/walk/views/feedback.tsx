@@ -23,6 +23,12 @@ import { withoutReload } from '../session/update.ts'
 import { Closed } from './say.tsx'
 import { Notice, View } from './view.tsx'
 
+/** What a field lacks is said at it, which may be out of sight: the focus goes there. */
+function send(): void {
+  void sendReport()
+  if (typeof fault.value === 'string') document.getElementById(fault.value)?.focus()
+}
+
 export function Feedback() {
   const { feedback } = words.value
   useEffect(beginReport, [])
@@ -35,15 +41,12 @@ export function Feedback() {
       ) : (
         <>
           <Fields words={feedback} />
-          {said === 'category' ? <Notice kind="warning">{feedback.categoryMissing}</Notice> : null}
-          {said === 'missing' ? <Notice kind="warning">{feedback.missing}</Notice> : null}
           {said === 'picture' ? <Notice kind="warning">{feedback.pictureTooLarge}</Notice> : null}
           {typeof said === 'object' && said !== null ? (
             <Notice kind="warning">{notDoneSentence(said)}</Notice>
           ) : null}
           <Place />
-          <p class="quiet">{feedback.sends}</p>
-          <Button kind="primary" busy={sending.value} onClick={() => void sendReport()}>
+          <Button kind="primary" busy={sending.value} onClick={send}>
             {feedback.send}
           </Button>
         </>
@@ -71,8 +74,6 @@ function Outcome() {
           {became.withPicture ? words.value.feedback.withPicture : words.value.feedback.withoutPicture}
           <br />
           {became.withPlace ? words.value.feedback.withPlace : words.value.feedback.withoutPlace}
-          <br />
-          {words.value.feedback.readers}
         </Notice>
       )}
       <Button kind="primary" onClick={() => show('say')}>
@@ -101,17 +102,31 @@ const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
           </option>
         ))}
       </select>
+      {fault.value === 'category' ? (
+        <p class="wrong" role="alert">
+          {words.categoryMissing}
+        </p>
+      ) : null}
     </div>
     <div class="field">
       <label for="report">{words.text}</label>
+      <p id="report-readers" class="quiet">
+        {words.sends}
+      </p>
       <textarea
         id="report"
         rows={5}
         maxLength={2_000}
-        aria-invalid={fault.value === 'missing'}
+        aria-invalid={fault.value === 'report'}
         value={written.value.text}
+        aria-describedby="report-readers"
         onInput={({ currentTarget }) => write({ text: currentTarget.value })}
       />
+      {fault.value === 'report' ? (
+        <p class="wrong" role="alert">
+          {words.missing}
+        </p>
+      ) : null}
     </div>
     <Picture words={words} />
   </>
@@ -136,7 +151,7 @@ function Place() {
         {!wantsPlace.value ? (
           <p class="quiet">{feedback.placeNone}</p>
         ) : placeFault.value !== null ? (
-          <p class="wrong">
+          <p class="wrong" role="alert">
             {words.value.problems[placeFault.value]} {feedback.placeNone}
           </p>
         ) : here === null ? (

@@ -87,7 +87,7 @@ export function LargeMap() {
         <>
           <loaded.WayMap
             label={shown === null ? tabs.way : way.map(dayText(shown.day), shown.sums.km)}
-            keys={way.mapKeys}
+            keys={pageWords.value.mapKeys}
             onCamera={holdCamera}
           />
           <loaded.Controls camera={() => camera}>

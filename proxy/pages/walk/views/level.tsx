@@ -21,7 +21,7 @@ export function Level(props: {
         <span class="quiet">{words.value.way.level(level)}</span>
       </p>
       <p class="figures">
-        <strong data-figure="km">{figure(km)}</strong> {unitText('km')}
+        {words.value.checkIn.allKm} <strong data-figure="km">{figure(km)}</strong> {unitText('km')}
         <br />
         <span data-figure="checkins">{words.value.checkIn.total(checkIns)}</span>
       </p>

@@ -36,7 +36,7 @@ export const Say = () => (
   <View title={words.value.tabs.say}>
     <ul class="rows card">
       <Way to="survey" title={words.value.say.survey} more={surveyText(words.value.say)} />
-      <Way to="feedback" title={words.value.say.feedback} more={reportText(words.value.say)} />
+      <Way to="feedback" title={words.value.say.feedback} more={reportText()} />
     </ul>
   </View>
 )
@@ -49,12 +49,13 @@ function surveyText(words: WalkWords['say']): string | undefined {
 }
 
 /** What became of the last report, before what a report is for. */
-function reportText(words: WalkWords['say']): string {
-  if (reportWaits.value) return words.reportWaits
-  if (hasEnded()) return words.closed
-  if (isBegun() || refusedReport.value !== null) return words.draft
+function reportText(): string {
+  const { say, feedback } = words.value
+  if (reportWaits.value) return feedback.waits
+  if (hasEnded()) return say.closed
+  if (isBegun() || refusedReport.value !== null) return say.draft
   const last = arrivedReport.value
-  return last === null ? words.feedbackWhy : words.reportArrived(last.number, whenText(last.atMs, now()))
+  return last === null ? say.feedbackWhy : say.reportArrived(last.number, whenText(last.atMs, now()))
 }
 
 const hasEnded = (): boolean => config.value?.status === 'ended'

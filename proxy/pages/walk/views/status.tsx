@@ -1,19 +1,20 @@
 /** What concerns the whole app, above every view: the event's status, the clock, the log-in, a new version. */
+import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { keep } from '../session/kept.ts'
 import { leaveLine } from '../session/line-login.ts'
+import { sentenceOf } from '../problem.ts'
 import { person } from '../session/person.ts'
 import { clockAheadMs, clockIsWrong } from '../session/clock.ts'
-import { config, consentWithdrawn, signInAgain, signInNeeded } from '../session/service.ts'
+import { client, config, consentWithdrawn, profile, signInAgain, signInNeeded } from '../session/service.ts'
 import { updateReady } from '../session/update.ts'
 import { Consent } from './welcome.tsx'
 import { Notice } from './view.tsx'
 import { setConsent } from '../own-data/participation.ts'
 import { introduce } from '../session/introduce.ts'
-import { client, profile } from '../session/service.ts'
 import { useChange } from './use-change.tsx'
 
 export function Status() {
@@ -21,7 +22,7 @@ export function Status() {
   const leave = leaveLine()
   return (
     <div class="stack-2 status">
-      <EventStatus words={status} />
+      <EventStatus />
       <SignIn words={problems} />
       {clockIsWrong.value ? (
         <Notice kind="warning">
@@ -42,28 +43,21 @@ export function Status() {
   )
 }
 
-function EventStatus({ words }: { readonly words: WalkWords['status'] }) {
+export function EventStatus() {
   const event = config.value
   if (event?.status !== 'paused' && event?.status !== 'ended') return null
   return (
     <Notice kind="warning">
-      {words[event.status]}
+      {sentenceOf({ code: event.status })}
       {event.message === null ? null : (
         <>
           <br />
-          <strong>{words.from}</strong> {event.message}
+          <strong>{pageWords.value.organisers}</strong> {event.message}
         </>
       )}
     </Notice>
   )
 }
-
-/** Whoever opens the app for the first time learns of a pause or of the end before anything else. */
-export const StatusForNewcomers = () => (
-  <div class="status">
-    <EventStatus words={words.value.status} />
-  </div>
-)
 
 /** The token of LINE has expired: nothing is sent until the pilgrim logs in again. */
 function SignIn({ words }: { readonly words: WalkWords['problems'] }) {

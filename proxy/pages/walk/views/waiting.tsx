@@ -84,7 +84,7 @@ function CheckInsAndPoints(props: { readonly queue: TrackQueue; readonly state: 
 
 /** What was told to the organisers and is not with them yet. */
 const toldAndWaiting = (): readonly string[] => [
-  ...(reportWaits.value ? [words.value.say.reportWaits] : []),
+  ...(reportWaits.value ? [words.value.feedback.waits] : []),
   ...(surveyWaits.value ? [words.value.say.surveyWaits] : []),
 ]
 

@@ -1,4 +1,5 @@
 /** The first tab: check in, record, and what waits to be sent. */
+import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
 import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
@@ -26,7 +27,7 @@ export const Walk = () => {
       {config.value?.status === 'ended' ? null : <NextOfAll />}
       <Waiting />
       <a class="button" href="/">
-        {words.value.procession}
+        {pageWords.value.procession}
       </a>
       {codeIsSafe.value || usesLine.value || !hasWalked() ? null : (
         <Notice

@@ -4,7 +4,7 @@ import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
-import { LanguageSwitch } from '../../frame/switches.tsx'
+import { LanguageSwitch, LettersSwitch } from '../../frame/switches.tsx'
 import { newAppId } from '../recovery/app-id.ts'
 import { show } from '../route.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
@@ -22,11 +22,16 @@ const SAID = ['erased', 'erasing', 'gone'] as const
 export function Welcome() {
   const event = config.value
   const said = SAID.find((one) => location.hash === `#${one}`) ?? null
-  const languages = <LanguageSwitch />
+  const display = (
+    <div class="stack-2">
+      <LanguageSwitch />
+      <LettersSwitch />
+    </div>
+  )
   if (event === null)
     return (
       <View title="⛩">
-        {languages}
+        {display}
         <Notice kind="warning" action={<Again ask={refreshConfig}>{words.value.retry}</Again>}>
           {words.value.welcome.firstNetwork}
         </Notice>
@@ -34,7 +39,7 @@ export function Welcome() {
     )
   return (
     <View title={<Title words={words.value.welcome} event={event.name} />}>
-      {languages}
+      {display}
       {said === null ? null : <Notice>{words.value.data[said]}</Notice>}
       <Form version={event.privacy_version} liffId={event.liff_id} />
     </View>

@@ -1,15 +1,17 @@
 /** The house: who may do what, what went wrong, what was done, and the parts that are set up once. */
 import type { Data } from '#shared/client/index.ts'
 import { type Resource, useResource } from '../../resource.ts'
+import { PanelFrom } from '../../parts/panel.tsx'
 import { client, level, OWNER } from '../../session.ts'
 import { words } from '../../words.ts'
+import { PartList } from '../now/parts.tsx'
 import { Alerting } from './alerting.tsx'
 import { AuditLog } from './audit-log.tsx'
 import { DeadLetters, Ledger } from './ledger.tsx'
 import { RichMenu } from './rich-menu.tsx'
 import { Roles, Tokens } from './tokens-and-roles.tsx'
 
-const TOKENS_MS = 60_000
+const [TOKENS_MS, CONDITION_MS] = [60_000, 20_000]
 
 export const House = () => (level.value >= OWNER ? <OwnersHouse /> : <Parts tokens={null} />)
 
@@ -19,19 +21,25 @@ function OwnersHouse() {
   return <Parts tokens={tokens} />
 }
 
-const Parts = ({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> | null }) => (
-  <div class="view house">
-    <h1 class="visually-hidden">{words.value.house.title}</h1>
-    <div class="house-column">
-      <Alerting />
-      <DeadLetters />
-      <Roles />
-      <RichMenu />
+function Parts({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> | null }) {
+  const condition = useResource((signal) => client.readCondition({}, { signal }), CONDITION_MS, 'condition')
+  return (
+    <div class="view house">
+      <h1 class="visually-hidden">{words.value.house.title}</h1>
+      <div class="house-column">
+        <Alerting condition={condition} />
+        <PanelFrom title={words.value.house.parts} kind="all-parts" from={condition}>
+          {({ parts }) => <PartList parts={parts} />}
+        </PanelFrom>
+        <DeadLetters />
+        <Roles />
+        <RichMenu />
+      </div>
+      <div class="house-column">
+        <Ledger condition={condition} />
+        {tokens === null ? null : <Tokens list={tokens} />}
+      </div>
+      {tokens === null ? null : <AuditLog tokens={tokens} />}
     </div>
-    <div class="house-column">
-      <Ledger />
-      {tokens === null ? null : <Tokens list={tokens} />}
-    </div>
-    {tokens === null ? null : <AuditLog tokens={tokens} />}
-  </div>
-)
+  )
+}

@@ -2,18 +2,16 @@
 import type { Data } from '#shared/client/index.ts'
 import { date } from '../../clock.ts'
 import { Await, PanelFrom } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
+import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { words } from '../../words.ts'
 import { BackupAge, isBackupOld } from '../now/parts.tsx'
 
 type Condition = Data<'readCondition'>
 
-const EVERY_MS = 20_000
 const SENT_EVERY_MS = 60_000
 
-export function Alerting() {
-  const condition = useResource((signal) => client.readCondition({}, { signal }), EVERY_MS, 'condition')
+export function Alerting({ condition }: { readonly condition: Resource<Condition> }) {
   const said = words.value.alerting
   return (
     <PanelFrom title={said.title} kind="alerting" from={condition}>

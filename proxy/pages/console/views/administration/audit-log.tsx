@@ -124,7 +124,9 @@ const SAY: Readonly<Record<string, Say>> = {
   ],
   'set-notifications': scheduleText,
   'set-user-status': ({ status }) => [named(words.value.people.status, status)],
-  'set-palanquin': ({ palanquin }) => [palanquin === true ? words.value.common.yes : words.value.common.no],
+  'set-palanquin': ({ palanquin }) => [
+    palanquin === true ? words.value.people.showPalanquin : words.value.people.hidePalanquin,
+  ],
   'assign-role': ({ role, before }) => [change(roleName(before), roleName(role))],
   'update-feedback': (details) => [
     letter(details),
@@ -372,7 +374,8 @@ function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
       pair(ownName(language), text === null ? said.textTaken : `“${text}”`),
     ),
   ]
-  return [said.slotChanges[change], pair(hourText(hour), parts.join(', '))].join(' ')
+  const slot = parts.length === 0 ? hourText(hour) : pair(hourText(hour), parts.join(', '))
+  return [words.value.messages.causes.notification, said.slotChanges[change], slot].join(' ')
 }
 
 const slotText = ({ id, hour, enabled }: Slot): string => pair(`${hourText(hour)} ${id}`, turned(enabled))

@@ -1,7 +1,7 @@
 import { figure } from '#shared/locales/units.ts'
-import { number, date } from '../../clock.ts'
+import { date } from '../../clock.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
+import type { Resource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
 import { pair, words } from '../../words.ts'
 import { useSignal } from '@preact/signals'
@@ -32,8 +32,7 @@ function reasonName(reason: string): string {
 }
 
 /** What became of every point. */
-export function Ledger() {
-  const condition = useResource((signal) => client.readCondition({}, { signal }), EVERY_MS, 'condition')
+export function Ledger({ condition }: { readonly condition: Resource<Data<'readCondition'>> }) {
   const said = words.value.house
   return (
     <PanelFrom title={said.ledger} kind="ledger" from={condition} actions={<FlushNow />}>
@@ -49,14 +48,14 @@ export function Ledger() {
                 COUNTERS.filter((name) => ledger[name] > 0 || name === 'stored').map((name) => (
                   <tr key={name} class={name === 'lost' && ledger.lost > 0 ? 'problem' : undefined}>
                     <th scope="row">{said.ledgerNames[name]}</th>
-                    <td class="number">{number(ledger[name])}</td>
+                    <td class="number">{figure(ledger[name])}</td>
                   </tr>
                 ))
               )}
               {Object.entries(ledger?.rejected ?? {}).map(([reason, points]) => (
                 <tr key={reason}>
                   <th scope="row">{pair(said.ledgerNames.rejected, reasonName(reason))}</th>
-                  <td class="number">{number(points)}</td>
+                  <td class="number">{figure(points)}</td>
                 </tr>
               ))}
             </tbody>
@@ -79,7 +78,7 @@ const percent = (fraction: number): string => `${figure(fraction * 100)} %`
 function storedText(stored: number, letters: number): string {
   const said = words.value.house.ledgerNames
   return [
-    pair(said.stored, number(stored)),
+    pair(said.stored, figure(stored)),
     ...(letters === 0 ? [] : [pair(said.dead_letter, letters)]),
   ].join(words.value.common.comma)
 }

@@ -17,6 +17,7 @@ export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }
     <PanelFrom title={said.tokens} kind="tokens" from={list}>
       {({ items }) => (
         <>
+          <p class="small quiet">{said.tokensFrom}</p>
           <ul class="rows">
             {items.map(({ name, role: tier, fingerprint, last_used }) => (
               <li key={fingerprint} class={name === role.value?.name ? 'mine' : undefined}>

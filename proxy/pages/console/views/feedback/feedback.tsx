@@ -1,12 +1,14 @@
 /** Feedback: a board by status, one item with its screenshot beside it, triage by keyboard. */
+import { figure } from '#shared/locales/units.ts'
 import { pageWords } from '../../../frame/page-words.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import { useCallback, useLayoutEffect, useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { useSettled } from '../../parts/actions.tsx'
+import { Icon } from '../../parts/icon.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
-import { number, date } from '../../clock.ts'
+import { date } from '../../clock.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
 import {
@@ -170,7 +172,7 @@ const StatusFilter = ({ page, chosen }: FilterProps) => {
         const name = status === '' ? all : columns[status]
         return (
           <option key={status} value={status}>
-            {count === null ? name : `${name} ${number(count)}`}
+            {count === null ? name : `${name} ${figure(count)}`}
           </option>
         )
       })}
@@ -193,7 +195,7 @@ const Board = ({ items, counts, chosen, onChoose }: Props) => (
       const column = inColumn(items, status)
       if (column.length === 0) return null
       const all = counts?.[status] ?? column.length
-      const shown = all === column.length ? number(all) : `${number(column.length)} / ${number(all)}`
+      const shown = all === column.length ? figure(all) : `${figure(column.length)} / ${figure(all)}`
       const name = words.value.feedback.columns[status]
       return (
         <section key={status} aria-label={pageWords.value.pair(name, shown)} class={`column ${status}`}>
@@ -235,7 +237,13 @@ function Card({ item, isChosen, onChoose }: CardProps) {
       >
         <span class="small quiet">
           #{item.id} · {categoryText(item.category)} · {date(item.created_at)}
-          {item.screenshot_url === null ? '' : ' · 📎'}
+          {item.screenshot_url === null ? null : (
+            <>
+              {' '}
+              <Icon name="picture" />
+              <span class="visually-hidden">{words.value.feedback.screenshot}</span>
+            </>
+          )}
         </span>
         <span class="feedback-text">{item.description}</span>
       </button>

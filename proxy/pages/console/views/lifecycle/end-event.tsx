@@ -1,8 +1,9 @@
+import { figure } from '#shared/locales/units.ts'
+import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { useSignal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { pageData } from '../../../frame/page-data.ts'
-import { number } from '../../clock.ts'
 import { Confirm } from '../../parts/actions.tsx'
 import { absenceOf, Await, Panel, PanelFrom } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
@@ -64,15 +65,18 @@ function StillHeard() {
   const hour = useResource((signal) => client.readLastHour({}, { signal }), 0, 'still-heard')
   const answer = hour.value.value
   if (answer === null) return <p class="quiet">{absenceOf(hour)}</p>
-  const heard = answer.walking?.pilgrims
-  if (heard === 0) return null
-  const count = heard === undefined ? words.value.common.unknown : number(heard)
+  const said = words.value.lifecycle
+  const { pilgrims, silent } = answer.walking ?? {}
+  const count = (known: number | undefined) =>
+    known === undefined ? words.value.common.unknown : figure(known)
   return (
     <p class="row">
-      <span class="warn-text">{pair(words.value.lifecycle.stillHeard, count)}</span>
-      <Button kind="plain" onClick={() => show('people', { silentHours: 1 })}>
-        {words.value.lifecycle.silent}
-      </Button>
+      {pilgrims === 0 ? null : <span class="warn-text">{pair(said.stillHeard, count(pilgrims))}</span>}
+      {silent === 0 ? null : (
+        <Button kind="plain" onClick={() => show('people', { silentHours: SILENT_HOURS })}>
+          {pair(said.silent, count(silent))}
+        </Button>
+      )}
     </p>
   )
 }
@@ -103,12 +107,12 @@ function summaryText(summary: StepsProps['summary'], isConfigured: boolean): str
       ? absenceOf(summary)
       : pair(said.progressSummary, error.value.message)
   const { recipients, cost, quota_remaining, devices, left_out } = value.value
-  const byPush = devices === 0 ? '' : ` ${pair(words.value.messages.devices, number(devices))}`
+  const byPush = devices === 0 ? '' : ` ${pair(words.value.messages.devices, figure(devices))}`
   const text =
     recipients === 0 || !isConfigured
       ? `${said.endSummaryNobody} ${isConfigured ? whyNobody(left_out) : words.value.now.notConfigured}`
       : said.endSummary(recipients, cost) +
-        (quota_remaining === null ? '' : ` ${pair(words.value.messages.left, number(quota_remaining))}`)
+        (quota_remaining === null ? '' : ` ${pair(words.value.messages.left, figure(quota_remaining))}`)
   return text + byPush
 }
 
@@ -195,7 +199,7 @@ function Flushing() {
 
 const Cards = ({ cards: { done, total } }: Pick<Ending, 'cards'>) => {
   const said = words.value.lifecycle
-  const text = total === null ? words.value.people.waits : `${number(done)} / ${number(total)}`
+  const text = total === null ? words.value.people.waits : `${figure(done)} / ${figure(total)}`
   return (
     <Progress
       label={said.progressCards}

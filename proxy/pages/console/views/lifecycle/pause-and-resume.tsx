@@ -1,10 +1,12 @@
+import { figure } from '#shared/locales/units.ts'
 import { effect, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
+import { pageWords } from '../../../frame/page-words.ts'
 import { showToast } from '../../../design/toast.tsx'
-import { clock, date, number } from '../../clock.ts'
+import { clock, date } from '../../clock.ts'
 import { status } from '../../live.ts'
 import { warn, Confirm } from '../../parts/actions.tsx'
 import { PanelFrom, refusalOf, absenceOf } from '../../parts/panel.tsx'
@@ -109,7 +111,7 @@ function Question({ asked, field, message, run, onClose, onDone }: QuestionProps
       {asked === 'paused' ? (
         <>
           {field}
-          {message === '' ? <blockquote>{said.noMessage}</blockquote> : null}
+          {message === '' ? <blockquote>{pageWords.value.paused}</blockquote> : null}
           <WhoIsTold />
         </>
       ) : null}
@@ -147,10 +149,12 @@ const isResumed = ({ status: state, changed_by }: Current): boolean =>
 const State = ({ current }: { readonly current: Current }) => (
   <p class="state-line">
     <strong>{words.value.bar.status[current.status]}</strong>{' '}
-    <span class="quiet">
-      {words.value.lifecycle.since} {date(current.changed_at)}
-      {current.changed_by === null ? null : ` ${words.value.common.by} ${current.changed_by}`}
-    </span>
+    {/* Before the first change, its time is that of the database. */}
+    {current.changed_by === null ? null : (
+      <span class="quiet">
+        {words.value.lifecycle.since} {date(current.changed_at)} {words.value.common.by} {current.changed_by}
+      </span>
+    )}
   </p>
 )
 
@@ -219,9 +223,9 @@ function WhoIsTold() {
 /** What the volunteers get; when they get nothing, why. */
 function volunteersOf({ recipients, devices, left_out }: Counted, isConfigured: boolean): readonly string[] {
   const said = words.value.lifecycle
-  const byPush = devices === 0 ? [] : [pair(words.value.messages.devices, number(devices))]
+  const byPush = devices === 0 ? [] : [pair(words.value.messages.devices, figure(devices))]
   if (!isConfigured) return [`${said.pauseNobody} ${words.value.now.notConfigured}`, ...byPush]
-  if (recipients > 0) return [pair(said.pauseVolunteers, number(recipients)), ...byPush]
+  if (recipients > 0) return [pair(said.pauseVolunteers, figure(recipients)), ...byPush]
   return [`${said.pauseNobody} ${whyNobody(left_out)}`, ...byPush]
 }
 

@@ -1,7 +1,7 @@
+import { figure } from '#shared/locales/units.ts'
 import { useSignal, computed, signal } from '@preact/signals'
 import type { ClientError, Data, Input } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
-import { number } from '../../clock.ts'
 import { Panel, sentenceOf } from '../../parts/panel.tsx'
 import { client, atSignOut } from '../../session.ts'
 import { pair, words } from '../../words.ts'
@@ -79,7 +79,7 @@ export function AudienceMeans({ of }: { readonly of: Audience }) {
 /** `Recipients: 12 · LINE messages: 12` */
 export function countedText({ recipients, cost }: Pick<Counted, 'recipients' | 'cost'>): string {
   const said = words.value.messages
-  return [pair(said.recipients, number(recipients)), pair(said.cost, number(cost))].join(' · ')
+  return [pair(said.recipients, figure(recipients)), pair(said.cost, figure(cost))].join(' · ')
 }
 
 function TextFields() {
@@ -212,7 +212,7 @@ function Send() {
         run={() => client.sendPush({ ...request.value, ...(force.value ? { force: true } : {}) })}
         onDone={({ recipients }) => {
           clearDraft()
-          showToast(pair(said.sent, number(recipients)), { forMs: 8_000 })
+          showToast(pair(said.sent, figure(recipients)), { forMs: 8_000 })
         }}
       >
         {asking.value ? (
@@ -251,12 +251,12 @@ function Count({ over, nobody }: CountProps) {
   return (
     <>
       <output class="count">
-        <strong>{pair(said.cost, number(cost))}</strong>
+        <strong>{pair(said.cost, figure(cost))}</strong>
         {quota_remaining === null ? null : (
-          <span class={over ? 'warn-text' : 'quiet'}>{pair(said.left, number(quota_remaining))}</span>
+          <span class={over ? 'warn-text' : 'quiet'}>{pair(said.left, figure(quota_remaining))}</span>
         )}
         {nobody ? <span class="warn-text">{said.nobody}</span> : null}
-        {devices === 0 ? null : <span>{pair(said.devices, number(devices))}</span>}
+        {devices === 0 ? null : <span>{pair(said.devices, figure(devices))}</span>}
         {pending === null ? <span class="warn-text">{words.value.people.pendingUnknown}</span> : null}
         {recipients === 0 ? null : <span class="small">{said.reachUnsure}</span>}
       </output>

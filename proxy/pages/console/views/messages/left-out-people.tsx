@@ -1,9 +1,10 @@
 /** Whom LINE does not reach, by name. */
+import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import type { Data, Input } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
-import { dayOf, now, number } from '../../clock.ts'
+import { dayOf, now } from '../../clock.ts'
 import { warn } from '../../parts/actions.tsx'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
@@ -20,7 +21,7 @@ export function leftOutText(counts: Data<'sendPush'>['left_out']): string {
   const { leftOut, leftOutReasons } = words.value.messages
   const some = (['unreachable', 'withdrawn', 'no_line_id'] as const)
     .filter((reason) => counts[reason] > 0)
-    .map((reason) => `${number(counts[reason])} ${leftOutReasons[reason]}`)
+    .map((reason) => `${figure(counts[reason])} ${leftOutReasons[reason]}`)
   return some.length === 0 ? '' : pair(leftOut, some.join(words.value.common.comma))
 }
 
@@ -57,7 +58,7 @@ function LeftOutPerson({ person: { userId, display_name, reason, devices } }: { 
         <PilgrimLink userId={userId} name={display_name} />{' '}
         <span class="quiet">
           {said.leftOutReasons[reason]}
-          {devices === 0 ? null : ` · ${pair(said.devices, number(devices))}`}
+          {devices === 0 ? null : ` · ${pair(said.devices, figure(devices))}`}
         </span>
       </span>
     </li>
@@ -88,7 +89,7 @@ function NamesFile({ of }: { readonly of: Input<'listLeftOut'> }) {
     }
     busy.value = false
     saveCsv(rowsOf(people), fileName('no-line-message', dayOf(now.peek()), 'csv'))
-    if (cursor !== null) showToast(pair(said.leftOutFileCut, number(people.length)), { warning: true })
+    if (cursor !== null) showToast(pair(said.leftOutFileCut, figure(people.length)), { warning: true })
   }
   return (
     <Button busy={busy.value} onClick={() => void save()}>

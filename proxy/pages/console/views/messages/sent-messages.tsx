@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
-import { date, number } from '../../clock.ts'
+import { date } from '../../clock.ts'
 import { Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -120,9 +120,9 @@ export function progressText({ sent, waiting, failed }: Message['web_push']): st
   const all = sent + waiting + failed
   if (all === 0) return ''
   return [
-    `${number(sent)} / ${number(all)} ${said.sent}`,
-    ...(failed === 0 ? [] : [`${number(failed)} ${said.failed}`]),
-    ...(waiting === 0 ? [] : [`${number(waiting)} ${said.waiting}`]),
+    `${figure(sent)} / ${figure(all)} ${said.sent}`,
+    ...(failed === 0 ? [] : [`${figure(failed)} ${said.failed}`]),
+    ...(waiting === 0 ? [] : [`${figure(waiting)} ${said.waiting}`]),
   ].join(words.value.common.comma)
 }
 
@@ -135,7 +135,7 @@ function Faults({ id }: { readonly id: string }) {
         <ul class="small faults">
           {faults.map(({ detail, recipients, people }) => (
             <li key={detail}>
-              {number(recipients)} · <Reason detail={detail} />
+              {figure(recipients)} · <Reason detail={detail} />
               <To people={people} more={recipients - people.length} />
             </li>
           ))}
@@ -162,7 +162,7 @@ const To = ({ people, more }: { readonly people: readonly Named[]; readonly more
     {people.map(({ userId, display_name }) => (
       <PilgrimLink key={userId} userId={userId} name={display_name} />
     ))}
-    {more > 0 ? `+${number(more)}` : null}
+    {more > 0 ? `+${figure(more)}` : null}
   </p>
 )
 
@@ -175,7 +175,7 @@ function Usage() {
     .value
   if (usage === null) return null
   if (!usage.configured) return <p class="small quiet">{words.value.now.notConfigured}</p>
-  const { quota, consumption, usage_percent, followers } = usage
+  const { quota, consumption, usage_percent } = usage
   return (
     <p class="row small quiet">
       {quota.value === null || usage_percent === null ? (
@@ -184,11 +184,10 @@ function Usage() {
         <>
           <meter min={0} max={100} high={90} value={usage_percent} aria-label={said.quota} />
           <span>
-            {number(consumption.total_usage ?? 0)} / {number(quota.value)} ({figure(usage_percent)} %)
+            {figure(consumption.total_usage ?? 0)} / {figure(quota.value)} ({figure(usage_percent)} %)
           </span>
         </>
       )}
-      {followers === null ? null : <span>{said.followers(followers)}</span>}
     </p>
   )
 }

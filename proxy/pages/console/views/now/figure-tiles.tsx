@@ -2,7 +2,7 @@
 import { figure } from '#shared/locales/units.ts'
 import { pageWords } from '../../../frame/page-words.ts'
 import type { Data } from '#shared/client/index.ts'
-import { ago, now, number, short } from '../../clock.ts'
+import { ago, now, short } from '../../clock.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { isLoading, isStale, Panel } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
@@ -45,8 +45,8 @@ function HourTiles({ hour }: Pick<Props, 'hour'>) {
   const time = { at, stale: isStale(hour) || isFlushLate(at), loading: isLoading(hour) }
   return (
     <>
-      <Figure label={said.walking} value={walking && number(walking.pilgrims)} {...time} />
-      <Figure label={said.checkedIn} value={walking && number(walking.checked_in)} {...time} />
+      <Figure label={said.walking} value={walking && figure(walking.pilgrims)} {...time} />
+      <Figure label={said.checkedIn} value={walking && figure(walking.checked_in)} {...time} />
     </>
   )
 }
@@ -72,7 +72,7 @@ function SafetyTile({ safety }: Pick<Props, 'safety'>) {
   return (
     <Figure
       label={words.value.now.safety}
-      value={count === null ? null : <a href="#/feedback">{number(count)}</a>}
+      value={count === null ? null : <a href="#/feedback">{figure(count)}</a>}
       tone={(count ?? 0) > 0 ? 'danger' : undefined}
       at={safety.at.value}
       stale={isStale(safety)}

@@ -3,7 +3,7 @@ import { figure } from '#shared/locales/units.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Data, EventMap } from '#shared/client/index.ts'
-import { minute, number, ago, clock } from '../../clock.ts'
+import { minute, ago, clock } from '../../clock.ts'
 import { moved } from '../../live.ts'
 import { bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
 import type { Seen } from '../../map/crowd-camera.ts'
@@ -236,7 +236,7 @@ function Figures({ row }: { readonly row: Row | null }) {
       </div>
       <div>
         <dt>{said.columns.checkins}</dt>
-        <dd>{number(row.checkins)}</dd>
+        <dd>{figure(row.checkins)}</dd>
       </div>
     </>
   )

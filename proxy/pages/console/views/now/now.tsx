@@ -1,8 +1,9 @@
 /** What happens now: the crowd, the rates, and whether everything is well. */
+import { useContext } from 'preact/hooks'
 import { useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
-import { addHistory } from '../../rates.ts'
+import { LastHour } from '../../work.ts'
 import { Alerts } from './alerts.tsx'
 import { useEventMap, MapPanel } from './map-panel.tsx'
 import { FigureTiles } from './figure-tiles.tsx'
@@ -10,20 +11,11 @@ import { Procession } from './procession.tsx'
 import { Rates } from './rates.tsx'
 
 const CONDITION_MS = 10_000
-/** With the stream only what it missed is read; a volunteer has no stream. */
-const [HOUR_WITH_STREAM_MS, HOUR_MS] = [60_000, 30_000]
 const SAFETY_MS = 60_000
-
-/** The last hour. What the chart did not see is put into it. */
-async function readLastHour(signal: AbortSignal) {
-  const answer = await client.readLastHour({}, { signal })
-  if (answer.ok && !signal.aborted && answer.data.received !== null) addHistory(answer.data.received)
-  return answer
-}
 
 export function Now() {
   const map = useEventMap()
-  const hour = useResource(readLastHour, level.value >= MANAGER ? HOUR_WITH_STREAM_MS : HOUR_MS, 'last-hour')
+  const hour = useContext(LastHour)!
   const safety = useResource(
     (signal) => client.listFeedback({ limit: 1, category: 'safety' }, { signal }),
     SAFETY_MS,

@@ -1,4 +1,6 @@
+import { Button } from '../../../design/button.tsx'
 import { ago, date, now } from '../../clock.ts'
+import { show } from '../../router.ts'
 import { pair, words } from '../../words.ts'
 import type { Condition } from './figure-tiles.tsx'
 
@@ -14,23 +16,26 @@ const TONES = {
 /** A backup that is older than this should be repeated. */
 const OLD_BACKUP_MS = 26 * 3_600_000
 
-/** Health of each service and store: one line while all are well. */
+/** Health of each service and store: one line while all are well, which leads to the list of all. */
 export function Parts({ parts }: Pick<Condition, 'parts'>) {
   const bad = parts.filter(({ state }) => state !== 'ok')
-  const well = words.value.now.partsOk(parts.length - bad.length)
   return (
     <div class="parts small">
-      {bad.length === 0 ? null : (
-        <ul class="part-list">
-          {bad.map((part) => (
-            <PartRow key={part.name} part={part} />
-          ))}
-        </ul>
-      )}
-      <span class="parts-ok quiet">{well}</span>
+      {bad.length === 0 ? null : <PartList parts={bad} />}
+      <Button kind="plain" onClick={() => show('house', { panel: 'all-parts' })}>
+        {words.value.now.partsOk(parts.length - bad.length)}
+      </Button>
     </div>
   )
 }
+
+export const PartList = ({ parts }: Pick<Condition, 'parts'>) => (
+  <ul class="part-list">
+    {parts.map((part) => (
+      <PartRow key={part.name} part={part} />
+    ))}
+  </ul>
+)
 
 const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part: Part }) => (
   <li class={TONES[state]}>

@@ -1,8 +1,9 @@
 /** Check-ins and points a minute, moving: as charts that tell their values, and as a table. */
+import { figure } from '#shared/locales/units.ts'
 import { useSignal, type Signal } from '@preact/signals'
 import { Table } from '../../../design/table.tsx'
-import { minute, now, number, clock, duration } from '../../clock.ts'
-import { connection } from '../../live.ts'
+import { minute, now, clock, duration } from '../../clock.ts'
+import { connection, status } from '../../live.ts'
 import { Panel } from '../../parts/panel.tsx'
 import {
   rates,
@@ -22,12 +23,19 @@ export function Rates() {
   const said = words.value.now
   const since = ratesSince.value
   const pointed = useSignal<number | null>(null)
+  const isPaused = status.value?.status === 'paused'
   return (
     <Panel
       title={said.chart}
       kind="rates"
-      stale={connection.value !== 'live'}
-      stamp={since === null ? null : <span class="stamp">{spanText(since)}</span>}
+      stale={isPaused || connection.value !== 'live'}
+      stamp={
+        isPaused ? (
+          <span class="badge warning">{words.value.bar.status.paused}</span>
+        ) : since === null ? null : (
+          <span class="stamp">{spanText(since)}</span>
+        )
+      }
     >
       {since === null ? (
         <p class="quiet">{said.chartEmpty}</p>
@@ -63,9 +71,9 @@ function Minutes({ since }: { readonly since: number }) {
             {
               name: words.value.people.columns.checkins,
               number: true,
-              cell: ({ checkins }) => number(checkins),
+              cell: ({ checkins }) => figure(checkins),
             },
-            { name: words.value.reports.series.points, number: true, cell: ({ points }) => number(points) },
+            { name: words.value.reports.series.points, number: true, cell: ({ points }) => figure(points) },
           ]}
           rows={minutesOf(rates.value, since, now.value)}
           keyOf={({ at }) => at}
@@ -113,7 +121,7 @@ function RateChart({ series, name, since, pointed }: Props) {
       <div class="plot">
         {[top, top / 2, 0].map((value, i) => (
           <span key={i} class="axis" style={{ top: `${i * 50}%` }}>
-            {number(value)}
+            {figure(value)}
           </span>
         ))}
         <Lines values={values} scale={scale} ticks={ticks.map(({ share }) => share)} chosen={chosen} />
@@ -136,11 +144,11 @@ function Caption({ name, values }: { readonly name: string; readonly values: rea
   const most = Math.max(0, ...values.map(({ value }) => value))
   return (
     <figcaption class="small">
-      {name} <strong>{number(values.at(-1)?.value ?? 0)}</strong>
+      {name} <strong>{figure(values.at(-1)?.value ?? 0)}</strong>
       {values.length < 2 ? null : (
         <span class="quiet">
-          {words.value.now.mean} {number(Math.round(sum / values.length))} · {words.value.now.most}{' '}
-          {number(most)}
+          {words.value.now.mean} {figure(Math.round(sum / values.length))} · {words.value.now.most}{' '}
+          {figure(most)}
         </span>
       )}
     </figcaption>
@@ -177,7 +185,7 @@ function Times({ name, values, pointed, chosen, fromMs, spanMs }: TimesProps) {
       value={told === undefined ? steps : stepOf(told)}
       aria-label={name}
       aria-valuetext={
-        told === undefined ? words.value.common.unknown : pair(clock(told.at), number(told.value))
+        told === undefined ? words.value.common.unknown : pair(clock(told.at), figure(told.value))
       }
       onInput={(event) => tell(event.currentTarget.valueAsNumber)}
       onPointerMove={point}
@@ -228,7 +236,7 @@ function Tip({ value, scale }: { readonly value: Value; readonly scale: Scale })
     <>
       <span class="tip-dot" style={{ left, top: `${scale.y(value.value) * 100}%` }} />
       <span class={share > 0.5 ? 'tip before' : 'tip'} style={{ left }}>
-        {clock(value.at)} <strong>{number(value.value)}</strong>
+        {clock(value.at)} <strong>{figure(value.value)}</strong>
       </span>
     </>
   )

@@ -1,7 +1,8 @@
 /** What is not in the sum of a pilgrim's day, and why. */
+import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
-import { dayName, number } from '../../clock.ts'
+import { dayName } from '../../clock.ts'
 import { pair, words } from '../../words.ts'
 
 /** Everything about one pilgrim. */
@@ -24,7 +25,7 @@ export function Reasons({ leftOut }: { readonly leftOut: LeftOut }) {
     <ul class="small quiet">
       {counts.map(([reason, count]) => (
         <li key={reason}>
-          {number(count)}: {words.value.people.reasons[reason]}
+          {figure(count)}: {words.value.people.reasons[reason]}
         </li>
       ))}
     </ul>
@@ -47,7 +48,7 @@ export function LeftOutOfDay({ day: { day, points, left_out, truncated }, onShow
       <p>
         <strong>
           {dayName(day)} ·{' '}
-          {pair(said.notCounted, `${number(out)} / ${truncated ? '≥ ' : ''}${said.points(points)}`)}
+          {pair(said.notCounted, `${figure(out)} / ${truncated ? '≥ ' : ''}${said.points(points)}`)}
         </strong>
       </p>
       <Reasons leftOut={left_out} />

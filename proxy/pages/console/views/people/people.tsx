@@ -9,7 +9,7 @@ import { Person } from './person.tsx'
 import type { Data, Input } from '#shared/client/index.ts'
 import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { type Column, Table } from '../../../design/table.tsx'
-import { ago, duration, fullDate, now, number } from '../../clock.ts'
+import { ago, duration, fullDate, now } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { client } from '../../session.ts'
 
@@ -22,6 +22,11 @@ export function People() {
   }, [asked, typed])
   const { person = null, silentHours = 0, withLinks = false } = place.value
   const listed = { search, silentHours, withLinks }
+  useEffect(() => {
+    // On a narrow screen the pilgrim stands in the place of the list, and of the row that had the focus.
+    if (document.querySelector('.people-list')?.checkVisibility() === false)
+      document.querySelector<HTMLElement>('.person')?.focus()
+  }, [person])
   return (
     <div class={person === null ? 'view people' : 'view people chosen'}>
       <h1 class="visually-hidden">{words.value.people.title}</h1>
@@ -173,7 +178,7 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
       name: said.columns.checkins,
       sort: 'checkins',
       number: true,
-      cell: ({ checkins }) => named(number(checkins), said.columns.checkins),
+      cell: ({ checkins }) => named(figure(checkins), said.columns.checkins),
     },
     {
       name: said.columns.state,

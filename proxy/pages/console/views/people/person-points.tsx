@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { type Column, Table } from '../../../design/table.tsx'
-import { clock, dayName, duration, number } from '../../clock.ts'
+import { clock, dayName, duration } from '../../clock.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type Dot, WayLegend } from '../../map/over-map.tsx'
 import { client } from '../../session.ts'
@@ -98,7 +98,7 @@ function Day({ page, onlyOut }: { readonly page: Points } & Pick<Props, 'onlyOut
       {out === 0 && !onlyOut.value ? null : (
         <p>
           <Button aria-pressed={onlyOut.value} onClick={() => (onlyOut.value = !onlyOut.value)}>
-            {pair(said.notCounted, number(out))}
+            {pair(said.notCounted, figure(out))}
           </Button>
         </p>
       )}
@@ -149,7 +149,7 @@ function columns(chosen: string | null, choose: (key: string) => void): Column<P
         <span class={isLeftOut(point) ? 'left-out-text' : undefined}>{outcomeText(point)}</span>
       ),
     },
-    { name: said.point.km, number: true, cell: ({ km }) => (km === 0 ? '' : number(Math.round(km * 1_000))) },
+    { name: said.point.km, number: true, cell: ({ km }) => (km === 0 ? '' : figure(Math.round(km * 1_000))) },
     { name: said.point.received, cell: (point) => <Received point={point} /> },
     { name: said.point.kind, cell: ({ kind }) => said.kinds[kind] },
     { name: said.point.from, cell: ({ source }) => source ?? '' },

@@ -13,7 +13,7 @@ import { PersonActions } from './person-actions.tsx'
 import { PersonPoints } from './person-points.tsx'
 import type { ComponentChildren } from 'preact'
 import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
-import { date, number, ago, dayName, fullDate, now } from '../../clock.ts'
+import { date, ago, dayName, fullDate, now } from '../../clock.ts'
 import { categoryText } from '../feedback/items.ts'
 import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { Emblem } from '../../../design/emblem.tsx'
@@ -80,7 +80,7 @@ const PersonAbout = ({ person, onErased }: Parameters<typeof PersonActions>[0]) 
         <Term name={said.id}>{person.userId}</Term>
         <Term name={said.phone}>{person.phone ?? '–'}</Term>
         <Term name={said.reach}>{person.reachable ? said.reachable : said.unreachable}</Term>
-        <Term name={said.devices}>{number(person.push_devices)}</Term>
+        <Term name={said.devices}>{figure(person.push_devices)}</Term>
         <Term name={said.columns.role}>
           {person.role === null ? said.noRole : words.value.roles[person.role]}
           {person.role_assigned_by === null ? null : ` · ${words.value.common.by} ${person.role_assigned_by}`}
@@ -175,16 +175,26 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
         />
         <Figure
           label={said.columns.checkins}
-          value={number(person.checkins)}
+          value={figure(person.checkins)}
           note={lastCheckInText(person)}
         />
-        <Figure label={said.co2} value={figure(person.carbon_kg)} unit="kg" />
+        <Figure label={said.co2} value={figure(person.carbon_kg)} unit="kg" note={reportedText(person)} />
         <Figure label={words.value.reports.saved} value={figure(person.carbon_saved_kg)} unit="kg" />
       </Figures>
       <Travelled day={person.latest_day} />
       {person.latest_day === null ? null : <LeftOutOfDay day={person.latest_day} onShow={onLeftOut} />}
     </>
   )
+}
+
+/** `+ Train 12 km · Bottle, 500 ml: 3`: what the footprint has beside the recorded way. */
+function reportedText({ transport, consumption }: Detail): string | undefined {
+  const { units } = words.value.reports.method
+  const pieces = Object.entries(units).flatMap(([unit, name]) =>
+    (consumption[unit] ?? 0) > 0 ? [pair(name, figure(consumption[unit]!))] : [],
+  )
+  const parts = [ridden({ recorded_km: transport }) ?? [], pieces].flat()
+  return parts.length === 0 ? undefined : `+ ${parts.join(' · ')}`
 }
 
 /** `near Da'an km 254.3 Nov 23, 22:15 (12 min. ago)`, from the latest point. */

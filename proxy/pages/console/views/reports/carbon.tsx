@@ -1,7 +1,7 @@
 import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
 import { Bars } from '../../../design/chart.tsx'
-import { dayOf, fullDate, now, number, weekdayName } from '../../clock.ts'
+import { dayOf, fullDate, now, weekdayName } from '../../clock.ts'
 import { type BarGroup, saveBars } from '../../parts/bars-png.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { modeName } from '../../parts/distances.ts'
@@ -31,14 +31,15 @@ export function Carbon({ carbon }: { readonly carbon: Resource<Totals> }) {
               <Bars bars={bars} />
               {bars.length <= PRINTED ? null : (
                 <p class="small quiet print-only">
-                  +{number(bars.length - PRINTED)} {said.more}
+                  +{figure(bars.length - PRINTED)} {said.more}
                 </p>
               )}
             </section>
           ))}
           <p class="small quiet">
+            {pair(said.used, `${figure(value.consumption.kg)} kg`)} ·{' '}
             {(['water', 'recycle', 'hotel'] as const)
-              .map((unit) => pair(said.method.units[unit], number(value.consumption[unit])))
+              .map((unit) => pair(said.method.units[unit], figure(value.consumption[unit])))
               .join(' · ')}
           </p>
           <CarbonMethod />
@@ -81,7 +82,7 @@ function savePicture(value: Totals): void {
   ]
   const lines = [
     value.as_of === null ? words.value.common.never : `${words.value.common.asOf} ${fullDate(value.as_of)}`,
-    [...figures, pair(said.pilgrims, number(value.pilgrims))].join(' · '),
+    [...figures, pair(said.pilgrims, figure(value.pilgrims))].join(' · '),
   ]
   saveBars(
     { title: said.carbon, lines },

@@ -1,6 +1,7 @@
 /** The procession in one hour: where it was, and the cells of its points. */
+import { figure } from '#shared/locales/units.ts'
 import type { Answer, MapCellEntry } from '#shared/client/index.ts'
-import { date, localTime, longDay, minute, number } from '../../clock.ts'
+import { date, localTime, longDay, minute } from '../../clock.ts'
 import { entriesOf } from '../../map/cells.ts'
 import { route } from '../../map/ground.ts'
 import { type PlaceOnRoute, placeName, placeOf } from '../../map/place-words.ts'
@@ -61,7 +62,7 @@ export function saveHour(hour: string, { cells, ...places }: Hour): void {
       Object.values(said.processionColumns),
       ...PROCESSION.flatMap((name) => (places[name] === null ? [] : [row(marks[name], places[name], null)])),
       ...cells.map(([latE5, lngE5, zoom, points]) => {
-        const name = `${said.area} ${number(cellMetres(zoom))}`
+        const name = `${said.area} ${figure(cellMetres(zoom))}`
         return row(name, placeOf(latE5 / E5, lngE5 / E5), points)
       }),
       [...times, said.note, said.forOperators],

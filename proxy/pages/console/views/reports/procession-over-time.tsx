@@ -96,8 +96,6 @@ function PrintedProcession(props: Props) {
 /** A token has 30 calls a minute, so a picture that must be read takes longer than one that was. */
 const READ_MS = 2_500
 const SHOWN_MS = 700
-/** Of fewer points the service leaves out none at the ends. */
-const FEW = 20
 const NO_CELLS: readonly MapCellEntry[] = []
 
 type Hours = ReadonlyMap<string, Hour>
@@ -155,6 +153,8 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
   const text = [words.value.people.points(points), said.places(cells.length)].join(words.value.common.comma)
   const marks = useMarks(shown)
   const seen = useRef<Seen | null>(null)
+  // Of an hour with few pilgrims the service tells no places, and a picture would show where a person was.
+  const isTold = marks.front !== null
   const pictured = { cells, places: marks, seen: () => seen.current }
   useExports(
     said.procession,
@@ -162,18 +162,13 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
       ? null
       : {
           CSV: () => saveHour(hour, shown),
-          PNG: () => saveProcession({ ...pictured, seen: seen.current }, hour, text),
+          ...(isTold ? { PNG: () => saveProcession({ ...pictured, seen: seen.current }, hour, text) } : {}),
         },
   )
   return (
     <Panel title={said.procession} kind="procession-over-time">
       <Controls hours={hours} index={index} playing={playing} onChoose={(chosen) => (at.value = chosen)} />
-      <InWords
-        hour={hour}
-        shown={shown}
-        points={points}
-        text={shown === undefined ? absenceOf(reading) : text}
-      />
+      <InWords hour={hour} shown={shown} text={shown === undefined ? absenceOf(reading) : text} />
       <CrowdMap
         cells={cells}
         marks={marks}
@@ -182,7 +177,7 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
         onSeen={(found) => (seen.current = found)}
         label={`${pageWords.value.pair(said.procession, hourName(hour))}. ${text}`}
       />
-      <PrintedProcession {...pictured} />
+      {isTold ? <PrintedProcession {...pictured} /> : null}
     </Panel>
   )
 }
@@ -230,12 +225,11 @@ function useMarks(shown: Hour | undefined): ProcessionPlaces {
 interface InWordsProps {
   readonly hour: string
   readonly shown: Hour | undefined
-  readonly points: number
   readonly text: string
 }
 
 /** Where the procession was, beside the slider. */
-const InWords = ({ hour, shown, points, text }: InWordsProps) => (
+const InWords = ({ hour, shown, text }: InWordsProps) => (
   <div class="in-words">
     <output>
       <p>
@@ -246,7 +240,7 @@ const InWords = ({ hour, shown, points, text }: InWordsProps) => (
         absent={shown === undefined ? '…' : words.value.common.unknown}
       />
     </output>
-    {shown !== undefined && points < FEW ? <p class="small quiet">{words.value.reports.fewPoints}</p> : null}
+    {shown?.front === null ? <p class="small quiet">{words.value.reports.fewPilgrims}</p> : null}
     <CrowdLegend of="points" />
   </div>
 )

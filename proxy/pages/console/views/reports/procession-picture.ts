@@ -12,7 +12,7 @@ import { DENSITY, onPaper } from '../../parts/paper.ts'
 import { fontOf } from '../../parts/picture.ts'
 import { words } from '../../words.ts'
 import { boundsInSight, type Shown } from './procession-bounds.ts'
-import { number } from '../../clock.ts'
+import { figure } from '#shared/locales/units.ts'
 
 const TYPE = 1.15
 const CLOSEST = 13
@@ -284,7 +284,7 @@ function drawScale(
   context.textBaseline = 'alphabetic'
   context.lineWidth = 3
   context.strokeStyle = onPaper('map-halo')
-  context.strokeText(`${number(km)} km`, right, bottom - HIGH - 3)
+  context.strokeText(`${figure(km)} km`, right, bottom - HIGH - 3)
   context.fillStyle = onPaper('ink')
-  context.fillText(`${number(km)} km`, right, bottom - HIGH - 3)
+  context.fillText(`${figure(km)} km`, right, bottom - HIGH - 3)
 }

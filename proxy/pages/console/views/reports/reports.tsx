@@ -2,7 +2,7 @@
 import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
 import { pageData } from '../../../frame/page-data.ts'
-import { fullDate, now, number } from '../../clock.ts'
+import { fullDate, now } from '../../clock.ts'
 import { type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { pair, words } from '../../words.ts'
@@ -74,7 +74,7 @@ function Headline({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> })
           note={value === null ? undefined : ridden(value)}
           {...state}
         />
-        <Figure label={said.pilgrims} value={value && number(value.pilgrims)} {...state} />
+        <Figure label={said.pilgrims} value={value && figure(value.pilgrims)} {...state} />
         <Figure
           label={said.total}
           value={value && figure(value.total_kg)}

@@ -1,7 +1,8 @@
 /** The procession of an hour as a picture that is kept. */
+import { figure } from '#shared/locales/units.ts'
 import { pageWords } from '../../../frame/page-words.ts'
 import { CROWD_STEPS, STEP_FROM } from '../../../design/marks.tsx'
-import { localTime, number } from '../../clock.ts'
+import { localTime } from '../../clock.ts'
 import { placeWords, PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
 import { fileName } from '../../parts/download.ts'
 import { onPaper } from '../../parts/paper.ts'
@@ -68,6 +69,6 @@ function drawLegend(context: CanvasRenderingContext2D, y: number): void {
     context.fillStyle = onPaper(`crowd-${step}`)
     context.fillRect(x, y - 7, 14, 14)
     x += 20
-    write(i === 0 ? `< ${number(STEP_FROM[1])}` : `≥ ${number(STEP_FROM[i]!)}`)
+    write(i === 0 ? `< ${figure(STEP_FROM[1])}` : `≥ ${figure(STEP_FROM[i]!)}`)
   }
 }

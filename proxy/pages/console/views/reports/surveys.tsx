@@ -1,7 +1,8 @@
 /** Surveys: each question as bars, answers that are texts as a list, and everything as CSV. */
+import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
 import { type Bar, Bars } from '../../../design/chart.tsx'
-import { date, fullDate, now, number } from '../../clock.ts'
+import { date, fullDate, now } from '../../clock.ts'
 import { warn } from '../../parts/actions.tsx'
 import { saveBars } from '../../parts/bars-png.ts'
 import { saveBlob, saveCsv } from '../../parts/download.ts'
@@ -44,7 +45,7 @@ export function Surveys() {
       {(page, list) => (
         <>
           <Files page={page} at={list.at.value} />
-          <p class="answered quiet">{pair(said.surveys, number(page.total))}</p>
+          <p class="answered quiet">{pair(said.surveys, figure(page.total))}</p>
           <Questions page={page} />
           <PrintedSurveys questions={printedOf(page)} />
           <Texts page={page} />
@@ -94,7 +95,7 @@ const barsOf = ({ counts }: Page, question: string): readonly Bar[] =>
   Object.entries(counts[question] ?? {})
     .sort(([sentA, a], [sentB, b]) => (isScale(question) && Number(sentB) - Number(sentA)) || b - a)
     .slice(0, BARS)
-    .map(([answer, count]) => ({ name: answerOf(question, answer), value: count, shown: number(count) }))
+    .map(([answer, count]) => ({ name: answerOf(question, answer), value: count, shown: figure(count) }))
 
 const printedOf = (page: Page): readonly Question[] =>
   questionsOf(page).map((name) => ({

@@ -1,11 +1,12 @@
 /** A chart over time with a brush: dragging chooses a time, a double click shows everything. */
+import { figure } from '#shared/locales/units.ts'
 import { effect, untracked } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
 import { theme } from '../../../frame/theme.ts'
 import { DENSITY, isPrinting, onPaper, onScreen } from '../../parts/paper.ts'
 import type { Colour } from '../../../map/view.ts'
-import { date, minute, number, short, shortDay, timeZone } from '../../clock.ts'
+import { date, minute, short, shortDay, timeZone } from '../../clock.ts'
 import { words } from '../../words.ts'
 import type { Row, Series, Timeline } from './series.ts'
 
@@ -214,7 +215,7 @@ function seriesOf({ typePx, colour }: Sheet, { label, hourly }: Named): uPlot.Se
       width: typePx / LINE_TYPE_PX,
       points: { show: false },
       ...(hourly ? {} : { paths: uPlot.paths.bars!({ size: [0.6, 90] }) }),
-      value: (_, value) => (value === null ? '' : number(value)),
+      value: (_, value) => (value === null ? '' : figure(value)),
     },
   ]
 }

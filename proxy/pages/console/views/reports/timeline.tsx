@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { Segments } from '../../../design/button.tsx'
 import { Table } from '../../../design/table.tsx'
-import { date, dayName, dayOf, localTime, number, shortDay } from '../../clock.ts'
+import { date, dayName, dayOf, localTime, shortDay } from '../../clock.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { savePicture } from '../../parts/picture.ts'
@@ -206,7 +206,7 @@ function Happened({ timeline: { entries }, from, to }: Props) {
   if (chosen.length === 0) return null
   return (
     <details class="happened">
-      <summary>{pair(words.value.reports.happened, number(chosen.length))}</summary>
+      <summary>{pair(words.value.reports.happened, figure(chosen.length))}</summary>
       <ul class="rows">
         {chosen.toReversed().map(({ at, kind, by, message }, i) => (
           <li key={`${at} ${i}`}>

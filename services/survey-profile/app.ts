@@ -15,6 +15,7 @@ import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
 import { openProcessCounters } from '#shared/points/ledger/process-counters.ts'
 import { createRouter, serve } from '#shared/service/http/router.ts'
+import { isExactForAll } from '#shared/pilgrims/public-figures.ts'
 import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import { priceOf } from '#shared/service/security/rate-limits.ts'
 import { provesIdentity } from '#shared/service/security/pilgrim-identity.ts'
@@ -46,7 +47,13 @@ export function createSurveyProfile(context: ServiceContext): Service {
       count: counters.count,
     },
   }
-  const read = createBatchLoader((userIds) => readPilgrimsDegraded(context, userIds), isDatabaseUnavailable)
+  const read = createBatchLoader(async (userIds) => {
+    const [pilgrims, isExact] = await Promise.all([
+      readPilgrimsDegraded(context, userIds),
+      isExactForAll(context),
+    ])
+    return new Map(userIds.map((userId) => [userId, { pilgrim: pilgrims.get(userId), isExact }]))
+  }, isDatabaseUnavailable)
   const router = createRouter(context)
   for (const endpoint of [submitEndpoint, surveyEndpoint])
     serve(router, context, endpoint, ({ body }) => submitSurvey(context, trackAdmission, body))
@@ -56,11 +63,11 @@ export function createSurveyProfile(context: ServiceContext): Service {
   serve(router, context, participantStatusEndpoint, ({ body }) => setParticipantStatus(context, body))
   serve(router, context, photoCountEndpoint, ({ query }) => countPhotos(context, query.user_id))
   serve(router, context, profileEndpoint, async ({ params: { userId }, operator, request }) => {
-    const pilgrim = await read(userId)
+    const { pilgrim, isExact } = (await read(userId))!
     if (operator === null) context.reads.charge(context.addressOf(request), priceOf(pilgrim?.pending))
     const found = expectProfile(userId, pilgrim)
     const whole = operator !== null || (await provesIdentity(context, request, userId))
-    return whole ? found : toPublicProfile(context, found)
+    return whole ? found : toPublicProfile(calendar, found, pilgrim, isExact)
   })
   return {
     name: 'survey-profile',

@@ -1,16 +1,14 @@
 /** Pilgrims' profiles. The pilgrim and operators get all of it; others get days instead of instants. */
-import { eq } from 'drizzle-orm'
-import type { ServiceContext } from '#shared/service/context.ts'
-import { isAppId, ParticipantStatus, time, seenAt } from '#shared/contracts/fields.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { isAppId, ParticipantStatus, seenAt, time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
 import { notFound, unavailable } from '#shared/runtime/refusal.ts'
 import type { Pilgrim } from '#shared/points/totals/pilgrim-statistics.ts'
+import { achievementCard, levelOf, nextLevel } from '#shared/core/rules/levels.ts'
 import { consumptionMg, savedMg, transportSums } from '#shared/core/rules/carbon.ts'
-import { levelOf, nextLevel, achievementCard } from '#shared/core/rules/levels.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
-import { zeroTotals } from '#shared/core/fold/point-totals.ts'
-import { coarseKg, coarseKm, isExactForAll } from '#shared/pilgrims/public-figures.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { zeroTotals } from '#shared/core/fold/fold.ts'
+import { coarseKg, coarseKm } from '#shared/pilgrims/public-figures.ts'
 
 /** Replaces every character except the last two with a dot. */
 export const maskPhone = (phone: string): string =>
@@ -78,15 +76,22 @@ const HIDDEN = {
 /**
  * The profile as others get it: days, because an instant would reveal which point of the map is the pilgrim's, and
  * rounded figures while the event runs. An app's id is known to its pilgrim alone, who reads their own figures by it.
+ * @param found the pilgrim whose profile it is
+ * @param isExact as `isExactForAll`
  */
-export async function toPublicProfile(context: ServiceContext, profile: Profile): Promise<Profile> {
-  const dayOf = (seen: Profile['first_seen']) => seen && context.calendar.day(Date.parse(seen))
+export function toPublicProfile(
+  calendar: Calendar,
+  profile: Profile,
+  found: Pilgrim | null | undefined,
+  isExact: boolean,
+): Profile {
+  const dayOf = (seen: Profile['first_seen']) => seen && calendar.day(Date.parse(seen))
   const days = { ...profile, first_seen: dayOf(profile.first_seen), last_seen: dayOf(profile.last_seen) }
   if (isAppId(profile.userId)) return days
-  if (profile.participant_status === 'withdrawn' || (await hasTakenBack(context, profile)))
+  if (profile.participant_status === 'withdrawn' || found?.row?.consentWithdrawn)
     return { ...days, ...HIDDEN }
   const anonymous = { ...days, phone: profile.phone && '••••••••' }
-  if (await isExactForAll(context)) return anonymous
+  if (isExact) return anonymous
   const km = coarseKm(profile.km)
   return {
     ...anonymous,
@@ -95,16 +100,4 @@ export async function toPublicProfile(context: ServiceContext, profile: Profile)
     carbon_kg: coarseKg(profile.carbon_kg),
     carbon_saved_kg: coarseKg(profile.carbon_saved_kg),
   }
-}
-
-/** Never having been asked for consent is not taking it back. */
-async function hasTakenBack({ db }: ServiceContext, { userId, privacy_agreed }: Profile): Promise<boolean> {
-  if (privacy_agreed) return false
-  const [row] = await db.read(() =>
-    db.orm
-      .select({ consentWithdrawn: pilgrims.consentWithdrawn })
-      .from(pilgrims)
-      .where(eq(pilgrims.userId, userId)),
-  )
-  return row?.consentWithdrawn ?? false
 }

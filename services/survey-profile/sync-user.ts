@@ -1,5 +1,6 @@
 /** Profile data from a phone or LINE, and what pilgrims report about consumption and transport. */
 import type { ServiceContext } from '#shared/service/context.ts'
+import { isExactForAll } from '#shared/pilgrims/public-figures.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
 import type { Profile, UserSyncRequest } from '#shared/contracts/profile.ts'
 import { mergeReported, upsertPilgrim } from './upsert-pilgrim.ts'
@@ -13,7 +14,7 @@ const given = <T>(
 
 /** Stores the given fields and returns the profile: all of it only when the caller is verified as the pilgrim. */
 export async function syncUser(context: ServiceContext, request: UserSyncRequest): Promise<Profile> {
-  const { config, db, now } = context
+  const { calendar, config, db, now } = context
   const { user_id: userId } = request
   const nowMs = now()
   const fields = given({
@@ -28,7 +29,9 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
     if (Object.keys({ ...consumption, ...transport }).length > 0)
       await mergeReported(tx, held, { consumption, transport })
   })
-  const profile = expectProfile(userId, (await readPilgrimsDegraded(context, [userId])).get(userId))
+  const found = (await readPilgrimsDegraded(context, [userId])).get(userId)
+  const profile = expectProfile(userId, found)
   // The caller has been verified as the pilgrim, unless EVENT_IDENTITY is open.
-  return config.identity === 'open' ? await toPublicProfile(context, profile) : profile
+  if (config.identity !== 'open') return profile
+  return toPublicProfile(calendar, profile, found, await isExactForAll(context))
 }

@@ -4,22 +4,19 @@
  */
 import { eq, gte, or, sql } from 'drizzle-orm'
 import { erasedPerson } from '#shared/runtime/refusal.ts'
+import { personLockKey } from '#shared/stores/db/db.ts'
 import { type Erased, userHash } from '#shared/stores/kv/kv.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { erasing, erasures } from '#shared/stores/schema/operations.ts'
 
-/** Key of a person's lock: 64 bits of the hash, as a decimal bigint. */
-export const personLockKey = (userId: string): string =>
-  BigInt.asIntN(64, BigInt(`0x${userHash(userId).slice(0, 16)}`)).toString()
-
 /** Takes the exclusive lock until the transaction ends. */
 export async function lockPerson(tx: Writer, userId: string): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock(${personLockKey(userId)}::bigint)`)
+  await tx.execute(sql`SELECT pg_advisory_xact_lock(${personLockKey(userHash(userId))}::bigint)`)
 }
 
 /** Takes the shared lock until the transaction ends: waits for a running erasure and delays the next one. */
 export async function lockPersonShared(tx: Writer, userId: string): Promise<void> {
-  await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${personLockKey(userId)}::bigint)`)
+  await tx.execute(sql`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`)
 }
 
 /** Number of erasures of a person so far. */

@@ -84,8 +84,9 @@ export function unpack({ field, value: stamped }: Entry): BufferedPoint {
   const packed = JSON.parse(value) as Packed
   if ((kind !== 'c' && kind !== 't') || !Number.isSafeInteger(sentMs) || !Array.isArray(packed))
     throw new LoggableError('not a buffered point: it needs an identity and a list')
-  if (packed.length < 5 || packed.slice(0, 5).some((number) => typeof number !== 'number'))
-    throw new LoggableError('not a buffered point: its list must begin with five numbers')
+  for (let i = 0; i < 5; i++)
+    if (typeof packed[i] !== 'number')
+      throw new LoggableError('not a buffered point: its list must begin with five numbers')
   const [offset, receivedMs, lat, lng, inRange, accuracy, altitude, speed, mode, source] = packed
   return {
     kind,

@@ -230,7 +230,7 @@ describeBothStacks(
               await page.locator('.summary .button').click()
               await page
                 .locator('dialog .segments')
-                .nth(1)
+                .last()
                 .getByRole('button')
                 .nth(nth + 1)
                 .click()

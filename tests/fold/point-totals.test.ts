@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { byInstant, START } from '#shared/core/fold/fold.ts'
 import {
-  addTotals,
   addDetailedTotals,
-  zeroTotals,
-  emptyDetailedTotals,
-  type Totals,
+  addTotals,
+  byInstant,
   type DetailedTotals,
+  emptyDetailedTotals,
+  START,
   totalPoints,
-} from '#shared/core/fold/point-totals.ts'
+  type Totals,
+  zeroTotals,
+} from '#shared/core/fold/fold.ts'
 import { type History, histories } from '#tests/rules/walks.ts'
 
 const totalsOf = ({ points, calendar }: History): DetailedTotals =>

@@ -3,9 +3,16 @@
  * pseudo-code line by line, with the specification's factors, and no state between calls.
  */
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import type { Fix, FoldPoint, FoldState, Segment } from '#shared/core/fold/fold.ts'
+import {
+  type Fix,
+  type FoldPoint,
+  type FoldState,
+  type ModeTotals,
+  type Segment,
+  type Totals,
+  zeroTotals,
+} from '#shared/core/fold/fold.ts'
 import { distanceMm } from '#shared/core/rules/geo.ts'
-import { zeroTotals, type ModeTotals, type Totals } from '#shared/core/fold/point-totals.ts'
 
 /** All stored figures of a pilgrim, without empty entries. */
 export interface TotalsByPeriod {

@@ -6,14 +6,16 @@ import {
   cellOf,
   coarsen,
   type Counts,
+  packCounts,
+  packPeople,
   sumChanges,
-  unpackChanges,
   tilesOf,
   totalOf,
+  unpackChanges,
+  unpackCounts,
   zOrder,
 } from '#shared/core/map/cell-counts.ts'
 import { cellAt } from '#shared/core/map/cells.ts'
-import { packCounts, packPeople, unpackCounts } from '#shared/core/map/packed-cell-counts.ts'
 
 const places = fc.record({
   lat: fc.double({ min: -90, max: 90, noNaN: true }),

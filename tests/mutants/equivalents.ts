@@ -159,7 +159,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'the first write contains two more zeros',
   },
   {
-    file: 'services/scheduler/flush/fold-points.ts',
+    file: 'services/scheduler/flush/update-totals.ts',
     code: 'if (step.done) plan.days = step.value',
     original: 'step.done',
     replacement: 'true',

@@ -3,9 +3,15 @@
  * scheduler makes in SQL.
  */
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import type { FoldPoint } from '#shared/core/fold/fold.ts'
-import { type DayChange, refold, type StoredDay } from '#shared/core/fold/refold.ts'
-import { addTotals, zeroTotals, type Totals } from '#shared/core/fold/point-totals.ts'
+import {
+  addTotals,
+  type DayChange,
+  type FoldPoint,
+  refold,
+  type StoredDay,
+  type Totals,
+  zeroTotals,
+} from '#shared/core/fold/fold.ts'
 import type { TotalsByPeriod } from '../fold/reference-fold.ts'
 import { identity } from './walks.ts'
 

@@ -1,7 +1,7 @@
 /** Fills the stores with an event of any size: stored points by the real fold, pending points, live positions, events. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
+import { ensureDayPartitions } from '#shared/stores/db/day-partitions.ts'
 import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'

@@ -1,6 +1,6 @@
 /** Daily partitions of `gps_points`. */
 import { expect, test } from 'bun:test'
-import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
+import { ensureDayPartitions } from '#shared/stores/db/day-partitions.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { expectProjections } from './projections.ts'
 import { describeFlushHarness, describeFlushOnServers, NOON, type FlushHarness } from './flush-harness.ts'

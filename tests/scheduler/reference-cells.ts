@@ -1,8 +1,7 @@
 /** The cells of the map: as stored, and as a plain count of points and latest positions. */
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import { cellOf, type Counts } from '#shared/core/map/cell-counts.ts'
-import { unpackCounts } from '#shared/core/map/packed-cell-counts.ts'
+import { cellOf, type Counts, unpackCounts } from '#shared/core/map/cell-counts.ts'
 
 /** By `zoom span start column/row`: points and pilgrims. */
 export type Cells = Record<string, readonly [points: number, users: number]>

@@ -4,10 +4,15 @@
  */
 import type { Query } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import { addCounts, type Counts, firstCellOf, TILE_ZOOMS } from '#shared/core/map/cell-counts.ts'
+import {
+  addCounts,
+  type Counts,
+  firstCellOf,
+  TILE_ZOOMS,
+  unpackCounts,
+} from '#shared/core/map/cell-counts.ts'
 import { isTileStored } from '#shared/core/map/cell-tiles.ts'
 import { type Cell, cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
-import { unpackCounts } from '#shared/core/map/packed-cell-counts.ts'
 
 /** West, south, east, north. */
 export type Box = readonly [west: number, south: number, east: number, north: number]

@@ -5,18 +5,20 @@ import { type OwnWalk, type OwnWalkRequest, MAX_CHECKINS } from '#shared/contrac
 import { peekWithin, peekPilgrim } from '#shared/points/pending-points.ts'
 import type { Query } from '#shared/stores/db/db.ts'
 import {
-  type FoldPoint,
-  type FoldState,
-  START,
+  addTotals,
+  type DayChange,
   type Fix,
   fold,
-  type Segment,
+  type FoldPoint,
+  type FoldState,
   MIN_ELAPSED_MS,
+  type Segment,
+  START,
+  type Totals,
+  zeroTotals,
 } from '#shared/core/fold/fold.ts'
 import { createKeeper } from '#shared/points/totals/keep-statistics.ts'
 import { addedPoints, MANY_PENDING, refoldPending } from '#shared/points/totals/pilgrim-statistics.ts'
-import { addTotals, type Totals, zeroTotals } from '#shared/core/fold/point-totals.ts'
-import type { DayChange } from '#shared/core/fold/refold.ts'
 import { readDays } from '#shared/points/totals/stored-days.ts'
 import { readStored } from '#shared/points/totals/stored-pilgrims.ts'
 import { fieldOf, type Point, readablePoints } from '#shared/points/point.ts'

@@ -5,7 +5,7 @@ import { time } from '#shared/contracts/fields.ts'
 import type { Timeline, TimelineEntry } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { roundKg, roundKmOfRow } from '#shared/core/rules/rounding.ts'
-import { addTotals, zeroTotals, type Totals } from '#shared/core/fold/point-totals.ts'
+import { addTotals, type Totals, zeroTotals } from '#shared/core/fold/fold.ts'
 import { auditLog } from '#shared/stores/schema/operations.ts'
 import { eventDays, eventHours } from '#shared/stores/schema/totals.ts'
 

@@ -2,17 +2,21 @@
 import postgres from 'postgres'
 import { type BufferedPoint, unpack } from '#shared/points/point.ts'
 import { readStamp } from '#shared/stores/kv/packed-point.ts'
-import { type Database, isDatabaseUnavailable, isStatementTimeout, type Query } from '#shared/stores/db/db.ts'
-import { ValueRefused } from '#shared/stores/db/insert-rows.ts'
+import {
+  type Database,
+  isDatabaseUnavailable,
+  isStatementTimeout,
+  personLockKey,
+  type Query,
+  ValueRefused,
+} from '#shared/stores/db/db.ts'
 import { type Entry, userHash } from '#shared/stores/kv/kv.ts'
 import { type BufferEpoch, countSlice } from '#shared/points/ledger/stored-counters.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import type { Fix } from '#shared/core/fold/fold.ts'
-import { personLockKey } from '#shared/pilgrims/person-lock.ts'
-import { foldPoints } from './fold-points.ts'
+import { foldPoints, latestPositionChanges, type Move, writeTotals } from './update-totals.ts'
 import type { Slice } from '#shared/points/pending-points.ts'
 import { byIdentity, type OwnedPoint, storePoints, withoutStoredPoints } from './store-points.ts'
-import { latestPositionChanges, type Move, writeTotals } from './write-totals.ts'
 import { describeError, LoggableError } from '#shared/runtime/log.ts'
 import { CellChanges } from '#shared/core/map/cell-counts.ts'
 
@@ -102,10 +106,13 @@ export async function flushSlice(
   return { ...result, left: [...storing.left].map(([userId, error]) => ({ userId, error })) }
 }
 
+/** The last time of a `Date`. */
+const LAST_MS = 8_640_000_000_000_000
+
 /** @throws for an invalid entry, or a time outside the calendar's range */
 function readPoint(entry: Entry): BufferedPoint {
   const point = unpack(entry)
-  if (Number.isNaN(new Date(point.recordedMs).getTime())) throw new LoggableError('the time is out of range')
+  if (Math.abs(point.recordedMs) > LAST_MS) throw new LoggableError('the time is out of range')
   return point
 }
 
@@ -232,7 +239,7 @@ async function setAside(
   const { generation } = readStamp(value)
   const [row] = await db.sql.begin(async (tx) => {
     // The lock excludes a running erasure, which would miss a letter that is inserted after its delete.
-    await tx`SELECT pg_advisory_xact_lock_shared(${personLockKey(userId)}::bigint)`
+    await tx`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`
     return tx<[{ fresh: number; again: number }]>`
     WITH letter AS (
       SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,

@@ -1,8 +1,7 @@
 /** Stores the points of a slice. Points that are already stored are recognised and left unchanged. */
 import type { BufferedPoint } from '#shared/points/point.ts'
 import { type CheckInPosition, sharesInstantByAccident } from '#shared/stores/kv/packed-point.ts'
-import type { Database, Query } from '#shared/stores/db/db.ts'
-import type { Column } from '#shared/stores/db/insert-rows.ts'
+import type { Column, Database, Query } from '#shared/stores/db/db.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 
 /** A point, its pilgrim, and its entry in the buffer. */
@@ -24,22 +23,26 @@ export const byIdentity = (a: OwnedPoint, b: OwnedPoint): number =>
  */
 const GAP_MS = 3_600_000
 
-/** A time range of one pilgrim's points of one kind (epoch milliseconds). */
+/** One pilgrim's points of one kind, in a time range (epoch milliseconds). */
 interface Run {
   readonly userId: string
   readonly kind: string
   readonly firstMs: number
   lastMs: number
+  readonly points: OwnedPoint[]
 }
 
 /** Groups sorted points into runs without a long gap. */
 function runsOf(points: readonly OwnedPoint[]): Run[] {
   const runs: Run[] = []
   let run: Run | undefined
-  for (const { userId, point } of points) {
+  for (const owned of points) {
+    const { userId, point } = owned
     const { kind, sentMs } = point
-    if (run?.userId === userId && run.kind === kind && sentMs - run.lastMs <= GAP_MS) run.lastMs = sentMs
-    else runs.push((run = { userId, kind, firstMs: sentMs, lastMs: sentMs }))
+    if (run?.userId !== userId || run.kind !== kind || sentMs - run.lastMs > GAP_MS)
+      runs.push((run = { userId, kind, firstMs: sentMs, lastMs: sentMs, points: [] }))
+    run.lastMs = sentMs
+    run.points.push(owned)
   }
   return runs
 }
@@ -72,14 +75,15 @@ export async function withoutStoredPoints(
       OFFSET 0 -- Forces one index scan per run. A new day has no statistics, and the planner would scan it whole.
     ) g`
   if (rows.length === 0) return distinct
-  const stored = new Set<string>()
-  for (const { run, ms } of rows) {
-    const { userId, kind } = runs[run - 1]!
-    stored.add(`${userId} ${kind}${ms}`)
+  // Numbers by run: texts of user, kind and time cost several times as much.
+  const times = Map.groupBy(rows, ({ run }) => run)
+  const fresh: OwnedPoint[] = []
+  const stored: OwnedPoint[] = []
+  for (const [i, run] of runs.entries()) {
+    const held = new Set(times.get(i + 1)?.map(({ ms }) => ms))
+    for (const owned of run.points) (held.has(owned.point.sentMs) ? stored : fresh).push(owned)
   }
-  const isStored = ({ userId, entry }: OwnedPoint): boolean => stored.has(`${userId} ${entry.field}`)
-  const fresh = distinct.filter((point) => !isStored(point))
-  const moved = await ownInstants(tx, distinct.filter(isStored), fresh)
+  const moved = await ownInstants(tx, stored, fresh)
   return moved.length === 0 ? fresh : [...fresh, ...moved].sort(byIdentity)
 }
 

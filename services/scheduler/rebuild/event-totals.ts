@@ -1,7 +1,12 @@
 /** The totals of the whole event, erased people's contributions included. */
 import type { Query } from '#shared/stores/db/db.ts'
-import type { DayChange } from '#shared/core/fold/refold.ts'
-import { addTotals, type ModeTotals, zeroTotals, type Totals } from '#shared/core/fold/point-totals.ts'
+import {
+  addTotals,
+  type DayChange,
+  type ModeTotals,
+  type Totals,
+  zeroTotals,
+} from '#shared/core/fold/fold.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
 import { EVENT_DAYS, EVENT_HOURS, EVENT_MODES } from './tables.ts'
 

@@ -12,7 +12,7 @@ import {
   writeTiles,
 } from '#shared/points/totals/stored-tiles.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import { addCounts, type Counts, zOrder } from '#shared/core/map/cell-counts.ts'
+import { addCounts, type Counts, unpackCounts, zOrder } from '#shared/core/map/cell-counts.ts'
 import {
   isTileStored,
   STORED_ZOOMS,
@@ -22,7 +22,6 @@ import {
   tilesAt,
 } from '#shared/core/map/cell-tiles.ts'
 import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/map/cells.ts'
-import { unpackCounts } from '#shared/core/map/packed-cell-counts.ts'
 import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
 import type { Differences } from './differences.ts'
 

@@ -1,9 +1,14 @@
 /** Rebuilds every pilgrim's totals and days by folding all their points. */
 import type { Query } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import { byInstant, type FoldPoint } from '#shared/core/fold/fold.ts'
-import { type DayChange, refold } from '#shared/core/fold/refold.ts'
-import { addTotals, zeroTotals } from '#shared/core/fold/point-totals.ts'
+import {
+  addTotals,
+  byInstant,
+  type DayChange,
+  type FoldPoint,
+  refold,
+  zeroTotals,
+} from '#shared/core/fold/fold.ts'
 import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
 import { EventTotals, rowOf } from './event-totals.ts'

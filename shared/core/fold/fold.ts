@@ -6,6 +6,7 @@
  */
 import { carbonMg, type Mode, modeBySpeed, modeNamed } from '#shared/core/rules/carbon.ts'
 import { distanceMm } from '#shared/core/rules/geo.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
 
 /** A place at an instant (epoch milliseconds). */
 export interface Fix {
@@ -108,6 +109,144 @@ export function fold(
 }
 
 const fixOf = ({ lat, lng, t }: Fix): Fix => ({ lat, lng, t })
+
+// Totals of one pilgrim's points: the same figures for a day, an hour and a mode.
+
+/** Whole numbers: millimetres, milligrams, counts. */
+export interface Totals {
+  points: number
+  checkins: number
+  distanceMm: number
+  carbonMg: number
+}
+
+export interface ModeTotals {
+  distanceMm: number
+  carbonMg: number
+}
+
+export interface DetailedTotals extends Totals {
+  /** By start of the local hour, epoch milliseconds. */
+  readonly hours: Map<number, Totals>
+  readonly modes: Map<Mode, ModeTotals>
+}
+
+export const zeroTotals = (): Totals => ({ points: 0, checkins: 0, distanceMm: 0, carbonMg: 0 })
+export const emptyDetailedTotals = (): DetailedTotals => ({
+  ...zeroTotals(),
+  hours: new Map(),
+  modes: new Map(),
+})
+
+/** Adds `sign` times the figures. */
+export function addTotals(into: Totals, sums: Totals, sign: 1 | -1 = 1): void {
+  into.points += sign * sums.points
+  into.checkins += sign * sums.checkins
+  into.distanceMm += sign * sums.distanceMm
+  into.carbonMg += sign * sums.carbonMg
+}
+
+/** Adds `sign` times the totals, hour by hour and mode by mode. */
+export function addDetailedTotals(into: DetailedTotals, totals: DetailedTotals, sign: 1 | -1 = 1): void {
+  addTotals(into, totals, sign)
+  for (const [hour, sums] of totals.hours)
+    addTotals(into.hours.getOrInsertComputed(hour, zeroTotals), sums, sign)
+  for (const [mode, sums] of totals.modes) {
+    const target = into.modes.getOrInsertComputed(mode, () => ({ distanceMm: 0, carbonMg: 0 }))
+    target.distanceMm += sign * sums.distanceMm
+    target.carbonMg += sign * sums.carbonMg
+  }
+}
+
+/** Folds points (ordered, in the area) onto a state and adds up their totals. */
+export function totalPoints(
+  state: FoldState,
+  points: readonly FoldPoint[],
+  calendar: Calendar,
+): { readonly totals: DetailedTotals; readonly end: FoldState } {
+  const totals = emptyDetailedTotals()
+  for (const { t, kind } of points) {
+    const hour = totals.hours.getOrInsertComputed(calendar.hourStart(t), zeroTotals)
+    const checkin = kind === 'c' ? 1 : 0
+    hour.points++
+    hour.checkins += checkin
+    totals.points++
+    totals.checkins += checkin
+  }
+  const end = fold(state, points, ({ t, distanceMm, carbonMg, mode }) => {
+    const hour = totals.hours.getOrInsertComputed(calendar.hourStart(t), zeroTotals)
+    const byMode = totals.modes.getOrInsertComputed(mode, () => ({ distanceMm: 0, carbonMg: 0 }))
+    for (const sums of [totals, hour, byMode]) {
+      sums.distanceMm += distanceMm
+      sums.carbonMg += carbonMg
+    }
+  })
+  return { totals, end }
+}
+
+// Folds new points onto the stored days. Points in order are folded onto the last state. The day of a late point is
+// folded again from the end of the day before, and so is each later day until the state at a day's end is unchanged.
+
+/** A stored local day of one pilgrim: its name and the fold's state at its end. */
+export interface StoredDay {
+  readonly day: string
+  readonly end: FoldState
+}
+
+/** The change of a day. */
+export interface DayChange {
+  readonly day: string
+  /** To be added to the day's totals; figures may be negative. */
+  readonly delta: DetailedTotals
+  readonly end: FoldState
+}
+
+/**
+ * Computes one pilgrim's changes. It yields a day whose stored points it needs, and is resumed with them (in the area,
+ * without the added ones). So the caller can read the points of many pilgrims together.
+ * @param stored the days from the last one before the first added point on, ascending
+ * @param added new points in the area, in any order, none of them stored
+ */
+export function* refold(
+  stored: readonly StoredDay[],
+  added: readonly FoldPoint[],
+  calendar: Calendar,
+): Generator<string, DayChange[], readonly FoldPoint[]> {
+  const byDay = Map.groupBy([...added].sort(byInstant), (point) => calendar.day(point.t))
+  const held = new Map(stored.map(({ day, end }) => [day, end]))
+  const days = [...new Set([...held.keys(), ...byDay.keys()])].sort()
+  const changes: DayChange[] = []
+  // End of the previous day, as it was stored and as it is now.
+  let was: FoldState = START
+  let is: FoldState = START
+  for (const day of days) {
+    const fresh = byDay.get(day) ?? []
+    const heldEnd = held.get(day)
+    const moved = !sameState(was, is)
+    if (fresh.length === 0 && !moved) {
+      was = is = heldEnd!
+      continue
+    }
+    const base = heldEnd ?? is
+    if (heldEnd === undefined || (!moved && !isLate(base, fresh[0]!.t))) {
+      const { totals, end } = totalPoints(base, fresh, calendar)
+      changes.push({ day, delta: totals, end })
+      was = heldEnd ?? was
+      is = end
+      continue
+    }
+    const old = yield day
+    const before = totalPoints(was, [...old].sort(byInstant), calendar)
+    const after = totalPoints(is, [...old, ...fresh].sort(byInstant), calendar)
+    const delta = emptyDetailedTotals()
+    addDetailedTotals(delta, after.totals)
+    addDetailedTotals(delta, before.totals, -1)
+    changes.push({ day, delta, end: after.end })
+    was = heldEnd
+    is = after.end
+  }
+  return changes
+}
 
 // Explains the sum of a day: what the fold makes of each point.
 

@@ -7,9 +7,17 @@ import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points
 import type { Database, Query } from '#shared/stores/db/db.ts'
 import type { Kv, Pending } from '#shared/stores/kv/kv.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import { byInstant, type FoldPoint, isLate, START } from '#shared/core/fold/fold.ts'
-import { type DayChange, refold } from '#shared/core/fold/refold.ts'
-import { addTotals, zeroTotals, type Totals } from '#shared/core/fold/point-totals.ts'
+import {
+  addTotals,
+  byInstant,
+  type DayChange,
+  type FoldPoint,
+  isLate,
+  refold,
+  START,
+  type Totals,
+  zeroTotals,
+} from '#shared/core/fold/fold.ts'
 import { createKeeper } from './keep-statistics.ts'
 import { readDays, readPointsOfDays } from './stored-days.ts'
 import { type Asked, type PilgrimRow, readStored, type Stored } from './stored-pilgrims.ts'

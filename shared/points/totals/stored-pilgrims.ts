@@ -1,9 +1,8 @@
 /** Reads stored pilgrims in one statement: their rows, their totals, and which of their pending points are stored. */
 import type { Point } from '#shared/points/point.ts'
 import type { Query } from '#shared/stores/db/db.ts'
-import type { FoldState } from '#shared/core/fold/fold.ts'
+import type { FoldState, Totals } from '#shared/core/fold/fold.ts'
 import { fixOf } from './stored-days.ts'
-import type { Totals } from '#shared/core/fold/point-totals.ts'
 
 /** A pilgrim to read, with their pending points. */
 export interface Asked {
@@ -21,6 +20,8 @@ export interface PilgrimRow {
   readonly privacyAgreed: boolean
   readonly privacyAgreedMs: number | null
   readonly privacyVersion: string | null
+  /** Consent was taken back; never having been asked for it is not that. */
+  readonly consentWithdrawn: boolean
   readonly participantStatus: string
   readonly photoCount: number
   readonly consumption: Readonly<Record<string, number>>
@@ -70,7 +71,7 @@ export async function readStored(query: Query, asked: readonly Asked[]): Promise
     SELECT u.user_id, p.display_name AS "displayName", p.picture_url AS "pictureUrl", p.language, p.phone,
            p.survey_completed_at IS NOT NULL AS "surveyCompleted", p.privacy_agreed AS "privacyAgreed",
            (extract(epoch FROM p.privacy_agreed_at) * 1000)::float8 AS "privacyAgreedMs",
-           p.privacy_version AS "privacyVersion",
+           p.privacy_version AS "privacyVersion", p.consent_withdrawn AS "consentWithdrawn",
            p.participant_status AS "participantStatus", p.photo_count AS "photoCount",
            p.consumption::text AS consumption, p.transport::text AS transport,
            (extract(epoch FROM p.created_at) * 1000)::float8 AS "createdMs",
@@ -134,6 +135,7 @@ function pilgrimOf(row: Row, createdMs: number): PilgrimRow {
     privacyAgreed: row.privacyAgreed,
     privacyAgreedMs: row.privacyAgreedMs,
     privacyVersion: row.privacyVersion,
+    consentWithdrawn: row.consentWithdrawn,
     participantStatus: row.participantStatus,
     photoCount: row.photoCount,
     consumption: JSON.parse(row.consumption) as Record<string, number>,

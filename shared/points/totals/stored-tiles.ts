@@ -1,8 +1,7 @@
 /** Reads and writes the tiles of the map. */
 import type { Query } from '#shared/stores/db/db.ts'
-import { type Counts, totalOf } from '#shared/core/map/cell-counts.ts'
+import { type Counts, packCounts, packPeople, totalOf } from '#shared/core/map/cell-counts.ts'
 import { storesPeople, type Tile, tileKey, type TileName } from '#shared/core/map/cell-tiles.ts'
-import { packCounts, packPeople } from '#shared/core/map/packed-cell-counts.ts'
 
 /** Key of the advisory lock: one transaction at a time changes tiles. */
 const TILES_LOCK = 20_260_419

@@ -1,7 +1,6 @@
 /** The driver for a PostgreSQL server. */
 import postgres, { type UnsafeQueryOptions } from 'postgres'
-import type { Driver } from './db.ts'
-import { type Column, type ColumnType, type InsertRows, ValueRefused } from './insert-rows.ts'
+import { type Column, type ColumnType, type Driver, type InsertRows, ValueRefused } from './db.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
 /** Maximum number of connections per service; six services and their replicas share the server. */
@@ -33,10 +32,10 @@ export function openPostgres(url: string, statementMs = STATEMENT_MS): Driver {
 
 // Inserts rows by Postgres's binary COPY, which costs the server a third of the equivalent INSERT.
 
-const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
-/** The signature, then 4 bytes of flags and 4 bytes of extension length, both zero. */
-const HEADER_BYTES = SIGNATURE.length + 8
-const TRAILER_BYTES = 2
+/** The message's type and length, the signature, then 4 bytes of flags and 4 of an extension's length, both zero. */
+const HEADER = Buffer.from(`d\0\0\0\0PGCOPY\n\xff\r\n\0${'\0'.repeat(8)}`, 'latin1')
+/** The end of the rows, and the message `CopyDone`. */
+const TRAILER = Buffer.from('\xff\xffc\0\0\0\x04', 'latin1')
 /** Bytes of a value: its length (4) and a number (8). A text needs more. */
 const VALUE_BYTES = 12
 const LONGEST_CHARACTER = 3
@@ -46,20 +45,18 @@ const HIGH = 2 ** 32
 
 const copyRows: InsertRows = async (tx, table, columns, items) => {
   const names = columns.map(({ name }) => name).join()
-  // Our patch of postgres.js sends the data together with the statement.
-  const options = { copyData: packRows(columns, items) } as UnsafeQueryOptions
+  // Our patch of postgres.js sends these messages together with the statement.
+  const options = { copyMessages: packRows(columns, items) } as UnsafeQueryOptions
   const { count } = await tx.unsafe(`COPY ${table} (${names}) FROM STDIN (FORMAT binary)`, [], options)
   if (count !== items.length)
     throw new LoggableError('the patch of postgres.js is missing: run `bun install`')
 }
 
-/** Encodes rows in the binary format of COPY. @throws ValueRefused */
+/** The messages of a COPY of these rows, in its binary format. @throws ValueRefused */
 function packRows<T>(columns: readonly Column<T>[], items: readonly T[]): Buffer {
   const rowBytes = 2 + columns.length * VALUE_BYTES
-  let bytes = Buffer.allocUnsafe(HEADER_BYTES + TRAILER_BYTES + items.length * rowBytes)
-  SIGNATURE.copy(bytes)
-  bytes.fill(0, SIGNATURE.length, HEADER_BYTES)
-  let at = HEADER_BYTES
+  let bytes = Buffer.allocUnsafe(HEADER.length + TRAILER.length + items.length * rowBytes)
+  let at = HEADER.copy(bytes)
   for (const item of items) {
     at = bytes.writeInt16BE(columns.length, at)
     for (const { type, of } of columns) {
@@ -72,7 +69,10 @@ function packRows<T>(columns: readonly Column<T>[], items: readonly T[]): Buffer
       at = end
     }
   }
-  return bytes.subarray(0, bytes.writeInt16BE(-1, at))
+  at += TRAILER.copy(bytes, at)
+  // All but the type `d` and the message `CopyDone`, its length included.
+  bytes.writeInt32BE(at - 6, 1)
+  return bytes.subarray(0, at)
 }
 
 /** @returns the offset after the value */

@@ -6,12 +6,13 @@
  * handle would deadlock). In raw SQL, pass times as ISO text and JSON as text, and read times as epoch milliseconds
  * (`ms(column)`), because drizzle disables the client's own conversions.
  */
-import type { Sql } from 'postgres'
-import type { InsertRows } from './insert-rows.ts'
-import type { Orm } from './query.ts'
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import type { Sql, TransactionSql } from 'postgres'
 import { LoggableError } from '#shared/runtime/log.ts'
 
-export type { Orm, Query } from './query.ts'
+export type Orm = PostgresJsDatabase
+/** Raw SQL, outside or inside a transaction. */
+export type Query = Sql | TransactionSql
 
 export interface Database {
   readonly sql: Sql
@@ -22,6 +23,32 @@ export interface Database {
   /** Resolves when the database answers; rejects after about two seconds without an answer. */
   probe(): Promise<void>
   close(): Promise<void>
+}
+
+/** Column types. `instant`: epoch milliseconds, stored as a timestamp with time zone. */
+export type ColumnType = 'text' | 'float8' | 'float4' | 'instant' | 'boolean'
+
+/** A column, and how its value is derived from an item. */
+export interface Column<T> {
+  readonly name: string
+  readonly type: ColumnType
+  readonly of: (item: T) => string | number | boolean | null
+}
+
+/**
+ * Inserts a row for each item, in one statement of the transaction.
+ * @throws ValueRefused or PostgresError for a value that its column rejects
+ */
+export type InsertRows = <T>(
+  tx: Query,
+  table: string,
+  columns: readonly Column<T>[],
+  items: readonly T[],
+) => Promise<void>
+
+/** A value that its column would reject, found before sending. */
+export class ValueRefused extends LoggableError {
+  override name = 'ValueRefused'
 }
 
 /** What a driver provides. */
@@ -73,3 +100,7 @@ export function isDataRefused(error: unknown): boolean {
     if ('code' in e && typeof e.code === 'string' && REFUSED.test(e.code)) return true
   return false
 }
+
+/** Key of a person's advisory lock (`shared/pilgrims/person-lock.ts`): 64 bits of the hash of their id, as a decimal bigint. */
+export const personLockKey = (userHash: string): string =>
+  BigInt.asIntN(64, BigInt(`0x${userHash.slice(0, 16)}`)).toString()

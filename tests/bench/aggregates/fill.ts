@@ -2,7 +2,7 @@
 import { flushSlice } from '#services/scheduler/flush/flush-slice.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
-import { ensureDayPartitions } from '#services/scheduler/day-partitions.ts'
+import { ensureDayPartitions } from '#shared/stores/db/day-partitions.ts'
 import { pack } from '#shared/points/point.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Pending } from '#shared/stores/kv/kv.ts'

@@ -1,9 +1,10 @@
 /**
  * `bun bare.ts <port> <what> [argument]`: the upper limit of a server on Bun.
- * check-in: parses the JSON and answers 202. track: parses and checks a batch by the product's own check.
+ * check-in: parses the JSON and answers 202. durable: the same, after Redis has stored the body. track: parses and checks a batch by the product's own check.
  * bytes: answers a file's bytes from memory. select: one SELECT 1 of the database that is named.
  */
 import { readFileSync } from 'node:fs'
+import Redis from 'ioredis'
 import postgres from 'postgres'
 import { acceptTrack } from '#shared/points/validate-points.ts'
 import { fastTrackSync } from '#shared/contracts/fast-validation.ts'
@@ -15,6 +16,30 @@ const answers: Record<string, (argument: string) => Fetch> = {
   'check-in': () => async (request) => {
     const { user_id } = (await request.json()) as { user_id: string }
     return Response.json({ ok: true, data: { user_id } }, { status: 202 })
+  },
+  durable(url) {
+    const redis = new Redis(url)
+    const process = crypto.randomUUID()
+    let count = 0
+    let fields: string[] = []
+    let stored: Promise<unknown> = Promise.resolve()
+    /** Stores all bodies of one turn of the event loop by one command. */
+    const store = (body: string): Promise<unknown> => {
+      if (fields.length === 0)
+        stored = new Promise((resolve) => setImmediate(resolve)).then(() => {
+          const all = fields
+          fields = []
+          return redis.hset('bodies', ...all)
+        })
+      fields.push(`${process}${count++}`, body)
+      return stored
+    }
+    return async (request) => {
+      const body = await request.text()
+      const { user_id } = JSON.parse(body) as { user_id: string }
+      await store(body)
+      return Response.json({ ok: true, data: { user_id } }, { status: 202 })
+    }
   },
   track() {
     const rules = { calendar: createCalendar('Asia/Taipei'), area: () => true, maxAgeMs: 30 * 86_400_000 }

@@ -50,7 +50,9 @@ export async function startFastify(databaseUrl: string): Promise<Server> {
   return startPeer('fastify', (port) => [node, join(dir, 'fastify-pg.mjs'), `${port}`, databaseUrl])
 }
 
-const checkInRow = (appendfsync: 'everysec' | 'always', atLeast: number): Row => ({
+const DURABLE = 'bare Bun.serve + one HSET a turn'
+
+const checkInRow = (appendfsync: 'everysec' | 'always', atLeast: number, ofDurable: number): Row => ({
   id: `check-in-${appendfsync}`,
   title: `check-in, tracking alone, Redis appendfsync ${appendfsync}`,
   unit: 'check-ins/s',
@@ -58,8 +60,9 @@ const checkInRow = (appendfsync: 'everysec' | 'always', atLeast: number): Row =>
   warm: true,
   untested: appendfsync === 'always',
   async open(scale) {
-    const [database, redis, other] = await Promise.all([
+    const [database, redis, other, plain] = await Promise.all([
       startDatabase(),
+      startStore(appendfsync),
       startStore(appendfsync),
       startStore(appendfsync),
     ])
@@ -69,8 +72,9 @@ const checkInRow = (appendfsync: 'everysec' | 'always', atLeast: number): Row =>
       startBare('check-in'),
       startFastify(database.url),
       startPeer('hono', (port) => [process.execPath, join(dir, 'hono-redis.mjs'), `${port}`, other.url]),
+      startBare('durable', plain.url),
     ])
-    const [tracking, bare, fastify, hono] = servers
+    const [tracking, bare, fastify, hono, durable] = servers
     const at = ({ url }: Server, processes: Processes): CheckIns => ({ url, processes })
     const ours = at(tracking, { tracking: tracking.pid, Redis: redis.pid })
     const inserts = at(fastify, { Fastify: fastify.pid, Postgres: await postmaster(database.url) })
@@ -79,17 +83,19 @@ const checkInRow = (appendfsync: 'everysec' | 'always', atLeast: number): Row =>
       contenders: [
         contender('tracking', 'ours', ours, scale),
         contender('bare Bun.serve', 'limit', at(bare, { Bun: bare.pid }), scale),
+        contender(DURABLE, 'limit', at(durable, { Bun: durable.pid, Redis: plain.pid }), scale),
         contender('Fastify on Node + pg, an insert each', 'peer', inserts, scale),
         contender('Hono on Bun + a pipeline each', 'peer', pipelines, scale),
       ],
       goals: [
         { of: 'bare Bun.serve', atLeast },
+        { of: DURABLE, atLeast: ofDurable },
         ...(appendfsync === 'everysec' ? [{ of: 'Fastify on Node + pg, an insert each', atLeast: 4 }] : []),
       ],
-      close: () => closeAll([...servers, database, redis, other]),
+      close: () => closeAll([...servers, database, redis, other, plain]),
     }
   },
 })
 
-export const checkInEverysec = checkInRow('everysec', 0.6)
-export const checkInAlways = checkInRow('always', 0.4)
+export const checkInEverysec = checkInRow('everysec', 0.6, 0.75)
+export const checkInAlways = checkInRow('always', 0.4, 0.85)

@@ -128,6 +128,11 @@ local function placeOf(window, duplicateKey, since)
   end
 end
 
+-- Returns the time at which a call counts.
+local function recordedOf(call)
+  return string.match(call, '|([^|]*)$')
+end
+
 -- Returns a call with another time at which it counts.
 local function placed(call, recorded)
   -- The pattern includes the bar: without it, the empty end would match as well.
@@ -149,7 +154,8 @@ local function writeWindows(open)
     values[#values + 1] = open.by[user]
   end
   redis.call('HSET', open.key, unpack(values))
-  redis.call('PEXPIRE', open.key, 2 * open.keepMs)
+  -- It begins in its own span, so this is later than the end of the next one.
+  if open.isNew then redis.call('PEXPIRE', open.key, 2 * open.keepMs) end
 end
 
 local admitted, checkins, duplicate, gone = 0, 0, 0, 0
@@ -334,17 +340,13 @@ local function decide(submission)
   local known, firstKnown, pending, late, later = buffer(user, first, n)
   if not known then return { 'full' } end
   if position ~= '' and late == 0 then move(user, position) end
-  local recorded = string.match(call, '[^|]*$')
-  if later > 0 then
-    recorded = string.format('%.0f', recorded + later)
-    call = placed(call, recorded)
-  end
+  if later > 0 then call = placed(call, string.format('%.0f', recordedOf(call) + later)) end
   -- Where points of an erased person were dropped, the window does not store the call either.
   if open and not charged and late == 0 then charge(open, user, window, call) end
   if known == 0 and later == 0 then return pending end
   local held = ''
   if firstKnown == 1 and later == 0 and kind == 'checkin' then held = redis.call('HGET', tag .. ':buf:' .. user, entries[first]) end
-  return { 'admitted', known, firstKnown, pending, recorded, held }
+  return { 'admitted', known, firstKnown, pending, recordedOf(call), held }
 end
 
 local pendings, others = {}, {}

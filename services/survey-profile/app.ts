@@ -1,6 +1,6 @@
 /** The survey-profile service: profiles, surveys, consent, and statistics of pilgrims. */
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
-import { admissionRules, createDirectAdmission } from '#shared/points/admission.ts'
+import { admissionRules, createDirectAdmission } from '#shared/points/admission-batches.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import {
   participantStatusEndpoint,

@@ -2,7 +2,7 @@
 import type { bot } from './en/bot.ts'
 import type { words as console } from './en/console.ts'
 import type { words as map } from './en/map.ts'
-import type { words as page } from './en/page.ts'
+import type { words as page } from './en/all-pages.ts'
 import type { share } from './en/share.ts'
 import type { words as survey } from './en/survey.ts'
 import type { words as walk } from './en/walk.ts'

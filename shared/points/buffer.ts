@@ -14,7 +14,7 @@ import {
 import { errorFields, type Log } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
-import { repeated } from '#shared/stores/repeat.ts'
+import { repeated } from '#shared/stores/repeated-work.ts'
 import type { Count, ProcessCounters } from './ledger/process-counters.ts'
 import {
   admitOrThrow,
@@ -26,7 +26,7 @@ import {
   createAdmission,
   storeFull,
   storeUnavailable,
-} from './admission.ts'
+} from './admission-batches.ts'
 import type { Journal } from './journal/journal.ts'
 import { createOfflineAdmission, type OfflineAdmission } from '#shared/stores/kv/decide-without-kv.ts'
 import { MEMORY_CEILING, createJournalRecovery, type JournalRecovery } from './journal/journal-recovery.ts'

@@ -105,14 +105,14 @@ export const ACTIONS: readonly Action[] = [
   },
   {
     name: 'requeue',
-    view: 'house',
+    view: 'system',
     request: ['POST', '**/dead-letters/8/replay'],
     unchanged: '.dead-letters .rows',
     open: async (page) => ({ control: letter(page, 8).getByRole('button', { name: 'Requeue' }) }),
   },
   {
     name: 'drop',
-    view: 'house',
+    view: 'system',
     request: ['DELETE', '**/dead-letters/8'],
     unchanged: '.dead-letters .rows',
     open: (page) => ask(page, letter(page, 8).getByRole('button', { name: 'Drop…' }), 'Drop…', '#8'),

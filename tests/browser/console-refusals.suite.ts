@@ -109,7 +109,7 @@ export function refusalTests(open: (options: ConsoleOptions) => Promise<OpenPage
       await expectRefused(page, action)
     }
     // What is done takes its row away: the focus goes to the next one.
-    await page.locator('.navigation a[href="#/house"]').click()
+    await page.locator('.navigation a[href="#/system"]').click()
     await page.route('**/dead-letters/8', (route) => {
       letters.items = LETTERS.filter(({ id }) => id !== 8)
       return route.fulfill({ json: { ok: true, data: { id: 8 } } })

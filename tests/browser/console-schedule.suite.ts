@@ -128,7 +128,7 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
         .evaluate((field) => field.getBoundingClientRect().bottom <= innerHeight),
     ).toBe(true)
     await photograph(page, 'console-reminder-phone')
-    await page.locator('.navigation a[href="#/house"]').click()
+    await page.locator('.navigation a[href="#/system"]').click()
     await page.getByText('尚未發送過。').waitFor()
     await photograph(page, 'console-alerting-phone')
     expect(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)).toBe(false)

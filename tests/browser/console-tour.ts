@@ -1,7 +1,7 @@
 /** The views of the console: how each is opened, and what shows that it has its data. */
 import type { Page } from 'playwright-core'
 
-export const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifecycle', 'house'] as const
+export const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifecycle', 'system'] as const
 export type View = (typeof VIEWS)[number]
 
 const FULL: Readonly<Record<View, string>> = {
@@ -11,7 +11,7 @@ const FULL: Readonly<Record<View, string>> = {
   feedback: '.feedback-card',
   messages: '.sent-messages .rows > li',
   lifecycle: '.end-event',
-  house: '.audit tbody tr',
+  system: '.audit tbody tr',
 }
 
 export async function openView(page: Page, view: View): Promise<void> {

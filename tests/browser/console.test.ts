@@ -174,7 +174,7 @@ describeOnServers('the console', () => {
     await flushed(stack)
     await sql`ALTER TABLE gps_points DROP CONSTRAINT north`
     await sql.end()
-    await using opened = await browser.console(stack, { view: 'house' })
+    await using opened = await browser.console(stack, { view: 'system' })
     const { page } = opened
     const letter = page.locator('.letter', { hasText: userId })
     await letter.getByRole('button', { name: 'View' }).click()

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { type Database, DatabaseTimeout, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
-import { occupyPostgres } from '#tests/helpers/full-postgres.ts'
+import { FEW_CONNECTIONS, occupyPostgres } from '#tests/helpers/full-postgres.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { type Server, startPostgres } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -17,7 +17,7 @@ describeOnServers('a Postgres that fails', () => {
   let server: Server
   let db: Database
   beforeAll(async () => {
-    server = await startPostgres()
+    server = await startPostgres({ args: FEW_CONNECTIONS })
     db = await openDatabase({ url: server.url, dir: '' })
     await db.sql`CREATE TABLE IF NOT EXISTS kept AS SELECT 1 AS value`
   })
@@ -121,22 +121,36 @@ describeOnServers('a Postgres that fails', () => {
     await db.probe()
   })
 
-  test('without a free connection: calls fail quickly as unavailable, and work again when there is room (long)', async () => {
-    const release = await occupyPostgres(server.url)
-    for (const call of [
-      () => db.sql`SELECT 1`,
-      () => db.orm.transaction((tx) => tx.execute(sql`SELECT 1`)),
-      () => db.read(() => ask()),
-      () => db.probe(),
-    ]) {
-      const startedAt = performance.now()
-      expect(isDatabaseUnavailable(await rejection(call() as Promise<unknown>))).toBe(true)
-      expect(performance.now() - startedAt).toBeLessThan(2_500)
-    }
-    await release()
-    await until(() => db.probe().then(() => true), soon('a free connection'))
-    await useThePool()
-  })
+  test.each([
+    ['an idle pool', 0],
+    ['a busy pool', 10],
+  ])(
+    'without a free connection: calls of %s fail quickly as unavailable, and work again when there is room (long)',
+    async (_, busy) => {
+      await useThePool()
+      const watch = postgres(server.url, { max: 1 })
+      const cut = Array.from({ length: busy }, () => rejection(db.sql`SELECT pg_sleep(60)`))
+      const active = () =>
+        watch`SELECT FROM pg_stat_activity WHERE application_name = 'event' AND state = 'active'`
+      await until(async () => (await active()).count === busy, soon('the pool to be busy'))
+      await watch.end()
+      const release = await occupyPostgres(server.url)
+      for (const error of await Promise.all(cut)) expect(isDatabaseUnavailable(error)).toBe(true)
+      for (const call of [
+        () => db.sql`SELECT 1`,
+        () => db.orm.transaction((tx) => tx.execute(sql`SELECT 1`)),
+        () => db.read(() => ask()),
+        () => db.probe(),
+      ]) {
+        const startedAt = performance.now()
+        expect(isDatabaseUnavailable(await rejection(call() as Promise<unknown>))).toBe(true)
+        expect(performance.now() - startedAt).toBeLessThan(2_500)
+      }
+      await release()
+      await until(() => db.probe().then(() => true), soon('a free connection'))
+      await useThePool()
+    },
+  )
 
   test('a statement that takes too long is cancelled and reported as unavailable', async () => {
     const slow = db.sql.begin(async (tx) => {

@@ -6,7 +6,7 @@ import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { lastFlushMs, readLastFlush } from '#shared/points/last-flush.ts'
-import { occupyPostgres } from '#tests/helpers/full-postgres.ts'
+import { FEW_CONNECTIONS, occupyPostgres } from '#tests/helpers/full-postgres.ts'
 import { type Server, startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -26,7 +26,7 @@ describeOnServers('flush in an outage', () => {
   let redis: Server
 
   beforeAll(async () => {
-    ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
+    ;[postgres, redis] = await Promise.all([startPostgres({ args: FEW_CONNECTIONS }), startRedis()])
     harness.db = await openDatabase({ url: postgres.url, dir: '' })
     harness.kv = await openKv({ url: redis.url, partitions: PARTITIONS, path: '', onError: () => undefined })
     await migrateDatabase(harness.db)

@@ -6,7 +6,7 @@ export type Outcome = 'whole' | 'marked' | 'away'
 export const TABLE: Readonly<Record<string, readonly [redis: Outcome, postgres: Outcome]>> = {
   // Cached for at most five seconds.
   '/api/event/data': ['away', 'whole'],
-  // The last one that was made; it names its stale parts (tests/tracking/followers-map.test.ts).
+  // The last one that was made; it names its stale parts (tests/tracking/map-snapshots.test.ts).
   '/api/event/map': ['whole', 'whole'],
   '/api/event/route': ['whole', 'whole'],
   // Whether a link works is read each time.

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { alongAxis, alongRoute, middleOf, type Places } from '#shared/core/map/front-and-tail.ts'
-import { inTurns } from '#shared/runtime/in-turns.ts'
+import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import { createRoute } from '#shared/core/map/walking-route.ts'
 import { randomBy } from '#tests/scheduler/walks.ts'
 

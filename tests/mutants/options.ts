@@ -12,7 +12,7 @@ export const HELP = `Plants faults (mutants), one at a time, in a copy of the tr
   --skip <n>      leave out the first n of the sample, which an interrupted run has judged (default: 0)
   --jobs <n>      mutants at a time, each in its own copy of the tree (default: 1)
   --only <text>   only mutants whose place (file:line:column) contains this text
-  --thorough      run each test on every driver (default: on servers only, with one partition)
+  --thorough      run each test on every driver (default: as in bun run test)
   --list          print the chosen mutants and their tests, and run nothing
   --help          print this text
 

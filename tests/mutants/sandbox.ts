@@ -31,9 +31,6 @@ export interface Workplace {
   close(): Promise<void>
 }
 
-/** Names of tests that run on the servers, or on one driver only. */
-const ON_SERVERS = '^(?!.*(embedded|16 partitions|sixteen partitions))'
-
 /** Provides a directory for workplaces, and deletes it afterwards. */
 export async function inWorkplaces<T>(work: (directory: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'pilgrimage-mutants-'))
@@ -52,14 +49,18 @@ export async function inWorkplaces<T>(work: (directory: string) => Promise<T>): 
 /**
  * @param root of the copied tree
  * @param directory where the copy is made
- * @param thorough whether each test is run on every driver
+ * @param thorough whether each test is run on every driver, as in `bun run test:all`
  */
 export async function openWorkplace(root: string, directory: string, thorough: boolean): Promise<Workplace> {
   const tree = await mkdtemp(join(directory, 'tree-'))
   await copyTree(root, tree)
   const servers = await startServers()
-  const env = { ...cleanEnvironment(), TEST_POSTGRES_URL: servers.postgres, TEST_REDIS_URL: servers.redis }
-  const names = thorough ? [] : ['--test-name-pattern', ON_SERVERS]
+  const env = {
+    ...cleanEnvironment(),
+    ...(thorough ? { TEST_WHOLE: '1' } : {}),
+    TEST_POSTGRES_URL: servers.postgres,
+    TEST_REDIS_URL: servers.redis,
+  }
   let current: Bun.Subprocess | undefined
 
   return {
@@ -81,7 +82,6 @@ export async function openWorkplace(root: string, directory: string, thorough: b
           '--no-orphans',
           '--bail=1',
           `--timeout=${TEST_MS}`,
-          ...names,
           `./${file}`,
         ],
         { cwd: tree, env: { ...env, TEST_DIRECTORY: own }, stdio: ['ignore', 'pipe', 'pipe'] },

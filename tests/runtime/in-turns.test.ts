@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { groupIntoCrowds } from '#services/tracking/map/crowds.ts'
 import { cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
-import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
+import { eachOf, inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 
 test('no more than a few thousand items are looked at between two pauses, however many there are', () => {
   let looked = 0

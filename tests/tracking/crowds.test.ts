@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cellAt, cellName, MAX_ZOOM } from '#shared/core/map/cells.ts'
 import { type Crowd, groupIntoCrowds, WIDEST_ZOOM } from '#services/tracking/map/crowds.ts'
-import { inTurns } from '#shared/runtime/in-turns.ts'
+import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 
 interface Seen {
   readonly lat: number

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import fc from 'fast-check'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LivePositions } from '#services/tracking/map/live-map.ts'
+import { LivePositions } from '#services/tracking/map/latest-positions.ts'
 import { PublicMap } from '#services/tracking/map/public-map.ts'
 import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'

@@ -5,7 +5,7 @@
 import { computed, signal } from '@preact/signals'
 import { atSignOut, level, MANAGER, VOLUNTEER } from './session.ts'
 
-const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifecycle', 'house'] as const
+const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifecycle', 'system'] as const
 export type View = (typeof VIEWS)[number]
 
 const LEVELS: Readonly<Record<View, number>> = {
@@ -15,7 +15,7 @@ const LEVELS: Readonly<Record<View, number>> = {
   feedback: VOLUNTEER,
   messages: MANAGER,
   lifecycle: MANAGER,
-  house: MANAGER,
+  system: MANAGER,
 }
 
 /** Views of the operator's tier. */

@@ -7,7 +7,7 @@ import { DetailedMap, hasDetailedMap } from './detailed-map.ts'
 import { MapFrame } from './map-frame.ts'
 import { boxesOver } from './mark-names.ts'
 import { type Camera, fitting, type Insets, scaleOf, type Size, worldX, worldY } from './projection.ts'
-import { stationName } from './say.ts'
+import { stationName } from './format.ts'
 import {
   counties,
   crowd,

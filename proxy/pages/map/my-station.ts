@@ -3,7 +3,7 @@ import { effect, signal } from '@preact/signals'
 import { words } from './words.ts'
 import { remember, remembered } from '../frame/storage.ts'
 import { showToast } from '../design/toast.tsx'
-import { stationName } from './say.ts'
+import { stationName } from './format.ts'
 import { hasReached } from './stations-around.ts'
 import { freshness, myStation, news, nowMs, route } from './state.ts'
 

@@ -2,7 +2,7 @@
 import { words } from './words.ts'
 import { QrCode } from '../design/qr-code.tsx'
 import { Notices } from './panel.tsx'
-import { clock } from './say.ts'
+import { clock } from './format.ts'
 import { isAlive } from './scene.ts'
 import { eventName, news, nowMs } from './state.ts'
 import { nextStation } from './stations.tsx'

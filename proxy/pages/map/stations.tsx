@@ -8,7 +8,7 @@ import { MarkSymbol } from '../design/marks.tsx'
 import { showToast } from '../design/toast.tsx'
 import { isScattered } from './scattered.ts'
 import { tellNoMore, wanted, wantToBeTold } from './my-station.ts'
-import { arrivalText, kmText, stationName } from './say.ts'
+import { arrivalText, kmText, stationName } from './format.ts'
 import { hasReached } from './stations-around.ts'
 import { chooseStation, freshness, myStation, news, route } from './state.ts'
 

@@ -44,7 +44,7 @@ const find = (selector: string): HTMLElement | null => document.querySelector<HT
 /** Draws the map, where there is one. Its script is loaded for a page with a map alone. */
 async function drawMap(): Promise<void> {
   const figure = find('.map')
-  if (figure !== null) (await import('./live-map.ts')).showMap(figure)
+  if (figure !== null) (await import('./walk-map.ts')).showMap(figure)
 }
 
 /** Shows the page as it is now. The card that is shown already stays, and the map, which draws what has changed. */

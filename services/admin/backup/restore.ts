@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { readStamp } from '#shared/stores/kv/packed-point.ts'
-import { admissionRules } from '#shared/points/admission.ts'
+import { admissionRules } from '#shared/points/admission-batches.ts'
 import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import {

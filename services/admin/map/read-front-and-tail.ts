@@ -13,7 +13,7 @@ import { FRONT_AND_TAIL_ZOOM, STORED_ZOOMS } from '#shared/core/map/cell-tiles.t
 import { cellCentre } from '#shared/core/map/cells.ts'
 import { alongAxis, alongRoute, type End, type Places } from '#shared/core/map/front-and-tail.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'
-import { inTurns } from '#shared/runtime/in-turns.ts'
+import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import { EVERYWHERE, readMap, readMapVersion } from './read-map-tiles.ts'
 
 /** Past points only give the direction of the walk, so the coarsest stored zoom is precise enough. */

@@ -4,7 +4,7 @@
  */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { isStoreUnavailable } from '#shared/stores/repeat.ts'
+import { isStoreUnavailable } from '#shared/stores/repeated-work.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
 import type { Moved } from '#shared/stores/kv/kv.ts'
 import { errorFields } from '#shared/runtime/log.ts'

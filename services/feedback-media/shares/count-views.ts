@@ -4,7 +4,7 @@
  * loses the views of these seconds. While the database is away, views wait.
  */
 import type { ServiceContext } from '#shared/service/context.ts'
-import { repeated } from '#shared/stores/repeat.ts'
+import { repeated } from '#shared/stores/repeated-work.ts'
 
 const EVERY_MS = 5_000
 /** Links whose views wait at the same time. Ids are not checked before they are written, so strangers can send any. */

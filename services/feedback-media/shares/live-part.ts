@@ -37,7 +37,7 @@ ${until}`
 const button = (zoom: number, label: string, drawing: string): string =>
   `<button type="button" class="button icon" data-zoom="${zoom}" aria-label="${escapeMarkup(label)}" title="${escapeMarkup(label)}"><svg class="symbol" viewBox="0 0 24 24" aria-hidden="true"><path d="${drawing}"/></svg></button>`
 
-/** The map, which the page's script draws (proxy/pages/share/live-map.ts), and a link to another one. */
+/** The map, which the page's script draws (proxy/pages/share/walk-map.ts), and a link to another one. */
 export function liveMap({ live }: ShareView, texts: ShareTexts): string {
   const { progress, line } = live!
   if (progress === null) return ''

@@ -2,7 +2,7 @@
  * Crowds for the public map: a quadtree of the map's cells from zoom 10 to 18, each divided as long as enough people
  * are in it (spatial cloaking; Gruteser and Grunwald, MobiSys 2003).
  */
-import { eachOf } from '#shared/runtime/in-turns.ts'
+import { eachOf } from '#shared/runtime/yield-to-event-loop.ts'
 import { type Cell, MAX_ZOOM } from '#shared/core/map/cells.ts'
 
 /** The widest cells that form crowds, about 1.4 km. */

@@ -8,8 +8,8 @@ import type { DataQuery, LivePosition } from '#shared/contracts/tracking.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type Cell, cellCentre, cellName, MAX_ZOOM } from '#shared/core/map/cells.ts'
 import { groupIntoCrowds } from './crowds.ts'
-import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
-import { inside, type LivePositions, type Place } from './live-map.ts'
+import { eachOf, inTurns } from '#shared/runtime/yield-to-event-loop.ts'
+import { inside, type LivePositions, type Place } from './latest-positions.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000

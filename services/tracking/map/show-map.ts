@@ -8,7 +8,7 @@ import { inArray } from 'drizzle-orm'
 import { within } from '#shared/runtime/deadline.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
-import type { LivePositions } from './live-map.ts'
+import type { LivePositions } from './latest-positions.ts'
 import type { PublicMap } from './public-map.ts'
 
 /** Creates the reader of the map. @throws Refusal 503 when the positions are out of date */

@@ -4,7 +4,7 @@ import { type Kept, queuedPoint, type RecordedPoint, readOwner } from './queued-
 import { createShownState, type QueueState } from './queue-state.ts'
 import { type Parts, Rounds } from './rounds.ts'
 import { type Kind, KINDS, type QueuedPoint, type QueueStore, type RejectedPoint } from './store.ts'
-import { type Clock, type Network, systemClock, systemNetwork } from './surroundings.ts'
+import { type Clock, type Network, systemClock, systemNetwork } from './clock-and-network.ts'
 
 export interface TrackQueueOptions extends Pick<Parts, 'client' | 'store' | 'onSent'> {
   readonly clock?: Clock | undefined

@@ -1,6 +1,6 @@
 /** What an app shows of the queue. */
 import type { ClientError, ClientErrorCode } from '../answer.ts'
-import type { Due } from './waits.ts'
+import type { Due } from './retry-delays.ts'
 
 /** What waits and why, since the queue was created: await `ready` for the first reading of the store. */
 export interface QueueState {

@@ -10,12 +10,12 @@ import {
   afterReconnection,
   afterSuccess,
   afterTooEarly,
-} from './waits.ts'
+} from './retry-delays.ts'
 import { readOwner } from './queued-point.ts'
 import { type Sent, sendCheckIn, sendTrack, type Unsent } from './send-batch.ts'
 import { type Fault, type QueueState, shownReason } from './queue-state.ts'
 import type { Kind, QueueStore, RejectedPoint, Waits } from './store.ts'
-import type { Clock, Network } from './surroundings.ts'
+import type { Clock, Network } from './clock-and-network.ts'
 
 /** What one request holds, and when it is sent. */
 export interface Limits {

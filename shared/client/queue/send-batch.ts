@@ -2,7 +2,7 @@
 import { type Answer, type ClientError, failure } from '../answer.ts'
 import type { CallOptions, Client, Data } from '../create-client.ts'
 import { asSent, fittingBatch } from './queued-point.ts'
-import { AHEAD } from './waits.ts'
+import { AHEAD } from './retry-delays.ts'
 import type { PointRejection } from '../api.ts'
 import type { Kind, QueuedPoint, RejectedPoint } from './store.ts'
 

@@ -1,5 +1,5 @@
 /** The words of the operators' console. */
-import { consoleHouse } from './console-house.ts'
+import { consoleSystem } from './console-system.ts'
 import { consoleLifecycle } from './console-lifecycle.ts'
 import { consoleMessages } from './console-messages.ts'
 import { consolePeople } from './console-people.ts'
@@ -9,7 +9,7 @@ import { counting } from './count.ts'
 export const words = {
   ...consolePeople,
   ...consoleLifecycle,
-  ...consoleHouse,
+  ...consoleSystem,
   ...consoleMessages,
   signIn: {
     title: 'Operators’ console',
@@ -31,7 +31,7 @@ export const words = {
     lifecycle: 'Lifecycle',
     newReports: 'new',
     silent: 'silent',
-    house: 'System',
+    system: 'System',
   },
   bar: {
     skip: 'Skip to content',

@@ -1,6 +1,6 @@
 /** 營運人員控制台的文字。The words of the operators' console. */
 import { figure } from '../units.ts'
-import { consoleHouse } from './console-house.ts'
+import { consoleSystem } from './console-system.ts'
 import { consoleLifecycle } from './console-lifecycle.ts'
 import { consoleMessages } from './console-messages.ts'
 import { consolePeople } from './console-people.ts'
@@ -9,7 +9,7 @@ import type { ConsoleWords } from '../words.ts'
 export const words: ConsoleWords = {
   ...consolePeople,
   ...consoleLifecycle,
-  ...consoleHouse,
+  ...consoleSystem,
   ...consoleMessages,
   signIn: {
     title: '營運控制台',
@@ -31,7 +31,7 @@ export const words: ConsoleWords = {
     lifecycle: '活動',
     newReports: '則新回報',
     silent: '位失聯',
-    house: '系統',
+    system: '系統',
   },
   bar: {
     skip: '跳到內容',

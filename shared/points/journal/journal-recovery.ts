@@ -8,7 +8,7 @@ import {
   type Verdict,
 } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
-import { repeated } from '#shared/stores/repeat.ts'
+import { repeated } from '#shared/stores/repeated-work.ts'
 import { createJournalExport } from './journal-export.ts'
 import type { Journal } from './journal.ts'
 

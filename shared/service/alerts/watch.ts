@@ -5,7 +5,7 @@
  */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { createLineClient } from '#shared/service/line/line-client.ts'
-import { repeated } from '#shared/stores/repeat.ts'
+import { repeated } from '#shared/stores/repeated-work.ts'
 import { createChecks, CLOCK_MS } from './health-checks.ts'
 import { type Cause, decide, type Incident } from './incident.ts'
 import { createMessenger } from './messenger.ts'

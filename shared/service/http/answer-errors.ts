@@ -5,7 +5,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { ErrorBody } from '#shared/contracts/errors.ts'
 import { invalid, Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
-import { isStoreUnavailable } from '#shared/stores/repeat.ts'
+import { isStoreUnavailable } from '#shared/stores/repeated-work.ts'
 import { isBodyArriving } from './body.ts'
 import { allowedMethods, routeOf } from './routes.ts'
 

@@ -12,9 +12,9 @@ import {
   SUBSCRIBERS,
 } from '#shared/contracts/events.ts'
 import type { Database, Orm } from '#shared/stores/db/db.ts'
-import { eachApart, type Reporting } from '#shared/stores/each-apart.ts'
+import { eachApart, type Reporting } from '#shared/stores/isolate-failures.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { type Repeated, repeated } from '#shared/stores/repeat.ts'
+import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { handled, outbox } from '../schema/operations.ts'
 import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 

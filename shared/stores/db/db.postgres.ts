@@ -34,7 +34,7 @@ export function openPostgres(url: string, statementMs = STATEMENT_MS): Driver {
 
 /** The message's type and length, the signature, then 4 bytes of flags and 4 of an extension's length, both zero. */
 const HEADER = Buffer.from(`d\0\0\0\0PGCOPY\n\xff\r\n\0${'\0'.repeat(8)}`, 'latin1')
-/** The end of the rows, and the message `CopyDone`. */
+/** The end of the rows, and the message that ends a COPY. */
 const TRAILER = Buffer.from('\xff\xffc\0\0\0\x04', 'latin1')
 /** Bytes of a value: its length (4) and a number (8). A text needs more. */
 const VALUE_BYTES = 12
@@ -70,7 +70,7 @@ function packRows<T>(columns: readonly Column<T>[], items: readonly T[]): Buffer
     }
   }
   at += TRAILER.copy(bytes, at)
-  // All but the type `d` and the message `CopyDone`, its length included.
+  // All but the type `d` and the message that ends a COPY, its length included.
   bytes.writeInt32BE(at - 6, 1)
   return bytes.subarray(0, at)
 }

@@ -18,7 +18,7 @@ import {
   type VersionedStatus,
 } from './kv.ts'
 import { allOf, asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
-import { liveMapVerbs } from './redis/live-map.ts'
+import { liveMapVerbs } from './redis/latest-positions.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import type { Window } from '#shared/runtime/config/config.ts'
 

@@ -9,7 +9,7 @@ const STEPS: readonly { readonly name: string; readonly click: string; readonly 
   { name: 'Feedback', click: '.navigation a[href="#/feedback"]', shows: '.feedback-card' },
   { name: 'Messages', click: '.navigation a[href="#/messages"]', shows: '.compose' },
   { name: 'Lifecycle', click: '.navigation a[href="#/lifecycle"]', shows: '.end-event' },
-  { name: 'House', click: '.navigation a[href="#/house"]', shows: '.audit tbody tr' },
+  { name: 'System', click: '.navigation a[href="#/system"]', shows: '.audit tbody tr' },
   { name: 'Now', click: '.navigation a[href="#/now"]', shows: '.part-list li' },
 ]
 

@@ -11,7 +11,7 @@ const PATHS: Readonly<Record<IconName, string>> = {
   feedback: 'M4 4h16v12H9l-5 4zM8 8h8M8 12h5',
   messages: 'M3 6h18v12H3zM3 7l9 7 9-7',
   lifecycle: 'M12 3a9 9 0 1 0 9 9M12 7v5l3 3M21 3v5h-5',
-  house: 'M3 11l9-8 9 8M5 10v10h14V10M10 20v-6h4v6',
+  system: 'M3 11l9-8 9 8M5 10v10h14V10M10 20v-6h4v6',
   search: 'M10.500 17a6.500 6.500 0 1 0 0-13 6.500 6.500 0 0 0 0 13zM15.500 15.500L21 21',
   leave: 'M10 4H4v16h6M15 8l4 4-4 4M19 12H9',
   picture: 'M3 5h18v14H3zM3 17l6-6 5 5 3-3 4 4M16 9v.5',

@@ -141,7 +141,7 @@ interface PanelPlace {
 }
 
 function panelPlaces(): readonly PanelPlace[] {
-  const { now, reports, messages, schedule, lifecycle, alerting, house } = words.value
+  const { now, reports, messages, schedule, lifecycle, alerting, system } = words.value
   const places = (view: View, least: number, names: Readonly<Record<string, string>>) =>
     Object.entries(names).map(([panel, name]) => ({ view, panel, name, least }))
   return [
@@ -149,15 +149,15 @@ function panelPlaces(): readonly PanelPlace[] {
     ...places('reports', MANAGER, { carbon: reports.carbon, surveys: reports.surveys }),
     ...places('messages', MANAGER, { 'sent-messages': messages.ledger, schedule: schedule.title }),
     ...places('lifecycle', MANAGER, { history: lifecycle.history }),
-    ...places('house', MANAGER, {
+    ...places('system', MANAGER, {
       alerting: alerting.title,
-      'all-parts': house.parts,
-      'dead-letters': house.letters,
-      roles: house.roles,
-      ledger: house.ledger,
-      'rich-menu': house.menu,
+      'all-parts': system.parts,
+      'dead-letters': system.letters,
+      roles: system.roles,
+      ledger: system.ledger,
+      'rich-menu': system.menu,
     }),
-    ...places('house', OWNER, { tokens: house.tokens, audit: house.audit }),
+    ...places('system', OWNER, { tokens: system.tokens, audit: system.audit }),
   ]
 }
 

@@ -20,7 +20,7 @@ import { showToast } from '../../design/toast.tsx'
 import { secondsLeft } from '../limit.ts'
 import type { ComponentType } from 'preact'
 import { Now } from '../views/now/now.tsx'
-import { LastHour, useLastHour, useNewReports } from '../work.ts'
+import { LastHour, useLastHour, useNewReports } from '../navigation-counts.ts'
 
 /** The signed-in console: bars, navigation, and one view. */
 export function Shell() {
@@ -235,7 +235,7 @@ const LOADERS: Readonly<Record<Later, () => Promise<ComponentType>>> = {
   feedback: async () => (await import('../views/feedback/feedback.tsx')).Feedback,
   messages: async () => (await import('../views/messages/messages.tsx')).Messages,
   lifecycle: async () => (await import('../views/lifecycle/lifecycle.tsx')).Lifecycle,
-  house: async () => (await import('../views/administration/administration.tsx')).House,
+  system: async () => (await import('../views/system/system.tsx')).System,
 }
 
 const loaded = signal<Partial<Readonly<Record<View, ComponentType>>>>({ now: Now })

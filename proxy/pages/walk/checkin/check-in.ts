@@ -5,7 +5,7 @@ import { onePosition, OPTIONS, type PositionFault } from '../recording/positions
 import { lastFix, noteCheckIn, recordsHere } from '../recording/recorder.ts'
 import { keepPoint, lastCheckIn } from '../session/queue.ts'
 import { now } from '../session/clock.ts'
-import { keep, kept } from '../session/kept.ts'
+import { keep, kept } from '../session/stored-signals.ts'
 import { person } from '../session/person.ts'
 import { consentWithdrawn } from '../session/service.ts'
 import { withoutReload } from '../session/update.ts'

@@ -1,7 +1,7 @@
 /** The place that a report carries, if the pilgrim likes: where it was written, also when it is sent later. */
 import { signal } from '@preact/signals'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
-import { keep, kept } from '../session/kept.ts'
+import { keep, kept } from '../session/stored-signals.ts'
 import { profile } from '../session/service.ts'
 
 interface Place {

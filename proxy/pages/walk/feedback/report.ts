@@ -1,6 +1,6 @@
 /** A report of a problem or an idea: it is written, and then it waits on the device until it has arrived. */
 import type { ClientError } from '#shared/client/index.ts'
-import { keep, kept } from '../session/kept.ts'
+import { keep, kept } from '../session/stored-signals.ts'
 import { person } from '../session/person.ts'
 import { beginPlace, place, placeInfo } from './place.ts'
 import {

@@ -1,7 +1,7 @@
 /** The survey: answers are kept on the device, sent when the pilgrim says so, and shown again to be changed. */
 import { computed, signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
-import { keep, kept } from '../session/kept.ts'
+import { keep, kept } from '../session/stored-signals.ts'
 import { person } from '../session/person.ts'
 import { client, noteError, profile, profileChanged, refreshProfile } from '../session/service.ts'
 import { isFinal } from './waiting-reports.ts'

@@ -1,7 +1,7 @@
 /** Reports on their way: each is kept on the device until the service has it, and is sent by itself. */
 import type { Answer, ClientError, Failure } from '#shared/client/index.ts'
 import { now } from '../session/clock.ts'
-import { keep, kept } from '../session/kept.ts'
+import { keep, kept } from '../session/stored-signals.ts'
 import { person } from '../session/person.ts'
 import { client, noteError } from '../session/service.ts'
 import type { ReportedPlace } from './place.ts'

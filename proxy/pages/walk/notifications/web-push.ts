@@ -1,7 +1,7 @@
 /** The organisers' messages on this device, by Web Push: switched on and off by the pilgrim, and kept registered. */
 import { signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
-import { keep, kept } from '../session/kept.ts'
+import { keep, kept } from '../session/stored-signals.ts'
 import { client, config, noteError } from '../session/service.ts'
 
 /** The id of this device at the service; null: it does not hear. */

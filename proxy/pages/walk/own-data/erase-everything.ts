@@ -2,7 +2,7 @@
 import type { ClientError } from '#shared/client/index.ts'
 import { leave } from '../notifications/web-push.ts'
 import { stopRecording } from '../recording/recorder.ts'
-import { forgetAll } from '../session/kept.ts'
+import { forgetAll } from '../session/stored-signals.ts'
 import { person } from '../session/person.ts'
 import { clearQueue } from '../session/queue.ts'
 import { client, noteError } from '../session/service.ts'

@@ -1,6 +1,6 @@
 /** Taking part: paused and taken up again, and the consent that it needs. */
 import type { Answer, Data } from '#shared/client/index.ts'
-import { keep } from '../session/kept.ts'
+import { keep } from '../session/stored-signals.ts'
 import { person } from '../session/person.ts'
 import { client, config, consentWithdrawn } from '../session/service.ts'
 

@@ -1,5 +1,5 @@
 /** The trail of the pilgrim of this device, kept over a reload. */
-import { keep, kept } from '../session/kept.ts'
+import { keep, kept } from '../session/stored-signals.ts'
 import { person } from '../session/person.ts'
 import { type Trail, trailAfter, type TrailPlace } from './trail.ts'
 

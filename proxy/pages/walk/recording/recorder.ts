@@ -3,7 +3,7 @@
  * closed, hidden or crashes, another one takes over. What is recorded is in the queue before anything else happens.
  */
 import { effect, signal } from '@preact/signals'
-import { keep, kept } from '../session/kept.ts'
+import { keep, kept } from '../session/stored-signals.ts'
 import { keepPoint } from '../session/queue.ts'
 import { now } from '../session/clock.ts'
 import { config, consentWithdrawn, erasedElsewhere } from '../session/service.ts'
@@ -11,7 +11,7 @@ import { hindered, NO_PAUSES, received, reopened, started, stopped } from './pau
 import { afterCheckIn, EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
 import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
 import { noteTrail } from './own-trail.ts'
-import { listenForSilence, SILENT_MS } from './silence.ts'
+import { listenForSilence, SILENT_MS } from './position-watchdog.ts'
 
 /** Asks for it now and whenever the page is shown again, until the signal aborts. @returns what gives it back */
 function keepAwake(signal: AbortSignal): () => void {

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { show } from '../route.ts'
 import { keepDraft } from '../session/drafts.ts'
-import { keep } from '../session/kept.ts'
+import { keep } from '../session/stored-signals.ts'
 import { codeIsSafe, person } from '../session/person.ts'
 import {
   client,

@@ -1,7 +1,7 @@
 /** The service's time on this device, also while its clock is wrong, or is set in a dead zone. */
 import { computed } from '@preact/signals'
 import { CLOCK_TOLERANCE_MS, clockAfterJump } from './clock-rules.ts'
-import { keep, kept, onKept } from './kept.ts'
+import { keep, kept, onKept } from './stored-signals.ts'
 
 /** By how much this device's clock is ahead of the service's, in milliseconds. */
 export const clockAheadMs = kept('walk-clock', 0)

@@ -1,5 +1,5 @@
 /** Words that were typed and not used yet. A phone ends a page whenever it needs the memory, so they outlive it. */
-import { keep, kept } from './kept.ts'
+import { keep, kept } from './stored-signals.ts'
 import { person } from './person.ts'
 
 interface Drafts {

@@ -1,5 +1,5 @@
 /** Who walks with this device. */
-import { kept } from './kept.ts'
+import { kept } from './stored-signals.ts'
 
 export interface Person {
   readonly userId: string

@@ -13,10 +13,10 @@ import {
   type Data,
 } from '#shared/client/index.ts'
 import { openIndexedDbStore, OutdatedError } from '#shared/client/queue/indexed-db-store.ts'
-import { systemClock } from '#shared/client/queue/surroundings.ts'
+import { systemClock } from '#shared/client/queue/clock-and-network.ts'
 import { remember, remembered } from '../../frame/storage.ts'
 import { now } from './clock.ts'
-import { onKept, keep } from './kept.ts'
+import { onKept, keep } from './stored-signals.ts'
 import { person } from './person.ts'
 import {
   config,
@@ -37,7 +37,7 @@ import {
   setAside,
   takeBack,
   type TimedPoint,
-} from './set-aside.ts'
+} from './unstored-points.ts'
 import { reloadWhenHidden } from './update.ts'
 import { refused, sending, settled, type Tally } from '../checkin/tally.ts'
 

@@ -11,7 +11,7 @@ import {
 import { figureRead, tallyOf } from '../checkin/tally.ts'
 import { lineToken, lineTokenNow, lineUserId, logInAgain } from './line-login.ts'
 import { noteClock } from './clock.ts'
-import { keep, kept } from './kept.ts'
+import { keep, kept } from './stored-signals.ts'
 import { type Person, person } from './person.ts'
 
 type EventConfig = Data<'readEventConfig'>

@@ -6,7 +6,7 @@ import { figure } from '#shared/locales/units.ts'
 import { timeText, unitText } from '../format.ts'
 import { lastFix, positionFault, recording } from '../recording/recorder.ts'
 import { now } from '../session/clock.ts'
-import { keep, kept } from '../session/kept.ts'
+import { keep, kept } from '../session/stored-signals.ts'
 import { profile } from '../session/service.ts'
 
 /** It is dark again where the phone has ended the page and the recording goes on. */

@@ -20,7 +20,7 @@ import { place, placeFault, wantPlace, wantsPlace } from '../feedback/place.ts'
 import { whyWaiting } from '../feedback/waiting-reports.ts'
 import { show } from '../route.ts'
 import { withoutReload } from '../session/update.ts'
-import { Closed } from './say.tsx'
+import { Closed } from './feedback-tab.tsx'
 import { Notice, View } from './view.tsx'
 
 /** What a field lacks is said at it, which may be out of sight: the focus goes there. */

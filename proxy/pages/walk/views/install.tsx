@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { Button } from '../../design/button.tsx'
 import { needsInstall } from '../notifications/web-push.ts'
 import { config } from '../session/service.ts'
-import { CodeToCopy } from './code.tsx'
+import { CodeToCopy } from './recovery-code.tsx'
 
 /** Chromium's offer to install. */
 interface InstallEvent extends Event {

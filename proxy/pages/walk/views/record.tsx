@@ -17,9 +17,9 @@ import {
   stopRecording,
 } from '../recording/recorder.ts'
 import { darkScreen, useTime } from './dark-screen.tsx'
-import { keep } from '../session/kept.ts'
+import { keep } from '../session/stored-signals.ts'
 import { consentWithdrawn } from '../session/service.ts'
-import { Way } from './say.tsx'
+import { Way } from './feedback-tab.tsx'
 import { Notice, View } from './view.tsx'
 
 const RECOMMENDED_NAME = TRACKER_APPS[RECOMMENDED].name

@@ -15,7 +15,7 @@ import {
 import { splitCode } from '../recovery/split-code.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
 import { person } from '../session/person.ts'
-import { Lost } from './code.tsx'
+import { Lost } from './recovery-code.tsx'
 import { Notice, View } from './view.tsx'
 
 function faultText(): string | null {

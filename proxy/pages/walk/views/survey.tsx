@@ -19,9 +19,9 @@ import {
   surveyWaits,
 } from '../feedback/survey.ts'
 import { IN_WORDS, isChosen, type Question, QUESTIONS, SEVERAL } from '../feedback/survey-questions.ts'
-import { keep } from '../session/kept.ts'
+import { keep } from '../session/stored-signals.ts'
 import { SURVEY_FILES } from '../words.ts'
-import { Closed } from './say.tsx'
+import { Closed } from './feedback-tab.tsx'
 import { Notice, View } from './view.tsx'
 
 /** Words in the language that was chosen last; `missing`: they could not be loaded. */

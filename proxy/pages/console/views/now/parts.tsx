@@ -22,7 +22,7 @@ export function Parts({ parts }: Pick<Condition, 'parts'>) {
   return (
     <div class="parts small">
       {bad.length === 0 ? null : <PartList parts={bad} />}
-      <Button kind="plain" onClick={() => show('house', { panel: 'all-parts' })}>
+      <Button kind="plain" onClick={() => show('system', { panel: 'all-parts' })}>
         {words.value.now.partsOk(parts.length - bad.length)}
       </Button>
     </div>

@@ -1,7 +1,7 @@
 /** Tells the service who walks and what they agreed to. Without a network it is done later. */
 import type { Client } from '#shared/client/index.ts'
 import { language } from '../../frame/language.ts'
-import { keep } from './kept.ts'
+import { keep } from './stored-signals.ts'
 import { person } from './person.ts'
 import { noteError, profileChanged, refreshProfile } from './service.ts'
 

@@ -5,9 +5,9 @@
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
 import { type Kv, type Moved, userHash } from '#shared/stores/kv/kv.ts'
-import { eachOf, inTurns } from '#shared/runtime/in-turns.ts'
+import { eachOf, inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import type { Log } from '#shared/runtime/log.ts'
-import { type Repeated, repeated } from '#shared/stores/repeat.ts'
+import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
 
 const HASH_DIGITS = 13

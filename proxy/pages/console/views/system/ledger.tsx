@@ -27,13 +27,13 @@ const COUNTERS = [
 
 /** Why points were rejected; a new release may know more reasons. */
 function reasonName(reason: string): string {
-  const names: Readonly<Record<string, string>> = words.value.house.reasons
+  const names: Readonly<Record<string, string>> = words.value.system.reasons
   return names[reason] ?? reason
 }
 
 /** What became of every point. */
 export function Ledger({ condition }: { readonly condition: Resource<Data<'readCondition'>> }) {
-  const said = words.value.house
+  const said = words.value.system
   return (
     <PanelFrom title={said.ledger} kind="ledger" from={condition} actions={<FlushNow />}>
       {({ ledger, kv_memory }) => (
@@ -76,7 +76,7 @@ const percent = (fraction: number): string => `${figure(fraction * 100)} %`
 
 /** `Stored: 120`, and how many were refused. */
 function storedText(stored: number, letters: number): string {
-  const said = words.value.house.ledgerNames
+  const said = words.value.system.ledgerNames
   return [
     pair(said.stored, figure(stored)),
     ...(letters === 0 ? [] : [pair(said.dead_letter, letters)]),
@@ -107,7 +107,7 @@ const QUERY = { limit: 20 }
 
 /** Points that the database refused: look, requeue, drop. */
 export function DeadLetters() {
-  const said = words.value.house
+  const said = words.value.system
   return (
     <PagedList
       title={said.letters}
@@ -131,7 +131,7 @@ export function DeadLetters() {
 }
 
 function LetterRow({ letter }: { readonly letter: Letter }) {
-  const said = words.value.house
+  const said = words.value.system
   const open = useSignal(false)
   const requeue = () =>
     act(client.requeueDeadLetter({ id: letter.id }), ({ outcome }) => said.outcomes[outcome])
@@ -163,7 +163,7 @@ function LetterRow({ letter }: { readonly letter: Letter }) {
 }
 
 function Drop({ letter }: { readonly letter: Letter }) {
-  const said = words.value.house
+  const said = words.value.system
   const asking = useSignal(false)
   return (
     <>

@@ -14,7 +14,7 @@ import { Carbon } from './carbon.tsx'
 import { DaySwitch } from './day-switch.tsx'
 import { MapPicture } from './large-map.tsx'
 import { Level } from './level.tsx'
-import { Way as Row } from './say.tsx'
+import { Way as Row } from './feedback-tab.tsx'
 import { Stations } from './stations.tsx'
 import { useReading } from './use-reading.ts'
 

@@ -1,9 +1,9 @@
 /** The map of followers: one snapshot for all replicas, deltas, encodings, what it says when a store is away. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
-import { FollowersMap } from '#services/tracking/map/followers/followers-map.ts'
+import { FollowersMap } from '#services/tracking/map/map-page/map-snapshots.ts'
 import { encodingOf } from '#shared/service/http/prepared-response.ts'
-import { LivePositions } from '#services/tracking/map/live-map.ts'
+import { LivePositions } from '#services/tracking/map/latest-positions.ts'
 import { PublicMap } from '#services/tracking/map/public-map.ts'
 import { EventMap, EventMapDelta } from '#shared/contracts/map.ts'
 import { type Database, DatabaseTimeout } from '#shared/stores/db/db.ts'
@@ -14,7 +14,7 @@ import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { onError, restore, sync } from '#tests/kv/drivers.ts'
-import { applied, config, log, route, sorted } from './followers-map-harness.ts'
+import { applied, config, log, route, sorted } from './map-snapshots-harness.ts'
 
 const MINUTE = 60_000
 const CROWD = 5

@@ -12,7 +12,7 @@ import { PagedList } from '../../parts/paged-list.tsx'
 
 /** Tokens in use, by name. Nobody can read a token here. */
 export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
-  const said = words.value.house
+  const said = words.value.system
   return (
     <PanelFrom title={said.tokens} kind="tokens" from={list}>
       {({ items }) => (
@@ -38,7 +38,7 @@ const QUERY = { limit: 20 }
 
 /** Roles of people in the event. */
 export function Roles() {
-  const said = words.value.house
+  const said = words.value.system
   return (
     <PagedList title={said.roles} kind="roles" query={QUERY} read={client.listRoles} everyMs={EVERY_MS}>
       {({ items }) => (

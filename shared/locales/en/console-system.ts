@@ -1,7 +1,7 @@
 /** The words of the console's views of feedback and the system. */
 import { counting } from './count.ts'
 
-export const consoleHouse = {
+export const consoleSystem = {
   feedback: {
     title: 'Feedback',
     columns: {
@@ -31,7 +31,7 @@ export const consoleHouse = {
     noteConflict: (note: string) => `Somebody else wrote: “${note}”. Saving replaces it.`,
     resolved: 'resolved',
   },
-  house: {
+  system: {
     title: 'System',
     roles: 'Roles',
     roleByName: 'Give one in People',

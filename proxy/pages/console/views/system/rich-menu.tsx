@@ -12,7 +12,7 @@ const EVERY_MS = 60_000
 /** The rich menu of each language, and its deployment. */
 export function RichMenu() {
   const status = useResource((signal) => client.readMenus({}, { signal }), EVERY_MS, 'menus')
-  const said = words.value.house
+  const said = words.value.system
   return (
     <PanelFrom title={said.menu} kind="rich-menu" from={status}>
       {({ configured, menus }) => (
@@ -37,7 +37,7 @@ export function RichMenu() {
 }
 
 function Deploy() {
-  const said = words.value.house
+  const said = words.value.system
   const busy = useSignal(false)
   const deploy = async () => {
     busy.value = true

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LivePositions } from '#services/tracking/map/live-map.ts'
+import { LivePositions } from '#services/tracking/map/latest-positions.ts'
 import { type Kv, userHash } from '#shared/stores/kv/kv.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { createLog } from '#shared/runtime/log.ts'

@@ -2,7 +2,7 @@
 import { figure } from '../units.ts'
 import type { ConsoleWords } from '../words.ts'
 
-export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'house' | 'alerting'> = {
+export const consoleSystem: Pick<ConsoleWords, 'feedback' | 'system' | 'alerting'> = {
   feedback: {
     title: '回報',
     columns: {
@@ -32,7 +32,7 @@ export const consoleHouse: Pick<ConsoleWords, 'feedback' | 'house' | 'alerting'>
     noteConflict: (note) => `在此期間其他人寫了：「${note}」。儲存會取代它。`,
     resolved: '解決於',
   },
-  house: {
+  system: {
     title: '系統',
     roles: '角色',
     roleByName: '到「人員」指派',

@@ -1,6 +1,11 @@
 /** The speed of the middle of the walk, from where it was in the last hour. */
 import { expect, test } from 'bun:test'
-import { estimatesOf, type Sample, speedOf, withSample } from '#services/tracking/map/followers/movement.ts'
+import {
+  estimatesOf,
+  type Sample,
+  speedOf,
+  withSample,
+} from '#services/tracking/map/map-page/arrival-times.ts'
 
 const MINUTE = 60_000
 const START = Date.parse('2026-04-12T04:10:00Z')

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FollowersMap } from '#services/tracking/map/followers/followers-map.ts'
-import { LivePositions } from '#services/tracking/map/live-map.ts'
+import { FollowersMap } from '#services/tracking/map/map-page/map-snapshots.ts'
+import { LivePositions } from '#services/tracking/map/latest-positions.ts'
 import { PublicMap } from '#services/tracking/map/public-map.ts'
 import type { EventMap } from '#shared/contracts/map.ts'
 import type { Database } from '#shared/stores/db/db.ts'
@@ -12,7 +12,7 @@ import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { onError, restore, sync } from '#tests/kv/drivers.ts'
-import { config, log, route } from './followers-map-harness.ts'
+import { config, log, route } from './map-snapshots-harness.ts'
 
 const SLOTS = 4
 

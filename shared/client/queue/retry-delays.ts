@@ -5,7 +5,7 @@
 import type { ClientError } from '../answer.ts'
 import { backoffMs } from '../backoff.ts'
 import { type Kind, KINDS, type QueuedPoint, type Wait, type Waits, type Counts } from './store.ts'
-import type { Clock } from './surroundings.ts'
+import type { Clock } from './clock-and-network.ts'
 
 /** A refusal by a rate limit holds for its kind, every other failure for all. */
 const laneOf = (kind: Kind, { code }: ClientError): Kind | 'all' => (code === 'rate-limited' ? kind : 'all')

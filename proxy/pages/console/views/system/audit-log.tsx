@@ -21,7 +21,7 @@ export function AuditLog({ tokens }: { readonly tokens: Resource<Data<'listToken
   const filters = useSettled(current, TYPING_MS)
   return (
     <PagedList
-      title={words.value.house.audit}
+      title={words.value.system.audit}
       kind="audit"
       query={queryOf(filters)}
       read={client.listAudit}
@@ -36,7 +36,7 @@ export function AuditLog({ tokens }: { readonly tokens: Resource<Data<'listToken
     >
       {({ items }) => (
         <Table
-          caption={words.value.house.audit}
+          caption={words.value.system.audit}
           titled
           columns={columns()}
           rows={items}
@@ -49,7 +49,7 @@ export function AuditLog({ tokens }: { readonly tokens: Resource<Data<'listToken
 }
 
 function columns(): Column<Entry>[] {
-  const said = words.value.house
+  const said = words.value.system
   return [
     { name: words.value.people.point.at, cell: ({ at }) => <time title={fullDate(at)}>{date(at)}</time> },
     { name: said.action, cell: ({ action }) => <span title={action}>{actionName(action)}</span> },
@@ -86,7 +86,7 @@ function AuditDetails({ entry }: { readonly entry: Entry }) {
 function Pilgrim({ entry: { details, display_name } }: { readonly entry: Entry }) {
   const { user_id: userId, user_hash: hash } = details
   if (typeof hash === 'string' || (typeof userId === 'string' && HASH.test(userId)))
-    return <em class="quiet">{words.value.house.erasedPilgrim}</em>
+    return <em class="quiet">{words.value.system.erasedPilgrim}</em>
   if (typeof userId !== 'string') return null
   return (
     <>
@@ -118,9 +118,9 @@ const SAY: Readonly<Record<string, Say>> = {
   'end-activity': ({ from }) => [change(named(words.value.bar.status, from), words.value.bar.status.ended)],
   push: ({ audience, recipients, message, forced }) => [
     named(words.value.messages.audiences, audience),
-    words.value.house.toSoMany(Number(recipients)),
+    words.value.system.toSoMany(Number(recipients)),
     quoted(message),
-    forced === true ? words.value.house.forced : '',
+    forced === true ? words.value.system.forced : '',
   ],
   'set-notifications': scheduleText,
   'set-user-status': ({ status }) => [named(words.value.people.status, status)],
@@ -134,15 +134,15 @@ const SAY: Readonly<Record<string, Say>> = {
       named(words.value.feedback.columns, details.from),
       named(words.value.feedback.columns, details.status),
     ),
-    details.note_changed === true ? words.value.house.noteChanged : '',
+    details.note_changed === true ? words.value.system.noteChanged : '',
   ],
   'export-user': ({ format }) => [fileType(format)],
   'export-surveys': ({ format }) => [fileType(format)],
   'erase-user': () => [],
-  'replay-dead-letter': (details) => [letter(details), named(words.value.house.outcomes, details.outcome)],
+  'replay-dead-letter': (details) => [letter(details), named(words.value.system.outcomes, details.outcome)],
   'drop-dead-letter': (details) => [letter(details)],
-  'deploy-richmenu': ({ menus }) => [words.value.house.menusTold(Array.isArray(menus) ? menus.length : 0)],
-  reset: ({ state }) => [named(words.value.house.resetStates, state)],
+  'deploy-richmenu': ({ menus }) => [words.value.system.menusTold(Array.isArray(menus) ? menus.length : 0)],
+  reset: ({ state }) => [named(words.value.system.resetStates, state)],
 }
 
 const fileType = (format: unknown): string => (typeof format === 'string' ? format.toUpperCase() : '')
@@ -167,8 +167,8 @@ const rawText = (details: Details): string =>
 type Action = keyof ReturnType<typeof actionNames>
 type Period = keyof ReturnType<typeof periodNames>
 
-const actionNames = () => words.value.house.actions
-const periodNames = () => words.value.house.periods
+const actionNames = () => words.value.system.actions
+const periodNames = () => words.value.system.periods
 
 interface Filters {
   readonly action: string
@@ -227,7 +227,7 @@ interface Props {
 }
 
 function AuditFilters({ filters, onChange, tokens }: Props) {
-  const said = words.value.house
+  const said = words.value.system
   const change = (fields: Partial<Filters>) => onChange({ ...filters, ...fields })
   return (
     <details>
@@ -307,7 +307,7 @@ const Time = ({ label, value, onInput }: TextProps & { readonly label: string })
 function TokenName({ value, onInput, tokens }: TextProps & Pick<Props, 'tokens'>) {
   return (
     <label class="field">
-      <span>{words.value.house.who}</span>
+      <span>{words.value.system.who}</span>
       <input
         type="search"
         list="token-names"
@@ -364,7 +364,7 @@ const FIELDS: Readonly<Record<string, (value: unknown) => string>> = {
 }
 
 function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
-  const said = words.value.house
+  const said = words.value.system
   const parts = [
     ...Object.entries(FIELDS).flatMap(([name, text]) => {
       const field = fields[name]

@@ -122,7 +122,7 @@ describeOnServers('a run', () => {
     expect(err).toBe('')
     expect(out).toMatch(/^\d+ mutants of 1 files; 1 by --seed 1\n/)
     expect(out).toMatch(
-      /\[1\/1\] killed \S+ s {2}shared\/core\/rules\/geo\.ts:\d+:\d+ .* → .*\n {4}tests\/rules\/geo\.test\.ts: /,
+      /\[1\/1\] killed \S+ s {2}shared\/core\/rules\/geo\.ts:\d+:\d+ .* → .*\n {4}tests\/rules\/[a-z-]+\.test\.ts: /,
     )
     expect(out).toEndWith('\n1 of 1 killed (100.0 %)\n')
     expect(await run.exited).toBe(0)

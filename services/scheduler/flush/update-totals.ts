@@ -13,7 +13,7 @@ import {
   refold,
   type Totals,
   zeroTotals,
-} from '#shared/core/fold/fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
 import type { OwnedPoint } from './store-points.ts'
 import type { Mode } from '#shared/core/rules/carbon.ts'
 

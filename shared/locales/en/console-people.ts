@@ -174,7 +174,7 @@ export const consolePeople = {
     play: 'Play',
     stop: 'Stop',
     places: counting('place', 'places'),
-    fewPilgrims: 'Too few pilgrims to tell.',
+    fewPilgrims: 'Too few pilgrims on the route to tell.',
     made: 'made',
   },
 }

@@ -172,7 +172,7 @@ export const consolePeople: Pick<ConsoleWords, 'people' | 'reports'> = {
     play: '播放',
     stop: '停止',
     places: (n) => `${figure(n)} 處`,
-    fewPilgrims: '香客太少，不顯示位置。',
+    fewPilgrims: '路線上的香客太少，不顯示位置。',
     made: '製作於',
   },
 }

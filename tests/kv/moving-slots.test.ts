@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import Redis from 'ioredis'
 import { createChecks } from '#shared/service/alerts/health-checks.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
+import { createMetrics } from '#shared/runtime/metrics.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { startRedisCluster } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -33,6 +34,7 @@ describeOnServers('a slot of a Redis Cluster that moves', () => {
           db: { probe: () => Promise.reject(new Error('no database here')) },
           config: { dataDir: await newDirectory('slots') },
           now: Date.now,
+          metrics: createMetrics('test'),
         } as unknown as ServiceContext)
         const seen = async () => (await checks()).filter(({ key }) => key === 'slots')
         expect(await seen()).toEqual([])

@@ -7,7 +7,7 @@ import type { Pilgrim } from '#shared/points/totals/pilgrim-statistics.ts'
 import { achievementCard, levelOf, nextLevel } from '#shared/core/rules/levels.ts'
 import { consumptionMg, savedMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
-import { zeroTotals } from '#shared/core/fold/fold.ts'
+import { zeroTotals } from '#shared/core/distance/points-to-distance.ts'
 import { coarseKg, coarseKm } from '#shared/pilgrims/public-figures.ts'
 
 /** Replaces every character except the last two with a dot. */

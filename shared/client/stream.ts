@@ -1,7 +1,7 @@
 /** The operators' events: server-sent events by fetch, because EventSource can send no token. */
 import { type ClientError, type Failure, failure, readRefusal } from './answer.ts'
 import type { StreamEvents } from './api.ts'
-import { backoffMs, isTemporary } from './backoff.ts'
+import { backoffMs, isTemporary } from './request-backoff.ts'
 import { exchange, type Fetch } from './exchange.ts'
 
 /** An event of the service, or a report that the connection broke off. */

@@ -28,7 +28,8 @@ const hasTenths = (value: number): boolean => Math.abs(value) < 10
  */
 export function figure(value: number): string {
   if (!hasTenths(value)) return WHOLE!.format(Math.trunc(value + Math.sign(value) * ROUNDING_ERROR))
-  return TENTHS!.format(Math.trunc(value * 10 + Math.sign(value) * ROUNDING_ERROR) / 10)
+  // A credit that is next to nothing is 0, not -0.
+  return TENTHS!.format(Math.trunc(value * 10 + Math.sign(value) * ROUNDING_ERROR) / 10 + 0)
 }
 
 /** A large number as short as a language writes it: `1.2K`, `1.2萬`. */

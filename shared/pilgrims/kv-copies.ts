@@ -14,7 +14,7 @@ import {
 } from '#shared/stores/kv/kv.ts'
 import { erasures } from '#shared/stores/schema/operations.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
-import { eachApart, type Reporting } from '#shared/stores/isolate-failures.ts'
+import { eachApart, type Reporting } from '#shared/stores/work-through-queue.ts'
 import { readStatus } from './activity-status.ts'
 import { lockPerson } from './person-lock.ts'
 

@@ -1,5 +1,5 @@
 /** A point between the request and the table: its identity, and its packed form in the buffer. */
-import type { FoldPoint, PointKind } from '#shared/core/fold/fold.ts'
+import type { FoldPoint, PointKind } from '#shared/core/distance/points-to-distance.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import { isRough } from '#shared/core/rules/geo.ts'

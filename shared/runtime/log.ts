@@ -2,6 +2,7 @@
  * JSON log lines on stdout: one object per line, named levels, no secrets and no personal data. An error anywhere in
  * the fields is written as its `errorFields`.
  */
+
 type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 type LogFields = Record<string, unknown>
 

@@ -14,7 +14,7 @@ import {
   type FoldState,
   type Segment,
   START,
-} from '#shared/core/fold/fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
 import { readPointsOfDays } from '#shared/points/totals/stored-days.ts'
 import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'

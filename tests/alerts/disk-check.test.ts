@@ -19,6 +19,14 @@ test('a disk with room is no cause, a full one is a warning, and one that fails 
   expect(await freeBytesOf('.')).toBeGreaterThan(0)
 })
 
+test('a scrape asks the disk itself, also where nothing has checked it yet', async () => {
+  let free = GIB
+  createDiskCheck(async () => free)
+  expect(await told()).toBe(String(GIB))
+  free = 1
+  expect(await told()).toBe('1')
+})
+
 test('a disk that hangs is told in time, is not asked once more meanwhile, and recovers', async () => {
   const hung = Promise.withResolvers<number>()
   let calls = 0
@@ -27,8 +35,9 @@ test('a disk that hangs is told in time, is not asked once more meanwhile, and r
     return hung.promise
   })
   const startedMs = performance.now()
-  const causes = await Promise.all([check(), check()])
+  const [figure, ...causes] = await Promise.all([told(), check(), check()])
   expect(performance.now() - startedMs).toBeLessThan(4_500)
+  expect(figure).toBe('Nan')
   for (const cause of causes)
     expect(cause).toMatchObject({
       key: 'disk',

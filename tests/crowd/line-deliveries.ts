@@ -1,7 +1,7 @@
 /** What followers send to the bot, delivered as LINE does: several people's events in one signed request. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffMs, isTemporary } from '#shared/client/backoff.ts'
+import { backoffMs, isTemporary } from '#shared/client/request-backoff.ts'
 import { type Client, createClient, type Fetch } from '#shared/client/index.ts'
 import type { Deed } from './acts.ts'
 import { signatureOf } from './line-platform.ts'

@@ -1,6 +1,6 @@
 /** One pilgrim's phone: the offline queue of the client for points and check-ins, and a line of other calls. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { backoffMs, isTemporary } from '#shared/client/backoff.ts'
+import { backoffMs, isTemporary } from '#shared/client/request-backoff.ts'
 import {
   type Answer,
   type Client,

@@ -1,5 +1,5 @@
 /** Totals by a plain recomputation, of one pilgrim and of all, in the form of the answers. */
-import type { TotalsByPeriod } from '#tests/fold/reference-fold.ts'
+import type { TotalsByPeriod } from '#tests/distance/reference-fold.ts'
 
 export interface Reports {
   readonly consumption: Readonly<Record<string, number>>

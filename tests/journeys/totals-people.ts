@@ -1,6 +1,6 @@
 /** Pilgrims with known totals: modes, late points, midnight, valid and invalid points, reports, surveys. */
 import { createCalendar } from '#shared/core/rules/calendar.ts'
-import type { FoldPoint } from '#shared/core/fold/fold.ts'
+import type { FoldPoint } from '#shared/core/distance/points-to-distance.ts'
 import { MINUTE } from '#tests/helpers/pilgrim.ts'
 import type { Reports } from './reference-totals.ts'
 

@@ -15,7 +15,7 @@ import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admin, checkIn, flushed, syncTrack } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
-import { recompute } from '#tests/fold/reference-fold.ts'
+import { recompute } from '#tests/distance/reference-fold.ts'
 import { carbonOf, eventOf, type Figures, figuresOf, kg, km, kmOfRow } from './reference-totals.ts'
 import { calendar, DAY, NOON, PEOPLE, type Person } from './totals-people.ts'
 

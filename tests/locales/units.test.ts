@@ -13,6 +13,7 @@ test.each([
   [10, '10'],
   [75.76, '75'],
   [-9.94, '-9.9'],
+  [-0.026, '0'],
   [39_337.4, '39,337'],
 ])('%d is written %s', (value, text) => expect(figure(value)).toBe(text))
 

@@ -17,7 +17,7 @@ export const ROOMS: readonly Room[] = [
     source: 'shared/core/rules',
     importing: [
       'rules/*',
-      'fold/*',
+      'distance/*',
       'points/point',
       'points/validate-points',
       'pilgrims/*',
@@ -29,7 +29,7 @@ export const ROOMS: readonly Room[] = [
     source: 'shared/core/map',
     importing: [
       'map/*',
-      'fold/*',
+      'distance/*',
       'admin/map-tiles',
       'admin/front-and-tail',
       'scheduler/flush',
@@ -42,7 +42,7 @@ export const ROOMS: readonly Room[] = [
     importing: ['ledger/*', 'points/*', 'admin/dead-letters', 'admin/backup.long'],
     through: ['journeys/ledger'],
   },
-  { source: 'shared/points/totals', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
+  { source: 'shared/points/totals', importing: ['distance/*', 'scheduler/flush', 'scheduler/erased'] },
   {
     source: 'shared/points',
     importing: ['points/*'],
@@ -53,7 +53,7 @@ export const ROOMS: readonly Room[] = [
     importing: ['openapi/*', 'client/*'],
     through: ['runtime/command-line.long'],
   },
-  { source: 'shared/core/fold', importing: ['fold/*', 'scheduler/flush', 'scheduler/erased'] },
+  { source: 'shared/core/distance', importing: ['distance/*', 'scheduler/flush', 'scheduler/erased'] },
   {
     source: 'services/scheduler',
     importing: ['scheduler/*', 'feedback-media/share-expiry'],

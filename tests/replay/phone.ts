@@ -2,7 +2,7 @@
 import type { Profile } from '#shared/contracts/profile.ts'
 import type { CheckInAnswer, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
 import type { Answer, ClientError } from '#shared/client/answer.ts'
-import { isTemporary } from '#shared/client/backoff.ts'
+import { isTemporary } from '#shared/client/request-backoff.ts'
 import { createClient } from '#shared/client/create-client.ts'
 import { ReplayFault } from './replay-error.ts'
 import type { Step } from './plan-requests.ts'

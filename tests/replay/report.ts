@@ -2,7 +2,7 @@
 import { time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
 import type { PointRejection, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
-import { fold, type FoldPoint, START } from '#shared/core/fold/fold.ts'
+import { fold, type FoldPoint, START } from '#shared/core/distance/points-to-distance.ts'
 import type { Recording } from './gpx.ts'
 
 /** Counters of the service's answers so far. */

@@ -11,8 +11,8 @@ import {
   type StoredDay,
   type Totals,
   zeroTotals,
-} from '#shared/core/fold/fold.ts'
-import type { TotalsByPeriod } from '../fold/reference-fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
+import type { TotalsByPeriod } from '../distance/reference-fold.ts'
 import { identity } from './walks.ts'
 
 /** A phone's clock may run this far ahead of the place in time of its check-in. */

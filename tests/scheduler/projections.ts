@@ -3,8 +3,8 @@ import { expect } from 'bun:test'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import type { FoldPoint } from '#shared/core/fold/fold.ts'
-import { recompute } from '#tests/fold/reference-fold.ts'
+import type { FoldPoint } from '#shared/core/distance/points-to-distance.ts'
+import { recompute } from '#tests/distance/reference-fold.ts'
 import { type Cells, plainCells, readCells } from './reference-cells.ts'
 
 const HOUR_MS = 3_600_000

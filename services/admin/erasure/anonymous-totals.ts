@@ -4,7 +4,7 @@ import type { Writer } from '#shared/stores/bus/outbox.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { CellChanges } from '#shared/core/map/cell-counts.ts'
 import { cellAt, cellCentre, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/map/cells.ts'
-import { type FoldPoint, refold } from '#shared/core/fold/fold.ts'
+import { type FoldPoint, refold } from '#shared/core/distance/points-to-distance.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
 /** Zoom of the cells that stay, about 90 m. */

@@ -2,7 +2,7 @@
 import { eq, gt } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { userHash } from '#shared/stores/kv/kv.ts'
-import { eachApart } from '#shared/stores/isolate-failures.ts'
+import { eachApart } from '#shared/stores/work-through-queue.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
 import { cardKey, CARDS, namelessCardKey, userOfCard } from '#shared/stores/objects/pictures.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'

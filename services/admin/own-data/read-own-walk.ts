@@ -16,7 +16,7 @@ import {
   START,
   type Totals,
   zeroTotals,
-} from '#shared/core/fold/fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
 import { createKeeper } from '#shared/points/totals/keep-statistics.ts'
 import { addedPoints, MANY_PENDING, refoldPending } from '#shared/points/totals/pilgrim-statistics.ts'
 import { readDays } from '#shared/points/totals/stored-days.ts'

@@ -8,7 +8,12 @@ import {
   type UserPoint,
 } from '#shared/contracts/user-history.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { byInstant, type ExplainedPoint, explainPoints, START } from '#shared/core/fold/fold.ts'
+import {
+  byInstant,
+  type ExplainedPoint,
+  explainPoints,
+  START,
+} from '#shared/core/distance/points-to-distance.ts'
 import { readDays } from '#shared/points/totals/stored-days.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import type { Mode } from '#shared/core/rules/carbon.ts'

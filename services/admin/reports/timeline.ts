@@ -5,7 +5,7 @@ import { time } from '#shared/contracts/fields.ts'
 import type { Timeline, TimelineEntry } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { roundKg, roundKmOfRow } from '#shared/core/rules/rounding.ts'
-import { addTotals, type Totals, zeroTotals } from '#shared/core/fold/fold.ts'
+import { addTotals, type Totals, zeroTotals } from '#shared/core/distance/points-to-distance.ts'
 import { auditLog } from '#shared/stores/schema/operations.ts'
 import { eventDays, eventHours } from '#shared/stores/schema/totals.ts'
 

@@ -5,7 +5,7 @@
  */
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { reportFailedItem } from '#shared/stores/isolate-failures.ts'
+import { reportFailedItem } from '#shared/stores/work-through-queue.ts'
 import { recordCards, waitForFinalFlush } from '#shared/pilgrims/end-progress.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { errorFields } from '#shared/runtime/log.ts'

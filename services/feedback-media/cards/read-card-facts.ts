@@ -5,7 +5,7 @@ import { coarseKg, coarseKm, isExactForAll } from '#shared/pilgrims/public-figur
 import { savedMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { type Level, LEVELS, levelOf, nextLevel, achievementCard } from '#shared/core/rules/levels.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
-import { zeroTotals } from '#shared/core/fold/fold.ts'
+import { zeroTotals } from '#shared/core/distance/points-to-distance.ts'
 import type { CardFacts } from '../card-design/card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
 

@@ -1,23 +1,22 @@
 /** Stores and folds a slice of pending points in one transaction. Refused points become dead letters. */
 import postgres from 'postgres'
 import { type BufferedPoint, unpack } from '#shared/points/point.ts'
-import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import {
   type Database,
   isDatabaseUnavailable,
   isStatementTimeout,
-  personLockKey,
   type Query,
   ValueRefused,
 } from '#shared/stores/db/db.ts'
 import { type Entry, userHash } from '#shared/stores/kv/kv.ts'
 import { type BufferEpoch, countSlice } from '#shared/points/ledger/stored-counters.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import type { Fix } from '#shared/core/fold/fold.ts'
+import type { Fix } from '#shared/core/distance/points-to-distance.ts'
 import { foldPoints, latestPositionChanges, type Move, writeTotals } from './update-totals.ts'
+import { storeDeadLetter } from './dead-letters.ts'
 import type { Slice } from '#shared/points/pending-points.ts'
 import { byIdentity, type OwnedPoint, storePoints, withoutStoredPoints } from './store-points.ts'
-import { describeError, LoggableError } from '#shared/runtime/log.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 import { CellChanges } from '#shared/core/map/cell-counts.ts'
 
 /** @param fresh points stored by this transaction */
@@ -51,11 +50,6 @@ interface SliceResult {
 /** The outcome of a slice, and the pilgrims whose other points could not be stored for now. */
 interface FlushedSlice extends SliceResult {
   readonly left: readonly { readonly userId: string; readonly error: unknown }[]
-}
-
-/** A pilgrim's point as it was in the buffer. */
-interface OwnedEntry extends Entry {
-  readonly userId: string
 }
 
 /** The dependencies of storing a slice, and the counters that it updates. */
@@ -100,7 +94,7 @@ export async function flushSlice(
       try {
         points.push({ userId, entry, point: readPoint(entry) })
       } catch (error) {
-        result = sum(result, await setAside(storing, { userId, ...entry }, error))
+        result = sum(result, { ...NOTHING, ...(await storeDeadLetter(storing, { userId, ...entry }, error)) })
       }
   result = sum(result, await storeOrHalve(storing, points.sort(byIdentity)))
   return { ...result, left: [...storing.left].map(([userId, error]) => ({ userId, error })) }
@@ -128,7 +122,10 @@ async function storeOrHalve(storing: Storing, given: readonly OwnedPoint[]): Pro
     if (isDatabaseUnavailable(error) && !isTooMuch) throw error
     const isOnes = points.at(-1)!.userId === first.userId
     if (points.length === 1 && isRefusal(error))
-      return setAside(storing, { userId: first.userId, ...first.entry }, error)
+      return {
+        ...NOTHING,
+        ...(await storeDeadLetter(storing, { userId: first.userId, ...first.entry }, error)),
+      }
     // Points that take too long, or meet another fault, are not refused: they stay pending.
     if (points.length === 1 || (isOnes && !isTooMuch && !isRefusal(error))) {
       if (left.size === MAX_LEFT) throw error
@@ -224,51 +221,3 @@ async function createPilgrims(
     DELETE FROM pilgrim_totals t WHERE user_id = ANY(${locked}::text[]) AND points = 0
       AND NOT EXISTS (SELECT FROM pilgrims p WHERE p.user_id = t.user_id)`
 }
-
-/**
- * Stores a refused point with the reason as a dead letter. It is stored once, even if a flush dies repeatedly
- * before the acknowledgement.
- */
-async function setAside(
-  { db, now, counters: { epoch, partition } }: Storing,
-  { userId, field, value }: OwnedEntry,
-  error: unknown,
-): Promise<SliceResult> {
-  const reason = describeError(error)
-  const letter = [userId, field, value, reason].map(storable)
-  const { generation } = readStamp(value)
-  const [row] = await db.sql.begin(async (tx) => {
-    // The lock excludes a running erasure, which would miss a letter that is inserted after its delete.
-    await tx`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`
-    return tx<[{ fresh: number; again: number }]>`
-    WITH letter AS (
-      SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,
-             to_timestamp(${now()}::float8 / 1000) AS at
-      FROM (SELECT ${letter}::text[]) AS given (l)
-    ), again AS (
-      UPDATE dead_letters d SET reason = letter.reason, created_at = at, refusals = refusals + 1 FROM letter
-      WHERE d.user_id = letter.user_id AND d.field = letter.field AND d.value = letter.value
-      RETURNING d.id
-    ), fresh AS (
-      INSERT INTO dead_letters (user_id, field, value, reason, created_at)
-      SELECT user_id, field, value, reason, at FROM letter WHERE NOT EXISTS (SELECT FROM again)
-        -- Nothing of an erased person is stored, unreadable entries included.
-        AND NOT EXISTS (SELECT FROM erasures WHERE user_hash = ${userHash(userId)}
-          AND (stands OR generation > ${generation}::int))
-      RETURNING id
-    ), counted AS (
-      SELECT (SELECT count(*)::int FROM fresh) AS fresh, (SELECT count(*)::int FROM again) AS again
-    )
-    INSERT INTO ledger_counters AS b (epoch, partition, dead_letters, repeated, erased)
-    SELECT ${epoch}, ${partition}::int, fresh, least(again, 1), CASE WHEN fresh + again = 0 THEN 1 ELSE 0 END
-    FROM counted
-    ON CONFLICT (epoch, partition) DO UPDATE SET
-      dead_letters = b.dead_letters + excluded.dead_letters, repeated = b.repeated + excluded.repeated,
-      erased = b.erased + excluded.erased
-    RETURNING (SELECT fresh FROM counted) AS fresh, (SELECT again FROM counted) AS again`
-  })
-  return row.fresh + row.again === 0 ? { ...NOTHING, erased: 1 } : { ...NOTHING, deadLetters: 1 }
-}
-
-/** Replaces NUL, the only character that Postgres text does not accept. */
-const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}')

@@ -13,12 +13,12 @@ import {
   refold,
   type Totals,
   zeroTotals,
-} from '#shared/core/fold/fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
 import type { OwnedPoint } from './store-points.ts'
 import type { Mode } from '#shared/core/rules/carbon.ts'
 
 /** The changes of one pilgrim. */
-export interface PilgrimChange {
+interface PilgrimChange {
   readonly userId: string
   readonly days: readonly DayChange[]
   /** First and last of the new points. Of several at the last instant, the one that the fold counts. */

@@ -6,7 +6,7 @@ import {
   type ModeTotals,
   type Totals,
   zeroTotals,
-} from '#shared/core/fold/fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
 import { EVENT_DAYS, EVENT_HOURS, EVENT_MODES } from './tables.ts'
 

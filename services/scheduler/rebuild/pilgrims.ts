@@ -8,7 +8,7 @@ import {
   type FoldPoint,
   refold,
   zeroTotals,
-} from '#shared/core/fold/fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
 import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
 import { EventTotals, rowOf } from './event-totals.ts'

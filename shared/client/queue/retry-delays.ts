@@ -3,7 +3,7 @@
  * reload does not shorten them.
  */
 import type { ClientError } from '../answer.ts'
-import { backoffMs } from '../backoff.ts'
+import { backoffMs } from '../request-backoff.ts'
 import { type Kind, KINDS, type QueuedPoint, type Wait, type Waits, type Counts } from './store.ts'
 import type { Clock } from './clock-and-network.ts'
 

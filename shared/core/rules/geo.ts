@@ -1,4 +1,5 @@
 /** Geometry on the sphere. */
+
 /** Mean Earth radius in metres (IUGG mean radius R₁; shared/README.md, "Decisions"). */
 export const EARTH_RADIUS_M = 6_371_008.8
 

@@ -1,4 +1,5 @@
 /** The nine levels: the one table and function for profile, card, bot and operators. */
+
 export interface Level {
   readonly level: number
   readonly zh: string

@@ -17,7 +17,7 @@ import {
   START,
   type Totals,
   zeroTotals,
-} from '#shared/core/fold/fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
 import { createKeeper } from './keep-statistics.ts'
 import { readDays, readPointsOfDays } from './stored-days.ts'
 import { type Asked, type PilgrimRow, readStored, type Stored } from './stored-pilgrims.ts'

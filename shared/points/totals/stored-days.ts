@@ -1,7 +1,7 @@
 /** Reads stored days with the fold's state at their end, and the points of single days. */
 import type { Query } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import type { Fix, FoldPoint, StoredDay } from '#shared/core/fold/fold.ts'
+import type { Fix, FoldPoint, StoredDay } from '#shared/core/distance/points-to-distance.ts'
 
 /** The time that a phone sent may be this far ahead of the time at which its check-in counts. */
 const CLOCK_AHEAD_MS = 86_400_000

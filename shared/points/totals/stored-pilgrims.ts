@@ -1,7 +1,7 @@
 /** Reads stored pilgrims in one statement: their rows, their totals, and which of their pending points are stored. */
 import type { Point } from '#shared/points/point.ts'
 import type { Query } from '#shared/stores/db/db.ts'
-import type { FoldState, Totals } from '#shared/core/fold/fold.ts'
+import type { FoldState, Totals } from '#shared/core/distance/points-to-distance.ts'
 import { fixOf } from './stored-days.ts'
 
 /** A pilgrim to read, with their pending points. */

@@ -199,20 +199,19 @@ export function createDiskCheck(
   freeBytes: () => Promise<number>,
   metrics: Pick<Metrics, 'gauge'>,
 ): () => Promise<Cause | null> {
-  let lastFree = Number.NaN
-  // As the last check found it: a scrape does not wait for a disk that hangs.
-  metrics.gauge('event_disk_free_bytes', () => lastFree)
   let asking: Promise<number> | null = null
   const ask = () => (asking ??= freeBytes().finally(() => (asking = null)))
+  // Not as the last check found it: admin checks only while an operator looks.
+  metrics.gauge('event_disk_free_bytes', ask)
   return async () => {
+    let free: number
     try {
-      lastFree = await withCheckTimeout(ask())
+      free = await withCheckTimeout(ask())
     } catch {
-      lastFree = Number.NaN
       return { key: 'disk', failure: true, text: '磁碟沒有回應 · The disk does not answer' }
     }
-    if (lastFree >= FREE_BYTES) return null
-    const mb = Math.floor(lastFree / 1_048_576)
+    if (free >= FREE_BYTES) return null
+    const mb = Math.floor(free / 1_048_576)
     return { key: 'disk', failure: false, text: `磁碟空間只剩 ${mb} MB · Only ${mb} MB of disk are left` }
   }
 }

@@ -12,7 +12,7 @@ import {
   SUBSCRIBERS,
 } from '#shared/contracts/events.ts'
 import type { Database, Orm } from '#shared/stores/db/db.ts'
-import { eachApart, type Reporting } from '#shared/stores/isolate-failures.ts'
+import { eachApart, type Reporting } from '#shared/stores/work-through-queue.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { handled, outbox } from '../schema/operations.ts'

@@ -80,7 +80,7 @@ const TRANSPORT: Readonly<Record<ColumnType, readonly [type: string, read: (name
 }
 
 /** Inserts by array parameters, which every Postgres supports, including PGlite. */
-export const insertArrays: InsertRows = async (tx, table, columns, items) => {
+const insertArrays: InsertRows = async (tx, table, columns, items) => {
   const names = columns.map(({ name }) => name).join()
   const arrays = columns.map(({ type }, i) => `$${i + 1}::${TRANSPORT[type][0]}[]`)
   const read = columns.map(({ name, type }) => TRANSPORT[type][1](name))

@@ -1,9 +1,9 @@
-import { rejectWith, within } from '#shared/runtime/deadline.ts'
-import { LoggableError } from '#shared/runtime/log.ts'
-
 /**
  * The port of the object store, for share cards and screenshots. It has two drivers; `OBJECTS_URL` selects one.
  */
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
+
 export interface ObjectInfo {
   readonly contentType: string
   /** Opaque, without quotes. It changes only when the bytes change. Each driver computes it differently. */

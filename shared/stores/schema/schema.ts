@@ -1,7 +1,5 @@
 /** All tables. */
 export * from './totals.ts'
-export * from './shares.ts'
-export * from './operations.ts'
 export * from './feedback.ts'
 export * from './points.ts'
 export * from './ledger.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { figureRead, refused, sending, settled, tallyOf } from '#proxy/pages/walk/checkin/tally.ts'
-import { fold, type FoldPoint, START } from '#shared/core/fold/fold.ts'
+import { fold, type FoldPoint, START } from '#shared/core/distance/points-to-distance.ts'
 import {
   hindered,
   NO_PAUSES,

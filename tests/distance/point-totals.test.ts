@@ -10,7 +10,7 @@ import {
   totalPoints,
   type Totals,
   zeroTotals,
-} from '#shared/core/fold/fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
 import { type History, histories } from '#tests/rules/walks.ts'
 
 const totalsOf = ({ points, calendar }: History): DetailedTotals =>

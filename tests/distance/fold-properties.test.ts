@@ -7,7 +7,7 @@ import {
   type FoldState,
   type Segment,
   START,
-} from '#shared/core/fold/fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
 import { distanceMm } from '#shared/core/rules/geo.ts'
 import { plainFold, segmentOf } from './reference-fold.ts'
 import { histories, placeAt, point } from '../rules/walks.ts'

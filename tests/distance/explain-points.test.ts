@@ -1,7 +1,13 @@
 /** The explanation of a day's points: each outcome, and the same sum as the fold's. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { byInstant, explainPoints, fold, type FoldPoint, START } from '#shared/core/fold/fold.ts'
+import {
+  byInstant,
+  explainPoints,
+  fold,
+  type FoldPoint,
+  START,
+} from '#shared/core/distance/points-to-distance.ts'
 import type { Mode } from '#shared/core/rules/carbon.ts'
 
 const NOON = Date.parse('2026-04-12T04:00:00Z')

@@ -11,7 +11,7 @@ import {
   type Segment,
   type Totals,
   zeroTotals,
-} from '#shared/core/fold/fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
 import { distanceMm } from '#shared/core/rules/geo.ts'
 
 /** All stored figures of a pilgrim, without empty entries. */

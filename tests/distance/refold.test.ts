@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
-import type { FoldPoint } from '#shared/core/fold/fold.ts'
+import type { FoldPoint } from '#shared/core/distance/points-to-distance.ts'
 import { recompute } from './reference-fold.ts'
 import { createStoredPilgrim } from '../rules/stored-pilgrim.ts'
 import { histories, placeAt, point } from '../rules/walks.ts'

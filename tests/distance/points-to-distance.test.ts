@@ -8,7 +8,7 @@ import {
   sameState,
   type Segment,
   START,
-} from '#shared/core/fold/fold.ts'
+} from '#shared/core/distance/points-to-distance.ts'
 import { placeAt, point } from '../rules/walks.ts'
 
 const T = Date.parse('2026-04-11T01:00:00Z')

@@ -5,7 +5,7 @@ import { foldPointOf, pack } from '#shared/points/point.ts'
 import type { Database, Query } from '#shared/stores/db/db.ts'
 import { readPilgrims, type Statistics } from '#shared/points/totals/pilgrim-statistics.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
-import { recompute } from '#tests/fold/reference-fold.ts'
+import { recompute } from '#tests/distance/reference-fold.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 import { jumbled, point, randomBy, walk, wander } from '#tests/scheduler/walks.ts'
 

@@ -31,7 +31,7 @@ export const consoleMessages = {
     recipients: 'Recipients',
     cost: 'LINE messages',
     left: 'Left this month',
-    unlimited: 'No limit',
+    unlimited: 'no limit',
     partlySent: 'partly sent',
     leftOut: 'Left out',
     devices: 'Web Push devices',

@@ -38,7 +38,8 @@ export const consoleSystem = {
     remove: 'Remove',
     parts: 'Parts',
     tokens: 'Tokens',
-    tokensFrom: 'Set in EVENT_VOLUNTEER_TOKEN, EVENT_MANAGER_TOKEN, EVENT_ADMIN_TOKEN.',
+    tokensFrom:
+      'To add one: name:token in EVENT_VOLUNTEER_TOKEN, EVENT_MANAGER_TOKEN or EVENT_ADMIN_TOKEN, then restart.',
     neverUsed: 'never used',
     letters: 'Dead letters',
     lettersHelp: 'Points that Postgres refused. Correct the cause, then requeue.',

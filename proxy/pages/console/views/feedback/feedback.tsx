@@ -100,7 +100,11 @@ function Page({ page, chosen, onChoose, shown }: PageProps) {
   const isFirst = useRef(true)
   const most = useSignal(STEP)
   const all = useMemo(() => ordered(itemsOf(page)), [page])
-  const items = useMemo(() => all.slice(0, most.value), [all, most.value])
+  // The chosen one stays in sight, wherever its new status puts it.
+  const items = useMemo(
+    () => all.filter(({ id }, i) => i < most.value || id === chosen),
+    [all, most.value, chosen],
+  )
   // Before the page is seen: a key may follow at once.
   useLayoutEffect(() => {
     shown.value = items

@@ -7,7 +7,7 @@ import { date } from '../../clock.ts'
 import { Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { LeftOutPeople, leftOutText, Reason } from './left-out-people.tsx'
@@ -179,7 +179,7 @@ function Usage() {
   return (
     <p class="row small quiet">
       {quota.value === null || usage_percent === null ? (
-        <span>{said.unlimited}</span>
+        <span>{pair(said.quota, said.unlimited)}</span>
       ) : (
         <>
           <meter min={0} max={100} high={90} value={usage_percent} aria-label={said.quota} />

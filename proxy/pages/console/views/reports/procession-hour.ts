@@ -51,7 +51,8 @@ export function saveHour(hour: string, { cells, ...places }: Hour): void {
     ...times,
     what,
     placeName(place, route.peek()),
-    place.route_km === null || place.unsure ? null : Math.round(place.route_km * 10) / 10,
+    // Down, as the page tells it.
+    place.route_km === null || place.unsure ? null : Math.floor(place.route_km * 10 + 1e-6) / 10,
     place.lat,
     place.lng,
     points,

@@ -17,7 +17,7 @@ export async function passLinkOn(page: Page, userId: string): Promise<void> {
     }),
   )
   await page.getByRole('button', { name: 'Share where I am for 12 hours' }).click()
-  await page.getByText('Shows where you are while you record, until').waitFor()
+  await page.getByText('Shows where you are when you record or check in, until').waitFor()
   await page.locator('body[data-shared]').waitFor()
   const url = await page.getByRole('link', { name: 'View' }).getAttribute('href')
   expect(url).not.toContain(userId)

@@ -158,7 +158,7 @@ export const words = {
     make: 'Share only my card',
     makeLive: (hours: number) => `Share where I am for ${count(hours, 'hour', 'hours')}`,
     showName: 'Show my name',
-    liveUntil: (time: string) => `Shows where you are while you record, until ${time}`,
+    liveUntil: (time: string) => `Shows where you are when you record or check in, until ${time}`,
     copied: 'Copied. Now paste it into a message.',
     byHand: 'Copy this address and send it:',
     cardOnly: 'Card only',

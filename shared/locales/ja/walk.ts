@@ -149,7 +149,7 @@ export const words: WalkWords = {
     make: 'カードだけ見せる',
     makeLive: (hours) => `家族に居場所を見せる（${hours}\u00a0時間）`,
     showName: '名前を見せる',
-    liveUntil: (time) => `記録中の居場所が ${time} まで見えます`,
+    liveUntil: (time) => `記録中とチェックイン時の居場所が ${time} まで見えます`,
     copied: 'コピーしました。メッセージに貼り付けてください。',
     byHand: 'このアドレスをコピーして送ってください：',
     cardOnly: 'カードだけ',

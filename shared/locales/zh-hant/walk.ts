@@ -148,7 +148,7 @@ export const words: WalkWords = {
     make: '只分享卡片',
     makeLive: (hours) => `讓家人看到我在哪裡（${hours}\u00a0小時）`,
     showName: '顯示我的名字',
-    liveUntil: (time) => `記錄時看得到您在哪裡，到 ${time} 為止`,
+    liveUntil: (time) => `記錄或打卡時看得到您在哪裡，到 ${time} 為止`,
     copied: '已複製，請貼到訊息裡傳出去。',
     byHand: '請複製這個網址傳出去：',
     cardOnly: '只有卡片',

@@ -94,11 +94,22 @@ export async function flushSlice(
       try {
         points.push({ userId, entry, point: readPoint(entry) })
       } catch (error) {
-        result = sum(result, { ...NOTHING, ...(await storeDeadLetter(storing, { userId, ...entry }, error)) })
+        result = sum(result, await refuse(storing, userId, entry, error))
       }
   result = sum(result, await storeOrHalve(storing, points.sort(byIdentity)))
   return { ...result, left: [...storing.left].map(([userId, error]) => ({ userId, error })) }
 }
+
+/** Stores a point as a dead letter. @returns the outcome of a slice of this point alone */
+const refuse = async (
+  storing: Storing,
+  userId: string,
+  entry: Entry,
+  error: unknown,
+): Promise<SliceResult> => ({
+  ...NOTHING,
+  ...(await storeDeadLetter(storing, { userId, ...entry }, error)),
+})
 
 /** The last time of a `Date`. */
 const LAST_MS = 8_640_000_000_000_000
@@ -121,11 +132,7 @@ async function storeOrHalve(storing: Storing, given: readonly OwnedPoint[]): Pro
     const isTooMuch = isStatementTimeout(error)
     if (isDatabaseUnavailable(error) && !isTooMuch) throw error
     const isOnes = points.at(-1)!.userId === first.userId
-    if (points.length === 1 && isRefusal(error))
-      return {
-        ...NOTHING,
-        ...(await storeDeadLetter(storing, { userId: first.userId, ...first.entry }, error)),
-      }
+    if (points.length === 1 && isRefusal(error)) return refuse(storing, first.userId, first.entry, error)
     // Points that take too long, or meet another fault, are not refused: they stay pending.
     if (points.length === 1 || (isOnes && !isTooMuch && !isRefusal(error))) {
       if (left.size === MAX_LEFT) throw error

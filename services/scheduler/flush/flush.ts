@@ -9,6 +9,7 @@ import { isKvUnavailable, type Kv } from '#shared/stores/kv/kv.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/points/last-flush.ts'
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
 import { errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
+import { flushes } from '#shared/stores/schema/points.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { ensureDayPartitions } from '#shared/stores/db/day-partitions.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
@@ -105,13 +106,8 @@ export interface FlushResult {
   readonly skipped: number
 }
 
-/** The record of a partition's completed flush (`flushes`). */
-interface FlushRecord extends Pick<FlushResult, 'stored' | 'duplicates' | 'deadLetters'> {
-  readonly partition: number
-  readonly startedAt: Date
-  readonly finishedAt: Date
-  readonly succeeded: boolean
-}
+/** The record of a partition's completed flush. */
+type FlushRecord = typeof flushes.$inferInsert
 
 const NOTHING: FlushResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0, failures: 0, skipped: 0 }
 
@@ -175,13 +171,7 @@ async function complete(
   try {
     await rollUpCells({ db, log, metrics }, calendar, stopping)
     if (stopping.aborted) return { ...NOTHING, skipped: records.filter(({ succeeded }) => succeeded).length }
-    await db.read(
-      () => db.sql`
-        INSERT INTO flushes (partition, started_at, finished_at, stored, duplicates, dead_letters, succeeded)
-        SELECT * FROM jsonb_to_recordset(${JSON.stringify(records)}::text::jsonb) AS r (
-          partition int, "startedAt" timestamptz, "finishedAt" timestamptz, stored bigint, duplicates bigint,
-          "deadLetters" int, succeeded boolean)`,
-    )
+    await db.read(() => db.orm.insert(flushes).values([...records]))
     return NOTHING
   } catch (error) {
     log.error('a flush is stored, but the map is not updated; the next flush updates it', errorFields(error))

@@ -1,5 +1,5 @@
 /** Validates points, and decides at which time each of them counts. */
-import type { InArea } from '#shared/runtime/config/read-route.ts'
+import type { InArea } from '#shared/runtime/config/read-area.ts'
 import { fastGpsPoint } from '#shared/contracts/fast-validation.ts'
 import type { PointRejection } from '#shared/contracts/tracking.ts'
 import { normalizePointAliases, GpsPoint, SENT_TIME_RULE } from '#shared/contracts/gps-points.ts'

@@ -11,7 +11,7 @@ import { addErasedReportTotals } from '#shared/pilgrims/report-totals.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { PERSONAL_TABLES, type PersonalTable } from '#shared/stores/schema/personal-data.ts'
 import { pilgrims, REPORTS, surveys } from '#shared/stores/schema/profiles.ts'
-import { trackers } from '#shared/stores/schema/shares.ts'
+import { trackers } from '#shared/stores/schema/trackers.ts'
 import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
 import { storeAnonymousTotals } from './anonymous-totals.ts'
 

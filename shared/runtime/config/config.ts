@@ -6,7 +6,8 @@ import { validationMessage } from '#shared/runtime/validation-message.ts'
 import { parseTokens } from './admin-tokens.ts'
 import { parseOrigins, readMapTiles, type Environment, resolveFiles, timeZone } from './setting-values.ts'
 import { readPush } from './read-push.ts'
-import { readArea, readRoute } from './read-route.ts'
+import { readArea } from './read-area.ts'
+import { readRoute } from './read-route.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
 export type { Environment }

@@ -6,8 +6,7 @@ import { deadLetters } from '#shared/stores/schema/points.ts'
 import { ledgerLosses } from '#shared/stores/schema/ledger.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import type { Cause } from './incident.ts'
-import { LoggableError } from '#shared/runtime/log.ts'
-import { rejectWith, within } from '#shared/runtime/deadline.ts'
+import { withCheckTimeout } from './check-timeout.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { readClocks } from '#shared/service/heartbeat.ts'
@@ -106,18 +105,6 @@ async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
     text: `遺失了 ${lost} 筆定位 · ${lost} points are lost: see admin/ledger`,
   }
 }
-
-// The time that a health check waits for an answer.
-
-const CHECK_MS = 3_000
-
-/** @throws LoggableError on timeout */
-export const withCheckTimeout = <T>(work: Promise<T>): Promise<T> =>
-  within(
-    work,
-    CHECK_MS,
-    rejectWith(() => new LoggableError(`no answer within ${CHECK_MS} ms`)),
-  )
 
 // The check of the clocks: of each process, against the kv's; and of the phones, by the points that lie in the future.
 

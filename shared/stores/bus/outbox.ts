@@ -15,7 +15,7 @@ import type { Database, Orm } from '#shared/stores/db/db.ts'
 import { eachApart, type Reporting } from '#shared/stores/work-through-queue.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
-import { handled, outbox } from '../schema/operations.ts'
+import { handled, outbox } from '../schema/outbox.ts'
 import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 
 /** The common interface of drizzle and its transactions. */

@@ -1,42 +1,7 @@
 /** Status, roles, erasures and the audit log. */
-import {
-  bigserial,
-  boolean,
-  index,
-  integer,
-  jsonb,
-  pgTable,
-  text,
-  primaryKey,
-  serial,
-} from 'drizzle-orm/pg-core'
+import { bigserial, boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import type { ErasurePart } from '#shared/contracts/erasure.ts'
 import { instant } from './columns.ts'
-
-// Domain events between services.
-
-/** Written in the transaction of the change that an event reports. */
-export const outbox = pgTable(
-  'outbox',
-  {
-    id: serial('id').primaryKey(),
-    subject: text('subject').notNull(),
-    payload: jsonb('payload').notNull(),
-    createdAt: instant('created_at').notNull(),
-  },
-  (table) => [index().on(table.createdAt)],
-)
-
-/** Handled events per subscriber, written in the transaction of the effect, so that each effect happens once. */
-export const handled = pgTable(
-  'handled',
-  {
-    eventId: integer('event_id').notNull(),
-    subscriber: text('subscriber').notNull(),
-    handledAt: instant('handled_at').notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.eventId, table.subscriber] })],
-)
 
 /** The activity: one row. Its version orders status changes that are copied to the kv. */
 export const activity = pgTable('activity', {

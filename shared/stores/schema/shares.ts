@@ -1,22 +1,7 @@
 /** Links that pilgrims pass on. A row is deleted when its link ends, so no trace of a revoked one remains. */
 import { sql } from 'drizzle-orm'
-import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
-
-// Keys of tracker apps.
-
-export const trackers = pgTable(
-  'trackers',
-  {
-    id: uuid('id').primaryKey(),
-    userId: text('user_id').notNull(),
-    /** SHA-256 of the key, in hex. The key itself is not stored. */
-    keyHash: text('key_hash').notNull().unique(),
-    label: text('label'),
-    createdAt: instant('created_at').notNull(),
-  },
-  (table) => [index().on(table.userId)],
-)
 
 export const shares = pgTable(
   'shares',

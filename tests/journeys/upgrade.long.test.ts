@@ -7,7 +7,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { type Ledger, ledgerEndpoint } from '#shared/contracts/ledger.ts'
-import { type ServiceName } from '#shared/contracts/endpoint.ts'
+import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import { startEmbedded } from '#tests/helpers/embedded.ts'
 import { MINUTE, walk } from '#tests/helpers/pilgrim.ts'
 import { newDirectory, runToEnd, type Server } from '#tests/helpers/process.ts'
@@ -48,15 +48,16 @@ async function ledgerOf(ask: Ask): Promise<Ledger> {
   return ((await answer.json()) as { data: Ledger }).data
 }
 
-/** The ledger once each of `points` accepted points is stored. */
-const stored = (ask: Ask, points: number): Promise<Ledger> =>
-  until(
-    async () => {
-      const ledger = await ledgerOf(ask)
-      return ledger.stored >= points && ledger.pending + ledger.journaled + ledger.in_flight === 0 && ledger
-    },
-    { timeoutMs: 60_000, what: `${points} points to be stored`, everyMs: 200 },
-  ) as Promise<Ledger>
+/** Waits until `points` accepted points are stored and none is on its way. @returns the ledger then */
+async function stored(ask: Ask, points: number): Promise<Ledger> {
+  let ledger = await ledgerOf(ask)
+  const isStored = async () => {
+    ledger = await ledgerOf(ask)
+    return ledger.stored >= points && ledger.pending + ledger.journaled + ledger.in_flight === 0
+  }
+  await until(isStored, { timeoutMs: 60_000, what: `${points} points to be stored`, everyMs: 200 })
+  return ledger
+}
 
 /** Pilgrims with a name, a track and a check-in each. @returns the points that were answered with success */
 async function walkers(ask: Ask, now: number): Promise<number> {

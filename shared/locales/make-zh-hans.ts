@@ -41,7 +41,6 @@ const PHRASES: readonly (readonly [traditional: string, simplified: string])[] =
   ['查詢', '查询'],
   ['收合', '收起'],
   ['回報', '反馈'],
-  ['救援碼', '恢复码'],
   ['個資', '隐私'],
   ['帳號', '账号'],
   ['身分', '身份'],

@@ -19,7 +19,7 @@ export async function passLinkOn(page: Page, userId: string): Promise<void> {
   await page.getByRole('button', { name: 'Share where I am for 12 hours' }).click()
   await page.getByText('Shows where you are when you record or check in, until').waitFor()
   await page.locator('body[data-shared]').waitFor()
-  const url = await page.getByRole('link', { name: 'View' }).getAttribute('href')
+  const url = await page.locator('[data-share] a').getAttribute('href')
   expect(url).not.toContain(userId)
   expect(url).toBe(`${await page.locator('body').getAttribute('data-shared')}#own`)
   // Without it the link is copied. What is said about it covers no button.

@@ -1,16 +1,22 @@
 /** Switches of language, letters and theme, the same on every page. */
+import type { Language } from '#shared/contracts/bot.ts'
 import { pageWords } from './page-words.ts'
 import { Segments } from '../design/button.tsx'
 import { chooseLanguage, LANGUAGES, language } from './language.ts'
-import { chooseLetters, chooseTheme, LETTERS, letters, THEMES, theme } from './theme.ts'
+import { chooseLetters, chooseTheme, LETTERS, letters, type Theme, THEMES, theme } from './theme.ts'
 
 export const LanguageSwitch = () => (
-  <Segments
-    label={pageWords.value.language}
-    options={LANGUAGES.map((option) => ({ ...option, lang: option.value }))}
+  <select
+    aria-label={pageWords.value.language}
     value={language.value}
-    onChoose={(chosen) => void chooseLanguage(chosen)}
-  />
+    onChange={({ currentTarget }) => void chooseLanguage(currentTarget.value as Language)}
+  >
+    {LANGUAGES.map(({ value, text }) => (
+      <option key={value} value={value} lang={value}>
+        {text}
+      </option>
+    ))}
+  </select>
 )
 
 /** For pages with `design/letters.css`. */
@@ -25,10 +31,15 @@ export const LettersSwitch = () => (
 )
 
 export const ThemeSwitch = () => (
-  <Segments
-    label={pageWords.value.theme}
-    options={THEMES.map((value) => ({ value, text: pageWords.value.themes[value] }))}
+  <select
+    aria-label={pageWords.value.theme}
     value={theme.value}
-    onChoose={chooseTheme}
-  />
+    onChange={({ currentTarget }) => chooseTheme(currentTarget.value as Theme)}
+  >
+    {THEMES.map((value) => (
+      <option key={value} value={value}>
+        {pageWords.value.themes[value]}
+      </option>
+    ))}
+  </select>
 )

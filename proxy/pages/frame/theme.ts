@@ -28,7 +28,7 @@ function displayChoice<T extends string>(
   }
 }
 
-type Theme = 'auto' | 'light' | 'dark' | 'sun'
+export type Theme = 'auto' | 'light' | 'dark' | 'sun'
 export const THEMES: readonly Theme[] = ['auto', 'light', 'dark', 'sun']
 
 export const { chosen: theme, choose: chooseTheme } = displayChoice('theme', THEMES, 'auto')

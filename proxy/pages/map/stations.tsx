@@ -56,7 +56,7 @@ interface NextStation {
   readonly when: string
   /** Kilometres to go, with their unit, where `when` does not tell them. */
   readonly toGo: string | null
-  /** When the middle comes. */
+  /** When the middle comes, where it is not when the front does. */
   readonly middle: string | null
 }
 
@@ -73,18 +73,17 @@ export function nextStation(): NextStation | null {
   const { text, state } = passageOf(index, station)
   const toGo = toGoKm(station)
   const estimate = map.estimates.find((one) => one.station === index)
-  const hasMiddle =
+  const middle =
     estimate !== undefined && estimate.by !== 'plan' && map.status === 'active' && map.palanquin === null
+      ? arrivalText(estimate.middle_at, estimate.by)
+      : null
   return {
     name: stationName(station),
     isOwn: myStation.value !== null,
     when:
       state === 'passed' ? words.value.tailPassed : text !== '' ? text : toGo === null ? '' : kmText(toGo),
     toGo: toGo === null || text === '' ? null : kmText(toGo),
-    middle:
-      hasMiddle && state !== 'passed'
-        ? words.value.middleAt(arrivalText(estimate.middle_at, estimate.by))
-        : null,
+    middle: middle === null || middle === text || state === 'passed' ? null : words.value.middleAt(middle),
   }
 }
 

@@ -168,13 +168,17 @@ const cardImage = (page: SharePage): string => {
   return `<img class="picture" src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(`${texts.words.imageAlt(texts.name)} ${descriptionOf(page)}`)}">`
 }
 
+/** The other languages, behind the one that is shown. */
 const languages = (shown: Language): string =>
-  `<nav class="row">${Language.options
+  `<details><summary>${SHARE_WORDS[shown].language}</summary>
+<nav class="row">${Language.options
+    .filter((language) => language !== shown)
     .map(
       (language) =>
-        `<a href="?lang=${language}" lang="${language}" hreflang="${language}"${language === shown ? ' aria-current="true"' : ''}>${SHARE_WORDS[language].language}</a>`,
+        `<a href="?lang=${language}" lang="${language}" hreflang="${language}">${SHARE_WORDS[language].language}</a>`,
     )
-    .join('\n')}</nav>`
+    .join('\n')}</nav>
+</details>`
 
 /** The policy of the pages (proxy/pages/pages.ts), without what this one does not need. */
 export const SHARE_POLICY = [

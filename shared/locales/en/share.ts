@@ -9,7 +9,7 @@ export const share = {
   /** Under the title in a chat or a timeline. */
   description: (km: string, checkins: number, level: string) =>
     `${km} km, ${count(checkins, 'check-in', 'check-ins')}, ${level}`,
-  imageAlt: (name: string) => `The card of ${name}: level, distance, check-ins and the route`,
+  imageAlt: (name: string) => `The card of ${name}: level, distance, check-ins and the route.`,
   km: 'Distance',
   checkins: 'Check-ins',
   level: 'Level',

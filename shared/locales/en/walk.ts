@@ -91,7 +91,6 @@ export const words = {
     noConsent: 'You have withdrawn your consent, so nothing is recorded. Agree again to record.',
     honest: (app: string) =>
       `Recording needs this app open and the screen on. With the screen off, use ${app}.`,
-    trackers: (app: string) => `Record with ${app}`,
     trackersMore: 'Even with the screen off',
     pauses: 'Gaps in the recording',
     noPauses: 'No gaps. Everything was recorded.',
@@ -165,7 +164,6 @@ export const words = {
     send: 'Send',
     stop: 'Stop',
     stopped: 'Stopped. Within half a minute, whoever has this link sees nothing of you.',
-    card: 'View',
     opened: (times: number, when: string) => `Opened ${count(times, 'time', 'times')}, last at ${when}`,
     notOpened: 'Not opened yet',
     another: 'Another link',
@@ -252,9 +250,8 @@ export const words = {
   trackers: {
     title: 'Record with an app',
     why: 'These apps record with the screen off, too.',
-    recommended: 'Recommended',
     install: (app: string) => `Install ${app}`,
-    others: 'Other apps',
+    app: 'App (the first is the simplest)',
     make: 'Set it up for me',
     open: 'Set up the app now',
     copy: 'Copy the address',
@@ -270,14 +267,6 @@ export const words = {
     notHeard: 'Nothing received yet.',
     notHeardLately: 'Nothing received for three days.',
     heard: (time: string) => `Last received: ${time}`,
-    apps: {
-      traccar: 'The simplest.',
-      owntracks: 'For iPhone and Android.',
-      overland: 'For iPhone.',
-      gpslogger: 'For Android.',
-      osmand: 'For iPhone and Android, with maps for walkers.',
-    },
-    setUp: 'Set up',
   },
   me: {
     name: 'Name',
@@ -337,7 +326,7 @@ export const words = {
     json: 'Save all my data',
     gpx: 'Save my walk (GPX)',
     eraseWhy:
-      'All your data at the organisers and on this phone is deleted. Another phone with this walk hears of it when it has a network; what is on it stays until you start again there. This cannot be undone.',
+      'All your data at the organisers and on this phone is deleted. This cannot be undone. What is on another phone stays until you start again there.',
     erase: 'Delete everything about me',
     eraseSure: 'Really delete everything?',
     erased: 'Everything about you is deleted.',

@@ -5,7 +5,7 @@ export const share: ShareWords = {
   somebody: '巡礼者',
   title: (name, event) => `${name}の道のり · ${event}`,
   description: (km, checkins, level) => `${km} km・チェックイン ${checkins} 回・${level}`,
-  imageAlt: (name) => `${name}のカード：レベル、距離、チェックイン、道のり`,
+  imageAlt: (name) => `${name}のカード：レベル、距離、チェックイン、道のり。`,
   km: '距離',
   checkins: 'チェックイン',
   level: 'レベル',

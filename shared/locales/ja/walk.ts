@@ -84,7 +84,6 @@ export const words: WalkWords = {
     noConsent: '同意を取り消したので、今は記録しません。もう一度同意すると記録できます。',
     honest: (app) =>
       `画面がついていて、このアプリが開いている間に記録します。画面を消して記録するには「${app}」をお使いください。`,
-    trackers: (app) => `${app} で記録`,
     trackersMore: '画面が消えていても記録できます',
     pauses: '記録の途切れ',
     noPauses: '途切れはありません。すべて記録しました。',
@@ -156,7 +155,6 @@ export const words: WalkWords = {
     send: '送る',
     stop: '止める',
     stopped: '止めました。30秒以内に、リンクを持つ人には何も見えなくなります。',
-    card: '見る',
     opened: (times, when) => `${times}\u00a0回開かれました。最後は ${when}`,
     notOpened: 'まだ誰も開いていません',
     another: '別のリンク',
@@ -241,9 +239,8 @@ export const words: WalkWords = {
   trackers: {
     title: 'アプリで記録',
     why: '画面が消えていても記録できるアプリです。',
-    recommended: 'おすすめ',
     install: (app) => `${app} を入れる`,
-    others: 'ほかのアプリ',
+    app: 'アプリ（最初のものがいちばん簡単）',
     make: '自動で設定する',
     open: '今すぐアプリを設定',
     copy: 'アドレスをコピー',
@@ -259,14 +256,6 @@ export const words: WalkWords = {
     notHeard: 'まだ位置が届いていません。',
     notHeardLately: '三日間、位置が届いていません。',
     heard: (time) => `最後に届いた時刻：${time}`,
-    apps: {
-      traccar: 'いちばん簡単です。',
-      owntracks: 'iPhone・Android 用。',
-      overland: 'iPhone 用。',
-      gpslogger: 'Android 用。',
-      osmand: 'iPhone・Android 用。歩く人の地図つき。',
-    },
-    setUp: '設定',
   },
   me: {
     name: '名前',
@@ -326,7 +315,7 @@ export const words: WalkWords = {
     json: '私のデータをすべて保存',
     gpx: '歩いた道を保存（GPX）',
     eraseWhy:
-      '主催者とこのスマホにあるデータをすべて削除します。元には戻せません。同じ記録の別のスマホは、電波が届いたときに削除を知ります。その中のデータは、そこで新しく始めるまで残ります。',
+      '主催者とこのスマホにあるデータはすべて消え、元に戻せません。ほかのスマホのデータは、そこで「新しく始める」を押すまで残ります。',
     erase: '私のデータをすべて削除',
     eraseSure: '本当にすべて削除しますか。',
     erased: 'あなたのデータはすべて削除しました。',

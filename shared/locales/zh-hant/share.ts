@@ -5,7 +5,7 @@ export const share: ShareWords = {
   somebody: '一位香客',
   title: (name, event) => `${name}正在路上 · ${event}`,
   description: (km, checkins, level) => `${km} 公里・打卡 ${checkins} 次・${level}`,
-  imageAlt: (name) => `${name}的卡片：等級、里程、打卡與路線`,
+  imageAlt: (name) => `${name}的卡片：等級、里程、打卡與路線。`,
   km: '里程',
   checkins: '打卡',
   level: '等級',

@@ -51,8 +51,11 @@ async function search(): Promise<void> {
   const found = await onePosition({ ...OPTIONS, maximumAge: RECENT_MS })
   // Meanwhile the box may have been cleared.
   if (!wantsPlace.value) return
-  if (typeof found === 'string') placeFault.value = found
-  else keep(place, { lat: found.lat, lng: found.lng, accuracy: found.accuracy, t: found.t })
+  if (typeof found === 'string') {
+    // The box says what is sent.
+    placeFault.value = found
+    wantsPlace.value = false
+  } else keep(place, { lat: found.lat, lng: found.lng, accuracy: found.accuracy, t: found.t })
 }
 
 /** What a report says of the place, for operators alone. */

@@ -2,7 +2,7 @@
 import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/stored-signals.ts'
 import { person } from '../session/person.ts'
-import { beginPlace, place, placeInfo } from './place.ts'
+import { beginPlace, place, placeFault, placeInfo, wantsPlace } from './place.ts'
 import {
   addReport,
   arrivedReport,
@@ -71,10 +71,11 @@ export async function sendReport(): Promise<void> {
   if (fault.value !== null || sending.value || person.value === null) return
   sending.value = true
   await choosing
-  const [key, { userId }] = [crypto.randomUUID(), person.value]
-  // The picture can not be read, and the pilgrim learns it only now.
-  if (fault.peek() !== null) return void (sending.value = false)
-  addReport({ key, userId, category, text, picture: picture.value, pictureUrl: null, ...(await placeInfo()) })
+  const [key, { userId }, wanted] = [crypto.randomUUID(), person.value, wantsPlace.value]
+  const info = await placeInfo()
+  // The picture can not be read or the place is not found, and the pilgrim learns it only now.
+  if (fault.peek() !== null || (wanted && placeFault.value !== null)) return void (sending.value = false)
+  addReport({ key, userId, category, text, picture: picture.value, pictureUrl: null, ...info })
   keep(written, { category: '', text: '' })
   keep(picture, null)
   keep(place, null)

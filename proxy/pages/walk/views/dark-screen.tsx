@@ -56,7 +56,14 @@ export function DarkScreen() {
     return () => clearTimeout(timer)
   }, [isTouched])
   return (
-    <dialog ref={element} class="dark-screen" aria-label={words.value.record.on} onClose={leave}>
+    <dialog
+      ref={element}
+      class="dark-screen"
+      aria-label={words.value.record.on}
+      onClose={leave}
+      // Safari styles a touch only where somebody listens for it.
+      onTouchStart={() => undefined}
+    >
       <p class="dark-figure">
         {figure(profile.value?.km ?? 0)} <small>{unitText('km')}</small>
       </p>

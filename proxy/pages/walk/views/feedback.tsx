@@ -148,12 +148,12 @@ function Place() {
         {feedback.place}
       </label>
       <div id="place-said" aria-live="polite">
-        {!wantsPlace.value ? (
-          <p class="quiet">{feedback.placeNone}</p>
-        ) : placeFault.value !== null ? (
+        {placeFault.value !== null ? (
           <p class="wrong" role="alert">
             {words.value.problems[placeFault.value]} {feedback.placeNone}
           </p>
+        ) : !wantsPlace.value ? (
+          <p class="quiet">{feedback.placeNone}</p>
         ) : here === null ? (
           <p class="quiet">{words.value.checkIn.busy}</p>
         ) : (

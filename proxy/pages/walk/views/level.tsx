@@ -21,7 +21,9 @@ export function Level(props: {
         <span class="quiet">{words.value.way.level(level)}</span>
       </p>
       <p class="figures">
-        {words.value.checkIn.allKm} <strong data-figure="km">{figure(km)}</strong> {unitText('km')}
+        <span>
+          {words.value.checkIn.allKm} <strong data-figure="km">{figure(km)}</strong> {unitText('km')}
+        </span>
         <br />
         <span data-figure="checkins">{words.value.checkIn.total(checkIns)}</span>
       </p>

@@ -28,7 +28,7 @@ export const Me = () => (
     <Profile />
     <Card />
     <ul class="rows card">
-      <Way to="share" title={words.value.share.title} />
+      <Way to="trackers" title={words.value.trackers.title} more={words.value.record.trackersMore} />
       <Way to="display" title={words.value.me.display} />
       <Way to="code" title={words.value.recovery.title} />
       <Hear />

@@ -22,8 +22,6 @@ import { consentWithdrawn } from '../session/service.ts'
 import { Way } from './feedback-tab.tsx'
 import { Notice, View } from './view.tsx'
 
-const RECOMMENDED_NAME = TRACKER_APPS[RECOMMENDED].name
-
 export function Record() {
   const { record } = words.value
   const on = recording.value
@@ -39,10 +37,11 @@ export function Record() {
         )}
       </div>
       <Advice words={record} on={on && positionFault.value !== 'permission'} />
-      <ul class="rows">
-        <Way to="trackers" title={record.trackers(RECOMMENDED_NAME)} more={record.trackersMore} />
-        {pauses.value.pauses.length === 0 ? null : <Way to="pauses" title={record.pauses} />}
-      </ul>
+      {pauses.value.pauses.length === 0 ? null : (
+        <ul class="rows">
+          <Way to="pauses" title={record.pauses} />
+        </ul>
+      )}
     </section>
   )
 }
@@ -117,9 +116,9 @@ export const Pauses = () => {
           </li>
         ))}
       </ul>
-      <p class="quiet">{record.honest(RECOMMENDED_NAME)}</p>
+      <p class="quiet">{record.honest(TRACKER_APPS[RECOMMENDED].name)}</p>
       <ul class="rows card">
-        <Way to="trackers" title={record.trackers(RECOMMENDED_NAME)} more={record.trackersMore} />
+        <Way to="trackers" title={words.value.trackers.title} />
       </ul>
     </View>
   )

@@ -108,7 +108,12 @@ function Link({ link, onStop }: LinkProps) {
   const untilMs = link.live_until === null ? 0 : Date.parse(link.live_until)
   return (
     <section class="card stack-2" data-share>
-      <h2>{untilMs < now() ? share.cardOnly : share.liveUntil(whenText(untilMs, now()))}</h2>
+      <h2>
+        {/* The page does not count the pilgrim's own look. */}
+        <a href={`${link.url}#own`} target="_blank" rel="noreferrer">
+          {untilMs < now() ? share.cardOnly : share.liveUntil(whenText(untilMs, now()))}
+        </a>
+      </h2>
       <p class="quiet">
         {link.last_viewed_at === null
           ? share.notOpened
@@ -124,18 +129,11 @@ function Link({ link, onStop }: LinkProps) {
           <input readOnly value={link.url} onFocus={({ currentTarget }) => currentTarget.select()} />
         </label>
       ) : null}
-      <Button kind="primary" onClick={() => void send(link)}>
-        {share.send}
-      </Button>
       <div class="row ends">
-        {/* The page does not count the pilgrim's own look. */}
-        <a class="button plain" href={`${link.url}#own`} target="_blank" rel="noreferrer">
-          {share.card}
-        </a>
-        <Button
-          kind="plain"
-          onClick={() => void stopShare(link.id).then((hasStopped) => hasStopped && onStop())}
-        >
+        <Button kind="primary" onClick={() => void send(link)}>
+          {share.send}
+        </Button>
+        <Button onClick={() => void stopShare(link.id).then((hasStopped) => hasStopped && onStop())}>
           {share.stop}
         </Button>
       </div>

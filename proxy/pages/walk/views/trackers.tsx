@@ -28,16 +28,15 @@ interface AppProps {
   readonly app: TrackerApp
 }
 
-/** Those that this phone can install, the recommended one left out. */
-const OTHERS = (Object.keys(TRACKER_APPS) as TrackerApp[]).filter(
-  (app) => app !== RECOMMENDED && shopsOf(app).length > 0,
-)
+/** Those that this phone can install, the recommended one first. */
+const APPS = (Object.keys(TRACKER_APPS) as TrackerApp[]).filter((app) => shopsOf(app).length > 0)
 
 const nameOf = (label: string | null): string | null =>
   label !== null && label in TRACKER_APPS ? TRACKER_APPS[label as TrackerApp].name : label
 
 export function Trackers() {
   const { trackers } = words.value
+  const app = useSignal<TrackerApp>(RECOMMENDED)
   useEffect(() => void readTrackers(), [])
   useEachMinute(readTrackersAgain)
   return (
@@ -47,25 +46,22 @@ export function Trackers() {
         <Notice kind="warning">{notDoneSentence(trackerError.value)}</Notice>
       )}
       <section class="card stack-2">
-        <p class="strong">{trackers.recommended}</p>
-        <h2>{TRACKER_APPS[RECOMMENDED].name}</h2>
-        <AppSteps app={RECOMMENDED} />
+        <label class="field">
+          {trackers.app}
+          <select
+            value={app.value}
+            onChange={({ currentTarget }) => (app.value = currentTarget.value as TrackerApp)}
+          >
+            {APPS.map((one) => (
+              <option key={one} value={one}>
+                {TRACKER_APPS[one].name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <AppSteps app={app.value} />
       </section>
       <Connected />
-      <section class="stack-2">
-        <h2>{trackers.others}</h2>
-        <div class="card other-apps">
-          {OTHERS.map((app) => (
-            // Of one name: opening an app's steps closes those of the others.
-            <details key={app} name="app">
-              <summary class="row">
-                {TRACKER_APPS[app].name} <span class="button">{trackers.setUp}</span>
-              </summary>
-              <AppSteps app={app} />
-            </details>
-          ))}
-        </div>
-      </section>
     </View>
   )
 }
@@ -75,32 +71,29 @@ function AppSteps({ app }: AppProps) {
   const { trackers } = words.value
   const shops = shopsOf(app)
   return (
-    <div class="stack-2">
-      <p>{trackers.apps[app]}</p>
-      <ol class="steps">
-        <li class="stack-2">
-          {shops.map(({ kind, address }) => (
-            <a key={kind} class="button" href={address} target="_blank" rel="noreferrer">
-              {trackers.install(TRACKER_APPS[app].name)}
-              {shops.length > 1 ? ` (${kind})` : null}
-            </a>
-          ))}
-        </li>
-        <li class="stack-2">
-          {made.value?.app === app ? (
-            <SetUp tracker={made.value.tracker} app={app} />
-          ) : (
-            <Button kind="primary" busy={making.value === app} onClick={() => void makeTracker(app)}>
-              {trackers.make}
-            </Button>
-          )}
-        </li>
-        <li class="stack-2">
-          <p>{app === RECOMMENDED ? trackers.startRecommended : trackers.startOther}</p>
-          <p class="quiet">{trackers.both}</p>
-        </li>
-      </ol>
-    </div>
+    <ol class="steps">
+      <li class="stack-2">
+        {shops.map(({ kind, address }) => (
+          <a key={kind} class="button" href={address} target="_blank" rel="noreferrer">
+            {trackers.install(TRACKER_APPS[app].name)}
+            {shops.length > 1 ? ` (${kind})` : null}
+          </a>
+        ))}
+      </li>
+      <li class="stack-2">
+        {made.value?.app === app ? (
+          <SetUp tracker={made.value.tracker} app={app} />
+        ) : (
+          <Button kind="primary" busy={making.value === app} onClick={() => void makeTracker(app)}>
+            {trackers.make}
+          </Button>
+        )}
+      </li>
+      <li class="stack-2">
+        <p>{app === RECOMMENDED ? trackers.startRecommended : trackers.startOther}</p>
+        <p class="quiet">{trackers.both}</p>
+      </li>
+    </ol>
   )
 }
 

@@ -5,7 +5,6 @@ import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
 import { roughText, timeText } from '../format.ts'
 import { show } from '../route.ts'
-import { keep } from '../session/stored-signals.ts'
 import { codeIsSafe, person } from '../session/person.ts'
 import { lastCheckIn, totalCheckIns } from '../session/queue.ts'
 import { config, consentWithdrawn, profile, usesLine } from '../session/service.ts'
@@ -30,16 +29,7 @@ export const Walk = () => {
         {pageWords.value.procession}
       </a>
       {codeIsSafe.value || usesLine.value || !hasWalked() ? null : (
-        <Notice
-          action={
-            <div class="row">
-              <Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>
-              <Button kind="plain" onClick={() => keep(codeIsSafe, true)}>
-                {words.value.recovery.safe}
-              </Button>
-            </div>
-          }
-        >
+        <Notice action={<Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>}>
           {words.value.recovery.remind}
         </Notice>
       )}

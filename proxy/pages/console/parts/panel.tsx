@@ -27,11 +27,8 @@ interface StampProps {
 }
 
 /** The time of what is old; what is fresh is of now, which the bar at the top tells. */
-export function Stamp({ at, stale }: StampProps) {
-  const said = words.value.common
-  if (at === null) return <span class="stamp">{said.never}</span>
-  return stale ? <span class="stamp old">{pair(said.stale, clock(at))}</span> : null
-}
+export const Stamp = ({ at, stale }: StampProps) =>
+  at === null || !stale ? null : <span class="stamp old">{pair(words.value.common.stale, clock(at))}</span>
 
 /** Of the limit of calls, with the seconds that are left now. */
 function waitSentence(): string {

@@ -1,8 +1,10 @@
 /** Whether all is well: one line, or a row for each problem with what to do about it; and the parts of the service. */
+import { Button } from '../../../design/button.tsx'
 import { clock, date } from '../../clock.ts'
 import { incident } from '../../live.ts'
 import { isStale, Panel, PanelFrom, Stamp } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
+import { show } from '../../router.ts'
 import { consoleLanguage, words } from '../../words.ts'
 import type { Condition } from './figure-tiles.tsx'
 import { BackupAge, isBackupOld, Parts } from './parts.tsx'
@@ -40,7 +42,7 @@ export function Alerts({ condition }: { readonly condition: Resource<Condition> 
               <Cause key={cause.text.en} cause={cause} />
             ))}
           </ul>
-          <Neglected condition={known} />
+          {isNeglected(known) ? <Neglected condition={known} /> : null}
           <Parts parts={known.parts} />
         </>
       )}
@@ -51,12 +53,12 @@ export function Alerts({ condition }: { readonly condition: Resource<Condition> 
 const isNeglected = ({ backup_at, alerting }: Condition): boolean =>
   isBackupOld(backup_at) || alerting.channel === null
 
-/** What is no fault, and yet is not well. */
+/** What is no fault, and yet is not well; it leads to what to do. */
 const Neglected = ({ condition: { backup_at, alerting } }: { readonly condition: Condition }) => (
-  <>
+  <Button kind="plain" onClick={() => show('system', { panel: 'alerting' })}>
     {isBackupOld(backup_at) ? <BackupAge at={backup_at} /> : null}
     {alerting.channel === null ? <span class="warn-text">{words.value.now.nobodyAlerted}</span> : null}
-  </>
+  </Button>
 )
 
 const Cause = ({ cause }: { readonly cause: Condition['causes'][number] }) => (

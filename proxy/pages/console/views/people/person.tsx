@@ -260,7 +260,7 @@ const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly person
             </span>
             <Revoke
               button={said.revoke}
-              title={`${said.revoke} “${label || said.tracker}”?`}
+              title={`${said.revoke} ${words.value.common.quoted(label || said.tracker)}`}
               text={said.revokeTrackerText}
               run={() => client.revokeTrackerOfUser({ userId, id })}
             />

@@ -37,7 +37,7 @@ function quickText(
 const cutSource = (source: string): string => cutText(source, MAX_SOURCE)
 
 /** A valid point without alias names; null for anything else. */
-export function fastGpsPoint(value: unknown): GpsPoint | null {
+export function fastGpsPoint(value: unknown): Required<GpsPoint> | null {
   if (typeof value !== 'object' || value === null) return null
   const fields = value as Record<string, unknown>
   if (!isAbsent(fields.latitude) || !isAbsent(fields.lon)) return null

@@ -39,6 +39,8 @@ export const GpsPoint = z.object({
   source: Source.nullish().describe(`Any label; truncated to ${MAX_SOURCE} characters`),
 })
 export type GpsPoint = z.infer<typeof GpsPoint>
+/** What a phone tells of a point beside its place and time. */
+export type Measurement = Exclude<keyof GpsPoint, 'lat' | 'lng' | 'timestamp'>
 
 /** A track point: only its own time identifies it. */
 export const TrackPoint = z.intersection(GpsPoint, z.object({ timestamp: SentTime }))

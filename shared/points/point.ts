@@ -1,12 +1,26 @@
-/** A point between the request and the table: its identity, and its packed form in the buffer. */
+/** A point between the request and the table: its identity, its packed form in the buffer, and its columns. */
 import type { FoldPoint, PointKind } from '#shared/core/distance/points-to-distance.ts'
+import type { GpsPoint, Measurement } from '#shared/contracts/gps-points.ts'
+import type { Column, ColumnType } from '#shared/stores/db/db.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import { isRough } from '#shared/core/rules/geo.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
+/** Measurements in the order in which they are packed, so a new one is the last, with the types of their columns. */
+const TYPES = {
+  accuracy: 'float4',
+  altitude: 'float4',
+  speed: 'float4',
+  mode: 'text',
+  source: 'text',
+} as const satisfies Record<Measurement, ColumnType>
+export const MEASUREMENTS = Object.keys(TYPES) as Measurement[]
+
+type Measurements = { readonly [M in Measurement]: NonNullable<GpsPoint[M]> | null }
+
 /** An accepted point. Times are epoch milliseconds. */
-export interface Point {
+export interface Point extends Measurements {
   readonly kind: PointKind
   /**
    * The time that the client sent; without one the time of receipt, or the next free instant after it. User, kind and
@@ -18,11 +32,6 @@ export interface Point {
   readonly receivedMs: number
   readonly lat: number
   readonly lng: number
-  readonly accuracy: number | null
-  readonly altitude: number | null
-  readonly speed: number | null
-  readonly mode: string | null
-  readonly source: string | null
   readonly inRange: boolean
 }
 
@@ -31,6 +40,24 @@ export interface BufferedPoint extends Point {
   /** How often its pilgrim had been erased when it was admitted. The kv adds it. */
   readonly generation: number
 }
+
+/** The columns of `gps_points`. */
+export const POINT_COLUMNS: readonly Column<{ readonly userId: string; readonly point: Point }>[] = [
+  { name: 'user_id', type: 'text', of: ({ userId }) => userId },
+  { name: 'kind', type: 'text', of: ({ point }) => point.kind },
+  { name: 'sent_at', type: 'instant', of: ({ point }) => point.sentMs },
+  { name: 'recorded_at', type: 'instant', of: ({ point }) => point.recordedMs },
+  { name: 'received_at', type: 'instant', of: ({ point }) => point.receivedMs },
+  { name: 'lat', type: 'float8', of: ({ point }) => point.lat },
+  { name: 'lng', type: 'float8', of: ({ point }) => point.lng },
+  ...MEASUREMENTS.map((name) => ({
+    name,
+    type: TYPES[name],
+    of: ({ point }: { readonly point: Point }) => point[name],
+  })),
+  { name: 'in_range', type: 'boolean', of: ({ point }) => point.inRange },
+  { name: 'clock_corrected', type: 'boolean', of: ({ point }) => point.recordedMs !== point.sentMs },
+]
 
 /** What the fold reads of a point. */
 export const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode, accuracy }: Point): FoldPoint => ({
@@ -62,14 +89,15 @@ type Packed = [
 
 /** Packs a point as a compact JSON array without trailing absent fields. */
 export function pack(point: Point): Entry {
-  const { recordedMs, sentMs, receivedMs, lat, lng, inRange, accuracy, altitude, speed, mode, source } = point
+  const { recordedMs, sentMs, receivedMs, lat, lng, inRange } = point
   // For finite numbers a template writes the same text as JSON.stringify, several times faster.
   let value = `[${recordedMs - sentMs},${receivedMs},${lat},${lng},${inRange ? 1 : 0}`
-  if (source !== null || mode !== null) value += `,${accuracy},${altitude},${speed},${JSON.stringify(mode)}`
-  else if (speed !== null) value += `,${accuracy},${altitude},${speed}`
-  else if (altitude !== null) value += `,${accuracy},${altitude}`
-  else if (accuracy !== null) value += `,${accuracy}`
-  if (source !== null) value += `,${JSON.stringify(source)}`
+  let present = MEASUREMENTS.length
+  while (present > 0 && point[MEASUREMENTS[present - 1]!] === null) present--
+  for (let i = 0; i < present; i++) {
+    const measured = point[MEASUREMENTS[i]!]
+    value += typeof measured === 'string' ? `,${JSON.stringify(measured)}` : `,${measured}`
+  }
   return { field: fieldOf(point), value: `${value}]` }
 }
 

@@ -45,7 +45,7 @@ const pointFields = {
   speed: like(undefined, 4.2),
   mode: like(undefined, 'walk', '走'),
   source: like(undefined, 'phone'),
-}
+} satisfies Record<keyof GpsPoint, unknown>
 const rarely = (value: unknown) =>
   fc.oneof({ weight: 20, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constant(value) })
 const aliases = {

@@ -26,10 +26,6 @@ const OUTAGE_MS = 90_000
 
 const READING = ENDPOINTS.filter(({ method }) => method === 'GET')
 
-test('the table has a row for every read endpoint and for no other', () => {
-  expect(READING.map(({ path }) => path).sort()).toEqual(Object.keys(TABLE).sort())
-})
-
 /** Fields that change with time or with each read. */
 const MOMENTARY = new Set([
   'as_of',

@@ -1,7 +1,9 @@
-/** The list of what anybody can read (`shared/README.md`) names every field of every public answer, and no other. */
+/** The lists of endpoints outside the contracts are complete: what anybody can read, outages, and the attack on the map. */
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { ASKED, LEFT_OUT } from '#tests/tracking/attack.ts'
+import { TABLE } from './degraded-table.ts'
 
 const HEADING = '### What anybody can read, and what it tells'
 const isPublic = ({ access }: { readonly access: string }) => access === 'public' || access === 'optional'
@@ -51,6 +53,17 @@ const declared = () =>
       fieldsOf(z.toJSONSchema(data, { unrepresentable: 'any', io: 'output' })),
     ]),
   )
+
+const READING = ENDPOINTS.filter(({ method }) => method === 'GET')
+
+test('the table of outages has a row for every read endpoint and for no other', () => {
+  expect(READING.map(({ path }) => path).sort()).toEqual(Object.keys(TABLE).sort())
+})
+
+test('the attacker on the map reads every public endpoint, or leaves it out for a reason', () => {
+  const paths = READING.filter(isPublic).map(({ path }) => path)
+  expect(paths.sort()).toEqual([...ASKED, ...LEFT_OUT].sort())
+})
 
 test('every public answer is in the list, with each of its fields', async () => {
   const list = await accounted()

@@ -2,22 +2,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { pack, type Point, unpack } from '#shared/points/point.ts'
 import { type Kv, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
+import { point } from '#tests/scheduler/walks.ts'
 import { activate, admit, checkin, type KvDriver, restore } from './drivers.ts'
 
-const pointAt = (receivedMs: number): Point => ({
-  kind: 'c',
-  sentMs: receivedMs,
-  recordedMs: receivedMs,
-  receivedMs,
-  lat: 24,
-  lng: 120,
-  accuracy: null,
-  altitude: null,
-  speed: null,
-  mode: null,
-  source: null,
-  inRange: true,
-})
+const pointAt = (receivedMs: number): Point =>
+  point({ kind: 'c', sentMs: receivedMs, receivedMs, lat: 24, lng: 120 })
 
 export function erasedSuite(driver: KvDriver): void {
   describe('erased people', () => {

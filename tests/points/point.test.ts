@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { fieldOf, pack, type Point, unpack } from '#shared/points/point.ts'
 import { checkInPositionOf, sharesInstantByAccident } from '#shared/stores/kv/packed-point.ts'
+import { point } from '#tests/scheduler/walks.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
 const END_MS = Date.UTC(3000, 0, 1)
@@ -32,20 +33,12 @@ const points: fc.Arbitrary<Point> = fc.record({
   inRange: fc.boolean(),
 })
 
-const plain: Point = {
-  kind: 't',
+const plain = point({
   sentMs: 1_775_809_800_000,
-  recordedMs: 1_775_809_800_000,
   receivedMs: 1_775_809_900_000,
   lat: 23.5,
   lng: 120.25,
-  accuracy: null,
-  altitude: null,
-  speed: null,
-  mode: null,
-  source: null,
-  inRange: true,
-}
+})
 
 describe('packing', () => {
   test('and unpacking gives the same point, whatever text it carries', () => {

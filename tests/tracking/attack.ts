@@ -26,6 +26,42 @@ export function told(value: unknown, path = ''): Record<string, Scalar> {
   ) as Record<string, Scalar>
 }
 
+/** The public endpoints that the attacker of `found-on-map.long.test.ts` reads in every round. */
+export const ASKED = [
+  '/api/event/user/:userId',
+  '/api/event/photos/count',
+  '/api/event/data',
+  '/api/event/map',
+  '/api/event/feedback',
+  '/api/event/feedback/status',
+  '/health',
+]
+/** Public endpoints that reveal nothing more, so that the attacker leaves them out: the documentation. Cards show a profile's figures, and screenshots have names that can not be guessed. */
+export const LEFT_OUT = [
+  '/api/event/og/:file',
+  // Links have ids that can not be guessed, and only their pilgrims list them.
+  '/s/:file',
+  '/api/event/shares',
+  '/api/event/feedback-image/:file',
+  '/api/event/openapi.json',
+  '/api',
+  '/api/event',
+  '/api/event/docs',
+  '/api/event/docs/rapidoc.js',
+  // When a tracker app was set up, and nothing of a place.
+  '/api/event/trackers',
+  // When a device was registered, and nothing of a place.
+  '/api/event/push-subscriptions',
+  // Only with a key that the pilgrim alone has.
+  '/api/event/ingest/:key/traccar',
+  '/api/event/ingest/:key/osmand',
+  '/api/event/ingest/:key/gpslogger',
+  '/api/event/ingest/:key/gpslogger.properties',
+  // The operators' file.
+  '/api/event/route',
+  '/api/event/config',
+]
+
 const MINUTE_MS = 60_000
 /** The value, with times reduced to the minute. */
 const readings = (value: Scalar): Scalar[] =>

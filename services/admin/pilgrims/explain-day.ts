@@ -1,5 +1,5 @@
 /** One day of a pilgrim: its points, with what the fold makes of each. */
-import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
+import { fieldOf, foldPointOf, MEASUREMENTS, type Point, readablePoints } from '#shared/points/point.ts'
 import {
   type DaySummary,
   LEFT_OUT,
@@ -180,10 +180,6 @@ export async function readPointDays(db: Database, userId: string): Promise<Point
   return { days: JSON.parse(row!.days) as PointDay[], latestMs: row!.latest, isStored: row!.stored }
 }
 
-interface Row extends Omit<Point, 'kind'> {
-  readonly kind: 'c' | 't'
-}
-
 /** The points whose time is in a span, in no order, at most `max`. */
 async function readDayPoints(
   db: Database,
@@ -192,9 +188,9 @@ async function readDayPoints(
   max: number,
 ): Promise<Point[]> {
   return db.read(
-    () => db.sql<Row[]>`
+    () => db.sql<Point[]>`
       SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs", (extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedMs",
-             (extract(epoch FROM received_at) * 1000)::float8 AS "receivedMs", lat, lng, accuracy, altitude, speed, mode, source,
+             (extract(epoch FROM received_at) * 1000)::float8 AS "receivedMs", lat, lng, ${db.sql(MEASUREMENTS)},
              in_range AS "inRange"
       FROM gps_points
       WHERE user_id = ${userId} AND kind IN ('c', 't')

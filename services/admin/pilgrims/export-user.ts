@@ -1,6 +1,6 @@
 /** The export of one pilgrim's data: everything as JSON, or their points as GPX. */
 import { peekPilgrim } from '#shared/points/pending-points.ts'
-import { type BufferedPoint, fieldOf, readablePoints, unpack } from '#shared/points/point.ts'
+import { type BufferedPoint, fieldOf, POINT_COLUMNS, readablePoints, unpack } from '#shared/points/point.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
@@ -70,26 +70,14 @@ async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: str
   }
 }
 
-/** A pending point with the column names of stored points. */
-const publicPoint = (userId: string, point: BufferedPoint): Row => {
-  const { kind, lat, lng, accuracy, altitude, speed, mode, source, inRange } = point
-  return {
-    user_id: userId,
-    kind,
-    sent_at: time(point.sentMs),
-    recorded_at: time(point.recordedMs),
-    received_at: time(point.receivedMs),
-    lat,
-    lng,
-    accuracy,
-    altitude,
-    speed,
-    mode,
-    source,
-    in_range: inRange,
-    clock_corrected: point.recordedMs !== point.sentMs,
-  }
-}
+/** A pending point as it will be stored. */
+const publicPoint = (userId: string, point: BufferedPoint): Row =>
+  Object.fromEntries(
+    POINT_COLUMNS.map(({ name, type, of }) => {
+      const value = of({ userId, point })
+      return [name, type === 'instant' ? time(Number(value)) : value]
+    }),
+  )
 
 /** Pending entries by identity. An entry that can not be parsed is exported as its raw text. */
 const pendingOf = (userId: string, entries: readonly Entry[]): Map<string, Row> =>

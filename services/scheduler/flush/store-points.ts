@@ -1,7 +1,7 @@
 /** Stores the points of a slice. Points that are already stored are recognised and left unchanged. */
-import type { BufferedPoint } from '#shared/points/point.ts'
+import { type BufferedPoint, POINT_COLUMNS } from '#shared/points/point.ts'
 import { type CheckInPosition, sharesInstantByAccident } from '#shared/stores/kv/packed-point.ts'
-import type { Column, Database, Query } from '#shared/stores/db/db.ts'
+import type { Database, Query } from '#shared/stores/db/db.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 
 /** A point, its pilgrim, and its entry in the buffer. */
@@ -131,28 +131,11 @@ async function ownInstants(
   })
 }
 
-const COLUMNS: readonly Column<OwnedPoint>[] = [
-  { name: 'user_id', type: 'text', of: ({ userId }) => userId },
-  { name: 'kind', type: 'text', of: ({ point }) => point.kind },
-  { name: 'sent_at', type: 'instant', of: ({ point }) => point.sentMs },
-  { name: 'recorded_at', type: 'instant', of: ({ point }) => point.recordedMs },
-  { name: 'received_at', type: 'instant', of: ({ point }) => point.receivedMs },
-  { name: 'lat', type: 'float8', of: ({ point }) => point.lat },
-  { name: 'lng', type: 'float8', of: ({ point }) => point.lng },
-  { name: 'accuracy', type: 'float4', of: ({ point }) => point.accuracy },
-  { name: 'altitude', type: 'float4', of: ({ point }) => point.altitude },
-  { name: 'speed', type: 'float4', of: ({ point }) => point.speed },
-  { name: 'mode', type: 'text', of: ({ point }) => point.mode },
-  { name: 'source', type: 'text', of: ({ point }) => point.source },
-  { name: 'in_range', type: 'boolean', of: ({ point }) => point.inRange },
-  { name: 'clock_corrected', type: 'boolean', of: ({ point }) => point.recordedMs !== point.sentMs },
-]
-
 /** Inserts new points with one statement. */
 export async function storePoints(
   { insertRows }: Pick<Database, 'insertRows'>,
   tx: Query,
   points: readonly OwnedPoint[],
 ): Promise<void> {
-  if (points.length > 0) await insertRows(tx, 'gps_points', COLUMNS, points)
+  if (points.length > 0) await insertRows(tx, 'gps_points', POINT_COLUMNS, points)
 }

@@ -9,7 +9,16 @@ import {
   integer,
   serial,
 } from 'drizzle-orm/pg-core'
+import type { Measurement } from '#shared/contracts/gps-points.ts'
 import { instant, measure, exact } from './columns.ts'
+
+const measurements = {
+  accuracy: measure('accuracy'),
+  altitude: measure('altitude'),
+  speed: measure('speed'),
+  mode: text('mode'),
+  source: text('source'),
+} satisfies Record<Measurement, unknown>
 
 /**
  * Partitioned by day of `sent_at` (the migration is written by hand: drizzle-kit cannot express it).
@@ -28,11 +37,7 @@ export const gpsPoints = pgTable(
     receivedAt: instant('received_at').notNull(),
     lat: doublePrecision('lat').notNull(),
     lng: doublePrecision('lng').notNull(),
-    accuracy: measure('accuracy'),
-    altitude: measure('altitude'),
-    speed: measure('speed'),
-    mode: text('mode'),
-    source: text('source'),
+    ...measurements,
     inRange: boolean('in_range').notNull(),
     clockCorrected: boolean('clock_corrected').notNull(),
   },

@@ -9,6 +9,7 @@ import type { Pending } from '#shared/stores/kv/kv.ts'
 import { recountReported } from '#shared/pilgrims/report-totals.ts'
 import { recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 import { createLog } from '#shared/runtime/log.ts'
+import { point } from '#tests/scheduler/walks.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 
 const DAY_MS = 86_400_000
@@ -24,21 +25,18 @@ export const walkerId = (i: number): string => `walker-${String(i).padStart(6, '
 function entriesOf(i: number, startMs: number, days: number, count: number) {
   const fromMs = startMs + (i % 240) * MINUTE_MS + (i % 59) * 1_000
   return Array.from({ length: count }, (_, n) =>
-    pack({
-      kind: n === 0 && i % 3 === 0 ? 'c' : 't',
-      sentMs: fromMs + n * 2 * MINUTE_MS,
-      recordedMs: fromMs + n * 2 * MINUTE_MS,
-      receivedMs: fromMs + n * 2 * MINUTE_MS + 500,
-      // Each pilgrim has their own speed.
-      lat: 24 + (i % 997) / 1_000 + days * (0.1 + (i % 7_919) / 1e6) + n * 0.001,
-      lng: 120.5 + (i % 89) / 180,
-      accuracy: 8,
-      altitude: null,
-      speed: null,
-      mode: MODES[i % MODES.length]!,
-      source: null,
-      inRange: true,
-    }),
+    pack(
+      point({
+        kind: n === 0 && i % 3 === 0 ? 'c' : 't',
+        sentMs: fromMs + n * 2 * MINUTE_MS,
+        receivedMs: fromMs + n * 2 * MINUTE_MS + 500,
+        // Each pilgrim has their own speed.
+        lat: 24 + (i % 997) / 1_000 + days * (0.1 + (i % 7_919) / 1e6) + n * 0.001,
+        lng: 120.5 + (i % 89) / 180,
+        accuracy: 8,
+        mode: MODES[i % MODES.length]!,
+      }),
+    ),
   )
 }
 

@@ -245,6 +245,7 @@ describeOnServers('the console in operation', () => {
     await page.locator('.column.new h3', { hasText: `20 / ${more}` }).waitFor()
     const all = [...first, ...(await shown())].filter((text) => text.startsWith('Report '))
     expect(new Set(all).size).toBe(more)
+    await page.getByText('Filter · Keys').click()
     await page.getByLabel('Status').selectOption({ label: 'Triage 1' })
     // The page before stays until the next one has come.
     await page.locator('.column.new .feedback-card').first().waitFor({ state: 'detached' })

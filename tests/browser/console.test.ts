@@ -190,8 +190,7 @@ describeOnServers('the console', () => {
     const { page } = opened
     await page.getByText('9 parts OK').waitFor()
     // What is neglected leads to what to do about it, beside which all parts are.
-    await page.getByRole('button', { name: 'Nobody gets alerts' }).click()
-    await page.locator('.alerting:focus').waitFor()
+    await page.getByRole('link', { name: 'Nobody gets alerts' }).click()
     await page.locator('.all-parts .part-list .good').nth(8).waitFor()
     await openView(page, 'now')
     await stack.service('feedback-media').stop('SIGKILL')

@@ -1,10 +1,8 @@
 /** Whether all is well: one line, or a row for each problem with what to do about it; and the parts of the service. */
-import { Button } from '../../../design/button.tsx'
 import { clock, date } from '../../clock.ts'
 import { incident } from '../../live.ts'
 import { isStale, Panel, PanelFrom, Stamp } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
-import { show } from '../../router.ts'
 import { consoleLanguage, words } from '../../words.ts'
 import type { Condition } from './figure-tiles.tsx'
 import { BackupAge, isBackupOld, Parts } from './parts.tsx'
@@ -55,10 +53,11 @@ const isNeglected = ({ backup_at, alerting }: Condition): boolean =>
 
 /** What is no fault, and yet is not well; it leads to what to do. */
 const Neglected = ({ condition: { backup_at, alerting } }: { readonly condition: Condition }) => (
-  <Button kind="plain" onClick={() => show('system', { panel: 'alerting' })}>
+  <a class="warn-text" href="#/system">
     {isBackupOld(backup_at) ? <BackupAge at={backup_at} /> : null}
-    {alerting.channel === null ? <span class="warn-text">{words.value.now.nobodyAlerted}</span> : null}
-  </Button>
+    {isBackupOld(backup_at) && alerting.channel === null ? ' · ' : null}
+    {alerting.channel === null ? words.value.now.nobodyAlerted : null}
+  </a>
 )
 
 const Cause = ({ cause }: { readonly cause: Condition['causes'][number] }) => (

@@ -1,4 +1,4 @@
-/** The words of the console's view of people. */
+/** Words of People. */
 import { counting } from './count.ts'
 
 export const consolePeople = {
@@ -99,7 +99,7 @@ export const consolePeople = {
       'Points, profile, survey, card and screenshots are deleted for good. Totals stay. Earlier backups still contain the data.',
     eraseNamed: 'Messages, notes and log lines with this name stay:',
     eraseButton: 'Erase forever',
-    erased: 'Erased. Earlier backups still contain the data.',
+    erased: 'Erased.',
     erasedRest: 'Erased, except in parts that do not answer: there, as soon as they do.',
     back: 'Back to the list',
     tracker: 'Tracker',

@@ -1,4 +1,4 @@
-/** The words of the console's view of reports. */
+/** Words of Reports. */
 import { counting } from './count.ts'
 
 export const consoleReports = {

@@ -98,7 +98,7 @@ export const words = {
   now: {
     title: 'Now',
     map: 'Crowd',
-    mapHelp: 'Last 24 hours. Arrow keys move, + and − zoom; from near, Tab goes from pilgrim to pilgrim.',
+    mapHelp: 'Arrow keys move, + and − zoom; from near, Tab goes from pilgrim to pilgrim.',
     safety: 'New safety reports',
     waiting: 'Points waiting',
     partsOk: counting('part OK', 'parts OK'),

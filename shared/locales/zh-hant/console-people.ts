@@ -98,7 +98,7 @@ export const consolePeople: Pick<ConsoleWords, 'people'> = {
     eraseText: '定位、檔案、問卷、卡片與截圖會永久刪除，總計保留。先前的備份仍含這些資料。',
     eraseNamed: '含有這個名字的訊息、備註與紀錄會保留：',
     eraseButton: '永久刪除',
-    erased: '已刪除。之前的備份仍有這些資料。',
+    erased: '已刪除。',
     erasedRest: '已刪除；沒有回應的部分恢復後立即刪除。',
     back: '回到列表',
     tracker: '追蹤器',

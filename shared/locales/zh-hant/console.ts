@@ -98,7 +98,7 @@ export const words: ConsoleWords = {
   now: {
     title: '現況',
     map: '人群',
-    mapHelp: '過去 24 小時。方向鍵移動，+ 與 − 縮放；放大後用 Tab 選取香客。',
+    mapHelp: '方向鍵移動，+ 與 − 縮放；放大後用 Tab 選取香客。',
     safety: '新的安全回報',
     waiting: '等待的定位',
     partsOk: (n) => `${figure(n)} 個部分正常`,

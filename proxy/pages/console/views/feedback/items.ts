@@ -105,12 +105,8 @@ const moved = ({ id, status }: Item): string => pair(`#${id}`, words.value.feedb
 /** Takes a change back. A note that was saved with it is typed again, and not saved. */
 export function takeBack({ id, before, after, typed }: Change): Promise<Item | null> {
   const { admin_note: note, ...status } = before
-  const call = client.updateFeedback({
-    id,
-    ...status,
-    ...(note === undefined ? {} : { admin_note: note ?? '' }),
-    seen: after,
-  })
+  const saved = note === undefined ? {} : { admin_note: note ?? '' }
+  const call = client.updateFeedback({ id, ...status, ...saved, seen: after })
   const typedAgain = async (): Promise<Answer<Item>> => {
     const answer = await call
     if (answer.ok && typed !== undefined && !typedNotes.value.has(id)) keepTyped(id, typed)

@@ -51,10 +51,8 @@ const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part:
 export const isBackupOld = (at: string | null): boolean =>
   at === null || now.value - Date.parse(at) > OLD_BACKUP_MS
 
-export const BackupAge = ({ at }: { readonly at: string | null }) => {
-  return (
-    <span class={isBackupOld(at) ? 'warn-text' : undefined} title={at === null ? undefined : date(at)}>
-      {pair(words.value.now.backup, at === null ? words.value.common.never : ago(at))}
-    </span>
-  )
-}
+export const BackupAge = ({ at }: { readonly at: string | null }) => (
+  <span class={isBackupOld(at) ? 'warn-text' : undefined} title={at === null ? undefined : date(at)}>
+    {pair(words.value.now.backup, at === null ? words.value.common.never : ago(at))}
+  </span>
+)

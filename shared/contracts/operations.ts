@@ -69,6 +69,10 @@ export const Health = z.object({
   objects: ProbeResult,
   last_flush: Time.nullable(),
   buffer_size: z.int().describe('Pilgrims with pending points'),
+  version: z
+    .string()
+    .meta({ examples: ['1.1.0'] })
+    .describe('The release that runs'),
 })
 export type Health = z.infer<typeof Health>
 

@@ -123,9 +123,13 @@ function createJournaledAdmission(
   isFull: () => boolean,
 ): (submission: Submission) => Promise<Verdict> {
   const latePartitions = createLatePartitions(kv.partitions)
-  const toJournal = (why: 'late' | 'unavailable', ...call: Parameters<typeof journal>): Promise<Verdict> => {
-    metrics.count('event_journaled_total', { why })
-    return journal(...call)
+  const toJournal = async (
+    why: 'late' | 'unavailable',
+    ...call: Parameters<typeof journal>
+  ): Promise<Verdict> => {
+    const verdict = await journal(...call)
+    if (verdict.outcome === 'admitted' && !verdict.duplicate) metrics.count('event_journaled_total', { why })
+    return verdict
   }
   return async (submission) => {
     // Counted here and not by a wrapper: an additional promise is measurable at thousands of requests per second.

@@ -50,7 +50,7 @@ export const METRICS = {
   event_admission_batch_size: histogram([], 'submissions in such a call', [1, 4, 16, 64, 256]),
   event_journaled_total: counter(
     ['why'],
-    'check-ins that were offered to the journal, as the kv was `late` or `unavailable`',
+    'check-ins that were written to the journal, as the kv was `late` or `unavailable`',
     'it grows: Redis is late or down',
   ),
   event_journal_check_ins: gauge(

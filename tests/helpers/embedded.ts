@@ -19,6 +19,7 @@ export interface Embedded {
   remove(): void
 }
 
+const ROOT = join(import.meta.dir, '../..')
 const STARTS_WITHIN_MS = 60_000
 
 /** As {@link startEmbedded}, in a new data directory with a migrated database: it starts several times as fast. */
@@ -28,11 +29,14 @@ export async function startMigratedEmbedded(overrides: Environment = {}): Promis
   return startEmbedded({ ...overrides, EVENT_DATA_DIR: dataDir })
 }
 
-/** Starts `bun proxy/local.ts`; the settings override the defaults of a test run. */
-export async function startEmbedded(overrides: Environment = {}): Promise<Embedded> {
+/**
+ * Starts `bun proxy/local.ts`; the settings override the defaults of a test run.
+ * @param root the checkout that it runs, by default this one
+ */
+export async function startEmbedded(overrides: Environment = {}, root = ROOT): Promise<Embedded> {
   const dataDir = overrides.EVENT_DATA_DIR ?? mkdtempSync(join(tmpdir(), 'event-embedded-'))
   const child = Bun.spawn([process.execPath, 'proxy/local.ts'], {
-    cwd: join(import.meta.dir, '../..'),
+    cwd: root,
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,

@@ -58,6 +58,8 @@ export interface RealOptions {
   readonly replicas?: number
   /** All services run in one process, which can only be stopped as a whole. */
   readonly isOneProcess?: boolean
+  /** The checkout whose services run, each in its own process (default: this one). */
+  readonly root?: string
   /** Additional arguments of stores that the test stack starts itself. */
   readonly postgresArgs?: readonly string[]
   readonly redisArgs?: readonly string[]
@@ -99,6 +101,7 @@ export async function openTestStackOn(
     settingsOf = () => ({}),
     replicas = 2,
     isOneProcess = false,
+    root,
     changeCaddyfile,
   }: RealOptions,
   stores: Stores,
@@ -118,7 +121,7 @@ export async function openTestStackOn(
     return Promise.all(
       names.map(async (name, i) => {
         const own = settingsOf(name, Math.max(0, i - ServiceName.options.length + 1))
-        const process = await startService(name, { ...env, ...own })
+        const process = await startService(name, { ...env, ...own }, root)
         return { name, process, port: process.port }
       }),
     )
@@ -210,12 +213,20 @@ async function builtPages(env: Environment): Promise<string> {
   return directory
 }
 
-/** Starts `bun services/<name>/main.ts` on a free port and waits until it is ready. */
-export async function startService(name: ServiceName, env: Environment): Promise<Server> {
-  const port = freePort()
+/**
+ * Starts `bun services/<name>/main.ts` and waits until it is ready.
+ * @param root the checkout that it runs, by default this one
+ * @param port a free one by default
+ */
+export async function startService(
+  name: ServiceName,
+  env: Environment,
+  root = ROOT,
+  port = freePort(),
+): Promise<Server> {
   return startServer({
     name,
-    command: [process.execPath, join(ROOT, 'services', name, 'main.ts')],
+    command: [process.execPath, join(root, 'services', name, 'main.ts')],
     dir: await newDirectory(name),
     port,
     url: `http://127.0.0.1:${port}`,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
+import manifest from '../../package.json'
 import { rawRequest } from '#tests/helpers/raw-request.ts'
 import { admin, checkIn, healthOf, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
@@ -231,6 +232,7 @@ describeBothStacks('every address', (stack) => {
     const { ok, data, ...flat } = (await answer.json()) as Record<string, unknown>
     expect(ok).toBe(true)
     expect(flat).toEqual(data as typeof flat)
-    expect(await healthOf(stack)).toMatchObject({ status: 'ok', db: 'ok', kv: 'ok', objects: 'ok' })
+    const version = manifest.version
+    expect(await healthOf(stack)).toMatchObject({ status: 'ok', db: 'ok', kv: 'ok', objects: 'ok', version })
   })
 })

@@ -71,6 +71,36 @@ describeOnServers('a Redis that fails', () => {
     await kv.close()
   })
 
+  test("the limit of check-ins ends with its window, and a window's hash with the one after", async () => {
+    const WINDOW_MS = 60_000
+    const kv = await open(server.url)
+    const redis = new Redis(server.url)
+    await activate(kv)
+    const windows = ['{gps:0}:win:checkin:0', '{gps:0}:win:checkin:1']
+    await redis.del(...windows)
+    const userId = 'windowed'
+    /** Writes the hash as if its calls were so much older. */
+    async function pass(ms: number): Promise<void> {
+      const key = (await redis.exists(windows[0]!)) === 1 ? windows[0]! : windows[1]!
+      const calls = (await redis.hget(key, userId))!.replaceAll(/(?<=^|;)\d+/g, (at) => `${Number(at) - ms}`)
+      const span = Math.floor(Number(/\d+(?=\|[^;]*;$)/.exec(calls)![0]) / WINDOW_MS)
+      await redis.del(key)
+      await redis.hset(windows[span % 2]!, { '#': `${span}`, [userId]: calls })
+    }
+    for (let i = 0; i < 5; i++)
+      expect(await admit(kv, checkin({ userId }))).toMatchObject({ outcome: 'admitted' })
+    const [ttl] = (await Promise.all(windows.map((key) => redis.pttl(key)))).filter((ms) => ms !== -2)
+    expect(ttl).toBeWithin(WINDOW_MS, 2 * WINDOW_MS + 1)
+    await pass(WINDOW_MS - 20_000)
+    const limited = await admit(kv, checkin({ userId }))
+    if (limited.outcome !== 'limited') throw new Error(`was ${limited.outcome}`)
+    expect(limited.retryAfterMs).toBeWithin(1, 20_001)
+    await pass(limited.retryAfterMs)
+    expect(await admit(kv, checkin({ userId }))).toMatchObject({ outcome: 'admitted' })
+    redis.disconnect()
+    await kv.close()
+  })
+
   test('while it is down every method rejects immediately, and works again by itself', async () => {
     const kv = await open(server.url)
     await activate(kv)

@@ -222,6 +222,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     proxy.set({ kind: 'clear' })
     await until(() => replica.journaled() === 0, inTime('the replay'))
     expect(await fields(direct, 'refused')).toHaveLength(1)
+    expect(await replica.metrics.page()).toMatch(/^event_journaled_total{.*why="unavailable".*} 2$/m)
   })
 
   test('a nearly full Redis refuses everything with Retry-After, until it has memory again', async () => {

@@ -23,6 +23,7 @@ describeOnServers('a pause', () => {
       await server.stop('SIGKILL')
       expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'refused', status: 'paused' })
       expect(replica.journaled()).toBe(0)
+      expect(await replica.metrics.page()).not.toMatch(/^event_journaled_total{/m)
     } finally {
       await kv.close()
     }

@@ -4,7 +4,7 @@ import { type Buffer, createBuffer } from '#shared/points/buffer.ts'
 import { type Journal, openJournal } from '#shared/points/journal/journal.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { type AdmissionRules, type Kv, isKvUnavailable, type VersionedStatus } from '#shared/stores/kv/kv.ts'
-import { createMetrics } from '#shared/runtime/metrics.ts'
+import { createMetrics, type Metrics } from '#shared/runtime/metrics.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -19,6 +19,7 @@ export interface Replica extends Buffer, AsyncDisposable {
   readonly journal: Journal
   /** Its log, one JSON line each. */
   readonly lines: string[]
+  readonly metrics: Metrics
 }
 
 export interface ReplicaOptions {
@@ -34,6 +35,7 @@ export async function startReplica(kv: Kv, options: ReplicaOptions = {}): Promis
   const dir = await newDirectory('replica')
   const journal = openJournal(dir, journalMax)
   const lines: string[] = []
+  const metrics = createMetrics('tracking')
   const buffer = createBuffer({
     kv,
     journal,
@@ -47,7 +49,7 @@ export async function startReplica(kv: Kv, options: ReplicaOptions = {}): Promis
       })
       return status
     },
-    metrics: createMetrics('tracking'),
+    metrics,
     now: Date.now,
     log: createLog({}, (line) => lines.push(line)),
   })
@@ -56,6 +58,7 @@ export async function startReplica(kv: Kv, options: ReplicaOptions = {}): Promis
     ...buffer,
     journal,
     lines,
+    metrics,
     async [Symbol.asyncDispose]() {
       await buffer.stop()
       journal.close()

@@ -180,3 +180,9 @@ test('no service runs the image as another user, and Redis does not run as root'
   for (const [, service] of services) if (service.image === OURS) expect(service.user).toBeUndefined()
   expect(compose.services.redis?.user).toBe('redis')
 })
+
+test('the change log begins with this release, and the image is labelled with it', () => {
+  const { version } = JSON.parse(read('package.json')) as { version: string }
+  expect(/^## (.+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version)
+  expect(read('services/Dockerfile')).toContain(`org.opencontainers.image.version="${version}"`)
+})

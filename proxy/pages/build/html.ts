@@ -1,5 +1,6 @@
 /** The HTML of a page. */
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
+import { RELEASE } from '#shared/runtime/release.ts'
 import type { PageEntry } from '../pages.ts'
 import type { PageData } from '../frame/page-data.ts'
 import { Resvg } from '@resvg/resvg-js'
@@ -36,6 +37,7 @@ export function pageHtml(head: Head): string {
     '<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">',
     `<title>${escapeMarkup(title)}</title>`,
     meta('description', page.description),
+    meta('version', RELEASE),
     '<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f6efe0">',
     '<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#061816">',
     meta('og:type', 'website'),

@@ -5,6 +5,7 @@ import { time } from '#shared/contracts/fields.ts'
 import type { Health } from '#shared/contracts/operations.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { within } from '#shared/runtime/deadline.ts'
+import { RELEASE } from '#shared/runtime/release.ts'
 
 const CACHE_MS = 1_000
 /** As long as the probes wait: a busy database does not keep the report from its readers. */
@@ -59,6 +60,7 @@ export function createHealth({ db, kv, objects, bus, now, metrics }: ServiceCont
       objects: objectsState,
       last_flush: lastFlush === null ? null : time(lastFlush),
       buffer_size: kvState === 'ok' ? size : 0,
+      version: RELEASE,
     }
   }
 

@@ -4,7 +4,7 @@
  */
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
-import { type Kv, type Moved, userHash } from '#shared/stores/kv/kv.ts'
+import { type Kv, type Moved, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
 import { eachOf, inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import type { Log } from '#shared/runtime/log.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
@@ -67,6 +67,10 @@ class PositionColumns {
     return this.#rows.get(userId)
   }
 
+  at(row: number): Place {
+    return { userId: this.userIds[row]!, lat: this.lats[row]!, lng: this.lngs[row]!, t: this.times[row]! }
+  }
+
   delete(userId: string): void {
     const row = this.#rows.get(userId)
     if (row === undefined) return
@@ -93,9 +97,12 @@ const SECRET_TTL_MS = 30 * DAY_MS
 /** Where a pilgrim was last, and when (epoch milliseconds). */
 export type Place = Pick<Moved, 'userId' | 'lat' | 'lng' | 't'>
 
+/** One table of half a million people would stop this process for a tenth of a second each time that it doubles. */
+const SHARDS = 64
+
 /** Caches the latest position of everyone in memory. */
 export class LivePositions {
-  readonly #positions = new PositionColumns()
+  readonly #shards = Array.from({ length: SHARDS }, () => new PositionColumns())
   /** Per partition, how far this replica has read (the kv's clock). */
   readonly #through: number[]
   /** Per partition, the last erasure that this replica has read. */
@@ -130,15 +137,16 @@ export class LivePositions {
   /** Latest positions, latest first. @throws Refusal 503 when they are out of date */
   async read({ limit, since, bbox }: DataQuery): Promise<Place[]> {
     this.expectCurrent()
-    const { lats, lngs, times, userIds } = this.#positions
     const sinceMs = since ?? this.now() - DAY_MS
-    const isAsked = (row: number) =>
+    const isAsked = (row: number, { lats, lngs, times }: PositionColumns) =>
       times[row]! >= sinceMs && (bbox === undefined || inside({ lat: lats[row]!, lng: lngs[row]! }, bbox))
-    const bucketOf = (row: number) => Math.floor(times[row]! / BUCKET_MS)
+    const bucketOf = (t: number) => Math.floor(t / BUCKET_MS)
     const counts = new Map<number, number>()
     await inTurns(
-      this.shown((row) => {
-        if (isAsked(row)) counts.set(bucketOf(row), (counts.get(bucketOf(row)) ?? 0) + 1)
+      this.shown((row, positions) => {
+        if (!isAsked(row, positions)) return
+        const bucket = bucketOf(positions.times[row]!)
+        counts.set(bucket, (counts.get(bucket) ?? 0) + 1)
       }),
     )
     let left = limit
@@ -150,9 +158,9 @@ export class LivePositions {
     }
     const found: Place[] = []
     await inTurns(
-      this.shown((row) => {
-        if (isAsked(row) && latest.has(bucketOf(row)))
-          found.push({ userId: userIds[row]!, lat: lats[row]!, lng: lngs[row]!, t: times[row]! })
+      this.shown((row, positions) => {
+        if (isAsked(row, positions) && latest.has(bucketOf(positions.times[row]!)))
+          found.push(positions.at(row))
       }),
     )
     return found.sort((a, b) => b.t - a.t).slice(0, limit)
@@ -160,17 +168,15 @@ export class LivePositions {
 
   /** Where somebody was last; null: not known, or hidden. */
   placeOf(userId: string): Place | null {
-    const { lats, lngs, times, hiddenUntil } = this.#positions
-    const row = this.#positions.rowOf(userId)
-    if (row === undefined || hiddenUntil[row]! > this.now()) return null
-    return { userId, lat: lats[row]!, lng: lngs[row]!, t: times[row]! }
+    const positions = this.#shardOf(userId)
+    const row = positions.rowOf(userId)
+    return row === undefined || positions.hiddenUntil[row]! > this.now() ? null : positions.at(row)
   }
 
   /** Visits the rows of everybody who is not hidden. Computed in turns of the event loop; the rows may change between. */
   *shown(visit: (row: number, positions: PositionColumns) => void): Generator<void, void> {
     const nowMs = this.now()
-    const positions = this.#positions
-    yield* eachOf(positions.userIds, (_, row) => {
+    yield* this.#each((row, positions) => {
       if (positions.hiddenUntil[row]! <= nowMs) visit(row, positions)
     })
   }
@@ -188,7 +194,7 @@ export class LivePositions {
 
   /** Number of positions in memory. */
   held(): number {
-    return this.#positions.size
+    return this.#shards.reduce((sum, { size }) => sum + size, 0)
   }
 
   /** This hour's id for a name, such as a pilgrim's id. The name can not be derived from it. */
@@ -224,7 +230,11 @@ export class LivePositions {
     for (;;) {
       const page = await this.kv.moved(partition, since, PAGE)
       // Refreshes overlap, so many of these positions are known.
-      for (const moved of page) if (this.#positions.set(moved)) this.#hasChanged = true
+      await inTurns(
+        eachOf(page, (moved) => {
+          if (this.#shardOf(moved.userId).set(moved)) this.#hasChanged = true
+        }),
+      )
       const last = page.at(-1)?.movedMs ?? since
       this.#through[partition] = Math.max(this.#through[partition]!, last)
       if (page.length < PAGE) return
@@ -245,14 +255,22 @@ export class LivePositions {
 
   async #forget(hashes: ReadonlySet<string>): Promise<void> {
     const beginnings = new Set([...hashes].map(beginningOf))
-    const positions = this.#positions
     await inTurns(
-      eachOf(positions.userIds, (userId, row) => {
+      this.#each((row, positions) => {
+        const userId = positions.userIds[row]!
         if (!beginnings.has(positions.hashes[row]!) || !hashes.has(userHash(userId))) return
         positions.delete(userId)
         this.#hasChanged = true
       }),
     )
+  }
+
+  *#each(visit: (row: number, positions: PositionColumns) => void): Generator<void, void> {
+    for (const positions of this.#shards) yield* eachOf(positions.userIds, (_, row) => visit(row, positions))
+  }
+
+  #shardOf(userId: string): PositionColumns {
+    return this.#shards[partitionOf(userId, SHARDS)]!
   }
 }
 

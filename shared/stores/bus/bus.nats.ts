@@ -1,6 +1,7 @@
 /** The bus on NATS JetStream: one stream, one durable consumer per subscriber and subject. */
 import {
   AckPolicy,
+  type ConnectionOptions,
   type ConsumerMessages,
   DeliverPolicy,
   type JsMsg,
@@ -223,20 +224,25 @@ function openNatsLink(url: string, onError: (error: unknown) => void): NatsLink 
   }
 }
 
-/** The client takes user and password beside the addresses. */
-function connectOnce(given: string): Promise<NatsConnection> {
-  const servers = given
-    .split(',')
-    .map((server) => new URL(server.includes('://') ? server.trim() : `nats://${server.trim()}`))
-  const [{ username, password } = { username: '', password: '' }] = servers
-  return connect({
-    servers: servers.map(({ host }) => host),
-    ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+const connectOnce = (given: string): Promise<NatsConnection> =>
+  connect({
+    ...natsServers(given),
     // By default the client stops reconnecting after an outage of about 20 s.
     maxReconnectAttempts: -1,
     reconnectTimeWait: 250,
     timeout: 3_000,
   })
+
+/** The client's options for `NATS_URL`: it takes user and password beside the addresses. */
+export function natsServers(given: string): Pick<ConnectionOptions, 'servers' | 'user' | 'pass'> {
+  const servers = given
+    .split(',')
+    .map((server) => new URL(server.includes('://') ? server.trim() : `nats://${server.trim()}`))
+  const [{ username, password } = { username: '', password: '' }] = servers
+  return {
+    servers: servers.map(({ host }) => host),
+    ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+  }
 }
 
 function createEnding() {

@@ -3,6 +3,8 @@ import type { Bus } from './bus.ts'
 import { openEmbeddedBus } from './bus.embedded.ts'
 import { openNatsBus } from './bus.nats.ts'
 
+export { natsServers } from './bus.nats.ts'
+
 /** Opens the bus at the URL: `nats://…` (comma-separated servers); empty: a bus within this process. */
 export function openBus(options: {
   readonly url: string

@@ -1,0 +1,299 @@
+/** `bun run doctor`: looks at what an installation needs from its surroundings, and says what to do. Changes nothing. */
+import { createSocket } from 'node:dgram'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { parseArgs } from 'node:util'
+import { Redis } from 'ioredis'
+import { connect as connectNats } from 'nats'
+import { webhookEndpoint } from '#shared/contracts/bot.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
+import { within } from '#shared/runtime/deadline.ts'
+import { CLOCK_MS, FREE_BYTES, freeBytesOf } from '#shared/service/alerts/health-checks.ts'
+import { createLineClient } from '#shared/service/line/line-client.ts'
+import { natsServers } from '#shared/stores/bus/open-bus.ts'
+import { expectSchema } from '#shared/stores/db/migrate.ts'
+import { openDatabase } from '#shared/stores/db/open-database.ts'
+import { openObjects } from '#shared/stores/objects/open-objects.ts'
+import { runCommand, screen, UsageError } from './backup/command.ts'
+
+const USAGE = `Checks settings, stores and their versions, disk, clocks, certificates, LINE's webhook and the last backup, and says
+what to do about each fault. It changes nothing.
+
+  bun run doctor [--pilgrims <n>] [--backups <folder>] [--ntp <host>] [--host <name>]...
+
+  --pilgrims   how many phones will record: says how much memory Redis needs (default: 5000)
+  --backups    where the backups are (default: ./backups)
+  --ntp        the time server to compare the clock with (default: pool.ntp.org; empty: none)
+  --host       a host name whose certificate to check, instead of that of EVENT_PUBLIC_URL; may be repeated
+  --help       show this text
+
+The command needs the settings of the services, which may be running.
+Exit codes: 0 nothing to do, 1 something to do or failed, 2 wrong command line.`
+
+const WAIT_MS = 5_000
+const DAY_MS = 86_400_000
+const CERTIFICATE_DAYS = 14
+const BACKUP_HOURS = 24
+/** A phone records every ten seconds, a pending point takes 126 bytes, and at half of the memory a flush begins. */
+const REDIS_BYTES_A_PILGRIM_SECOND = (126 * 2) / 10
+const OLDEST_POSTGRES = 15
+const OLDEST_REDIS = 6.2
+
+/** What one check found; `todo` only where something is to be done. */
+export interface Finding {
+  readonly what: string
+  readonly found: string
+  readonly todo?: string
+}
+
+/** Runs a check. One that fails or is late is a finding, too. */
+async function check(
+  what: string,
+  run: () => Promise<Omit<Finding, 'what'>>,
+  todo: string,
+): Promise<Finding> {
+  try {
+    const late = () => {
+      throw new Error(`no answer within ${WAIT_MS / 1_000} s`)
+    }
+    return { what, ...(await within(run(), WAIT_MS, late)) }
+  } catch (error) {
+    return { what, found: (error as Error).message || String(error), todo }
+  }
+}
+
+const mb = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MB`
+
+async function postgres({ databaseUrl }: Config): Promise<Omit<Finding, 'what'>> {
+  const db = await openDatabase({ url: databaseUrl, dir: '' })
+  try {
+    const [row] = await db.sql<{ version: string }[]>`SELECT current_setting('server_version') AS version`
+    await expectSchema(db.sql)
+    const found = `version ${row!.version}, schema of this release`
+    if (Number.parseInt(row!.version) >= OLDEST_POSTGRES) return { found }
+    return { found, todo: `Use Postgres ${OLDEST_POSTGRES} or later.` }
+  } finally {
+    await db.close()
+  }
+}
+
+async function redisNode(url: string, pilgrims: number, flushMs: number): Promise<Omit<Finding, 'what'>> {
+  const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, connectTimeout: WAIT_MS })
+  redis.on('error', () => undefined)
+  try {
+    await redis.connect()
+    const [info, [seconds, micros]] = await Promise.all([redis.info(), redis.time()])
+    const read = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
+    const version = read('redis_version')
+    const limit = Number(read('maxmemory'))
+    const needed = pilgrims * REDIS_BYTES_A_PILGRIM_SECOND * (flushMs / 1_000)
+    const aheadMs = Date.now() - (Number(seconds) * 1_000 + Number(micros) / 1_000)
+    const todos = [
+      Number.parseFloat(version) < OLDEST_REDIS && `Use Redis ${OLDEST_REDIS} or later.`,
+      read('aof_enabled') !== '1' && 'Set appendonly yes: without it a restart of Redis loses points.',
+      read('maxmemory_policy') !== 'noeviction' && 'Set maxmemory-policy noeviction.',
+      limit !== 0 && limit < needed && `Set maxmemory (REDIS_MAXMEMORY) to ${mb(needed)} or more.`,
+      Math.abs(aheadMs) > CLOCK_MS && 'Set the clocks by NTP.',
+    ].filter((todo) => todo !== false)
+    return {
+      found: `version ${version}; limit ${limit === 0 ? 'none' : mb(limit)}, ${pilgrims} pilgrims need ${mb(needed)}; clock ${Math.round(aheadMs)} ms behind ours`,
+      ...(todos.length > 0 && { todo: todos.join(' ') }),
+    }
+  } finally {
+    redis.disconnect()
+  }
+}
+
+async function nats({ natsUrl }: Config): Promise<Omit<Finding, 'what'>> {
+  const connection = await connectNats({ ...natsServers(natsUrl), reconnect: false, timeout: WAIT_MS })
+  const { version = 'unknown', jetstream } = connection.info ?? {}
+  await connection.close()
+  return { found: `version ${version}`, ...(jetstream !== true && { todo: 'Start NATS with --jetstream.' }) }
+}
+
+async function disk({ dataDir }: Config): Promise<Omit<Finding, 'what'>> {
+  const free = await freeBytesOf(dataDir)
+  const found = `${mb(free)} free for ${dataDir}`
+  return free >= 2 * FREE_BYTES ? { found } : { found, todo: `Free at least ${mb(2 * FREE_BYTES)}.` }
+}
+
+/** Asks a time server (RFC 4330) how far this machine's clock is ahead. */
+async function clock(host: string): Promise<Omit<Finding, 'what'>> {
+  const socket = createSocket('udp4')
+  try {
+    const sentMs = Date.now()
+    const answer = await new Promise<Buffer>((resolve, reject) => {
+      socket.on('message', resolve).on('error', reject)
+      const question = Buffer.alloc(48)
+      question[0] = 0x23
+      socket.send(
+        question,
+        Number(host.split(':')[1] ?? 123),
+        host.split(':')[0],
+        (error) => error && reject(error),
+      )
+      setTimeout(() => reject(new Error(`${host} did not answer`)), WAIT_MS / 2).unref()
+    })
+    const SECONDS_1900_TO_1970 = 2_208_988_800
+    const theirsMs =
+      (answer.readUInt32BE(40) - SECONDS_1900_TO_1970 + answer.readUInt32BE(44) / 2 ** 32) * 1_000
+    const aheadMs = Math.round((sentMs + Date.now()) / 2 - theirsMs)
+    const found = `${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} ${host}`
+    return Math.abs(aheadMs) <= CLOCK_MS ? { found } : { found, todo: 'Set this machine’s clock by NTP.' }
+  } finally {
+    socket.close()
+  }
+}
+
+/** Opens a TLS connection as a phone does, and looks at the certificate. */
+async function certificate(host: string, port: number): Promise<Omit<Finding, 'what'>> {
+  const socket = connectTls({ host, port, servername: host, rejectUnauthorized: false })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('secureConnect', resolve).once('error', reject)
+    })
+    const days = (Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / DAY_MS
+    const found = `${days < 2 ? `${Math.floor(days * 24)} h` : `${Math.floor(days)} days`} left`
+    if (!socket.authorized)
+      return {
+        found: `${found}; phones do not trust it (${socket.authorizationError?.toString() ?? 'unknown'})`,
+        todo: 'Use TLS_MODE=acme, or a certificate that phones trust. In a rehearsal install its root on the phones.',
+      }
+    if (days >= CERTIFICATE_DAYS) return { found }
+    return { found, todo: 'Look at the log of Caddy why the certificate is not renewed, and renew it.' }
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function line(config: Config): Promise<Omit<Finding, 'what'>> {
+  const client = createLineClient(config.line)
+  if (client === null) return { found: 'no access token: messages are recorded and not sent' }
+  const registered = await client.webhookAddress()
+  const expected = `${config.publicUrl}${webhookEndpoint.path}`
+  return registered === expected
+    ? { found: registered }
+    : { found: registered, todo: `Register ${expected} as the webhook in LINE's console.` }
+}
+
+function backups(folder: string): Promise<Omit<Finding, 'what'>> {
+  const newest = readdirSync(folder)
+    .filter((name) => name.endsWith('.jsonl.zst'))
+    .map((name) => statSync(join(folder, name)).mtimeMs)
+    .reduce((one, other) => Math.max(one, other), 0)
+  const hours = (Date.now() - newest) / 3_600_000
+  const found = newest === 0 ? `none in ${folder}` : `the last is ${hours.toFixed(1)} hours old`
+  return Promise.resolve(hours < BACKUP_HOURS ? { found } : { found, todo: 'Take one: bun run backup.' })
+}
+
+/** What the settings leave out that an event needs. */
+function settings({ startsMs, endsMs, alertUserId, publicUrl, env }: Config): Omit<Finding, 'what'> {
+  const missing = [
+    (startsMs === null || endsMs === null) && 'EVENT_STARTS_AT and EVENT_ENDS_AT',
+    alertUserId === '' && 'EVENT_ALERT_USER_ID (nobody is alerted)',
+    env === 'production' && publicUrl.startsWith('https://localhost') && 'EVENT_PUBLIC_URL',
+  ].filter((one) => one !== false)
+  return missing.length === 0 ? { found: 'valid' } : { found: 'valid', todo: `Set ${missing.join(', ')}.` }
+}
+
+export interface Options {
+  readonly pilgrims: number
+  readonly backups: string
+  readonly ntp: string
+  readonly hosts: readonly string[]
+}
+
+/** Runs all checks at once. @returns a finding for each, in a stable order */
+export function examine(config: Config, options: Options): Promise<Finding[]> {
+  const { hostname, port } = new URL(config.publicUrl)
+  const hosts = options.hosts.length > 0 ? options.hosts : [hostname]
+  const embedded = (what: string): Promise<Finding> => Promise.resolve({ what, found: 'embedded' })
+  const redisUrls = config.redisUrl.split(',').map((url) => url.trim())
+  return Promise.all([
+    Promise.resolve({ what: 'settings', ...settings(config) }),
+    config.databaseUrl === ''
+      ? embedded('Postgres')
+      : check(
+          'Postgres',
+          () => postgres(config),
+          'Start Postgres, and run the migration job: bun run migrate.',
+        ),
+    ...(config.redisUrl === ''
+      ? [embedded('Redis')]
+      : redisUrls.map((url) =>
+          check(
+            'Redis',
+            () => redisNode(url, options.pilgrims / redisUrls.length, config.flushMs),
+            'Start Redis, and check REDIS_URL.',
+          ),
+        )),
+    config.natsUrl === ''
+      ? embedded('NATS')
+      : check('NATS', () => nats(config), 'Start NATS, and check NATS_URL.'),
+    check(
+      'objects',
+      async () => {
+        const objects = await openObjects(
+          config.objectsUrl || `file:${join(config.dataDir, 'objects')}`,
+          config.s3,
+        )
+        try {
+          await objects.probe()
+        } finally {
+          await objects.close()
+        }
+        return { found: 'answers' }
+      },
+      'Check OBJECTS_URL and the S3 settings.',
+    ),
+    check('disk', () => disk(config), 'Check the disk of EVENT_DATA_DIR.'),
+    ...(options.ntp === ''
+      ? []
+      : [
+          check(
+            'clock',
+            () => clock(options.ntp),
+            'Compare the clock by hand, or name a time server: --ntp.',
+          ),
+        ]),
+    ...hosts.map((host) =>
+      check(
+        `certificate of ${host}`,
+        () => certificate(host, Number(port || 443)),
+        'Check that the name leads to this machine, and that the port is open.',
+      ),
+    ),
+    check('LINE', () => line(config), "Check LINE's access token."),
+    check('backup', () => backups(options.backups), 'Take a backup: bun run backup.'),
+  ])
+}
+
+if (import.meta.main)
+  await runCommand(USAGE, async (config) => {
+    const { values } = parseArgs({
+      options: {
+        pilgrims: { type: 'string', default: '5000' },
+        backups: { type: 'string', default: './backups' },
+        ntp: { type: 'string', default: 'pool.ntp.org' },
+        host: { type: 'string', multiple: true, default: [] },
+      },
+    })
+    const pilgrims = Number(values.pilgrims)
+    if (!Number.isInteger(pilgrims) || pilgrims < 1)
+      throw new UsageError('--pilgrims must be a whole number above 0')
+    const findings = await examine(config, {
+      pilgrims,
+      backups: values.backups,
+      ntp: values.ntp,
+      hosts: values.host,
+    })
+    for (const { what, found, todo } of findings) {
+      screen.print(`${todo === undefined ? 'ok  ' : 'DO  '}${what}: ${found}`)
+      if (todo !== undefined) screen.print(`      ${todo}`)
+    }
+    const open = findings.filter(({ todo }) => todo !== undefined).length
+    screen.print(open === 0 ? 'Nothing to do.' : `${open} to do.`)
+    // Clients that hang do not keep the command.
+    process.exit(open === 0 ? 0 : 1)
+  })

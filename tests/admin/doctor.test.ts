@@ -1,0 +1,195 @@
+/** `doctor` on real stores: nothing to do where all is well, and a sentence for each fault. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createSocket, type Socket } from 'node:dgram'
+import { rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { generate } from 'selfsigned'
+import { examine, type Options } from '#services/admin/doctor.ts'
+import { type Environment, readConfig } from '#shared/runtime/config/config.ts'
+import { openTestDatabase } from '#tests/helpers/database.ts'
+import { newDirectory, type Server } from '#tests/helpers/process.ts'
+import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
+import { freePort, startNats, startRedis } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+
+/** A time server whose clock is `aheadMs` ahead of ours. */
+function startTimeServer(aheadMs: number): Promise<Socket> {
+  const server = createSocket('udp4')
+  server.on('message', (_, { port, address }) => {
+    const answer = Buffer.alloc(48)
+    const nowMs = Date.now() + aheadMs
+    answer.writeUInt32BE(Math.floor(nowMs / 1_000) + 2_208_988_800, 40)
+    answer.writeUInt32BE(Math.floor(((nowMs % 1_000) / 1_000) * 2 ** 32), 44)
+    server.send(answer, port, address)
+  })
+  return new Promise((resolve) => server.bind(0, '127.0.0.1', () => resolve(server)))
+}
+
+describeOnServers('doctor', () => {
+  let database: Awaited<ReturnType<typeof openTestDatabase>>
+  let redis: Server
+  let bare: Server
+  let nats: Server
+  let directory: string
+  let well: Environment
+  let options: Options
+  const times: Socket[] = []
+
+  beforeAll(async () => {
+    ;[database, redis, bare, nats, directory] = await Promise.all([
+      openTestDatabase(),
+      startRedis({ args: ['--appendonly', 'yes', '--maxmemory', '1gb', '--maxmemory-policy', 'noeviction'] }),
+      startRedis({
+        args: ['--appendonly', 'no', '--maxmemory', '10mb', '--maxmemory-policy', 'allkeys-lru'],
+      }),
+      startNats(),
+      newDirectory('doctor'),
+    ])
+    times.push(await startTimeServer(0), await startTimeServer(60_000))
+    writeFileSync(join(directory, 'event.jsonl.zst'), '')
+    options = { pilgrims: 5_000, backups: directory, ntp: `127.0.0.1:${times[0]!.address().port}`, hosts: [] }
+    well = {
+      EVENT_DATA_DIR: directory,
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      NATS_URL: nats.url,
+      EVENT_STARTS_AT: '2027-04-01T00:00:00+08:00',
+      EVENT_ENDS_AT: '2027-04-10T00:00:00+08:00',
+      EVENT_ALERT_USER_ID: 'U0123456789abcdef0123456789abcdef',
+    }
+  })
+  afterAll(async () => {
+    for (const server of times) server.close()
+    await Promise.all([database.drop(), redis.close(), bare.close(), nats.close()])
+    rmSync(directory, { recursive: true })
+  })
+
+  /** What is to be done, by check; without the certificate, which has tests of its own. */
+  async function todos(env: Environment, changed: Partial<Options> = {}) {
+    const findings = await examine(readConfig({ ...well, ...env }), { ...options, ...changed })
+    const open = findings.filter(({ what, todo }) => todo !== undefined && !what.startsWith('certificate'))
+    return Object.fromEntries(open.map(({ what, todo }) => [what, todo]))
+  }
+
+  test('finds nothing to do where all is well, and names the versions', async () => {
+    expect(await todos({})).toEqual({})
+    const findings = await examine(readConfig(well), options)
+    const found = Object.fromEntries(findings.map((one) => [one.what, one.found]))
+    expect(found.Postgres).toMatch(/^version \d+.*, schema of this release$/)
+    expect(found.Redis).toMatch(
+      /^version \d+\.\d+\.\d+; limit 1024 MB, 5000 pilgrims need 36 MB; clock -?\d+ ms/,
+    )
+    expect(found.NATS).toMatch(/^version \d+\.\d+/)
+  })
+
+  test('says what to set in a Redis that would lose points', async () => {
+    expect((await todos({ REDIS_URL: bare.url })).Redis).toBe(
+      'Set appendonly yes: without it a restart of Redis loses points. Set maxmemory-policy noeviction. ' +
+        'Set maxmemory (REDIS_MAXMEMORY) to 36 MB or more.',
+    )
+  })
+
+  test('counts the memory that so many pilgrims need', async () => {
+    expect(await todos({}, { pilgrims: 250_000 })).toEqual({
+      Redis: 'Set maxmemory (REDIS_MAXMEMORY) to 1802 MB or more.',
+    })
+  })
+
+  test('reports each store that does not answer, beside the others that do', async () => {
+    const [a, b, c] = [freePort(), freePort(), freePort()]
+    const found = await todos({
+      DATABASE_URL: `postgres://event@127.0.0.1:${a}/event`,
+      REDIS_URL: `redis://127.0.0.1:${b}`,
+      NATS_URL: `nats://127.0.0.1:${c}`,
+    })
+    expect(Object.keys(found)).toEqual(['Postgres', 'Redis', 'NATS'])
+  }, 20_000)
+
+  test('refuses a database without the schema', async () => {
+    const empty = new URL(database.url)
+    empty.pathname = '/postgres'
+    expect((await todos({ DATABASE_URL: empty.href })).Postgres).toContain('bun run migrate')
+  })
+
+  test('compares the clock with a time server', async () => {
+    const ntp = `127.0.0.1:${times[1]!.address().port}`
+    expect(await todos({}, { ntp })).toEqual({ clock: 'Set this machine’s clock by NTP.' })
+  })
+
+  test('asks for a backup when the last one is a day old, and when there is none', async () => {
+    const old = await newDirectory('old-backup')
+    expect(await todos({}, { backups: old })).toEqual({ backup: 'Take one: bun run backup.' })
+    writeFileSync(join(old, 'event.jsonl.zst'), '')
+    utimesSync(join(old, 'event.jsonl.zst'), 0, Date.now() / 1_000 - 90_000)
+    expect(await todos({}, { backups: old })).toEqual({ backup: 'Take one: bun run backup.' })
+    rmSync(old, { recursive: true })
+  })
+
+  test('names what an event needs that is not set', async () => {
+    const env = { EVENT_STARTS_AT: undefined, EVENT_ALERT_USER_ID: undefined }
+    expect((await todos(env)).settings).toContain('EVENT_STARTS_AT and EVENT_ENDS_AT, EVENT_ALERT_USER_ID')
+  })
+
+  test('compares the webhook that LINE calls', async () => {
+    const line = startLineServer()
+    const found = await todos({ ...lineSettings(line), EVENT_PUBLIC_URL: 'https://walk.example' })
+    expect(found.LINE).toBe(
+      "Register https://walk.example/api/event/webhook as the webhook in LINE's console.",
+    )
+    await line.stop()
+  })
+
+  /** The command's certificate line and exit code, with a server whose certificate ends in so many days. */
+  async function certificateLine(days: number, isTrusted: boolean) {
+    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+      notAfterDate: new Date(Date.now() + (days + 0.5) * 86_400_000),
+      keyType: 'ec',
+      extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+    })
+    const ca = join(directory, 'ca.pem')
+    writeFileSync(ca, cert)
+    const server = Bun.serve({ port: 0, tls: { cert, key }, fetch: () => new Response() })
+    const command = [process.execPath, join(import.meta.dir, '../../services/admin/doctor.ts')]
+    const child = Bun.spawn([...command, '--ntp', '', '--backups', directory], {
+      env: {
+        ...(well as Record<string, string>),
+        EVENT_PUBLIC_URL: `https://localhost:${server.port}`,
+        ...(isTrusted && { NODE_EXTRA_CA_CERTS: ca }),
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const lines = (await new Response(child.stdout).text()).split('\n')
+    await server.stop(true)
+    const at = lines.findIndex((line) => line.includes('certificate of localhost'))
+    return { code: await child.exited, line: lines[at], todo: lines[at + 1]!.trim(), last: lines.at(-2) }
+  }
+
+  test('prints when a certificate ends, two weeks before that what to do, and whether phones trust it', async () => {
+    expect(await certificateLine(90, true)).toMatchObject({
+      code: 0,
+      line: 'ok  certificate of localhost: 90 days left',
+      last: 'Nothing to do.',
+    })
+    expect(await certificateLine(13, true)).toMatchObject({
+      code: 1,
+      line: 'DO  certificate of localhost: 13 days left',
+      todo: 'Look at the log of Caddy why the certificate is not renewed, and renew it.',
+      last: '1 to do.',
+    })
+    const untrusted = await certificateLine(90, false)
+    expect(untrusted).toMatchObject({ code: 1, last: '1 to do.' })
+    expect(untrusted.line).toContain('phones do not trust it')
+  })
+
+  test('connects to each host as a phone does', async () => {
+    const port = freePort()
+    const env = { ...well, EVENT_PUBLIC_URL: `https://localhost:${port}` }
+    const findings = await examine(readConfig(env), { ...options, hosts: ['localhost', '127.0.0.1'] })
+    const certificates = findings.filter(({ what }) => what.startsWith('certificate'))
+    expect(certificates.map(({ what }) => what)).toEqual([
+      'certificate of localhost',
+      'certificate of 127.0.0.1',
+    ])
+    for (const { todo } of certificates) expect(todo).toContain('the port is open')
+  })
+})

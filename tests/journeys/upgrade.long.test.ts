@@ -1,0 +1,228 @@
+/**
+ * An upgrade from an older release, and the way back: what the older release answered with success is in the newer one,
+ * and the older one's backup opens in both. The older release comes from the history of this repository.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Environment } from '#shared/runtime/config/config.ts'
+import { type Ledger, ledgerEndpoint } from '#shared/contracts/ledger.ts'
+import type { ServiceName } from '#shared/contracts/endpoint.ts'
+import { startEmbedded } from '#tests/helpers/embedded.ts'
+import { MINUTE, walk } from '#tests/helpers/pilgrim.ts'
+import { newDirectory, runToEnd, type Server } from '#tests/helpers/process.ts'
+import { startNats, startPostgres, startRedis } from '#tests/helpers/servers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { admin, PLACE, SETTINGS } from '#tests/helpers/test-stack.ts'
+import { openTestStackOn, startService } from '#tests/helpers/test-stack-real.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+/** The older release. */
+const OLDER = '7dfc3231e670b0fa80f37556bc5a02027d33d631'
+const ROOT = join(import.meta.dir, '../..')
+const PILGRIMS = 40
+const TRACK = 12
+
+const LIMITS: Environment = {
+  ...SETTINGS,
+  EVENT_LIMIT_CHECKIN: '1000000',
+  EVENT_LIMIT_SYNC: '1000000',
+  EVENT_LIMIT_ADMIN: '1000000',
+}
+
+/** Either release, over HTTPS. Answers of the older one are not held against this release's contracts. */
+type Ask = (path: string, init?: RequestInit) => Promise<Response>
+
+const idOf = (i: number): string => `upgrade-${i}`
+
+const post = (ask: Ask, path: string, body: object): Promise<Response> =>
+  ask(`/api/event/${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+async function ledgerOf(ask: Ask): Promise<Ledger> {
+  const answer = await ask(ledgerEndpoint.path, { headers: admin('manager') })
+  if (!answer.ok) throw new Error(`the ledger answered ${answer.status}: ${await answer.text()}`)
+  return ((await answer.json()) as { data: Ledger }).data
+}
+
+/** Waits until `points` accepted points are stored and none is on its way. @returns the ledger then */
+async function stored(ask: Ask, points: number): Promise<Ledger> {
+  let ledger = await ledgerOf(ask)
+  const isStored = async () => {
+    ledger = await ledgerOf(ask)
+    return ledger.stored >= points && ledger.pending + ledger.journaled + ledger.in_flight === 0
+  }
+  await until(isStored, { timeoutMs: 60_000, what: `${points} points to be stored`, everyMs: 200 })
+  return ledger
+}
+
+/** Pilgrims with a name, a track and a check-in each. @returns the points that were answered with success */
+async function walkers(ask: Ask, now: number): Promise<number> {
+  let points = 0
+  for (let i = 0; i < PILGRIMS; i++) {
+    const user_id = idOf(i)
+    const named = await post(ask, 'user/sync', { user_id, display_name: `香客 ${i}`, transport: { car: 2 } })
+    expect(named.status).toBe(200)
+    const synced = await post(ask, 'track/sync', { user_id, points: walk(TRACK, now - 5 * MINUTE) })
+    expect(synced.status).toBe(200)
+    const checkedIn = await post(ask, 'checkin', { user_id, ...PLACE, timestamp: now - i * 1000 })
+    expect(checkedIn.status).toBeLessThan(300)
+    points += TRACK + 1
+  }
+  return points
+}
+
+/** What pilgrims and operators read of their walks, without what later releases add. */
+async function figures(ask: Ask): Promise<unknown[]> {
+  const read = async (i: number) => {
+    const answer = await ask(`/api/event/user/${idOf(i)}`, { headers: admin('owner') })
+    const { data } = (await answer.json()) as { data: Record<string, unknown> }
+    return [
+      answer.status,
+      data.display_name,
+      data.level,
+      data.km,
+      data.checkins,
+      data.carbon_kg,
+      data.carbon_saved_kg,
+    ]
+  }
+  return Promise.all(Array.from({ length: PILGRIMS }, (_, i) => read(i)))
+}
+
+const command = (root: string, env: Environment, ...args: string[]): Promise<void> => {
+  const settings = Object.entries({ ...LIMITS, ...env }).map(([name, value]) => `${name}=${value}`)
+  return runToEnd(['env', '-C', root, ...settings, process.execPath, ...args])
+}
+
+let older: string
+beforeAll(async () => {
+  older = await newDirectory('older')
+  await runToEnd(['git', '-C', ROOT, 'cat-file', '-e', `${OLDER}^{commit}`]).catch((cause: unknown) => {
+    throw new Error('This clone lacks the older release; type: git fetch --unshallow', { cause })
+  })
+  await runToEnd(['sh', '-c', `git -C '${ROOT}' archive ${OLDER} | tar -x -C '${older}'`])
+  await runToEnd(['env', '-C', older, process.execPath, 'install', '--frozen-lockfile'])
+}, 180_000)
+afterAll(() => rm(older, { recursive: true, force: true }))
+
+describe('embedded', () => {
+  test('opens the data of a killed older release, and rolls back by its backup', async () => {
+    const backups = await newDirectory('backups')
+    const file = join(backups, 'before.jsonl.zst')
+    let run = await startEmbedded(LIMITS, older)
+    const data = { EVENT_DATA_DIR: run.dataDir }
+    const settings = { ...LIMITS, ...data }
+    const ask: Ask = (path, init) => run.fetch(path, init)
+
+    const before = await walkers(ask, Date.now() - 10 * MINUTE)
+    await stored(ask, before)
+    const figuresBefore = await figures(ask)
+    await run.stop()
+    await command(older, data, 'services/admin/backup.ts', '--to', file)
+    run = await startEmbedded(settings, older)
+    // These are in the buffer or just stored when it is killed.
+    for (let i = 0; i < PILGRIMS; i++)
+      expect(
+        (await post(ask, 'checkin', { user_id: idOf(i), ...PLACE, timestamp: Date.now() })).ok,
+      ).toBeTrue()
+    await run.stop('SIGKILL')
+
+    run = await startEmbedded(settings)
+    expect(await stored(ask, before + PILGRIMS)).toMatchObject({ stored: before + PILGRIMS, lost: 0 })
+    for (let i = 0; i < PILGRIMS; i++)
+      expect(
+        (await post(ask, 'checkin', { user_id: idOf(i), ...PLACE, timestamp: Date.now() })).ok,
+      ).toBeTrue()
+    expect(await stored(ask, before + 2 * PILGRIMS)).toMatchObject({ stored: before + 2 * PILGRIMS, lost: 0 })
+    await run.stop()
+
+    // This release restores the older one's backup, too.
+    for (const root of [ROOT, older]) {
+      await command(root, data, 'services/admin/restore.ts', '--from', file, '--replace')
+      run = await startEmbedded(settings, root)
+      expect(await stored(ask, before)).toMatchObject({ stored: before, lost: 0 })
+      expect(await figures(ask)).toEqual(figuresBefore)
+      await run.stop()
+    }
+    run.remove()
+    await rm(backups, { recursive: true })
+  }, 240_000)
+})
+
+describeOnServers('real', () => {
+  test('is upgraded under load, each process after the other, and rolls back', async () => {
+    const backups = await newDirectory('backups')
+    const file = join(backups, 'before.jsonl.zst')
+    const [postgres, redis, nats] = await Promise.all([startPostgres(), startRedis(), startNats()])
+    const stores = { databaseUrl: postgres.url, redisUrl: redis.url, natsUrl: nats.url }
+    const env: Environment = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, NATS_URL: nats.url }
+    await command(older, env, 'shared/db/migrate.ts')
+    const open = (root: string) =>
+      openTestStackOn({ root, settings: LIMITS }, { ...stores, close: () => Promise.resolve() })
+    let stack = await open(older)
+    const ask: Ask = (path, init) =>
+      fetch(`https://localhost:${stack.port}${path}`, { ...init, tls: { ca: stack.ca } })
+    const data = { ...env, EVENT_DATA_DIR: stack.settings.EVENT_DATA_DIR! }
+
+    const before = await walkers(ask, Date.now() - 10 * MINUTE)
+    await stored(ask, before)
+    const figuresBefore = await figures(ask)
+    await command(older, data, 'services/admin/backup.ts', '--to', file)
+
+    // Check-ins go on during the whole upgrade. As a phone does, a walker sends again what was not answered.
+    const ended = new AbortController()
+    let answered = 0
+    let refused = 0
+    const walker = async (n: number) => {
+      while (!ended.signal.aborted) {
+        const body = { user_id: idOf(n), ...PLACE, timestamp: Date.now() }
+        while (!(await post(ask, 'checkin', body).catch(() => null))?.ok) {
+          refused++
+          await Bun.sleep(100)
+        }
+        answered++
+        await Bun.sleep(20)
+      }
+    }
+    const load = Promise.all(Array.from({ length: 8 }, (_, n) => walker(n)))
+
+    await command(ROOT, env, 'shared/stores/db/migrate.ts')
+    const newer: Server[] = []
+    const upgrade = async (name: ServiceName, replica = 0) => {
+      const process = stack.service(name, replica)
+      await process.stop('SIGTERM')
+      newer.push(await startService(name, stack.settings, ROOT, process.port))
+    }
+    await upgrade('scheduler')
+    await upgrade('tracking')
+    // The second replica dies while Redis does not answer: what it has in its journal is left to the newer release.
+    redis.pause()
+    const answeredBefore = answered
+    await until(() => answered > answeredBefore + 50, { timeoutMs: 20_000, what: 'check-ins into journals' })
+    await stack.service('tracking', 1).stop('SIGKILL')
+    redis.resume()
+    newer.push(await startService('tracking', stack.settings, ROOT, stack.service('tracking', 1).port))
+    for (const name of ['admin', 'survey-profile', 'feedback-media', 'line-bot'] as const) await upgrade(name)
+
+    ended.abort()
+    await load
+    const ledger = await stored(ask, before + answered)
+    expect(ledger).toMatchObject({ stored: before + answered, lost: 0 })
+    console.log(`${answered} check-ins answered during the upgrade, ${refused} sent again`)
+
+    await Promise.all(newer.map((server) => server.close()))
+    await stack.close()
+    await command(older, data, 'services/admin/restore.ts', '--from', file, '--replace')
+    stack = await open(older)
+    expect(await stored(ask, before)).toMatchObject({ stored: before, lost: 0 })
+    expect(await figures(ask)).toEqual(figuresBefore)
+
+    await stack.close()
+    await Promise.all([postgres, redis, nats].map((server) => server.close()))
+    await rm(backups, { recursive: true })
+  }, 300_000)
+})

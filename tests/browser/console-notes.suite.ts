@@ -47,6 +47,10 @@ export function noteTests(
     await card('fixed').waitFor()
     await page.keyboard.press('z')
     await takenBack()
+    // So does that of a note that was saved alone.
+    await page.locator('.one-item').getByRole('button', { name: 'Save' }).click()
+    await page.locator('.toast', { hasText: 'Note saved.' }).getByRole('button', { name: 'Undo' }).click()
+    await takenBack()
     await page.locator('.one-item').getByRole('button', { name: '4 Done' }).click()
     await page.getByText('Not saved yet').waitFor({ state: 'detached' })
     await page.reload()

@@ -150,7 +150,7 @@ describeOnServers('the console in operation', () => {
     const token = tokenOf('manager')
     await using opened = await browser.console(stack, { token, expected: /429/ })
     const { page } = opened
-    await page.locator('.parts .button').waitFor()
+    await page.locator('.parts').waitFor()
     const useUp = async () => {
       for (let status = 200; status !== 429;)
         ({ status } = await stack.fetch('/api/event/auth/role', { headers: { 'X-Admin-Token': token } }))
@@ -168,7 +168,7 @@ describeOnServers('the console in operation', () => {
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
     // Figures that were read before stay.
     await page.locator('.navigation a', { hasText: 'Now' }).click()
-    await page.locator('.parts .button').waitFor()
+    await page.locator('.parts').waitFor()
     await photograph(page, 'console-rate-limited')
     await page.locator('.navigation a', { hasText: 'Reports' }).click()
     // Also without points the footprint has figures.
@@ -245,6 +245,7 @@ describeOnServers('the console in operation', () => {
     await page.locator('.column.new h3', { hasText: `20 / ${more}` }).waitFor()
     const all = [...first, ...(await shown())].filter((text) => text.startsWith('Report '))
     expect(new Set(all).size).toBe(more)
+    await page.getByText('Filter · Keys').click()
     await page.getByLabel('Status').selectOption({ label: 'Triage 1' })
     // The page before stays until the next one has come.
     await page.locator('.column.new .feedback-card').first().waitFor({ state: 'detached' })

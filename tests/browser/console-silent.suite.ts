@@ -22,11 +22,11 @@ export function silentTests(
     await flushed(stack())
     await using opened = await open({ view: 'now' })
     const { page } = opened
-    await page.locator('.rates').waitFor()
+    await page.locator('nav a', { hasText: /People\s*1 silent/ }).waitFor()
     expect((await opened.fetched()).filter(({ path }) => path.includes('/last-hour'))).toHaveLength(1)
     await page.locator('nav a', { hasText: /Feedback\s*[1-9]\d* new/ }).waitFor()
-    await page.locator('nav a', { hasText: /People\s*1 silent/ }).click()
-    await page.locator('.people-list select').selectOption({ label: 'Silent for 3 h' })
+    // The number leads to those it counts.
+    await page.locator('nav .count', { hasText: 'silent' }).click()
     await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
     await page.locator('.name-button').click()
     await page.getByText('Reason unknown. A silent phone keeps recording.').waitFor()

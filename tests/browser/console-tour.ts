@@ -5,7 +5,7 @@ export const VIEWS = ['now', 'people', 'reports', 'feedback', 'messages', 'lifec
 export type View = (typeof VIEWS)[number]
 
 const FULL: Readonly<Record<View, string>> = {
-  now: '.parts .button',
+  now: '.parts',
   people: '.people-list tbody tr',
   reports: '.questions section',
   feedback: '.feedback-card',

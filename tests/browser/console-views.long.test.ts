@@ -146,7 +146,7 @@ describe('the console with data', () => {
   test('the first load is small', async () => {
     await using opened = await browser.console(stack, { role: 'manager' })
     const { page } = opened
-    await page.locator('.parts .button').waitFor()
+    await page.locator('.parts').waitFor()
     const paths = (await opened.fetched()).map(({ path }) => path).filter((path) => !path.startsWith('/api'))
     let bytes = 0
     for (const path of new Set(paths))

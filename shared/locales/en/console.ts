@@ -3,11 +3,13 @@ import { consoleSystem } from './console-system.ts'
 import { consoleLifecycle } from './console-lifecycle.ts'
 import { consoleMessages } from './console-messages.ts'
 import { consolePeople } from './console-people.ts'
+import { consoleReports } from './console-reports.ts'
 
 import { counting } from './count.ts'
 
 export const words = {
   ...consolePeople,
+  ...consoleReports,
   ...consoleLifecycle,
   ...consoleSystem,
   ...consoleMessages,
@@ -91,11 +93,12 @@ export const words = {
     actAgain: 'There were too many requests. Do it again now.',
     rateLimited: (seconds: number) => `Too many requests. Continues in ${seconds} s.`,
     by: 'by',
+    quoted: (text: string) => `“${text}”`,
   },
   now: {
     title: 'Now',
     map: 'Crowd',
-    mapHelp: 'Last 24 hours. Arrow keys move, + and − zoom; from near, Tab goes from pilgrim to pilgrim.',
+    mapHelp: 'Arrow keys move, + and − zoom; from near, Tab goes from pilgrim to pilgrim.',
     safety: 'New safety reports',
     waiting: 'Points waiting',
     partsOk: counting('part OK', 'parts OK'),
@@ -114,7 +117,7 @@ export const words = {
     chartEmpty: 'Nothing counted yet.',
     alerts: 'Status',
     noAlerts: 'OK',
-    nobodyAlerted: 'Nobody gets alerts: see System.',
+    nobodyAlerted: 'Nobody gets alerts',
     alerted: counting('alert', 'alerts'),
     failure: 'Failure',
     warning: 'Warning',

@@ -4,10 +4,12 @@ import { consoleSystem } from './console-system.ts'
 import { consoleLifecycle } from './console-lifecycle.ts'
 import { consoleMessages } from './console-messages.ts'
 import { consolePeople } from './console-people.ts'
+import { consoleReports } from './console-reports.ts'
 import type { ConsoleWords } from '../words.ts'
 
 export const words: ConsoleWords = {
   ...consolePeople,
+  ...consoleReports,
   ...consoleLifecycle,
   ...consoleSystem,
   ...consoleMessages,
@@ -91,11 +93,12 @@ export const words: ConsoleWords = {
     actAgain: '剛才請求次數過多，現在可以再做一次。',
     rateLimited: (seconds) => `請求次數過多，${seconds} 秒後繼續。`,
     by: '由',
+    quoted: (text) => `「${text}」`,
   },
   now: {
     title: '現況',
     map: '人群',
-    mapHelp: '過去 24 小時。方向鍵移動，+ 與 − 縮放；放大後用 Tab 選取香客。',
+    mapHelp: '方向鍵移動，+ 與 − 縮放；放大後用 Tab 選取香客。',
     safety: '新的安全回報',
     waiting: '等待的定位',
     partsOk: (n) => `${figure(n)} 個部分正常`,
@@ -114,7 +117,7 @@ export const words: ConsoleWords = {
     chartEmpty: '還沒有數值。',
     alerts: '狀態',
     noAlerts: '正常',
-    nobodyAlerted: '沒有人會收到警報：見「系統」。',
+    nobodyAlerted: '沒有人會收到警報',
     alerted: (n) => `已通知 ${figure(n)} 次`,
     failure: '故障',
     warning: '警告',

@@ -74,7 +74,12 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
   return (
     <PanelFrom
       {...panel}
-      actions={<Beside range={range}>{panel.actions}</Beside>}
+      actions={
+        <>
+          <span class="small quiet range">{range}</span>
+          {panel.actions}
+        </>
+      }
       from={list}
       meanwhile={page}
     >
@@ -92,18 +97,6 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
     </PanelFrom>
   )
 }
-
-interface BesideProps {
-  readonly range: string
-  readonly children: ComponentChildren
-}
-
-const Beside = ({ range, children }: BesideProps) => (
-  <>
-    <span class="small quiet range">{range}</span>
-    {children}
-  </>
-)
 
 interface PagesProps {
   readonly page: Paged

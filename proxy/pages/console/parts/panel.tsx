@@ -27,24 +27,16 @@ interface StampProps {
 }
 
 /** The time of what is old; what is fresh is of now, which the bar at the top tells. */
-export function Stamp({ at, stale }: StampProps) {
-  const said = words.value.common
-  if (at === null) return <span class="stamp">{said.never}</span>
-  return stale ? <span class="stamp old">{pair(said.stale, clock(at))}</span> : null
-}
+export const Stamp = ({ at, stale }: StampProps) =>
+  at === null || !stale ? null : <span class="stamp old">{pair(words.value.common.stale, clock(at))}</span>
 
 /** Of the limit of calls, with the seconds that are left now. */
-function waitSentence(): string {
-  const said = words.value.common
-  const seconds = secondsLeft.value
-  return said.rateLimited(seconds)
-}
+const waitSentence = (): string => words.value.common.rateLimited(secondsLeft.value)
 
 /** The same of an action, which the page does not repeat by itself. */
 function waitToAct(): string {
-  const said = words.value.common
-  const seconds = secondsLeft.value
-  return seconds === 0 ? said.actAgain : said.actLater(seconds)
+  const { actAgain, actLater } = words.value.common
+  return secondsLeft.value === 0 ? actAgain : actLater(secondsLeft.value)
 }
 
 /** What the operator can do about a refusal, in their language; the service's own sentence stands before it. */

@@ -1,3 +1,4 @@
+import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { figure } from '#shared/locales/units.ts'
 import { pageWords } from '../../frame/page-words.ts'
 import { useComputed, useSignalEffect, useSignal, signal } from '@preact/signals'
@@ -159,7 +160,8 @@ function Navigation() {
           aria-current={view.value === name ? 'page' : undefined}
           onClick={(event) => {
             event.preventDefault()
-            show(name)
+            const isCount = (event.target as Element).closest('.count') !== null
+            show(name, isCount && name === 'people' ? { silentHours: SILENT_HOURS } : {})
           }}
         >
           <Icon name={name} />

@@ -63,14 +63,17 @@ export function Feedback() {
       >
         {(page) => (
           <>
-            <div class="row small">
-              <StatusFilter page={page} chosen={status} />
-              <CategoryFilter chosen={category} />
-              <details class="keyboard-help">
-                <summary aria-label={said.keys}>?</summary>
-                {level.value >= MANAGER ? said.help : said.helpRead}
-              </details>
-            </div>
+            <details class="small">
+              <summary>
+                {words.value.system.filter}
+                <span class="keyboard-help"> · {said.keys}</span>
+              </summary>
+              <div class="row">
+                <StatusFilter page={page} chosen={status} />
+                <CategoryFilter chosen={category} />
+                <span class="keyboard-help">{level.value >= MANAGER ? said.help : said.helpRead}</span>
+              </div>
+            </details>
             {page.items.length === 0 ? <p>{words.value.common.none}</p> : null}
             {/* Another list begins with its first cards. */}
             <Page

@@ -56,7 +56,7 @@ async function change(
   return null
 }
 
-type Shown = Pick<Item, 'status'> & Partial<Pick<Item, 'admin_note'>>
+type Shown = Partial<Pick<Item, 'status' | 'admin_note'>>
 
 /** What an action changed, and nothing else of the item: it can be taken back. */
 export interface Change extends Pick<Item, 'id'> {
@@ -104,8 +104,9 @@ const moved = ({ id, status }: Item): string => pair(`#${id}`, words.value.feedb
 
 /** Takes a change back. A note that was saved with it is typed again, and not saved. */
 export function takeBack({ id, before, after, typed }: Change): Promise<Item | null> {
-  const note = before.admin_note === undefined ? {} : { admin_note: before.admin_note ?? '' }
-  const call = client.updateFeedback({ id, status: before.status, ...note, seen: after })
+  const { admin_note: note, ...status } = before
+  const saved = note === undefined ? {} : { admin_note: note ?? '' }
+  const call = client.updateFeedback({ id, ...status, ...saved, seen: after })
   const typedAgain = async (): Promise<Answer<Item>> => {
     const answer = await call
     if (answer.ok && typed !== undefined && !typedNotes.value.has(id)) keepTyped(id, typed)
@@ -119,6 +120,11 @@ export const saveNote = ({ id, admin_note: stored }: Item, typed: TypedNote): Pr
     id,
     afterAnswer(id, typed, client.updateFeedback({ id, ...changeOfNote(stored, typed) })),
     () => words.value.feedback.noteSaved,
+    (data) => {
+      const [before, after] = [{ admin_note: stored }, { admin_note: data.admin_note }]
+      const run = () => void takeBack({ id, before, after, typed })
+      return { group: 'triage', action: { name: words.value.schedule.undo, run } }
+    },
   )
 
 /**

@@ -40,7 +40,7 @@ export function Alerts({ condition }: { readonly condition: Resource<Condition> 
               <Cause key={cause.text.en} cause={cause} />
             ))}
           </ul>
-          <Neglected condition={known} />
+          {isNeglected(known) ? <Neglected condition={known} /> : null}
           <Parts parts={known.parts} />
         </>
       )}
@@ -51,12 +51,13 @@ export function Alerts({ condition }: { readonly condition: Resource<Condition> 
 const isNeglected = ({ backup_at, alerting }: Condition): boolean =>
   isBackupOld(backup_at) || alerting.channel === null
 
-/** What is no fault, and yet is not well. */
+/** What is no fault, and yet is not well; it leads to what to do. */
 const Neglected = ({ condition: { backup_at, alerting } }: { readonly condition: Condition }) => (
-  <>
+  <a class="warn-text" href="#/system">
     {isBackupOld(backup_at) ? <BackupAge at={backup_at} /> : null}
-    {alerting.channel === null ? <span class="warn-text">{words.value.now.nobodyAlerted}</span> : null}
-  </>
+    {isBackupOld(backup_at) && alerting.channel === null ? ' · ' : null}
+    {alerting.channel === null ? words.value.now.nobodyAlerted : null}
+  </a>
 )
 
 const Cause = ({ cause }: { readonly cause: Condition['causes'][number] }) => (

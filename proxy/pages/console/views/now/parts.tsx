@@ -1,6 +1,4 @@
-import { Button } from '../../../design/button.tsx'
 import { ago, date, now } from '../../clock.ts'
-import { show } from '../../router.ts'
 import { pair, words } from '../../words.ts'
 import type { Condition } from './figure-tiles.tsx'
 
@@ -16,15 +14,13 @@ const TONES = {
 /** A backup that is older than this should be repeated. */
 const OLD_BACKUP_MS = 26 * 3_600_000
 
-/** Health of each service and store: one line while all are well, which leads to the list of all. */
+/** Health of each service and store: one line while all are well. */
 export function Parts({ parts }: Pick<Condition, 'parts'>) {
   const bad = parts.filter(({ state }) => state !== 'ok')
   return (
     <div class="parts small">
       {bad.length === 0 ? null : <PartList parts={bad} />}
-      <Button kind="plain" onClick={() => show('system', { panel: 'all-parts' })}>
-        {words.value.now.partsOk(parts.length - bad.length)}
-      </Button>
+      <span class="quiet">{words.value.now.partsOk(parts.length - bad.length)}</span>
     </div>
   )
 }
@@ -55,10 +51,8 @@ const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part:
 export const isBackupOld = (at: string | null): boolean =>
   at === null || now.value - Date.parse(at) > OLD_BACKUP_MS
 
-export const BackupAge = ({ at }: { readonly at: string | null }) => {
-  return (
-    <span class={isBackupOld(at) ? 'warn-text' : undefined} title={at === null ? undefined : date(at)}>
-      {pair(words.value.now.backup, at === null ? words.value.common.never : ago(at))}
-    </span>
-  )
-}
+export const BackupAge = ({ at }: { readonly at: string | null }) => (
+  <span class={isBackupOld(at) ? 'warn-text' : undefined} title={at === null ? undefined : date(at)}>
+    {pair(words.value.now.backup, at === null ? words.value.common.never : ago(at))}
+  </span>
+)

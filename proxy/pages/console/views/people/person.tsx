@@ -121,25 +121,20 @@ function consentText({
   return [said.agreed, privacy_version].filter((part) => part !== null).join(' ') + at
 }
 
-function surveyText({ survey }: Detail): string {
-  const said = words.value.people
-  if (survey === null) return said.noSurvey
-  return date(survey.submitted_at)
-}
+const surveyText = ({ survey }: Detail): string =>
+  survey === null ? words.value.people.noSurvey : date(survey.submitted_at)
 
 /** Whether the achievement card is earned, else what is missing. */
 function cardText({ achievement_card: card, checkins, survey_completed: surveyed, phone }: Detail): string {
   const said = words.value.people
   if (card === 'unlocked') return said.cardEarned
   const missing = [
-    ...(checkins < CARD_CHECKINS ? [checkInsText(CARD_CHECKINS - checkins)] : []),
+    ...(checkins < CARD_CHECKINS ? [said.checkIns(CARD_CHECKINS - checkins)] : []),
     ...(surveyed === 1 ? [] : [said.survey]),
     ...(phone === null ? [said.phone] : []),
   ]
   return pair(said.cardMissing, new Intl.ListFormat(consoleLanguage.value).format(missing))
 }
-
-const checkInsText = (count: number): string => words.value.people.checkIns(count)
 
 interface Props {
   readonly person: Detail
@@ -260,7 +255,7 @@ const PersonLinks = ({ person: { userId, trackers, shares } }: { readonly person
             </span>
             <Revoke
               button={said.revoke}
-              title={`${said.revoke} “${label || said.tracker}”?`}
+              title={`${said.revoke} ${words.value.common.quoted(label || said.tracker)}`}
               text={said.revokeTrackerText}
               run={() => client.revokeTrackerOfUser({ userId, id })}
             />

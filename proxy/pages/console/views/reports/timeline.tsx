@@ -29,28 +29,42 @@ const CHOICES = ['km', 'pilgrims', 'checkins', 'points', 'carbon_kg'] as const s
 export function TimelinePanel({ timeline }: { readonly timeline: Resource<Timeline> }) {
   const said = words.value.reports
   const grain = useSignal<Grain>('hours')
+  const series = useSignal<Series>('km')
   return (
     <PanelFrom
       title={said.timeline}
       kind="timeline"
       from={timeline}
       actions={
-        <Segments
-          label={said.by}
-          options={[
-            { value: 'hours', text: said.hours },
-            { value: 'days', text: said.days },
-          ]}
-          value={grain.value}
-          onChoose={(value) => (grain.value = value)}
-        />
+        <>
+          <select
+            aria-label={words.value.people.show}
+            value={series.value}
+            onChange={({ currentTarget }) => (series.value = CHOICES[currentTarget.selectedIndex]!)}
+          >
+            {CHOICES.map((value) => (
+              <option key={value} value={value}>
+                {said.series[value]}
+              </option>
+            ))}
+          </select>
+          <Segments
+            label={said.by}
+            options={[
+              { value: 'hours', text: said.hours },
+              { value: 'days', text: said.days },
+            ]}
+            value={grain.value}
+            onChoose={(value) => (grain.value = value)}
+          />
+        </>
       }
     >
       {(value) =>
         value.hours.length === 0 ? (
           <p class="quiet">{words.value.common.none}</p>
         ) : (
-          <Chart timeline={value} grain={grain.value} />
+          <Chart timeline={value} grain={grain.value} series={series.value} />
         )
       }
     </PanelFrom>
@@ -60,11 +74,11 @@ export function TimelinePanel({ timeline }: { readonly timeline: Resource<Timeli
 interface ChartProps {
   readonly timeline: Timeline
   readonly grain: Grain
+  readonly series: Series
 }
 
-function Chart({ timeline, grain }: ChartProps) {
+function Chart({ timeline, grain, series }: ChartProps) {
   const said = words.value.reports
-  const series = useSignal<Series>('km')
   const range = useSignal<Range | null>(null)
   const rows = useMemo(() => rowsOf(timeline, grain), [timeline, grain])
   const last = rows.at(-1)?.t ?? 0
@@ -74,8 +88,8 @@ function Chart({ timeline, grain }: ChartProps) {
     rows,
     marks,
     hourly: grain === 'hours',
-    series: series.value,
-    label: said.series[series.value],
+    series,
+    label: said.series[series],
   }
   useExports(said.timeline, {
     CSV: () => saveRows(rows, grain),
@@ -83,15 +97,9 @@ function Chart({ timeline, grain }: ChartProps) {
   })
   return (
     <>
-      <Segments
-        label={said.timeline}
-        options={CHOICES.map((value) => ({ value, text: said.series[value] }))}
-        value={series.value}
-        onChoose={(value) => (series.value = value)}
-      />
       <TimeChart {...charted} onRange={(chosen) => (range.value = chosen)} />
       <output>
-        {[chosenText(rows, from, to, grain), highestText(rows, series.value, from, to, grain)]
+        {[chosenText(rows, from, to, grain), highestText(rows, series, from, to, grain)]
           .filter((text) => text !== '')
           .join(' · ')}
       </output>

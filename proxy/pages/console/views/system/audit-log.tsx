@@ -101,7 +101,8 @@ function Pilgrim({ entry: { details, display_name } }: { readonly entry: Entry }
 const named = (names: Readonly<Record<string, string>>, value: unknown): string =>
   typeof value === 'string' ? (Object.hasOwn(names, value) ? names[value]! : value) : ''
 
-const quoted = (text: unknown): string => (typeof text === 'string' && text !== '' ? `“${text}”` : '')
+const quoted = (text: unknown): string =>
+  typeof text === 'string' && text !== '' ? words.value.common.quoted(text) : ''
 
 const roleName = (role: unknown): string =>
   role === null ? words.value.people.noRole : named(words.value.roles, role)
@@ -371,7 +372,7 @@ function changeText({ hour, change, fields = {}, texts = {} }: Change): string {
       return field === undefined ? [] : [`${text(field.from)} → ${text(field.to)}`]
     }),
     ...Object.entries(texts).map(([language, text]) =>
-      pair(ownName(language), text === null ? said.textTaken : `“${text}”`),
+      pair(ownName(language), text === null ? said.textTaken : quoted(text)),
     ),
   ]
   const slot = parts.length === 0 ? hourText(hour) : pair(hourText(hour), parts.join(', '))

@@ -43,22 +43,24 @@ export function Roles() {
     <PagedList title={said.roles} kind="roles" query={QUERY} read={client.listRoles} everyMs={EVERY_MS}>
       {({ items }) => (
         <>
-          <ul class="rows">
-            {items.map(({ userId, display_name, role, assigned_by, assigned_at }) => (
-              <li key={userId}>
-                <span class="badge">{words.value.roles[role]}</span>
-                <div class="grow">
-                  <PilgrimLink userId={userId} name={display_name} />
-                  <p class="small quiet">
-                    {words.value.common.by} {assigned_by}, {date(assigned_at)}
-                  </p>
-                </div>
-                <Button kind="plain" onClick={() => void assignRole(userId, null, role)}>
-                  {said.remove}
-                </Button>
-              </li>
-            ))}
-          </ul>
+          {items.length === 0 ? null : (
+            <ul class="rows">
+              {items.map(({ userId, display_name, role, assigned_by, assigned_at }) => (
+                <li key={userId}>
+                  <span class="badge">{words.value.roles[role]}</span>
+                  <div class="grow">
+                    <PilgrimLink userId={userId} name={display_name} />
+                    <p class="small quiet">
+                      {words.value.common.by} {assigned_by}, {date(assigned_at)}
+                    </p>
+                  </div>
+                  <Button kind="plain" onClick={() => void assignRole(userId, null, role)}>
+                    {said.remove}
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          )}
           <p>
             <Button kind="plain" onClick={() => show('people')}>
               {said.roleByName}

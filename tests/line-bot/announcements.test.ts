@@ -31,7 +31,11 @@ describeBothStacksAtOnce(
       line.menus.clear()
       const reader = newLineUser()
       line.profiles.set(reader, { displayName: 'P', language: 'en' })
+      const replies = () => line.calls.filter(({ path }) => path === '/v2/bot/message/reply').length
+      const repliedBefore = replies()
       await deliver(stack, [textEvent(reader, 'help')])
+      // The bot answers after LINE's call; its own calls to LINE are not those of the deployment.
+      await until(() => replies() > repliedBefore, { timeoutMs: 20_000, what: 'the reply' })
       const before = await dataOf(
         await callAs(stack, 'manager', 'GET', '/api/event/admin/richmenu'),
         menuStatusEndpoint,

@@ -43,6 +43,15 @@ export function silentTests(
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByText('Role: no role').waitFor()
     expect(await role.inputValue()).toBe('')
+    // What the public map shows from now on is told.
+    for (const [button, notice] of [
+      ['Show as palanquin', 'The public map shows everybody'],
+      ['Stop showing as palanquin', 'The public map shows no palanquin'],
+    ] as const) {
+      await page.getByRole('button', { name: 'Palanquin…' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()
+      await page.locator('.toast', { hasText: notice }).waitFor()
+    }
     // Who was seen lately is listed again with everybody.
     await page.locator('.people-list select').selectOption({ label: 'Everybody' })
     await page.locator('.people-list').getByText('1–31 of 31').first().waitFor()

@@ -144,7 +144,7 @@ export const words = {
     stationAt: (km: number, time: string) => `${figure(km)} km, about ${time}`,
     stationFar: (km: number) => `${figure(km)} km`,
     estimateLater: (minutes: number) =>
-      `Arrival times appear after about ${count(minutes, 'more minute', 'more minutes')} of walking.`,
+      `Arrival times appear after about ${count(minutes, 'more minute', 'more minutes')} of recorded walking.`,
     estimate: (kmh: number) => `At your pace of ${figure(kmh)} km/h, rests included.`,
     asOf: (time: string) => `As of ${time}`,
     withoutPending: 'The newest points are still on their way.',

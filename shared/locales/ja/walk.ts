@@ -135,7 +135,7 @@ export const words: WalkWords = {
     placeOf: (time) => `${time} の位置から計算しています。`,
     stationAt: (km, time) => `${figure(km)}\u00a0km、${time} ごろ`,
     stationFar: (km) => `${figure(km)}\u00a0km`,
-    estimateLater: (minutes) => `あと ${minutes}\u00a0分ほど歩くと、着く時刻がここに出ます。`,
+    estimateLater: (minutes) => `あと ${minutes}\u00a0分ほど記録しながら歩くと、着く時刻がここに出ます。`,
     estimate: (kmh) => `あなたの速さ（休憩を含めて時速 ${figure(kmh)}\u00a0km）からの見込みです。`,
     asOf: (time) => `${time} 現在`,
     withoutPending: '最新の位置はまだ届いていません。',

@@ -134,7 +134,7 @@ export const words: WalkWords = {
     placeOf: (time) => `這是照您 ${time} 的位置算的。`,
     stationAt: (km, time) => `${figure(km)}\u00a0公里，約 ${time}`,
     stationFar: (km) => `${figure(km)}\u00a0公里`,
-    estimateLater: (minutes) => `再走約 ${minutes}\u00a0分鐘，這裡就會顯示幾點到。`,
+    estimateLater: (minutes) => `再記錄約 ${minutes}\u00a0分鐘的行走，這裡就會顯示幾點到。`,
     estimate: (kmh) => `依您的速度估計（時速 ${figure(kmh)}\u00a0公里，含休息）。`,
     asOf: (time) => `${time} 的資料`,
     withoutPending: '最新的位置還沒送到。',

@@ -115,6 +115,7 @@ function SetPalanquin({ person: { userId, palanquin } }: Pick<Props, 'person'>) 
         onClose={() => (asking.value = false)}
         button={act}
         run={() => client.setPalanquin({ userId, palanquin: !palanquin })}
+        onDone={(data) => showToast(data.palanquin ? said.isPalanquin : said.isNoPalanquin)}
       >
         <p>{palanquin ? said.isNoPalanquin : said.isPalanquin}</p>
       </Confirm>

@@ -1,4 +1,4 @@
-/** `bun run doctor`: looks at what an installation needs from its surroundings, and says what to do. Changes nothing. */
+/** `bun run doctor`: looks at what an installation needs from its surroundings, and says what to do. */
 import { createSocket } from 'node:dgram'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,11 +6,10 @@ import { connect as connectTls } from 'node:tls'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import { connect as connectNats } from 'nats'
-import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
-import { within } from '#shared/runtime/deadline.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { CLOCK_MS, FREE_BYTES, freeBytesOf } from '#shared/service/alerts/health-checks.ts'
-import { createLineClient } from '#shared/service/line/line-client.ts'
+import { createLineClient, ownWebhookAddress } from '#shared/service/line/line-client.ts'
 import { natsServers } from '#shared/stores/bus/open-bus.ts'
 import { expectSchema } from '#shared/stores/db/migrate.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
@@ -18,7 +17,7 @@ import { openObjects } from '#shared/stores/objects/open-objects.ts'
 import { runCommand, screen, UsageError } from './backup/command.ts'
 
 const USAGE = `Checks settings, stores and their versions, disk, clocks, certificates, LINE's webhook and the last backup, and says
-what to do about each fault. It changes nothing.
+what to do about each fault. It changes no data.
 
   bun run doctor [--pilgrims <n>] [--backups <folder>] [--ntp <host>] [--host <name>]...
 
@@ -47,6 +46,8 @@ export interface Finding {
   readonly todo?: string
 }
 
+const LATE = rejectWith(() => new Error(`no answer within ${WAIT_MS / 1_000} s`))
+
 /** Runs a check. One that fails or is late is a finding, too. */
 async function check(
   what: string,
@@ -54,14 +55,14 @@ async function check(
   todo: string,
 ): Promise<Finding> {
   try {
-    const late = () => {
-      throw new Error(`no answer within ${WAIT_MS / 1_000} s`)
-    }
-    return { what, ...(await within(run(), WAIT_MS, late)) }
+    return { what, ...(await within(run(), WAIT_MS, LATE)) }
   } catch (error) {
     return { what, found: (error as Error).message || String(error), todo }
   }
 }
+
+const apart = (aheadMs: number, other: string): string =>
+  `${Math.abs(Math.round(aheadMs))} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} ${other}`
 
 const mb = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MB`
 
@@ -97,7 +98,7 @@ async function redisNode(url: string, pilgrims: number, flushMs: number): Promis
       Math.abs(aheadMs) > CLOCK_MS && 'Set the clocks by NTP.',
     ].filter((todo) => todo !== false)
     return {
-      found: `version ${version}; limit ${limit === 0 ? 'none' : mb(limit)}, ${pilgrims} pilgrims need ${mb(needed)}; clock ${Math.round(aheadMs)} ms behind ours`,
+      found: `version ${version}; limit ${limit === 0 ? 'none' : mb(limit)}, ${pilgrims} pilgrims need ${mb(needed)}; clock ${apart(-aheadMs, 'ours')}`,
       ...(todos.length > 0 && { todo: todos.join(' ') }),
     }
   } finally {
@@ -110,6 +111,16 @@ async function nats({ natsUrl }: Config): Promise<Omit<Finding, 'what'>> {
   const { version = 'unknown', jetstream } = connection.info ?? {}
   await connection.close()
   return { found: `version ${version}`, ...(jetstream !== true && { todo: 'Start NATS with --jetstream.' }) }
+}
+
+async function objects({ objectsUrl, s3 }: Config): Promise<Omit<Finding, 'what'>> {
+  const store = await openObjects(objectsUrl, s3)
+  try {
+    await store.probe()
+    return { found: 'answers' }
+  } finally {
+    await store.close()
+  }
 }
 
 async function disk({ dataDir }: Config): Promise<Omit<Finding, 'what'>> {
@@ -138,8 +149,8 @@ async function clock(host: string): Promise<Omit<Finding, 'what'>> {
     const SECONDS_1900_TO_1970 = 2_208_988_800
     const theirsMs =
       (answer.readUInt32BE(40) - SECONDS_1900_TO_1970 + answer.readUInt32BE(44) / 2 ** 32) * 1_000
-    const aheadMs = Math.round((sentMs + Date.now()) / 2 - theirsMs)
-    const found = `${Math.abs(aheadMs)} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} ${host}`
+    const aheadMs = (sentMs + Date.now()) / 2 - theirsMs
+    const found = apart(aheadMs, host)
     return Math.abs(aheadMs) <= CLOCK_MS ? { found } : { found, todo: 'Set this machine’s clock by NTP.' }
   } finally {
     socket.close()
@@ -169,9 +180,9 @@ async function certificate(host: string, port: number): Promise<Omit<Finding, 'w
 
 async function line(config: Config): Promise<Omit<Finding, 'what'>> {
   const client = createLineClient(config.line)
-  if (client === null) return { found: 'no access token: messages are recorded and not sent' }
+  if (client === null) return { found: 'not checked, without an access token' }
   const registered = await client.webhookAddress()
-  const expected = `${config.publicUrl}${webhookEndpoint.path}`
+  const expected = ownWebhookAddress(config)
   return registered === expected
     ? { found: registered }
     : { found: registered, todo: `Register ${expected} as the webhook in LINE's console.` }
@@ -231,22 +242,9 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
     config.natsUrl === ''
       ? embedded('NATS')
       : check('NATS', () => nats(config), 'Start NATS, and check NATS_URL.'),
-    check(
-      'objects',
-      async () => {
-        const objects = await openObjects(
-          config.objectsUrl || `file:${join(config.dataDir, 'objects')}`,
-          config.s3,
-        )
-        try {
-          await objects.probe()
-        } finally {
-          await objects.close()
-        }
-        return { found: 'answers' }
-      },
-      'Check OBJECTS_URL and the S3 settings.',
-    ),
+    config.objectsUrl === ''
+      ? embedded('objects')
+      : check('objects', () => objects(config), 'Check OBJECTS_URL and the S3 settings.'),
     check('disk', () => disk(config), 'Check the disk of EVENT_DATA_DIR.'),
     ...(options.ntp === ''
       ? []

@@ -14,7 +14,7 @@ import {
   leftOutRecipientsEndpoint,
 } from '#shared/contracts/messages.ts'
 import { createRouter, serve } from '#shared/service/http/router.ts'
-import { createLineClient, type Line } from '#shared/service/line/line-client.ts'
+import { createLineClient, type Line, ownWebhookAddress } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { readNotifications } from '#shared/service/line/scheduled-notifications.ts'
 import { notifyVolunteers, sendNotification, sendSummary } from './sending/announcements.ts'
@@ -104,7 +104,7 @@ async function subscribe(context: ServiceContext, line: Line | null, wake: () =>
 
 /** A webhook that is registered at another address is the most common reason for a silent bot. */
 async function compareWebhook({ config, log }: ServiceContext, line: Line): Promise<void> {
-  const expected = `${config.publicUrl}${webhookEndpoint.path}`
+  const expected = ownWebhookAddress(config)
   try {
     const registered = await line.webhookAddress()
     if (registered !== expected)

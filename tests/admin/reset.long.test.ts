@@ -164,7 +164,7 @@ describe('the command', () => {
     const env = { ...EVENT, EVENT_DATA_DIR: run.dataDir }
     try {
       const userId = newPilgrimId()
-      expect((await checkIn(run as unknown as TestStack, userId)).status).toBe(202)
+      expect((await checkIn(run, userId)).status).toBe(202)
       expect(await runReset(env, YES)).toMatchObject({
         code: 1,
         text: expect.stringContaining('in use') as string,
@@ -184,7 +184,7 @@ describe('the command', () => {
       run = await startEmbedded({ ...settings, EVENT_DATA_DIR: run.dataDir })
       expect(await isKnown(run, userId)).toBe(404)
       expect(await resetsOf(run)).toBe(2)
-      expect((await checkIn(run as unknown as TestStack, userId)).status).toBe(202)
+      expect((await checkIn(run, userId)).status).toBe(202)
     } finally {
       await run.stop('SIGKILL')
       run.remove()

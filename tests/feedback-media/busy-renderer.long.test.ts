@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Embedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
-import { checkIn, newPilgrimId, SETTINGS, type TestStack } from '#tests/helpers/test-stack.ts'
+import { checkIn, newPilgrimId, SETTINGS } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { json } from './requests.ts'
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const walker = async (): Promise<string> => {
   const userId = newPilgrimId()
-  await checkIn({ fetch: (path, init) => run.fetch(path, init) } as TestStack, userId)
+  await checkIn({ fetch: (path, init) => run.fetch(path, init) }, userId)
   return userId
 }
 const card = async (userId: string) => {

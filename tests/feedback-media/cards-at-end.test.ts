@@ -7,7 +7,7 @@ import type { Ending } from '#shared/contracts/operations.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { type Embedded, startEmbedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin, checkIn, newPilgrimId, SETTINGS, type TestStack } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, newPilgrimId, SETTINGS } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { png } from './pictures.ts'
 import { json } from './requests.ts'
@@ -19,7 +19,7 @@ async function walk(fetch: Fetch, { checkins = 3, survey = true, phone = true } 
   const userId = newPilgrimId()
   for (let i = 0; i < checkins; i++) {
     const timestamp = Date.now() - (i + 1) * 3_600_000
-    const answer = await checkIn({ fetch } as TestStack, userId, { timestamp, lng: 120.67 + i * 0.05 })
+    const answer = await checkIn({ fetch }, userId, { timestamp, lng: 120.67 + i * 0.05 })
     expect(answer.status).toBe(202)
   }
   if (survey) await fetch('/api/event/submit', json({ user_id: userId, survey: { q1: 'yes' } }))
@@ -55,7 +55,7 @@ describeBothStacks('the end', (stack) => {
     // A pilgrim with a card gets the final one, also without the achievement.
     const locked = await walk(fetch, { checkins: 1 })
     const lockedBefore = await etagOf(fetch, locked)
-    await checkIn({ fetch } as TestStack, locked)
+    await checkIn({ fetch }, locked)
     const early = await dataOf(
       await fetch(drawCardEndpoint.path, json({ user_id: unlocked[0] })),
       drawCardEndpoint,

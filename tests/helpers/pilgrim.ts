@@ -1,13 +1,13 @@
 /** Requests of a pilgrim's phone. */
 import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf } from './answers.ts'
-import { PLACE, type TestStack } from './test-stack.ts'
+import { type Asked, PLACE, type TestStack } from './test-stack.ts'
 
 export const MINUTE = 60_000
 
 /** `POST` of JSON to a path of the API. */
 export const post = (
-  stack: TestStack,
+  stack: Asked,
   path: string,
   body: object,
   headers: Record<string, string> = {},

@@ -21,6 +21,9 @@ export interface TestStack {
   close(): Promise<void>
 }
 
+/** What takes requests: a test stack, or another release. */
+export type Asked = Pick<TestStack, 'fetch'>
+
 export type Host = 'localhost' | '127.0.0.1'
 
 /** Lines of a log that report an error. */
@@ -77,11 +80,11 @@ const json = (body: unknown): RequestInit => ({
 })
 
 /** `POST checkin` at {@link PLACE}, with these fields over it. */
-export const checkIn = (stack: TestStack, userId: string, fields: object = {}): Promise<Response> =>
+export const checkIn = (stack: Asked, userId: string, fields: object = {}): Promise<Response> =>
   stack.fetch('/api/event/checkin', json({ user_id: userId, ...PLACE, ...fields }))
 
 /** `POST track/sync`. */
-export const syncTrack = (stack: TestStack, userId: string, points: readonly unknown[]): Promise<Response> =>
+export const syncTrack = (stack: Asked, userId: string, points: readonly unknown[]): Promise<Response> =>
   stack.fetch('/api/event/track/sync', json({ user_id: userId, points }))
 
 /** `PUT admin/status`, as a manager. */

@@ -101,7 +101,7 @@ describeOnServers('the status', () => {
       [0, 1].map(async (replica) => {
         const { url } = stack.service('tracking', replica)
         const fetch: TestStack['fetch'] = (path, init) => globalThis.fetch(`${url}${path}`, init)
-        const answer = await checkIn({ fetch } as TestStack, newPilgrimId())
+        const answer = await checkIn({ fetch }, newPilgrimId())
         const { code = 'admitted' } = (await answer.json()) as { code?: string }
         return code
       }),

@@ -9,11 +9,11 @@ import type { Environment } from '#shared/runtime/config/config.ts'
 import { type Ledger, ledgerEndpoint } from '#shared/contracts/ledger.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import { startEmbedded } from '#tests/helpers/embedded.ts'
-import { MINUTE, walk } from '#tests/helpers/pilgrim.ts'
+import { MINUTE, post, walk } from '#tests/helpers/pilgrim.ts'
 import { newDirectory, runToEnd, type Server } from '#tests/helpers/process.ts'
 import { startNats, startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { admin, PLACE, SETTINGS } from '#tests/helpers/test-stack.ts'
+import { admin, type Asked, checkIn, SETTINGS, syncTrack } from '#tests/helpers/test-stack.ts'
 import { openTestStackOn, startService } from '#tests/helpers/test-stack-real.ts'
 import { until } from '#tests/helpers/wait.ts'
 
@@ -30,29 +30,19 @@ const LIMITS: Environment = {
   EVENT_LIMIT_ADMIN: '1000000',
 }
 
-/** Either release, over HTTPS. Answers of the older one are not held against this release's contracts. */
-type Ask = (path: string, init?: RequestInit) => Promise<Response>
-
 const idOf = (i: number): string => `upgrade-${i}`
 
-const post = (ask: Ask, path: string, body: object): Promise<Response> =>
-  ask(`/api/event/${path}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-
-async function ledgerOf(ask: Ask): Promise<Ledger> {
-  const answer = await ask(ledgerEndpoint.path, { headers: admin('manager') })
+async function ledgerOf(asked: Asked): Promise<Ledger> {
+  const answer = await asked.fetch(ledgerEndpoint.path, { headers: admin('manager') })
   if (!answer.ok) throw new Error(`the ledger answered ${answer.status}: ${await answer.text()}`)
   return ((await answer.json()) as { data: Ledger }).data
 }
 
 /** Waits until `points` accepted points are stored and none is on its way. @returns the ledger then */
-async function stored(ask: Ask, points: number): Promise<Ledger> {
-  let ledger = await ledgerOf(ask)
+async function stored(asked: Asked, points: number): Promise<Ledger> {
+  let ledger = await ledgerOf(asked)
   const isStored = async () => {
-    ledger = await ledgerOf(ask)
+    ledger = await ledgerOf(asked)
     return ledger.stored >= points && ledger.pending + ledger.journaled + ledger.in_flight === 0
   }
   await until(isStored, { timeoutMs: 60_000, what: `${points} points to be stored`, everyMs: 200 })
@@ -60,15 +50,19 @@ async function stored(ask: Ask, points: number): Promise<Ledger> {
 }
 
 /** Pilgrims with a name, a track and a check-in each. @returns the points that were answered with success */
-async function walkers(ask: Ask, now: number): Promise<number> {
+async function walkers(asked: Asked, now: number): Promise<number> {
   let points = 0
   for (let i = 0; i < PILGRIMS; i++) {
     const user_id = idOf(i)
-    const named = await post(ask, 'user/sync', { user_id, display_name: `香客 ${i}`, transport: { car: 2 } })
+    const named = await post(asked, 'user/sync', {
+      user_id,
+      display_name: `香客 ${i}`,
+      transport: { car: 2 },
+    })
     expect(named.status).toBe(200)
-    const synced = await post(ask, 'track/sync', { user_id, points: walk(TRACK, now - 5 * MINUTE) })
+    const synced = await syncTrack(asked, user_id, walk(TRACK, now - 5 * MINUTE))
     expect(synced.status).toBe(200)
-    const checkedIn = await post(ask, 'checkin', { user_id, ...PLACE, timestamp: now - i * 1000 })
+    const checkedIn = await checkIn(asked, user_id, { timestamp: now - i * 1000 })
     expect(checkedIn.status).toBeLessThan(300)
     points += TRACK + 1
   }
@@ -76,9 +70,9 @@ async function walkers(ask: Ask, now: number): Promise<number> {
 }
 
 /** What pilgrims and operators read of their walks, without what later releases add. */
-async function figures(ask: Ask): Promise<unknown[]> {
+async function figures(asked: Asked): Promise<unknown[]> {
   const read = async (i: number) => {
-    const answer = await ask(`/api/event/user/${idOf(i)}`, { headers: admin('owner') })
+    const answer = await asked.fetch(`/api/event/user/${idOf(i)}`, { headers: admin('owner') })
     const { data } = (await answer.json()) as { data: Record<string, unknown> }
     return [
       answer.status,
@@ -116,36 +110,36 @@ describe('embedded', () => {
     let run = await startEmbedded(LIMITS, older)
     const data = { EVENT_DATA_DIR: run.dataDir }
     const settings = { ...LIMITS, ...data }
-    const ask: Ask = (path, init) => run.fetch(path, init)
+    // Each release after the other.
+    const asked: Asked = { fetch: (path, init) => run.fetch(path, init) }
 
-    const before = await walkers(ask, Date.now() - 10 * MINUTE)
-    await stored(ask, before)
-    const figuresBefore = await figures(ask)
+    const before = await walkers(asked, Date.now() - 10 * MINUTE)
+    await stored(asked, before)
+    const figuresBefore = await figures(asked)
     await run.stop()
     await command(older, data, 'services/admin/backup.ts', '--to', file)
     run = await startEmbedded(settings, older)
     // These are in the buffer or just stored when it is killed.
     for (let i = 0; i < PILGRIMS; i++)
-      expect(
-        (await post(ask, 'checkin', { user_id: idOf(i), ...PLACE, timestamp: Date.now() })).ok,
-      ).toBeTrue()
+      expect((await checkIn(asked, idOf(i), { timestamp: Date.now() })).ok).toBeTrue()
     await run.stop('SIGKILL')
 
     run = await startEmbedded(settings)
-    expect(await stored(ask, before + PILGRIMS)).toMatchObject({ stored: before + PILGRIMS, lost: 0 })
+    expect(await stored(asked, before + PILGRIMS)).toMatchObject({ stored: before + PILGRIMS, lost: 0 })
     for (let i = 0; i < PILGRIMS; i++)
-      expect(
-        (await post(ask, 'checkin', { user_id: idOf(i), ...PLACE, timestamp: Date.now() })).ok,
-      ).toBeTrue()
-    expect(await stored(ask, before + 2 * PILGRIMS)).toMatchObject({ stored: before + 2 * PILGRIMS, lost: 0 })
+      expect((await checkIn(asked, idOf(i), { timestamp: Date.now() })).ok).toBeTrue()
+    expect(await stored(asked, before + 2 * PILGRIMS)).toMatchObject({
+      stored: before + 2 * PILGRIMS,
+      lost: 0,
+    })
     await run.stop()
 
     // This release restores the older one's backup, too.
     for (const root of [ROOT, older]) {
       await command(root, data, 'services/admin/restore.ts', '--from', file, '--replace')
       run = await startEmbedded(settings, root)
-      expect(await stored(ask, before)).toMatchObject({ stored: before, lost: 0 })
-      expect(await figures(ask)).toEqual(figuresBefore)
+      expect(await stored(asked, before)).toMatchObject({ stored: before, lost: 0 })
+      expect(await figures(asked)).toEqual(figuresBefore)
       await run.stop()
     }
     run.remove()
@@ -164,13 +158,16 @@ describeOnServers('real', () => {
     const open = (root: string) =>
       openTestStackOn({ root, settings: LIMITS }, { ...stores, close: () => Promise.resolve() })
     let stack = await open(older)
-    const ask: Ask = (path, init) =>
-      fetch(`https://localhost:${stack.port}${path}`, { ...init, tls: { ca: stack.ca } })
+    // Answers of the older release are not held against this release's contracts.
+    const asked: Asked = {
+      fetch: (path, init) =>
+        fetch(`https://localhost:${stack.port}${path}`, { ...init, tls: { ca: stack.ca } }),
+    }
     const data = { ...env, EVENT_DATA_DIR: stack.settings.EVENT_DATA_DIR! }
 
-    const before = await walkers(ask, Date.now() - 10 * MINUTE)
-    await stored(ask, before)
-    const figuresBefore = await figures(ask)
+    const before = await walkers(asked, Date.now() - 10 * MINUTE)
+    await stored(asked, before)
+    const figuresBefore = await figures(asked)
     await command(older, data, 'services/admin/backup.ts', '--to', file)
 
     // Check-ins go on during the whole upgrade. As a phone does, a walker sends again what was not answered.
@@ -179,8 +176,8 @@ describeOnServers('real', () => {
     let refused = 0
     const walker = async (n: number) => {
       while (!ended.signal.aborted) {
-        const body = { user_id: idOf(n), ...PLACE, timestamp: Date.now() }
-        while (!(await post(ask, 'checkin', body).catch(() => null))?.ok) {
+        const timestamp = Date.now()
+        while (!(await checkIn(asked, idOf(n), { timestamp }).catch(() => null))?.ok) {
           refused++
           await Bun.sleep(100)
         }
@@ -210,7 +207,7 @@ describeOnServers('real', () => {
 
     ended.abort()
     await load
-    const ledger = await stored(ask, before + answered)
+    const ledger = await stored(asked, before + answered)
     expect(ledger).toMatchObject({ stored: before + answered, lost: 0 })
     console.log(`${answered} check-ins answered during the upgrade, ${refused} sent again`)
 
@@ -218,8 +215,8 @@ describeOnServers('real', () => {
     await stack.close()
     await command(older, data, 'services/admin/restore.ts', '--from', file, '--replace')
     stack = await open(older)
-    expect(await stored(ask, before)).toMatchObject({ stored: before, lost: 0 })
-    expect(await figures(ask)).toEqual(figuresBefore)
+    expect(await stored(asked, before)).toMatchObject({ stored: before, lost: 0 })
+    expect(await figures(asked)).toEqual(figuresBefore)
 
     await stack.close()
     await Promise.all([postgres, redis, nats].map((server) => server.close()))

@@ -3,6 +3,7 @@
  * what the caller does next.
  */
 import { HTTPFetchError, messagingApi } from '@line/bot-sdk'
+import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { describeError, LoggableError } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
@@ -188,3 +189,7 @@ const withTimeout = <T>(call: Promise<T>, ms: number): Promise<T> =>
     ms,
     rejectWith(() => new LineTimeout(`LINE did not answer within ${ms} ms`)),
   )
+
+/** Where LINE must deliver its events. */
+export const ownWebhookAddress = ({ publicUrl }: Pick<Config, 'publicUrl'>): string =>
+  `${publicUrl}${webhookEndpoint.path}`

@@ -45,9 +45,12 @@ function isFree(port: number): boolean {
 /** Most servers sort text by the rules of a language, where a comes before B: nothing may depend on another order. */
 const LOCALE = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
 
-/** PostgreSQL with fsync on, without a password for `postgres`; its URL names the database `postgres`. */
+/**
+ * PostgreSQL with fsync on, without a password for `postgres`; its URL names the database `postgres`.
+ * @param options.standbyOf a server of which it is a copy that follows
+ */
 export async function startPostgres(
-  options: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
+  options: { args?: readonly string[]; env?: Readonly<Record<string, string>>; standbyOf?: Server } = {},
 ): Promise<Server> {
   // Postgres refuses to run as root; its packages bring a user of this name.
   const user = process.getuid?.() === 0 ? 'postgres' : undefined
@@ -55,7 +58,9 @@ export async function startPostgres(
   const dir = await newDirectory('postgres', user)
   const data = join(dir, 'data')
   const cluster = ['--username=postgres', '--auth=trust', '--encoding=UTF8', ...LOCALE, '--no-sync']
-  await runToEnd([join(bin, 'initdb'), `--pgdata=${data}`, ...cluster], user)
+  if (options.standbyOf === undefined)
+    await runToEnd([join(bin, 'initdb'), `--pgdata=${data}`, ...cluster], user)
+  else await copyPostgres(options.standbyOf, dir)
   const port = freePort()
   const settings = [
     'listen_addresses=127.0.0.1',
@@ -84,10 +89,21 @@ export async function startPostgres(
   })
 }
 
+/** Replaces the data of a stopped server, in `dir`, by a copy of `primary` that follows it. */
+export async function copyPostgres(primary: Server, dir: string): Promise<void> {
+  const data = join(dir, 'data')
+  const command = join(dirname(realpathSync(commandPath('initdb'))), 'pg_basebackup')
+  await runToEnd(['rm', '-rf', data])
+  await runToEnd(
+    [command, `--pgdata=${data}`, `--dbname=${primary.url}`, '--write-recovery-conf', '--checkpoint=fast'],
+    process.getuid?.() === 0 ? 'postgres' : undefined,
+  )
+}
+
 /** As in `pg_ctl --wait`: the file's first line is the process id, its eighth the state. */
 async function postmasterIsReady(pidFile: string, pid: number): Promise<boolean> {
   const lines = (await Bun.file(pidFile).text()).split('\n')
-  return Number(lines[0]) === pid && lines[7]?.trim() === 'ready'
+  return Number(lines[0]) === pid && ['ready', 'standby'].includes(lines[7]?.trim() ?? '')
 }
 
 /** Redis as in production: append-only file synced at every write, no eviction. */
@@ -134,8 +150,13 @@ export interface RedisCluster extends AsyncDisposable {
 }
 
 /** A Redis Cluster that serves all slots. The first nodes are masters; the others are their replicas. */
-export async function startRedisCluster(masters = 3, replicas = 0): Promise<RedisCluster> {
-  const started = await Promise.all(Array.from({ length: masters * (1 + replicas) }, startClusterNode))
+export async function startRedisCluster(
+  masters = 3,
+  replicas = 0,
+  args: readonly string[] = [],
+): Promise<RedisCluster> {
+  const nodes = Array.from({ length: masters * (1 + replicas) }, () => startClusterNode(args))
+  const started = await Promise.all(nodes)
   const close = async () => void (await Promise.all(started.map((node) => node.close())))
   try {
     const addresses = started.map((node) => `127.0.0.1:${node.port}`)
@@ -160,7 +181,7 @@ export async function startRedisCluster(masters = 3, replicas = 0): Promise<Redi
   }
 }
 
-const startClusterNode = (): Promise<Server> =>
+const startClusterNode = (more: readonly string[]): Promise<Server> =>
   startRedis({
     args: [
       '--cluster-enabled',
@@ -171,6 +192,7 @@ const startClusterNode = (): Promise<Server> =>
       '2000',
       '--cluster-require-full-coverage',
       'no',
+      ...more,
     ],
   })
 
@@ -186,6 +208,44 @@ export async function startNats(): Promise<Server> {
     url: `nats://127.0.0.1:${port}`,
     ready: async () => (await ask(port, '')).startsWith('INFO'),
   })
+}
+
+/** A cluster of NATS servers with JetStream. */
+export async function startNatsCluster(size = 3): Promise<Server[]> {
+  const ports = Array.from({ length: size }, () => ({
+    client: freePort(),
+    peer: freePort(),
+    http: freePort(),
+  }))
+  const routes = ports.map(({ peer }) => `nats://127.0.0.1:${peer}`)
+  return Promise.all(
+    ports.map(async ({ client, http }, i) => {
+      const dir = await newDirectory('nats')
+      const own = [
+        '-a',
+        '127.0.0.1',
+        '-p',
+        `${client}`,
+        '-m',
+        `${http}`,
+        '-js',
+        '-sd',
+        dir,
+        '-n',
+        `nats-${i}`,
+      ]
+      const shared = ['--cluster_name', 'event', '--cluster', routes[i]!, '--routes', routes.join()]
+      return startServer({
+        name: 'nats',
+        command: [commandPath('nats-server'), ...own, ...shared],
+        dir,
+        port: client,
+        url: `nats://127.0.0.1:${client}`,
+        // Once the servers have elected a leader.
+        ready: async () => (await fetch(`http://127.0.0.1:${http}/healthz`)).ok,
+      })
+    }),
+  )
 }
 
 export interface CaddyServer extends Server {

@@ -54,8 +54,8 @@ export interface RealOptions {
   readonly settings?: Environment
   /** Settings of one process; they override those of all. */
   readonly settingsOf?: (name: ServiceName, replica: number) => Environment
-  /** Processes of the tracking service behind Caddy (default: 2). */
-  readonly replicas?: number
+  /** The services of which there are two processes behind Caddy (default: tracking). */
+  readonly doubled?: readonly ServiceName[]
   /** All services run in one process, which can only be stopped as a whole. */
   readonly isOneProcess?: boolean
   /** The checkout whose services run, each in its own process (default: this one). */
@@ -99,7 +99,7 @@ export async function openTestStackOn(
   {
     settings = {},
     settingsOf = () => ({}),
-    replicas = 2,
+    doubled = ['tracking'],
     isOneProcess = false,
     root,
     changeCaddyfile,
@@ -116,16 +116,15 @@ export async function openTestStackOn(
     EVENT_MAP_DIR: map,
     ...settings,
   }
-  const startEach = () => {
-    const names = [...ServiceName.options, ...Array<ServiceName>(replicas - 1).fill('tracking')]
-    return Promise.all(
-      names.map(async (name, i) => {
-        const own = settingsOf(name, Math.max(0, i - ServiceName.options.length + 1))
-        const process = await startService(name, { ...env, ...own }, root)
+  const startAll = (names: readonly ServiceName[], replica: number) =>
+    Promise.all(
+      names.map(async (name) => {
+        const process = await startService(name, { ...env, ...settingsOf(name, replica) }, root)
         return { name, process, port: process.port }
       }),
     )
-  }
+  // One set after the other: more processes at once start more slowly than each may.
+  const startEach = async () => [...(await startAll(ServiceName.options, 0)), ...(await startAll(doubled, 1))]
   const started = await (isOneProcess ? startServices(env) : startEach())
   const processes = [...new Set(started.map((one) => one.process))]
   const service = (name: ServiceName, replica = 0): Server => {

@@ -181,6 +181,18 @@ test('no service runs the image as another user, and Redis does not run as root'
   expect(compose.services.redis?.user).toBe('redis')
 })
 
+test('what a cluster has besides is isolated as what it extends', () => {
+  const cluster = Bun.YAML.parse(read('services/cluster.yml')) as {
+    readonly services: Readonly<Record<string, Service & { readonly extends?: { readonly service: string } }>>
+  }
+  for (const [name, service] of Object.entries(cluster.services)) {
+    const extended = service.extends?.service ?? name
+    expect(compose.services).toHaveProperty(extended)
+    for (const key of ['read_only', 'cap_add', 'cap_drop', 'security_opt', 'privileged', 'user'] as const)
+      expect(service[key]).toBeUndefined()
+  }
+})
+
 test('the change log begins with this release, and the image is labelled with it', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string }
   expect(/^## (.+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version)

@@ -75,7 +75,7 @@ async function keepConsuming(
   const connection = await link.first
   while (connection !== null && !link.isEnding()) {
     try {
-      const messages = await openConsumer(connection, subscription)
+      const messages = await openConsumer(connection, link.replicas, subscription)
       streams.add(messages)
       try {
         if (!link.isEnding()) await handleAll(messages, subscription, onError)
@@ -91,9 +91,10 @@ async function keepConsuming(
 
 async function openConsumer(
   connection: NatsConnection,
+  replicas: number,
   { subject, subscriber }: Subscription,
 ): Promise<ConsumerMessages> {
-  await ensureStream(connection)
+  await ensureStream(connection, replicas)
   // A consumer's name must not contain dots.
   const durable = `${subscriber}:${subject}`.replaceAll('.', '_')
   const jsm = await connection.jetstreamManager()
@@ -114,7 +115,7 @@ async function openConsumer(
   })
 }
 
-async function ensureStream(connection: NatsConnection): Promise<void> {
+async function ensureStream(connection: NatsConnection, num_replicas: number): Promise<void> {
   const jsm = await connection.jetstreamManager()
   try {
     await jsm.streams.add({
@@ -122,6 +123,7 @@ async function ensureStream(connection: NatsConnection): Promise<void> {
       subjects: [SUBJECTS],
       storage: StorageType.File,
       max_age: MAX_AGE_NS,
+      num_replicas,
     })
   } catch (error) {
     // Another service has created the stream, perhaps an earlier release with other settings.
@@ -166,6 +168,8 @@ async function handle(message: JsMsg, onEvent: Subscription['onEvent']): Promise
 const RETRY_MS = 2_000
 
 interface NatsLink {
+  /** How many servers keep the stream: three of a cluster, so that any one of them may be down. */
+  readonly replicas: number
   /** The connection; null before the first one is established. */
   readonly now: () => NatsConnection | null
   /** Whether it is up now. */
@@ -211,6 +215,7 @@ function openNatsLink(url: string, onError: (error: unknown) => void): NatsLink 
 
   const making = make()
   return {
+    replicas: url.split(',').length < 3 ? 1 : 3,
     now: () => connection,
     isUp: () => isUp && !ending.hasBegun(),
     first: Promise.race([making, ending.begun]),

@@ -6,7 +6,8 @@ import type { LinkCondition } from '#tests/helpers/tcp-proxy.ts'
 import { type Part, PARTS, type Link, type TestSystem } from './test-system.ts'
 import { CLOCK_NOTICED_MS } from './clocks.ts'
 import { type Fault, type Group, kill, restart } from './fault.ts'
-import { clusterFailover, emptyRedis } from './losses.ts'
+import { CLUSTER_FAULTS } from './cluster-faults.ts'
+import { emptyRedis } from './losses.ts'
 
 /** kill -9, then a restart as by a supervisor. */
 const killing = (name: string, group: Group, parts: readonly Part[], short = false): Fault => ({
@@ -230,5 +231,5 @@ export const FAULTS: readonly Fault[] = [
   pair('redis', 'postgres', 'nats'),
   frozenThenKilled,
   emptyRedis,
-  clusterFailover,
+  ...CLUSTER_FAULTS,
 ]

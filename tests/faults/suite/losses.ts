@@ -5,9 +5,8 @@ import { LOOK_EVERY_MS } from '#shared/service/alerts/watch.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkIn, setStatus } from '#tests/helpers/test-stack.ts'
 import { type TestSystem, OWNER } from './test-system.ts'
-import { type Fault, kill, restart } from './fault.ts'
+import type { Fault } from './fault.ts'
 
-const FAILOVER_MS = 5_000
 /** Each replica of tracking reads the status once a second. */
 const KNOWN_MS = 1_500
 
@@ -63,17 +62,4 @@ export const emptyRedis: Fault = {
       recorded.complain('no alert was sent', 'points are lost'),
     )
   },
-}
-
-/** A replica replaces a killed master; data that were not replicated yet are lost. */
-export const clusterFailover: Fault = {
-  name: 'kill a master of a Redis Cluster',
-  group: 'cluster',
-  loses: true,
-  async strike(system) {
-    await kill(system, ['redis'])
-    // Longer than the election of the next master takes.
-    await Bun.sleep(FAILOVER_MS)
-  },
-  mend: (system) => restart(system, ['redis']),
 }

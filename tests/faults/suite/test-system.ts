@@ -48,6 +48,15 @@ export const OWNER = lineUser(0x0a11)
 /** The recipients of messages about pauses. */
 export const VOLUNTEERS = [1, 2, 3].map((n) => lineUser(0x0b00 + n))
 
+/** Stores of several servers. */
+export interface ClusterStores {
+  readonly nats: readonly Server[]
+  /** kill -9 of Postgres's primary, and the promotion of its standby as an operator does it. */
+  promote(): Promise<void>
+  /** Makes the killed primary a standby of the new one. */
+  follow(): Promise<void>
+}
+
 export interface TestSystem {
   readonly stack: OwnedTestStack
   readonly line: LineServer
@@ -57,6 +66,8 @@ export interface TestSystem {
   readonly journalDisk: SmallDisk | null
   /** Null where clocks cannot be set. */
   readonly clocks: Clocks | null
+  /** Null where each store is one server. */
+  readonly cluster: ClusterStores | null
   part(name: Part): Server
   link(name: Link): TcpProxy
   close(): Promise<void>
@@ -124,7 +135,7 @@ async function openParts(
     if (found === undefined) throw new Error(`there is no link ${name}`)
     return found
   }
-  return { stack, line, sql, redisDisk, journalDisk, clocks, part, link }
+  return { stack, line, sql, redisDisk, journalDisk, clocks, cluster: null, part, link }
 }
 
 async function startStores(

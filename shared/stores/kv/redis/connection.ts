@@ -44,11 +44,18 @@ const NAME = 'event:'
 export function connect(url: string, timeoutMs: number, caller: string): Client {
   const options = { ...OPTIONS, commandTimeout: timeoutMs, connectionName: `${NAME}${caller}` }
   const urls = url.split(',').map((node) => node.trim())
+  const { username, password, protocol } = new URL(urls[0]!)
   const client =
     urls.length === 1
       ? new Redis(urls[0]!, options)
       : new Cluster(urls, {
-          redisOptions: options,
+          // Nodes that no URL names, such as replicas, become masters: they take what the first URL says of a login.
+          redisOptions: {
+            ...options,
+            ...(username !== '' && { username: decodeURIComponent(username) }),
+            ...(password !== '' && { password: decodeURIComponent(password) }),
+            ...(protocol === 'rediss:' && { tls: {} }),
+          },
           enableOfflineQueue: false,
           clusterRetryStrategy: OPTIONS.retryStrategy,
           retryDelayOnFailover: 100,

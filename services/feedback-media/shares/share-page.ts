@@ -1,4 +1,5 @@
 /** The page of a link, rendered on the server, so that it works for bots and without scripts. */
+import { RELEASE } from '#shared/runtime/release.ts'
 import { Language } from '#shared/contracts/bot.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
@@ -96,6 +97,7 @@ function document({
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeMarkup(title)}</title>
 <meta name="robots" content="noindex">
+<meta name="version" content="${RELEASE}">
 <meta name="referrer" content="no-referrer">
 <meta name="theme-color" content="#f6efe0" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#061816" media="(prefers-color-scheme: dark)">

@@ -8,6 +8,7 @@ import { recordFinalFlush } from '#shared/pilgrims/end-progress.ts'
 import { createRouter } from '#shared/service/http/router.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
+import { span } from '#shared/runtime/traces.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
 import { createNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushContext, type FlushResult } from './flush/flush.ts'
@@ -49,7 +50,7 @@ export function createScheduler(context: ServiceContext): Service {
   })
 
   const run = (waitMs: number): Promise<FlushResult> => {
-    const flushed = flush(flushing, waitMs).finally(() => running.delete(flushed))
+    const flushed = span('flush', {}, () => flush(flushing, waitMs)).finally(() => running.delete(flushed))
     running.add(flushed)
     return flushed
   }

@@ -96,6 +96,8 @@ const Settings = z.object({
   LINE_LIFF_ID: z.string().default(''),
   LINE_API_BASE_URL: z.string().default(''),
   LINE_DATA_API_BASE_URL: z.string().default(''),
+  OTEL_EXPORTER_OTLP_ENDPOINT: server(/^https?:\/\//, 'http:// or https://'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(0.01),
   PORT: count(3_000, 0, 65_535),
 })
 
@@ -235,6 +237,7 @@ export function readConfig(env: Environment, isBot = false) {
     objectsUrl: s.OBJECTS_URL,
     s3: s3Of(s),
     line: lineOf(s),
+    traces: { endpoint: s.OTEL_EXPORTER_OTLP_ENDPOINT, share: s.OTEL_TRACES_SAMPLER_ARG },
     push,
   }
 }

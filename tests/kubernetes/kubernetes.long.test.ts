@@ -95,10 +95,14 @@ const secretsOf = ({ env = [] }: Container): string[] =>
   env.flatMap(({ valueFrom }) => (valueFrom ? [valueFrom.secretKeyRef.key] : []))
 
 describe('by the API’s schemas', () => {
-  test('the base and the example are valid', async () => {
-    expect(await kubernetes.faultsOf(base)).toBe('')
-    expect(await kubernetes.faultsOf(example)).toBe('')
-  }, INSTALL_MS)
+  test(
+    'the base and the example are valid',
+    async () => {
+      expect(await kubernetes.faultsOf(base)).toBe('')
+      expect(await kubernetes.faultsOf(example)).toBe('')
+    },
+    INSTALL_MS,
+  )
 
   test('a misspelt field, a misspelt value, a number as text and a quantity that is none are not', async () => {
     const right = JSON.stringify(deployments().find(({ metadata }) => metadata.name === 'tracking'))

@@ -14,6 +14,7 @@ import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { startHeartbeat } from '#shared/service/heartbeat.ts'
 import { createLog, type Log, describeError } from '#shared/runtime/log.ts'
 import { contextOf, drain, openPorts, readSettings, stopSignal } from '#shared/service/service.ts'
+import { startTraces } from '#shared/runtime/traces.ts'
 import { watchUncaughtErrors } from '#shared/service/uncaught-errors.ts'
 import { createAdmin } from '#services/admin/app.ts'
 import { openBackupSocket } from '#services/admin/backup/backup-socket.ts'
@@ -91,6 +92,7 @@ async function startLocal(env: Environment, log: Log, now: () => number = Date.n
   const unlock = await reserveDirectoryAndPort({ dataDir, host, port }, log)
   const tokens = openTokens(dataDir, env)
   const config = readConfig({ ...env, ...tokens.env }, true)
+  const stopTraces = await startTraces(config.traces, 'embedded', log)
   const ports = await openPorts(config, log, now, migrating(config.databaseUrl))
   let addressOf = (_request: Request): string => 'unknown'
   let idleAfter: ServiceContext['idleAfter'] = () => undefined
@@ -133,6 +135,7 @@ async function startLocal(env: Environment, log: Log, now: () => number = Date.n
       for (const service of services.values()) await service.stop()
       for (const context of contexts.values()) await context.outbox.stop()
       await ports.close()
+      await stopTraces()
       unlock()
     },
   }

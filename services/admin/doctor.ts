@@ -2,12 +2,12 @@
 import { createSocket } from 'node:dgram'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect as connectTls } from 'node:tls'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import { connect as connectNats } from 'nats'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
+import { publicHosts, readCertificate } from '#shared/service/alerts/certificates.ts'
 import { CLOCK_MS, FREE_BYTES, freeBytesOf } from '#shared/service/alerts/health-checks.ts'
 import { createLineClient, ownWebhookAddress } from '#shared/service/line/line-client.ts'
 import { natsServers } from '#shared/stores/bus/open-bus.ts'
@@ -19,12 +19,11 @@ import { runCommand, screen, UsageError } from './backup/command.ts'
 const USAGE = `Checks settings, stores and their versions, disk, clocks, certificates, LINE's webhook and the last backup, and says
 what to do about each fault. It changes no data.
 
-  bun run doctor [--pilgrims <n>] [--backups <folder>] [--ntp <host>] [--host <name>]...
+  bun run doctor [--pilgrims <n>] [--backups <folder>] [--ntp <host>]
 
   --pilgrims   how many phones will record: says how much memory Redis needs (default: 5000)
   --backups    where the backups are (default: ./backups)
   --ntp        the time server to compare the clock with (default: pool.ntp.org; empty: none)
-  --host       a host name whose certificate to check, instead of that of EVENT_PUBLIC_URL; may be repeated
   --help       show this text
 
 The command needs the settings of the services, which may be running.
@@ -32,7 +31,6 @@ Exit codes: 0 nothing to do, 1 something to do or failed, 2 wrong command line.`
 
 const WAIT_MS = 5_000
 const DAY_MS = 86_400_000
-const CERTIFICATE_DAYS = 14
 const BACKUP_HOURS = 24
 /** A phone records every ten seconds, a pending point takes 126 bytes, and at half of the memory a flush begins. */
 const REDIS_BYTES_A_PILGRIM_SECOND = (126 * 2) / 10
@@ -157,25 +155,17 @@ async function clock(host: string): Promise<Omit<Finding, 'what'>> {
   }
 }
 
-/** Opens a TLS connection as a phone does, and looks at the certificate. */
 async function certificate(host: string, port: number): Promise<Omit<Finding, 'what'>> {
-  const socket = connectTls({ host, port, servername: host, rejectUnauthorized: false })
-  try {
-    await new Promise<void>((resolve, reject) => {
-      socket.once('secureConnect', resolve).once('error', reject)
-    })
-    const days = (Date.parse(socket.getPeerCertificate().valid_to) - Date.now()) / DAY_MS
-    const found = `${days < 2 ? `${Math.floor(days * 24)} h` : `${Math.floor(days)} days`} left`
-    if (!socket.authorized)
-      return {
-        found: `${found}; phones do not trust it (${socket.authorizationError?.toString() ?? 'unknown'})`,
-        todo: 'Use TLS_MODE=acme, or a certificate that phones trust. In a rehearsal install its root on the phones.',
-      }
-    if (days >= CERTIFICATE_DAYS) return { found }
-    return { found, todo: 'Look at the log of Caddy why the certificate is not renewed, and renew it.' }
-  } finally {
-    socket.destroy()
-  }
+  const { expiresMs, dueMs, distrust } = await readCertificate(host, port)
+  const days = (expiresMs - Date.now()) / DAY_MS
+  const found = `${days < 2 ? `${Math.floor(days * 24)} h` : `${Math.floor(days)} days`} left`
+  if (distrust !== null)
+    return {
+      found: `${found}; phones do not trust it (${distrust})`,
+      todo: 'Use TLS_MODE=acme, or a certificate that phones trust. In a rehearsal install its root on the phones.',
+    }
+  if (Date.now() < dueMs) return { found }
+  return { found, todo: 'Look at the log of Caddy why the certificate is not renewed, and renew it.' }
 }
 
 async function line(config: Config): Promise<Omit<Finding, 'what'>> {
@@ -212,13 +202,10 @@ export interface Options {
   readonly pilgrims: number
   readonly backups: string
   readonly ntp: string
-  readonly hosts: readonly string[]
 }
 
 /** Runs all checks at once. @returns a finding for each, in a stable order */
 export function examine(config: Config, options: Options): Promise<Finding[]> {
-  const { hostname, port } = new URL(config.publicUrl)
-  const hosts = options.hosts.length > 0 ? options.hosts : [hostname]
   const embedded = (what: string): Promise<Finding> => Promise.resolve({ what, found: 'embedded' })
   const redisUrls = config.redisUrl.split(',').map((url) => url.trim())
   return Promise.all([
@@ -255,10 +242,10 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
             'Compare the clock by hand, or name a time server: --ntp.',
           ),
         ]),
-    ...hosts.map((host) =>
+    ...publicHosts(config).map(({ host, port }) =>
       check(
         `certificate of ${host}`,
-        () => certificate(host, Number(port || 443)),
+        () => certificate(host, port),
         'Check that the name leads to this machine, and that the port is open.',
       ),
     ),
@@ -274,7 +261,6 @@ if (import.meta.main)
         pilgrims: { type: 'string', default: '5000' },
         backups: { type: 'string', default: './backups' },
         ntp: { type: 'string', default: 'pool.ntp.org' },
-        host: { type: 'string', multiple: true, default: [] },
       },
     })
     const pilgrims = Number(values.pilgrims)
@@ -284,7 +270,6 @@ if (import.meta.main)
       pilgrims,
       backups: values.backups,
       ntp: values.ntp,
-      hosts: values.host,
     })
     for (const { what, found, todo } of findings) {
       screen.print(`${todo === undefined ? 'ok  ' : 'DO  '}${what}: ${found}`)

@@ -1,5 +1,6 @@
 /** The scheduler: it flushes every few minutes and on demand. It has no public route. */
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
+import { createCertificateReader } from '#shared/service/alerts/certificates.ts'
 import { createAlertWatch } from '#shared/service/alerts/watch.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import type { Subject } from '#shared/contracts/events.ts'
@@ -7,6 +8,7 @@ import { recordFinalFlush } from '#shared/pilgrims/end-progress.ts'
 import { createRouter } from '#shared/service/http/router.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
+import { span } from '#shared/runtime/traces.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
 import { createNotifications } from './dispatch-notifications.ts'
 import { flush, type FlushContext, type FlushResult } from './flush/flush.ts'
@@ -37,6 +39,7 @@ export function createScheduler(context: ServiceContext): Service {
   const running = new Set<Promise<FlushResult>>()
   const watch = createAlertWatch(context)
   const notifications = createNotifications(context)
+  const certificates = createCertificateReader(context)
   const maintenance = createMaintenance(context)
   let timer: Timer | undefined
   metrics.gauge('event_buffer_pilgrims', () => kv.bufferSize())
@@ -47,7 +50,7 @@ export function createScheduler(context: ServiceContext): Service {
   })
 
   const run = (waitMs: number): Promise<FlushResult> => {
-    const flushed = flush(flushing, waitMs).finally(() => running.delete(flushed))
+    const flushed = span('flush', {}, () => flush(flushing, waitMs)).finally(() => running.delete(flushed))
     running.add(flushed)
     return flushed
   }
@@ -69,6 +72,7 @@ export function createScheduler(context: ServiceContext): Service {
       watch.start()
       maintenance.start()
       notifications.start()
+      certificates.start()
       await outbox.on('scheduler.flush', ({ subject }) => flushOnDemand(context, subject, run))
       timer = setInterval(tick, config.flushMs)
       looking.start(false)
@@ -80,7 +84,7 @@ export function createScheduler(context: ServiceContext): Service {
       stopping.abort()
       await Promise.allSettled([
         ...running,
-        ...[looking, watch, maintenance, notifications].map((job) => job.stop()),
+        ...[looking, watch, maintenance, notifications, certificates].map((job) => job.stop()),
       ])
     },
   }

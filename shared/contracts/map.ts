@@ -43,7 +43,7 @@ export const StationEstimate = z.object({
   by: z
     .enum(['speed', 'mean', 'plan'])
     .describe(
-      'speed: the middle keeps the speed of the last hour, at most 12 hours ahead; mean: it goes on as fast as on the whole walk until now, rests included, at most 3 days ahead; plan: the time in the file of the route',
+      'speed: the middle keeps its pace of the last three hours, at most four times as far ahead as it is known from, to five minutes within an hour, else to half an hour; mean: it goes on as fast as on the whole walk until now, rests included, at most 3 days ahead; plan: the time in the file of the route',
     ),
 })
 export type StationEstimate = z.infer<typeof StationEstimate>
@@ -90,7 +90,9 @@ const State = z.object({
   seen_since: Time.describe('All pilgrims of the cells were seen then or later'),
   on_map: z.int().describe('Number of pilgrims in all cells together'),
   cells: z.array(MapCellEntry),
-  front: MapPlace.nullable().describe('95 % of the pilgrims on the map are behind it; null: nobody is there'),
+  front: MapPlace.nullable().describe(
+    '95 % of the pilgrims on the map are behind it; with a route, the farthest of the last hour. null: nobody is there',
+  ),
   middle: MapPlace.nullable().describe('Half of the pilgrims on the map are behind it'),
   tail: MapPlace.nullable().describe('95 % of the pilgrims on the map are ahead of it'),
   palanquin: MapPlace.extend({ seen_at: Time })

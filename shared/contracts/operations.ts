@@ -69,6 +69,10 @@ export const Health = z.object({
   objects: ProbeResult,
   last_flush: Time.nullable(),
   buffer_size: z.int().describe('Pilgrims with pending points'),
+  certificates: z
+    .record(z.string(), Time.nullable())
+    .meta({ examples: [{ 'event.example': '2026-07-01T00:00:00.000Z' }] })
+    .describe('When the certificate of each public host ends, read within the last hour; null: unknown'),
   version: z
     .string()
     .meta({ examples: ['1.1.0'] })

@@ -45,7 +45,7 @@ export const UsersQuery = PageQuery.extend({
   order: z.enum(['asc', 'desc']).optional().describe('Default: asc for userId, desc for figures'),
   search: text(128).optional().describe('Part of a user id or a display name'),
   silent_hours: HoursOfQuery.optional().describe(
-    'Only pilgrims who take part and whose latest point is older than this many hours. With sort=last_seen only',
+    'Only pilgrims who take part and whose latest point is older than this many hours, and not older than a day unless 24 or more are asked for. With sort=last_seen only',
   ),
   with_links: z
     .literal('true', { error: 'must be true, or not be given' })

@@ -1,5 +1,6 @@
 /** Admission by the kv: in batches, with a known status, with a timeout, and counted. */
 import { within } from '#shared/runtime/deadline.ts'
+import { currentSpan, type Origin, span } from '#shared/runtime/traces.ts'
 import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import {
   type AdmissionRules,
@@ -162,6 +163,8 @@ interface QueuedSubmission {
   readonly submission: Submission
   readonly resolve: (verdict: Verdict) => void
   readonly reject: (error: unknown) => void
+  /** The request that it came with. */
+  readonly origin: Origin
 }
 
 const pointsOf = (waiting: readonly QueuedSubmission[]): number =>
@@ -186,7 +189,13 @@ export function createBatcher(
     metrics.observe('event_admission_batch_size', waiting.length)
     try {
       const submissions = waiting.map((one) => one.submission)
-      const verdicts = await kv.admit(partition, submissions, rules)
+      const attributes = { submissions: submissions.length, points: pointsOf(waiting) }
+      const verdicts = await span(
+        'admission batch',
+        attributes,
+        () => span('kv admit', { partition }, () => kv.admit(partition, submissions, rules)),
+        () => waiting.map(({ origin }) => origin),
+      )
       for (const [i, one] of waiting.entries()) one.resolve(verdicts[i]!)
     } catch (error) {
       for (const one of waiting) one.reject(error)
@@ -219,7 +228,7 @@ export function createBatcher(
         return
       }
       underWay += submission.entries.length
-      const waiting = { submission, resolve, reject }
+      const waiting = { submission, resolve, reject, origin: currentSpan() }
       if (queue !== undefined) {
         queue.push(waiting)
         return

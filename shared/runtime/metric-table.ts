@@ -40,6 +40,10 @@ export const METRICS = {
   event_store_up: gauge(['store'], '1 while the store answers: `db`, `kv`, `objects`, `bus`'),
   event_kv_memory_ratio: gauge([], 'share of its memory that the fullest Redis uses'),
   event_disk_free_bytes: gauge([], 'free space on the disk of the journals'),
+  event_certificate_due_timestamp_seconds: gauge(
+    ['host'],
+    'when a certificate should be renewed at the latest: 14 days before it ends; a quarter of its life if it lives for less than 28',
+  ),
   event_loop_stall_seconds: gauge([], 'longest stall of the event loop since the last scrape'),
   event_admission_seconds: histogram(
     [],

@@ -17,6 +17,7 @@ import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
 import { setPrivateUmask } from '#shared/runtime/private-files.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
+import { startTraces } from '#shared/runtime/traces.ts'
 import { openObjects } from '#shared/stores/objects/open-objects.ts'
 import { createOutbox } from '#shared/stores/bus/outbox.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
@@ -210,9 +211,11 @@ export async function runService(
   watchUncaughtErrors(log)
   setPrivateUmask()
   const config = readSettings(env, log, isBot)
+  const name = create.name.replace(/^create/, '').toLowerCase()
+  const stopTraces = await startTraces(config.traces, name, log)
   const ports = await openPorts(config, log, Date.now, (db) => refuseOtherSchema(db, log))
   const stopping = new AbortController()
-  const context = contextOf(ports, create.name.replace(/^create/, '').toLowerCase(), log, {
+  const context = contextOf(ports, name, log, {
     ...PROXIED,
     stopping: stopping.signal,
     idleAfter: (request, seconds) => server.timeout(request, seconds),
@@ -240,6 +243,7 @@ export async function runService(
   await service.stop()
   await context.outbox.stop()
   await ports.close()
+  await stopTraces()
   process.exit(0)
 }
 

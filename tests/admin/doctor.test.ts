@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createSocket, type Socket } from 'node:dgram'
 import { rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { generate } from 'selfsigned'
 import { examine, type Options } from '#services/admin/doctor.ts'
 import { type Environment, readConfig } from '#shared/runtime/config/config.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
@@ -11,6 +10,7 @@ import { newDirectory, type Server } from '#tests/helpers/process.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { freePort, startNats, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
+import { startTlsServer } from '#tests/helpers/tls-server.ts'
 
 /** A time server whose clock is `aheadMs` ahead of ours. */
 function startTimeServer(aheadMs: number): Promise<Socket> {
@@ -47,7 +47,7 @@ describeOnServers('doctor', () => {
     ])
     times.push(await startTimeServer(0), await startTimeServer(60_000))
     writeFileSync(join(directory, 'event.jsonl.zst'), '')
-    options = { pilgrims: 5_000, backups: directory, ntp: `127.0.0.1:${times[0]!.address().port}`, hosts: [] }
+    options = { pilgrims: 5_000, backups: directory, ntp: `127.0.0.1:${times[0]!.address().port}` }
     well = {
       EVENT_DATA_DIR: directory,
       DATABASE_URL: database.url,
@@ -141,14 +141,9 @@ describeOnServers('doctor', () => {
 
   /** The command's certificate line and exit code, with a server whose certificate ends in so many days. */
   async function certificateLine(days: number, isTrusted: boolean) {
-    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
-      notAfterDate: new Date(Date.now() + (days + 0.5) * 86_400_000),
-      keyType: 'ec',
-      extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-    })
+    const server = await startTlsServer(days + 0.5)
     const ca = join(directory, 'ca.pem')
-    writeFileSync(ca, cert)
-    const server = Bun.serve({ port: 0, tls: { cert, key }, fetch: () => new Response() })
+    writeFileSync(ca, server.cert)
     const command = [process.execPath, join(import.meta.dir, '../../services/admin/doctor.ts')]
     const child = Bun.spawn([...command, '--ntp', '', '--backups', directory], {
       env: {
@@ -159,7 +154,7 @@ describeOnServers('doctor', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const lines = (await new Response(child.stdout).text()).split('\n')
-    await server.stop(true)
+    server.stop()
     const at = lines.findIndex((line) => line.includes('certificate of localhost'))
     return { code: await child.exited, line: lines[at], todo: lines[at + 1]!.trim(), last: lines.at(-2) }
   }
@@ -181,10 +176,9 @@ describeOnServers('doctor', () => {
     expect(untrusted.line).toContain('phones do not trust it')
   })
 
-  test('connects to each host as a phone does', async () => {
-    const port = freePort()
-    const env = { ...well, EVENT_PUBLIC_URL: `https://localhost:${port}` }
-    const findings = await examine(readConfig(env), { ...options, hosts: ['localhost', '127.0.0.1'] })
+  test('connects to both public hosts as a phone does', async () => {
+    const env = { ...well, EVENT_PUBLIC_URL: `https://localhost:${freePort()}`, ALIAS_HOST: '127.0.0.1' }
+    const findings = await examine(readConfig(env), options)
     const certificates = findings.filter(({ what }) => what.startsWith('certificate'))
     expect(certificates.map(({ what }) => what)).toEqual([
       'certificate of localhost',

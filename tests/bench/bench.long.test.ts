@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { describeOnServers, embeddedOnly } from '#tests/helpers/suite.ts'
 import { type Measured, measureRow, median, SCALES, spread } from './measure.ts'
 import { installPeers } from './peers/install.ts'
-import { chart } from './report/chart.ts'
+import { chart, scoreOf } from './report/chart.ts'
 import { compare, Run } from './report/compare.ts'
 import { plan } from './report/plan.ts'
 import { markdown, rowText } from './report/table.ts'
@@ -61,7 +61,7 @@ describe('a report', () => {
     expect(median([3, 1, 2])).toBe(2)
     expect(median([4, 1, 2, 3])).toBe(2.5)
     expect(spread([1, 2, 10])).toBe(1)
-    expect(rowText(row)).toMatch(/1,000 ± 100 [^]*MISSED 0\.50 \(0\.45 – 0\.55\), goal ≥ 0\.6 × bare/)
+    expect(rowText(row)).toMatch(/1,000 ± 100 [^]*MISSED 0\.50 \(0\.45 – 0\.55\), goal bare ≥ 0\.6/)
     expect(rowText(row)).toMatch(/theirs [^]*CPU a request, µs: Hono 30, Redis 9/)
     expect(markdown([row]).split('\n').slice(2)).toEqual([
       '| a & b | 1,000 answers/s | bare: 2,000 (Bun 12.3) | 0.50 (0.45 – 0.55) | ≥ 0.6 | ✗ |',
@@ -69,11 +69,14 @@ describe('a report', () => {
     ])
   })
 
-  test('draws every figure', () => {
-    const svg = chart([row], 'today')
-    expect(svg).toContain('a &amp; b')
-    expect(svg.match(/<rect x="330"/g)).toHaveLength(3)
-    expect(svg).toContain('1,000 answers/s · CPU a request, µs: Hono 30, Redis 9')
+  test('draws each goal, the best first, and the same distance for twice as good whichever direction is better', () => {
+    const missed = { of: null, atMost: 10, ratios: [20], met: false }
+    const met = { of: null, cpu: { ours: ['Bun'] }, atLeast: 2, ratios: [4], met: true } as const
+    const svg = chart([{ ...row, goals: [missed, met] }], 'today')
+    expect([scoreOf(missed), scoreOf(met)]).toEqual([0.5, 2])
+    expect(svg.indexOf('a &amp; b: CPU of Bun ≥ 2')).toBeLessThan(svg.indexOf('a &amp; b: ≤ 10'))
+    expect(svg).toContain('<rect x="1000.0" y="49" width="90.0" height="13" fill="#1f6f5c"/>')
+    expect(svg).toContain('<rect x="910.0" y="69" width="90.0" height="13" fill="#c2452d"/>')
   })
 
   test('plans for a million walkers by the CPU of a check-in, connections kept and new', () => {
@@ -98,20 +101,22 @@ describe('a report', () => {
   })
 
   test('reports what became slower by more than the noise, also where less is better', () => {
-    const now = (unit: string, ...ratios: number[]): Measured => ({
+    const now = (bound: 'atLeast' | 'atMost', ...ratios: number[]): Measured => ({
       ...row,
-      unit,
-      goals: [{ of: 'bare', ratios, met: true }],
+      goals: [
+        { of: 'bare', [bound]: 1, ratios, met: true },
+        { of: 'bare', cpu: { ours: ['Bun'] }, [bound]: 1, ratios: [1], met: true },
+      ],
     })
-    const before = (unit: string) =>
-      Run.parse({ at: '', scale: 'full', machine: '', rows: [now(unit, 0.5, 0.51, 0.52)] }).rows
-    const slower = (unit: string, ...ratios: number[]) =>
-      compare(before(unit), [now(unit, ...ratios)]).map((difference) => difference.slower)
-    expect(slower('answers/s', 0.29, 0.3, 0.31)).toEqual([true])
-    expect(slower('answers/s', 0.5, 0.5, 0.51)).toEqual([false])
-    expect(slower('answers/s', 0.8, 0.8, 0.8)).toEqual([false])
-    expect(slower('answers/s', 0.1, 0.4, 0.9)).toEqual([false])
-    expect(slower('s', 0.8, 0.8, 0.8)).toEqual([true])
-    expect(slower('s', 0.29, 0.3, 0.31)).toEqual([false])
+    const before = (bound: 'atLeast' | 'atMost') =>
+      Run.parse({ at: '', scale: 'full', machine: '', rows: [now(bound, 0.5, 0.51, 0.52)] }).rows
+    const slower = (bound: 'atLeast' | 'atMost', ...ratios: number[]) =>
+      compare(before(bound), [now(bound, ...ratios)]).map((difference) => difference.slower)
+    expect(slower('atLeast', 0.29, 0.3, 0.31)).toEqual([true, false])
+    expect(slower('atLeast', 0.5, 0.5, 0.51)).toEqual([false, false])
+    expect(slower('atLeast', 0.8, 0.8, 0.8)).toEqual([false, false])
+    expect(slower('atLeast', 0.1, 0.4, 0.9)).toEqual([false, false])
+    expect(slower('atMost', 0.8, 0.8, 0.8)).toEqual([true, false])
+    expect(slower('atMost', 0.29, 0.3, 0.31)).toEqual([false, false])
   })
 })

@@ -36,6 +36,8 @@ export interface Contender {
 /** A goal of the first contender: its figure divided by that of `of`, or the figure itself where `of` is null. */
 export interface Goal {
   readonly of: string | null
+  /** Compares the CPU a request of these processes in place of the figure. */
+  readonly cpu?: { readonly ours: readonly string[]; readonly other?: readonly string[] }
   readonly atLeast?: number
   readonly atMost?: number
 }
@@ -97,13 +99,18 @@ export const spread = (samples: readonly number[]): number => {
   return median(samples.map((sample) => Math.abs(sample - centre)))
 }
 
-function judge({ of, atLeast = -Infinity, atMost = Infinity }: Goal, figures: readonly Figure[]): Judged {
-  const [ours] = figures
-  const other = figures.find(({ name }) => name === of)
-  if (ours === undefined || (of !== null && other === undefined)) throw new Error(`a goal of nothing: ${of}`)
-  const ratios = ours.samples.map((sample, i) => sample / (other?.samples[i] ?? 1))
+function judge(goal: Goal, contenders: readonly Contender[], samples: readonly Sample[][]): Judged {
+  const { of, cpu, atLeast = -Infinity, atMost = Infinity } = goal
+  const other = contenders.findIndex(({ name }) => name === of)
+  if (samples[0] === undefined || (of !== null && other === -1)) throw new Error(`a goal of nothing: ${of}`)
+  const valueOf = (sample: Sample, processes: readonly string[] | undefined): number =>
+    processes === undefined ? sample.figure : processes.reduce((sum, name) => sum + sample.cpu[name]!, 0)
+  const ratios = samples[0].map((sample, i) => {
+    const beside = other === -1 ? 1 : valueOf(samples[other]![i]!, cpu?.other)
+    return valueOf(sample, cpu?.ours) / beside
+  })
   const ratio = median(ratios)
-  return { of, atLeast, atMost, ratios, met: ratio >= atLeast && ratio <= atMost }
+  return { ...goal, atLeast, atMost, ratios, met: ratio >= atLeast && ratio <= atMost }
 }
 
 const sampleOf = (measured: number | Sample): Sample =>
@@ -133,7 +140,7 @@ export async function measureRow(row: Row, scale: Scale): Promise<Measured> {
       title: row.title,
       unit: row.unit,
       figures,
-      goals: goals.map((goal) => judge(goal, figures)),
+      goals: goals.map((goal) => judge(goal, contenders, samples)),
     }
   } finally {
     await close()

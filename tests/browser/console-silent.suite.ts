@@ -7,6 +7,7 @@ import { pilgrimId } from './console-data.ts'
 import type { ConsoleOptions } from './console-harness.ts'
 
 const SILENT_ID = pilgrimId(900)
+const GONE_ID = pilgrimId(901)
 const HOUR_MS = 3_600_000
 
 /** @param open opens the console of an event that `fillEvent` has filled */
@@ -19,14 +20,21 @@ export function silentTests(
     const at = (hours: number, lat: number) => ({ lat, lng: 120.55, timestamp: Date.now() - hours * HOUR_MS })
     const track = [at(4.5, 24.05), at(4.25, 24.15)]
     expect((await syncTrack(stack(), SILENT_ID, track)).status).toBe(200)
+    // Who was last seen the day before is neither counted nor listed among them.
+    expect((await syncTrack(stack(), GONE_ID, [at(30, 24.05)])).status).toBe(200)
     await flushed(stack())
     await using opened = await open({ view: 'now' })
     const { page } = opened
-    await page.locator('nav a', { hasText: /People\s*1 silent/ }).waitFor()
+    const silent = page.locator('nav').getByRole('link', { name: '1 silent' })
+    await silent.waitFor()
     expect((await opened.fetched()).filter(({ path }) => path.includes('/last-hour'))).toHaveLength(1)
     await page.locator('nav a', { hasText: /Feedback\s*[1-9]\d* new/ }).waitFor()
     // The number leads to those it counts.
-    await page.locator('nav .count', { hasText: 'silent' }).click()
+    await silent.press('Enter')
+    await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
+    await page.locator('.people-list select').selectOption({ label: 'Silent for ≥ 24 h' })
+    await page.locator('.people-list').getByText(GONE_ID.slice(0, 6)).first().waitFor()
+    await silent.click()
     await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
     await page.locator('.name-button').click()
     await page.getByText('Reason unknown. A silent phone keeps recording.').waitFor()
@@ -54,7 +62,7 @@ export function silentTests(
     }
     // Who was seen lately is listed again with everybody.
     await page.locator('.people-list select').selectOption({ label: 'Everybody' })
-    await page.locator('.people-list').getByText('1–31 of 31').first().waitFor()
+    await page.locator('.people-list').getByText('1–32 of 32').first().waitFor()
     // Who has a tracker is found without knowing who it is.
     expect((await post(stack(), 'trackers', { user_id: SILENT_ID, label: 'Old phone' })).status).toBe(200)
     await page.locator('.people-list select').selectOption({ label: 'With tracker or link' })

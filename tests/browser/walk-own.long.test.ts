@@ -123,8 +123,9 @@ describeOnServers('own matters', () => {
 
       await page.goto(app.address('#way'))
       await page.getByRole('button', { name: 'Share my walk' }).click()
+      await page.locator('.tabs a[href="#way"][aria-current]').waitFor()
       await passLinkOn(page, userId)
-      await page.getByRole('button', { name: 'Stop', exact: true }).click()
+      await page.getByRole('button', { name: 'Stop sharing', exact: true }).click()
       await page.getByText('Stopped. Within half a minute').waitFor()
       await page.getByRole('button', { name: 'Share only my card' }).waitFor()
     },

@@ -10,6 +10,7 @@ import {
   type Share,
 } from '#shared/contracts/shares.ts'
 import { userEndpoint } from '#shared/contracts/user-detail.ts'
+import { RELEASE } from '#shared/runtime/release.ts'
 import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
@@ -70,6 +71,7 @@ describeBothStacks(
         const meta = metaOf(html)
         expect(meta.get('og:title')).toContain('林 &lt;i&gt;&quot;&amp;')
         expect(meta.get('og:url')).toBe(share.url)
+        expect(meta.get('version')).toBe(RELEASE)
         expect(meta.get('twitter:card')).toBe('summary_large_image')
         for (const name of ['og:description', 'og:image:alt', 'og:locale', 'twitter:title'])
           expect(meta.get(name)).toBeTruthy()

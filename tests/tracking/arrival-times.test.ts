@@ -1,9 +1,18 @@
 /** The speed of the middle of the walk, from where it was in the last hour. */
 import { expect, test } from 'bun:test'
+import type { StationEstimate } from '#shared/contracts/map.ts'
+import { cellAt, cellCentre } from '#shared/core/map/cells.ts'
+import { alongRoute } from '#shared/core/map/front-and-tail.ts'
+import { readRoute } from '#shared/runtime/config/read-route.ts'
+import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
+import { ROUTE_FILE } from '#tests/crowd/way.ts'
 import {
   estimatesOf,
+  type Front,
+  paceOf,
   type Sample,
   speedOf,
+  withFront,
   withSample,
 } from '#services/tracking/map/map-page/arrival-times.ts'
 
@@ -68,36 +77,100 @@ test('without a route it is that of the way as the crow flies, and a rest is non
   expect(after(60, (minute) => (Math.floor(minute / 15) % 2) * 300)).toBe(0)
 })
 
-test('a time at a station is by the speed, else by the mean of the walk so far, else as planned', () => {
+test('a time at a station is by the pace, else by the mean of the walk so far, else as planned', () => {
   const HOUR = 60 * MINUTE
+  const NOW = Date.parse('2026-04-12T04:00:00Z')
   const stations = [5_000, 20_000, 60_000, 400_000].map((alongM, i) => ({
     ...at(alongM),
     name: `${i}`,
     names: {},
-    ...(i < 2 ? {} : { plannedMs: START + (i - 1) * 24 * HOUR }),
+    ...(i < 2 ? {} : { plannedMs: NOW + (i - 1) * 24 * HOUR }),
   }))
   const walk = { front: at(12_000), middle: at(10_000) }
-  const told = (speedKmh: number | null, startsMs: number | null, nowMs = START) =>
-    estimatesOf(stations, { ...walk, speedKmh, startsMs }, nowMs).map((one) => ({
+  const told = (kmh: number | null, startsMs: number | null, nowMs = NOW, hours = 3) =>
+    estimatesOf(
+      stations,
+      { ...walk, pace: kmh === null ? null : { kmh, ms: hours * HOUR }, startsMs },
+      nowMs,
+    ).map((one) => ({
       ...one,
-      front_at: one.front_at === null ? null : (Date.parse(one.front_at) - START) / HOUR,
-      middle_at: (Date.parse(one.middle_at) - START) / HOUR,
+      front_at: one.front_at === null ? null : (Date.parse(one.front_at) - NOW) / HOUR,
+      middle_at: (Date.parse(one.middle_at) - NOW) / HOUR,
     }))
   // 5 km/h: the third station is ten hours away, the fourth farther than a speed tells.
   expect(told(5, null)).toEqual([
-    { station: 1, front_at: 1.6, middle_at: 2, by: 'speed' },
-    { station: 2, front_at: 9.6, middle_at: 10, by: 'speed' },
+    { station: 1, front_at: 1.5, middle_at: 2, by: 'speed' },
+    { station: 2, front_at: 9.5, middle_at: 10, by: 'speed' },
     { station: 3, front_at: 48, middle_at: 48, by: 'plan' },
   ])
+  // What is known from an hour tells four hours ahead.
+  expect(told(5, null, NOW, 1).map(({ by }) => by)).toEqual(['speed', 'plan', 'plan'])
   // A rest: 10 km in ten hours.
   const resting = [
     { station: 1, front_at: 8, middle_at: 10, by: 'mean' },
     { station: 2, front_at: 48, middle_at: 50, by: 'mean' },
     { station: 3, front_at: 48, middle_at: 48, by: 'plan' },
   ]
-  expect(told(0.2, START - 10 * HOUR)).toEqual(resting as never)
-  expect(told(null, START - 10 * HOUR)).toEqual(resting as never)
+  expect(told(0.2, NOW - 10 * HOUR)).toEqual(resting as never)
+  expect(told(null, NOW - 10 * HOUR)).toEqual(resting as never)
   // Nothing is known of a walk that has just begun, and a plan that has passed tells nothing.
-  expect(told(null, START - MINUTE).map(({ by }) => by)).toEqual(['plan', 'plan'])
-  expect(told(null, null, START + 25 * HOUR).map(({ station }) => station)).toEqual([3])
+  expect(told(null, NOW - MINUTE).map(({ by }) => by)).toEqual(['plan', 'plan'])
+  expect(told(null, null, NOW + 25 * HOUR).map(({ station }) => station)).toEqual([3])
+})
+
+test('on a steady walk a told time moves by no more than it claims, and the front does not go back', async () => {
+  const { route: found, stations } = readRoute(ROUTE_FILE, [])
+  const route = found!
+  let seed = 1
+  const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
+  // Who walks ahead or behind stays so, and is seen now and then; the map knows the cells.
+  const people = Array.from({ length: 300 }, () => (random() + random() + random() - 1.5) * 2_000)
+  let samples: Sample[] = []
+  let fronts: Front[] = []
+  let told: StationEstimate[] = []
+  let frontM = 0
+  const claims = new Map<number, number>()
+  let compared = 0
+  for (let minute = 0; minute <= 300; minute++) {
+    const nowMs = START + minute * MINUTE
+    const seen = people.filter(() => random() < 0.5).map((off) => 30_000 + 65 * minute + off + random() * 100)
+    const cells = seen.map((alongM) => {
+      const { lat, lng } = route.at(alongM)
+      return cellCentre(cellAt(lat, lng, 14))
+    })
+    const places = {
+      lats: cells.map(({ lat }) => lat),
+      lngs: cells.map(({ lng }) => lng),
+      weights: cells.map(() => 1),
+    }
+    const ends = (await inTurns(alongRoute(places, route)))!
+    samples = withSample(samples, ends.middle, 'recent', nowMs)
+    fronts = withFront(fronts, ends.front, nowMs)
+    const [front] = fronts
+    expect(front!.alongM!).toBeGreaterThanOrEqual(frontM)
+    frontM = front!.alongM!
+    const walk = {
+      front: front!,
+      middle: ends.middle,
+      pace: paceOf(samples, ends.middle, nowMs),
+      startsMs: null,
+    }
+    const next = estimatesOf(stations, walk, nowMs, told)
+    for (const one of next) {
+      const before = told.find(({ station, by }) => station === one.station && by === one.by)
+      if (one.by !== 'speed' || one.front_at === null) continue
+      if (before?.front_at == null) {
+        claims.set(Date.parse(one.front_at), 30)
+        continue
+      }
+      const [from, to] = [Date.parse(before.front_at), Date.parse(one.front_at)]
+      // To half an hour when it was told more than an hour before.
+      const claimed = claims.get(from) ?? 5
+      expect(Math.abs(to - from) / MINUTE).toBeLessThanOrEqual(claimed)
+      if (to !== from && to - nowMs > 50 * MINUTE) claims.set(to, 30)
+      compared++
+    }
+    told = next
+  }
+  expect(compared).toBeGreaterThan(500)
 })

@@ -6,8 +6,7 @@ import { figure, UNITS } from '#shared/locales/units.ts'
 import { nowMs, route, timeZone } from './state.ts'
 import { type PlaceOnRoute, stationsAround } from './stations-around.ts'
 
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
+const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 /** Kilometres with their unit. */
@@ -41,37 +40,32 @@ const hourOf = (ms: number): number =>
     new Intl.DateTimeFormat('en', { hour: 'numeric', hourCycle: 'h23', timeZone: timeZone.value }).format(ms),
   )
 
-/** An estimate is told in steps that grow with its distance in time. */
-const STEPS = [
-  { withinMs: HOUR_MS, stepMs: 5 * MINUTE_MS },
-  { withinMs: 3 * HOUR_MS, stepMs: 10 * MINUTE_MS },
-  { withinMs: Infinity, stepMs: 30 * MINUTE_MS },
-] as const
-/** Further ahead, the mean of the walk tells no hour, but a part of the day. */
-const HOURS_WITHIN_MS = 8 * HOUR_MS
+/** The pace of the last hours tells a time so far ahead, and farther ahead two hours around it. */
+const TIME_WITHIN_MS = 5 * HOUR_MS
 /** Hours from which night, morning, afternoon and evening begin. */
 const PARTS_FROM = [0, 5, 12, 18] as const
 
-/** When somebody arrives, as exactly as it is known: `about 14:10`, `18–20 h`, `tomorrow morning`, or the planned time. */
+/**
+ * When somebody arrives, as exactly as it is known: `about 14:10`, `18:00–20:00`, the planned time, or the part of the
+ * day where only the mean of the walk tells it.
+ */
 export function arrivalText(at: string, by: EventMap['estimates'][number]['by']): string {
   const ms = Date.parse(at)
-  const awayMs = ms - nowMs.value
   if (by === 'plan') return words.value.planned(clock(at))
-  if (by === 'speed') {
-    const { stepMs } = STEPS.find(({ withinMs }) => awayMs <= withinMs)!
-    return words.value.about(clock(Math.round(ms / stepMs) * stepMs))
-  }
-  const days = Math.round((Date.parse(dayOf(ms)) - Date.parse(dayOf(nowMs.value))) / DAY_MS)
-  if (awayMs <= HOURS_WITHIN_MS) {
-    const hours = words.value.hours(hourOf(ms), (hourOf(ms) + 2) % 24)
-    return days === 0 ? hours : words.value.partOfDay(words.value.days[days]!, hours)
-  }
+  const bySpeed = by === 'speed'
+  if (bySpeed && ms - nowMs.value <= TIME_WITHIN_MS) return words.value.about(clock(ms))
+  const fromMs = bySpeed ? ms - HOUR_MS / 2 : ms
+  const days = Math.round((Date.parse(dayOf(fromMs)) - Date.parse(dayOf(nowMs.value))) / DAY_MS)
+  const hour = hourOf(fromMs)
+  const when = bySpeed
+    ? words.value.hours(hour, (hour + 2) % 24)
+    : words.value.parts[PARTS_FROM.findLastIndex((from) => hour >= from)]!
+  if (bySpeed && days === 0) return when
   const weekday = new Intl.DateTimeFormat(language.value, {
     weekday: 'long',
     timeZone: timeZone.value,
-  }).format(ms)
-  const part = PARTS_FROM.findLastIndex((from) => hourOf(ms) >= from)
-  return words.value.partOfDay(words.value.days[days] ?? weekday, words.value.parts[part]!)
+  }).format(fromMs)
+  return words.value.partOfDay(words.value.days[days] ?? weekday, when)
 }
 
 export const stationName = ({ name, names }: EventRoute['stations'][number]): string =>

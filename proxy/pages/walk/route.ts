@@ -15,7 +15,7 @@ export const TAB_OF = {
   trackers: 'walk',
   data: 'me',
   display: 'me',
-  share: 'me',
+  share: 'way',
   pauses: 'walk',
 } as const
 

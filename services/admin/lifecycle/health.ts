@@ -1,5 +1,6 @@
 /** The health report, from probes of the stores that are cached for a second. */
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import { knownCertificates, publicHosts } from '#shared/service/alerts/certificates.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Health } from '#shared/contracts/operations.ts'
@@ -36,21 +37,28 @@ function createReader<T>(first: T, read: () => Promise<T>): () => Promise<T> {
 }
 
 /** Creates the reader of the report. The stores are probed at most once a second. */
-export function createHealth({ db, kv, objects, bus, now, metrics }: ServiceContext): () => Promise<Health> {
+export function createHealth(context: ServiceContext): () => Promise<Health> {
+  const { config, db, kv, objects, bus, now, metrics } = context
   let report: Promise<Health> | null = null
   let probedMs = 0
   const readEnded = createReader(false, async () => (await readStatus(db)).status === 'ended')
   const readFlush = createReader<number | null>(null, () => readLastFlush(db, kv))
   const readSize = createReader(0, () => kv.bufferSize())
+  const unknown = Object.fromEntries(publicHosts(config).map(({ host }) => [host, null]))
+  const readCertificates = createReader<Health['certificates']>(unknown, async () => {
+    const known = Object.entries(await knownCertificates(kv, config))
+    return Object.fromEntries(known.map(([host, one]) => [host, one && time(one.expiresMs)]))
+  })
 
   const probeAll = async (): Promise<Health> => {
-    const [dbState, kvState, objectsState, ended, lastFlush, size] = await Promise.all([
+    const [dbState, kvState, objectsState, ended, lastFlush, size, certificates] = await Promise.all([
       probed(db.probe()),
       probed(kv.probe()),
       probed(objects.probe()),
       readEnded(),
       readFlush(),
       readSize(),
+      readCertificates(),
     ])
     const healthy = dbState === 'ok' && kvState === 'ok'
     return {
@@ -60,6 +68,7 @@ export function createHealth({ db, kv, objects, bus, now, metrics }: ServiceCont
       objects: objectsState,
       last_flush: lastFlush === null ? null : time(lastFlush),
       buffer_size: kvState === 'ok' ? size : 0,
+      certificates,
       version: RELEASE,
     }
   }

@@ -9,8 +9,7 @@ import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/paginat
 import { levelOf } from '#shared/core/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
-
-const HOUR_MS = 3_600_000
+import { silentBetween } from '#shared/core/rules/silence.ts'
 
 /** A row with its number of pending points; null: not known. */
 type RowWithPending = Row & { readonly pending: number | null }
@@ -48,7 +47,7 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
     limit: limit + 1,
     search: search ?? null,
     after,
-    seenBefore: hours === undefined ? null : time(context.now() - hours * HOUR_MS),
+    silent: hours === undefined ? null : silentBetween(hours, context.now()),
     linkedAt: withLinks === undefined ? null : time(context.now()),
     waiting: (waiting ?? []).map((userId) => ({
       user_id: userId,
@@ -184,8 +183,8 @@ interface Page {
   readonly order: 'asc' | 'desc'
   readonly limit: number
   readonly search: string | null
-  /** Only who takes part and was last seen before this time. */
-  readonly seenBefore: string | null
+  /** Only who takes part and was last seen between these times. */
+  readonly silent: ReturnType<typeof silentBetween> | null
   /** Only who has a tracker, or a link that works at this time; null: everybody. */
   readonly linkedAt: string | null
   readonly after: readonly [key: string, userId: string] | null
@@ -199,7 +198,7 @@ interface Page {
  */
 async function readRows(context: ServiceContext, page: Page): Promise<Row[]> {
   const { column } = SORTINGS[page.sort]
-  if (page.seenBefore !== null) return readChosen(context, page, 'silent')
+  if (page.silent !== null) return readChosen(context, page, 'silent')
   if (column === null || page.search !== null || page.linkedAt !== null)
     return readChosen(context, page, 'everybody')
   const [first, second] = page.order === 'desc' ? (['some', 'none'] as const) : (['none', 'some'] as const)
@@ -208,7 +207,7 @@ async function readRows(context: ServiceContext, page: Page): Promise<Row[]> {
   return [...rows, ...(await readChosen(context, { ...page, limit: page.limit - rows.length }, second))]
 }
 
-/** Everybody, who has the figure of the order or has not, or who takes part and was last seen before a time. */
+/** Everybody, who has the figure of the order or has not, or who takes part and is silent. */
 type Who = 'everybody' | 'some' | 'none' | 'silent'
 
 const FROM: Record<Who, string> = {
@@ -236,14 +235,15 @@ function chosen({ sort, order, ...page }: Page, who: Who, parameter: (value: str
       ? 'p.user_id'
       : `coalesce(t.${column}, ${nothing})`
   const id = hasFigure ? 't.user_id' : 'p.user_id'
-  const before = page.seenBefore === null ? null : parameter(page.seenBefore)
+  const [since, before] =
+    page.silent === null ? [] : [page.silent.sinceMs, page.silent.beforeMs].map((ms) => parameter(time(ms)))
   const at = page.linkedAt === null ? null : parameter(page.linkedAt)
   const which = (shown: string, status: string, userId: string): string =>
     ({
       everybody: 'true',
       some: `${shown} > ${nothing}`,
       none: `${shown} = ${nothing}`,
-      silent: `${shown} > ${nothing} AND ${shown} < ${before}::timestamptz AND ${status} = 'active'`,
+      silent: `${shown} > ${since}::timestamptz AND ${shown} < ${before}::timestamptz AND ${status} = 'active'`,
     })[who] + (at === null ? '' : ` AND ${linked(userId, at)}`)
   const key = column === null ? 'w.user_id' : `coalesce(w.key::${type}, ${nothing}::${type})`
   const stored = `SELECT ${id} AS user_id, ${figure} AS key, false AS fresh FROM ${FROM[who]}

@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type LastHour, type Received, STEP_SECONDS } from '#shared/contracts/supervision.ts'
-import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
+import { SILENT_HOURS, silentBetween } from '#shared/core/rules/silence.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { within } from '#shared/runtime/deadline.ts'
@@ -54,6 +54,7 @@ type Seen = Omit<NonNullable<LastHour['walking']>, 'as_of'>
  */
 async function countSeen({ db }: ServiceContext, flushMs: number): Promise<Seen> {
   const fromMs = flushMs - HOUR_MS
+  const { sinceMs, beforeMs } = silentBetween(SILENT_HOURS, flushMs)
   const [[seen], [missed]] = await db.read(() =>
     Promise.all([
       db.sql<[Omit<Seen, 'silent'>]>`
@@ -66,8 +67,8 @@ async function countSeen({ db }: ServiceContext, flushMs: number): Promise<Seen>
       db.sql<[Pick<Seen, 'silent'>]>`
         SELECT count(*)::int AS silent FROM pilgrim_totals t JOIN pilgrims p USING (user_id)
         WHERE p.participant_status = 'active'
-          AND t.last_seen > to_timestamp(${flushMs - 24 * HOUR_MS}::float8 / 1000)
-          AND t.last_seen < to_timestamp(${flushMs - SILENT_HOURS * HOUR_MS}::float8 / 1000)`,
+          AND t.last_seen > to_timestamp(${sinceMs}::float8 / 1000)
+          AND t.last_seen < to_timestamp(${beforeMs}::float8 / 1000)`,
     ]),
   )
   return { ...seen, ...missed }

@@ -1,4 +1,5 @@
 /** The page of a link, rendered on the server, so that it works for bots and without scripts. */
+import { RELEASE } from '#shared/runtime/release.ts'
 import { Language } from '#shared/contracts/bot.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
@@ -96,6 +97,7 @@ function document({
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeMarkup(title)}</title>
 <meta name="robots" content="noindex">
+<meta name="version" content="${RELEASE}">
 <meta name="referrer" content="no-referrer">
 <meta name="theme-color" content="#f6efe0" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#061816" media="(prefers-color-scheme: dark)">
@@ -152,12 +154,14 @@ const notice = (sentence: string): string => `<p class="notice">${escapeMarkup(s
 
 function figures({ view, texts }: SharePage): string {
   const { words } = texts
+  const km = figure(view.km)
+  // It follows from the kilometres: none is told where they are none.
   const saved = carbonIn(texts.language, view.savedKg)
   const fact = (name: string, value: string) => `<div><dt>${escapeMarkup(name)}</dt><dd>${value}</dd></div>`
   return `<dl class="facts">
-${fact(words.km, `${figure(view.km)} <small>${UNITS[texts.language].km}</small>`)}
+${fact(words.km, `${km} <small>${UNITS[texts.language].km}</small>`)}
 ${fact(words.checkins, figure(view.checkins))}
-${fact(words.saved, `${saved.figure} <small>${saved.unit}</small>`)}
+${km === '0' ? '' : fact(words.saved, `${saved.figure} <small>${saved.unit}</small>`)}
 ${fact(words.level, `<span class="word"><span class="emblem" aria-hidden="true">${emblem(view.level.level, 'currentColor', 'var(--surface)')}</span>${escapeMarkup(texts.level(view.level))}</span>`)}
 </dl>`
 }

@@ -8,6 +8,7 @@ import {
   type Query,
   ValueRefused,
 } from '#shared/stores/db/db.ts'
+import { tracedStatements } from '#shared/stores/db/traced-statements.ts'
 import { type Entry, userHash } from '#shared/stores/kv/kv.ts'
 import { type BufferEpoch, countSlice } from '#shared/points/ledger/stored-counters.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
@@ -156,7 +157,8 @@ async function store(
   { db, calendar, now, counters }: Storing,
   points: readonly OwnedPoint[],
 ): Promise<SliceResult> {
-  return db.sql.begin(async (tx) => {
+  return db.sql.begin(async (given) => {
+    const tx = tracedStatements(given)
     const userIds = [...new Set(points.map(({ userId }) => userId))]
     const positions = await lockPilgrims(tx, userIds)
     // After the lock: an erasure is either visible here, or waits for this transaction.

@@ -8,6 +8,7 @@ import { type Database, isDatabaseUnavailable, isStatementTimeout } from '#share
 import { isKvUnavailable, type Kv } from '#shared/stores/kv/kv.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/points/last-flush.ts'
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
+import { span } from '#shared/runtime/traces.ts'
 import { errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
 import { flushes } from '#shared/stores/schema/points.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
@@ -230,7 +231,8 @@ async function flushLocked(
       // Another process flushes now. Continuing would be safe, but would repeat its work.
       if (lock.lost()) throw new LoggableError('the flush lock was lost')
       if (stopping.aborted) break
-      done.push(await storeAndAcknowledge(context, slice))
+      const attributes = { partition, pilgrims: slice.pending.length }
+      done.push(await span('flush slice', attributes, () => storeAndAcknowledge(context, slice)))
     }
   }
   const ends = await Promise.allSettled(Array.from({ length: CONCURRENT_SLICES }, worker))

@@ -44,7 +44,7 @@ export const words = {
   nextStation: 'Next station',
   /** Times of an arrival, from the most to the least exact. */
   planned: (time: string) => `planned ${time}`,
-  about: (time: string) => `~ ${time}`,
+  about: (time: string) => `about ${time}`,
   hours: (from: number, to: number) => `${from}:00–${to}:00`,
   days: ['this', 'tomorrow'] as readonly string[],
   parts: ['before dawn', 'morning', 'afternoon', 'evening'] as readonly string[],

@@ -22,7 +22,7 @@ export const share = {
   /** Why nothing is heard. */
   silence:
     'The phone may be out of signal, or its battery is empty. What it records is sent later, and the line is completed then.',
-  nothingYet: 'No position yet. It appears here by itself.',
+  nothingYet: 'No position since sharing began. It appears here by itself.',
   liveUntil: (at: string) => `The place is shown until ${at}`,
   notLive: 'This link shows the card alone.',
   minutes: (minutes: number) => count(minutes, 'minute', 'minutes'),

@@ -16,7 +16,7 @@ export const share: ShareWords = {
   resting: (since) => `${since} から休憩中`,
   lastHeard: (ago) => `最後の通信は${ago}前`,
   silence: '圏外か、電池が切れている可能性があります。記録は後から送られ、線もつながります。',
-  nothingYet: '位置はまだありません。届きしだい表示します。',
+  nothingYet: '共有を始めてからの位置はまだありません。届きしだい表示します。',
   liveUntil: (at) => `位置の表示は ${at} まで`,
   notLive: 'このリンクはカードだけを表示します。',
   minutes: (count) => `${count} 分`,

@@ -16,7 +16,7 @@ export const share: ShareWords = {
   resting: (since) => `${since} 起休息中`,
   lastHeard: (ago) => `${ago}前有消息`,
   silence: '手機可能收不到訊號，或是沒電了。沿途的紀錄之後會補傳，路線也會補上。',
-  nothingYet: '還沒有位置，收到後自動顯示。',
+  nothingYet: '開始分享後還沒有位置，收到後自動顯示。',
   liveUntil: (at) => `位置顯示到 ${at} 為止`,
   notLive: '這個連結只顯示卡片。',
   minutes: (count) => `${count} 分鐘`,

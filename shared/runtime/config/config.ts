@@ -34,6 +34,7 @@ const Settings = z.object({
   EVENT_DATA_DIR: z.string().default('./data'),
   EVENT_TIMEZONE: timeZone.default('Asia/Taipei'),
   EVENT_PUBLIC_URL: z.url().optional(),
+  ALIAS_HOST: z.string().default(''),
   EVENT_CHECKIN_URL: z.url().optional(),
   EVENT_SURVEY_URL: z.url().optional(),
   EVENT_PARTITIONS: count(1, 1, 1_024),
@@ -95,6 +96,8 @@ const Settings = z.object({
   LINE_LIFF_ID: z.string().default(''),
   LINE_API_BASE_URL: z.string().default(''),
   LINE_DATA_API_BASE_URL: z.string().default(''),
+  OTEL_EXPORTER_OTLP_ENDPOINT: server(/^https?:\/\//, 'http:// or https://'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(0.01),
   PORT: count(3_000, 0, 65_535),
 })
 
@@ -211,6 +214,7 @@ export function readConfig(env: Environment, isBot = false) {
     dataDir: s.EVENT_DATA_DIR,
     timeZone: s.EVENT_TIMEZONE,
     publicUrl: publicUrl.replace(/\/$/, ''),
+    aliasHost: s.ALIAS_HOST,
     checkinUrl: s.EVENT_CHECKIN_URL ?? publicUrl,
     surveyUrl: s.EVENT_SURVEY_URL ?? publicUrl,
     identity: s.EVENT_IDENTITY,
@@ -233,6 +237,7 @@ export function readConfig(env: Environment, isBot = false) {
     objectsUrl: s.OBJECTS_URL,
     s3: s3Of(s),
     line: lineOf(s),
+    traces: { endpoint: s.OTEL_EXPORTER_OTLP_ENDPOINT, share: s.OTEL_TRACES_SAMPLER_ARG },
     push,
   }
 }

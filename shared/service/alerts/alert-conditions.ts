@@ -1,8 +1,9 @@
 /** What alerts the owner: each condition in words, with the limits of the checks themselves. */
 import type { Alerting } from '#shared/contracts/supervision.ts'
+import { NOTICE_DAYS } from './certificates.ts'
 import { STALE_MS, CLOCK_MS, EARLY_SHARE, FREE_BYTES } from './health-checks.ts'
 import { GAPS_MS } from './incident.ts'
-import { THRESHOLDS } from './quota-notice.ts'
+import { THRESHOLDS } from './notices.ts'
 import { LOOK_EVERY_MS } from './watch.ts'
 import { WHAT_TO_DO } from './what-to-do.ts'
 
@@ -55,6 +56,17 @@ const CONDITIONS: Alerting['conditions'] = [
     key: 'slots',
     when: { 'zh-Hant': 'Redis Cluster 的 slot 正在搬移', en: 'Slots of the Redis Cluster are moving' },
     what_to_do: WHAT_TO_DO.slots,
+  },
+  {
+    key: 'certificate',
+    when: {
+      'zh-Hant': `憑證在到期前 ${NOTICE_DAYS} 天仍未更新`,
+      en: `A certificate is not renewed ${NOTICE_DAYS} days before it ends`,
+    },
+    what_to_do: {
+      'zh-Hant': '查看 Caddy 的日誌為何沒有更新憑證，然後更新它。',
+      en: 'Look at the log of Caddy why the certificate is not renewed, and renew it.',
+    },
   },
   {
     key: 'quota',

@@ -9,7 +9,7 @@ import { repeated } from '#shared/stores/repeated-work.ts'
 import { createChecks, CLOCK_MS } from './health-checks.ts'
 import { type Cause, decide, type Incident } from './incident.ts'
 import { createMessenger } from './messenger.ts'
-import { createQuotaNotice } from './quota-notice.ts'
+import { createNotices } from './notices.ts'
 import { createAlertState } from './alert-state.ts'
 
 export const LOOK_EVERY_MS = 15_000
@@ -35,7 +35,7 @@ export function createAlertWatch(given: ServiceContext, machineNow: () => number
   const line = createLineClient(config.line)
   const messenger = createMessenger(context, line)
   const checks = createChecks(context)
-  const lookAtQuota = line === null ? async () => undefined : createQuotaNotice(context, line, messenger)
+  const notices = createNotices(context, line, messenger)
   const alertState = createAlertState(context)
 
   const consider = async (causes: readonly Cause[]): Promise<void> => {
@@ -60,7 +60,7 @@ export function createAlertWatch(given: ServiceContext, machineNow: () => number
     if (lock === null) return
     try {
       await consider(causes)
-      await lookAtQuota()
+      await notices()
     } finally {
       if (lock !== '') await kv.unlock(LOCK, lock).catch(() => undefined)
     }

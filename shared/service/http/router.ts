@@ -6,6 +6,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
 import { admit, type Call, callOf, forgiveAddress } from './check-request.ts'
 import { answerError, withRequestTimeout } from './answer-errors.ts'
+import { span } from '#shared/runtime/traces.ts'
 import { temporaryAs503 } from '#shared/runtime/refusal.ts'
 import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './headers.ts'
 import { ResponseCache } from './response-cache.ts'
@@ -116,6 +117,8 @@ export function serve<E extends Endpoint>(
       return stamp(answerError(context, termsOf(endpoint, error), request, requestId), set, requestId)
     }
   }
+  const spanName = `${endpoint.method} ${endpoint.path}`
+  const attributes = { 'http.request.method': endpoint.method, 'http.route': endpoint.path }
   // Elysia parses this parameter list and prepares only what it names: no headers, query or cookies.
   const route = ({ request, params, set }: Routed): Response | Promise<Response> => {
     const startedMs = performance.now()
@@ -126,8 +129,11 @@ export function serve<E extends Endpoint>(
         ? null
         : publicCache.find(request, null, () => takeHeaders(set, requestId))
     if (found !== null) return counted(context, endpoint, found, startedMs)
-    return answerOrRefuse({ request, params, set }, requestId).then((response) =>
-      counted(context, endpoint, response, startedMs),
+    return span(spanName, attributes, (note) =>
+      answerOrRefuse({ request, params, set }, requestId).then((response) => {
+        note({ 'http.response.status_code': response.status })
+        return counted(context, endpoint, response, startedMs)
+      }),
     )
   }
   router.route(endpoint.method, endpoint.path, route, { parse: 'none' })

@@ -1,12 +1,10 @@
 /** The bus within one process. */
-import { type Bus, CONCURRENCY } from './bus.ts'
+import { type Bus, CONCURRENCY, type OnEvent } from './bus.ts'
 
-type Handle = (eventId: number) => Promise<void>
-
-/** The events of one subscription: those that wait, in order of arrival, and those that are being handled. */
+/** The events of one subscription: those that wait, in order of arrival, with their `traceparent`, and those that are being handled. */
 interface Subscription {
-  readonly onEvent: Handle
-  readonly waiting: Set<number>
+  readonly onEvent: OnEvent
+  readonly waiting: Map<number, string | undefined>
   readonly running: Map<number, Promise<void>>
 }
 
@@ -20,10 +18,10 @@ export async function openEmbeddedBus({
 
   function handleNext(subscription: Subscription): void {
     const { onEvent, waiting, running } = subscription
-    for (const id of waiting) {
+    for (const [id, traceparent] of waiting) {
       if (running.size >= CONCURRENCY) return
       waiting.delete(id)
-      const run = onEvent(id)
+      const run = onEvent(id, traceparent)
         // The sweep of the outbox announces unhandled events again.
         .catch(onError)
         .finally(() => {
@@ -34,15 +32,19 @@ export async function openEmbeddedBus({
     }
   }
   return {
-    async publish(subject, eventId) {
+    async publish(subject, eventId, traceparent) {
       for (const subscription of subscriptions.get(subject) ?? []) {
         // The sweep announces again what has waited for long.
-        if (!subscription.running.has(eventId)) subscription.waiting.add(eventId)
+        if (!subscription.running.has(eventId)) subscription.waiting.set(eventId, traceparent)
         handleNext(subscription)
       }
     },
     async subscribe(subject, _subscriber, onEvent) {
-      const added = { onEvent, waiting: new Set<number>(), running: new Map<number, Promise<void>>() }
+      const added = {
+        onEvent,
+        waiting: new Map<number, string | undefined>(),
+        running: new Map<number, Promise<void>>(),
+      }
       subscriptions.set(subject, [...(subscriptions.get(subject) ?? []), added])
     },
     connected: () => open,

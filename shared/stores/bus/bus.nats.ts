@@ -4,14 +4,16 @@ import {
   type ConnectionOptions,
   type ConsumerMessages,
   DeliverPolicy,
+  type JetStreamPublishOptions,
   type JsMsg,
   type NatsConnection,
   NatsError,
   StorageType,
   connect,
+  headers,
   Events,
 } from 'nats'
-import { type Bus, CONCURRENCY } from './bus.ts'
+import { type Bus, CONCURRENCY, type OnEvent } from './bus.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
 const STREAM = 'EVENT'
@@ -30,7 +32,7 @@ const HEARTBEAT_MS = 3_000
 interface Subscription {
   readonly subject: string
   readonly subscriber: string
-  readonly onEvent: (eventId: number) => Promise<void>
+  readonly onEvent: OnEvent
 }
 
 /**
@@ -46,10 +48,15 @@ export async function openNatsBus(options: {
   const streams = new Set<ConsumerMessages>()
   const subscriptions: Promise<void>[] = []
   return {
-    async publish(subject, eventId) {
+    async publish(subject, eventId, traceparent) {
       const connection = link.now()
       if (connection === null || !link.isUp()) throw new LoggableError('the bus is not connected')
-      await connection.jetstream().publish(subject, String(eventId), { timeout: 3_000 })
+      const options: Partial<JetStreamPublishOptions> = { timeout: 3_000 }
+      if (traceparent !== undefined) {
+        options.headers = headers()
+        options.headers.set('traceparent', traceparent)
+      }
+      await connection.jetstream().publish(subject, String(eventId), options)
     },
     async subscribe(subject, subscriber, onEvent) {
       subscriptions.push(keepConsuming(link, { subject, subscriber, onEvent }, streams, onError))
@@ -153,7 +160,7 @@ async function handleAll(
 async function handle(message: JsMsg, onEvent: Subscription['onEvent']): Promise<void> {
   const working = setInterval(() => message.working(), WORKING_MS)
   try {
-    await onEvent(Number(message.string()))
+    await onEvent(Number(message.string()), message.headers?.get('traceparent') || undefined)
     message.ack()
   } catch (error) {
     message.nak(RETRY_MS)

@@ -13,6 +13,7 @@ import {
 } from '#shared/contracts/events.ts'
 import type { Database, Orm } from '#shared/stores/db/db.ts'
 import { eachApart, type Reporting } from '#shared/stores/work-through-queue.ts'
+import { originOf, span, traceparent } from '#shared/runtime/traces.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { handled, outbox } from '../schema/outbox.ts'
@@ -79,7 +80,7 @@ export function createOutbox(
     },
     async ring({ id, subject }) {
       try {
-        await bus.publish(subject, id)
+        await span('announce event', { subject }, () => bus.publish(subject, id, traceparent()))
       } catch (error) {
         log.warn('the bus did not accept an event; the sweep will deliver it', {
           subject,
@@ -90,7 +91,15 @@ export function createOutbox(
     },
     async on(subscriber, act) {
       const handle = createHandling(db, now, subscriber, act)
-      for (const subject of SUBSCRIBERS[subscriber]) await bus.subscribe(subject, subscriber, handle)
+      for (const subject of SUBSCRIBERS[subscriber])
+        await bus.subscribe(subject, subscriber, (id, parent) =>
+          span(
+            'handle event',
+            { subject, subscriber },
+            () => handle(id),
+            () => [originOf(parent)],
+          ),
+        )
       const pages = createPendingEvents(db, subscriber, now, sweeping.afterMs, (ms) =>
         oldestMs.set(subscriber, ms),
       )

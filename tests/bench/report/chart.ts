@@ -1,47 +1,55 @@
-/** The table as a picture: each row's bars as shares of its longest. */
+/** The goals as a picture: how far each figure is from its goal, the best first. */
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
-import { type Measured, median } from '../measure.ts'
-import { cpuText, shown } from './table.ts'
+import { type Judged, type Measured, median } from '../measure.ts'
+import { ratioOf, wanted } from './table.ts'
 
 const WIDTH = 1_280
-const LABELS = 330
-const BARS = 340
-const LINE = 18
-const COLOURS = { ours: '#1f6f5c', limit: '#9aa5a1', peer: '#d9a441' }
+const LABELS = 760
+const LINE = 20
+const TOP = 52
+/** A goal that is met exactly ends here; each step to the right or left of it is twice as good or bad. */
+const GOAL = 1_000
+const STEP = 90
+const MOST_STEPS = 2.5
+const MET = '#1f6f5c'
+const MISSED = '#c2452d'
+
+/** 1 for a goal that is met exactly, more where the figure is better, whichever direction is better. */
+export function scoreOf({ ratios, atLeast = -Infinity, atMost = Infinity }: Judged): number {
+  const ratio = median(ratios)
+  return atMost < Infinity ? atMost / ratio : ratio / atLeast
+}
 
 const text = (x: number, y: number, content: string, more = ''): string =>
   `<text x="${x}" y="${y}" ${more}>${escapeMarkup(content)}</text>`
 
-function rowOf({ title, unit, figures, goals }: Measured, top: number): string[] {
-  const longest = Math.max(...figures.map(({ samples }) => median(samples)))
-  const verdict = goals.every(({ met }) => met) ? '✓' : '✗'
-  const lines = [text(12, top, `${title} ${verdict}`, 'font-weight="bold"')]
-  for (const [i, { name, role, samples, cpu }] of figures.entries()) {
-    const y = top + (i + 1) * LINE
-    const long = Math.max(1, (median(samples) / longest) * BARS)
-    const cost = cpu === undefined ? '' : ` · CPU a request, µs: ${cpuText(cpu)}`
-    lines.push(
-      text(LABELS - 8, y, name, 'text-anchor="end"'),
-      `<rect x="${LABELS}" y="${y - 11}" width="${long.toFixed(1)}" height="13" fill="${COLOURS[role]}"/>`,
-      text(LABELS + long + 6, y, `${shown(median(samples))} ${unit}${cost}`, 'fill="#555"'),
-    )
-  }
-  return lines
+function lineOf(title: string, goal: Judged, y: number): string[] {
+  const steps = Math.max(-MOST_STEPS, Math.min(MOST_STEPS, Math.log2(scoreOf(goal))))
+  const end = GOAL + steps * STEP
+  const [x, width] = [Math.min(GOAL, end), Math.max(1, Math.abs(end - GOAL))]
+  const [place, anchor] = steps < 0 ? [end - 6, 'end'] : [end + 6, 'start']
+  return [
+    text(LABELS, y, `${title}: ${wanted(goal)}`, 'text-anchor="end"'),
+    `<rect x="${x.toFixed(1)}" y="${y - 11}" width="${width.toFixed(1)}" height="13" fill="${goal.met ? MET : MISSED}"/>`,
+    text(Number(place.toFixed(1)), y, ratioOf(goal.ratios), `fill="#555" text-anchor="${anchor}"`),
+  ]
 }
 
 /** An SVG that stands by itself. */
 export function chart(rows: readonly Measured[], caption: string): string {
-  const parts: string[] = []
-  let top = 44
-  for (const row of rows) {
-    parts.push(...rowOf(row, top))
-    top += (row.figures.length + 1) * LINE + 14
-  }
+  const lines = rows
+    .flatMap(({ title, goals }) => goals.map((goal) => ({ title, goal })))
+    .sort((a, b) => scoreOf(b.goal) - scoreOf(a.goal))
+  const height = TOP + lines.length * LINE
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${top}" font-family="sans-serif" font-size="12">`,
-    `<rect width="${WIDTH}" height="${top}" fill="#fff"/>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
+    `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
     text(12, 20, caption, 'fill="#555"'),
-    ...parts,
+    text(GOAL, 36, 'the goal', 'text-anchor="middle"'),
+    text(GOAL - STEP, 36, 'half as good', 'text-anchor="middle" fill="#555"'),
+    text(GOAL + STEP, 36, 'twice as good', 'text-anchor="middle" fill="#555"'),
+    ...lines.flatMap(({ title, goal }, i) => lineOf(title, goal, TOP + 8 + i * LINE)),
+    `<line x1="${GOAL}" y1="42" x2="${GOAL}" y2="${height}" stroke="#333"/>`,
     '</svg>\n',
   ].join('\n')
 }

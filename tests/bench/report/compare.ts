@@ -1,6 +1,7 @@
 /** Compares the ratios of two runs. Ratios do not depend on the machine. */
 import { z } from 'zod'
 import { type Measured, median, spread } from '../measure.ts'
+import { comparedOf } from './table.ts'
 
 const Figure = z.object({
   name: z.string(),
@@ -8,7 +9,12 @@ const Figure = z.object({
   samples: z.array(z.number()),
   cpu: z.record(z.string(), z.number()).exactOptional(),
 })
-const Judged = z.object({ of: z.string().nullable(), ratios: z.array(z.number()), met: z.boolean() })
+const Judged = z.object({
+  of: z.string().nullable(),
+  cpu: z.object({ ours: z.array(z.string()), other: z.array(z.string()).exactOptional() }).exactOptional(),
+  ratios: z.array(z.number()),
+  met: z.boolean(),
+})
 const Row = z.object({
   id: z.string(),
   title: z.string(),
@@ -35,19 +41,18 @@ export interface Difference {
   readonly slower: boolean
 }
 
-/** Where less is better, a larger ratio is worse. */
-const isLess = (unit: string): boolean => ['s', 'MB', 'µs'].includes(unit)
-
 /** Every ratio that both runs have. */
 export function compare(before: Run['rows'], after: readonly Measured[]): Difference[] {
-  return after.flatMap(({ id, title, unit, goals }) =>
-    goals.flatMap(({ of, ratios }): Difference[] => {
-      const old = before.find((row) => row.id === id)?.goals.find((goal) => goal.of === of)
+  return after.flatMap(({ id, title, goals }) =>
+    goals.flatMap((goal): Difference[] => {
+      const { ratios, atMost = Infinity } = goal
+      const compared = comparedOf(goal)
+      const old = before.find((row) => row.id === id)?.goals.find((other) => comparedOf(other) === compared)
       if (old === undefined) return []
       const [was, is] = [median(old.ratios), median(ratios)]
       const noise = Math.max(LEAST_NOISE, (DEVIATIONS * (spread(old.ratios) + spread(ratios))) / was)
-      const worse = isLess(unit) ? is / was - 1 : 1 - is / was
-      const what = of === null ? title : `${title}, beside ${of}`
+      const worse = atMost < Infinity ? is / was - 1 : 1 - is / was
+      const what = compared === '' ? title : `${title}: ${compared}`
       return [{ what, before: was, after: is, noise, slower: worse > noise }]
     }),
   )

@@ -1,5 +1,5 @@
 /** Figures as text, for a terminal and for this folder’s README. */
-import { type Cpu, type Figure, type Judged, type Measured, median, spread } from '../measure.ts'
+import { type Cpu, type Figure, type Goal, type Judged, type Measured, median, spread } from '../measure.ts'
 
 /** A figure with three significant digits. */
 export function shown(figure: number): string {
@@ -7,12 +7,19 @@ export function shown(figure: number): string {
   return Number(figure.toPrecision(3)).toString()
 }
 
-const ratioOf = (ratios: readonly number[]): string => median(ratios).toFixed(2)
+/** The median of its rounds, as a ratio or as a figure. */
+export const ratioOf = (ratios: readonly number[]): string => median(ratios).toFixed(2)
 
-function wanted({ of, atLeast = -Infinity, atMost = Infinity }: Judged): string {
-  const bound = atMost < Infinity ? `≤ ${Number(atMost.toFixed(2))}` : `≥ ${Number(atLeast.toFixed(2))}`
-  return of === null ? bound : `${bound} × ${of}`
-}
+/** Its bound. */
+const boundOf = ({ atLeast = -Infinity, atMost = Infinity }: Judged): string =>
+  atMost < Infinity ? `≤ ${Number(atMost.toFixed(2))}` : `≥ ${Number(atLeast.toFixed(2))}`
+
+/** What it compares: nothing for the row's own figure. */
+export const comparedOf = ({ of, cpu }: Goal): string =>
+  [cpu === undefined ? '' : `CPU of ${cpu.ours.join(', ')}`, of ?? ''].filter(Boolean).join(' / ')
+
+/** A goal in words. */
+export const wanted = (goal: Judged): string => [comparedOf(goal), boundOf(goal)].filter(Boolean).join(' ')
 
 /** CPU microseconds per request, by process. */
 export const cpuText = (cpu: Cpu): string =>
@@ -72,7 +79,6 @@ const ratiosOf = (ours: Figure, other: Figure): number[] =>
 
 function judgedCells(goal: Judged, others: readonly Figure[]): string[] {
   const other = others.find(({ name }) => name === goal.of)
-  const [beside, ratio] =
-    other === undefined ? ['', ''] : [`${other.name}: ${cell(other)}`, range(goal.ratios)]
-  return [beside, ratio, wanted({ ...goal, of: null }), goal.met ? '✓' : '✗']
+  const beside = goal.cpu === undefined ? other && `${other.name}: ${cell(other)}` : comparedOf(goal)
+  return [beside ?? '', beside === undefined ? '' : range(goal.ratios), boundOf(goal), goal.met ? '✓' : '✗']
 }

@@ -89,7 +89,10 @@ const checkInRow = (appendfsync: 'everysec' | 'always', atLeast: number, ofDurab
       ],
       goals: [
         { of: 'bare Bun.serve', atLeast },
+        { of: 'bare Bun.serve', cpu: { ours: ['tracking'], other: ['Bun'] }, atMost: 2 },
+        { of: null, cpu: { ours: ['Redis'] }, atMost: 12 },
         { of: DURABLE, atLeast: ofDurable },
+        { of: 'Hono on Bun + a pipeline each', atLeast: 1.5 },
         ...(appendfsync === 'everysec' ? [{ of: 'Fastify on Node + pg, an insert each', atLeast: 4 }] : []),
       ],
       close: () => closeAll([...servers, database, redis, other, plain]),

@@ -24,7 +24,7 @@ export const embedded: Row = {
           scale,
         ),
       ],
-      goals: [{ of: 'bare Bun.serve over plain HTTP', atLeast: 0.25 }],
+      goals: [{ of: 'bare Bun.serve over plain HTTP', atLeast: 0.3 }],
       async close() {
         await Promise.all([run.stop(), closeAll([bare])])
         run.remove()

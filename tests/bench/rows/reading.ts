@@ -199,7 +199,7 @@ const profileRow = (id: string, title: string, warm: boolean): Row => ({
         reader('survey-profile', 'ours', service.url, address, scale, ours, { pilgrims }),
         reader(name, 'limit', limit.url, address, scale, theirs, { pilgrims }),
       ],
-      goals: [{ of: name, atLeast: 0.5 }],
+      goals: [{ of: name, atLeast: warm ? 0.45 : 0.5 }],
       async close() {
         await closeAll([service, limit])
         await filled.close()

@@ -106,7 +106,7 @@ export const memoryOfService: Row = {
   unit: 'MB',
   rounds: 2,
   open: (scale) =>
-    freshTracking(120, 'everysec', async ({ url, pid }) => {
+    freshTracking(150, 'everysec', async ({ url, pid }) => {
       await takeMany(url, scale)
       return residentMb(pid)
     }),

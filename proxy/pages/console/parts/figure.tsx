@@ -39,7 +39,7 @@ const Known = ({ label, value, unit, note, tone, at, stale = false }: Omit<Figur
       <span class="figure">{value ?? '–'}</span>
       {unit === undefined || value === null ? null : <small> {unit}</small>}
       {note === undefined ? null : <p class="small quiet">{note}</p>}
-      {at === undefined ? null : <Stamp at={at} stale={stale} />}
+      {at === undefined ? null : <Stamp at={at} stale={stale && value !== null} />}
     </dd>
   </div>
 )

@@ -19,7 +19,7 @@ import { Dialog } from '../../design/dialog.tsx'
 import { ThemeSwitch } from '../../frame/switches.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { secondsLeft } from '../limit.ts'
-import type { ComponentType } from 'preact'
+import type { ComponentProps, ComponentType } from 'preact'
 import { Now } from '../views/now/now.tsx'
 import { LastHour, useLastHour, useNewReports } from '../navigation-counts.ts'
 
@@ -153,34 +153,57 @@ function Navigation() {
   }
   return (
     <nav class="navigation" aria-label={nav.label}>
-      {allowedViews.value.map((name) => (
-        <a
-          key={name}
-          href={`#/${name}`}
-          aria-current={view.value === name ? 'page' : undefined}
-          onClick={(event) => {
-            event.preventDefault()
-            const isCount = (event.target as Element).closest('.count') !== null
-            show(name, isCount && name === 'people' ? { silentHours: SILENT_HOURS } : {})
-          }}
-        >
-          <Icon name={name} />
-          <span>{nav[name]}</span>
-          <Waiting of={waiting[name]} />
-        </a>
-      ))}
+      {allowedViews.value.map((name) => {
+        const [count, text] = waiting[name] ?? []
+        const number =
+          (count ?? 0) === 0 ? null : (
+            <>
+              {figure(count!)}
+              <span class="visually-hidden"> {text}</span>
+            </>
+          )
+        return (
+          <span key={name} class="view-link">
+            <ViewLink to={name} current={view.value === name}>
+              <Icon name={name} />
+              <span>{nav[name]}</span>
+              {name === 'people' || number === null ? null : (
+                <b class="count" title={text}>
+                  {number}
+                </b>
+              )}
+            </ViewLink>
+            {name === 'people' && number !== null ? (
+              <ViewLink to={name} place={{ silentHours: SILENT_HOURS }} class="count" title={text}>
+                {number}
+              </ViewLink>
+            ) : null}
+          </span>
+        )
+      })}
     </nav>
   )
 }
 
-/** How many wait for somebody. */
-const Waiting = ({ of }: { readonly of: readonly [count: number | null, text: string] | undefined }) =>
-  of === undefined || (of[0] ?? 0) === 0 ? null : (
-    <b class="count" title={of[1]}>
-      {figure(of[0]!)}
-      <span class="visually-hidden"> {of[1]}</span>
-    </b>
-  )
+interface ViewLinkProps extends Pick<ComponentProps<'a'>, 'class' | 'title' | 'children'> {
+  readonly to: View
+  readonly place?: Parameters<typeof show>[1]
+  readonly current?: boolean
+}
+
+const ViewLink = ({ to, place, current = false, children, ...rest }: ViewLinkProps) => (
+  <a
+    {...rest}
+    href={`#/${to}`}
+    aria-current={current ? 'page' : undefined}
+    onClick={(event) => {
+      event.preventDefault()
+      show(to, place)
+    }}
+  >
+    {children}
+  </a>
+)
 
 /** How long the news of the connection is shown. */
 const BACK_MS = 6_000

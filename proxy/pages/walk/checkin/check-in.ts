@@ -1,8 +1,8 @@
 /** A check-in: a position, kept on the device at once, sent as soon as there is a network. */
-import { signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { MAX_ACCURACY_M } from '../recording/position-filter.ts'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
-import { lastFix, noteCheckIn, recordsHere } from '../recording/recorder.ts'
+import { lastFix, noteCheckIn, recording, recordsHere } from '../recording/recorder.ts'
 import { keepPoint, lastCheckIn } from '../session/queue.ts'
 import { now } from '../session/clock.ts'
 import { keep, kept } from '../session/stored-signals.ts'
@@ -13,6 +13,10 @@ import { withoutReload } from '../session/update.ts'
 export const checkingIn = signal(false)
 /** Why there is no check-in. `closed`: the app was closed too long while it looked for the place. */
 export const checkInFault = signal<PositionFault | 'closed' | null>(null)
+effect(() => {
+  // What the pilgrim did after it is newer.
+  if (recording.value) checkInFault.value = null
+})
 /** When the check-in was begun that is under way, in epoch milliseconds. A page that is ended leaves it to the next one. */
 const begunAt = kept<number | null>('walk-check-in', null)
 /** A window holds it while it checks in, and until the others know that it has. */

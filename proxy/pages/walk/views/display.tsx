@@ -9,6 +9,7 @@ export const Display = () => (
     <section class="card stack-2">
       <h2>{pageWords.value.letters}</h2>
       <LettersSwitch />
+      <h2>{pageWords.value.language}</h2>
       <LanguageSwitch />
       <h2>{pageWords.value.theme}</h2>
       <ThemeSwitch />

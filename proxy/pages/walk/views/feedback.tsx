@@ -40,6 +40,9 @@ export function Feedback() {
         <Outcome />
       ) : (
         <>
+          <p class="strong">
+            {feedback.help} <a href="tel:119">119</a>
+          </p>
           <Fields words={feedback} />
           {said === 'picture' ? <Notice kind="warning">{feedback.pictureTooLarge}</Notice> : null}
           {typeof said === 'object' && said !== null ? (
@@ -74,6 +77,8 @@ function Outcome() {
           {became.withPicture ? words.value.feedback.withPicture : words.value.feedback.withoutPicture}
           <br />
           {became.withPlace ? words.value.feedback.withPlace : words.value.feedback.withoutPlace}
+          <br />
+          {words.value.feedback.next}
         </Notice>
       )}
       <Button kind="primary" onClick={() => show('say')}>
@@ -111,7 +116,7 @@ const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
     <div class="field">
       <label for="report">{words.text}</label>
       <p id="report-readers" class="quiet">
-        {words.sends}
+        {words.sends} {words.next}
       </p>
       <textarea
         id="report"

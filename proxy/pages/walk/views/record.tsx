@@ -25,9 +25,17 @@ import { Notice, View } from './view.tsx'
 export function Record() {
   const { record } = words.value
   const on = recording.value
+  const state = useRef<HTMLDivElement>(null)
+  const advice = useRef<HTMLDivElement>(null)
+  const was = useRef(on)
+  useEffect(() => {
+    // What changed comes into sight: what to do now, or that it has stopped.
+    if (on !== was.current) (on ? advice : state).current?.scrollIntoView({ block: 'nearest' })
+    was.current = on
+  }, [on])
   return (
     <section class="card stack-2 record" aria-label={record.title}>
-      <div class="record-state">
+      <div ref={state} class="record-state">
         {on ? <State /> : null}
         {on ? null : <p class="strong">{consentWithdrawn.value ? record.noConsent : record.off}</p>}
         {consentWithdrawn.value ? null : (
@@ -36,35 +44,23 @@ export function Record() {
           </Button>
         )}
       </div>
-      <Advice words={record} on={on && positionFault.value !== 'permission'} />
+      {/* What to do with the phone now. */}
+      <div ref={advice} class="advice" aria-live="polite">
+        {on && positionFault.value !== 'permission' ? (
+          <div class="stack-2">
+            <p class="strong">{record.advice}</p>
+            <Button kind="primary" onClick={() => keep(darkScreen, true)}>
+              {record.dark}
+            </Button>
+          </div>
+        ) : null}
+      </div>
       {pauses.value.pauses.length === 0 ? null : (
         <ul class="rows">
           <Way to="pauses" title={record.pauses} />
         </ul>
       )}
     </section>
-  )
-}
-
-/** What to do with the phone now. It comes into sight when recording starts. */
-function Advice({ words, on }: { readonly words: WalkWords['record']; readonly on: boolean }) {
-  const place = useRef<HTMLDivElement>(null)
-  const was = useRef(on)
-  useEffect(() => {
-    if (on && !was.current) place.current?.scrollIntoView({ block: 'nearest' })
-    was.current = on
-  }, [on])
-  return (
-    <div ref={place} class="advice" aria-live="polite">
-      {on ? (
-        <div class="stack-2">
-          <p class="strong">{words.advice}</p>
-          <Button kind="primary" onClick={() => keep(darkScreen, true)}>
-            {words.dark}
-          </Button>
-        </div>
-      ) : null}
-    </div>
   )
 }
 

@@ -1,6 +1,7 @@
 /** Links that a pilgrim passes on. */
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { whenText } from '../format.ts'
 import {
@@ -38,13 +39,18 @@ export function ShareLinks() {
   useReading(readShares, sharesFailed)
   useEachMinute(readOpened)
   const hasStopped = useSignal(false)
+  const said = useRef<HTMLParagraphElement>(null)
+  useEffect(() => {
+    // It is above what was pressed, and the next link is under the thumb now.
+    if (hasStopped.value) said.current?.scrollIntoView({ block: 'center' })
+  }, [hasStopped.value])
   const links = shares.value ?? []
   return (
     <View title={share.title} back={words.value.back}>
       {shareError.value === null ? null : (
         <Notice kind="warning">{(pressFailed.value ? notDoneSentence : sentenceOf)(shareError.value)}</Notice>
       )}
-      <p class="good" aria-live="polite" hidden={!hasStopped.value}>
+      <p ref={said} class="good" aria-live="polite" hidden={!hasStopped.value}>
         {hasStopped.value ? share.stopped : null}
       </p>
       {links.map((link) => (
@@ -124,10 +130,9 @@ function Link({ link, onStop }: LinkProps) {
         </span>
       </p>
       {byHand.value === link.id ? (
-        <label class="field">
-          {share.byHand}
-          <input readOnly value={link.url} onFocus={({ currentTarget }) => currentTarget.select()} />
-        </label>
+        <p>
+          {share.byHand} <code class="address">{link.url}</code>
+        </p>
       ) : null}
       <div class="row ends">
         <Button kind="primary" onClick={() => void send(link)}>

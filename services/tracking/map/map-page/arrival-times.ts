@@ -8,8 +8,11 @@ import { roundKm } from '#shared/core/rules/rounding.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-/** The latest one of an hour ago is among them. */
-const KEPT_MS = HOUR_MS + 2 * MINUTE_MS
+/** A pace is told ahead from so long a stretch of the walk, short rests included. */
+const STRETCH_MS = 3 * HOUR_MS
+const SAMPLE_MS = 5 * MINUTE_MS
+/** The latest one from before the stretch is among them. */
+const KEPT_MS = STRETCH_MS + 2 * SAMPLE_MS
 /** A quarter. A shorter time tells no speed: the middle moves in steps of cells. */
 const LEAST_MS = 15 * MINUTE_MS
 /** Slower is a rest, which nobody can foresee the end of. */
@@ -17,7 +20,8 @@ const LEAST_KMH = 0.5
 /** A fast procession walks at 6 or 7 km/h. */
 const MOST_KMH = 8
 const MOST_M_PER_MS = (MOST_KMH * 1_000) / HOUR_MS
-const FARTHEST_MS = 12 * HOUR_MS
+/** A pace says nothing of a time farther ahead than so many times the stretch that it is known from. */
+const STRETCHES_AHEAD = 4
 const FARTHEST_MEAN_MS = 72 * HOUR_MS
 
 /** Where the middle was, at a time in epoch milliseconds. */
@@ -28,7 +32,7 @@ export interface Sample extends End {
 }
 
 /**
- * The samples of the last hour and a little more, one a minute, with the place of now. Those of another crowd are left out: its middle
+ * The samples of the last hours, one in five minutes, with the place of now. Those of another crowd are left out: its middle
  * is elsewhere, and nobody has walked from there.
  */
 export function withSample(
@@ -37,20 +41,51 @@ export function withSample(
   of: Sample['of'],
   nowMs: number,
 ): Sample[] {
-  const hour = samples.filter((one) => one.t >= nowMs - KEPT_MS && one.of === of)
-  const isDue = (hour.at(-1)?.t ?? -Infinity) <= nowMs - MINUTE_MS
-  return place === null || !isDue ? hour : [...hour, { ...place, t: nowMs, of }]
+  const kept = samples.filter((one) => one.t >= nowMs - KEPT_MS && one.of === of)
+  const isDue = (kept.at(-1)?.t ?? -Infinity) <= nowMs - SAMPLE_MS
+  return place === null || !isDue ? kept : [...kept, { ...place, t: nowMs, of }]
 }
+
+/**
+ * The fronts of the last hour that none after them has reached, with the one of now; the first is the farthest. The
+ * walk's front is where it has been: the one of now goes back when pilgrims ahead rest, whose phones say nothing then.
+ */
+export function withFront(fronts: readonly Front[], front: End | null, nowMs: number): Front[] {
+  const ahead = fronts.filter(
+    ({ t, alongM }) => t >= nowMs - HOUR_MS && (front === null || alongM! > front.alongM!),
+  )
+  return front?.alongM == null ? ahead : [...ahead, { ...front, t: nowMs }]
+}
+
+/** Where the front was, at a time in epoch milliseconds. */
+export type Front = End & { readonly t: number }
 
 /**
  * km/h with one decimal, the mean of the last hour's quarters; null when it is not known. A quarter in which the middle
  * moved faster than {@link MOST_KMH} does not count: it was moved by pilgrims who woke up, or by points that came late.
  */
 export function speedOf(samples: readonly Sample[], middle: End | null, nowMs: number): number | null {
+  const pace = paceOf(samples, middle, nowMs, HOUR_MS)
+  return pace === null ? null : Math.round(pace.kmh * 10) / 10
+}
+
+interface Pace {
+  readonly kmh: number
+  /** How long a stretch tells it. */
+  readonly ms: number
+}
+
+/** The same of the last quarters of {@link STRETCH_MS}, or fewer; what is estimated goes by it. */
+export function paceOf(
+  samples: readonly Sample[],
+  middle: End | null,
+  nowMs: number,
+  stretchMs = STRETCH_MS,
+): Pace | null {
   if (middle === null) return null
   let [along, aside, ms] = [0, 0, 0]
   let to = { ...middle, t: nowMs }
-  for (let startMs = nowMs - LEAST_MS; startMs >= nowMs - HOUR_MS; startMs -= LEAST_MS) {
+  for (let startMs = nowMs - LEAST_MS; startMs >= nowMs - stretchMs; startMs -= LEAST_MS) {
     const from = samples.findLast(({ t }) => t <= startMs)
     if (from === undefined) break
     const [x, y] = moveBetween(from, to)
@@ -62,7 +97,7 @@ export function speedOf(samples: readonly Sample[], middle: End | null, nowMs: n
     to = { ...from }
   }
   const metres = middle.alongM === null ? Math.hypot(along, aside) : Math.max(0, along)
-  return ms === 0 ? null : Math.round((metres / ms) * 3_600 * 10) / 10
+  return ms === 0 ? null : { kmh: (metres / ms) * 3_600, ms }
 }
 
 /** Metres along the route; where one is off it, to the east and to the north: who goes to and fro walks nowhere. */
@@ -78,26 +113,39 @@ interface Walk {
   readonly front: End | null
   /** The palanquin, or the middle of the walk. */
   readonly middle: End | null
-  /** The speed of the last hour; null: not known. */
-  readonly speedKmh: number | null
+  /** How fast it has walked for some time; null: not known. */
+  readonly pace: Pace | null
   /** When the event began; null: not known. */
   readonly startsMs: number | null
 }
 
+/** Within an hour an estimate is told to five minutes, and farther ahead to half an hour. */
+const stepOf = (awayMs: number): number => (awayMs <= HOUR_MS ? 5 : 30) * MINUTE_MS
+
+/** The time that was told, as long as it is right to its step; else the new one. */
+function toldOf(before: string | null | undefined, ms: number, nowMs: number): string {
+  const step = stepOf(ms - nowMs)
+  return before != null && Math.abs(Date.parse(before) - ms) <= step
+    ? before
+    : time(Math.round(ms / step) * step)
+}
+
 /**
- * The times at the stations that the middle has not reached: by its speed; else by the mean of the walk so far, rests
- * included; else as planned. Whole minutes.
+ * The times at the stations that the middle has not reached: by its pace; else by the mean of the walk so far, rests
+ * included; else as planned. An estimate is told to its step ({@link stepOf}).
+ * @param told the estimates before
  */
 export function estimatesOf(
   stations: readonly Station[],
-  { front, middle, speedKmh, startsMs }: Walk,
+  { front, middle, pace, startsMs }: Walk,
   nowMs: number,
+  told: readonly StationEstimate[] = [],
 ): StationEstimate[] {
   const from = middle?.alongM ?? null
   if (from === null) return []
   const walkedMs = startsMs === null ? 0 : nowMs - startsMs
   const paces = [
-    { by: 'speed', kmh: speedKmh ?? 0, farthestMs: FARTHEST_MS },
+    { by: 'speed', kmh: pace?.kmh ?? 0, farthestMs: STRETCHES_AHEAD * (pace?.ms ?? 0) },
     {
       by: 'mean',
       kmh: walkedMs < HOUR_MS ? 0 : from / 1_000 / (walkedMs / HOUR_MS),
@@ -108,20 +156,21 @@ export function estimatesOf(
     if (alongM <= from) return []
     const ahead = front?.alongM ?? null
     const hasPassed = ahead === null || alongM <= ahead
-    const arrival = (fromM: number, kmh: number): number =>
-      nowMs + Math.round(((alongM - fromM) / 1_000 / kmh) * 60) * MINUTE_MS - (nowMs % MINUTE_MS)
-    const pace = paces.find(
+    const arrival = (fromM: number, kmh: number): number => nowMs + ((alongM - fromM) / 1_000 / kmh) * HOUR_MS
+    const found = paces.find(
       ({ kmh, farthestMs }) => kmh >= LEAST_KMH && arrival(from, kmh) <= nowMs + farthestMs,
     )
-    if (pace !== undefined)
+    if (found !== undefined) {
+      const before = told.find((one) => one.station === station && one.by === found.by)
       return [
         {
           station,
-          front_at: hasPassed ? null : time(arrival(ahead, pace.kmh)),
-          middle_at: time(arrival(from, pace.kmh)),
-          by: pace.by,
+          front_at: hasPassed ? null : toldOf(before?.front_at, arrival(ahead, found.kmh), nowMs),
+          middle_at: toldOf(before?.middle_at, arrival(from, found.kmh), nowMs),
+          by: found.by,
         },
       ]
+    }
     if (plannedMs === undefined || plannedMs <= nowMs) return []
     return [{ station, front_at: hasPassed ? null : time(plannedMs), middle_at: time(plannedMs), by: 'plan' }]
   })

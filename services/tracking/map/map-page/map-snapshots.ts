@@ -22,7 +22,16 @@ import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import { crowdOnMap } from './crowd-on-map.ts'
-import { estimatesOf, placeOf, type Sample, speedOf, withSample } from './arrival-times.ts'
+import {
+  estimatesOf,
+  type Front,
+  paceOf,
+  placeOf,
+  type Sample,
+  speedOf,
+  withFront,
+  withSample,
+} from './arrival-times.ts'
 import { routeVersion } from './show-route.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/profiles.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
@@ -38,6 +47,7 @@ const TIMEOUT_MS = 3_000
 interface Snapshot {
   readonly map: EventMap
   readonly samples: readonly Sample[]
+  readonly fronts: readonly Front[]
   /** When the totals were read, epoch milliseconds. */
   readonly totalsMs: number
   /** Whose device is the palanquin; null: nobody's. */
@@ -69,7 +79,9 @@ async function makeSnapshot(
   const of = along === null ? (crowd.isRecent ? 'recent' : 'day') : 'palanquin'
   const samples = withSample(last?.samples ?? [], leader, of, nowMs)
   const ends = route === null ? axisOf(crowd.places, samples) : onRoute
-  const front = ends?.front ?? null
+  // A snapshot of an older release has none.
+  const fronts = withFront(last?.fronts ?? [], onRoute?.front ?? null, nowMs)
+  const front = ends === null ? null : (fronts[0] ?? ends.front)
   const { status, message } = (await kv.status()) ?? (await readStatus(db))
   const speedKmh = status === 'ended' ? null : speedOf(samples, leader, nowMs)
   const { totals, totalsMs, isStale } = await totalsNow(context, last, nowMs)
@@ -77,10 +89,10 @@ async function makeSnapshot(
   const walk = {
     front,
     middle: leader?.alongM == null ? middle : leader,
-    speedKmh,
+    pace: status === 'ended' ? null : paceOf(samples, leader, nowMs),
     startsMs: config.startsMs,
   }
-  const estimates = status === 'active' ? estimatesOf(stations, walk, nowMs) : []
+  const estimates = status === 'active' ? estimatesOf(stations, walk, nowMs, last?.map.estimates) : []
   const map: EventMap = {
     since: null,
     version,
@@ -100,7 +112,7 @@ async function makeSnapshot(
     estimates,
     totals,
   }
-  return { map, samples, totalsMs, palanquinId }
+  return { map, samples, fronts, totalsMs, palanquinId }
 }
 
 /** The last snapshot once more, when the crowd cannot be read. */

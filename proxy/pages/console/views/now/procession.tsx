@@ -73,16 +73,18 @@ function Estimates({ map, route }: { readonly map: EventMap; readonly route: Rou
     <>
       <h3>{words.value.now.estimates}</h3>
       <ul class="rows small">
-        {estimates.slice(0, STATIONS).map(({ station, front_at, middle_at }) => (
+        {estimates.slice(0, STATIONS).map(({ station, front_at, middle_at, by }) => (
           <li key={station}>
             <span class="grow">{stationAt(route, station) ?? station}</span>
             {front_at === null ? null : (
               <span>
-                {words.value.now.front} {minute(front_at)}
+                {words.value.now.front} {by === 'speed' ? '~' : ''}
+                {minute(front_at)}
               </span>
             )}
             <span>
-              {words.value.now.middle} {minute(middle_at)}
+              {words.value.now.middle} {by === 'speed' ? '~' : ''}
+              {minute(middle_at)}
             </span>
           </li>
         ))}

@@ -7,7 +7,7 @@ import { place, show } from '../../router.ts'
 import { words } from '../../words.ts'
 import { Person } from './person.tsx'
 import type { Data, Input } from '#shared/client/index.ts'
-import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
+import { DAY_HOURS, SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { type Column, Table } from '../../../design/table.tsx'
 import { ago, duration, fullDate, now } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
@@ -123,7 +123,7 @@ const onlyBySeen = ({ sort, ...column }: Column<Row>): Column<Row> =>
   sort === 'last_seen' ? { ...column, sort } : column
 
 /** Hours of silence to choose from; 0: everybody. */
-const SILENCES = [0, 1, SILENT_HOURS, 6, 12, 24]
+const SILENCES = [0, 1, SILENT_HOURS, 6, 12, DAY_HOURS]
 
 const LINKS = 'links'
 
@@ -137,7 +137,9 @@ const Filter = ({ silentHours, withLinks, onChosen }: Props) => (
   >
     {SILENCES.map((hours) => (
       <option key={hours} value={hours}>
-        {hours === 0 ? words.value.people.everybody : `${words.value.people.silentFor} ${hours} h`}
+        {hours === 0
+          ? words.value.people.everybody
+          : `${words.value.people.silentFor} ${hours < DAY_HOURS ? `${hours}–${DAY_HOURS}` : `≥ ${hours}`} h`}
       </option>
     ))}
     <option value={LINKS}>{words.value.people.withLinks}</option>

@@ -1,0 +1,89 @@
+/** When the certificates of the public hosts end, as a phone sees them. The scheduler reads them for all services. */
+import { connect } from 'node:tls'
+import type { ServiceContext } from '#shared/service/context.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
+import type { Kv } from '#shared/stores/kv/kv.ts'
+import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import { withCheckTimeout } from './check-timeout.ts'
+
+const READ_EVERY_MS = 10 * 60_000
+/** A host that nobody can reach is unknown after that time. */
+const KNOWN_MS = 3_600_000
+export const NOTICE_DAYS = 14
+const NOTICE_MS = NOTICE_DAYS * 86_400_000
+
+export interface Certificate {
+  readonly expiresMs: number
+  /** From then on somebody has to look why it is not renewed. */
+  readonly dueMs: number
+}
+
+/**
+ * Opens a TLS connection as a phone does, and looks at the certificate.
+ * @returns it, and why phones do not trust it, or null
+ */
+export async function readCertificate(
+  host: string,
+  port: number,
+): Promise<Certificate & { readonly distrust: string | null }> {
+  const socket = connect({ host, port, servername: host, rejectUnauthorized: false })
+  try {
+    await withCheckTimeout(
+      new Promise<void>((resolve, reject) => {
+        socket.once('secureConnect', resolve).once('error', reject)
+      }),
+    )
+    const { valid_from, valid_to } = socket.getPeerCertificate()
+    const expiresMs = Date.parse(valid_to)
+    const lifeMs = expiresMs - Date.parse(valid_from)
+    // Caddy's own certificates live for hours, and some authorities' for days.
+    const noticeMs = lifeMs > 2 * NOTICE_MS ? NOTICE_MS : lifeMs / 4
+    const distrust = socket.authorized ? null : (socket.authorizationError?.toString() ?? 'unknown')
+    return { expiresMs, dueMs: expiresMs - noticeMs, distrust }
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** The public hosts that serve TLS. */
+export const publicHosts = ({ publicUrl, aliasHost }: Config): { host: string; port: number }[] => {
+  const { protocol, hostname, port } = new URL(publicUrl)
+  const hosts = protocol === 'https:' ? [...new Set([hostname, aliasHost || hostname])] : []
+  return hosts.map((host) => ({ host, port: Number(port || 443) }))
+}
+
+const keyOf = (host: string): string => `certificate:${host}`
+
+/** The certificate of each public host as the scheduler has read it; null: unknown. */
+export async function knownCertificates(
+  kv: Kv,
+  config: Config,
+): Promise<Readonly<Record<string, Certificate | null>>> {
+  const hosts = publicHosts(config).map(async ({ host }) => {
+    const held = await kv.cached(keyOf(host))
+    return [host, held === null ? null : (JSON.parse(held) as Certificate)] as const
+  })
+  return Object.fromEntries(await Promise.all(hosts))
+}
+
+/** The job that reads the certificates, and the metric of them. */
+export function createCertificateReader({ config, kv, log, metrics }: ServiceContext): Repeated {
+  metrics.figures('event_certificate_due_timestamp_seconds', async () => {
+    const known = Object.entries(await knownCertificates(kv, config))
+    return Object.fromEntries(known.map(([host, one]) => [host, (one?.dueMs ?? Number.NaN) / 1_000]))
+  })
+  return repeated(log, 'reading the certificates failed', READ_EVERY_MS, () =>
+    Promise.all(
+      publicHosts(config).map(async ({ host, port }) => {
+        const read = await readCertificate(host, port).catch((error: unknown) => {
+          log.info('the certificate of a public host cannot be read', { host, ...errorFields(error) })
+          return null
+        })
+        if (read === null) return
+        const { expiresMs, dueMs } = read
+        await kv.cache(keyOf(host), JSON.stringify({ expiresMs, dueMs }), KNOWN_MS)
+      }),
+    ),
+  )
+}

@@ -1,0 +1,78 @@
+/** Messages to the owner outside of incidents, which would stay open for weeks: the quota, and certificates. */
+import type { ServiceContext } from '#shared/service/context.ts'
+import type { Line } from '#shared/service/line/line-client.ts'
+import { errorFields } from '#shared/runtime/log.ts'
+import { knownCertificates } from './certificates.ts'
+import type { Messenger } from './messenger.ts'
+
+export const THRESHOLDS = [95, 80]
+const LOOK_EVERY_MS = 300_000
+const DAY_MS = 86_400_000
+const MONTH_MS = 35 * DAY_MS
+/** LINE's months follow Japan Standard Time. */
+const JAPAN_MS = 9 * 3_600_000
+
+/** Sends a notice once, whichever watcher comes first; without the kv each watcher sends it. */
+function createTeller({ kv }: ServiceContext, messenger: Messenger) {
+  const me = crypto.randomUUID()
+  const told = new Set<string>()
+  /** @param others keys of notices that this one makes needless */
+  return async (key: string, text: string, others: readonly string[] = []): Promise<void> => {
+    if (told.has(key) || (await kv.cacheOnce(key, me, MONTH_MS).catch(() => me)) !== me) return
+    if (!(await messenger.tell(key, text))) return kv.forget(key).catch(() => undefined)
+    for (const one of [key, ...others]) {
+      told.add(one)
+      await kv.cacheOnce(one, me, MONTH_MS).catch(() => undefined)
+    }
+  }
+}
+
+/**
+ * Creates the look at what the owner is told outside of incidents, at most every five minutes: once a month at 80 % of
+ * the message quota and once at 95 %, and once a day the certificates that are not renewed.
+ */
+export function createNotices(
+  context: ServiceContext,
+  line: Line | null,
+  messenger: Messenger,
+): () => Promise<void> {
+  const { config, kv, now, log } = context
+  const tell = createTeller(context, messenger)
+  let lookedMs = -Infinity
+
+  const quota = async (line: Line): Promise<void> => {
+    const { limit, used } = await line.quota()
+    if (limit === null || limit <= 0) return
+    const percent = (used / limit) * 100
+    const month = new Date(now() + JAPAN_MS).toISOString().slice(0, 7)
+    const [highest, ...lower] = THRESHOLDS.filter((threshold) => percent >= threshold).map(
+      (threshold) => `quota-notice:${month}:${threshold}`,
+    )
+    if (highest === undefined) return
+    const text = `本月訊息已使用 ${Math.floor(percent)} % · ${used} of ${limit} messages of this month are used`
+    await tell(highest, text, lower)
+  }
+
+  const certificates = async (): Promise<void> => {
+    const known = Object.entries(await knownCertificates(kv, config))
+    const due = known.flatMap(([host, one]) => (one !== null && one.dueMs <= now() ? [{ host, ...one }] : []))
+    if (due.length === 0) return
+    const lines = due.map(({ host, expiresMs }) => {
+      const ends = `${new Date(expiresMs).toISOString().slice(0, 16)}Z`
+      return `憑證未更新：${host}，到期 ${ends} · The certificate of ${host} is not renewed; it ends ${ends}`
+    })
+    await tell(`certificate-notice:${Math.floor(now() / DAY_MS)}`, lines.join('\n'))
+  }
+
+  return async () => {
+    if (now() - lookedMs < LOOK_EVERY_MS) return
+    lookedMs = now()
+    try {
+      if (line !== null) await quota(line)
+    } catch (error) {
+      log.warn('the message quota cannot be read', errorFields(error))
+    }
+    // Without the kv nothing is known.
+    await certificates().catch(() => undefined)
+  }
+}

@@ -1,0 +1,40 @@
+/** The statements of a transaction as spans. */
+import { isTracing, span } from '#shared/runtime/traces.ts'
+import type { Query } from './db.ts'
+
+const TABLE = /(?<!epoch )\b(?:INTO|FROM|UPDATE|COPY)\s+(?!unnest|jsonb)(\w+)/
+
+/** The text of a statement without values, which are parameters. */
+const nameOf = (text: string): string =>
+  [/\w+/.exec(text)?.[0], TABLE.exec(text)?.[1]].filter((part) => part !== undefined).join(' ')
+
+/** @returns the handle itself; while traces are on, one that makes a span of each statement when it is awaited */
+export function tracedStatements<Q extends Query>(tx: Q): Q {
+  if (!isTracing()) return tx
+  const traced =
+    (call: (...given: never[]) => object) =>
+    (...given: never[]): object => {
+      const made = call(...given) as PromiseLike<unknown>
+      const [text] = given as unknown as [string | readonly string[]]
+      // Without a template it is a part of another statement.
+      if (typeof text !== 'string' && !('raw' in text)) return made
+      const { then } = made
+      let hasBegun = false
+      // The client's statements begin when somebody waits for them.
+      // oxlint-disable-next-line no-thenable
+      made.then = ((...handlers: Parameters<typeof then>) => {
+        const run = () => Reflect.apply(then, made, handlers) as Promise<unknown>
+        if (hasBegun) return run()
+        hasBegun = true
+        return span(nameOf(typeof text === 'string' ? text : text.join('?')), {}, run)
+      }) as typeof then
+      return made
+    }
+  return new Proxy(tx, {
+    apply: (target, _, given) => traced(target as never)(...(given as never[])),
+    get: (target, name) => {
+      const found: unknown = Reflect.get(target, name)
+      return name === 'unsafe' ? traced(found as never) : found
+    },
+  })
+}

@@ -189,3 +189,37 @@ describeOnServers('a Postgres that fails', () => {
     await early.close()
   })
 })
+
+describeOnServers('a primary with a standby', () => {
+  test('is lost during the first query of a connection: it fails at once, and the promoted one takes the next', async () => {
+    await using stack = new AsyncDisposableStack()
+    const primary = stack.use(await startPostgres())
+    const standby = stack.use(await startPostgres({ standbyOf: primary }))
+    const addresses = [standby, primary].map(({ port }) => `127.0.0.1:${port}`).join()
+    const url = `postgres://postgres@${addresses}/postgres?target_session_attrs=primary`
+    const db = await openDatabase({ url, dir: '' })
+    stack.defer(() => db.close())
+    const watch = postgres(primary.url, { max: 1 })
+    const firsts = Array.from({ length: 5 }, () => rejection(db.sql`SELECT pg_sleep(60)`))
+    const sleeping = () => watch`SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'`
+    await until(async () => (await sleeping()).count === 5, soon('five connections'))
+    await watch.end()
+
+    const startedAt = performance.now()
+    await primary.stop('SIGKILL')
+    for (const error of await Promise.all(firsts)) expect(isDatabaseUnavailable(error)).toBe(true)
+    // One host is gone, the other one takes no writes.
+    for (let i = 0; i < 4; i++) expect(isDatabaseUnavailable(await rejection(db.sql`SELECT 1`))).toBe(true)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+
+    const promoting = postgres(standby.url, { max: 1 })
+    await promoting`SELECT pg_promote()`
+    await promoting.end()
+    await until(() => db.probe().then(() => true), soon('the new primary'))
+    // Also with connections that are made anew while the first host is gone.
+    const found = await Promise.all(
+      Array.from({ length: 20 }, () => db.sql`SELECT pg_is_in_recovery() AS standby, pg_sleep(0.05)`),
+    )
+    for (const [row] of found) expect(row).toMatchObject({ standby: false })
+  })
+})

@@ -110,7 +110,4 @@ const rolled: Fault = {
   mend: () => undefined,
 }
 
-export const CLUSTER_FAULTS = [masterKilled, natsCutOff, rolled]
-
-/** Nothing is lost or doubled, but a partition is flushed only minutes after the promotion, and its phones wait. */
-export const OPEN_CLUSTER_FAULTS = [standbyPromoted, halfKilled]
+export const CLUSTER_FAULTS = [masterKilled, natsCutOff, standbyPromoted, halfKilled, rolled]

@@ -6,7 +6,7 @@ import type { LinkCondition } from '#tests/helpers/tcp-proxy.ts'
 import { type Part, PARTS, type Link, type TestSystem } from './test-system.ts'
 import { CLOCK_NOTICED_MS } from './clocks.ts'
 import { type Fault, type Group, kill, restart } from './fault.ts'
-import { CLUSTER_FAULTS, OPEN_CLUSTER_FAULTS } from './cluster-faults.ts'
+import { CLUSTER_FAULTS } from './cluster-faults.ts'
 import { emptyRedis } from './losses.ts'
 
 /** kill -9, then a restart as by a supervisor. */
@@ -232,5 +232,4 @@ export const FAULTS: readonly Fault[] = [
   frozenThenKilled,
   emptyRedis,
   ...CLUSTER_FAULTS,
-  ...OPEN_CLUSTER_FAULTS,
 ]

@@ -41,6 +41,9 @@ async function streamLeader(system: TestSystem): Promise<Server> {
 const processes = ({ stack }: TestSystem): Server[] =>
   [0, 1].flatMap((replica) => ServiceName.options.map((name) => stack.service(name, replica)))
 
+/** About the time of an election, a copy of Postgres and a restart. */
+const REPAIR_MS = 15_000
+
 /** A server that a fault stops, until it is mended. */
 let stopped: Server | undefined
 
@@ -48,6 +51,7 @@ let stopped: Server | undefined
 const masterKilled: Fault = {
   name: 'kill a master of a Redis Cluster',
   group: 'cluster',
+  strikeMs: REPAIR_MS,
   async strike(system) {
     await kill(system, ['redis'])
     await Bun.sleep(ELECTION_MS)
@@ -69,6 +73,7 @@ const natsCutOff: Fault = {
 const standbyPromoted: Fault = {
   name: 'kill Postgres, promote its standby',
   group: 'cluster',
+  strikeMs: REPAIR_MS,
   strike: (system) => system.cluster!.promote(),
   mend: (system) => system.cluster!.follow(),
 }
@@ -76,6 +81,7 @@ const standbyPromoted: Fault = {
 const halfKilled: Fault = {
   name: 'kill one half of everything',
   group: 'cluster',
+  strikeMs: REPAIR_MS,
   async strike(system) {
     stopped = await streamLeader(system)
     const half = processes(system).slice(ServiceName.options.length)

@@ -41,7 +41,10 @@ export function Feedback() {
       ) : (
         <>
           <p class="strong">
-            {feedback.help} <a href="tel:119">119</a>
+            {feedback.help}{' '}
+            <a class="button" href="tel:119">
+              119
+            </a>
           </p>
           <Fields words={feedback} />
           {said === 'picture' ? <Notice kind="warning">{feedback.pictureTooLarge}</Notice> : null}

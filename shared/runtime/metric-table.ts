@@ -42,7 +42,7 @@ export const METRICS = {
   event_disk_free_bytes: gauge([], 'free space on the disk of the journals'),
   event_certificate_due_timestamp_seconds: gauge(
     ['host'],
-    'when a certificate should be renewed at the latest: 14 days before it ends; a quarter of its life if it lives for less than 28',
+    'when a certificate has to be renewed: 14 days before its end, or a quarter of a short life',
   ),
   event_loop_stall_seconds: gauge([], 'longest stall of the event loop since the last scrape'),
   event_admission_seconds: histogram(

@@ -119,7 +119,9 @@ const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
     <div class="field">
       <label for="report">{words.text}</label>
       <p id="report-readers" class="quiet">
-        {words.sends} {words.next}
+        {words.sends}
+        <br />
+        {words.next}
       </p>
       <textarea
         id="report"

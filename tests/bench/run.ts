@@ -24,7 +24,7 @@ const USAGE = `Measures the service beside upper limits (a bare server, COPY) an
   --only <rows>      only these rows, separated by commas
   --list             print the names of all rows, and measure nothing
   --json <file>      write the results to a file, for --compare
-  --svg <file>       draw the results as bars
+  --svg <file>       draw how far each figure is from its goal
   --markdown         print the table for tests/bench/README.md
   --compare <file>   compare with an earlier run; a ratio that became worse by more than the noise fails the run
   --growth           measure cost by number of pilgrims and by number of points

@@ -1,42 +1,7 @@
 /** A few of the faults of `bun run test:faults`, in every run of the tests. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { describeOnServers } from '#tests/helpers/suite.ts'
-import { type TestSystem, openTestSystem } from './suite/test-system.ts'
-import { differences } from './suite/check-balance.ts'
-import { runFault, type Timing } from './suite/run-fault.ts'
+import { describeFaults } from './suite/describe-faults.ts'
 import { FAULTS } from './suite/faults.ts'
-import { assignVolunteers } from './suite/operators.ts'
-import { isGood } from './suite/report.ts'
+import { openTestSystem } from './suite/test-system.ts'
 
-const OPEN_MS = 60_000
-/** Longer than the timeout of a recovery. */
-const TEST_MS = 240_000
-const TIMING: Timing = { phones: 16, calmMs: 1_000, holdMs: 1_000, freezeMs: 3_000 }
-
-/** Repeats a run: TEST_SEED=… bun run test faults/short */
-const SEED = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
-
-describeOnServers(`faults, seed ${SEED}`, () => {
-  let system: TestSystem
-  beforeAll(async () => {
-    system = await openTestSystem()
-    await assignVolunteers(system)
-  }, OPEN_MS)
-  afterAll(() => system.close(), OPEN_MS)
-
-  test.each(FAULTS.filter(({ short }) => short === true).map((fault, i) => [fault.name, fault, i] as const))(
-    '%s',
-    async (_name, fault, i) => {
-      const outcome = await runFault(system, fault, i, SEED, TIMING)
-      expect(outcome).toMatchObject({ lost: 0, doubled: 0, complaints: [] })
-      expect(isGood(outcome)).toBe(true)
-      // The phones sent requests, and most of them were accepted.
-      expect(outcome.answered).toBeGreaterThan(100)
-    },
-    TEST_MS,
-  )
-
-  test('a rebuild afterwards finds no difference', async () => {
-    expect(await differences(system)).toEqual([])
-  })
-})
+const short = FAULTS.filter((fault) => fault.short === true)
+describeFaults('faults', short, openTestSystem, { openMs: 60_000, faultMs: 240_000 })

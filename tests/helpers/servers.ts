@@ -150,13 +150,8 @@ export interface RedisCluster extends AsyncDisposable {
 }
 
 /** A Redis Cluster that serves all slots. The first nodes are masters; the others are their replicas. */
-export async function startRedisCluster(
-  masters = 3,
-  replicas = 0,
-  args: readonly string[] = [],
-): Promise<RedisCluster> {
-  const nodes = Array.from({ length: masters * (1 + replicas) }, () => startClusterNode(args))
-  const started = await Promise.all(nodes)
+export async function startRedisCluster(masters = 3, replicas = 0): Promise<RedisCluster> {
+  const started = await Promise.all(Array.from({ length: masters * (1 + replicas) }, startClusterNode))
   const close = async () => void (await Promise.all(started.map((node) => node.close())))
   try {
     const addresses = started.map((node) => `127.0.0.1:${node.port}`)
@@ -181,7 +176,7 @@ export async function startRedisCluster(
   }
 }
 
-const startClusterNode = (more: readonly string[]): Promise<Server> =>
+const startClusterNode = (): Promise<Server> =>
   startRedis({
     args: [
       '--cluster-enabled',
@@ -192,7 +187,6 @@ const startClusterNode = (more: readonly string[]): Promise<Server> =>
       '2000',
       '--cluster-require-full-coverage',
       'no',
-      ...more,
     ],
   })
 

@@ -72,7 +72,10 @@ export function createNotices(
     } catch (error) {
       log.warn('the message quota cannot be read', errorFields(error))
     }
-    // Without the kv nothing is known.
-    await certificates().catch(() => undefined)
+    try {
+      await certificates()
+    } catch (error) {
+      log.warn('the certificates cannot be looked at', errorFields(error))
+    }
   }
 }

@@ -11,9 +11,9 @@ import { openTestStackOn } from '#tests/helpers/test-stack-real.ts'
 import { type TestSystem, OWNER } from './test-system.ts'
 
 /** Its `redis` and `nats` are the first of theirs, its `postgres` the primary. It has no breakable links, small disks or clocks. */
-export async function openClusterSystem(redisArgs: readonly string[] = []): Promise<TestSystem> {
+export async function openClusterSystem(): Promise<TestSystem> {
   await using opening = new AsyncDisposableStack()
-  const redis = opening.use(await startRedisCluster(3, 1, redisArgs))
+  const redis = opening.use(await startRedisCluster(3, 1))
   const nats = await startNatsCluster()
   for (const server of nats) opening.use(server)
   let primary = opening.use(await startPostgres())

@@ -40,27 +40,30 @@ const hourOf = (ms: number): number =>
     new Intl.DateTimeFormat('en', { hour: 'numeric', hourCycle: 'h23', timeZone: timeZone.value }).format(ms),
   )
 
-/** The pace of the last hours tells a time so far ahead, and farther ahead two hours around it. */
+/** So far ahead the pace of the last hours tells a time, and the mean of the walk two hours around it. */
 const TIME_WITHIN_MS = 5 * HOUR_MS
 /** Hours from which night, morning, afternoon and evening begin. */
 const PARTS_FROM = [0, 5, 12, 18] as const
 
 /**
- * When somebody arrives, as exactly as it is known: `about 14:10`, `18:00–20:00`, the planned time, or the part of the
- * day where only the mean of the walk tells it.
+ * When somebody arrives, as exactly as it is known: `about 14:10`, `18:00–20:00`, the planned time, or the part of a
+ * day that is far ahead by the mean of the walk.
  */
 export function arrivalText(at: string, by: EventMap['estimates'][number]['by']): string {
   const ms = Date.parse(at)
   if (by === 'plan') return words.value.planned(clock(at))
   const bySpeed = by === 'speed'
-  if (bySpeed && ms - nowMs.value <= TIME_WITHIN_MS) return words.value.about(clock(ms))
-  const fromMs = bySpeed ? ms - HOUR_MS / 2 : ms
+  const isSoon = ms - nowMs.value <= TIME_WITHIN_MS
+  if (bySpeed && isSoon) return words.value.about(clock(ms))
+  const isSpan = bySpeed || isSoon
+  // Nobody arrives before now.
+  const fromMs = isSpan ? Math.max(ms - HOUR_MS / 2, nowMs.value) : ms
   const days = Math.round((Date.parse(dayOf(fromMs)) - Date.parse(dayOf(nowMs.value))) / DAY_MS)
   const hour = hourOf(fromMs)
-  const when = bySpeed
+  const when = isSpan
     ? words.value.hours(hour, (hour + 2) % 24)
     : words.value.parts[PARTS_FROM.findLastIndex((from) => hour >= from)]!
-  if (bySpeed && days === 0) return when
+  if (isSpan && days === 0) return when
   const weekday = new Intl.DateTimeFormat(language.value, {
     weekday: 'long',
     timeZone: timeZone.value,

@@ -15,7 +15,7 @@ const FULL: Readonly<Record<View, string>> = {
 }
 
 export async function openView(page: Page, view: View): Promise<void> {
-  await page.locator(`.navigation a[href="#/${view}"]`).click()
+  await page.locator(`.navigation a:not(.count)[href="#/${view}"]`).click()
   await page.locator(FULL[view]).first().waitFor()
 }
 

@@ -1,9 +1,11 @@
 /** Pictures that the operator keeps: for mails and reports, where nobody sees the page that they come from. */
+import type { Bar } from '../../design/chart.tsx'
 import { pageData } from '../../frame/page-data.ts'
+import { type Colour, tokensOf } from '../../map/view.ts'
 import { fullDate, now } from '../clock.ts'
 import { words } from '../words.ts'
 import { saveBlob } from './download.ts'
-import { DENSITY, onPaper } from './paper.ts'
+import { type ReadonlySignal, signal } from '@preact/signals'
 
 /** What stands above and below a picture. */
 export interface Caption {
@@ -100,4 +102,85 @@ export function shortened(context: CanvasRenderingContext2D, text: string, room:
   )
   while (letters.length > 0 && context.measureText(`${letters.join('')}…`).width > room) letters.pop()
   return `${letters.join('')}…`
+}
+
+// Paper is white: what leaves the page as a picture or in print has the light colours, whatever the screen's theme is.
+
+/** Pixels of a picture for each of its units: sharp in print, and where it is enlarged. */
+export const DENSITY = 2
+
+const printed = matchMedia('print')
+const printing = signal(printed.matches)
+
+/**
+ * Whether the page is being printed, also from the browser's own menu. The browser lays paper out as soon as the
+ * listeners have returned and their microtasks are done: who draws for it draws in an `effect`, not in a later frame.
+ */
+export const isPrinting: ReadonlySignal<boolean> = printing
+
+addEventListener('beforeprint', () => (printing.value = true))
+addEventListener('afterprint', () => (printing.value = false))
+printed.addEventListener('change', ({ matches }) => (printing.value = matches))
+
+/** An element whose colours are those of paper. */
+function newProbe(): HTMLElement {
+  const probe = document.createElement('i')
+  probe.className = 'on-paper'
+  probe.hidden = true
+  document.body.append(probe)
+  return probe
+}
+
+let known: Colour | null = null
+
+/** Tokens by their names without dashes, as they are on paper. */
+export const onPaper: Colour = (name) => (known ??= tokensOf(newProbe()))(name)
+
+/** Tokens of the screen's theme. They are read anew by each caller, because the theme may have changed. */
+export const onScreen = (): Colour => tokensOf(document.documentElement)
+
+// Bars as a picture: the same names, lengths and figures as on the page.
+
+export interface BarGroup {
+  readonly title: string
+  readonly bars: readonly Bar[]
+}
+
+const WIDTH = 896
+const BARS_LINE = 30
+const SIZE = 15
+const BARS_TITLE = 46
+/** Where the bars begin and end. */
+const [FROM, TO] = [288, 728]
+
+/** Saves groups of bars, one below the other. */
+export function saveBars(caption: Caption, groups: readonly BarGroup[], name: string): void {
+  const shown = groups.filter(({ bars }) => bars.length > 0)
+  const lines = shown.reduce((sum, { bars }) => sum + bars.length, 0)
+  const height = BARS_TITLE * shown.length + BARS_LINE * lines
+  savePicture(caption, { width: WIDTH, height, draw: (context) => drawGroups(context, shown) }, name)
+}
+
+function drawGroups(context: CanvasRenderingContext2D, groups: readonly BarGroup[]): void {
+  let y = BARS_TITLE / 2
+  const write = (text: string, x: number, weight: number, room: number): void => {
+    context.font = fontOf(SIZE, weight)
+    context.fillStyle = onPaper('ink')
+    context.fillText(shortened(context, text, room), x, y)
+  }
+  for (const { title, bars } of groups) {
+    write(title, 0, 600, WIDTH)
+    y += (BARS_TITLE + BARS_LINE) / 2
+    const top = Math.max(...bars.map(({ value }) => value), 0) || 1
+    for (const { name, value, shown } of bars) {
+      context.fillStyle = onPaper('sunken')
+      context.fillRect(FROM, y - 6, TO - FROM, 12)
+      context.fillStyle = onPaper('gold-fill')
+      context.fillRect(FROM, y - 6, ((TO - FROM) * value) / top, 12)
+      write(name, 0, 400, FROM - 12)
+      write(shown, TO + 12, 400, WIDTH - TO - 12)
+      y += BARS_LINE
+    }
+    y += (BARS_TITLE - BARS_LINE) / 2
+  }
 }

@@ -1,12 +1,13 @@
+import { Button, Segments } from '../../design/button.tsx'
+import { chooseLanguage } from '../../frame/language.ts'
+import { pageData } from '../../frame/page-data.ts'
+import { pageWords } from '../../frame/page-words.ts'
+import { ThemeSwitch } from '../../frame/switches.tsx'
+import { signIn, signedOut } from '../session.ts'
+import { consoleLanguage, words } from '../words.ts'
 import { useSignal } from '@preact/signals'
 import type { TargetedSubmitEvent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { Button } from '../../design/button.tsx'
-import { pageData } from '../../frame/page-data.ts'
-import { ThemeSwitch } from '../../frame/switches.tsx'
-import { signedOut, signIn } from '../session.ts'
-import { words } from '../words.ts'
-import { LanguageChoice } from './language-choice.tsx'
 
 export const SignIn = () => (
   <main class="sign-in">
@@ -68,3 +69,16 @@ function TokenForm() {
     </form>
   )
 }
+
+/** The two languages of the console. */
+export const LanguageChoice = () => (
+  <Segments
+    label={pageWords.value.language}
+    options={[
+      { value: 'zh-Hant', text: '繁體中文', lang: 'zh-Hant' },
+      { value: 'en', text: 'English', lang: 'en' },
+    ]}
+    value={consoleLanguage.value}
+    onChoose={(chosen) => void chooseLanguage(chosen)}
+  />
+)

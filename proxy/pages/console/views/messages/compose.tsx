@@ -1,3 +1,4 @@
+import { Choice } from '../../parts/choice.tsx'
 import { figure } from '#shared/locales/units.ts'
 import { useSignal, computed, signal } from '@preact/signals'
 import type { ClientError, Data, Input } from '#shared/client/index.ts'
@@ -37,21 +38,12 @@ function AudienceField() {
   const { audience, hours } = draft.value
   return (
     <div class="row">
-      <label class="field">
-        <span>{said.audience}</span>
-        <select
-          value={audience}
-          onChange={(event) =>
-            change({ audience: AUDIENCES[event.currentTarget.selectedIndex] ?? 'volunteers' })
-          }
-        >
-          {AUDIENCES.map((name) => (
-            <option key={name} value={name}>
-              {said.audiences[name]}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label={said.audience}
+        value={audience}
+        options={AUDIENCES.map((name) => [name, said.audiences[name]])}
+        onChoose={(chosen) => change({ audience: chosen })}
+      />
       {audience === 'inactive' ? (
         <label class="field">
           <span>{said.hours}</span>

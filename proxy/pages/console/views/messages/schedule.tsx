@@ -1,4 +1,5 @@
 /** Scheduled reminders. An owner edits them; everybody else reads them. */
+import { Choice } from '../../parts/choice.tsx'
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
 import { instantOf, now, shortDay, dayOf } from '../../clock.ts'
@@ -277,36 +278,20 @@ function TimeAndAudience({ draft: { hour, audience }, onChange }: FieldsProps) {
   const said = words.value.messages
   return (
     <>
-      <label class="field">
-        <span>{words.value.schedule.hour}</span>
-        <select
-          name="hour"
-          value={hour}
-          onChange={({ currentTarget }) => onChange({ hour: currentTarget.selectedIndex })}
-        >
-          {HOURS.map((one) => (
-            <option key={one} value={one}>
-              {hourText(one)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        <span>{said.audience}</span>
-        <select
-          name="audience"
-          value={audience}
-          onChange={({ currentTarget }) =>
-            onChange({ audience: AUDIENCES[currentTarget.selectedIndex] ?? 'participants' })
-          }
-        >
-          {AUDIENCES.map((name) => (
-            <option key={name} value={name}>
-              {said.audiences[name]}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        name="hour"
+        label={words.value.schedule.hour}
+        value={hour}
+        options={HOURS.map((one) => [one, hourText(one)])}
+        onChoose={(one) => onChange({ hour: one })}
+      />
+      <Choice
+        name="audience"
+        label={said.audience}
+        value={audience}
+        options={AUDIENCES.map((one) => [one, said.audiences[one]])}
+        onChoose={(one) => onChange({ audience: one })}
+      />
       <AudienceMeans of={audience} />
     </>
   )

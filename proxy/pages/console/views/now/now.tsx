@@ -1,14 +1,21 @@
 /** What happens now: the crowd, the rates, and whether everything is well. */
-import { useContext } from 'preact/hooks'
-import { useResource } from '../../resource.ts'
-import { client, level, MANAGER } from '../../session.ts'
-import { words } from '../../words.ts'
+import type { Data, EventRoute } from '#shared/client/index.ts'
+import { figure } from '#shared/locales/units.ts'
+import { pageWords } from '../../../frame/page-words.ts'
+import { ago, clock, date, minute, now, short } from '../../clock.ts'
+import { incident } from '../../live.ts'
+import { route, stationName } from '../../map/ground.ts'
+import { ProcessionRows } from '../../map/procession-places.tsx'
 import { LastHour } from '../../navigation-counts.ts'
-import { Alerts } from './alerts.tsx'
-import { useEventMap, MapPanel } from './map-panel.tsx'
-import { FigureTiles } from './figure-tiles.tsx'
-import { Procession } from './procession.tsx'
+import { Figure, Figures } from '../../parts/figure.tsx'
+import { Panel, PanelFrom, Stamp, isLoading, isStale } from '../../parts/panel.tsx'
+import { type Resource, useResource } from '../../resource.ts'
+import { MANAGER, client, level } from '../../session.ts'
+import { consoleLanguage, pair, words } from '../../words.ts'
+import { countsOf } from '../feedback/items.ts'
+import { MapPanel, type Overview, useEventMap } from './map-panel.tsx'
 import { Rates } from './rates.tsx'
+import { useContext } from 'preact/hooks'
 
 const CONDITION_MS = 10_000
 const SAFETY_MS = 60_000
@@ -59,3 +66,307 @@ const Crowd = ({ map }: Pick<Shared, 'map'>) => (
     <Procession map={map} />
   </div>
 )
+
+// Whether all is well: one line, or a row for each problem with what to do about it; and the parts of the service.
+
+export function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
+  const said = words.value.now
+  const value = condition.value.value
+  const { error } = condition
+  const isCalm = (value?.causes.length ?? 0) === 0
+  if (isCalm && (error.value === null || (value !== null && error.value.status === 429)))
+    return (
+      <Panel
+        title={said.alerts}
+        kind="alerts calm"
+        stale={isStale(condition)}
+        stamp={<Stamp at={condition.at.value} stale={isStale(condition)} />}
+      >
+        {value === null ? (
+          <p class="calm-line">{words.value.common.loading}</p>
+        ) : (
+          <>
+            {isNeglected(value) ? <Neglected condition={value} /> : <p class="calm-line">{said.noAlerts}</p>}
+            <Parts parts={value.parts} />
+          </>
+        )}
+      </Panel>
+    )
+  return (
+    <PanelFrom title={said.alerts} kind="alerts" from={condition}>
+      {(known) => (
+        <>
+          <Since incident={incident.value ?? known.incident} />
+          <ul class="rows">
+            {known.causes.map((cause) => (
+              <Cause key={cause.text.en} cause={cause} />
+            ))}
+          </ul>
+          {isNeglected(known) ? <Neglected condition={known} /> : null}
+          <Parts parts={known.parts} />
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+const isNeglected = ({ backup_at, alerting }: Condition): boolean =>
+  isBackupOld(backup_at) || alerting.channel === null
+
+/** What is no fault, and yet is not well; it leads to what to do. */
+const Neglected = ({ condition: { backup_at, alerting } }: { readonly condition: Condition }) => (
+  <a class="warn-text" href="#/system">
+    {isBackupOld(backup_at) ? <BackupAge at={backup_at} /> : null}
+    {isBackupOld(backup_at) && alerting.channel === null ? ' · ' : null}
+    {alerting.channel === null ? words.value.now.nobodyAlerted : null}
+  </a>
+)
+
+const Cause = ({ cause }: { readonly cause: Condition['causes'][number] }) => (
+  <li class={cause.failure ? 'cause danger' : 'cause warning'}>
+    <span class={`badge ${cause.failure ? 'danger' : 'warning'}`}>
+      {cause.failure ? words.value.now.failure : words.value.now.warning}
+    </span>
+    <strong class="grow">{cause.text[consoleLanguage.value]}</strong>
+    <span class="grow small">{cause.what_to_do[consoleLanguage.value]}</span>
+  </li>
+)
+
+const Since = ({ incident: opened }: { readonly incident: Condition['incident'] }) =>
+  opened === null ? null : (
+    <p class="small quiet" title={date(opened.opened_at)}>
+      {`${words.value.lifecycle.since} ${clock(opened.opened_at)} · ${words.value.now.alerted(opened.alerts)}`}
+    </p>
+  )
+
+type Part = Condition['parts'][number]
+
+const TONES = {
+  ok: 'good',
+  degraded: 'warning',
+  error: 'danger',
+  silent: 'danger',
+  unknown: 'warning',
+} as const
+/** A backup that is older than this should be repeated. */
+const OLD_BACKUP_MS = 26 * 3_600_000
+
+/** Health of each service and store: one line while all are well. */
+export function Parts({ parts }: Pick<Condition, 'parts'>) {
+  const bad = parts.filter(({ state }) => state !== 'ok')
+  return (
+    <div class="parts small">
+      {bad.length === 0 ? null : <PartList parts={bad} />}
+      <span class="quiet">{words.value.now.partsOk(parts.length - bad.length)}</span>
+    </div>
+  )
+}
+
+export const PartList = ({ parts }: Pick<Condition, 'parts'>) => (
+  <ul class="part-list">
+    {parts.map((part) => (
+      <PartRow key={part.name} part={part} />
+    ))}
+  </ul>
+)
+
+const PartRow = ({ part: { name, state, seen_at, processes } }: { readonly part: Part }) => (
+  <li class={TONES[state]}>
+    <span class="dot" aria-hidden="true" />
+    <span class="grow">{words.value.now.partNames[name]}</span>
+    <span class="small state">{words.value.now.partStates[state]}</span>
+    {state === 'degraded' && processes !== null ? (
+      <span class="small quiet">
+        {processes.running} / {processes.running + processes.silent} {words.value.now.processes}
+      </span>
+    ) : null}
+    {state === 'silent' && seen_at !== null ? <span class="small quiet">{ago(seen_at)}</span> : null}
+  </li>
+)
+
+/** There is none, or it should be repeated. */
+export const isBackupOld = (at: string | null): boolean =>
+  at === null || now.value - Date.parse(at) > OLD_BACKUP_MS
+
+export const BackupAge = ({ at }: { readonly at: string | null }) => (
+  <span class={isBackupOld(at) ? 'warn-text' : undefined} title={at === null ? undefined : date(at)}>
+    {pair(words.value.now.backup, at === null ? words.value.common.never : ago(at))}
+  </span>
+)
+
+// The five figures of now.
+
+export type Condition = Data<'readCondition'>
+
+interface Props {
+  /** Null for a volunteer, who may not read it. */
+  readonly condition: Resource<Condition> | null
+  readonly map: Resource<Overview>
+  readonly hour: Resource<Data<'readLastHour'>>
+  /** Reports about safety. */
+  readonly safety: Resource<Data<'listFeedback'>>
+}
+
+export const FigureTiles = ({ condition, map, hour, safety }: Props) => (
+  <Panel title={words.value.now.figures} kind="figures">
+    <Figures>
+      <HourTiles hour={hour} />
+      <LengthTile map={map} />
+      <SafetyTile safety={safety} />
+      {condition === null ? null : <WaitingTile condition={condition} />}
+    </Figures>
+  </Panel>
+)
+
+/** A flush is due every five minutes; the owner is alerted after thirty. */
+const FLUSH_LATE_MS = 10 * 60_000
+
+const isFlushLate = (at: string | null): boolean => at === null || now.value - Date.parse(at) > FLUSH_LATE_MS
+
+/** How many people walk, and have checked in, in the last 60 minutes before the last flush. */
+function HourTiles({ hour }: Pick<Props, 'hour'>) {
+  const said = words.value.now
+  const walking = hour.value.value?.walking ?? null
+  const at = walking?.as_of ?? null
+  const time = { at, stale: isStale(hour) || isFlushLate(at), loading: isLoading(hour) }
+  return (
+    <>
+      <Figure label={said.walking} value={walking && figure(walking.pilgrims)} {...time} />
+      <Figure label={said.checkedIn} value={walking && figure(walking.checked_in)} {...time} />
+    </>
+  )
+}
+
+function LengthTile({ map }: Pick<Props, 'map'>) {
+  const value = map.value.value
+  const [front, tail] = [value?.front?.route_km ?? null, value?.tail?.route_km ?? null]
+  return (
+    <Figure
+      label={words.value.now.spread}
+      value={front === null || tail === null ? null : figure(front - tail)}
+      unit="km"
+      at={value?.as_of ?? null}
+      stale={isStale(map) || (value?.stale ?? []).includes('crowd')}
+      loading={isLoading(map)}
+    />
+  )
+}
+
+function SafetyTile({ safety }: Pick<Props, 'safety'>) {
+  const page = safety.value.value
+  const count = page === null ? null : (countsOf(page)?.new ?? null)
+  return (
+    <Figure
+      label={words.value.now.safety}
+      value={count === null ? null : <a href="#/feedback">{figure(count)}</a>}
+      tone={(count ?? 0) > 0 ? 'danger' : undefined}
+      at={safety.at.value}
+      stale={isStale(safety)}
+      loading={isLoading(safety)}
+    />
+  )
+}
+
+/** Points that are accepted and not stored yet, in the buffer and in journals. */
+function WaitingTile({ condition }: { readonly condition: Resource<Condition> }) {
+  const said = words.value.now
+  const value = condition.value.value
+  const ledger = value?.ledger ?? null
+  return (
+    <Figure
+      label={said.waiting}
+      value={ledger === null ? null : short(ledger.pending + ledger.journaled)}
+      note={value?.oldest_pending ? pageWords.value.pair(said.oldest, ago(value.oldest_pending)) : undefined}
+      tone={value !== null && isFlushLate(value.last_flush) ? 'danger' : undefined}
+      at={value?.as_of ?? null}
+      stale={isStale(condition) || (value !== null && ledger === null)}
+      loading={isLoading(condition)}
+    />
+  )
+}
+
+// Where the procession is, in words: front, middle and tail, and when they come to the next stations.
+
+type EventMap = Overview
+type Route = EventRoute
+
+/** Shown at most; the nearest are first. */
+const STATIONS = 5
+/** Slower than this the procession rests. */
+const RESTING_KMH = 0.5
+
+export const Procession = ({ map }: { readonly map: Resource<EventMap> }) => (
+  <PanelFrom title={words.value.now.places} kind="procession" from={map}>
+    {(value) =>
+      value.front == null ? (
+        <p class="quiet">{words.value.now.nobody}</p>
+      ) : (
+        <Places map={value} route={route.value} />
+      )
+    }
+  </PanelFrom>
+)
+
+function Places({ map, route }: { readonly map: EventMap; readonly route: Route | null }) {
+  const said = words.value.now
+  const spread =
+    map.front?.route_km != null && map.tail?.route_km != null ? map.front.route_km - map.tail.route_km : null
+  const speed = map.speed_kmh ?? null
+  return (
+    <>
+      <ProcessionRows
+        places={{ front: map.front ?? null, middle: map.middle ?? null, tail: map.tail ?? null }}
+        absent={words.value.common.unknown}
+      />
+      <p class="row small">
+        {speed === null ? null : <span>{speed < RESTING_KMH ? said.resting : `${figure(speed)} km/h`}</span>}
+        {spread === null ? null : <span>{pair(said.spread, `${figure(spread)} km`)}</span>}
+      </p>
+      <Rule map={map} />
+      <Estimates map={map} route={route} />
+    </>
+  )
+}
+
+/** Positions of walking people are younger: the crowd sends points that it had kept, or nobody walks. */
+const OLD_MS = 2.5 * 3_600_000
+
+/** How old the positions may be. */
+function Rule({ map }: { readonly map: EventMap }) {
+  const ageMs = Date.parse(map.as_of) - Date.parse(map.seen_since)
+  return ageMs > OLD_MS ? (
+    <p class="small warn-text">{pair(words.value.now.positionsOld, date(map.seen_since))}</p>
+  ) : null
+}
+
+const stationAt = (found: Route | null, index: number | null): string | null => {
+  const station = index === null ? undefined : found?.stations[index]
+  return station === undefined ? null : stationName(station)
+}
+
+/** By the mean of the walk no minute is known. */
+function Estimates({ map, route }: { readonly map: EventMap; readonly route: Route | null }) {
+  const estimates = map.estimates.filter(({ by }) => by !== 'mean')
+  return estimates.length === 0 ? null : (
+    <>
+      <h3>{words.value.now.estimates}</h3>
+      <ul class="rows small">
+        {estimates.slice(0, STATIONS).map(({ station, front_at, middle_at, by }) => (
+          <li key={station}>
+            <span class="grow">{stationAt(route, station) ?? station}</span>
+            {front_at === null ? null : (
+              <span>
+                {words.value.now.front} {by === 'speed' ? '~' : ''}
+                {minute(front_at)}
+              </span>
+            )}
+            <span>
+              {words.value.now.middle} {by === 'speed' ? '~' : ''}
+              {minute(middle_at)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

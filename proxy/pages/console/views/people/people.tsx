@@ -1,4 +1,5 @@
 /** Pilgrims: a list that the service searches, sorts and cuts into pages, and everything about one of them. */
+import { Choice } from '../../parts/choice.tsx'
 import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -128,23 +129,24 @@ const SILENCES = [0, 1, SILENT_HOURS, 6, 12, DAY_HOURS]
 const LINKS = 'links'
 
 const Filter = ({ silentHours, withLinks, onChosen }: Props) => (
-  <select
-    aria-label={words.value.people.show}
+  <Choice<string | number>
+    bare
+    label={words.value.people.show}
     value={withLinks ? LINKS : silentHours}
-    onChange={({ currentTarget: { value } }) =>
-      onChosen({ silentHours: value === LINKS ? 0 : Number(value), withLinks: value === LINKS })
+    options={[
+      ...SILENCES.map((hours) => [hours, silenceText(hours)] as const),
+      [LINKS, words.value.people.withLinks],
+    ]}
+    onChoose={(chosen) =>
+      onChosen({ silentHours: chosen === LINKS ? 0 : Number(chosen), withLinks: chosen === LINKS })
     }
-  >
-    {SILENCES.map((hours) => (
-      <option key={hours} value={hours}>
-        {hours === 0
-          ? words.value.people.everybody
-          : `${words.value.people.silentFor} ${hours < DAY_HOURS ? `${hours}–${DAY_HOURS}` : `≥ ${hours}`} h`}
-      </option>
-    ))}
-    <option value={LINKS}>{words.value.people.withLinks}</option>
-  </select>
+  />
 )
+
+const silenceText = (hours: number): string =>
+  hours === 0
+    ? words.value.people.everybody
+    : `${words.value.people.silentFor} ${hours < DAY_HOURS ? `${hours}–${DAY_HOURS}` : `≥ ${hours}`} h`
 
 const SearchField = ({ typed, onType }: Pick<Props, 'typed' | 'onType'>) => (
   <input

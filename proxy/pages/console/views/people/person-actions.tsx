@@ -1,4 +1,5 @@
-import type { Detail } from './left-out.tsx'
+import { Choice } from '../../parts/choice.tsx'
+import type { Detail } from './person-points.tsx'
 import { useSignal } from '@preact/signals'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
@@ -56,21 +57,12 @@ function SetStatus({ person: { userId, participant_status } }: Pick<Props, 'pers
       pair(said.columns.state, said.status[data.participant_status]),
     )
   return (
-    <label class="field">
-      <span class="small quiet">{said.columns.state}</span>
-      <select
-        value={participant_status}
-        onChange={({ currentTarget: select }) =>
-          void set(STATES[select.selectedIndex] ?? 'active').then(backUnless(select, participant_status))
-        }
-      >
-        {STATES.map((state) => (
-          <option key={state} value={state}>
-            {said.status[state]}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label={said.columns.state}
+      value={participant_status}
+      options={STATES.map((state) => [state, said.status[state]])}
+      onChoose={(status, select) => void set(status).then(backUnless(select, participant_status))}
+    />
   )
 }
 
@@ -78,24 +70,15 @@ function SetRole({ person }: Pick<Props, 'person'>) {
   const said = words.value.people
   // Nobody gives a role above their own tier.
   const offered = ROLES.filter((_, i) => i < (role.value?.level ?? 0))
-  const set = (index: number) => assignRole(person.userId, offered[index - 1] ?? null, person.role)
+  const set = (chosen: (typeof offered)[number] | '') =>
+    assignRole(person.userId, chosen === '' ? null : chosen, person.role)
   return (
-    <label class="field">
-      <span class="small quiet">{said.columns.role}</span>
-      <select
-        value={person.role ?? ''}
-        onChange={({ currentTarget: select }) =>
-          void set(select.selectedIndex).then(backUnless(select, person.role ?? ''))
-        }
-      >
-        <option value="">{said.noRole}</option>
-        {offered.map((name) => (
-          <option key={name} value={name}>
-            {words.value.roles[name]}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      label={said.columns.role}
+      value={person.role ?? ''}
+      options={[['', said.noRole], ...offered.map((name) => [name, words.value.roles[name]] as const)]}
+      onChoose={(chosen, select) => void set(chosen).then(backUnless(select, person.role ?? ''))}
+    />
   )
 }
 

@@ -1,17 +1,17 @@
 /** A day's points: what was received when, and what is left out of the sum and why. */
-import { figure } from '#shared/locales/units.ts'
-import { type Signal, useSignal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
+import { Choice } from '../../parts/choice.tsx'
 import type { Data } from '#shared/client/index.ts'
+import { figure } from '#shared/locales/units.ts'
 import { Button } from '../../../design/button.tsx'
 import { type Column, Table } from '../../../design/table.tsx'
 import { clock, dayName, duration } from '../../clock.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type Dot, WayLegend } from '../../map/over-map.tsx'
+import { PagedList } from '../../parts/paged-list.tsx'
 import { client } from '../../session.ts'
 import { pair, words } from '../../words.ts'
-import { PagedList } from '../../parts/paged-list.tsx'
-import { Reasons, sumOf } from './left-out.tsx'
+import { type Signal, useSignal } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
 
 type Points = Data<'listUserPoints'>
 type Point = Points['items'][number]
@@ -119,21 +119,22 @@ interface ChoiceProps {
   readonly onChoose: (day: string) => void
 }
 
-const DayChoice = ({ page, onChoose }: ChoiceProps) => (
-  <select
-    aria-label={words.value.reports.day}
-    value={page.day ?? ''}
-    onChange={(event) => onChoose(event.currentTarget.value)}
-  >
-    {page.day !== null && !page.days.some(({ day }) => day === page.day) ? (
-      <option value={page.day}>{dayName(page.day)}</option>
-    ) : null}
-    {page.days.map(({ day, points, km }) => (
-      <option key={day} value={day}>
-        {[dayName(day), words.value.people.points(points), `${figure(km)} km`].join(' · ')}
-      </option>
-    ))}
-  </select>
+const DayChoice = ({ page: { day: chosen, days }, onChoose }: ChoiceProps) => (
+  <Choice
+    bare
+    label={words.value.reports.day}
+    value={chosen ?? ''}
+    options={[
+      ...(chosen !== null && !days.some(({ day }) => day === chosen)
+        ? [[chosen, dayName(chosen)] as const]
+        : []),
+      ...days.map(
+        ({ day, points, km }) =>
+          [day, [dayName(day), words.value.people.points(points), `${figure(km)} km`].join(' · ')] as const,
+      ),
+    ]}
+    onChoose={onChoose}
+  />
 )
 
 function columns(chosen: string | null, choose: (key: string) => void): Column<Point>[] {
@@ -198,5 +199,59 @@ function Received({ point }: { readonly point: Point }) {
       ) : null}
       {point.pending ? <p class="small quiet">{words.value.people.waits}</p> : null}
     </>
+  )
+}
+
+// What is not in the sum of a pilgrim's day, and why.
+
+/** Everything about one pilgrim. */
+export type Detail = Data<'readUser'>
+
+type OutDay = NonNullable<Detail['latest_day']>
+type LeftOut = OutDay['left_out']
+type Reason = keyof LeftOut
+
+export const sumOf = (leftOut: LeftOut): number =>
+  Object.values(leftOut).reduce((sum, count) => sum + count, 0)
+
+/** How many points each reason leaves out, most first. */
+export function Reasons({ leftOut }: { readonly leftOut: LeftOut }) {
+  const counts = (Object.entries(leftOut) as [Reason, number][])
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a)
+  if (counts.length === 0) return null
+  return (
+    <ul class="small quiet">
+      {counts.map(([reason, count]) => (
+        <li key={reason}>
+          {figure(count)}: {words.value.people.reasons[reason]}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface OutProps {
+  readonly day: OutDay
+  /** Leads to these points. */
+  readonly onShow: () => void
+}
+
+/** The latest day in a sentence: it explains a distance that is shorter than the pilgrim expects. */
+export function LeftOutOfDay({ day: { day, points, left_out, truncated }, onShow }: OutProps) {
+  const said = words.value.people
+  const out = sumOf(left_out)
+  if (out === 0) return null
+  return (
+    <section class="left-out">
+      <p>
+        <strong>
+          {dayName(day)} ·{' '}
+          {pair(said.notCounted, `${figure(out)} / ${truncated ? '≥ ' : ''}${said.points(points)}`)}
+        </strong>
+      </p>
+      <Reasons leftOut={left_out} />
+      <Button onClick={onShow}>{said.show}</Button>
+    </section>
   )
 }

@@ -1,4 +1,5 @@
 /** The procession hour by hour: a slider, and a button that plays it. Each hour is read once. */
+import { Choice } from '../../parts/choice.tsx'
 import { pageWords } from '../../../frame/page-words.ts'
 import { effect, type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
@@ -14,11 +15,9 @@ import { type Resource, useResource } from '../../resource.ts'
 import { words } from '../../words.ts'
 import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
 import { useExports } from './exports.tsx'
-import { saveProcession } from './save-procession.ts'
-import type { Timeline } from './series.ts'
-import { isPrinting } from '../../parts/paper.ts'
-import type { Shown } from './procession-bounds.ts'
-import { drawProcession } from './procession-picture.ts'
+import { type Shown, drawProcession, saveProcession } from './procession-picture.ts'
+import type { Timeline } from './time-chart.tsx'
+import { isPrinting } from '../../parts/picture.ts'
 
 interface HourChoiceProps {
   readonly hours: readonly string[]
@@ -39,28 +38,20 @@ function HourChoice({ hours, index, onChoose }: HourChoiceProps) {
   }
   return (
     <>
-      <select
-        aria-label={said.day}
+      <Choice
+        bare
+        label={said.day}
         value={dayOf(hour)}
-        onChange={(event) => chooseDay(event.currentTarget.value)}
-      >
-        {[...days.keys()].map((day) => (
-          <option key={day} value={day}>
-            {dayName(day)}
-          </option>
-        ))}
-      </select>
-      <select
-        aria-label={said.hour}
+        options={[...days.keys()].map((day) => [day, dayName(day)])}
+        onChoose={chooseDay}
+      />
+      <Choice
+        bare
+        label={said.hour}
         value={hour}
-        onChange={(event) => onChoose(hours.indexOf(event.currentTarget.value))}
-      >
-        {sameDay.map((one) => (
-          <option key={one} value={one}>
-            {minute(one)}
-          </option>
-        ))}
-      </select>
+        options={sameDay.map((one) => [one, minute(one)])}
+        onChoose={(one) => onChoose(hours.indexOf(one))}
+      />
     </>
   )
 }

@@ -1,18 +1,33 @@
 /** The procession of an hour as a picture: its crowd on the map, with marks and their places by name. Drawn for paper. */
-import { MARKS } from '../../../design/marks.tsx'
-import { drawCrowd } from '../../../map/draw-crowd.ts'
-import { drawGround, drawNames, type Ground } from '../../../map/draw-ground.ts'
-import { type Box, meets } from '../../../map/labels.ts'
-import { fitting, type Size, worldX, worldY, distanceKm, latOf, lngOf } from '../../../map/projection.ts'
-import { crowdOf, type Place } from '../../../map/shapes.ts'
-import { type View, viewOf } from '../../../map/view.ts'
-import { ground, mapSource } from '../../map/ground.ts'
-import { placeWords, PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
-import { DENSITY, onPaper } from '../../parts/paper.ts'
-import { fontOf } from '../../parts/picture.ts'
-import { words } from '../../words.ts'
-import { boundsInSight, type Shown } from './procession-bounds.ts'
+import type { MapCellEntry } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
+import { CROWD_STEPS, MARKS, STEP_FROM } from '../../../design/marks.tsx'
+import { pageWords } from '../../../frame/page-words.ts'
+import { drawCrowd } from '../../../map/draw-crowd.ts'
+import { type Ground, drawGround, drawNames } from '../../../map/draw-ground.ts'
+import { type Box, meets } from '../../../map/labels.ts'
+import {
+  type Bounds,
+  type Size,
+  boundsOf,
+  distanceKm,
+  fitting,
+  latOf,
+  lngOf,
+  worldX,
+  worldY,
+} from '../../../map/projection.ts'
+import { type Place, crowdOf } from '../../../map/shapes.ts'
+import { type View, viewOf } from '../../../map/view.ts'
+import { localTime } from '../../clock.ts'
+import { boundsOfCells } from '../../map/cells.ts'
+import type { Seen } from '../../map/crowd-camera.ts'
+import { ground, mapSource, route } from '../../map/ground.ts'
+import { PROCESSION, type ProcessionPlaces, placeWords } from '../../map/procession-places.tsx'
+import { fileName } from '../../parts/download.ts'
+import { DENSITY, fontOf, onPaper, savePicture } from '../../parts/picture.ts'
+import { words } from '../../words.ts'
+import { longHourName } from './procession-hour.ts'
 
 const TYPE = 1.15
 const CLOSEST = 13
@@ -287,4 +302,117 @@ function drawScale(
   context.strokeText(`${figure(km)} km`, right, bottom - HIGH - 3)
   context.fillStyle = onPaper('ink')
   context.fillText(`${figure(km)} km`, right, bottom - HIGH - 3)
+}
+
+// Which part of the world a picture of the procession shows.
+
+const E5 = 1e5
+
+export interface Shown {
+  readonly cells: readonly MapCellEntry[]
+  readonly places: ProcessionPlaces
+  /** What of the world the operator looks at; null: everything. */
+  readonly seen: Seen | null
+  /** Shows the procession from near, and not all of the route: for a small picture. */
+  readonly near?: boolean
+}
+
+/** Of the points of an hour; the rest are cells of a few people far away, which a small picture leaves out. */
+const MOST = 0.95
+
+function fullestCells(cells: readonly MapCellEntry[]): readonly MapCellEntry[] {
+  const all = cells.reduce((sum, [, , , points]) => sum + points, 0)
+  let held = 0
+  return cells
+    .toSorted(([, , , a], [, , , b]) => b - a)
+    .filter(([, , , points]) => {
+      const isNeeded = held < all * MOST
+      held += points
+      return isNeeded
+    })
+}
+
+/** What there is to see in the part that the operator looks at: crowd, marks and stations. */
+export function boundsInSight({ cells: all, places, seen, near = false }: Shown): Bounds {
+  const cells = near ? fullestCells(all) : all
+  const [west, south, east, north] = seen?.bbox ?? [-180, -85, 180, 85]
+  const isSeen = (lat: number, lng: number): boolean =>
+    lng >= west && lng <= east && lat >= south && lat <= north
+  const spots = [
+    ...cells.map(([lat, lng]) => ({ lat: lat / E5, lng: lng / E5 })),
+    ...PROCESSION.flatMap((mark) => places[mark] ?? []),
+    ...(near && cells.length > 0 ? [] : (route.peek()?.stations ?? [])),
+  ].filter(({ lat, lng }) => isSeen(lat, lng))
+  return (
+    boundsOf(spots.map(({ lat, lng }) => [worldX(lng), worldY(lat)] as const)) ??
+    boundsOfCells(cells) ?? {
+      west: worldX(west),
+      east: worldX(east),
+      north: worldY(north),
+      south: worldY(south),
+    }
+  )
+}
+
+// The procession of an hour as a picture that is kept.
+
+const WIDTH = 1_136
+const [LEAST_HIGH, MOST_HIGH] = [560, 1_000]
+/** Room of the legend below the map. */
+const LEGEND = 44
+
+/** @param text how many points it shows */
+export function saveProcession(shown: Shown, hour: string, text: string): void {
+  const { west, east, north, south } = boundsInSight(shown)
+  const high = (WIDTH * (south - north)) / Math.max(east - west, 1e-9)
+  const height = Math.round(Math.min(MOST_HIGH, Math.max(LEAST_HIGH, high)))
+  const map = drawProcession(shown, { width: WIDTH, height })
+  savePicture(
+    {
+      title: words.peek().reports.procession,
+      lines: [longHourName(hour), text, ...placeLines(shown.places)],
+    },
+    {
+      width: WIDTH,
+      height: height + LEGEND,
+      draw(context) {
+        context.drawImage(map, 0, 0, WIDTH, height)
+        context.strokeStyle = onPaper('line')
+        context.lineWidth = 1
+        context.strokeRect(0, 0, WIDTH, height)
+        drawLegend(context, height + LEGEND / 2)
+      },
+    },
+    fileName('procession', localTime(hour), 'png'),
+  )
+}
+
+/** `Front: near Tongxiao (km 45.3)` */
+const placeLines = (places: ProcessionPlaces): string[] =>
+  PROCESSION.map((mark) => {
+    const said = words.peek()
+    const place = places[mark]
+    if (place === null) return pageWords.peek().pair(said.now[mark], said.common.unknown)
+    const { name, km } = placeWords(place)
+    return pageWords.peek().pair(said.now[mark], km === null ? name : pageWords.peek().aside(name, km))
+  })
+
+/** What the colours of the cells mean. */
+function drawLegend(context: CanvasRenderingContext2D, y: number): void {
+  context.font = fontOf(14)
+  context.textAlign = 'left'
+  context.textBaseline = 'middle'
+  let x = 0
+  const write = (text: string): void => {
+    context.fillStyle = onPaper('soft')
+    context.fillText(text, x, y)
+    x += context.measureText(text).width + 18
+  }
+  write(words.peek().now.legend.points)
+  for (const [i, step] of CROWD_STEPS.entries()) {
+    context.fillStyle = onPaper(`crowd-${step}`)
+    context.fillRect(x, y - 7, 14, 14)
+    x += 20
+    write(i === 0 ? `< ${figure(STEP_FROM[1])}` : `≥ ${figure(STEP_FROM[i]!)}`)
+  }
 }

@@ -1,3 +1,4 @@
+import { Choice } from '../../parts/choice.tsx'
 import { figure } from '#shared/locales/units.ts'
 import { pageWords } from '../../../frame/page-words.ts'
 import { useSignal } from '@preact/signals'
@@ -12,16 +13,20 @@ import type { Resource } from '../../resource.ts'
 import { pair, words } from '../../words.ts'
 import { useExports } from './exports.tsx'
 import {
+  type Charted,
   type Grain,
-  highestBetween,
+  type Range,
   type Row,
-  rowsOf,
-  type Series,
   SERIES,
-  sumBetween,
+  type Series,
+  TimeChart,
   type Timeline,
-} from './series.ts'
-import { type Charted, type Range, marksOf, drawChart, TimeChart } from './time-chart.tsx'
+  drawChart,
+  highestBetween,
+  marksOf,
+  rowsOf,
+  sumBetween,
+} from './time-chart.tsx'
 
 /** What is chosen from, what is asked for most comes first. */
 const CHOICES = ['km', 'pilgrims', 'checkins', 'points', 'carbon_kg'] as const satisfies readonly Series[]
@@ -37,17 +42,13 @@ export function TimelinePanel({ timeline }: { readonly timeline: Resource<Timeli
       from={timeline}
       actions={
         <>
-          <select
-            aria-label={words.value.people.show}
+          <Choice
+            bare
+            label={words.value.people.show}
             value={series.value}
-            onChange={({ currentTarget }) => (series.value = CHOICES[currentTarget.selectedIndex]!)}
-          >
-            {CHOICES.map((value) => (
-              <option key={value} value={value}>
-                {said.series[value]}
-              </option>
-            ))}
-          </select>
+            options={CHOICES.map((value) => [value, said.series[value]])}
+            onChoose={(value) => (series.value = value)}
+          />
           <Segments
             label={said.by}
             options={[

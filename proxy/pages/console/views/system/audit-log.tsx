@@ -1,3 +1,4 @@
+import { Choice } from '../../parts/choice.tsx'
 import { useSignal } from '@preact/signals'
 import type { Data, Input } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
@@ -236,13 +237,13 @@ function AuditFilters({ filters, onChange, tokens }: Props) {
       <div class="row filters">
         <Choice
           label={said.action}
-          names={{ '': words.value.common.all, ...actionNames() }}
+          options={[['', words.value.common.all], ...Object.entries(actionNames())]}
           value={filters.action}
           onChoose={(action) => change({ action })}
         />
         <Choice
           label={said.period}
-          names={periodNames()}
+          options={Object.entries(periodNames()) as [Period, string][]}
           value={filters.period}
           onChoose={(period) => change({ period })}
         />
@@ -271,26 +272,6 @@ function AuditFilters({ filters, onChange, tokens }: Props) {
     </details>
   )
 }
-
-interface ChoiceProps<T extends string> {
-  readonly label: string
-  readonly names: Readonly<Record<T, string>>
-  readonly value: string
-  readonly onChoose: (value: T) => void
-}
-
-const Choice = <T extends string>({ label, names, value, onChoose }: ChoiceProps<T>) => (
-  <label class="field">
-    <span>{label}</span>
-    <select value={value} onChange={(event) => onChoose(event.currentTarget.value as T)}>
-      {Object.entries<string>(names).map(([name, text]) => (
-        <option key={name} value={name}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
-)
 
 interface TextProps {
   readonly value: string

@@ -1,15 +1,20 @@
 /** Who may do what, what went wrong, what was done, and the parts that are set up once. */
 import type { Data } from '#shared/client/index.ts'
+import { figure } from '#shared/locales/units.ts'
+import { Button } from '../../../design/button.tsx'
+import { showToast } from '../../../design/toast.tsx'
+import { ago, date } from '../../clock.ts'
+import { Confirm, act, assignRole } from '../../parts/actions.tsx'
+import { PagedList } from '../../parts/paged-list.tsx'
+import { Await, PanelFrom } from '../../parts/panel.tsx'
+import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { type Resource, useResource } from '../../resource.ts'
-import { PanelFrom } from '../../parts/panel.tsx'
-import { client, level, OWNER } from '../../session.ts'
-import { words } from '../../words.ts'
-import { PartList } from '../now/parts.tsx'
-import { Alerting } from './alerting.tsx'
+import { show } from '../../router.ts'
+import { OWNER, client, level, role } from '../../session.ts'
+import { ownName, pair, words } from '../../words.ts'
+import { BackupAge, PartList, isBackupOld } from '../now/now.tsx'
 import { AuditLog } from './audit-log.tsx'
-import { DeadLetters, Ledger } from './ledger.tsx'
-import { RichMenu } from './rich-menu.tsx'
-import { Roles, Tokens } from './tokens-and-roles.tsx'
+import { useSignal } from '@preact/signals'
 
 const [TOKENS_MS, CONDITION_MS] = [60_000, 20_000]
 
@@ -41,5 +46,363 @@ function Parts({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> | nul
       </div>
       {tokens === null ? null : <AuditLog tokens={tokens} />}
     </div>
+  )
+}
+
+// Whom alerts reach, when the last one went, and the backup.
+
+type Condition = Data<'readCondition'>
+
+const SENT_EVERY_MS = 60_000
+
+export function Alerting({ condition }: { readonly condition: Resource<Condition> }) {
+  const said = words.value.alerting
+  return (
+    <PanelFrom title={said.title} kind="alerting" from={condition}>
+      {({ alerting, backup_at }) => (
+        <>
+          <Recipient alerting={alerting} />
+          <LastSent />
+          <Backup at={backup_at} />
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+function Recipient({ alerting: { channel, line } }: Pick<Condition, 'alerting'>) {
+  const said = words.value.alerting
+  if (channel !== null) return <p>{said.toLine}</p>
+  return <p class="notice warning">{line ? said.noRecipient : said.noLine}</p>
+}
+
+function LastSent() {
+  const said = words.value.alerting
+  const sent = useResource(
+    (signal) => client.listMessages({ cause: 'alert', limit: 1 }, { signal }),
+    SENT_EVERY_MS,
+    'alerts-sent',
+  )
+  return (
+    <Await from={sent}>
+      {({ items: [latest] }) =>
+        latest === undefined ? (
+          <p>{said.noneSent}</p>
+        ) : (
+          <div>
+            <p>
+              {latest.failed > 0 ? said.lastFailed : said.last[latest.state]} {date(latest.created_at)}
+            </p>
+            <blockquote class="small alert-text">{latest.text}</blockquote>
+          </div>
+        )
+      }
+    </Await>
+  )
+}
+
+/** No alert is about the backup, so what is missing is said here. */
+const Backup = ({ at }: { readonly at: string | null }) => (
+  <div>
+    <p>
+      <BackupAge at={at} />
+    </p>
+    {isBackupOld(at) ? (
+      <p class="small">
+        <code>bun run backup --to backups/</code>
+      </p>
+    ) : null}
+  </div>
+)
+
+const EVERY_MS = 20_000
+const COUNTERS = [
+  'received',
+  'stored',
+  'pending',
+  'journaled',
+  'duplicate',
+  'dead_letter',
+  'erased',
+  'in_flight',
+  'lost',
+] as const
+
+/** Why points were rejected; a new release may know more reasons. */
+function reasonName(reason: string): string {
+  const names: Readonly<Record<string, string>> = words.value.system.reasons
+  return names[reason] ?? reason
+}
+
+/** What became of every point. */
+export function Ledger({ condition }: { readonly condition: Resource<Data<'readCondition'>> }) {
+  const said = words.value.system
+  return (
+    <PanelFrom title={said.ledger} kind="ledger" from={condition} actions={<FlushNow />}>
+      {({ ledger, kv_memory }) => (
+        <>
+          <table>
+            <tbody>
+              {ledger === null ? (
+                <tr>
+                  <td class="quiet">{words.value.common.unknown}</td>
+                </tr>
+              ) : (
+                COUNTERS.filter((name) => ledger[name] > 0 || name === 'stored').map((name) => (
+                  <tr key={name} class={name === 'lost' && ledger.lost > 0 ? 'problem' : undefined}>
+                    <th scope="row">{said.ledgerNames[name]}</th>
+                    <td class="number">{figure(ledger[name])}</td>
+                  </tr>
+                ))
+              )}
+              {Object.entries(ledger?.rejected ?? {}).map(([reason, points]) => (
+                <tr key={reason}>
+                  <th scope="row">{pair(said.ledgerNames.rejected, reasonName(reason))}</th>
+                  <td class="number">{figure(points)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <p class="row small">
+            {kv_memory === null || kv_memory === 0 ? null : (
+              <span>{pair(words.value.now.memory, percent(kv_memory))}</span>
+            )}
+          </p>
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+/** `12.3 %` of a fraction. */
+const percent = (fraction: number): string => `${figure(fraction * 100)} %`
+
+/** `Stored: 120`, and how many were refused. */
+function storedText(stored: number, letters: number): string {
+  const said = words.value.system.ledgerNames
+  return [
+    pair(said.stored, figure(stored)),
+    ...(letters === 0 ? [] : [pair(said.dead_letter, letters)]),
+  ].join(words.value.common.comma)
+}
+
+/** Flushes the buffer and says what was stored. */
+function FlushNow() {
+  const busy = useSignal(false)
+  const said = words.value.now
+  const flush = async () => {
+    busy.value = true
+    await act(client.forceFlush({}, { timeoutMs: 40_000 }), ({ finished, stored, dead_letters }) =>
+      finished ? storedText(stored, dead_letters) : said.flushing,
+    )
+    busy.value = false
+  }
+  return (
+    <Button busy={busy.value} onClick={() => void flush()}>
+      {said.flushNow}
+    </Button>
+  )
+}
+
+type Letter = Data<'listDeadLetters'>['items'][number]
+
+const QUERY = { limit: 20 }
+
+/** Points that the database refused: look, requeue, drop. */
+export function DeadLetters() {
+  const said = words.value.system
+  return (
+    <PagedList
+      title={said.letters}
+      kind="dead-letters"
+      query={QUERY}
+      read={client.listDeadLetters}
+      everyMs={EVERY_MS}
+    >
+      {({ items }) => (
+        <>
+          <p class="small quiet">{items.length === 0 ? words.value.common.none : said.lettersHelp}</p>
+          <ul class="rows">
+            {items.map((letter) => (
+              <LetterRow key={letter.id} letter={letter} />
+            ))}
+          </ul>
+        </>
+      )}
+    </PagedList>
+  )
+}
+
+function LetterRow({ letter }: { readonly letter: Letter }) {
+  const said = words.value.system
+  const open = useSignal(false)
+  const requeue = () =>
+    act(client.requeueDeadLetter({ id: letter.id }), ({ outcome }) => said.outcomes[outcome])
+  return (
+    <li class="letter">
+      <div class="grow">
+        <p>
+          <strong>#{letter.id}</strong> {letter.reason}
+        </p>
+        <p class="small quiet">
+          <PilgrimLink userId={letter.userId} name={letter.userId} /> · {date(letter.refused_at)} ·{' '}
+          {said.refusals(letter.refusals)}
+        </p>
+        {open.value ? (
+          <pre class="small">
+            {letter.field} {letter.value}
+          </pre>
+        ) : null}
+      </div>
+      <div class="row-actions">
+        <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+          {said.look}
+        </Button>
+        <Button onClick={() => void requeue()}>{said.requeue}</Button>
+        {level.value >= OWNER ? <Drop letter={letter} /> : null}
+      </div>
+    </li>
+  )
+}
+
+function Drop({ letter }: { readonly letter: Letter }) {
+  const said = words.value.system
+  const asking = useSignal(false)
+  return (
+    <>
+      <Button kind="danger" onClick={() => (asking.value = true)}>
+        {said.drop}
+      </Button>
+      <Confirm
+        title={said.dropTitle}
+        open={asking.value}
+        onClose={() => (asking.value = false)}
+        button={said.drop}
+        danger
+        typed={`#${letter.id}`}
+        run={() => client.dropDeadLetter({ id: letter.id })}
+        onDone={() => showToast(said.dropped, { forMs: 6_000 })}
+      >
+        <p>{said.dropText}</p>
+      </Confirm>
+    </>
+  )
+}
+
+/** Tokens in use, by name. Nobody can read a token here. */
+export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
+  const said = words.value.system
+  return (
+    <PanelFrom title={said.tokens} kind="tokens" from={list}>
+      {({ items }) => (
+        <>
+          <p class="small quiet">{said.tokensFrom}</p>
+          <ul class="rows">
+            {items.map(({ name, role: tier, fingerprint, last_used }) => (
+              <li key={fingerprint} class={name === role.value?.name ? 'mine' : undefined}>
+                <span class="badge">{words.value.roles[tier]}</span>
+                <strong class="grow">{name}</strong>
+                <span class="small quiet">{last_used === null ? said.neverUsed : ago(last_used)}</span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+const ROLES_EVERY_MS = 30_000
+const ROLES_QUERY = { limit: 20 }
+
+/** Roles of people in the event. */
+export function Roles() {
+  const said = words.value.system
+  return (
+    <PagedList
+      title={said.roles}
+      kind="roles"
+      query={ROLES_QUERY}
+      read={client.listRoles}
+      everyMs={ROLES_EVERY_MS}
+    >
+      {({ items }) => (
+        <>
+          {items.length === 0 ? null : (
+            <ul class="rows">
+              {items.map(({ userId, display_name, role, assigned_by, assigned_at }) => (
+                <li key={userId}>
+                  <span class="badge">{words.value.roles[role]}</span>
+                  <div class="grow">
+                    <PilgrimLink userId={userId} name={display_name} />
+                    <p class="small quiet">
+                      {words.value.common.by} {assigned_by}, {date(assigned_at)}
+                    </p>
+                  </div>
+                  <Button kind="plain" onClick={() => void assignRole(userId, null, role)}>
+                    {said.remove}
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          )}
+          <p>
+            <Button kind="plain" onClick={() => show('people')}>
+              {said.roleByName}
+            </Button>
+          </p>
+        </>
+      )}
+    </PagedList>
+  )
+}
+
+const MENU_EVERY_MS = 60_000
+
+/** The rich menu of each language, and its deployment. */
+export function RichMenu() {
+  const status = useResource((signal) => client.readMenus({}, { signal }), MENU_EVERY_MS, 'menus')
+  const said = words.value.system
+  return (
+    <PanelFrom title={said.menu} kind="rich-menu" from={status}>
+      {({ configured, menus }) => (
+        <>
+          {configured ? null : <p class="quiet">{words.value.now.notConfigured}</p>}
+          <ul class="rows">
+            {menus.map(({ language, menu_id, current, deployed_at }) => (
+              <li key={language}>
+                <strong lang={language}>{ownName(language)}</strong>
+                <span class={`badge ${menu_id === null ? '' : current ? 'good' : 'warning'}`}>
+                  {menu_id === null ? said.menuNone : current ? said.menuCurrent : said.menuOld}
+                </span>
+                <span class="grow small quiet">{deployed_at === null ? null : date(deployed_at)}</span>
+              </li>
+            ))}
+          </ul>
+          <Deploy />
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+function Deploy() {
+  const said = words.value.system
+  const busy = useSignal(false)
+  const deploy = async () => {
+    busy.value = true
+    await act(client.deployMenus({}, { timeoutMs: 60_000 }), ({ skipped, menus }) =>
+      skipped
+        ? words.value.now.notConfigured
+        : pair(said.menu, said.menusTold(menus.filter(({ changed }) => changed).length)),
+    )
+    busy.value = false
+  }
+  return (
+    <p>
+      <Button busy={busy.value} onClick={() => void deploy()}>
+        {said.deploy}
+      </Button>
+    </p>
   )
 }

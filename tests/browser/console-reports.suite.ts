@@ -70,7 +70,7 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
         all.map((row) => Array.from(row.children, (cell) => (cell as HTMLElement).innerText)),
       )
     const columns = await table.locator('thead th').allTextContents()
-    for (const series of ['km', 'Points', 'Pilgrims']) {
+    for (const series of ['km on foot and by vehicle', 'Points', 'Pilgrims']) {
       await panel.getByLabel('Show').selectOption({ label: series })
       const figure = (row: string[]) => Number(row[columns.indexOf(series)]!.replaceAll(',', ''))
       const highest = rows.reduce((one, row) => (figure(row) > figure(one) ? row : one))

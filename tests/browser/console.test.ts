@@ -159,7 +159,7 @@ describeOnServers('the console', () => {
     expect(pushed.ok).toBe(true)
     const failed = page.locator('.sent', { hasText: 'The next one has shade' })
     await failed.filter({ hasText: '1 / 2 sent' }).waitFor({ timeout: 25_000 })
-    await failed.getByRole('button', { name: 'Failures' }).click()
+    await failed.getByRole('button', { name: 'Details' }).click()
     await failed.getByText('1 · LINE does not know this account').waitFor()
     await photograph(page, 'console-message-failed')
     await failed.getByTitle(gone).click()

@@ -25,6 +25,10 @@ export const consoleLanguage = computed<ConsoleLanguage>(() =>
 /** `Status: Active` */
 export const pair = (name: string, text: string | number): string => pageWords.value.pair(name, String(text))
 
+/** A value's name among words; a new release may know more values. */
+export const nameOf = (names: Readonly<Record<string, string>>, value: string): string =>
+  Object.hasOwn(names, value) ? names[value]! : value
+
 /** A language as its readers call it. */
 export const ownName = (language: string): string =>
   new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language

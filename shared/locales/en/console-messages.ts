@@ -49,7 +49,6 @@ export const consoleMessages = {
     ledger: 'Sent messages',
     causes: { push: 'Message', pause: 'Pause', summary: 'Summary', notification: 'Reminder', alert: 'Alert' },
     states: { sending: 'sending', sent: 'sent', skipped: 'skipped: LINE is not configured' },
-    faults: 'Failures',
     noFaults: 'None.',
     reasons: {
       recipient: 'LINE does not know this account',

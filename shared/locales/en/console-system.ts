@@ -34,12 +34,12 @@ export const consoleSystem = {
   system: {
     title: 'System',
     roles: 'Roles',
-    roleByName: 'Give one in People',
+    roleByName: 'Given to a pilgrim in People, About.',
     remove: 'Remove',
     parts: 'Parts',
     tokens: 'Tokens',
     tokensFrom:
-      'To add one: name:token in EVENT_VOLUNTEER_TOKEN, EVENT_MANAGER_TOKEN or EVENT_ADMIN_TOKEN, then restart.',
+      'To add or revoke one, edit name:token in EVENT_VOLUNTEER_TOKEN, EVENT_MANAGER_TOKEN or EVENT_ADMIN_TOKEN, then restart.',
     neverUsed: 'never used',
     letters: 'Dead letters',
     lettersHelp: 'Points that Postgres refused. Correct the cause, then requeue.',

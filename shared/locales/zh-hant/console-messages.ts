@@ -50,7 +50,6 @@ export const consoleMessages: Pick<ConsoleWords, 'messages' | 'schedule'> = {
     ledger: '已發送的訊息',
     causes: { push: '訊息', pause: '暫停', summary: '總結', notification: '提醒', alert: '警報' },
     states: { sending: '發送中', sent: '已發送', skipped: '略過：未設定 LINE' },
-    faults: '失敗',
     noFaults: '沒有。',
     reasons: {
       recipient: 'LINE 找不到這個帳號',

@@ -35,12 +35,12 @@ export const consoleSystem: Pick<ConsoleWords, 'feedback' | 'system' | 'alerting
   system: {
     title: '系統',
     roles: '角色',
-    roleByName: '到「人員」指派',
+    roleByName: '在「人員」的「資料」指派。',
     remove: '移除',
     parts: '各部分',
     tokens: '通行碼',
     tokensFrom:
-      '新增：在 EVENT_VOLUNTEER_TOKEN、EVENT_MANAGER_TOKEN 或 EVENT_ADMIN_TOKEN 加上 name:token（名稱與通行碼），再重新啟動。',
+      '新增或撤銷：在 EVENT_VOLUNTEER_TOKEN、EVENT_MANAGER_TOKEN 或 EVENT_ADMIN_TOKEN 加上或刪去 name:token（名稱與通行碼），再重新啟動。',
     neverUsed: '未使用過',
     letters: '無法寫入的定位',
     lettersHelp: '資料庫拒絕的定位。修正原因後再重送。',

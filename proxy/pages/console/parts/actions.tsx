@@ -112,6 +112,32 @@ export function Confirm<T>(props: ConfirmProps<T>) {
   )
 }
 
+interface AskProps<T> extends Omit<ConfirmProps<T>, 'open' | 'onClose'> {
+  /** What the button says that asks. */
+  readonly ask: string
+  readonly kind?: 'danger' | 'plain'
+  readonly pressed?: boolean
+}
+
+/** A button that asks before it acts. */
+export function Ask<T>({ ask, kind, pressed, children, ...confirm }: AskProps<T>) {
+  const asking = useSignal(false)
+  return (
+    <>
+      <Button
+        {...(kind === undefined ? {} : { kind })}
+        aria-pressed={pressed}
+        onClick={() => (asking.value = true)}
+      >
+        {ask}
+      </Button>
+      <Confirm {...confirm} open={asking.value} onClose={() => (asking.value = false)}>
+        {asking.value ? children : null}
+      </Confirm>
+    </>
+  )
+}
+
 interface ActionsProps {
   readonly button: string
   readonly danger?: boolean

@@ -1,7 +1,7 @@
 /** Kilometres by mode in words: what was walked, and what was ridden beside it. */
 import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
-import { words } from '../words.ts'
+import { nameOf, words } from '../words.ts'
 
 type Recorded = Pick<Data<'readCarbon'>, 'recorded_km'>
 
@@ -11,10 +11,7 @@ export function distancesOf({ recorded_km }: Recorded): { readonly walked: numbe
   return { walked: recorded_km['walk'] ?? 0, all }
 }
 
-export function modeName(mode: string): string {
-  const names: Readonly<Record<string, string>> = words.value.reports.modes
-  return names[mode] ?? mode
-}
+export const modeName = (mode: string): string => nameOf(words.value.reports.modes, mode)
 
 /** `Scooter 477 km, Bus 295 km`; of walking alone nothing is said. */
 export function ridden(carbon: Recorded): string | undefined {

@@ -4,7 +4,7 @@ import { showToast, type ToastOptions } from '../../../design/toast.tsx'
 import { act } from '../../parts/actions.tsx'
 import { reloadAll } from '../../resource.ts'
 import { client, atSignOut } from '../../session.ts'
-import { pair, words } from '../../words.ts'
+import { nameOf, pair, words } from '../../words.ts'
 import { signal } from '@preact/signals'
 
 export const STATUSES = ['new', 'triaging', 'fixing', 'fixed', 'wontfix'] as const
@@ -153,10 +153,7 @@ export function screenshotPath(url: string | null): string | null {
 }
 
 /** A category of the app by its name; others as they were sent. */
-export function categoryText(category: string): string {
-  const names: Readonly<Record<string, string>> = words.value.feedback.categories
-  return Object.hasOwn(names, category) ? names[category]! : category
-}
+export const categoryText = (category: string): string => nameOf(words.value.feedback.categories, category)
 
 // Notes that are typed and not saved yet, of all items. They stay in this tab, whatever else is opened meanwhile.
 

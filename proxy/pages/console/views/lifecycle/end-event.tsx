@@ -1,10 +1,9 @@
 import { figure } from '#shared/locales/units.ts'
 import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
-import { useSignal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { pageData } from '../../../frame/page-data.ts'
-import { Confirm } from '../../parts/actions.tsx'
+import { Ask } from '../../parts/actions.tsx'
 import { absenceOf, Await, Panel, PanelFrom } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { show } from '../../router.ts'
@@ -19,27 +18,23 @@ const END_TIMEOUT_MS = 60_000
 
 export function EndEvent() {
   const said = words.value.lifecycle
-  const asking = useSignal(false)
   return (
     <Panel title={said.endTitle} kind="end-event">
       <p>
-        <Button kind="danger" onClick={() => (asking.value = true)}>
-          {said.endButton}
-        </Button>
+        <Ask
+          ask={said.endButton}
+          kind="danger"
+          title={said.endTitle}
+          button={said.endConfirm}
+          danger
+          typed={pageData().name}
+          run={() => client.endActivity({}, { timeoutMs: END_TIMEOUT_MS })}
+        >
+          <p>{said.endText}</p>
+          <p>{said.after}</p>
+          <Preview />
+        </Ask>
       </p>
-      <Confirm
-        title={said.endTitle}
-        open={asking.value}
-        onClose={() => (asking.value = false)}
-        button={said.endConfirm}
-        danger
-        typed={pageData().name}
-        run={() => client.endActivity({}, { timeoutMs: END_TIMEOUT_MS })}
-      >
-        <p>{said.endText}</p>
-        <p>{said.after}</p>
-        {asking.value ? <Preview /> : null}
-      </Confirm>
     </Panel>
   )
 }

@@ -7,7 +7,7 @@ import { date } from '../../clock.ts'
 import { Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { pair, words } from '../../words.ts'
+import { nameOf, pair, words } from '../../words.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { LeftOutPeople, leftOutText, Reason } from './left-out-people.tsx'
@@ -75,7 +75,7 @@ const stateOf = (message: Message): string => {
 function audienceOf({ audience }: Message): string {
   const said = words.value.messages.audiences
   const name = audience['audience']
-  if (typeof name === 'string' && Object.hasOwn(said, name)) return said[name as keyof typeof said]
+  if (typeof name === 'string') return nameOf(said, name)
   const ids = audience['user_ids']
   return Array.isArray(ids) ? words.value.messages.chosenPeople(ids.length) : ''
 }
@@ -99,7 +99,7 @@ function Sent({ message }: { readonly message: Message }) {
           {message.recipients === 0 ? null : progressText(message)}
           <Devices progress={message.web_push} />
           <Button kind="plain" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
-            {message.failed + message.web_push.failed === 0 ? said.leftOutTitle : said.faults}
+            {said.leftOutTitle}
           </Button>
         </p>
         {open.value ? <Faults id={message.id} /> : null}

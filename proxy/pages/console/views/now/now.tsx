@@ -86,7 +86,8 @@ export function Alerts({ condition }: { readonly condition: Resource<Condition> 
           <p class="calm-line">{words.value.common.loading}</p>
         ) : (
           <>
-            {isNeglected(value) ? <Neglected condition={value} /> : <p class="calm-line">{said.noAlerts}</p>}
+            <p class="calm-line">{said.noAlerts}</p>
+            {isNeglected(value) ? <Neglected condition={value} /> : null}
             <Parts parts={value.parts} />
           </>
         )}
@@ -309,8 +310,6 @@ export const Procession = ({ map }: { readonly map: Resource<EventMap> }) => (
 
 function Places({ map, route }: { readonly map: EventMap; readonly route: Route | null }) {
   const said = words.value.now
-  const spread =
-    map.front?.route_km != null && map.tail?.route_km != null ? map.front.route_km - map.tail.route_km : null
   const speed = map.speed_kmh ?? null
   return (
     <>
@@ -318,10 +317,9 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
         places={{ front: map.front ?? null, middle: map.middle ?? null, tail: map.tail ?? null }}
         absent={words.value.common.unknown}
       />
-      <p class="row small">
-        {speed === null ? null : <span>{speed < RESTING_KMH ? said.resting : `${figure(speed)} km/h`}</span>}
-        {spread === null ? null : <span>{pair(said.spread, `${figure(spread)} km`)}</span>}
-      </p>
+      {speed === null ? null : (
+        <p class="small">{speed < RESTING_KMH ? said.resting : `${figure(speed)} km/h`}</p>
+      )}
       <Rule map={map} />
       <Estimates map={map} route={route} />
     </>

@@ -1,9 +1,8 @@
 import { Choice } from '../../parts/choice.tsx'
 import type { Detail } from './person-points.tsx'
-import { useSignal } from '@preact/signals'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
-import { act, warn, assignRole, ROLES, Confirm } from '../../parts/actions.tsx'
+import { act, warn, assignRole, ROLES, Ask } from '../../parts/actions.tsx'
 import { personFileName, saveBlob } from '../../parts/download.ts'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { client, level, OWNER, role } from '../../session.ts'
@@ -85,24 +84,18 @@ function SetRole({ person }: Pick<Props, 'person'>) {
 /** Its place is public from then on. */
 function SetPalanquin({ person: { userId, palanquin } }: Pick<Props, 'person'>) {
   const said = words.value.people
-  const asking = useSignal(false)
   const act = palanquin ? said.hidePalanquin : said.showPalanquin
   return (
-    <>
-      <Button aria-pressed={palanquin} onClick={() => (asking.value = true)}>
-        {said.palanquin}…
-      </Button>
-      <Confirm
-        title={act}
-        open={asking.value}
-        onClose={() => (asking.value = false)}
-        button={act}
-        run={() => client.setPalanquin({ userId, palanquin: !palanquin })}
-        onDone={(data) => showToast(data.palanquin ? said.isPalanquin : said.isNoPalanquin)}
-      >
-        <p>{palanquin ? said.isNoPalanquin : said.isPalanquin}</p>
-      </Confirm>
-    </>
+    <Ask
+      ask={`${said.palanquin}…`}
+      pressed={palanquin}
+      title={act}
+      button={act}
+      run={() => client.setPalanquin({ userId, palanquin: !palanquin })}
+      onDone={(data) => showToast(data.palanquin ? said.isPalanquin : said.isNoPalanquin)}
+    >
+      <p>{palanquin ? said.isNoPalanquin : said.isPalanquin}</p>
+    </Ask>
   )
 }
 
@@ -123,38 +116,32 @@ function Export({ person: { userId, display_name: name } }: Pick<Props, 'person'
 
 function Erase({ person: { userId, display_name: name, named_in: texts }, onErased }: Props) {
   const said = words.value.people
-  const asking = useSignal(false)
   return (
-    <>
-      <Button kind="danger" onClick={() => (asking.value = true)}>
-        {said.erase}
-      </Button>
-      <Confirm
-        title={said.eraseTitle}
-        open={asking.value}
-        onClose={() => (asking.value = false)}
-        button={said.eraseButton}
-        danger
-        typed={userId}
-        run={() => client.eraseUser({ userId })}
-        onDone={({ remaining }) => {
-          showToast(remaining.length === 0 ? said.erased : said.erasedRest, { forMs: 20_000 })
-          onErased()
-        }}
-      >
-        <p class="strong">{name ?? said.unnamed}</p>
-        <p>{said.eraseText}</p>
-        {texts.length > 0 ? (
-          <>
-            <p class="strong">{said.eraseNamed}</p>
-            <ul>
-              {texts.map(({ text, at }) => (
-                <li key={at + text}>{text}</li>
-              ))}
-            </ul>
-          </>
-        ) : null}
-      </Confirm>
-    </>
+    <Ask
+      ask={said.erase}
+      kind="danger"
+      title={said.eraseTitle}
+      button={said.eraseButton}
+      danger
+      typed={userId}
+      run={() => client.eraseUser({ userId })}
+      onDone={({ remaining }) => {
+        showToast(remaining.length === 0 ? said.erased : said.erasedRest, { forMs: 20_000 })
+        onErased()
+      }}
+    >
+      <p class="strong">{name ?? said.unnamed}</p>
+      <p>{said.eraseText}</p>
+      {texts.length > 0 ? (
+        <>
+          <p class="strong">{said.eraseNamed}</p>
+          <ul>
+            {texts.map(({ text, at }) => (
+              <li key={at + text}>{text}</li>
+            ))}
+          </ul>
+        </>
+      ) : null}
+    </Ask>
   )
 }

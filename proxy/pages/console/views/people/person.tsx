@@ -24,7 +24,7 @@ import { distancesOf, ridden } from '../../parts/distances.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import type { Answer } from '#shared/client/index.ts'
 import { showToast } from '../../../design/toast.tsx'
-import { Confirm } from '../../parts/actions.tsx'
+import { Ask } from '../../parts/actions.tsx'
 import { Reason } from '../messages/left-out-people.tsx'
 
 const TABS = ['figures', 'points', 'messages', 'about'] as const
@@ -294,22 +294,17 @@ const REVOKED_MS = 8_000
 
 /** Nobody can give a revoked key or link back, so it is asked first. */
 function Revoke({ button, title, text, run }: RevokeProps) {
-  const asking = useSignal(false)
   return (
-    <>
-      <Button onClick={() => (asking.value = true)}>{button}…</Button>
-      <Confirm
-        title={title}
-        open={asking.value}
-        onClose={() => (asking.value = false)}
-        button={button}
-        danger
-        run={run}
-        onDone={() => showToast(words.value.people.revoked, { forMs: REVOKED_MS })}
-      >
-        <p>{text}</p>
-      </Confirm>
-    </>
+    <Ask
+      ask={`${button}…`}
+      title={title}
+      button={button}
+      danger
+      run={run}
+      onDone={() => showToast(words.value.people.revoked, { forMs: REVOKED_MS })}
+    >
+      <p>{text}</p>
+    </Ask>
   )
 }
 

@@ -121,8 +121,8 @@ function chosenText(rows: readonly Row[], from: number, to: number, grain: Grain
     `${time(from * 1_000)} – ${time(to * 1_000)}`,
     points(sums.points),
     checkIns(sums.checkins),
-    `${figure(sums.km)} km`,
-    `${figure(sums.carbon_kg)} kg CO₂`,
+    `${figure(sums.km)} ${words.value.reports.series.km}`,
+    `${figure(sums.carbon_kg)} ${words.value.reports.series.carbon_kg}`,
   ].join(' · ')
 }
 

@@ -7,7 +7,7 @@ import { PagedList } from '../../parts/paged-list.tsx'
 import { useSettled } from '../../parts/actions.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { pair, words, ownName } from '../../words.ts'
+import { nameOf, pair, words, ownName } from '../../words.ts'
 import { endOfId, PilgrimLink } from '../../parts/pilgrim-link.tsx'
 
 type Entry = Data<'listAudit'>['items'][number]
@@ -100,7 +100,7 @@ function Pilgrim({ entry: { details, display_name } }: { readonly entry: Entry }
 
 /** A value's name among words; a new release may know more values. */
 const named = (names: Readonly<Record<string, string>>, value: unknown): string =>
-  typeof value === 'string' ? (Object.hasOwn(names, value) ? names[value]! : value) : ''
+  typeof value === 'string' ? nameOf(names, value) : ''
 
 const quoted = (text: unknown): string =>
   typeof text === 'string' && text !== '' ? words.value.common.quoted(text) : ''
@@ -166,7 +166,6 @@ const rawText = (details: Details): string =>
     .map(([name, value]) => pair(name, typeof value === 'string' ? value : JSON.stringify(value)))
     .join(', ')
 
-type Action = keyof ReturnType<typeof actionNames>
 type Period = keyof ReturnType<typeof periodNames>
 
 const actionNames = () => words.value.system.actions
@@ -218,8 +217,7 @@ function queryOf(filters: Filters): Input<'listAudit'> {
 }
 
 /** What an action is called; a new release may know more of them. */
-const actionName = (action: string): string =>
-  Object.hasOwn(actionNames(), action) ? actionNames()[action as Action] : action
+const actionName = (action: string): string => nameOf(actionNames(), action)
 
 interface Props {
   readonly filters: Filters
@@ -333,10 +331,7 @@ const turned = (enabled: unknown): string =>
 const daysText = (dates: unknown): string =>
   Array.isArray(dates) ? dates.join(', ') : words.value.schedule.everyDay
 
-const audienceText = (audience: unknown): string => {
-  const names: Readonly<Record<string, string>> = words.value.messages.audiences
-  return names[String(audience)] ?? String(audience)
-}
+const audienceText = (audience: unknown): string => nameOf(words.value.messages.audiences, String(audience))
 
 const FIELDS: Readonly<Record<string, (value: unknown) => string>> = {
   hour: hourText,

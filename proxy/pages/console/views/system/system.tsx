@@ -4,14 +4,13 @@ import { figure } from '#shared/locales/units.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { ago, date } from '../../clock.ts'
-import { Confirm, act, assignRole } from '../../parts/actions.tsx'
+import { Ask, act, assignRole } from '../../parts/actions.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { Await, PanelFrom } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { type Resource, useResource } from '../../resource.ts'
-import { show } from '../../router.ts'
 import { OWNER, client, level, role } from '../../session.ts'
-import { ownName, pair, words } from '../../words.ts'
+import { nameOf, ownName, pair, words } from '../../words.ts'
 import { BackupAge, PartList, isBackupOld } from '../now/now.tsx'
 import { AuditLog } from './audit-log.tsx'
 import { useSignal } from '@preact/signals'
@@ -128,12 +127,6 @@ const COUNTERS = [
   'lost',
 ] as const
 
-/** Why points were rejected; a new release may know more reasons. */
-function reasonName(reason: string): string {
-  const names: Readonly<Record<string, string>> = words.value.system.reasons
-  return names[reason] ?? reason
-}
-
 /** What became of every point. */
 export function Ledger({ condition }: { readonly condition: Resource<Data<'readCondition'>> }) {
   const said = words.value.system
@@ -157,7 +150,7 @@ export function Ledger({ condition }: { readonly condition: Resource<Data<'readC
               )}
               {Object.entries(ledger?.rejected ?? {}).map(([reason, points]) => (
                 <tr key={reason}>
-                  <th scope="row">{pair(said.ledgerNames.rejected, reasonName(reason))}</th>
+                  <th scope="row">{pair(said.ledgerNames.rejected, nameOf(said.reasons, reason))}</th>
                   <td class="number">{figure(points)}</td>
                 </tr>
               ))}
@@ -267,25 +260,19 @@ function LetterRow({ letter }: { readonly letter: Letter }) {
 
 function Drop({ letter }: { readonly letter: Letter }) {
   const said = words.value.system
-  const asking = useSignal(false)
   return (
-    <>
-      <Button kind="danger" onClick={() => (asking.value = true)}>
-        {said.drop}
-      </Button>
-      <Confirm
-        title={said.dropTitle}
-        open={asking.value}
-        onClose={() => (asking.value = false)}
-        button={said.drop}
-        danger
-        typed={`#${letter.id}`}
-        run={() => client.dropDeadLetter({ id: letter.id })}
-        onDone={() => showToast(said.dropped, { forMs: 6_000 })}
-      >
-        <p>{said.dropText}</p>
-      </Confirm>
-    </>
+    <Ask
+      ask={said.drop}
+      kind="danger"
+      title={said.dropTitle}
+      button={said.drop}
+      danger
+      typed={`#${letter.id}`}
+      run={() => client.dropDeadLetter({ id: letter.id })}
+      onDone={() => showToast(said.dropped, { forMs: 6_000 })}
+    >
+      <p>{said.dropText}</p>
+    </Ask>
   )
 }
 
@@ -346,11 +333,7 @@ export function Roles() {
               ))}
             </ul>
           )}
-          <p>
-            <Button kind="plain" onClick={() => show('people')}>
-              {said.roleByName}
-            </Button>
-          </p>
+          <p class="small quiet">{said.roleByName}</p>
         </>
       )}
     </PagedList>

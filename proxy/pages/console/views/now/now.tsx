@@ -1,4 +1,5 @@
 /** What happens now: the crowd, the rates, and whether everything is well. */
+import { OLD_BACKUP_MS } from '#shared/core/rules/backup-age.ts'
 import type { Data, EventRoute } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { pageWords } from '../../../frame/page-words.ts'
@@ -149,8 +150,6 @@ const TONES = {
   silent: 'danger',
   unknown: 'warning',
 } as const
-/** A backup that is older than this should be repeated. */
-const OLD_BACKUP_MS = 26 * 3_600_000
 
 /** Health of each service and store: one line while all are well. */
 export function Parts({ parts }: Pick<Condition, 'parts'>) {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import { connect as connectNats } from 'nats'
+import { OLD_BACKUP_MS } from '#shared/core/rules/backup-age.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { publicHosts, readCertificate } from '#shared/service/alerts/certificates.ts'
@@ -31,7 +32,6 @@ Exit codes: 0 nothing to do, 1 something to do or failed, 2 wrong command line.`
 
 const WAIT_MS = 5_000
 const DAY_MS = 86_400_000
-const BACKUP_HOURS = 24
 /** A phone records every ten seconds, a pending point takes 126 bytes, and at half of the memory a flush begins. */
 const REDIS_BYTES_A_PILGRIM_SECOND = (126 * 2) / 10
 const OLDEST_POSTGRES = 15
@@ -77,7 +77,14 @@ async function postgres({ databaseUrl }: Config): Promise<Omit<Finding, 'what'>>
   }
 }
 
-async function redisNode(url: string, pilgrims: number, flushMs: number): Promise<Omit<Finding, 'what'>> {
+/** The masters of a cluster that hold slots, by its own list: URLs may name some of its nodes, or replicas. */
+const mastersIn = (nodes: string): number =>
+  nodes.split('\n').filter((line) => {
+    const [, , flags = '', ...more] = line.split(' ')
+    return flags.includes('master') && more.length > 5
+  }).length
+
+async function redisNode(url: string, all: number, flushMs: number): Promise<Omit<Finding, 'what'>> {
   const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, connectTimeout: WAIT_MS })
   redis.on('error', () => undefined)
   try {
@@ -86,6 +93,8 @@ async function redisNode(url: string, pilgrims: number, flushMs: number): Promis
     const read = (name: string): string => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim() ?? ''
     const version = read('redis_version')
     const limit = Number(read('maxmemory'))
+    const masters = read('cluster_enabled') === '1' ? mastersIn(String(await redis.cluster('NODES'))) : 1
+    const pilgrims = Math.ceil(all / Math.max(1, masters))
     const needed = pilgrims * REDIS_BYTES_A_PILGRIM_SECOND * (flushMs / 1_000)
     const aheadMs = Date.now() - (Number(seconds) * 1_000 + Number(micros) / 1_000)
     const todos = [
@@ -183,9 +192,9 @@ function backups(folder: string): Promise<Omit<Finding, 'what'>> {
     .filter((name) => name.endsWith('.jsonl.zst'))
     .map((name) => statSync(join(folder, name)).mtimeMs)
     .reduce((one, other) => Math.max(one, other), 0)
-  const hours = (Date.now() - newest) / 3_600_000
-  const found = newest === 0 ? `none in ${folder}` : `the last is ${hours.toFixed(1)} hours old`
-  return Promise.resolve(hours < BACKUP_HOURS ? { found } : { found, todo: 'Take one: bun run backup.' })
+  const ageMs = Date.now() - newest
+  const found = newest === 0 ? `none in ${folder}` : `the last is ${(ageMs / 3_600_000).toFixed(1)} hours old`
+  return Promise.resolve(ageMs <= OLD_BACKUP_MS ? { found } : { found, todo: 'Take one: bun run backup.' })
 }
 
 /** What the settings leave out that an event needs. */
@@ -207,7 +216,6 @@ export interface Options {
 /** Runs all checks at once. @returns a finding for each, in a stable order */
 export function examine(config: Config, options: Options): Promise<Finding[]> {
   const embedded = (what: string): Promise<Finding> => Promise.resolve({ what, found: 'embedded' })
-  const redisUrls = config.redisUrl.split(',').map((url) => url.trim())
   return Promise.all([
     Promise.resolve({ what: 'settings', ...settings(config) }),
     config.databaseUrl === ''
@@ -219,13 +227,15 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
         ),
     ...(config.redisUrl === ''
       ? [embedded('Redis')]
-      : redisUrls.map((url) =>
-          check(
-            'Redis',
-            () => redisNode(url, options.pilgrims / redisUrls.length, config.flushMs),
-            'Start Redis, and check REDIS_URL.',
-          ),
-        )),
+      : config.redisUrl
+          .split(',')
+          .map((url) =>
+            check(
+              'Redis',
+              () => redisNode(url.trim(), options.pilgrims, config.flushMs),
+              'Start Redis, and check REDIS_URL.',
+            ),
+          )),
     config.natsUrl === ''
       ? embedded('NATS')
       : check('NATS', () => nats(config), 'Start NATS, and check NATS_URL.'),

@@ -4,11 +4,12 @@ import { createSocket, type Socket } from 'node:dgram'
 import { rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { examine, type Options } from '#services/admin/doctor.ts'
+import { OLD_BACKUP_MS } from '#shared/core/rules/backup-age.ts'
 import { type Environment, readConfig } from '#shared/runtime/config/config.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory, type Server } from '#tests/helpers/process.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
-import { freePort, startNats, startRedis } from '#tests/helpers/servers.ts'
+import { freePort, startNats, startRedis, startRedisCluster } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { startTlsServer } from '#tests/helpers/tls-server.ts'
 
@@ -95,6 +96,18 @@ describeOnServers('doctor', () => {
     })
   })
 
+  test('divides it by the masters of a cluster, however many nodes the URLs name', async () => {
+    await using cluster = await startRedisCluster(3, 1)
+    // A master, and a replica.
+    const urls = [cluster.nodes[0]!.url, cluster.nodes[5]!.url].join()
+    const findings = await examine(readConfig({ ...well, REDIS_URL: urls }), { ...options, pilgrims: 90_000 })
+    const found = findings.filter(({ what }) => what === 'Redis').map((one) => one.found)
+    expect(found).toHaveLength(2)
+    for (const one of found) expect(one).toContain('30000 pilgrims need 216 MB')
+    // In order, each would wait for the others.
+    await Promise.all(cluster.nodes.map((node) => node.stop('SIGKILL')))
+  }, 60_000)
+
   test('reports each store that does not answer, beside the others that do', async () => {
     const [a, b, c] = [freePort(), freePort(), freePort()]
     const found = await todos({
@@ -116,11 +129,14 @@ describeOnServers('doctor', () => {
     expect(await todos({}, { ntp })).toEqual({ clock: 'Set this machine’s clock by NTP.' })
   })
 
-  test('asks for a backup when the last one is a day old, and when there is none', async () => {
+  test('asks for a backup when the last one is older than the console allows, and when there is none', async () => {
     const old = await newDirectory('old-backup')
     expect(await todos({}, { backups: old })).toEqual({ backup: 'Take one: bun run backup.' })
     writeFileSync(join(old, 'event.jsonl.zst'), '')
-    utimesSync(join(old, 'event.jsonl.zst'), 0, Date.now() / 1_000 - 90_000)
+    const taken = (agoMs: number) => utimesSync(join(old, 'event.jsonl.zst'), 0, (Date.now() - agoMs) / 1_000)
+    taken(OLD_BACKUP_MS - 60_000)
+    expect(await todos({}, { backups: old })).toEqual({})
+    taken(OLD_BACKUP_MS + 60_000)
     expect(await todos({}, { backups: old })).toEqual({ backup: 'Take one: bun run backup.' })
     rmSync(old, { recursive: true })
   })

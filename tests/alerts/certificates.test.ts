@@ -10,7 +10,9 @@ import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
 import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { type LineServer, lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
+import { freePort } from '#tests/helpers/servers.ts'
 import { startTlsServer } from '#tests/helpers/tls-server.ts'
+import { until } from '#tests/helpers/wait.ts'
 
 const DAY_MS = 86_400_000
 const HALF_A_DAY = 0.5
@@ -112,6 +114,29 @@ test('a host that cannot be reached is unknown, and no report of health connects
   expect(dueMs).toBeNaN()
   expect(notices).toEqual([])
 })
+
+test('a host that listens later than the reader starts is known soon after, and read no more until it is due', async () => {
+  const port = freePort()
+  const context = at(port)
+  const reader = createCertificateReader(context)
+  const read = async () => (await createHealth(context)()).certificates.localhost
+  await reader.run()
+  expect(await read()).toBeNull()
+  reader.start(false)
+  const server = await startTlsServer(10, 120, port)
+  try {
+    await until(async () => (await read()) !== null, { timeoutMs: 10_000, what: 'the certificate' })
+    await reader.run()
+    await reader.run()
+    expect(server.connections()).toBe(1)
+    nowMs += 11 * 60_000
+    await reader.run()
+    expect(server.connections()).toBe(2)
+  } finally {
+    await reader.stop()
+    server.stop()
+  }
+}, 20_000)
 
 test('a server that accepts and says nothing holds nothing up', async () => {
   const mute = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })

@@ -228,6 +228,9 @@ describeOnServers('the console', () => {
   test('the end: typed, previewed, and finished although the scheduler was dead', async () => {
     await using opened = await browser.console(stack, { view: 'lifecycle', expected: OUTAGE })
     const { page } = opened
+    // Somebody to whom LINE brings the summary.
+    await checkIn(stack, lineUser(0x8_300_003))
+    await flushed(stack)
     await stack.service('scheduler').stop('SIGKILL')
     await checkIn(stack, newPilgrimId())
     await page.getByRole('button', { name: 'End the event…' }).click()

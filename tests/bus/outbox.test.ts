@@ -13,6 +13,7 @@ import { createLog, LoggableError } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { createOutbox, type Outbox } from '#shared/stores/bus/outbox.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
+import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { type Server, startNats } from '#tests/helpers/servers.ts'
@@ -31,6 +32,7 @@ interface TestStack {
 
 async function embedded(): Promise<TestStack> {
   const dir = await newDirectory('outbox')
+  await copyMigratedDatabase(dir)
   const db = await openDatabase({ url: '', dir: join(dir, 'db') })
   await migrateDatabase(db)
   return {

@@ -6,6 +6,7 @@ import { type Column, type Database, ValueRefused } from '#shared/stores/db/db.t
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import postgres from 'postgres'
 import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
+import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
@@ -41,7 +42,8 @@ for (const driver of ['embedded', 'Postgres'])
     let server: TestDatabase | undefined
     beforeAll(async () => {
       if (driver === 'Postgres') server = await openTestDatabase()
-      db = await openDatabase({ url: server?.url ?? '', dir: join(dir, 'embedded') })
+      else await copyMigratedDatabase(dir)
+      db = await openDatabase({ url: server?.url ?? '', dir: join(dir, 'db') })
       await db.sql`CREATE TABLE things (id float8 PRIMARY KEY, said text, at timestamptz(3), small float4, yes boolean)`
     })
     afterAll(async () => {

@@ -14,7 +14,7 @@ import {
   OPERATOR,
   type Opened,
 } from '#tests/admin/backup-harness.ts'
-import { describeOnServers } from '#tests/helpers/suite.ts'
+import { STACK_KINDS } from '#tests/helpers/suite.ts'
 import { expectNothingToRebuild } from '#tests/scheduler/projections.ts'
 
 const OPEN_MS = 60_000
@@ -22,8 +22,9 @@ const OPTIONS = { replace: true, paused: false }
 /** Between them: reports, a survey, a card, a role, mentions, and points that are stored, pending and journaled. */
 const ERASED = ['walker-0', 'walker-1', 'walker-3']
 
-for (const kind of ['embedded', 'real'] as const satisfies Kind[])
-  (kind === 'real' ? describeOnServers : describe)(`a backup from before an erasure, ${kind}`, () => {
+// Embedded with `bun run test:all` and where files are named.
+for (const kind of STACK_KINDS satisfies readonly Kind[])
+  describe(`a backup from before an erasure, ${kind}`, () => {
     let opened: Opened
     beforeAll(async () => {
       opened = await openInstallation(kind)

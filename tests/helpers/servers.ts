@@ -191,20 +191,9 @@ const startClusterNode = (): Promise<Server> =>
   })
 
 /** NATS with JetStream. */
-export async function startNats(): Promise<Server> {
-  const port = freePort()
-  const dir = await newDirectory('nats')
-  return startServer({
-    name: 'nats',
-    command: [commandPath('nats-server'), '-a', '127.0.0.1', '-p', `${port}`, '-js', '-sd', dir],
-    dir,
-    port,
-    url: `nats://127.0.0.1:${port}`,
-    ready: async () => (await ask(port, '')).startsWith('INFO'),
-  })
-}
+export const startNats = async (): Promise<Server> => (await startNatsCluster(1))[0]!
 
-/** A cluster of NATS servers with JetStream. */
+/** Servers of NATS with JetStream; more than one form a cluster. */
 export async function startNatsCluster(size = 3): Promise<Server[]> {
   const ports = Array.from({ length: size }, () => ({
     client: freePort(),
@@ -231,11 +220,11 @@ export async function startNatsCluster(size = 3): Promise<Server[]> {
       const shared = ['--cluster_name', 'event', '--cluster', routes[i]!, '--routes', routes.join()]
       return startServer({
         name: 'nats',
-        command: [commandPath('nats-server'), ...own, ...shared],
+        command: [commandPath('nats-server'), ...own, ...(size === 1 ? [] : shared)],
         dir,
         port: client,
         url: `nats://127.0.0.1:${client}`,
-        // Once the servers have elected a leader.
+        // Of several servers, once they have elected a leader.
         ready: async () => (await fetch(`http://127.0.0.1:${http}/healthz`)).ok,
       })
     }),

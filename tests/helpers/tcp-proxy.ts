@@ -48,7 +48,8 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
       late.push(chunk)
       setTimeout(() => to.write(late.shift()!), lastMs - nowMs)
     })
-    from.on('close', () => to.destroy())
+    // The end travels as late as the bytes before it.
+    from.on('close', () => setTimeout(() => to.destroy(), Math.max(0, lastMs - performance.now())))
     // Some conditions cause resets. `close` handles them.
     from.on('error', () => undefined)
   }

@@ -10,8 +10,9 @@ const DAY_MS = 86_400_000
  * Starts a server on localhost.
  * @param leftDays until its certificate ends
  * @param lifeDays how long the certificate lives in all
+ * @param port a free one by default
  */
-export async function startTlsServer(leftDays: number, lifeDays = 120) {
+export async function startTlsServer(leftDays: number, lifeDays = 120, port = 0) {
   const endsMs = Date.now() + leftDays * DAY_MS
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     notBeforeDate: new Date(endsMs - lifeDays * DAY_MS),
@@ -20,11 +21,10 @@ export async function startTlsServer(leftDays: number, lifeDays = 120) {
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
   })
   let connections = 0
-  const server = createServer({ cert, key }, (socket) => {
-    connections++
-    socket.on('error', () => undefined).resume()
-  })
-  server.listen(0, '127.0.0.1')
+  const server = createServer({ cert, key }, (socket) => socket.on('error', () => undefined).resume())
+  // Not at the end of the handshake: a client that leaves then is never seen.
+  server.on('connection', () => connections++)
+  server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,

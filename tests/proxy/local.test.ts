@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { startEmbedded } from '#tests/helpers/embedded.ts'
+import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { freePort } from '#tests/helpers/servers.ts'
 import { reachability, urlOf } from '#proxy/local/welcome.ts'
@@ -144,6 +145,7 @@ test('a directory that others may enter, and that contains other files, is refus
 /** What a start says on its standard output, and how many of its generated tokens are in it. */
 async function saidBy(command: string[]) {
   const dir = await newDir()
+  await copyMigratedDatabase(dir)
   const { PATH, HOME } = process.env
   const child = Bun.spawn(command, {
     cwd: join(import.meta.dir, '../..'),

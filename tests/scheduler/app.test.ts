@@ -17,7 +17,7 @@ import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { startNats } from '#tests/helpers/servers.ts'
-import { describeOnServers } from '#tests/helpers/suite.ts'
+import { describeOnServers, STACK_KINDS } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { restore, sync } from '#tests/kv/drivers.ts'
 import { walk } from './walks.ts'
@@ -237,8 +237,9 @@ function eventTests(open: () => Promise<Running>): void {
   })
 }
 
+// Embedded with `bun run test:all` and where files are named.
 for (const [name, open, on] of [
-  ['embedded', openEmbedded, describe],
+  ['embedded', openEmbedded, describe.skipIf(!STACK_KINDS.includes('embedded'))],
   ['on servers', openOnServers, describeOnServers],
 ] as const)
   on(`scheduler, ${name}`, () => {

@@ -8,6 +8,8 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { withCheckTimeout } from './check-timeout.ts'
 
 const READ_EVERY_MS = 10 * 60_000
+/** At the start the proxy, or the embedded run itself, does not listen yet. */
+const TRY_EVERY_MS = 5_000
 /** A host that nobody can reach is unknown after that time. */
 const KNOWN_MS = 3_600_000
 export const NOTICE_DAYS = 14
@@ -68,21 +70,27 @@ export async function knownCertificates(
 }
 
 /** The job that reads the certificates, and the metric of them. */
-export function createCertificateReader({ config, kv, log, metrics }: ServiceContext): Repeated {
+export function createCertificateReader({ config, kv, log, metrics, now }: ServiceContext): Repeated {
   metrics.figures('event_certificate_due_timestamp_seconds', async () => {
     const known = Object.entries(await knownCertificates(kv, config))
     return Object.fromEntries(known.map(([host, one]) => [host, (one?.dueMs ?? Number.NaN) / 1_000]))
   })
-  return repeated(log, 'reading the certificates failed', READ_EVERY_MS, () =>
+  /** When each host was read; 0: it could not be read. */
+  const readMs = new Map<string, number>()
+  return repeated(log, 'reading the certificates failed', TRY_EVERY_MS, () =>
     Promise.all(
       publicHosts(config).map(async ({ host, port }) => {
+        const before = readMs.get(host)
+        if (before && Math.abs(now() - before) < READ_EVERY_MS) return
         const read = await readCertificate(host, port).catch((error: unknown) => {
-          log.info('the certificate of a public host cannot be read', { host, ...errorFields(error) })
+          if (before !== 0)
+            log.info('the certificate of a public host cannot be read', { host, ...errorFields(error) })
           return null
         })
-        if (read === null) return
+        if (read === null) return void readMs.set(host, 0)
         const { expiresMs, dueMs } = read
         await kv.cache(keyOf(host), JSON.stringify({ expiresMs, dueMs }), KNOWN_MS)
+        readMs.set(host, now())
       }),
     ),
   )

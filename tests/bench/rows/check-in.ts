@@ -1,6 +1,7 @@
 /** A check-in of tracking alone with Redis, beside a bare server and an alternative. */
 import { join } from 'node:path'
 import type { Server } from '#tests/helpers/process.ts'
+import { startCollector } from '#tests/traces/collector.ts'
 import { load } from '../load.ts'
 import type { Contender, Row, Sample, Scale } from '../measure.ts'
 import {
@@ -102,3 +103,32 @@ const checkInRow = (appendfsync: 'everysec' | 'always', atLeast: number, ofDurab
 
 export const checkInEverysec = checkInRow('everysec', 0.6, 0.75)
 export const checkInAlways = checkInRow('always', 0.4, 0.85)
+
+/** What traces cost, with the share of requests that is traced by default. Without a collector a span is a plain call. */
+export const tracedCheckIn: Row = {
+  id: 'check-in-traced',
+  title: 'check-in, tracking alone, traces sent to a collector',
+  unit: 'check-ins/s',
+  warm: true,
+  async open(scale) {
+    const collector = startCollector()
+    const [database, redis] = await Promise.all([startDatabase(), startStore('everysec')])
+    const env = { DATABASE_URL: database.url, REDIS_URL: redis.url }
+    const servers = await Promise.all([
+      startPinned('tracking', { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }),
+      startPinned('tracking', env),
+    ])
+    const [traced, plain] = servers.map(({ url, pid }) => ({ url, processes: { tracking: pid } }))
+    return {
+      contenders: [
+        contender('traced', 'ours', traced!, scale),
+        contender('without traces', 'limit', plain!, scale),
+      ],
+      goals: [{ of: 'without traces', cpu: { ours: ['tracking'], other: ['tracking'] }, atMost: 1.1 }],
+      async close() {
+        await closeAll([...servers, database, redis])
+        await collector.stop()
+      },
+    }
+  },
+}

@@ -2,7 +2,7 @@
 import type { Row } from '../measure.ts'
 import { caddyAlone, freshConnections, throughCaddy } from './caddy.ts'
 import { shareCards } from './cards.ts'
-import { checkInAlways, checkInEverysec } from './check-in.ts'
+import { checkInAlways, checkInEverysec, tracedCheckIn } from './check-in.ts'
 import { consoleHours, consoleMap, consoleStreams } from './console.ts'
 import { embedded } from './embedded.ts'
 import { flushOfMany, flushOfMost } from './flush.ts'
@@ -17,6 +17,7 @@ import { viewersBytes, viewersCpu } from './viewers.ts'
 export const ROWS: readonly Row[] = [
   checkInEverysec,
   checkInAlways,
+  tracedCheckIn,
   throughCaddy,
   freshConnections,
   caddyAlone,

@@ -1,3 +1,4 @@
+import { OLD_BACKUP_MS } from '#shared/core/rules/backup-age.ts'
 import { ago, date, now } from '../../clock.ts'
 import { pair, words } from '../../words.ts'
 import type { Condition } from './figure-tiles.tsx'
@@ -11,8 +12,6 @@ const TONES = {
   silent: 'danger',
   unknown: 'warning',
 } as const
-/** A backup that is older than this should be repeated. */
-const OLD_BACKUP_MS = 26 * 3_600_000
 
 /** Health of each service and store: one line while all are well. */
 export function Parts({ parts }: Pick<Condition, 'parts'>) {

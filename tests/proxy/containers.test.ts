@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 interface Service {
   readonly image?: string
+  readonly build?: { readonly args?: readonly string[] }
   readonly read_only?: boolean
   readonly cap_drop?: readonly string[]
   readonly cap_add?: readonly string[]
@@ -197,4 +198,7 @@ test('the change log begins with this release, and the image is labelled with it
   const { version } = JSON.parse(read('package.json')) as { version: string }
   expect(/^## (.+)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version)
   expect(read('services/Dockerfile')).toContain(`org.opencontainers.image.version="${version}"`)
+  expect(compose.services.migrate?.build?.args).toEqual(['REVISION', 'SOURCE'])
+  for (const label of ['revision="$REVISION"', 'source="$SOURCE"'])
+    expect(read('services/Dockerfile')).toContain(`org.opencontainers.image.${label}`)
 })

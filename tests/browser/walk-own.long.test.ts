@@ -95,6 +95,8 @@ describeOnServers('own matters', () => {
 
       await page.goto(app.address('#trackers'))
       await page.getByRole('link', { name: 'Install Traccar Client' }).first().waitFor()
+      // It was opened from there.
+      expect(await page.locator('.tabs [aria-current]').innerText()).toBe('Me')
       await page.getByRole('button', { name: 'Set it up for me' }).first().click()
       const link = await page.getByRole('link', { name: 'Set up the app now' }).getAttribute('href')
       expect(link).toContain('traccar')

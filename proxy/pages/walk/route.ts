@@ -12,7 +12,7 @@ export const TAB_OF = {
   feedback: 'say',
   code: 'me',
   restore: 'me',
-  trackers: 'walk',
+  trackers: 'me',
   data: 'me',
   display: 'me',
   share: 'way',

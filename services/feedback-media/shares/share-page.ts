@@ -41,7 +41,7 @@ ${isLive ? liveState(view, texts) : `<p class="state quiet">${escapeMarkup(view.
 </header>
 ${view.status === 'paused' ? notice(paused) : ''}
 ${isLive ? liveMap(view, texts) : ''}
-<div class="card stack">
+<div class="${isLive ? 'card stack' : 'stack'}">
 ${isLive ? liveNext(view, texts) + figures(page) : cardImage(page)}
 ${view.incomplete ? `<p class="quiet small">${escapeMarkup(words.incomplete)}</p>` : ''}
 </div>

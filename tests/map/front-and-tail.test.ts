@@ -75,6 +75,34 @@ test('along a route front and tail follow its corner, without strays and distant
   expect(await inTurns(alongRoute(places(home), route))).toBeNull()
 })
 
+test('who stands where the route crosses itself is on the stretch of the others', async () => {
+  // North for 60 km, back on a way 9 km east, and west over the way out 20 km from its beginning.
+  const [km, east] = [NORTH / 10, EAST / 10]
+  const crossing = createRoute([
+    [
+      { lat: 24, lng: 120 },
+      { lat: 24 + 60 * km, lng: 120 },
+      { lat: 24 + 60 * km, lng: 120 + 9 * east },
+      { lat: 24 + 20 * km, lng: 120 + 9 * east },
+      { lat: 24 + 20 * km, lng: 120 - 9 * east },
+    ],
+  ])
+  const crowd = (fromKm: number, toKm: number): At[] =>
+    Array.from({ length: toKm - fromKm }, (_, i): At => {
+      const { lat, lng } = crossing.at((fromKm + i) * 1_000)
+      return [lat, lng, 1]
+    })
+  const here: At = [24 + 20 * km + 1e-5, 120, 30]
+  const back = (await inTurns(alongRoute(places(here, ...crowd(85, 117)), crossing)))!
+  expect(back.front.alongM! / 1_000).toBeWithin(117.5, 118.5)
+  expect(back.tail.alongM! / 1_000).toBeWithin(84, 90)
+  const out = (await inTurns(alongRoute(places(here, ...crowd(5, 37)), crossing)))!
+  expect(out.front.alongM! / 1_000).toBeWithin(32, 37)
+  expect(out.spreadMm / 1e6).toBeLessThan(32)
+  // Nobody else tells: the nearest stretch, and the first one of two as near.
+  expect((await inTurns(alongRoute(places(here), crossing)))!.middle.alongM! / 1_000).toBeWithin(19, 21)
+})
+
 test('a route without length is refused', () => {
   const here = { lat: 24, lng: 120 }
   expect(() => createRoute([[here, here]])).toThrow(RangeError)

@@ -30,17 +30,38 @@ const PLACES_A_TURN = 500
 
 const RADIANS = Math.PI / 180
 
-/** The walk along a route; null when nobody is near the route. Computed in turns of the event loop (`inTurns`). */
+/**
+ * The walk along a route; null when nobody is near the route. Where the route passes a place more than once, whoever is
+ * there is on the stretch nearest to the middle of the others. Computed in turns of the event loop (`inTurns`).
+ */
 export function* alongRoute({ lats, lngs, weights }: Places, route: Route): Generator<void, Walk | null> {
   const near = { alongs: [] as number[], weights: [] as number[] }
+  const certain = { alongs: [] as number[], weights: [] as number[] }
+  /** Distances along the route of each stretch, by the index in `near`. */
+  const uncertain = new Map<number, readonly number[]>()
   for (let i = 0; i < weights.length; i++) {
     if (i % PLACES_A_TURN === 0) yield
-    const { alongM, offM } = route.project({ lat: lats[i]!, lng: lngs[i]! })
-    if (offM > OFF_ROUTE_M) continue
-    near.alongs.push(alongM)
-    near.weights.push(weights[i]!)
+    const passes = route.passes({ lat: lats[i]!, lng: lngs[i]! })
+    const nearest = passes.reduce((best, pass) => (pass.offM < best.offM ? pass : best))
+    if (nearest.offM > OFF_ROUTE_M) continue
+    if (passes.length > 1)
+      uncertain.set(
+        near.alongs.length,
+        passes.map(({ alongM }) => alongM),
+      )
+    for (const list of passes.length > 1 ? [near] : [near, certain]) {
+      list.alongs.push(nearest.alongM)
+      list.weights.push(weights[i]!)
+    }
   }
   if (near.alongs.length === 0) return null
+  // A few people who are certain may be strays.
+  const guide = sumOf(certain.weights) > 2 * STRAYS * sumOf(near.weights) ? certain : near
+  const guideM = nthValue(guide.alongs, guide.weights, Math.floor((sumOf(guide.weights) - 1) / 2))
+  for (const [i, alongs] of uncertain)
+    near.alongs[i] = alongs.reduce((best, alongM) =>
+      Math.abs(alongM - guideM) < Math.abs(best - guideM) ? alongM : best,
+    )
   const people = sumOf(near.weights)
   const strays = Math.floor(people * STRAYS)
   const endOf = (n: number): End => {

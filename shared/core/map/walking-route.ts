@@ -22,9 +22,19 @@ export interface Route {
   readonly lines: readonly (readonly Place[])[]
   readonly lengthM: number
   /** Projects a place onto the route: distance along it from its beginning, and distance from it; metres. */
-  project(place: Place): { readonly alongM: number; readonly offM: number }
+  project(place: Place): Projection
+  /**
+   * Projects a place onto each stretch of the route that passes it: one, or more where the route comes by again, such as
+   * on the way back. The nearest is among them; the others are at most 1 km farther off.
+   */
+  passes(place: Place): readonly Projection[]
   /** The place at a distance from the beginning, metres. */
   at(alongM: number): Place
+}
+
+export interface Projection {
+  readonly alongM: number
+  readonly offM: number
 }
 
 interface Leg {
@@ -46,6 +56,11 @@ const LEGS_A_RUN = 32
 
 const RADIANS = Math.PI / 180
 
+/** How much farther off than the nearest stretch another one may be, in degrees of latitude (1 km). */
+const PASS_DEGREES = 0.009
+/** Bends closer than this along the route, metres, belong to one stretch. */
+const STRETCH_M = 5_000
+
 /**
  * Creates a route of lines in order. The gap between two lines counts no distance.
  * @param lines at least one line of at least two places
@@ -65,31 +80,56 @@ export function createRoute(lines: readonly (readonly Place[])[]): Route {
   const runs = Array.from({ length: Math.ceil(legs.length / LEGS_A_RUN) }, (_, i) =>
     runOf(legs.slice(i * LEGS_A_RUN, (i + 1) * LEGS_A_RUN)),
   )
+  /** The leg nearest to a place, and its squared distance in degrees of latitude. */
+  const nearestLeg = (place: Place, shrink: number): readonly [Leg, number] => {
+    const offs = runs.map((run) => offOfBox(run, place, shrink))
+    let [nearest, least] = [legs[0]!, Infinity]
+    const look = (run: Run): void => {
+      for (const leg of run.legs) {
+        const off = offOf(leg, place, shrink)
+        if (off > least || (off === least && leg.startM >= nearest.startM)) continue
+        ;[nearest, least] = [leg, off]
+      }
+    }
+    look(runs[offs.indexOf(Math.min(...offs))]!)
+    for (const [i, run] of runs.entries()) if (offs[i]! <= least) look(run)
+    return [nearest, least]
+  }
   return {
     lines,
     lengthM,
     project(place) {
       const shrink = Math.cos(place.lat * RADIANS)
-      const offs = runs.map((run) => offOfBox(run, place, shrink))
-      let [nearest, least] = [legs[0]!, Infinity]
-      const look = (run: Run): void => {
+      return onLeg(nearestLeg(place, shrink)[0], place, shrink)
+    },
+    passes(place) {
+      const shrink = Math.cos(place.lat * RADIANS)
+      const within = (Math.sqrt(nearestLeg(place, shrink)[1]) + PASS_DEGREES) ** 2
+      const passes: { leg: Leg; off: number; endM: number }[] = []
+      for (const run of runs) {
+        if (offOfBox(run, place, shrink) > within) continue
         for (const leg of run.legs) {
           const off = offOf(leg, place, shrink)
-          if (off > least || (off === least && leg.startM >= nearest.startM)) continue
-          ;[nearest, least] = [leg, off]
+          if (off > within) continue
+          const last = passes.at(-1)
+          const endM = leg.startM + leg.lengthM
+          if (last === undefined || leg.startM - last.endM > STRETCH_M) passes.push({ leg, off, endM })
+          else Object.assign(last, off < last.off ? { leg, off, endM } : { endM })
         }
       }
-      look(runs[offs.indexOf(Math.min(...offs))]!)
-      for (const [i, run] of runs.entries()) if (offs[i]! <= least) look(run)
-      const share = shareOf(nearest, place, shrink)
-      const offM = distanceMm(place, between(nearest, share)) / 1_000
-      return { alongM: nearest.startM + share * nearest.lengthM, offM }
+      return passes.map(({ leg }) => onLeg(leg, place, shrink))
     },
     at(alongM) {
       const leg = legs.findLast(({ startM }) => startM <= alongM) ?? legs[0]!
       return between(leg, Math.min(Math.max((alongM - leg.startM) / leg.lengthM, 0), 1))
     },
   }
+}
+
+function onLeg(leg: Leg, place: Place, shrink: number): Projection {
+  const share = shareOf(leg, place, shrink)
+  const offM = distanceMm(place, between(leg, share)) / 1_000
+  return { alongM: leg.startM + share * leg.lengthM, offM }
 }
 
 /**

@@ -39,6 +39,20 @@ async function whatIsAnswered(page: Page): Promise<(change: (data: Answer['data'
   }
 }
 
+/** Each station has a time of the plan, which is a long one. */
+async function planned(page: Page): Promise<void> {
+  const answer = await whatIsAnswered(page)
+  const at = new Date(Date.now() + 20 * 3_600_000).toISOString()
+  answer((data) => {
+    data.estimates = Array.from({ length: 30 }, (_, station) => ({
+      station,
+      front_at: at,
+      middle_at: at,
+      by: 'plan',
+    }))
+  })
+}
+
 const shownNotifications = (page: Page): Promise<string[]> =>
   page.evaluate(async () => {
     const registration = await navigator.serviceWorker.ready
@@ -160,18 +174,7 @@ export function readerTests(open: OpenMap): void {
     await using opened = await open({
       path: '/?screen&lang=en',
       viewport: { width: 1_280, height: 800 },
-      before: async (page) => {
-        const answer = await whatIsAnswered(page)
-        const at = new Date(Date.now() + 20 * 3_600_000).toISOString()
-        answer((data) => {
-          data.estimates = Array.from({ length: 30 }, (_, station) => ({
-            station,
-            front_at: at,
-            middle_at: at,
-            by: 'plan',
-          }))
-        })
-      },
+      before: planned,
     })
     const { page } = opened
     await page.getByText('planned').waitFor()
@@ -189,6 +192,19 @@ export function readerTests(open: OpenMap): void {
       expect(x + width).toBeLessThanOrEqual(1_280)
       expect(y + height).toBeLessThanOrEqual(800)
     }
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
+  test('on a phone a long time begins below the name of its station', async () => {
+    await using opened = await open({
+      path: '/?lang=en',
+      before: planned,
+    })
+    const { page } = opened
+    const when = await page.locator('.expected .long').boundingBox()
+    const place = await page.locator('.expected .place').boundingBox()
+    expect(when!.x).toBe(place!.x)
+    expect(when!.y).toBeGreaterThanOrEqual(place!.y + place!.height)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 

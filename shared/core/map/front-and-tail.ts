@@ -41,9 +41,9 @@ export function* alongRoute({ lats, lngs, weights }: Places, route: Route): Gene
   const uncertain = new Map<number, readonly number[]>()
   for (let i = 0; i < weights.length; i++) {
     if (i % PLACES_A_TURN === 0) yield
-    const passes = route.passes({ lat: lats[i]!, lng: lngs[i]! })
+    const passes = route.passes({ lat: lats[i]!, lng: lngs[i]! }, OFF_ROUTE_M)
+    if (passes.length === 0) continue
     const nearest = passes.reduce((best, pass) => (pass.offM < best.offM ? pass : best))
-    if (nearest.offM > OFF_ROUTE_M) continue
     if (passes.length > 1)
       uncertain.set(
         near.alongs.length,

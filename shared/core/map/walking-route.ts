@@ -26,8 +26,9 @@ export interface Route {
   /**
    * Projects a place onto each stretch of the route that passes it: one, or more where the route comes by again, such as
    * on the way back. The nearest is among them; the others are at most 1 km farther off.
+   * @returns an empty list when the route is farther off than `mostM`, metres
    */
-  passes(place: Place): readonly Projection[]
+  passes(place: Place, mostM: number): readonly Projection[]
   /** The place at a distance from the beginning, metres. */
   at(alongM: number): Place
 }
@@ -102,9 +103,11 @@ export function createRoute(lines: readonly (readonly Place[])[]): Route {
       const shrink = Math.cos(place.lat * RADIANS)
       return onLeg(nearestLeg(place, shrink)[0], place, shrink)
     },
-    passes(place) {
+    passes(place, mostM) {
       const shrink = Math.cos(place.lat * RADIANS)
-      const within = (Math.sqrt(nearestLeg(place, shrink)[1]) + PASS_DEGREES) ** 2
+      const [nearest, least] = nearestLeg(place, shrink)
+      if (onLeg(nearest, place, shrink).offM > mostM) return []
+      const within = (Math.sqrt(least) + PASS_DEGREES) ** 2
       const passes: { leg: Leg; off: number; endM: number }[] = []
       for (const run of runs) {
         if (offOfBox(run, place, shrink) > within) continue

@@ -75,6 +75,16 @@ test('along a route front and tail follow its corner, without strays and distant
   expect(await inTurns(alongRoute(places(home), route))).toBeNull()
 })
 
+test('each stretch of the way there and back is told to who knows only the place', () => {
+  const there = Array.from({ length: 11 }, (_, i) => ({ lat: 24 + (i * NORTH) / 10, lng: 120 }))
+  const thereAndBack = createRoute([there, there.toReversed()])
+  for (const km of [3.5, 8.5]) {
+    const alongs = thereAndBack.passes({ lat: 24 + (km * NORTH) / 10, lng: 120 }, 2_000, 50)
+    expect(alongs.map(({ alongM }) => Math.round(alongM / 10))).toEqual([100 * km, 2_000 - 100 * km])
+  }
+  expect(thereAndBack.passes({ lat: 24, lng: 120.3 }, 2_000, 50)).toEqual([])
+})
+
 test('who stands where the route crosses itself is on the stretch of the others', async () => {
   // North for 60 km, back on a way 9 km east, and west over the way out 20 km from its beginning.
   const [km, east] = [NORTH / 10, EAST / 10]

@@ -26,6 +26,8 @@ interface Walk {
 const STRAYS = 0.05
 /** Pilgrims farther from the route are left out. */
 const OFF_ROUTE_M = 5_000
+/** A place of the map may be so far from the pilgrims that it stands for, metres. */
+const INEXACT_M = 1_000
 const PLACES_A_TURN = 500
 
 const RADIANS = Math.PI / 180
@@ -41,7 +43,7 @@ export function* alongRoute({ lats, lngs, weights }: Places, route: Route): Gene
   const uncertain = new Map<number, readonly number[]>()
   for (let i = 0; i < weights.length; i++) {
     if (i % PLACES_A_TURN === 0) yield
-    const passes = route.passes({ lat: lats[i]!, lng: lngs[i]! }, OFF_ROUTE_M)
+    const passes = route.passes({ lat: lats[i]!, lng: lngs[i]! }, OFF_ROUTE_M, INEXACT_M)
     if (passes.length === 0) continue
     const nearest = passes.reduce((best, pass) => (pass.offM < best.offM ? pass : best))
     if (passes.length > 1)

@@ -1,5 +1,5 @@
 /** The event's route: distances along it. */
-import { distanceMm } from '#shared/core/rules/geo.ts'
+import { METRES_PER_DEGREE, distanceMm } from '#shared/core/rules/geo.ts'
 
 export interface Place {
   readonly lat: number
@@ -25,10 +25,11 @@ export interface Route {
   project(place: Place): Projection
   /**
    * Projects a place onto each stretch of the route that passes it: one, or more where the route comes by again, such as
-   * on the way back. The nearest is among them; the others are at most 1 km farther off.
-   * @returns an empty list when the route is farther off than `mostM`, metres
+   * on the way back. The nearest is among them.
+   * @param mostM how far off the nearest may be, metres: farther off, the list is empty
+   * @param slackM how much farther off the others may be, metres: how exact the place is
    */
-  passes(place: Place, mostM: number): readonly Projection[]
+  passes(place: Place, mostM: number, slackM: number): readonly Projection[]
   /** The place at a distance from the beginning, metres. */
   at(alongM: number): Place
 }
@@ -57,10 +58,8 @@ const LEGS_A_RUN = 32
 
 const RADIANS = Math.PI / 180
 
-/** How much farther off than the nearest stretch another one may be, in degrees of latitude (1 km). */
-const PASS_DEGREES = 0.009
 /** Bends closer than this along the route, metres, belong to one stretch. */
-const STRETCH_M = 5_000
+const STRETCH_M = 200
 
 /**
  * Creates a route of lines in order. The gap between two lines counts no distance.
@@ -103,11 +102,11 @@ export function createRoute(lines: readonly (readonly Place[])[]): Route {
       const shrink = Math.cos(place.lat * RADIANS)
       return onLeg(nearestLeg(place, shrink)[0], place, shrink)
     },
-    passes(place, mostM) {
+    passes(place, mostM, slackM) {
       const shrink = Math.cos(place.lat * RADIANS)
       const [nearest, least] = nearestLeg(place, shrink)
       if (onLeg(nearest, place, shrink).offM > mostM) return []
-      const within = (Math.sqrt(least) + PASS_DEGREES) ** 2
+      const within = (Math.sqrt(least) + slackM / METRES_PER_DEGREE) ** 2
       const passes: { leg: Leg; off: number; endM: number }[] = []
       for (const run of runs) {
         if (offOfBox(run, place, shrink) > within) continue

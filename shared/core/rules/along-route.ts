@@ -106,13 +106,6 @@ function passagesNear({ legs }: MeasuredRoute, at: RoutePlace): Foot[] {
   return passages
 }
 
-/**
- * Each passage of the route by a place, as distances from its start, in their order; several where the way back is the
- * way there, none off the route.
- */
-export const kmOfPassages = (route: MeasuredRoute, at: RoutePlace): number[] =>
-  passagesNear(route, at).map(({ km }) => km)
-
 /** How far somebody has come who has walked this line, and where on the route they are; null off the route. */
 function follow(
   route: MeasuredRoute,

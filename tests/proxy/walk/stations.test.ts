@@ -10,7 +10,6 @@ import type { EventRoute } from '#shared/contracts/map.ts'
 import { createRoute, type Place } from '#shared/core/map/walking-route.ts'
 import {
   kmAlong,
-  kmOfPassages,
   measureRoute,
   stationsAhead,
   unpackLines,
@@ -40,13 +39,6 @@ test('a place between two points of the route is between their distances', () =>
   expect(kmAlong(route, [], northOf(3.5, 120.9))).toBeNull()
   // A simplified line is stretched to the length of the route.
   expect(kmAlong(measureRoute([there], 10.4), [], northOf(5))).toBeCloseTo(5.2, 2)
-})
-
-test('each passage of the way there and back is told to who knows only the place', () => {
-  const passages = kmOfPassages(route, northOf(3.5))
-  expect(passages).toHaveLength(2)
-  for (const [i, km] of [3.5, 16.5].entries()) expect(passages[i]).toBeCloseTo(km, 2)
-  expect(kmOfPassages(route, northOf(3.5, 120.9))).toEqual([])
 })
 
 test('whoever has walked to the end and turned is on the way back, whenever they set out', () => {

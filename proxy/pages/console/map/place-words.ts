@@ -2,7 +2,8 @@
 import { figure } from '#shared/locales/units.ts'
 import { computed } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
-import { kmOfPassages, measureRoute, unpackLines } from '#shared/core/rules/along-route.ts'
+import { createRoute } from '#shared/core/map/walking-route.ts'
+import { unpackLines } from '#shared/core/rules/along-route.ts'
 import { words } from '../words.ts'
 import { route, stationName } from './ground.ts'
 
@@ -38,19 +39,23 @@ export function placeName({ lat, lng, route_km }: PlaceOnRoute, route: EventRout
   return name ?? `${lat.toFixed(4)}, ${lng.toFixed(4)}`
 }
 
-const measured = computed(() =>
-  route.value === null ? null : measureRoute(unpackLines(route.value.lines), route.value.km),
-)
+const line = computed(() => (route.value === null ? null : createRoute(unpackLines(route.value.lines))))
 
-/** Passages of the route farther from each other than this are the way there and the way back. */
-const ONE_PASSAGE_KM = 1
+/** Farther away, a place is not on the route. */
+const OFF_ROUTE_M = 2_000
+/** A road is so wide, and a phone so exact. */
+const EXACT_M = 50
+/** Stretches of the route farther from each other than this are the way there and the way back. */
+const ONE_STRETCH_KM = 1
 
 /** Where on the route a place is that the service tells by its degrees alone. */
 export function placeOf(lat: number, lng: number): PlaceOnRoute {
-  const line = measured.value
-  const kms = line === null ? [] : kmOfPassages(line, { lat, lng })
+  // The lines are simplified, so they are a little shorter than the route.
+  const stretch = line.value === null ? 0 : route.value!.km / line.value.lengthM
+  const kms =
+    line.value?.passes({ lat, lng }, OFF_ROUTE_M, EXACT_M).map(({ alongM }) => alongM * stretch) ?? []
   const [first = null] = kms
-  const isSure = first !== null && kms.at(-1)! - first < ONE_PASSAGE_KM
+  const isSure = first !== null && kms.at(-1)! - first < ONE_STRETCH_KM
   return { lat, lng, route_km: first, ...(isSure ? {} : { unsure: true }) }
 }
 

@@ -9,9 +9,7 @@ import { type EventMap, type MapTotals, EventMapDelta, type MapCellEntry } from 
 import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { measuredRoute } from '#shared/core/map/shown-route.ts'
 import type { Route } from '#shared/core/map/walking-route.ts'
-import { kmOfPassages } from '#shared/core/rules/along-route.ts'
 import type { Place } from '../latest-positions.ts'
 import type { PublicMap } from '../public-map.ts'
 import { writeMapFiles } from './map-files.ts'
@@ -144,12 +142,17 @@ async function findPalanquin(
   return { palanquin: palanquinId === null ? null : publicMap.palanquin(palanquinId), palanquinId }
 }
 
-/** Where the palanquin is along the route. Of several passages by its place, the one that is nearest to the walk. */
-function endOf({ lat, lng }: Place, route: Route | null, middle: End | null): End {
-  const kms = route === null ? [] : kmOfPassages(measuredRoute(route), { lat, lng })
-  const walkKm = (middle?.alongM ?? 0) / 1_000
-  const [km] = kms.toSorted((a, b) => Math.abs(a - walkKm) - Math.abs(b - walkKm))
-  return { lat, lng, alongM: km === undefined ? null : km * 1_000 }
+/** Farther away, the palanquin is not on the route. */
+const OFF_ROUTE_M = 2_000
+/** A road is so wide, and a phone so exact. */
+const EXACT_M = 50
+
+/** Where the palanquin is along the route. Of several stretches by its place, the one that is nearest to the walk. */
+function endOf(place: Place, route: Route | null, middle: End | null): End {
+  const alongs = route?.passes(place, OFF_ROUTE_M, EXACT_M).map(({ alongM }) => alongM) ?? []
+  const offWalk = (alongM: number) => Math.abs(alongM - (middle?.alongM ?? 0))
+  const [alongM = null] = alongs.toSorted((a, b) => offWalk(a) - offWalk(b))
+  return { lat: place.lat, lng: place.lng, alongM }
 }
 
 /** Without a route the direction is that of the last hour. */

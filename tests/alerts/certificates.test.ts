@@ -1,7 +1,7 @@
 /** The end of the public hosts' certificates: read by the scheduler, told in /health, the metrics and to the owner. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHealth } from '#services/admin/lifecycle/health.ts'
-import { createCertificateReader } from '#shared/service/alerts/certificates.ts'
+import { createCertificateReader, readCertificate } from '#shared/service/alerts/certificates.ts'
 import { createAlertWatch } from '#shared/service/alerts/watch.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import { createLog } from '#shared/runtime/log.ts'
@@ -145,3 +145,9 @@ test('a server that accepts and says nothing holds nothing up', async () => {
   expect(performance.now() - startedMs).toBeLessThan(10_000)
   mute.stop(true)
 }, 20_000)
+
+test('a public host may be an address', async () => {
+  const server = await startTlsServer(30)
+  expect(await readCertificate('127.0.0.1', server.port)).toMatchObject({ distrust: expect.any(String) })
+  server.stop()
+})

@@ -1,4 +1,5 @@
 /** When the certificates of the public hosts end, as a phone sees them. The scheduler reads them for all services. */
+import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
@@ -29,7 +30,9 @@ export async function readCertificate(
   host: string,
   port: number,
 ): Promise<Certificate & { readonly distrust: string | null }> {
-  const socket = connect({ host, port, servername: host, rejectUnauthorized: false })
+  // TLS names no addresses (RFC 6066, 3).
+  const servername = isIP(host) > 0 ? '' : host
+  const socket = connect({ host, port, servername, rejectUnauthorized: false })
   try {
     await withCheckTimeout(
       new Promise<void>((resolve, reject) => {

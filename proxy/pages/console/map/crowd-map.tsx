@@ -160,8 +160,6 @@ export function CrowdMap(props: CrowdMapProps) {
   const latest = useRef(props.dots)
   latest.current = props.dots
   useEffect(() => {
-    // All have walked out of sight.
-    if (!keep && cells.length === 0) fits.current = 0
     if (fits.current >= (keep ? 1 : FITS)) return
     if (cells.length > 0) fits.current++
     bounds.current =

@@ -55,10 +55,10 @@ const groundIs = (page: Page, wanted: 'light' | 'dark') =>
 /** Two steps of ten seconds have to be over before a chart has a line. */
 const LINE_TIMEOUT_MS = 45_000
 
-/** The moving chart tells its values to the pointer and the keyboard, and as a table. */
+/** The moving charts tell their values of one time to the pointer and the keyboard. */
 export async function expectChartTells(page: Page): Promise<void> {
   await page.locator('.rate.points .line').waitFor({ timeout: LINE_TIMEOUT_MS })
-  const times = page.getByRole('slider', { name: 'Points a minute' })
+  const times = page.getByRole('slider', { name: 'Check-ins and points a minute' })
   await times.hover({ position: { x: 5, y: 20 } })
   const tip = page.locator('.rate.points .tip')
   // What was not observed has no value: the first one that was is told.
@@ -67,13 +67,12 @@ export async function expectChartTells(page: Page): Promise<void> {
   await times.focus()
   await page.keyboard.press('End')
   const told = await times.getAttribute('aria-valuetext')
+  expect(told).toMatch(/^\d\d:\d\d:\d\d · Check-ins a minute: [\d,]+ · Points a minute: [\d,]+$/)
   await page.keyboard.press('ArrowLeft')
   expect(await times.getAttribute('aria-valuetext')).not.toBe(told)
   await photograph(page, 'console-rates')
   await page.keyboard.press('Escape')
   await tip.waitFor({ state: 'detached' })
-  await page.locator('.rate-table summary').click()
-  await page.locator('.rate-table th', { hasText: 'Time' }).waitFor()
   expect(await seriousFaults(page)).toEqual([])
 }
 

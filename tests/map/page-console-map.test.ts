@@ -1,7 +1,7 @@
 /** What the console's maps and moving charts work out: pure functions of the pages. */
 import { expect, test } from 'bun:test'
 import { cellZoom } from '#proxy/pages/console/map/cells.ts'
-import { minutesOf, ticksOf, valuesOf, windowOf } from '#proxy/pages/console/rates.ts'
+import { ticksOf, valuesOf, windowOf } from '#proxy/pages/console/rates.ts'
 
 const MINUTE = 60_000
 const NOON = Date.UTC(2026, 3, 12, 12)
@@ -24,14 +24,6 @@ test('the window of the chart grows with what was observed', () => {
   expect(ticks.map(({ at }) => (at - NOON) / MINUTE)).toEqual([-25, -20, -15, -10, -5])
 })
 
-test('the table has the burst that the chart has, in the minute in which counting began', () => {
-  const since = NOON + 5_000
-  const rates = [{ at: NOON, points: 6_000, checkins: 600 }]
-  const to = NOON + 3 * MINUTE
-  const most = Math.max(...valuesOf(rates, 'checkins', since, to).map(({ value }) => value))
-  expect(minutesOf(rates, since, to)).toContainEqual({ at: NOON, points: 1_000, checkins: most })
-})
-
 test('each step tells the minute before its end; one without events counts as zero, one not over or not observed is absent', () => {
   const since = NOON - 70_000
   const rates = [{ at: NOON - 60_000, points: 120, checkins: 6 }]
@@ -41,8 +33,4 @@ test('each step tells the minute before its end; one without events counts as ze
   expect(values.map(({ value }) => value)).toEqual([0, 20, 20, 20, 20, 20, 20])
   const later = valuesOf(rates, 'points', since, NOON + 25_000)
   expect(later.map(({ value }) => value).slice(-3)).toEqual([20, 0, 0])
-  expect(minutesOf(rates, since, NOON + 5_000)).toEqual([
-    { at: NOON - MINUTE, points: 20, checkins: 1 },
-    { at: NOON - 2 * MINUTE, points: 0, checkins: 0 },
-  ])
 })

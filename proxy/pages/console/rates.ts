@@ -108,19 +108,6 @@ export function valuesOf(rates: readonly Rate[], series: Series, since: number, 
   return values
 }
 
-/** What was counted in each minute that is over, newest first. The oldest may have been counted in part only. */
-export function minutesOf(rates: readonly Rate[], since: number, to: number) {
-  const minutes = []
-  const oldest = Math.floor(Math.max(since, to - SPAN_MS) / MINUTE_MS) * MINUTE_MS
-  for (let at = Math.floor(to / MINUTE_MS) * MINUTE_MS - MINUTE_MS; at >= oldest; at -= MINUTE_MS) {
-    const within = rates.filter((rate) => rate.at >= at && rate.at < at + MINUTE_MS)
-    const sum = (series: Series) =>
-      Math.round(within.reduce((total, rate) => total + rate[series], 0) / STEPS)
-    minutes.push({ at, checkins: sum('checkins'), points: sum('points') })
-  }
-  return minutes
-}
-
 /** A round figure at or above a value, for the top of an axis. */
 export const roundUp = (value: number): number => {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)))

@@ -1,5 +1,6 @@
 /** The words of the console: operators read traditional Chinese or English. */
 import { computed } from '@preact/signals'
+import { figure, UNITS } from '#shared/locales/units.ts'
 import type { ConsoleWords } from '#shared/locales/words.ts'
 import { createWords, language } from '../frame/language.ts'
 import { pageWords } from '../frame/page-words.ts'
@@ -21,6 +22,10 @@ type ConsoleLanguage = 'zh-Hant' | 'en'
 export const consoleLanguage = computed<ConsoleLanguage>(() =>
   language.value.startsWith('zh') ? 'zh-Hant' : 'en',
 )
+
+export const units = computed(() => UNITS[consoleLanguage.value])
+export const inKm = (km: number): string => `${figure(km)} ${units.value.km}`
+export const inKg = (kg: number): string => `${figure(kg)} ${units.value.kg}`
 
 /** `Status: Active` */
 export const pair = (name: string, text: string | number): string => pageWords.value.pair(name, String(text))

@@ -1,4 +1,4 @@
-/** The words of the console's view of the event's lifecycle. */
+/** Words of Lifecycle. */
 import { count, counting } from './count.ts'
 
 export const consoleLifecycle = {

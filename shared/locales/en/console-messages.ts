@@ -1,4 +1,4 @@
-/** The words of the console's view of messages and reminders. */
+/** Words of Messages. */
 import { count, counting } from './count.ts'
 
 export const consoleMessages = {

@@ -1,4 +1,4 @@
-/** The words of the console's views of feedback and the system. */
+/** Words of Feedback and System. */
 import { counting } from './count.ts'
 
 export const consoleSystem = {

@@ -113,7 +113,6 @@ export const words = {
     chart: 'Check-ins and points a minute',
     mean: 'mean',
     most: 'most',
-    chartTable: 'Table',
     chartEmpty: 'Nothing counted yet.',
     alerts: 'Status',
     noAlerts: 'OK',

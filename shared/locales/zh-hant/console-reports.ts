@@ -16,7 +16,7 @@ export const consoleReports: Pick<ConsoleWords, 'reports'> = {
       checkins: '打卡',
       pilgrims: '香客',
       km: '公里（步行與乘車）',
-      carbon_kg: '碳 kg（有記錄的）',
+      carbon_kg: '公斤碳（有記錄的）',
     },
     happened: '紀事',
     most: '最多',

@@ -113,7 +113,6 @@ export const words: ConsoleWords = {
     chart: '每分鐘的打卡與定位',
     mean: '平均',
     most: '最高',
-    chartTable: '表格',
     chartEmpty: '還沒有數值。',
     alerts: '狀態',
     noAlerts: '正常',

@@ -5,6 +5,7 @@ import type { Placing } from '../../map/mark-names.ts'
 import { scaleOf } from '../../map/projection.ts'
 import { EARTH_KM } from '../../map/shapes.ts'
 import type { Seen } from './crowd-camera.ts'
+import { inKm, units } from '../words.ts'
 import { dotAt, placeCard } from './dot-card.tsx'
 import { type Pointing, type Dot, placeDots } from './over-map.tsx'
 
@@ -93,6 +94,6 @@ function scaleLine(
   const metres = power * (ROUND.find((share) => share * power <= most) ?? 1)
   return {
     widthPx: metres / metresPerPx,
-    text: metres < 1_000 ? `${figure(metres)} m` : `${figure(metres / 1_000)} km`,
+    text: metres < 1_000 ? `${figure(metres)} ${units.value.m}` : inKm(metres / 1_000),
   }
 }

@@ -1,7 +1,6 @@
 /** Kilometres by mode in words: what was walked, and what was ridden beside it. */
-import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
-import { nameOf, words } from '../words.ts'
+import { nameOf, words, inKm } from '../words.ts'
 
 type Recorded = Pick<Data<'readCarbon'>, 'recorded_km'>
 
@@ -18,6 +17,6 @@ export function ridden(carbon: Recorded): string | undefined {
   const rides = Object.entries(carbon.recorded_km)
     .filter(([mode, km]) => mode !== 'walk' && km > 0)
     .sort(([, a], [, b]) => b - a)
-    .map(([mode, km]) => `${modeName(mode)} ${figure(km)} km`)
+    .map(([mode, km]) => `${modeName(mode)} ${inKm(km)}`)
   return rides.length === 0 ? undefined : rides.join(words.value.common.comma)
 }

@@ -24,7 +24,7 @@ import { kmOnRoute, placeName } from '../../map/place-words.ts'
 
 export const OneItem = ({ item }: { readonly item: Item }) => {
   const said = words.value.feedback
-  // On a narrow screen it stands below the board.
+  // On a narrow screen it stands above the board.
   useEffect(() => document.querySelector('.one-item')?.scrollIntoView({ block: 'nearest' }), [])
   return (
     <Panel title={`#${item.id} · ${categoryText(item.category)}`} kind="one-item">

@@ -12,7 +12,7 @@ import { Figure, Figures } from '../../parts/figure.tsx'
 import { Panel, PanelFrom, Stamp, isLoading, isStale } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { MANAGER, client, level } from '../../session.ts'
-import { consoleLanguage, pair, words } from '../../words.ts'
+import { consoleLanguage, pair, words, units } from '../../words.ts'
 import { countsOf } from '../feedback/items.ts'
 import { MapPanel, type Overview, useEventMap } from './map-panel.tsx'
 import { Rates } from './rates.tsx'
@@ -237,14 +237,26 @@ function HourTiles({ hour }: Pick<Props, 'hour'>) {
   )
 }
 
+/** Slower than this the procession rests. */
+const RESTING_KMH = 0.5
+
 function LengthTile({ map }: Pick<Props, 'map'>) {
+  const said = words.value.now
   const value = map.value.value
   const [front, tail] = [value?.front?.route_km ?? null, value?.tail?.route_km ?? null]
+  const speed = value?.speed_kmh ?? null
   return (
     <Figure
-      label={words.value.now.spread}
+      label={said.spread}
       value={front === null || tail === null ? null : figure(front - tail)}
-      unit="km"
+      unit={units.value.km}
+      note={
+        speed === null
+          ? undefined
+          : speed < RESTING_KMH
+            ? said.resting
+            : `${figure(speed)} ${units.value.kmh}`
+      }
       at={value?.as_of ?? null}
       stale={isStale(map) || (value?.stale ?? []).includes('crowd')}
       loading={isLoading(map)}
@@ -258,7 +270,7 @@ function SafetyTile({ safety }: Pick<Props, 'safety'>) {
   return (
     <Figure
       label={words.value.now.safety}
-      value={count === null ? null : <a href="#/feedback">{figure(count)}</a>}
+      value={count === null ? null : figure(count)}
       tone={(count ?? 0) > 0 ? 'danger' : undefined}
       at={safety.at.value}
       stale={isStale(safety)}
@@ -292,8 +304,6 @@ type Route = EventRoute
 
 /** Shown at most; the nearest are first. */
 const STATIONS = 5
-/** Slower than this the procession rests. */
-const RESTING_KMH = 0.5
 
 export const Procession = ({ map }: { readonly map: Resource<EventMap> }) => (
   <PanelFrom title={words.value.now.places} kind="procession" from={map}>
@@ -308,17 +318,12 @@ export const Procession = ({ map }: { readonly map: Resource<EventMap> }) => (
 )
 
 function Places({ map, route }: { readonly map: EventMap; readonly route: Route | null }) {
-  const said = words.value.now
-  const speed = map.speed_kmh ?? null
   return (
     <>
       <ProcessionRows
         places={{ front: map.front ?? null, middle: map.middle ?? null, tail: map.tail ?? null }}
         absent={words.value.common.unknown}
       />
-      {speed === null ? null : (
-        <p class="small">{speed < RESTING_KMH ? said.resting : `${figure(speed)} km/h`}</p>
-      )}
       <Rule map={map} />
       <Estimates map={map} route={route} />
     </>

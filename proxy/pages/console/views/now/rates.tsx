@@ -1,7 +1,6 @@
-/** Check-ins and points a minute, moving: as charts that tell their values, and as a table. */
+/** Check-ins and points a minute, moving: two charts that tell their values of one time. */
 import { figure } from '#shared/locales/units.ts'
-import { useSignal, type Signal } from '@preact/signals'
-import { Table } from '../../../design/table.tsx'
+import { useSignal } from '@preact/signals'
 import { minute, now, clock, duration } from '../../clock.ts'
 import { connection, status } from '../../live.ts'
 import { Panel } from '../../parts/panel.tsx'
@@ -9,7 +8,6 @@ import {
   rates,
   ratesSince,
   STEP_MS,
-  minutesOf,
   windowOf,
   roundUp,
   type Series,
@@ -22,7 +20,6 @@ import { pair, words } from '../../words.ts'
 export function Rates() {
   const said = words.value.now
   const since = ratesSince.value
-  const pointed = useSignal<number | null>(null)
   const isPaused = status.value?.status === 'paused'
   return (
     <Panel
@@ -37,15 +34,7 @@ export function Rates() {
         )
       }
     >
-      {since === null ? (
-        <p class="quiet">{said.chartEmpty}</p>
-      ) : (
-        <>
-          <RateChart series="checkins" name={said.checkins} since={since} pointed={pointed} />
-          <RateChart series="points" name={said.points} since={since} pointed={pointed} />
-          <Minutes since={since} />
-        </>
-      )}
+      {since === null ? <p class="quiet">{said.chartEmpty}</p> : <Charts since={since} />}
     </Panel>
   )
 }
@@ -55,46 +44,78 @@ function spanText(since: number): string {
   return since > now.value - spanMs ? `${words.value.lifecycle.since} ${minute(since)}` : duration(spanMs)
 }
 
-/** The same as a table, for whoever does not see the chart or wants exact figures. */
-function Minutes({ since }: { readonly since: number }) {
+const SERIES = ['checkins', 'points'] as const
+
+/** Pointing at a time, or the arrow keys, tell the values of both charts. */
+function Charts({ since }: { readonly since: number }) {
   const said = words.value.now
-  const open = useSignal(false)
+  // Start of the step whose values are told; null: none.
+  const pointed = useSignal<number | null>(null)
+  const to = now.value
+  const span = windowOf(since, to)
+  const steps = span.spanMs / STEP_MS
+  const charts = SERIES.map((series) => valuesOf(rates.value, series, since, to))
+  // All charts have the same steps.
+  const known = charts[0]!
+  const chosen = known.findIndex(({ at }) => at === pointed.value)
+  const told = chosen < 0 ? known.length - 1 : chosen
+  // Steps of the window before the end of the first one that was observed.
+  const before = Math.round(((known[0]?.at ?? to) + STEP_MS - to) / STEP_MS) + steps
+  /** @param step of the window; the nearest one that was observed is told */
+  const tell = (step: number) => {
+    pointed.value = known[Math.max(0, Math.min(known.length - 1, Math.round(step) - before))]?.at ?? null
+  }
   return (
-    <details class="rate-table small" onToggle={(event) => (open.value = event.currentTarget.open)}>
-      <summary>{said.chartTable}</summary>
-      {open.value ? (
-        <Table
-          caption={said.chart}
-          titled
-          columns={[
-            { name: words.value.people.point.at, cell: ({ at }) => minute(at) },
-            {
-              name: words.value.people.columns.checkins,
-              number: true,
-              cell: ({ checkins }) => figure(checkins),
-            },
-            { name: words.value.reports.series.points, number: true, cell: ({ points }) => figure(points) },
-          ]}
-          rows={minutesOf(rates.value, since, now.value)}
-          keyOf={({ at }) => at}
-          empty={said.chartEmpty}
+    <div class="rate-charts">
+      {SERIES.map((series, i) => (
+        <RateChart
+          key={series}
+          series={series}
+          values={charts[i]!}
+          chosen={charts[i]![chosen] ?? null}
+          to={to}
+          span={span}
         />
-      ) : null}
-    </details>
+      ))}
+      <input
+        type="range"
+        min={0}
+        max={steps}
+        value={told + before}
+        aria-label={said.chart}
+        aria-valuetext={
+          known.length === 0
+            ? words.value.common.unknown
+            : [
+                clock(known[told]!.at),
+                ...SERIES.map((series, i) => pair(said[series], figure(charts[i]![told]!.value))),
+              ].join(' · ')
+        }
+        onInput={(event) => tell(event.currentTarget.valueAsNumber)}
+        onPointerMove={({ clientX, currentTarget }) => {
+          const { left, width } = currentTarget.getBoundingClientRect()
+          tell(((clientX - left) / width) * steps)
+        }}
+        onPointerLeave={() => (pointed.value = null)}
+        onBlur={() => (pointed.value = null)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') pointed.value = null
+        }}
+      />
+    </div>
   )
 }
-
-// A chart of one rate. Pointing at it, or the arrow keys, tell the value of a time, in all charts of the panel.
 
 const WIDTH = 600
 const HEIGHT = 100
 
 interface Props {
   readonly series: Series
-  readonly name: string
-  readonly since: number
-  /** Start of the step whose value is told; null: none. */
-  readonly pointed: Signal<number | null>
+  readonly values: readonly Value[]
+  /** The value that is told. */
+  readonly chosen: Value | null
+  readonly to: number
+  readonly span: ReturnType<typeof windowOf>
 }
 
 /** Places of a chart in shares of its size. */
@@ -103,10 +124,7 @@ interface Scale {
   readonly y: (value: number) => number
 }
 
-function RateChart({ series, name, since, pointed }: Props) {
-  const to = now.value
-  const span = windowOf(since, to)
-  const values = valuesOf(rates.value, series, since, to)
+function RateChart({ series, values, chosen, to, span }: Props) {
   const top = roundUp(Math.max(0, ...values.map(({ value }) => value)))
   // A value stands at the end of its step.
   const scale: Scale = {
@@ -114,10 +132,9 @@ function RateChart({ series, name, since, pointed }: Props) {
     y: (value) => 1 - value / top,
   }
   const ticks = ticksOf(to, span)
-  const chosen = values.find(({ at }) => at === pointed.value) ?? null
   return (
     <figure class={`rate ${series}`}>
-      <Caption name={name} values={values} />
+      <Caption name={words.value.now[series]} values={values} />
       <div class="plot">
         {[top, top / 2, 0].map((value, i) => (
           <span key={i} class="axis" style={{ top: `${i * 50}%` }}>
@@ -125,7 +142,6 @@ function RateChart({ series, name, since, pointed }: Props) {
           </span>
         ))}
         <Lines values={values} scale={scale} ticks={ticks.map(({ share }) => share)} chosen={chosen} />
-        <Times {...{ name, values, pointed, chosen }} fromMs={to - span.spanMs} spanMs={span.spanMs} />
         {chosen === null ? null : <Tip value={chosen} scale={scale} />}
       </div>
       <p class="times small quiet" aria-hidden="true">
@@ -152,49 +168,6 @@ function Caption({ name, values }: { readonly name: string; readonly values: rea
         </span>
       )}
     </figcaption>
-  )
-}
-
-interface TimesProps extends Pick<Props, 'name' | 'pointed'> {
-  readonly values: readonly Value[]
-  readonly chosen: Value | null
-  readonly fromMs: number
-  readonly spanMs: number
-}
-
-/** What the pointer and the keyboard move over the chart: the time whose values are told. */
-function Times({ name, values, pointed, chosen, fromMs, spanMs }: TimesProps) {
-  const told = chosen ?? values.at(-1)
-  const steps = spanMs / STEP_MS
-  const stepOf = ({ at }: Value) => Math.round((at + STEP_MS - fromMs) / STEP_MS)
-  /** @param step of the window; the nearest one that was observed is told */
-  const tell = (step: number) => {
-    const first = values[0]
-    const i = first === undefined ? 0 : Math.round(step) - stepOf(first)
-    pointed.value = values[Math.max(0, Math.min(values.length - 1, i))]?.at ?? null
-  }
-  const point = (event: PointerEvent & { readonly currentTarget: Element }) => {
-    const { left, width } = event.currentTarget.getBoundingClientRect()
-    tell(((event.clientX - left) / width) * steps)
-  }
-  return (
-    <input
-      type="range"
-      min={0}
-      max={steps}
-      value={told === undefined ? steps : stepOf(told)}
-      aria-label={name}
-      aria-valuetext={
-        told === undefined ? words.value.common.unknown : pair(clock(told.at), figure(told.value))
-      }
-      onInput={(event) => tell(event.currentTarget.valueAsNumber)}
-      onPointerMove={point}
-      onPointerLeave={() => (pointed.value = null)}
-      onBlur={() => (pointed.value = null)}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') pointed.value = null
-      }}
-    />
   )
 }
 

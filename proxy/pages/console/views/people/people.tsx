@@ -177,7 +177,16 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
       cell: ({ last_seen }) => (last_seen === null ? '–' : <Seen at={last_seen} />),
     },
     { name: said.columns.level, number: true, cell: ({ level }) => named(level, said.columns.level) },
-    { name: said.columns.km, sort: 'km', number: true, cell: ({ km }) => named(figure(km), 'km') },
+    {
+      name: said.columns.km,
+      sort: 'km',
+      number: true,
+      cell: ({ km }) => (
+        <>
+          {figure(km)} <span class="narrow">{said.columns.km}</span>
+        </>
+      ),
+    },
     {
       name: said.columns.checkins,
       sort: 'checkins',

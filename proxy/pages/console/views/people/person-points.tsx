@@ -9,7 +9,7 @@ import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type Dot, WayLegend } from '../../map/over-map.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { client } from '../../session.ts'
-import { pair, words } from '../../words.ts'
+import { pair, words, inKm } from '../../words.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 
@@ -130,7 +130,7 @@ const DayChoice = ({ page: { day: chosen, days }, onChoose }: ChoiceProps) => (
         : []),
       ...days.map(
         ({ day, points, km }) =>
-          [day, [dayName(day), words.value.people.points(points), `${figure(km)} km`].join(' · ')] as const,
+          [day, [dayName(day), words.value.people.points(points), inKm(km)].join(' · ')] as const,
       ),
     ]}
     onChoose={onChoose}
@@ -238,7 +238,7 @@ interface OutProps {
 }
 
 /** The latest day in a sentence: it explains a distance that is shorter than the pilgrim expects. */
-export function LeftOutOfDay({ day: { day, points, left_out, truncated }, onShow }: OutProps) {
+export function LeftOutOfDay({ day: { points, left_out, truncated }, onShow }: OutProps) {
   const said = words.value.people
   const out = sumOf(left_out)
   if (out === 0) return null
@@ -246,7 +246,6 @@ export function LeftOutOfDay({ day: { day, points, left_out, truncated }, onShow
     <section class="left-out">
       <p>
         <strong>
-          {dayName(day)} ·{' '}
           {pair(said.notCounted, `${figure(out)} / ${truncated ? '≥ ' : ''}${said.points(points)}`)}
         </strong>
       </p>

@@ -8,7 +8,7 @@ import { Button, Segments } from '../../../design/button.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { pair, words, consoleLanguage } from '../../words.ts'
+import { pair, words, consoleLanguage, inKm, units } from '../../words.ts'
 import { PersonActions } from './person-actions.tsx'
 import { type Detail, LeftOutOfDay, PersonPoints } from './person-points.tsx'
 import type { ComponentChildren } from 'preact'
@@ -159,7 +159,7 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
         <Figure
           label={said.distance}
           value={figure(person.km)}
-          unit="km"
+          unit={units.value.km}
           note={[
             said.points(person.stored_points),
             person.pending === 0 ? '' : `${person.pending ?? '?'} ${said.waits}`,
@@ -172,8 +172,17 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
           value={figure(person.checkins)}
           note={lastCheckInText(person)}
         />
-        <Figure label={said.co2} value={figure(person.carbon_kg)} unit="kg" note={reportedText(person)} />
-        <Figure label={words.value.reports.saved} value={figure(person.carbon_saved_kg)} unit="kg" />
+        <Figure
+          label={said.co2}
+          value={figure(person.carbon_kg)}
+          unit={units.value.kg}
+          note={reportedText(person)}
+        />
+        <Figure
+          label={words.value.reports.saved}
+          value={figure(person.carbon_saved_kg)}
+          unit={units.value.kg}
+        />
       </Figures>
       <Travelled day={person.latest_day} />
       {person.latest_day === null ? null : <LeftOutOfDay day={person.latest_day} onShow={onLeftOut} />}
@@ -220,7 +229,7 @@ const SILENT_MS = SILENT_HOURS * 3_600_000
 function Travelled({ day }: { readonly day: Detail['latest_day'] }) {
   if (day === null) return null
   const { walk } = words.value.reports.modes
-  const onFoot = `${walk} ${figure(distancesOf(day).walked)} km`
+  const onFoot = `${walk} ${inKm(distancesOf(day).walked)}`
   return <p>{[dayName(day.day), onFoot, ridden(day)].filter(Boolean).join(' · ')}</p>
 }
 
@@ -230,7 +239,7 @@ function nextText({ km, next_level }: Detail): string {
   const { km_needed, checkins_needed } = next_level
   // What is reached already is not named.
   const what = [
-    km_needed > 0 ? `${kmToGo(km_needed, km)} km` : '',
+    km_needed > 0 ? `${kmToGo(km_needed, km)} ${units.value.km}` : '',
     checkins_needed > 0 ? said.checkIns(checkins_needed) : '',
   ].filter((part) => part !== '')
   return pair(said.next, what.join(' + '))

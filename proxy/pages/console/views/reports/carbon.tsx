@@ -8,7 +8,7 @@ import { modeName } from '../../parts/distances.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useExports } from './exports.tsx'
 import type { Resource } from '../../resource.ts'
-import { pair, words } from '../../words.ts'
+import { pair, words, inKm, inKg, units } from '../../words.ts'
 import { KG_PER_KM, KG_PER_UNIT, ZERO_EMISSION_KMH } from '#shared/core/rules/carbon.ts'
 
 type Totals = Data<'readCarbon'>
@@ -37,7 +37,7 @@ export function Carbon({ carbon }: { readonly carbon: Resource<Totals> }) {
             </section>
           ))}
           <p class="small quiet">
-            {pair(said.used, `${figure(value.consumption.kg)} kg`)} ·{' '}
+            {pair(said.used, inKg(value.consumption.kg))} ·{' '}
             {(['water', 'recycle', 'hotel'] as const)
               .map((unit) => pair(said.method.units[unit], figure(value.consumption[unit])))
               .join(' · ')}
@@ -59,7 +59,7 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
       bars: modes.map(([mode, { km, kg }]) => ({
         name: modeName(mode),
         value: km,
-        shown: `${figure(km)} km · ${figure(kg)} kg`,
+        shown: `${inKm(km)} · ${inKg(kg)}`,
       })),
     },
     {
@@ -67,7 +67,7 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
       bars: by_day.map(({ day, km, kg }) => ({
         name: weekdayName(day),
         value: kg,
-        shown: `${figure(kg)} kg · ${figure(km)} km`,
+        shown: `${inKg(kg)} · ${inKm(km)}`,
       })),
     },
   ]
@@ -76,9 +76,9 @@ function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
 function savePicture(value: Totals): void {
   const said = words.value.reports
   const figures = [
-    pair(said.total, `${figure(value.total_kg)} kg`),
-    pair(said.mean, `${figure(value.mean_kg)} kg`),
-    pair(said.saved, `${figure(value.saved_kg)} kg`),
+    pair(said.total, inKg(value.total_kg)),
+    pair(said.mean, inKg(value.mean_kg)),
+    pair(said.saved, inKg(value.saved_kg)),
   ]
   const lines = [
     value.as_of === null ? words.value.common.never : `${words.value.common.asOf} ${fullDate(value.as_of)}`,
@@ -109,7 +109,7 @@ const save = ({ by_mode, by_day, ...totals }: Totals): void =>
 function carbonFactors(): readonly (readonly [name: string, kg: number])[] {
   const { units } = words.value.reports.method
   return [
-    ...Object.entries(KG_PER_KM).map(([mode, kg]) => [`${modeName(mode)}, 1 km`, kg] as const),
+    ...Object.entries(KG_PER_KM).map(([mode, kg]) => [`${modeName(mode)}, ${inKm(1)}`, kg] as const),
     ...Object.entries(KG_PER_UNIT).map(([name, kg]) => [units[name as keyof typeof units], kg] as const),
   ]
 }
@@ -125,7 +125,7 @@ const CarbonMethod = () => {
         {carbonFactors().map(([name, kg]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{`${kg} kg CO₂e`}</dd>
+            <dd>{`${kg} ${units.value.kg} CO₂e`}</dd>
           </div>
         ))}
       </dl>

@@ -26,7 +26,7 @@ import { ground, mapSource, route } from '../../map/ground.ts'
 import { PROCESSION, type ProcessionPlaces, placeWords } from '../../map/procession-places.tsx'
 import { fileName } from '../../parts/download.ts'
 import { DENSITY, fontOf, onPaper, savePicture } from '../../parts/picture.ts'
-import { words } from '../../words.ts'
+import { words, inKm } from '../../words.ts'
 import { longHourName } from './procession-hour.ts'
 
 const TYPE = 1.15
@@ -299,9 +299,9 @@ function drawScale(
   context.textBaseline = 'alphabetic'
   context.lineWidth = 3
   context.strokeStyle = onPaper('map-halo')
-  context.strokeText(`${figure(km)} km`, right, bottom - HIGH - 3)
+  context.strokeText(inKm(km), right, bottom - HIGH - 3)
   context.fillStyle = onPaper('ink')
-  context.fillText(`${figure(km)} km`, right, bottom - HIGH - 3)
+  context.fillText(inKm(km), right, bottom - HIGH - 3)
 }
 
 // Which part of the world a picture of the procession shows.

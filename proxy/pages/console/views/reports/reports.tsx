@@ -2,15 +2,16 @@
 import { figure } from '#shared/locales/units.ts'
 import type { Data } from '#shared/client/index.ts'
 import { pageData } from '../../../frame/page-data.ts'
-import { fullDate, now } from '../../clock.ts'
+import { dayName, dayOf, fullDate, now } from '../../clock.ts'
 import { type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
-import { pair, words } from '../../words.ts'
+import { pair, words, inKg, units } from '../../words.ts'
 import { Carbon } from './carbon.tsx'
 import { ProcessionOverTime } from './procession-over-time.tsx'
 import { ExportMenu } from './exports.tsx'
 import { Surveys } from './surveys.tsx'
-import { TimelinePanel } from './timeline.tsx'
+import { sumsText, TimelinePanel } from './timeline.tsx'
+import type { Timeline } from './time-chart.tsx'
 import { distancesOf, ridden } from '../../parts/distances.ts'
 import { Figure, Figures } from '../../parts/figure.tsx'
 import { isLoading, isStale, Panel, Stamp } from '../../parts/panel.tsx'
@@ -40,7 +41,7 @@ function Report({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> | nu
         <span class="spring" />
         <ExportMenu />
       </header>
-      {carbon === null ? null : <Headline carbon={carbon} />}
+      {carbon === null ? null : <Headline carbon={carbon} days={timeline.value.value?.days ?? []} />}
       <TimelinePanel timeline={timeline} />
       <ProcessionOverTime timeline={timeline} />
       {carbon === null ? null : (
@@ -53,9 +54,14 @@ function Report({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> | nu
   )
 }
 
-// The event in four figures, before everything that explains them.
+// The event in four figures, and its latest day, before everything that explains them.
 
-function Headline({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> }) {
+interface HeadlineProps {
+  readonly carbon: Resource<Data<'readCarbon'>>
+  readonly days: Timeline['days']
+}
+
+function Headline({ carbon, days }: HeadlineProps) {
   const said = words.value.reports
   const value = carbon.value.value
   const state = { stale: isStale(carbon), loading: isLoading(carbon) }
@@ -70,7 +76,7 @@ function Headline({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> })
         <Figure
           label={words.value.now.km}
           value={value && figure(distancesOf(value).walked)}
-          unit="km"
+          unit={units.value.km}
           note={value === null ? undefined : ridden(value)}
           {...state}
         />
@@ -78,12 +84,26 @@ function Headline({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> })
         <Figure
           label={said.total}
           value={value && figure(value.total_kg)}
-          unit="kg"
-          note={value === null ? undefined : pair(said.mean, `${figure(value.mean_kg)} kg`)}
+          unit={units.value.kg}
+          note={value === null ? undefined : pair(said.mean, inKg(value.mean_kg))}
           {...state}
         />
-        <Figure label={said.saved} value={value && figure(value.saved_kg)} unit="kg" tone="good" {...state} />
+        <Figure
+          label={said.saved}
+          value={value && figure(value.saved_kg)}
+          unit={units.value.kg}
+          tone="good"
+          {...state}
+        />
       </Figures>
+      {days.slice(-1).map((latest) => (
+        <p key={latest.day}>
+          {pair(
+            latest.day === dayOf(now.value) ? words.value.system.periods.today : dayName(latest.day),
+            `${words.value.now.pilgrims(latest.pilgrims)} · ${sumsText(latest)}`,
+          )}
+        </p>
+      ))}
     </Panel>
   )
 }

@@ -115,14 +115,20 @@ function Chart({ timeline, grain, series }: ChartProps) {
 
 function chosenText(rows: readonly Row[], from: number, to: number, grain: Grain): string {
   const time = grain === 'hours' ? date : shortDay
-  const sums = sumBetween(rows, from, to)
-  const { points, checkIns } = words.value.people
+  const span = `${time(from * 1_000)} – ${time(to * 1_000)}`
+  return `${span} · ${sumsText(sumBetween(rows, from, to))}`
+}
+
+type Sums = Omit<Timeline['days'][number], 'day' | 'pilgrims'>
+
+/** `1,200 points · 40 check-ins · 310 km on foot and by vehicle · …` */
+export function sumsText({ points, checkins, km, carbon_kg }: Sums): string {
+  const { people, reports } = words.value
   return [
-    `${time(from * 1_000)} – ${time(to * 1_000)}`,
-    points(sums.points),
-    checkIns(sums.checkins),
-    `${figure(sums.km)} ${words.value.reports.series.km}`,
-    `${figure(sums.carbon_kg)} ${words.value.reports.series.carbon_kg}`,
+    people.points(points),
+    people.checkIns(checkins),
+    `${figure(km)} ${reports.series.km}`,
+    `${figure(carbon_kg)} ${reports.series.carbon_kg}`,
   ].join(' · ')
 }
 

@@ -37,11 +37,11 @@ function Parts({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> | nul
         </PanelFrom>
         <DeadLetters />
         <Roles />
-        <RichMenu />
       </div>
       <div class="system-column">
         <Ledger condition={condition} />
         {tokens === null ? null : <Tokens list={tokens} />}
+        <RichMenu />
       </div>
       {tokens === null ? null : <AuditLog tokens={tokens} />}
     </div>

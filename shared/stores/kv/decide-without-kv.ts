@@ -2,7 +2,7 @@
  * Admission by a replica alone while the kv is unavailable. It uses the last known status, and counts rate limits and
  * duplicates in its own memory.
  */
-import { admit } from './embedded/admit.ts'
+import { admit } from './embedded/admit-points.ts'
 import { apply, createState, prune } from './embedded/state.ts'
 import type { AdmissionRules, StoreVerdict, Submission, VersionedStatus } from './kv.ts'
 

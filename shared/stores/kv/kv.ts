@@ -42,7 +42,7 @@ export interface Position {
 /** A rough position replaces a better one on the map when that is older by this. */
 const ROUGH_AFTER_MS = 3_600_000
 
-/** Of two positions of a pilgrim the one with the higher rank is on the map; `admit.lua` has the same rule. */
+/** Of two positions of a pilgrim the one with the higher rank is on the map; `admit-points.lua` has the same rule. */
 export const rankOf = ({ t, rough }: Position): number => (rough ? t - ROUGH_AFTER_MS : t)
 
 /** Each kind has a rate limit of its own. `ingest`: track points of a tracker app. */

@@ -1,6 +1,6 @@
 /** The state of the current incident: in the kv, shared by all watchers, and in this watcher's memory. */
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { Incident } from './incident.ts'
+import type { Incident } from './alert-decision.ts'
 
 const STATE_KEY = 'alert-state'
 const STATE_MS = 30 * 86_400_000
@@ -16,7 +16,7 @@ interface Told {
   remember(incident: Incident | null): Promise<void>
 }
 
-export function createAlertState({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>): Told {
+export function createIncidentStore({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>): Told {
   let memory: State = { incident: null, atMs: -Infinity }
   return {
     async recall() {

@@ -1,4 +1,4 @@
-/** Admission on the embedded state: the same decisions as `admit.lua`. */
+/** Admission on the embedded state: the same decisions as `admit-points.lua`. */
 import {
   type AdmissionRules,
   type Entry,

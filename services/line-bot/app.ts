@@ -29,7 +29,7 @@ import { createSender } from './sending/send-messages.ts'
 import { joinSenders } from './sending/sending-loop.ts'
 import { setNotifications } from './sending/set-notifications.ts'
 import { createPushSender, serveSubscriptions } from './web-push/serve-web-push.ts'
-import { countSetAside } from './webhook/set-aside-event.ts'
+import { countSetAside } from './webhook/store-refused-event.ts'
 import { watchSpool } from './webhook/webhook-spool.ts'
 import { createWebhookReceiver } from './webhook/receive-webhook.ts'
 

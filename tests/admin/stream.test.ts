@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { createStream, type Stream } from '#services/admin/stream/stream.ts'
 import { startWatch } from '#services/admin/stream/watch.ts'
-import { createAlertState } from '#shared/service/alerts/alert-state.ts'
+import { createIncidentStore } from '#shared/service/alerts/incident-store.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { migrateDatabase } from '#shared/stores/db/migrate.ts'
@@ -103,7 +103,7 @@ test('a client that does not read is disconnected, and the others are not affect
   // Heartbeats of four bytes take too long to fill a quarter of a megabyte: long messages do it.
   const message = 'm'.repeat(120_000)
   for (let i = 1; i <= 3; i++) {
-    await createAlertState(context).remember({
+    await createIncidentStore(context).remember({
       id: `${i}${message}`,
       openedMs: 0,
       alerts: 1,
@@ -125,7 +125,7 @@ test('a client that does not read is disconnected, and the others are not affect
 }, 30_000)
 
 test('an incident is sent when it opens, changes and recovers', async () => {
-  const told = createAlertState(context)
+  const told = createIncidentStore(context)
   await told.remember(null)
   const stream = createStream(context)
   const reader = listen(stream)

@@ -5,12 +5,13 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { newDirectory, type Server } from '#tests/helpers/process.ts'
-import { type CaddyServer, startCaddy } from '#tests/helpers/servers.ts'
+import type { CaddyServer } from '#tests/helpers/servers.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { LOAD_CORE, onCore } from './load.ts'
 import { ROUTE, startCrowd } from './load/crowd.ts'
 import { wireBytes } from './load/wire-bytes.ts'
 import type { Cpu, Scale } from './measure.ts'
+import { startProxy } from './rows/caddy.ts'
 import { closeAll, cpuSeconds, startDatabase, startPinned, startStore } from './measured-processes.ts'
 
 const VIEWERS = 10_000
@@ -27,7 +28,6 @@ const FILED = 12
 const FILED_MS = 150_000
 
 const MAP = '/api/event/map'
-const ROOT = join(import.meta.dir, '../..')
 
 interface Counted {
   readonly requests: number
@@ -99,11 +99,7 @@ async function arranged(
   measure: (caddy: CaddyServer, tracking: Server) => Promise<Used>,
 ): Promise<Used> {
   const tracking = await startPinned('tracking', env)
-  const upstream = { TRACKING_DISCOVERY: 'list', TRACKING_UPSTREAM: `127.0.0.1:${tracking.port}` }
-  const caddy = await startCaddy({
-    caddyfile: join(ROOT, 'Caddyfile'),
-    env: { PRIMARY_HOST: 'localhost', ALIAS_HOST: '127.0.0.1', MAP_DIR: mapDir, ...upstream },
-  })
+  const caddy = await startProxy([tracking], undefined, { MAP_DIR: mapDir })
   try {
     return await measure(caddy, tracking)
   } finally {

@@ -95,6 +95,11 @@ describeOnServers('the console in operation', () => {
     const { lost, dead_letter: deadLetters } = (await condition()).ledger!
     expect({ lost, deadLetters }).toEqual({ lost: 0, deadLetters: 0 })
     await expectChartTells(page)
+    // Nobody has moved the map, so it also shows who is far from all others.
+    const before = await onMap(page)
+    expect((await checkIn(stack, newPilgrimId(), { lat: 22.63, lng: 120.3 })).status).toBe(202)
+    await flushed(stack)
+    await until(async () => (await onMap(page)) > before, { ...wait, what: 'the far one on the map' })
     expect(await page.evaluate(() => performance.timeOrigin)).toBe(loadedAt)
     await photograph(page, 'console-crowd')
     // The largest answer of the console is compressed for phones.

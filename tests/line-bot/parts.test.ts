@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { BotAction, Language } from '#shared/contracts/bot.ts'
-import { type Cause, decide, type Incident } from '#shared/service/alerts/incident.ts'
+import { type Cause, decide, type Incident } from '#shared/service/alerts/alert-decision.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { actionOfPostback, actionOfText, postbackData } from '#services/line-bot/bot/keywords.ts'
 import { cut } from '#services/line-bot/bot/flex.ts'

@@ -30,37 +30,37 @@ const ROUND_MOST_PX = 10
 /** Opacity of a square of each step: the ground and the route are seen through a thin crowd. */
 const OPACITY = [0.46, 0.62, 0.78, 0.9, 0.97]
 
-/** Sums of pilgrims on a grid of the canvas. */
+/** Squares over the canvas, one beyond each edge. */
 class Grid {
-  readonly #sums = new Map<number, number>()
-  readonly #columns: number
+  readonly columns: number
+  readonly squares: number
+  /** A square and the eight around it, as differences of their keys. */
+  readonly near: readonly number[]
 
   constructor(
-    width: number,
-    private readonly side: number,
+    { width, height }: View,
+    readonly side: number,
   ) {
-    // One beyond each edge.
-    this.#columns = Math.ceil(width / side) + 2
+    this.columns = Math.ceil(width / side) + 2
+    this.squares = this.columns * (Math.ceil(height / side) + 2)
+    this.near = [-1, 0, 1].flatMap((row) => [-1, 0, 1].map((column) => row * this.columns + column))
   }
 
+  /** What is farther out is in the square beyond the edge. */
   keyOf(x: number, y: number): number {
-    return (Math.floor(y / this.side) + 1) * this.#columns + Math.floor(x / this.side) + 1
+    const [last, lowest] = [this.columns - 1, this.squares / this.columns - 1]
+    const column = Math.min(last, Math.max(0, Math.floor(x / this.side) + 1))
+    return Math.min(lowest, Math.max(0, Math.floor(y / this.side) + 1)) * this.columns + column
   }
 
-  add(x: number, y: number, amount: number): void {
-    const key = this.keyOf(x, y)
-    this.#sums.set(key, (this.#sums.get(key) ?? 0) + amount)
-  }
-
-  /** The sum of a square and the eight around it. */
-  around(x: number, y: number): number {
-    const key = this.keyOf(x, y)
-    let sum = 0
-    for (const row of [-1, 0, 1])
-      for (const column of [-1, 0, 1]) sum += this.#sums.get(key + row * this.#columns + column) ?? 0
-    return sum
+  /** The north-west corner of a square. */
+  cornerOf(key: number): readonly [x: number, y: number] {
+    const column = key % this.columns
+    return [(column - 1) * this.side, ((key - column) / this.columns - 1) * this.side]
   }
 }
+
+type Centre = readonly [x: number, y: number]
 
 /** Kilometres of a canvas pixel in the middle of the view. */
 const kmOfPixel = ({ scale, top, height }: View): number =>
@@ -76,9 +76,10 @@ export function drawCrowd(
   const px = density * type
   context.clearRect(0, 0, width, height)
   const colours = BAND_PX.map((_, step) => colour(`crowd-${step + 1}`))
-  const smooth = new Grid(width, SMOOTH_PX * px)
-  const apart = new Grid(width, APART_PX * density)
-  const circles = new Map<number, readonly [x: number, y: number]>()
+  const smooth = new Grid(view, SMOOTH_PX * px)
+  const sums = new Float64Array(smooth.squares)
+  const apart = new Grid(view, APART_PX * density)
+  const circles = new Map<number, Centre>()
   for (let i = 0; i < count; i++) {
     let west = (edges[i * 4]! - left) * scale
     let north = (edges[i * 4 + 1]! - top) * scale
@@ -87,7 +88,7 @@ export function drawCrowd(
     if (west > width || north > height || west + wide < 0 || north + high < 0) continue
     if (isBand && wide <= SQUARE_FROM_PX * px) {
       const [x, y] = [west + wide / 2, north + high / 2]
-      smooth.add(x, y, amounts[i]!)
+      sums[smooth.keyOf(x, y)]! += amounts[i]!
       circles.set(apart.keyOf(x, y), [x, y])
       continue
     }
@@ -111,21 +112,34 @@ export function drawCrowd(
   }
   context.globalAlpha = 1
   const km = 3 * SMOOTH_PX * px * kmOfPixel(view)
-  const bands = BAND_PX.map(() => [] as (readonly [x: number, y: number])[])
-  for (const [x, y] of circles.values()) {
-    const perKm = smooth.around(x, y) / km
-    bands[PER_KM_FROM.findLastIndex((from) => perKm >= from)]!.push([x, y])
+  // One more than the step; 0: nobody.
+  const levels = new Uint8Array(apart.squares)
+  for (const [key, [x, y]] of circles) {
+    const at = smooth.keyOf(x, y)
+    const perKm = smooth.near.reduce((sum, by) => sum + (sums[at + by] ?? 0), 0) / km
+    levels[key] = PER_KM_FROM.findLastIndex((from) => perKm >= from) + 1
+  }
+  // Among circles of no smaller step, a small square looks the same and is drawn faster.
+  const bands = BAND_PX.map(() => ({ circles: [] as Centre[], squares: [] as Centre[] }))
+  for (const [key, centre] of circles) {
+    const level = levels[key]!
+    const band = bands[level - 1]!
+    if (apart.near.every((by) => (levels[key + by] ?? 0) >= level)) band.squares.push(apart.cornerOf(key))
+    else band.circles.push(centre)
   }
   // All halos lie below all bands. One path of all circles would take Chromium several times as long.
   for (const halo of [HALO_PX, 0])
-    for (const [step, places] of bands.entries()) {
+    for (const [step, { circles: round, squares }] of bands.entries()) {
       context.fillStyle = halo > 0 ? colour('map-halo') : colours[step]!
       const radius = (BAND_PX[step]! / 2 + halo) * px
-      for (const [x, y] of places) {
+      for (const [x, y] of round) {
         context.beginPath()
         context.arc(x, y, radius, 0, 2 * Math.PI)
         context.fill()
       }
+      // Whole pixels, so that no seam shows.
+      const side = Math.ceil(apart.side) + 1
+      if (halo === 0) for (const [x, y] of squares) context.fillRect(Math.floor(x), Math.floor(y), side, side)
     }
 }
 
@@ -136,7 +150,7 @@ const LEAST_NUMBERED = 10
 
 /** The numbers of pilgrims in the dense parts of the crowd. */
 export function numbersOf(view: View, { edges, amounts, count }: Crowd, language: Language): Label[] {
-  const grid = new Grid(view.width, NUMBER_PX * view.density * view.type)
+  const grid = new Grid(view, NUMBER_PX * view.density * view.type)
   const parts = new Map<number, { sum: number; most: number; at: number }>()
   for (let i = 0; i < count; i++) {
     const x = (edges[i * 4]! - view.left) * view.scale

@@ -47,7 +47,6 @@ export class MapFrame {
   #placing: Placing | null = null
   /** What the names on the map leave free, as text. */
   #free = '[]'
-  /** The reader has moved the map. */
   #isMoved = false
 
   /** @param frame holds an element `.world` with the canvases `ground`, `crowd` and `names`, and elements with `data-mark` */
@@ -93,6 +92,15 @@ export class MapFrame {
 
   get camera(): Camera {
     return this.#camera
+  }
+
+  get size(): Size {
+    return this.#size
+  }
+
+  /** The reader has moved the map, so it does not move by itself. */
+  get isMoved(): boolean {
+    return this.#isMoved
   }
 
   stop(): void {

@@ -3,8 +3,8 @@
  * database; counters, positions and the incident in the kv. Each store has its own loop, so that a store that hangs
  * does not stop the events of the other.
  */
-import { createAlertState } from '#shared/service/alerts/alert-state.ts'
-import type { Incident } from '#shared/service/alerts/incident.ts'
+import { createIncidentStore } from '#shared/service/alerts/incident-store.ts'
+import type { Incident } from '#shared/service/alerts/alert-decision.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { StreamIncident, Snapshot, StreamData, StreamEventName } from '#shared/contracts/stream.ts'
@@ -103,7 +103,7 @@ function createKvPoll(
   listeners: Listeners,
 ): () => Promise<void> {
   const { kv, now } = context
-  const alertState = createAlertState(context)
+  const alertState = createIncidentStore(context)
   let follow: (() => Promise<Followed>) | null = null
   let before: CountersReading | null = null
 

@@ -1,6 +1,6 @@
 /** The condition of the installation. It never fails: a part that cannot be read is reported as such. */
 import { alertingOf } from '#shared/service/alerts/alert-conditions.ts'
-import { createAlertState } from '#shared/service/alerts/alert-state.ts'
+import { createIncidentStore } from '#shared/service/alerts/incident-store.ts'
 import { createChecks } from '#shared/service/alerts/health-checks.ts'
 import { bilingual, WHAT_TO_DO } from '#shared/service/alerts/what-to-do.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
@@ -30,7 +30,7 @@ export function createCondition(
   const { config, kv, now } = context
   const alerting = alertingOf(config.line.accessToken !== '', config.alertUserId)
   const checks = createChecks(context)
-  const alertState = createAlertState(context)
+  const alertState = createIncidentStore(context)
   return async () => {
     const [report, causes, incident, beats, kvMs, oldest, ledger, memory, backupMs] = await Promise.all([
       health(),

@@ -6,7 +6,7 @@ import { isDataRefused } from '#shared/stores/db/db.ts'
 import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
 import { lineEvents } from '#shared/stores/schema/messages.ts'
 import { senderOf } from './apply-webhook-event.ts'
-import { setAside } from './set-aside-event.ts'
+import { setAside } from './store-refused-event.ts'
 
 /**
  * Stores new events, each with its row in the outbox. An event that the database refuses is set aside with the

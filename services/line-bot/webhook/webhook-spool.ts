@@ -4,7 +4,7 @@ import { LineEvent } from '#shared/contracts/bot.ts'
 import { eachApart } from '#shared/stores/work-through-queue.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { SPOOL } from '#shared/stores/objects/spooled-webhook-events.ts'
-import { setAside } from './set-aside-event.ts'
+import { setAside } from './store-refused-event.ts'
 import { storeWebhookEvents } from './store-webhook-events.ts'
 
 const EVERY_MS = 15_000

@@ -14,7 +14,7 @@ import { type BufferEpoch, countSlice } from '#shared/points/ledger/stored-count
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import type { Fix } from '#shared/core/distance/points-to-distance.ts'
 import { foldPoints, latestPositionChanges, type Move, writeTotals } from './update-totals.ts'
-import { storeDeadLetter } from './dead-letters.ts'
+import { storeDeadLetter } from './store-dead-letters.ts'
 import type { Slice } from '#shared/points/pending-points.ts'
 import { byIdentity, type OwnedPoint, storePoints, withoutStoredPoints } from './store-points.ts'
 import { LoggableError } from '#shared/runtime/log.ts'

@@ -2,7 +2,7 @@
 import type { Alerting } from '#shared/contracts/supervision.ts'
 import { NOTICE_DAYS } from './certificates.ts'
 import { STALE_MS, CLOCK_MS, EARLY_SHARE, FREE_BYTES } from './health-checks.ts'
-import { GAPS_MS } from './incident.ts'
+import { GAPS_MS } from './alert-decision.ts'
 import { THRESHOLDS } from './notices.ts'
 import { LOOK_EVERY_MS } from './watch.ts'
 import { WHAT_TO_DO } from './what-to-do.ts'

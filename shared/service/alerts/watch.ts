@@ -7,10 +7,10 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { createLineClient } from '#shared/service/line/line-client.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
 import { createChecks, CLOCK_MS } from './health-checks.ts'
-import { type Cause, decide, type Incident } from './incident.ts'
+import { type Cause, decide, type Incident } from './alert-decision.ts'
 import { createMessenger } from './messenger.ts'
 import { createNotices } from './notices.ts'
-import { createAlertState } from './alert-state.ts'
+import { createIncidentStore } from './incident-store.ts'
 
 export const LOOK_EVERY_MS = 15_000
 const LOCK = 'alert-watch'
@@ -36,7 +36,7 @@ export function createAlertWatch(given: ServiceContext, machineNow: () => number
   const messenger = createMessenger(context, line)
   const checks = createChecks(context)
   const notices = createNotices(context, line, messenger)
-  const alertState = createAlertState(context)
+  const alertState = createIncidentStore(context)
 
   const consider = async (causes: readonly Cause[]): Promise<void> => {
     const incident = await alertState.recall()

@@ -42,7 +42,7 @@ export interface Position {
 /** A rough position replaces a better one on the map when that is older by this. */
 const ROUGH_AFTER_MS = 3_600_000
 
-/** Of two positions of a pilgrim the one with the higher rank is on the map; `admit.lua` has the same rule. */
+/** Of two positions of a pilgrim the one with the higher rank is on the map; `admit-points.lua` has the same rule. */
 export const rankOf = ({ t, rough }: Position): number => (rough ? t - ROUGH_AFTER_MS : t)
 
 /** Each kind has a rate limit of its own. `ingest`: track points of a tracker app. */
@@ -97,8 +97,9 @@ export type Verdict =
   | { readonly outcome: 'erased' }
   /** The pilgrim has taken back the consent. */
   | { readonly outcome: 'no-consent' }
-  /** The store has no status: it must be primed from the database first. */
-  | { readonly outcome: 'unknown' }
+
+/** `unknown`: the store has no status, and must be primed from the database first. */
+export type StoreVerdict = Verdict | { readonly outcome: 'unknown' }
 
 /** The activity's status with the version of its database row; an older version never replaces a newer. */
 export interface VersionedStatus {
@@ -189,7 +190,7 @@ export interface Kv {
   readonly caller: string
 
   /** Admits submissions of one partition, in order, in one atomic call. */
-  admit(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<Verdict[]>
+  admit(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<StoreVerdict[]>
   /**
    * Buffers points that were already answered: it checks neither status, consent nor limit, and drops known identities
    * and points of erased people.

@@ -1,6 +1,6 @@
 /**
  * What the kv reads of a packed point (`points/point.ts` packs it): the place and the times of a check-in, and the
- * generation that the kv adds. `admit.lua` reads the same.
+ * generation that the kv adds. `admit-points.lua` reads the same.
  */
 import type { Entry } from './kv.ts'
 

@@ -32,7 +32,7 @@ export async function openConsole(
   await page.locator('#token').fill(token)
   const startedMs = performance.now()
   await page.keyboard.press('Enter')
-  await page.locator('.part-list li').first().waitFor()
+  await page.locator('.tile .figure').first().waitFor()
   const signedInMs = performance.now() - startedMs
   const devtools = await context.newCDPSession(page)
   await devtools.send('Performance.enable')

@@ -10,7 +10,7 @@ const STEPS: readonly { readonly name: string; readonly click: string; readonly 
   { name: 'Messages', click: '.navigation a[href="#/messages"]', shows: '.compose' },
   { name: 'Lifecycle', click: '.navigation a[href="#/lifecycle"]', shows: '.end-event' },
   { name: 'System', click: '.navigation a[href="#/system"]', shows: '.audit tbody tr' },
-  { name: 'Now', click: '.navigation a[href="#/now"]', shows: '.part-list li' },
+  { name: 'Now', click: '.navigation a[href="#/now"]', shows: '.tile .figure' },
 ]
 
 interface Answer {

@@ -19,7 +19,11 @@ const ALL_PARTS = ['Caddy', 'tracking', 'Redis']
 const CHEAPEST = join(import.meta.dir, '../load/cheapest.caddyfile')
 
 /** The product's own Caddyfile before replicas of tracking, or what stands in for them. */
-export const startProxy = (upstreams: readonly Server[], caddyfile = PRODUCT): Promise<CaddyServer> =>
+export const startProxy = (
+  upstreams: readonly Server[],
+  caddyfile = PRODUCT,
+  env: Record<string, string> = {},
+): Promise<CaddyServer> =>
   startCaddy({
     caddyfile,
     env: {
@@ -30,6 +34,7 @@ export const startProxy = (upstreams: readonly Server[], caddyfile = PRODUCT): P
       ALIAS_HOST: '127.0.0.1',
       TRACKING_DISCOVERY: 'list',
       TRACKING_UPSTREAM: upstreams.map(({ port }) => `127.0.0.1:${port}`).join(' '),
+      ...env,
     },
   })
 

@@ -12,6 +12,13 @@ const MARGINS = { top: 12, right: 12, bottom: 12, left: 12 }
 export const cameraFor = (bounds: Bounds | null, size: Size): Camera =>
   bounds === null ? fitting(LAND, size, MARGINS, FIT_ZOOM) : fitting(bounds, size, INSETS, FIT_ZOOM)
 
+export function isInSight(bounds: Bounds | null, { x, y, zoom }: Camera, { width, height }: Size): boolean {
+  if (bounds === null) return true
+  const [half, high] = [width / 2 / scaleOf(zoom), height / 2 / scaleOf(zoom)]
+  const { west, north, east, south } = bounds
+  return west >= x - half && east <= x + half && north >= y - high && south <= y + high
+}
+
 /** What the map shows. */
 export interface Seen {
   readonly zoom: number

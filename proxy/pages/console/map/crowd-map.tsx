@@ -18,7 +18,7 @@ import { consoleLanguage, words } from '../words.ts'
 import { arrange, chooseAt, moveCard, showScale } from './overlay-layout.ts'
 import { numbersOver } from './cell-numbers.ts'
 import { boundsOfCells } from './cells.ts'
-import { cameraFor, type Seen, seenBy } from './crowd-camera.ts'
+import { cameraFor, isInSight, type Seen, seenBy } from './crowd-camera.ts'
 import { DotCard } from './dot-card.tsx'
 import type { Placing } from '../../map/mark-names.ts'
 import { type Pointing, usePointing, type Dot, Dots, type Way } from './over-map.tsx'
@@ -37,7 +37,8 @@ interface CrowdMapProps {
   readonly renderCard?: (dot: Dot) => ComponentChildren
   /** Cells show their numbers where they have room. */
   readonly numbered?: boolean
-  readonly onSeen?: (seen: Seen) => void
+  /** @param isMoved the operator has moved the map: it does not go on by itself */
+  readonly onSeen?: (seen: Seen, isMoved: boolean) => void
   /** The map stays where it is when the cells change. */
   readonly keep?: boolean
   /** What is shown is old. */
@@ -46,7 +47,7 @@ interface CrowdMapProps {
   readonly label: string
 }
 
-/** Coarse cells come first; then the map is fitted to finer ones. Later it stays where the operator looks. */
+/** Coarse cells come first; then the map is fitted to finer ones. Later it moves when the crowd leaves it. */
 const FITS = 3
 
 const NOTHING: Way = []
@@ -92,7 +93,7 @@ function useCamera(props: CrowdMapProps, pointing: Pointing) {
         arrange(element, place.current, latest.current)
         const seen = seenBy(painted, size)
         showScale(element, seen)
-        latest.current.onSeen?.(seen)
+        latest.current.onSeen?.(seen, made.isMoved)
       },
       onMoved: (moved) => moveCard(element, () => placingNow(moved), latest.current.dots ?? NO_DOTS),
       onTap: (x, y) =>
@@ -160,11 +161,14 @@ export function CrowdMap(props: CrowdMapProps) {
   const latest = useRef(props.dots)
   latest.current = props.dots
   useEffect(() => {
-    if (fits.current >= (keep ? 1 : FITS)) return
-    if (cells.length > 0) fits.current++
+    const map = camera.current
+    // Once it is moved, the cells are only those in sight.
+    if (map === null || map.isMoved || (keep && fits.current > 0)) return
     bounds.current =
       keep && base.route !== null ? base.route.bounds : extentOf(cells, way, latest.current ?? NO_DOTS)
-    camera.current?.refit()
+    if (fits.current >= FITS && isInSight(bounds.current, map.camera, map.size)) return
+    if (cells.length > 0) fits.current++
+    map.refit()
   }, [camera, bounds, cells, way, base.route, keep])
   const { tail, middle, front, palanquin } = words.value.now
   return (

@@ -11,12 +11,12 @@ const counters = lua('counters')
 const ALSO_WHEN_FULL = '#!lua flags=allow-oom\n'
 
 const SCRIPTS = {
-  gpsAdmit: counters + lua('admit'),
+  gpsAdmit: counters + lua('admit-points'),
   gpsAcknowledge: ALSO_WHEN_FULL + counters + lua('acknowledge'),
   gpsSetStatus: ALSO_WHEN_FULL + counters + lua('set-status'),
   gpsHide: ALSO_WHEN_FULL + lua('hide'),
   gpsErase: ALSO_WHEN_FULL + lua('erase'),
-  windowLimit: lua('limit'),
+  windowLimit: lua('sliding-window'),
   lockOwner: lua('unlock'),
   lockTake: ALSO_WHEN_FULL + lua('take-lock'),
 }

@@ -2,7 +2,7 @@
 import { figure } from '#shared/locales/units.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import type { Data, EventMap } from '#shared/client/index.ts'
+import type { Data, EventMap, MapCellEntry } from '#shared/client/index.ts'
 import { minute, ago, clock } from '../../clock.ts'
 import { moved } from '../../live.ts'
 import { bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
@@ -31,27 +31,35 @@ const OLD_MS = 30 * 60_000
 
 interface Asked {
   readonly zoom: number
-  readonly bbox: string
+  /** Null: everywhere. A map that nobody has moved shows all of the crowd, wherever that walks. */
+  readonly bbox: string | null
 }
 
 /** The hour a day ago: whole, so that the service's cache can answer. */
 const dayBefore = (): string => new Date(Math.floor((Date.now() - DAY_MS) / HOUR_MS) * HOUR_MS).toISOString()
 
+interface Shown extends Seen {
+  readonly isMoved: boolean
+}
+
 export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   const asked = useSignal<Asked | null>(null)
-  const seen = useSignal<Seen | null>(null)
+  const seen = useSignal<Shown | null>(null)
   useSettled(seen.value, asked)
-  const query = asked.value
+  const { zoom = 10, bbox = null } = asked.value ?? {}
   const cells = useResource(
     (signal) =>
-      client.readClusters({ since: dayBefore(), ...(query === null ? { zoom: 10 } : query) }, { signal }),
+      client.readClusters({ since: dayBefore(), zoom, ...(bbox === null ? {} : { bbox }) }, { signal }),
     CELLS_EVERY_MS,
-    `cells ${query?.zoom} ${query?.bbox}`,
+    `cells ${zoom} ${bbox}`,
   )
   useFollowed(cells)
   const value = cells.value.value
-  const entries = useMemo(() => (value === null ? [] : entriesOf(value, 'users')), [value])
-  const people = usePeople(query !== null && (seen.value?.zoom ?? 0) >= PEOPLE_ZOOM ? query.bbox : null)
+  // What was shown stays until the cells of another part are there.
+  const last = useRef<MapCellEntry[]>([])
+  const entries = useMemo(() => (value === null ? last.current : entriesOf(value, 'users')), [value])
+  last.current = entries
+  const people = usePeople((seen.value?.zoom ?? 0) >= PEOPLE_ZOOM ? bbox : null)
   const stale = useStale(cells)
   const marks = useMarks(map)
   const said = words.value.now
@@ -70,7 +78,7 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
         dots={people?.dots ?? NOBODY}
         renderCard={(dot) => <PilgrimCard userId={dot.id} seenAt={people?.seenAt.get(dot.id) ?? null} />}
         numbered
-        onSeen={(now) => (seen.value = now)}
+        onSeen={(now, isMoved) => (seen.value = { ...now, isMoved })}
         stale={stale}
         label={said.pilgrims(total)}
       />
@@ -95,11 +103,11 @@ function useMarks(map: Resource<Overview>) {
 }
 
 /** Asks for what the map shows, when it has rested for a moment. */
-function useSettled(seen: Seen | null, asked: Signal<Asked | null>): void {
+function useSettled(seen: Shown | null, asked: Signal<Asked | null>): void {
   useEffect(() => {
     if (seen === null) return undefined
     const timer = setTimeout(() => {
-      const next = { zoom: cellZoom(seen.zoom), bbox: bboxOf(seen) }
+      const next = { zoom: cellZoom(seen.zoom), bbox: seen.isMoved ? bboxOf(seen) : null }
       if (asked.peek()?.zoom !== next.zoom || asked.peek()?.bbox !== next.bbox) asked.value = next
     }, SETTLED_MS)
     return () => clearTimeout(timer)

@@ -7,6 +7,7 @@ import {
   type Kv,
   KvFull,
   isKvUnavailable,
+  type StoreVerdict,
   type Submission,
   type Verdict,
   type VersionedStatus,
@@ -59,6 +60,8 @@ export function createAdmission(
       learn(await priming)
       verdict = await submit(submission)
     }
+    // Its connections come back one after the other: this one may admit before another one can write the status.
+    if (verdict.outcome === 'unknown') throw new KvUnavailable('the status can not be written to the kv')
     if (verdict.outcome === 'admitted') learn(ACTIVE)
     if (verdict.outcome === 'refused') learn({ ...verdict, version: 0 })
     return verdict
@@ -130,8 +133,6 @@ function reasonOf(verdict: Exclude<Verdict, { outcome: 'admitted' }>): string {
     case 'erased':
     case 'no-consent':
       return verdict.outcome
-    case 'unknown':
-      return 'unavailable'
   }
 }
 
@@ -161,7 +162,7 @@ const POINTS_UNDER_WAY = 200_000
 
 interface QueuedSubmission {
   readonly submission: Submission
-  readonly resolve: (verdict: Verdict) => void
+  readonly resolve: (verdict: StoreVerdict) => void
   readonly reject: (error: unknown) => void
   /** The request that it came with. */
   readonly origin: Origin
@@ -180,7 +181,7 @@ export function createBatcher(
   rules: AdmissionRules,
   metrics: Pick<Metrics, 'observe'>,
   most = POINTS_UNDER_WAY,
-): (submission: Submission) => Promise<Verdict> {
+): (submission: Submission) => Promise<StoreVerdict> {
   const queues = new Map<number, QueuedSubmission[]>()
   let underWay = 0
 

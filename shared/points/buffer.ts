@@ -89,7 +89,7 @@ export function createBuffer(options: BufferOptions): Buffer {
       log.warn('the status is not known yet; the first request reads it again', errorFields(error)),
     )
 
-  const admitOrJournal = createJournaledAdmission(options, admit, toJournal, watch.isFull)
+  const admitOrJournal = createJournaledAdmission(options, admit, offline.knows, toJournal, watch.isFull)
 
   return {
     admitCheckIn: admitOrJournal,
@@ -119,6 +119,7 @@ export function createBuffer(options: BufferOptions): Buffer {
 function createJournaledAdmission(
   { kv, counters, admitMs, metrics }: BufferOptions,
   admit: Admit,
+  isStatusKnown: () => boolean,
   journal: ReturnType<typeof createJournalFallback>,
   isFull: () => boolean,
 ): (submission: Submission) => Promise<Verdict> {
@@ -141,6 +142,9 @@ function createJournaledAdmission(
       const answer = await answerWithin(firstCall, admitMs)
       if (answer === 'unavailable') return await toJournal(answer, submission, null)
       if (answer !== 'late') return countVerdict(counters.count, submission, answer)
+      // Without a status nothing can be decided here. If the kv has lost it, the call is reading it.
+      if (!isStatusKnown())
+        return countVerdict(counters.count, submission, await admitOrThrow(() => firstCall, submission))
       latePartitions.add(partition)
       return await toJournal('late', submission, firstCall)
     } catch (error) {

@@ -1,13 +1,6 @@
 /** What a check-in and a track have in common: the id of their submission, and what of its verdict a phone is told. */
 import type { Window } from '#shared/runtime/config/config.ts'
-import {
-  erasedPerson,
-  forbidden,
-  notActive,
-  rateLimited,
-  Refusal,
-  unavailable,
-} from '#shared/runtime/refusal.ts'
+import { erasedPerson, forbidden, notActive, rateLimited, Refusal } from '#shared/runtime/refusal.ts'
 import type { Verdict } from '#shared/stores/kv/kv.ts'
 import { type Time, time } from '#shared/contracts/fields.ts'
 import type { PointRejection } from '#shared/contracts/tracking.ts'
@@ -44,8 +37,6 @@ export function refusalOfVerdict(
       return forbidden(
         'You have taken back your consent, so your way is not recorded. Agree to the privacy notice again to go on.',
       )
-    case 'unknown':
-      return unavailable('The status of the event is not known at the moment. Please try again shortly.')
   }
 }
 

@@ -3,8 +3,8 @@
  * own where a test asks for one of them.
  */
 import { readMetric } from './metrics.ts'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { buildPages } from '#proxy/pages/build/build-pages.ts'
 import { mapTilesOf } from '#proxy/pages/build/map-tiles.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
@@ -116,43 +116,56 @@ export async function openTestStackOn(
     EVENT_MAP_DIR: map,
     ...settings,
   }
-  const startAll = (names: readonly ServiceName[], replica: number) =>
+  const placesOf = (names: readonly ServiceName[], replica: number) =>
+    names.map((name) => ({ name, replica, port: freePort() }))
+  const places = [...placesOf(ServiceName.options, 0), ...(isOneProcess ? [] : placesOf(doubled, 1))]
+  const startAll = (replica: number) =>
     Promise.all(
-      names.map(async (name) => {
-        const process = await startService(name, { ...env, ...settingsOf(name, replica) }, root)
-        return { name, process, port: process.port }
-      }),
+      places
+        .filter((place) => place.replica === replica)
+        .map((place) =>
+          startService(place.name, { ...env, ...settingsOf(place.name, replica) }, root, place.port),
+        ),
     )
   // One set after the other: more processes at once start more slowly than each may.
-  const startEach = async () => [...(await startAll(ServiceName.options, 0)), ...(await startAll(doubled, 1))]
-  const started = await (isOneProcess ? startServices(env) : startEach())
-  const processes = [...new Set(started.map((one) => one.process))]
-  const service = (name: ServiceName, replica = 0): Server => {
-    const found = started.filter((one) => one.name === name)[replica]
-    if (found === undefined) throw new Error(`no ${replica + 1}. process of ${name}`)
-    return found.process
+  const startEach = async () => [...(await startAll(0)), ...(await startAll(1))]
+  const startOne = async () => {
+    const one = await startServices(env, places)
+    return places.map(() => one)
   }
   const address = (name: ServiceName) =>
-    started
-      .filter((one) => one.name === name)
-      .map((one) => `127.0.0.1:${one.port}`)
+    places
+      .filter((place) => place.name === name)
+      .map(({ port }) => `127.0.0.1:${port}`)
       .join(' ')
-  const pagesDirectory = await builtPages(env)
-  const caddy = await startCaddy({
-    caddyfile: await caddyfileBy(changeCaddyfile),
-    env: {
-      PAGES_DIR: pagesDirectory,
-      MAP_DIR: map,
-      PRIMARY_HOST: 'localhost',
-      ALIAS_HOST: '127.0.0.1',
-      TRACKING_DISCOVERY: 'list',
-      TRACKING_UPSTREAM: address('tracking'),
-      SURVEY_PROFILE_UPSTREAM: address('survey-profile'),
-      FEEDBACK_MEDIA_UPSTREAM: address('feedback-media'),
-      ADMIN_UPSTREAM: address('admin'),
-      LINE_BOT_UPSTREAM: address('line-bot'),
-    },
-  })
+  const serve = async (pagesDirectory: string) =>
+    startCaddy({
+      caddyfile: await caddyfileBy(changeCaddyfile),
+      env: {
+        PAGES_DIR: pagesDirectory,
+        MAP_DIR: map,
+        PRIMARY_HOST: 'localhost',
+        ALIAS_HOST: '127.0.0.1',
+        TRACKING_DISCOVERY: 'list',
+        TRACKING_UPSTREAM: address('tracking'),
+        SURVEY_PROFILE_UPSTREAM: address('survey-profile'),
+        FEEDBACK_MEDIA_UPSTREAM: address('feedback-media'),
+        ADMIN_UPSTREAM: address('admin'),
+        LINE_BOT_UPSTREAM: address('line-bot'),
+      },
+    })
+  const pages = builtPages(env)
+  const [started, pagesDirectory, caddy] = await Promise.all([
+    isOneProcess ? startOne() : startEach(),
+    pages,
+    pages.then(serve),
+  ])
+  const processes = [...new Set(started)]
+  const service = (name: ServiceName, replica = 0): Server => {
+    const found = started[places.findIndex((place) => place.name === name && place.replica === replica)]
+    if (found === undefined) throw new Error(`no ${replica + 1}. process of ${name}`)
+    return found
+  }
   const ca = readFileSync(caddy.rootCertificate, 'utf8')
   return {
     kind: 'real',
@@ -163,7 +176,7 @@ export async function openTestStackOn(
     settings: env,
     pagesDirectory,
     service,
-    portOf: (name) => started.find((one) => one.name === name)!.port,
+    portOf: (name) => places.find((place) => place.name === name)!.port,
     caddy,
     fetch: async (path, init, host = 'localhost') =>
       described(
@@ -205,10 +218,17 @@ async function builtPages(env: Environment): Promise<string> {
       settings.mapTiles,
     ].join(),
   ).toString(36)
-  const directory = join(process.env.TEST_DIRECTORY ?? (await newDirectory('pages')), `pages-${name}`)
+  const parent = process.env.TEST_DIRECTORY ?? (await newDirectory('pages'))
+  const directory = join(parent, `pages-${name}`)
   // Test files run in parallel; each writes the same bytes, and every file appears whole.
-  if (!existsSync(join(directory, '.files.json')))
-    writeSite(await buildPages(settings), directory, await mapTilesOf(settings))
+  if (existsSync(join(directory, '.files.json'))) return directory
+  // What these pages have in common with those of other events is compressed already.
+  for (const list of new Bun.Glob('pages-*/.files.json').scanSync({ cwd: parent, dot: true }))
+    cpSync(join(parent, dirname(list), 'assets'), join(directory, 'assets'), {
+      recursive: true,
+      force: false,
+    })
+  writeSite(await buildPages(settings), directory, await mapTilesOf(settings))
   return directory
 }
 
@@ -235,22 +255,24 @@ export async function startService(
 }
 
 /** Starts all services in one process. */
-async function startServices(env: Environment) {
-  const ports = new Map(ServiceName.options.map((name) => [name, freePort()]))
-  const urls = Array.from(ports, ([, port]) => `http://127.0.0.1:${port}`)
-  const server = await startServer({
+async function startServices(
+  env: Environment,
+  places: readonly { readonly name: ServiceName; readonly port: number }[],
+): Promise<Server> {
+  const urls = places.map(({ port }) => `http://127.0.0.1:${port}`)
+  const ports = Object.fromEntries(places.map(({ name, port }) => [name, port]))
+  return startServer({
     name: 'services',
     command: [process.execPath, join(import.meta.dir, 'run-services.ts')],
     dir: await newDirectory('services'),
-    port: ports.get('tracking')!,
+    port: places[0]!.port,
     url: urls[0]!,
-    env: { ...(env as Record<string, string>), SERVICE_PORTS: JSON.stringify(Object.fromEntries(ports)) },
+    env: { ...(env as Record<string, string>), SERVICE_PORTS: JSON.stringify(ports) },
     ready: async () => {
       const answers = await Promise.all(urls.map((url) => fetch(`${url}/readyz`)))
       return answers.every(({ ok }) => ok)
     },
   })
-  return Array.from(ports, ([name, port]) => ({ name, process: server, port }))
 }
 
 /** What each service, each replica of tracking and Caddy have written so far. */

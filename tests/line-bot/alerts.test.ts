@@ -1,6 +1,8 @@
 /** Alerts to the owner, on real stores that are stopped, with the clock of the test. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { hostname } from 'node:os'
+import { decide } from '#shared/service/alerts/alert-decision.ts'
+import { createIncidentStore } from '#shared/service/alerts/incident-store.ts'
 import { createAlertWatch } from '#shared/service/alerts/watch.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -100,6 +102,25 @@ describeOnServers('alerts', () => {
       .sql`SELECT count(*)::int AS told FROM messages WHERE cause = 'alert' AND state = 'sent'`
     expect(row!.told).toBe(7)
   }, 120_000)
+
+  test('a failure after the kv has lost the incident is alerted, also by a watcher that had not stored it', async () => {
+    const [one, other] = [serviceContext('scheduler'), serviceContext('line-bot')].map(createIncidentStore)
+    const failing = {
+      id: 'i',
+      openedMs: START,
+      alerts: 1,
+      lastAlertMs: START,
+      failures: 1,
+      calmSinceMs: null,
+    }
+    await one!.remember({ ...failing, mildSinceMs: null })
+    clockMs = START + MINUTE
+    await other!.remember({ ...failing, mildSinceMs: clockMs })
+    await one!.recall()
+    await ports.kv.forget('alert-state')
+    const lost = [{ key: 'lost', failure: true, text: 'lost' }] as const
+    expect(decide(await one!.recall(), lost, START + 3 * MINUTE, 'j').say).toBe('alert')
+  })
 
   test('a watcher whose clock is a day ahead, and is set right, changes neither the alerts nor the recovery', async () => {
     const DAY = 1_440 * MINUTE

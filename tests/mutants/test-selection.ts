@@ -23,7 +23,7 @@ export const ROOMS: readonly Room[] = [
       'pilgrims/*',
       'line-bot/parts',
     ],
-    through: ['journeys/survey'],
+    through: ['journeys/survey-profile'],
   },
   {
     source: 'shared/core/map',
@@ -46,7 +46,7 @@ export const ROOMS: readonly Room[] = [
   {
     source: 'shared/points',
     importing: ['points/*'],
-    through: ['journeys/check-in', 'journeys/track', 'journeys/ledger'],
+    through: ['journeys/check-in-and-track', 'journeys/ledger'],
   },
   {
     source: 'shared/service/openapi',
@@ -88,7 +88,7 @@ export const ROOMS: readonly Room[] = [
     through: ['journeys/personal-data'],
   },
   { source: 'shared/client/queue', importing: ['client/*'], through: ['client/client-embedded'] },
-  { source: 'shared/stores/kv', importing: ['kv/*', 'points/*'], through: ['journeys/check-in'] },
+  { source: 'shared/stores/kv', importing: ['kv/*', 'points/*'], through: ['journeys/check-in-and-track'] },
   { source: 'services/tracking/ingest', importing: ['tracking/*'], through: ['journeys/trackers'] },
   { source: 'proxy/pages/walk/recording/position-filter.ts', importing: ['proxy/walk/*'] },
   {

@@ -186,6 +186,44 @@ describeOnServers('a buffer over a troubled Redis', () => {
     expect(await fields(direct, 'U')).toHaveLength(1)
   })
 
+  describe('with a Redis that has lost the status, the database’s status decides', () => {
+    const paused = { status: 'paused', version: 9, message: 'Storm' } as const
+    const refused = { outcome: 'refused', status: 'paused', message: 'Storm' } as const
+
+    test('also when the database takes longer than the kv may', async () => {
+      await using replica = await startReplica(kv, { status: paused, databaseMs: 2 * ADMIT_MS })
+      await asked(server.url, (redis) => redis.flushall())
+      expect(await replica.admitCheckIn(checkin())).toEqual(refused)
+    })
+
+    test('also while Redis takes check-ins, and the connection for the status is not back yet', async () => {
+      await using replica = await startReplica(kv, { status: paused })
+      expect(await replica.admitCheckIn(checkin())).toEqual(refused)
+      await asked(server.url, async (redis) => {
+        // Connections that are there stay, and none comes back.
+        await redis.config('SET', 'maxclients', 1)
+        try {
+          await kv.status()
+          const connections = ((await redis.client('LIST')) as string).split('\n')
+          for (const one of connections)
+            if (one.includes(`name=event:${kv.caller} `) && !one.includes('cmd=evalsha'))
+              await redis.client('KILL', 'ID', /^id=(\d+)/.exec(one)![1]!)
+          const isAway = () =>
+            kv.status().then(
+              () => false,
+              () => true,
+            )
+          await until(isAway, inTime('the connection to be away'))
+          await redis.flushall()
+          expect(await kv.admit(0, [checkin()], rules())).toEqual([{ outcome: 'unknown' }])
+          expect(await replica.admitCheckIn(checkin())).toEqual(refused)
+        } finally {
+          await redis.config('SET', 'maxclients', 10_000)
+        }
+      })
+    })
+  })
+
   test('with a frozen Redis check-ins get 202 in time, tracks are refused within their timeout, and it recovers by itself', async () => {
     await using replica = await startReplica(kv)
     server.pause()

@@ -27,11 +27,14 @@ export interface ReplicaOptions {
   readonly journalMax?: number
   /** The status in the database; null: the database is unavailable as well. */
   readonly status?: VersionedStatus | null
+  /** For so long the database does not answer. */
+  readonly databaseMs?: number
 }
 
 /** Starts a buffer with a journal of its own; disposing stops it and removes the journal. */
 export async function startReplica(kv: Kv, options: ReplicaOptions = {}): Promise<Replica> {
-  const { journalMax = 10_000, status = { status: 'active', version: 1, message: null } } = options
+  const { journalMax = 10_000, databaseMs = 0 } = options
+  const { status = { status: 'active', version: 1, message: null } } = options
   const dir = await newDirectory('replica')
   const journal = openJournal(dir, journalMax)
   const lines: string[] = []
@@ -43,6 +46,7 @@ export async function startReplica(kv: Kv, options: ReplicaOptions = {}): Promis
     rules: options.rules ?? rules(),
     admitMs: ADMIT_MS,
     async prime() {
+      await Bun.sleep(databaseMs)
       if (status === null) throw new Error('the database is away')
       await kv.setStatus(status).catch((error: unknown) => {
         if (!isKvUnavailable(error)) throw error

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncTrack } from '#shared/points/sync-track.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
-import type { Kv, Verdict } from '#shared/stores/kv/kv.ts'
+import type { Kv, Submission, Verdict } from '#shared/stores/kv/kv.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -31,7 +31,9 @@ afterEach(async () => {
 
 const at = (minutesAgo: number) => ({ lat: 23.5, lng: 120.25, timestamp: NOW - minutesAgo * MINUTE })
 
-const sent = (points: readonly object[], admitTrack = (one: Parameters<typeof admit>[1]) => admit(kv, one)) =>
+const admitted = async (one: Submission) => (await admit(kv, one)) as Verdict
+
+const sent = (points: readonly object[], admitTrack = admitted) =>
   syncTrack(admitTrack, { user_id: 'anna', points: [...points] }, NOW, {
     calendar: createCalendar('Asia/Taipei'),
     area: () => true,

@@ -73,6 +73,12 @@ export function writeSite(site: Site, directory: string, tiles: MapTiles | null 
   }
   const hashedFirst = [...site].sort(([a], [b]) => rank(a) - rank(b))
   for (const [path, bytes] of hashedFirst) {
+    // Its name says its content. It became visible after its compressed forms.
+    if (path.startsWith('/assets/') && existsSync(join(directory, path))) {
+      const forms = ['', ...Object.values(ENDINGS)].map((ending) => path + ending)
+      written.push(...forms.filter((form) => existsSync(join(directory, form))))
+      continue
+    }
     // The compressed forms come first: they are newer than nothing, and the original makes them visible.
     for (const [encoding, form] of Object.entries(compress(path, bytes)))
       add(`${path}${ENDINGS[encoding as Encoding]}`, form)

@@ -11,7 +11,7 @@ interface State {
 }
 
 interface Told {
-  /** The newer of the state in the kv and the state that this watcher stored while the kv was unavailable. */
+  /** The newer of the state in the kv and the state that this watcher has stored or recalled. */
   recall(): Promise<Incident | null>
   remember(incident: Incident | null): Promise<void>
 }
@@ -25,7 +25,11 @@ export function createIncidentStore({ kv, now }: Pick<ServiceContext, 'kv' | 'no
         .cached(STATE_KEY)
         .then((held) => (held === null ? null : (JSON.parse(held) as State)))
         .catch(() => null)
-      return shared !== null && shared.atMs >= memory.atMs ? shared.incident : memory.incident
+      // Kept, because the kv may lose it: what this watcher itself stored last may be hours old.
+      // A time of the future, by another's clock, would hide what is stored until then.
+      if (shared !== null && shared.atMs >= memory.atMs)
+        memory = { ...shared, atMs: Math.min(shared.atMs, now()) }
+      return memory.incident
     },
     async remember(incident) {
       memory = { incident, atMs: now() }

@@ -4,13 +4,15 @@
  */
 import { admit } from './embedded/admit-points.ts'
 import { apply, createState, prune } from './embedded/state.ts'
-import type { AdmissionRules, Submission, Verdict, VersionedStatus } from './kv.ts'
+import type { AdmissionRules, StoreVerdict, Submission, VersionedStatus } from './kv.ts'
 
 export interface OfflineAdmission {
   /** Stores the latest status from the kv or the database; null: the kv has lost its status. */
   learn(status: VersionedStatus | null): void
+  /** Whether a status is known. */
+  knows(): boolean
   /** Returns `unknown` while no status is known. */
-  decide(submission: Submission): Verdict
+  decide(submission: Submission): StoreVerdict
   /** Forgets a check-in that could not be stored, so that its repetition is no duplicate. */
   takeBack(submission: Submission): void
 }
@@ -22,6 +24,7 @@ export function createOfflineAdmission(rules: AdmissionRules, now: () => number)
     learn(status) {
       state.status = status
     },
+    knows: () => state.status !== null,
     decide(submission) {
       const nowMs = now()
       if (nowMs >= pruneAtMs) {

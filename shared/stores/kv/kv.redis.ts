@@ -13,8 +13,8 @@ import {
   type PartitionCounters,
   partitionOf,
   type Receipt,
+  type StoreVerdict,
   type Submission,
-  type Verdict,
   type VersionedStatus,
 } from './kv.ts'
 import { allOf, asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
@@ -44,7 +44,7 @@ function admissionVerbs(
     epoch: string,
     submissions: readonly Submission[],
     rules: AdmissionRules,
-  ): Promise<Verdict[]> => {
+  ): Promise<StoreVerdict[]> => {
     const args = admitArguments(submissions, rules)
     const [pendings, others, points, total, held] = await asked<Answer>(
       client.gpsAdmit(tags[partition]!, caller, epoch, ...args),
@@ -96,9 +96,9 @@ function verdictsOf(
   submissions: readonly Submission[],
   pendings: string,
   others: readonly (number | Reply)[],
-): Verdict[] {
+): StoreVerdict[] {
   const pendingCounts = pendings.split(',')
-  const verdicts = submissions.map(({ recordedMs }, i): Verdict => ({
+  const verdicts = submissions.map(({ recordedMs }, i): StoreVerdict => ({
     outcome: 'admitted',
     duplicates: 0,
     duplicate: false,
@@ -111,7 +111,7 @@ function verdictsOf(
   return verdicts
 }
 
-function verdictOf([outcome, ...rest]: Reply): Verdict {
+function verdictOf([outcome, ...rest]: Reply): StoreVerdict {
   switch (outcome) {
     case 'admitted':
       return {

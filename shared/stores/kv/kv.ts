@@ -97,8 +97,9 @@ export type Verdict =
   | { readonly outcome: 'erased' }
   /** The pilgrim has taken back the consent. */
   | { readonly outcome: 'no-consent' }
-  /** The store has no status: it must be primed from the database first. */
-  | { readonly outcome: 'unknown' }
+
+/** `unknown`: the store has no status, and must be primed from the database first. */
+export type StoreVerdict = Verdict | { readonly outcome: 'unknown' }
 
 /** The activity's status with the version of its database row; an older version never replaces a newer. */
 export interface VersionedStatus {
@@ -189,7 +190,7 @@ export interface Kv {
   readonly caller: string
 
   /** Admits submissions of one partition, in order, in one atomic call. */
-  admit(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<Verdict[]>
+  admit(partition: number, submissions: readonly Submission[], rules: AdmissionRules): Promise<StoreVerdict[]>
   /**
    * Buffers points that were already answered: it checks neither status, consent nor limit, and drops known identities
    * and points of erased people.

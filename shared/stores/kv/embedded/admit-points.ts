@@ -6,7 +6,7 @@ import {
   rankOf,
   type Submission,
   userHash,
-  type Verdict,
+  type StoreVerdict,
 } from '../kv.ts'
 import { checkInPositionOf, sharesInstantByAccident } from '../packed-point.ts'
 import { bufferOf, type Call, type Change, isBefore, type State } from './state.ts'
@@ -87,7 +87,7 @@ export function move({ state, nowMs, change }: Admission, { userId, position }: 
 }
 
 /** Why nothing of a submission is admitted, before its rate limit is looked at; null: it may be. */
-function refusalOf(state: State, { userId, entries }: Submission): Verdict | null {
+function refusalOf(state: State, { userId, entries }: Submission): StoreVerdict | null {
   const { status } = state
   if (status === null) return { outcome: 'unknown' }
   if (status.status !== 'active')
@@ -99,7 +99,7 @@ function refusalOf(state: State, { userId, entries }: Submission): Verdict | nul
 }
 
 /** Admits one submission. */
-export function admit(admission: Admission, submission: Submission): Verdict {
+export function admit(admission: Admission, submission: Submission): StoreVerdict {
   const { state, nowMs, rules, caller, change } = admission
   const refusal = refusalOf(state, submission)
   if (refusal !== null) return refusal

@@ -70,7 +70,7 @@ describeOnServers('own matters', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
       await page.getByText('You are on no map.').waitFor()
       await page.getByRole('button', { name: 'I agree again' }).click()
-      await page.getByText('You agreed to version').waitFor()
+      await page.getByText('You agreed to the privacy notice').waitFor()
       await page.getByText('To record again, start under “Walk”').waitFor()
       await page.getByRole('button', { name: 'Pause my participation' }).click()
       await page.getByText('You have paused taking part').waitFor()
@@ -95,8 +95,8 @@ describeOnServers('own matters', () => {
 
       await page.goto(app.address('#trackers'))
       await page.getByRole('link', { name: 'Install Traccar Client' }).first().waitFor()
-      // It was opened from there.
-      expect(await page.locator('.tabs [aria-current]').innerText()).toBe('Me')
+      // One way out, where the thumb is.
+      expect(await page.getByRole('navigation').innerText()).toBe('‹ Back')
       await page.getByRole('button', { name: 'Set it up for me' }).first().click()
       const link = await page.getByRole('link', { name: 'Set up the app now' }).getAttribute('href')
       expect(link).toContain('traccar')
@@ -118,14 +118,13 @@ describeOnServers('own matters', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
       await page.getByText('You are on no map.').waitFor()
       await page.getByRole('button', { name: 'I agree again' }).click()
-      await page.getByText('You agreed to version').waitFor()
+      await page.getByText('You agreed to the privacy notice').waitFor()
       await page.goto(app.address('#trackers'))
       await page.getByText('Connected apps').waitFor({ state: 'detached' })
       await stopsWithTheConsent(app, page, userId)
 
       await page.goto(app.address('#way'))
       await page.getByRole('button', { name: 'Share my walk' }).click()
-      await page.locator('.tabs a[href="#way"][aria-current]').waitFor()
       await passLinkOn(page, userId)
       await page.getByRole('button', { name: 'Stop sharing', exact: true }).click()
       await page.getByText('Stopped. Within half a minute').waitFor()

@@ -54,7 +54,7 @@ export function reportTests(app: WalkApp): void {
       const publicBoard = await (await app.stack.fetch('/api/event/feedback')).text()
       expect(publicBoard).toContain('A dog followed me.')
       expect(publicBoard).not.toContain(String(PLACE.latitude))
-      await page.getByRole('button', { name: 'Back to “Feedback”' }).click()
+      await page.getByRole('button', { name: 'Back' }).click()
       await page.getByRole('heading', { name: 'Feedback' }).waitFor()
     },
     TEST_MS,
@@ -77,7 +77,7 @@ export function reportTests(app: WalkApp): void {
       await page.getByRole('button', { name: 'Send', exact: true }).click()
       await page.getByText('Not sent yet. Your report is on this phone').waitFor()
       await photograph(page, 'walk-report-waits')
-      await page.getByRole('button', { name: 'Back to “Feedback”' }).click()
+      await page.getByRole('button', { name: 'Back' }).click()
       await page.getByText('Your report is on this phone and is sent by itself').waitFor()
       // The first tab does not say less.
       await page.goto(app.address('#walk'))

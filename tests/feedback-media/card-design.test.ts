@@ -18,7 +18,6 @@ afterAll(() => renderer.close())
 describe('cards', () => {
   for (const level of LEVELS)
     test(`of level ${level.level} are at most ${MAX_BYTES} bytes`, async () => {
-      const next = LEVELS[level.level] ?? null
       for (const unlocked of [false, true]) {
         const facts = {
           eventName: '白沙屯媽祖徒步進香',
@@ -26,13 +25,9 @@ describe('cards', () => {
           displayName: '林美玉 🌸 Žofie Ångström',
           language: 'zh-TW',
           level,
-          next,
           km: level.minKm + 8.88,
           checkins: level.minCheckins,
           carbonSavedKg: 88.888,
-          progress: 0.6,
-          kmNeeded: next === null ? 0 : next.minKm - level.minKm - 8.88,
-          checkinsNeeded: next === null ? 0 : next.minCheckins - level.minCheckins,
           unlocked,
         }
         const png = await renderer.renderPng(cardOf(facts, routeOf(4)), CARD_SIZE)
@@ -46,7 +41,6 @@ test('the carbon on a card is written as on the pages: grams below a kilogram', 
     JSON.stringify(figures({ km: 8.88, checkins: 3, carbonSavedKg, language: 'en' }))
   for (const kg of [0, 0.382, 4.678, 88.888, 1_234.5]) {
     const { figure, unit } = carbonIn('en', kg)
-    expect(card(kg)).toContain(`"${figure}"`)
-    expect(card(kg)).toContain(`"${unit} CO₂ saved"`)
+    expect(card(kg)).toContain(`"${figure} ${unit}"`)
   }
 })

@@ -46,13 +46,9 @@ function factsOf(level: Level, displayName: string | null, unlocked: boolean, la
     displayName,
     language,
     level,
-    next,
     km: Math.round(km * 100) / 100,
     checkins: level.minCheckins + 2,
     carbonSavedKg: Math.round(km * 475) / 1_000,
-    progress: next === null ? 1 : 0.62,
-    kmNeeded: next === null ? 0 : Math.round((next.minKm - km) * 100) / 100,
-    checkinsNeeded: next === null ? 0 : next.minCheckins - level.minCheckins - 2,
     unlocked,
   }
 }
@@ -94,9 +90,6 @@ function samples(): Sample[] {
     km: 0,
     checkins: 0,
     carbonSavedKg: 0,
-    progress: 0,
-    kmNeeded: 15,
-    checkinsNeeded: 5,
   }
   const far = {
     ...factsOf(LEVELS[8]!, '林美玉', true),

@@ -47,7 +47,7 @@ const FORMS: readonly [name: string, fields: (ms: number) => object][] = [
     (ms) => ({ timestamp: ms, accuracy: 5, altitude: -3.5, speed: 4.2, mode: 'walk', source: 'watch ⌚' }),
   ],
   ['null for what is absent', (ms) => ({ timestamp: ms, accuracy: null, mode: null, track_points: null })],
-  ['fields nobody asked for', (ms) => ({ timestamp: ms, battery: 0.5, nested: { deep: [1] } })],
+  ['fields nobody asked for', (ms) => ({ timestamp: ms, mood: 0.5, nested: { deep: [1] } })],
 ]
 
 const DAY_MS = 86_400_000

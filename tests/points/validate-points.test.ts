@@ -173,7 +173,7 @@ describe('a track point', () => {
   })
 
   test('null means absent, and what nobody asked for is ignored', () => {
-    const more = { accuracy: null, altitude: null, speed: null, mode: null, source: null, battery: 'low' }
+    const more = { accuracy: null, altitude: null, speed: null, mode: null, source: null, mood: 'low' }
     expect(trackPoint({ ...place, timestamp: NOW, ...more })).toEqual(
       trackPoint({ ...place, timestamp: NOW }),
     )

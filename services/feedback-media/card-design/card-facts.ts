@@ -26,16 +26,11 @@ export interface CardFacts {
   /** BCP 47; the card is in this language, or in English where it has no words in it. */
   readonly language: string | null
   readonly level: Level
-  readonly next: Level | null
   /** Kilometres, as everybody may read them (`pilgrims/public-figures.ts`). */
   readonly km: number
   readonly checkins: number
   /** Kilograms, as everybody may read them. */
   readonly carbonSavedKg: number
-  /** Progress to the next level, 0 to 1. */
-  readonly progress: number
-  readonly kmNeeded: number
-  readonly checkinsNeeded: number
   readonly unlocked: boolean
 }
 

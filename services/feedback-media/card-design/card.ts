@@ -4,7 +4,7 @@ import { type CardFacts, type CardRoute, cardWords } from './card-facts.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { eveningHills, feast } from './backdrops.ts'
 import { paletteOf, GOLD, GOLD_LIGHT, SEAL } from './palette.ts'
-import { emblemField, eventLine, figures, levelLines, nameLine, progress } from './parts.ts'
+import { emblemField, eventLine, figures, levelLines, nameLine } from './parts.ts'
 import { routeMap } from './route-map.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 
@@ -45,8 +45,7 @@ export function shareCard(facts: CardFacts, route: CardRoute | null): Element {
         nameLine(facts, SHARE_COLUMN_PX, 100),
       ),
       levelLines(facts, 52),
-      figures(facts, { width: SHARE_COLUMN_PX - 40 }),
-      progress(facts, SHARE_COLUMN_PX - 40),
+      figures(facts, { width: SHARE_COLUMN_PX }),
     ),
   )
 }
@@ -58,14 +57,13 @@ const ACHIEVEMENT_COLUMN_PX = 600
 const ribbon = ({ language }: CardFacts): Element =>
   box(
     {
-      marginBottom: 14,
-      padding: '5px 22px',
+      marginBottom: 8,
+      padding: '2px 22px',
       borderRadius: 24,
       backgroundColor: GOLD,
       color: '#4a1608',
-      fontSize: 27,
+      fontSize: 38,
       fontWeight: 700,
-      letterSpacing: 2,
     },
     cardWords(language).achieved,
   )
@@ -116,10 +114,9 @@ function achievementCard(facts: CardFacts, route: CardRoute | null): Element {
         flexDirection: 'column',
         justifyContent: 'space-between',
       },
-      box({ flexDirection: 'column' }, eventLine(facts, 440), nameLine(facts, 450, 92)),
-      box({ flexDirection: 'column', alignItems: 'flex-start' }, ribbon(facts), levelLines(facts, 70)),
+      box({ flexDirection: 'column' }, eventLine(facts, 440), nameLine(facts, 450, 84)),
+      box({ flexDirection: 'column', alignItems: 'flex-start' }, ribbon(facts), levelLines(facts, 64)),
       figures(facts, { width: ACHIEVEMENT_COLUMN_PX }),
-      progress(facts, ACHIEVEMENT_COLUMN_PX),
     ),
   )
 }

@@ -1,14 +1,7 @@
 /** Parts of both designs. */
-import {
-  box,
-  type Content,
-  drawing,
-  type Element,
-  type Style,
-  words,
-} from '#shared/runtime/picture-renderer/element.ts'
+import { box, drawing, type Element, type Style, words } from '#shared/runtime/picture-renderer/element.ts'
 import { levelName } from '#shared/locales/by-language.ts'
-import { carbonIn, figure as written, kmToGo, UNITS } from '#shared/locales/units.ts'
+import { carbonIn, figure as written, UNITS } from '#shared/locales/units.ts'
 import { type CardFacts, cardLanguage, cardWords, pilgrimWord } from './card-facts.ts'
 import { emblem } from '#shared/core/rules/emblems.ts'
 import { GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf } from './palette.ts'
@@ -18,7 +11,13 @@ const ONE_LINE: Style = { whiteSpace: 'nowrap', overflow: 'hidden', textOverflow
 /** Estimates the width of a text in em, to choose a font size that fits. */
 const widthEm = (text: string): number =>
   Array.from(text).reduce(
-    (sum, char) => sum + (/[\u1100-\u11ff\u2e80-\uffdc\u{1f000}-\u{3ffff}]/u.test(char) ? 1 : 0.64),
+    (sum, char) =>
+      sum +
+      (/[\u1100-\u11ff\u2e80-\uffdc\u{1f000}-\u{3ffff}]/u.test(char)
+        ? 1
+        : /[\p{Lu}mw]/u.test(char)
+          ? 0.95
+          : 0.64),
     0,
   )
 
@@ -45,21 +44,21 @@ export function nameLine(facts: CardFacts, widthPx: number, largest: number): El
   return words({ ...lines, maxWidth: widthPx, fontSize, fontWeight: 700, color: IVORY }, name, instead)
 }
 
-/** The event's name and its days on one line. */
-export function eventLine({ eventName, eventDays }: CardFacts, widthPx: number): Element {
-  const text = eventDays === null ? eventName : `${eventName} · ${eventDays}`
-  const fontSize = fitting(text, widthPx, 28, 20)
-  return words(
-    { ...ONE_LINE, maxWidth: widthPx, fontSize, color: GOLD, letterSpacing: 1, lineHeight: 1.3 },
-    text,
+/** No text is smaller: on a phone a card is 360 px wide, and this 11. */
+const SMALL_PX = 38
+
+/** The event's name. A long one has two lines. */
+export const eventLine = ({ eventName }: CardFacts, maxWidth: number): Element =>
+  words(
+    { display: 'block', lineClamp: 2, maxWidth, fontSize: SMALL_PX, color: GOLD, lineHeight: 1.2 },
+    eventName,
     '進香',
   )
-}
 
 const LEVEL_PX = 560
 
-/** The level's name, with its number. */
-export function levelLines({ level, language }: CardFacts, largest: number): Element {
+/** The level's name; its number, with the days of the event. */
+export function levelLines({ level, language, eventDays }: CardFacts, largest: number): Element {
   const name = levelName(level.level, cardLanguage(language))
   const fontSize = fitting(name, LEVEL_PX, largest, 30)
   return box(
@@ -68,7 +67,10 @@ export function levelLines({ level, language }: CardFacts, largest: number): Ele
       { ...ONE_LINE, fontSize, fontWeight: 700, color: GOLD_LIGHT, lineHeight: 1.3, letterSpacing: 2 },
       name,
     ),
-    box({ fontSize: 29, color: GOLD, letterSpacing: 1.5 }, cardWords(language).level(level.level)),
+    box(
+      { fontSize: SMALL_PX, color: GOLD },
+      [cardWords(language).level(level.level), eventDays ?? []].flat().join(' · '),
+    ),
   )
 }
 
@@ -96,7 +98,7 @@ const figure = (value: string, unit: string, size: number): Element =>
   box(
     { flexDirection: 'column' },
     box({ fontSize: size, fontWeight: 700, color: '#fff', lineHeight: 1.1 }, value),
-    box({ fontSize: 28, color: GOLD_LIGHT }, unit),
+    box({ fontSize: SMALL_PX, color: GOLD_LIGHT }, unit),
   )
 
 /** Kilometres, check-ins, carbon saved as the pages write it. The walk is the message: its figure is the largest. */
@@ -111,6 +113,7 @@ export function figures(
 ): Element {
   const rule = (): Element => box({ width: 2, height: 84, backgroundColor: GOLD_DEEP })
   const carbon = carbonIn(cardLanguage(language), carbonSavedKg)
+  const saved = `${carbon.figure} ${carbon.unit}`
   const said = cardWords(language)
   return box(
     { alignItems: 'flex-end', justifyContent: 'space-between', ...style },
@@ -118,54 +121,6 @@ export function figures(
     rule(),
     figure(written(checkins), said.checkins, 58),
     rule(),
-    figure(carbon.figure, said.saved(carbon.unit), 58),
+    figure(saved, said.saved, fitting(saved, 210, 58, 40)),
   )
 }
-
-/** What is missing to the next level. */
-function needed({ km, kmNeeded, checkinsNeeded, language }: CardFacts): string {
-  return [
-    kmNeeded > 0 ? `${kmToGo(kmNeeded, km)} ${UNITS[cardLanguage(language)].km}` : '',
-    checkinsNeeded > 0 ? cardWords(language).needed(checkinsNeeded) : '',
-  ]
-    .filter(Boolean)
-    .join(' + ')
-}
-
-function nextLevelLines(facts: CardFacts): Content[] {
-  const said = cardWords(facts.language)
-  const line = { color: GOLD_LIGHT, fontSize: 26 }
-  if (facts.next === null) return [box(line, said.highest)]
-  return [
-    box(line, said.next(levelName(facts.next.level, cardLanguage(facts.language)))),
-    box(line, needed(facts)),
-  ]
-}
-
-/** The progress to the next level. */
-export const progress = (facts: CardFacts, widthPx: number): Element =>
-  box(
-    { flexDirection: 'column', width: widthPx },
-    box(
-      { justifyContent: 'space-between', alignItems: 'baseline', width: widthPx },
-      ...nextLevelLines(facts),
-    ),
-    box(
-      {
-        width: widthPx,
-        height: 18,
-        marginTop: 8,
-        padding: 3,
-        borderRadius: 9,
-        backgroundColor: 'rgba(0,0,0,.42)',
-        border: `1px solid ${GOLD_DEEP}`,
-      },
-      // At least a full circle, so that small progress is visible.
-      box({
-        width: Math.max(10, Math.round((widthPx - 8) * facts.progress)),
-        height: 10,
-        borderRadius: 5,
-        backgroundColor: GOLD,
-      }),
-    ),
-  )

@@ -3,14 +3,14 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { type Pilgrim, readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
 import { coarseKg, coarseKm, isExactForAll } from '#shared/pilgrims/public-figures.ts'
 import { savedMg, transportSums } from '#shared/core/rules/carbon.ts'
-import { type Level, LEVELS, levelOf, nextLevel, achievementCard } from '#shared/core/rules/levels.ts'
+import { levelOf, achievementCard } from '#shared/core/rules/levels.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import { zeroTotals } from '#shared/core/distance/points-to-distance.ts'
 import type { CardFacts } from '../card-design/card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
 
 /** Version of the design; a new one makes every stored card outdated. */
-const DESIGN = 6
+const DESIGN = 7
 
 export interface Portrait {
   readonly facts: CardFacts
@@ -21,16 +21,6 @@ export interface Portrait {
   readonly fingerprint: string
   /** Has no counted point. All newcomers share one picture, which shows no name. */
   readonly isNewcomer: boolean
-}
-
-/** Progress between two levels: the lower share of distance and check-ins. */
-function progressOf(level: Level, next: Level | null, distanceMm: number, checkins: number): number {
-  if (next === null) return 1
-  const share = (value: number, from: number, to: number): number =>
-    Math.max(0, Math.min(1, (value - from) / (to - from)))
-  // Level 1 starts without a check-in.
-  const from = level.level === 1 ? 0 : level.minCheckins
-  return Math.min(share(distanceMm / 1e6, level.minKm, next.minKm), share(checkins, from, next.minCheckins))
 }
 
 /**
@@ -85,9 +75,6 @@ function factsOf(
   const distanceMm = isExact ? exactMm : coarseKm(exactMm / 1e6) * 1e6
   const reported = transportSums(row?.transport ?? {})
   const savedKg = roundKg(savedMg(exactMm + reported.distanceMm, mg + reported.carbonMg))
-  const level = levelOf(distanceMm, checkins)
-  const next = LEVELS[level.level] ?? null
-  const needed = nextLevel(distanceMm, checkins)
   const surveyCompleted = row?.surveyCompleted ?? false
   const phone = row?.phone ?? null
   return {
@@ -95,14 +82,10 @@ function factsOf(
     eventDays: daysOf(event),
     displayName: row?.displayName ?? null,
     language: row?.language ?? null,
-    level,
-    next,
+    level: levelOf(distanceMm, checkins),
     km: roundKm(distanceMm),
     checkins,
     carbonSavedKg: isExact ? savedKg : coarseKg(savedKg),
-    progress: progressOf(level, next, distanceMm, checkins),
-    kmNeeded: needed?.km_needed ?? 0,
-    checkinsNeeded: needed?.checkins_needed ?? 0,
     unlocked: achievementCard({ checkins, surveyCompleted, phone }) === 'unlocked',
   }
 }

@@ -31,7 +31,7 @@ const LOCALES: Readonly<Record<Language, string>> = {
 export function sharePage(page: SharePage): string {
   const { view, texts, homeUrl } = page
   const { words, language } = texts
-  const { offline, paused, procession, walkAlong } = PAGE_WORDS[language]
+  const { offline, paused, procession } = PAGE_WORDS[language]
   const isLive = view.live !== null && view.status !== 'ended'
   const body = `<main class="${isLive ? 'live' : 'still'}">
 <header>
@@ -47,7 +47,7 @@ ${view.incomplete ? `<p class="quiet small">${escapeMarkup(words.incomplete)}</p
 </div>
 <footer class="stack quiet small">
 <p data-offline hidden>${escapeMarkup(offline)}</p>
-<p class="row"><a class="button" href="${escapeMarkup(homeUrl)}">${escapeMarkup(procession)}</a><a class="button" href="${escapeMarkup(homeUrl)}walk/">${escapeMarkup(walkAlong)}</a></p>
+<p><a class="button" href="${escapeMarkup(homeUrl)}">${escapeMarkup(procession)}</a></p>
 <p>${escapeMarkup(words.privacy)}</p>
 ${languages(language)}
 </footer>

@@ -13,7 +13,7 @@ export const words = {
   paused: 'The event is paused. Check-ins and walks are saved on the phone and sent when it goes on.',
   organisers: 'From the organisers:',
   mapKeys: 'Arrow keys move the map, plus and minus zoom.',
-  procession: 'The whole procession',
+  procession: 'Where is the procession?',
   walkAlong: 'Walk along',
   offline: 'No connection. This page goes on by itself.',
   settings: 'Settings',

@@ -44,10 +44,7 @@ export const share = {
   card: {
     level: (number: number) => `Level ${number}`,
     checkins: 'check-ins',
-    saved: (unit: string) => `${unit} CO₂ saved`,
-    next: (level: string) => `Next: ${level}`,
-    needed: (checkins: number) => count(checkins, 'check-in', 'check-ins'),
-    highest: 'The highest level',
+    saved: 'CO₂ saved',
     achieved: 'Achievement unlocked',
   },
   goneTitle: 'This link shows nothing',

@@ -8,7 +8,6 @@ export const words = {
   next: 'Next',
   before: 'Previous',
   send: 'Send the answers',
-  kept: 'Your answers are kept on this phone.',
   replaces:
     'You have answered with another phone. Those answers are not shown here; what you send here replaces them.',
   waits:

@@ -209,7 +209,6 @@ export const words = {
     withoutPicture: 'No picture came with it.',
     withPlace: 'Your place came with it.',
     withoutPlace: 'No place came with it.',
-    done: 'Back to “Feedback”',
     missing: 'Please write a few words first.',
   },
   problems: {
@@ -285,7 +284,7 @@ export const words = {
     seeCard: 'See my card',
     saveCard: 'Save the picture',
     cardAlt: 'Your card: level, distance, check-ins and the route',
-    agreed: (version: string) => `You agreed to version ${version}.`,
+    agreed: (version: string) => `You agreed to the privacy notice, version ${version}.`,
     withdraw: 'Withdraw my consent',
     withdrawSure: 'Withdraw your consent?',
     withdrawWhy: [
@@ -330,7 +329,7 @@ export const words = {
     eraseWhy:
       'All your data at the organisers and on this phone is deleted. This cannot be undone. What is on another phone stays until you start again there.',
     erase: 'Delete everything about me',
-    eraseSure: 'Really delete everything?',
+    eraseSure: 'Delete everything?',
     erased: 'Everything about you is deleted.',
     erasing: 'Your data is being deleted. The last parts follow in a few minutes.',
     gone: 'These data were deleted. You can start again here.',
@@ -342,7 +341,7 @@ export const words = {
   },
   recovery: {
     title: 'Recovery code',
-    why: 'These words bring your walk to another phone. Write them down, and show them to nobody.',
+    why: 'These twelve words bring your walk to another phone. Write them down, and show them to nobody.',
     safe: 'I have written it down',
     remind: 'If you lose this phone, twelve words bring your walk back. Please write them down.',
     remindButton: 'Show the code',
@@ -351,8 +350,8 @@ export const words = {
     line: 'Your walk belongs to your LINE account. On another phone, log in with LINE.',
     restoreTitle: 'Restore my walk',
     restoreWhere:
-      'Twelve words. Your other phone shows them under “Me”, then “Recovery code”. Or look where you wrote them down. Without them, go back and start again.',
-    restoreWhy: 'Type each word beside its number; four letters are enough.',
+      'Your other phone shows them under “Me”, then “Recovery code”. Or look where you wrote them down. Without them, go back and start again.',
+    restoreWhy: 'Type the twelve words of your recovery code. Four letters of each are enough.',
     nth: (number: number) => `Word ${number}`,
     typed: 'Recovery code',
     counted: (number: number) => `${number} of 12 words`,
@@ -370,7 +369,6 @@ export const words = {
     both: 'Record with one phone only. In different places, the way between them may count as a ride.',
     lost: 'Whoever unlocks the lost phone sees this walk and can add to it; that phone cannot be shut out from here. To stop its recording, withdraw your consent under “My data”, and agree again after five minutes. To be safe, save your data there, delete everything, and start again.',
     replaces: 'This phone already has a walk. To keep it, first write down its recovery code.',
-    where: 'Where is my code?',
     lostTitle: 'My phone is lost',
   },
 }

@@ -14,7 +14,7 @@ export const words: PageWords = {
   paused: '催しは一時停止中です。チェックインと歩いた道はスマホに保存し、再開したら自動で送ります。',
   organisers: '主催者より：',
   mapKeys: '矢印キーで移動、プラスとマイナスで拡大縮小します。',
-  procession: '行列全体を見る',
+  procession: '行列は今どこ？',
   walkAlong: '一緒に歩く',
   offline: '今はつながりません。自動で再開します。',
   settings: '設定',

@@ -37,10 +37,7 @@ export const share: ShareWords = {
   card: {
     level: (number) => `レベル ${number}`,
     checkins: 'チェックイン',
-    saved: (unit) => `${unit} CO₂削減`,
-    next: (level) => `次は ${level}`,
-    needed: (checkins) => `チェックイン ${checkins} 回`,
-    highest: '最高のレベル',
+    saved: 'CO₂削減',
     achieved: '実績達成',
   },
   goneTitle: 'このリンクでは何も表示できません',

@@ -14,7 +14,7 @@ export const words: PageWords = {
   paused: '活動暫停中。打卡和路線先存在手機裡，恢復後會自動送出。',
   organisers: '主辦單位：',
   mapKeys: '用方向鍵移動，加減鍵縮放。',
-  procession: '看整個隊伍',
+  procession: '隊伍到哪裡了？',
   walkAlong: '我要同行',
   offline: '目前連不上，恢復後會自動更新。',
   settings: '設定',

@@ -37,10 +37,7 @@ export const share: ShareWords = {
   card: {
     level: (number) => `第 ${number} 級`,
     checkins: '次打卡',
-    saved: (unit) => `${unit}減碳`,
-    next: (level) => `下一境 ${level}`,
-    needed: (checkins) => `${checkins} 次打卡`,
-    highest: '已臻化境',
+    saved: '減碳',
     achieved: '成就達成',
   },
   goneTitle: '這個連結沒有內容',

@@ -7,7 +7,6 @@ export const words: SurveyWords = {
   next: '下一題',
   before: '上一題',
   send: '送出回答',
-  kept: '您的回答保存在這支手機裡。',
   replaces: '您用另一支手機回答過。這裡看不到那些回答；在這裡送出，會取代它們。',
   waits: '還沒有送出。回答保存在這支手機裡，有網路時會自動送出，不用再按。',
   change: '再改一改',

@@ -199,7 +199,6 @@ export const words: WalkWords = {
     withoutPicture: '沒有附照片。',
     withPlace: '位置也收到了。',
     withoutPlace: '沒有附位置。',
-    done: '回到「意見」',
     missing: '請先寫幾個字。',
   },
   problems: {
@@ -267,7 +266,7 @@ export const words: WalkWords = {
     seeCard: '看我的卡片',
     saveCard: '存成圖片',
     cardAlt: '您的卡片：等級、里程、打卡與路線',
-    agreed: (version) => `您同意了版本 ${version}。`,
+    agreed: (version) => `您同意了個資說明（版本 ${version}）。`,
     withdraw: '撤回同意',
     withdrawSure: '要撤回同意嗎？',
     withdrawWhy: [
@@ -321,7 +320,7 @@ export const words: WalkWords = {
   },
   recovery: {
     title: '恢復碼',
-    why: '用這些字就能在另一支手機找回足跡。請抄下來，不要給別人看。',
+    why: '用這十二個字就能在另一支手機找回足跡。請抄下來，不要給別人看。',
     safe: '我抄好了',
     remind: '萬一手機掉了，用十二個字就能找回足跡。請先抄下來。',
     remindButton: '看恢復碼',
@@ -330,8 +329,8 @@ export const words: WalkWords = {
     line: '您的足跡屬於您的 LINE 帳號。換手機時用 LINE 登入就好。',
     restoreTitle: '找回我的足跡',
     restoreWhere:
-      '十二個字。在另一支手機按「我」，再按「恢復碼」，就看得到；或找找您抄下的紙條。沒有的話，請返回重新開始。',
-    restoreWhy: '請把每個字填在它的號碼旁邊。',
+      '在另一支手機按「我」，再按「恢復碼」，就看得到；或找找您抄下的紙條。沒有的話，請返回重新開始。',
+    restoreWhy: '請填入恢復碼的十二個字，一格一個字。',
     nth: (number) => `第 ${number}\u00a0個字`,
     typed: '恢復碼',
     counted: (number) => `已輸入 ${number}\u00a0個字，共 12\u00a0個`,
@@ -348,7 +347,6 @@ export const words: WalkWords = {
     replaces: '這支手機已有紀錄。若要保留，請先抄下它的恢復碼。',
     both: '請只讓一支手機記錄。兩支在不同的地方時，兩地之間可能會被算成搭車。',
     lost: '能解鎖那支手機的人，看得到這份足跡，也能用它打卡；從這裡沒辦法停用它。要停止它的記錄：到「我的資料」撤回同意，五分鐘後再同意。要更安心，請到那裡先存下資料，再全部刪除、重新開始。',
-    where: '恢復碼在哪裡？',
     lostTitle: '我的手機掉了',
   },
 }

@@ -19,13 +19,9 @@ export const factsOf = (i: number): CardFacts => {
     displayName: nameOf(i),
     language: 'zh-TW',
     level,
-    next: LEVELS[level.level] ?? null,
     km: i / 10,
     checkins: i % 50,
     carbonSavedKg: i / 20,
-    progress: (i % 100) / 100,
-    kmNeeded: 3.2,
-    checkinsNeeded: 1,
     unlocked: true,
   }
 }

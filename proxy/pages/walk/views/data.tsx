@@ -28,7 +28,7 @@ export function OwnData() {
     else noteError(answer.error)
   }
   return (
-    <View title={data.title} back={words.value.back}>
+    <View title={data.title} back>
       <section class="card stack-2">
         <NotDone error={error.value} />
         <Button busy={saving.value === 'json'} onClick={() => void save('json')}>

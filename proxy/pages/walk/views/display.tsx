@@ -5,7 +5,7 @@ import { LanguageSwitch, LettersSwitch, ThemeSwitch } from '../../frame/switches
 import { View } from './view.tsx'
 
 export const Display = () => (
-  <View title={words.value.me.display} back={words.value.back}>
+  <View title={words.value.me.display} back>
     <section class="card stack-2">
       <h2>{pageWords.value.letters}</h2>
       <LettersSwitch />

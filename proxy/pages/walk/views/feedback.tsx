@@ -18,7 +18,6 @@ import {
 } from '../feedback/report.ts'
 import { place, placeFault, wantPlace, wantsPlace } from '../feedback/place.ts'
 import { whyWaiting } from '../feedback/waiting-reports.ts'
-import { show } from '../route.ts'
 import { withoutReload } from '../session/update.ts'
 import { Closed } from './feedback-tab.tsx'
 import { Notice, View } from './view.tsx'
@@ -34,7 +33,7 @@ export function Feedback() {
   useEffect(beginReport, [])
   const said = fault.value
   return (
-    <View title={feedback.title} back={words.value.back}>
+    <View title={feedback.title} back step={outcome.value === null}>
       <Closed />
       {outcome.value !== null ? (
         <Outcome />
@@ -65,29 +64,22 @@ export function Feedback() {
 function Outcome() {
   const became = outcome.value!
   if (became === 'waits' && sending.value) return <p aria-live="polite">{words.value.queue.sending}</p>
-  return (
-    <>
-      {became === 'waits' ? (
-        <Notice kind="warning">
-          <strong>{words.value.feedback.waits}</strong>
-          <br />
-          {whyWaiting.value === null ? null : sentenceOf(whyWaiting.value)}
-        </Notice>
-      ) : (
-        <Notice>
-          <strong>{words.value.feedback.sent(became.number)}</strong>
-          <br />
-          {became.withPicture ? words.value.feedback.withPicture : words.value.feedback.withoutPicture}
-          <br />
-          {became.withPlace ? words.value.feedback.withPlace : words.value.feedback.withoutPlace}
-          <br />
-          {words.value.feedback.next}
-        </Notice>
-      )}
-      <Button kind="primary" onClick={() => show('say')}>
-        {words.value.feedback.done}
-      </Button>
-    </>
+  return became === 'waits' ? (
+    <Notice kind="warning">
+      <strong>{words.value.feedback.waits}</strong>
+      <br />
+      {whyWaiting.value === null ? null : sentenceOf(whyWaiting.value)}
+    </Notice>
+  ) : (
+    <Notice>
+      <strong>{words.value.feedback.sent(became.number)}</strong>
+      <br />
+      {became.withPicture ? words.value.feedback.withPicture : words.value.feedback.withoutPicture}
+      <br />
+      {became.withPlace ? words.value.feedback.withPlace : words.value.feedback.withoutPlace}
+      <br />
+      {words.value.feedback.next}
+    </Notice>
   )
 }
 

@@ -8,9 +8,9 @@ import { Symbol } from '../../design/symbol.tsx'
 import type { MapFrame } from '../../map/map-frame.ts'
 import { figure } from '#shared/locales/units.ts'
 import { dayText, unitText } from '../format.ts'
-import { goBack } from '../route.ts'
 import { readWay, shownDay } from '../way/own-way.ts'
 import { DaySwitch } from './day-switch.tsx'
+import { BackBar } from './tabs.tsx'
 
 type WayMapScript = typeof import('./way-map.tsx')
 
@@ -58,7 +58,7 @@ const holdCamera = (made: MapFrame | null): void => {
 }
 
 export function LargeMap() {
-  const { tabs, way, back } = words.value
+  const { tabs, way } = words.value
   useEffect(() => {
     void loadWayMap()
     void readWay()
@@ -68,40 +68,40 @@ export function LargeMap() {
   const named = loaded?.hasAtlas.value ?? false
   useEffect(repaint, [named])
   return (
-    <main class="large-map">
-      <header data-over-map>
-        <div class="row ends">
-          <Button onClick={goBack}>‹ {back}</Button>
+    <>
+      <main class="large-map">
+        <header data-over-map>
           {shown === null ? null : (
             <strong class="way-map-km">
               {figure(shown.sums.km)} {unitText('km')}
             </strong>
           )}
-        </div>
-        <h1 tabIndex={-1} class="visually-hidden">
-          {tabs.way}
-        </h1>
-        <DaySwitch />
-      </header>
-      {loaded === null ? null : (
-        <>
-          <loaded.WayMap
-            label={shown === null ? tabs.way : way.map(dayText(shown.day), shown.sums.km)}
-            keys={pageWords.value.mapKeys}
-            onCamera={holdCamera}
-          />
-          <loaded.Controls camera={() => camera}>
-            <Button icon label={way.wholeDay} onClick={() => camera?.follow()}>
-              <Symbol of="route" />
-            </Button>
-          </loaded.Controls>
-        </>
-      )}
-      {named ? (
-        <small class="map-source" data-over-map>
-          {pageWords.value.mapSource}
-        </small>
-      ) : null}
-    </main>
+          <h1 tabIndex={-1} class="visually-hidden">
+            {tabs.way}
+          </h1>
+          <DaySwitch />
+        </header>
+        {loaded === null ? null : (
+          <>
+            <loaded.WayMap
+              label={shown === null ? tabs.way : way.map(dayText(shown.day), shown.sums.km)}
+              keys={pageWords.value.mapKeys}
+              onCamera={holdCamera}
+            />
+            <loaded.Controls camera={() => camera}>
+              <Button icon label={way.wholeDay} onClick={() => camera?.follow()}>
+                <Symbol of="route" />
+              </Button>
+            </loaded.Controls>
+          </>
+        )}
+        {named ? (
+          <small class="map-source" data-over-map>
+            {pageWords.value.mapSource}
+          </small>
+        ) : null}
+      </main>
+      <BackBar />
+    </>
   )
 }

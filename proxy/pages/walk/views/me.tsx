@@ -1,4 +1,4 @@
-/** What belongs to the pilgrim: name and phone, the achievement card, and the ways to the rest. On one screen. */
+/** What belongs to the pilgrim: the ways to the rest, name and phone, the achievement card. On one screen. */
 import { words } from '../words.ts'
 import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -22,18 +22,18 @@ import { useChange } from './use-change.tsx'
 import { Notice, View } from './view.tsx'
 import { canHear, device, hear, hearError, stopHearing, switching } from '../notifications/web-push.ts'
 
-/** What can not be undone is last, in a view of its own. */
+/** The ways are first, in sight with the largest letters too. What can not be undone is in a view of its own. */
 export const Me = () => (
   <View title={words.value.tabs.me}>
-    <Profile />
-    <Card />
     <ul class="rows card">
-      <Way to="trackers" title={words.value.trackers.title} more={words.value.record.trackersMore} />
       <Way to="display" title={words.value.me.display} />
       <Way to="code" title={words.value.recovery.title} />
+      <Way to="trackers" title={words.value.trackers.title} more={words.value.record.trackersMore} />
       <Hear />
       <Way to="data" title={words.value.data.title} />
     </ul>
+    <Profile />
+    <Card />
     <Install />
   </View>
 )

@@ -55,7 +55,7 @@ export function Record() {
           </div>
         ) : null}
       </div>
-      {pauses.value.pauses.length === 0 ? null : (
+      {on || pauses.value.pauses.length === 0 ? null : (
         <ul class="rows">
           <Way to="pauses" title={record.pauses} />
         </ul>
@@ -99,7 +99,7 @@ export const Pauses = () => {
   const { record } = words.value
   const entries = [...pauses.value.pauses].reverse()
   return (
-    <View title={record.pauses} back={words.value.back}>
+    <View title={record.pauses} back>
       {entries.length === 0 ? <Notice>{record.noPauses}</Notice> : null}
       <ul class="rows">
         {entries.map(({ from, to, cause }) => (

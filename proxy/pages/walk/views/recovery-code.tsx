@@ -81,7 +81,7 @@ export const Lost = () => (
 export function RecoveryCode() {
   const made = useCode()
   return (
-    <View title={words.value.recovery.title} back={words.value.back}>
+    <View title={words.value.recovery.title} back>
       <p>{usesLine.value ? words.value.recovery.line : words.value.recovery.why}</p>
       {made === 'failed' ? <Notice kind="warning">{words.value.problems.network}</Notice> : null}
       {made === null || made === 'failed' ? null : (

@@ -30,11 +30,11 @@ function faultText(): string | null {
 }
 
 export function Restore() {
-  const { recovery, back } = words.value
+  const { recovery } = words.value
   useEffect(findByAddress, [])
   const whose = found.value
   return (
-    <View title={recovery.restoreTitle} back={back}>
+    <View title={recovery.restoreTitle} back step={whose}>
       {person.value === null ? null : <Notice kind="warning">{recovery.replaces}</Notice>}
       {whose === null ? (
         <Typing />
@@ -102,10 +102,7 @@ function Typing() {
       <Button kind="primary" type="submit" busy={searching.value}>
         {recovery.look}
       </Button>
-      <details>
-        <summary>{recovery.where}</summary>
-        <p>{recovery.restoreWhere}</p>
-      </details>
+      <p class="quiet">{recovery.restoreWhere}</p>
     </form>
   )
 }

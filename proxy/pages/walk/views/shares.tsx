@@ -1,7 +1,6 @@
 /** Links that a pilgrim passes on. */
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { whenText } from '../format.ts'
 import {
@@ -39,18 +38,14 @@ export function ShareLinks() {
   useReading(readShares, sharesFailed)
   useEachMinute(readOpened)
   const hasStopped = useSignal(false)
-  const said = useRef<HTMLParagraphElement>(null)
-  useEffect(() => {
-    // It is above what was pressed, and the next link is under the thumb now.
-    if (hasStopped.value) said.current?.scrollIntoView({ block: 'center' })
-  }, [hasStopped.value])
   const links = shares.value ?? []
   return (
-    <View title={share.title} back={words.value.back}>
+    // A new link, and that one was stopped, is said above what was pressed.
+    <View title={share.title} back step={links.length}>
       {shareError.value === null ? null : (
         <Notice kind="warning">{(pressFailed.value ? notDoneSentence : sentenceOf)(shareError.value)}</Notice>
       )}
-      <p ref={said} class="good" aria-live="polite" hidden={!hasStopped.value}>
+      <p class="good" aria-live="polite" hidden={!hasStopped.value}>
         {hasStopped.value ? share.stopped : null}
       </p>
       {links.map((link) => (
@@ -64,7 +59,8 @@ export function ShareLinks() {
           </section>
         </>
       ) : (
-        <details class="card">
+        // Closed again when it has made one.
+        <details class="card" key={links.length}>
           <summary>{share.another}</summary>
           <Make onMake={() => (hasStopped.value = false)} />
         </details>

@@ -7,7 +7,6 @@ import type { SurveyWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { language } from '../../frame/language.ts'
 import { notDoneSentence, sentenceOf } from '../problem.ts'
-import { show } from '../route.ts'
 import {
   answer,
   answeredElsewhere,
@@ -47,7 +46,7 @@ export function Survey() {
   if (own === null) return null
   if (own === 'missing')
     return (
-      <View title={words.value.say.survey} back={words.value.back}>
+      <View title={words.value.say.survey} back>
         <Notice
           kind="warning"
           action={<Button onClick={() => location.reload()}>{words.value.retry}</Button>}
@@ -58,7 +57,7 @@ export function Survey() {
     )
   const state = surveyState.value
   return (
-    <View title={own.title} back={words.value.back}>
+    <View title={own.title} back step={place.value}>
       <Closed />
       {state === 'sent' || surveyWaits.value ? (
         <Outcome own={own} />
@@ -76,21 +75,14 @@ export function Survey() {
 /** What became of the answers: they have arrived, or they wait and are sent by themselves. */
 function Outcome({ own }: { readonly own: SurveyWords }) {
   const state = surveyState.value
-  return (
-    <>
-      {state === 'sent' ? (
-        <Notice>{own.sent}</Notice>
-      ) : (
-        <Notice kind="warning" action={<Button onClick={changeAnswers}>{own.change}</Button>}>
-          <strong>{own.waits}</strong>
-          <br />
-          {typeof state === 'object' ? sentenceOf(state) : null}
-        </Notice>
-      )}
-      <Button kind="primary" onClick={() => show('say')}>
-        {words.value.feedback.done}
-      </Button>
-    </>
+  return state === 'sent' ? (
+    <Notice>{own.sent}</Notice>
+  ) : (
+    <Notice kind="warning" action={<Button onClick={changeAnswers}>{own.change}</Button>}>
+      <strong>{own.waits}</strong>
+      <br />
+      {typeof state === 'object' ? sentenceOf(state) : null}
+    </Notice>
   )
 }
 
@@ -100,7 +92,7 @@ function Asking({ words }: { readonly words: SurveyWords }) {
   return (
     <>
       {answeredElsewhere.value ? <Notice>{words.replaces}</Notice> : null}
-      <p class="quiet">{number === 0 ? words.intro : words.kept}</p>
+      {number === 0 ? <p class="quiet">{words.intro}</p> : null}
       <Ask words={words} question={QUESTIONS[number]!} number={number} />
       {isLast ? <Open words={words} shown={QUESTIONS[number]!} /> : null}
       <div class="row ends">

@@ -1,8 +1,8 @@
-/** The four tabs, within reach of a thumb. */
+/** The four tabs, or the way back, within reach of a thumb. */
 import { words } from '../words.ts'
 import { computed } from '@preact/signals'
 import { lastFix, positionFault, recordsHere } from '../recording/recorder.ts'
-import { TAB_OF, view } from '../route.ts'
+import { goBack, TAB_OF, view } from '../route.ts'
 
 const TABS = ['walk', 'way', 'say', 'me'] as const
 /** It goes on while other views are shown. Before the first position nothing is recorded. */
@@ -19,20 +19,35 @@ const DRAWINGS: Readonly<Record<Tab, string>> = {
   me: 'M12 3a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM3 21c1-6 5-7 9-7s8 1 9 7z',
 }
 
-export const Tabs = () => (
+/** Nothing in a view behind a tab, which has the way back alone. */
+export const Tabs = () =>
+  TAB_OF[view.value] === view.value ? (
+    <nav class="tabs">
+      {TABS.map((tab) => (
+        <a key={tab} href={`#${tab}`} aria-current={view.value === tab ? 'page' : undefined}>
+          <svg viewBox="0 0 24 24" aria-hidden="true">
+            <path d={DRAWINGS[tab]} />
+          </svg>
+          {words.value.tabs[tab]}
+          {tab === 'walk' ? <Recording /> : null}
+        </a>
+      ))}
+    </nav>
+  ) : null
+
+/** In place of the tabs, where the thumb is. */
+export const BackBar = () => (
   <nav class="tabs">
-    {TABS.map((tab) => (
-      <a key={tab} href={`#${tab}`} aria-current={TAB_OF[view.value] === tab ? 'page' : undefined}>
-        <svg viewBox="0 0 24 24" aria-hidden="true">
-          <path d={DRAWINGS[tab]} />
-        </svg>
-        {words.value.tabs[tab]}
-        {tab === 'walk' && isRecording.value ? (
-          <span class="tab-dot">
-            <span class="visually-hidden">{words.value.record.darkOn}</span>
-          </span>
-        ) : null}
-      </a>
-    ))}
+    <button type="button" onClick={goBack}>
+      ‹ {words.value.back}
+      <Recording />
+    </button>
   </nav>
 )
+
+const Recording = () =>
+  isRecording.value ? (
+    <span class="tab-dot">
+      <span class="visually-hidden">{words.value.record.darkOn}</span>
+    </span>
+  ) : null

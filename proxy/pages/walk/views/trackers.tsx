@@ -40,7 +40,7 @@ export function Trackers() {
   useEffect(() => void readTrackers(), [])
   useEachMinute(readTrackersAgain)
   return (
-    <View title={trackers.title} back={words.value.back}>
+    <View title={trackers.title} back>
       <p>{trackers.why}</p>
       {trackerError.value === null ? null : (
         <Notice kind="warning">{notDoneSentence(trackerError.value)}</Notice>

@@ -1,28 +1,40 @@
 /** The frame of a view: a heading that takes the focus, and the way back. */
 import { Button } from '../../design/button.tsx'
-import { goBack } from '../route.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { BackBar } from './tabs.tsx'
 
 interface ViewProps {
   readonly title: ComponentChildren
-  readonly back?: string
+  /** It is behind a tab, or behind the first page. */
+  readonly back?: boolean
+  /** Another one is another content, which is read from its top, not from where the button before it was. */
+  readonly step?: unknown
   readonly children: ComponentChildren
 }
 
-export const View = ({ title, back, children }: ViewProps) => (
-  <main class="view stack">
-    {back === undefined ? null : (
-      <div>
-        <Button kind="plain" onClick={goBack}>
-          ‹ {back}
-        </Button>
-      </div>
-    )}
-    <h1 tabIndex={-1}>{title}</h1>
-    {children}
-  </main>
-)
+export function View({ title, back, step, children }: ViewProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  const was = useRef(step)
+  useEffect(() => {
+    if (step === was.current) return
+    was.current = step
+    scrollTo(0, 0)
+    heading.current?.focus()
+  }, [step])
+  return (
+    <>
+      <main class="view stack">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {children}
+      </main>
+      {back === true ? <BackBar /> : null}
+    </>
+  )
+}
 
 /** A sentence about something that went wrong or needs attention; screen readers read it out. */
 export const Notice = (props: {

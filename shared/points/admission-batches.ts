@@ -122,19 +122,9 @@ export function countRefusal(count: Count, { entries }: Submission, error: unkno
   return error
 }
 
-function reasonOf(verdict: Exclude<Verdict, { outcome: 'admitted' }>): string {
-  switch (verdict.outcome) {
-    case 'limited':
-      return 'rate-limited'
-    case 'refused':
-      return verdict.status
-    case 'full':
-      return 'buffer-full'
-    case 'erased':
-    case 'no-consent':
-      return verdict.outcome
-  }
-}
+const REASONS = { limited: 'rate-limited', full: 'buffer-full', erased: 'erased', 'no-consent': 'no-consent' }
+const reasonOf = (verdict: Exclude<Verdict, { outcome: 'admitted' }>): string =>
+  verdict.outcome === 'refused' ? verdict.status : REASONS[verdict.outcome]
 
 // Admission of tracks by a service without a journal: phones keep the points that the kv does not accept.
 
@@ -142,9 +132,7 @@ function reasonOf(verdict: Exclude<Verdict, { outcome: 'admitted' }>): string {
 export function createDirectAdmission(options: {
   readonly kv: Kv
   readonly rules: AdmissionRules
-  /** Counts points that are refused here. */
   readonly counters: Pick<ProcessCounters, 'count'>
-  /** Reads the status from the database and writes it to the kv. */
   readonly prime: () => Promise<VersionedStatus>
   readonly metrics: Metrics
 }): (submission: Submission) => Promise<Verdict> {

@@ -98,13 +98,13 @@ export function readerTests(open: OpenMap): void {
     answers!((data) => {
       data.front!.route_km = km - 0.03
     })
-    await heard(page, '隊伍前段到達彰化了')
+    await heard(page, '隊頭到達彰化了')
     // The second one replaces the first: both have the same tag.
-    await notified(page, '隊伍前段到達彰化了')
+    await notified(page, '隊頭到達彰化了')
     await page.reload()
     // The tail is far behind: that is no procession which passes now.
     await page.getByText('部分已通過').first().waitFor()
-    expect(await page.getByText('隊伍前段到達彰化了').count()).toBe(0)
+    expect(await page.getByText('隊頭到達彰化了').count()).toBe(0)
     // There is nothing to wait for any more.
     expect(await page.getByRole('button', { name: '快到時通知我' }).count()).toBe(0)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
@@ -135,7 +135,7 @@ export function readerTests(open: OpenMap): void {
     await until(
       async () => {
         await page.clock.fastForward(61_000)
-        return (await shownNotifications(page)).join() === '隊伍前段到達彰化了'
+        return (await shownNotifications(page)).join() === '隊頭到達彰化了'
       },
       { timeoutMs: 20_000, everyMs: 500, what: 'the notification' },
     )

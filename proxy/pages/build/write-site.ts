@@ -73,10 +73,10 @@ export function writeSite(site: Site, directory: string, tiles: MapTiles | null 
   }
   const hashedFirst = [...site].sort(([a], [b]) => rank(a) - rank(b))
   for (const [path, bytes] of hashedFirst) {
-    // Its name says its content. It became visible after its compressed forms.
+    // Its name says its content, and its compressed forms came before it.
     if (path.startsWith('/assets/') && existsSync(join(directory, path))) {
-      const forms = ['', ...Object.values(ENDINGS)].map((ending) => path + ending)
-      written.push(...forms.filter((form) => existsSync(join(directory, form))))
+      const forms = Object.values(ENDINGS).map((ending) => path + ending)
+      written.push(path, ...forms.filter((form) => existsSync(join(directory, form))))
       continue
     }
     // The compressed forms come first: they are newer than nothing, and the original makes them visible.

@@ -75,20 +75,13 @@ export function nameMarks(frame: HTMLElement, place: Placing, marks: Places): re
       element.classList.add('joined')
       const first = same.element.querySelector('span')!
       // The middle comes last by its weight, and stands before the tail.
-      first.dataset['also'] = ` · ${shortened(name, first)}${first.dataset['also'] ?? ''}`
+      first.dataset['also'] = ` · ${name.textContent}${first.dataset['also'] ?? ''}`
     }
   }
   const reader = frame.querySelector<HTMLElement>('[data-mark="me"]')
   // The reader's own mark joins no other.
   if (reader !== null && marks.me) shown.push(shownOf(reader, place, marks.me))
   return chooseSides(frame, shown)
-}
-
-/** Behind 隊伍前段, 隊伍中段 is 中段: the whole name is longer than a phone leaves room for. */
-function shortened({ textContent: name }: Element, { textContent: first }: Element): string {
-  let same = 0
-  while (same < name.length - 1 && name[same] === first[same]) same++
-  return name.slice(same)
 }
 
 function chooseSides(frame: HTMLElement, shown: readonly Shown[]): OverNames[] {

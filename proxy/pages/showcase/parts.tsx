@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { PageWords } from '#shared/locales/words.ts'
 import { Button } from '../design/button.tsx'
-import { Bars, Columns, Sparkline } from '../design/chart.tsx'
+import { Bars } from '../design/chart.tsx'
 import { Dialog } from '../design/dialog.tsx'
 import { Emblem } from '../design/emblem.tsx'
 import { Facts, Rows } from '../design/list.tsx'
@@ -194,16 +194,8 @@ export const Tables = () => (
   </Part>
 )
 
-const HOURS = [2, 5, 9, 14, 22, 31, 28, 24, 30, 34, 29, 18, 9, 4]
-
 export const Charts = ({ levels }: { readonly levels: readonly string[] }) => (
   <Part title="Charts">
-    <div class="card">
-      <Sparkline label="Speed over the last hours" values={[3, 3.6, 4, null, null, 4.2, 4.4, 4, 3.8, 4.6]} />
-    </div>
-    <div class="card">
-      <Columns label="Check-ins of each hour" values={HOURS} />
-    </div>
     <div class="card">
       <Bars
         bars={levels.map((name, i) => ({

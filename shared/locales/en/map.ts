@@ -20,8 +20,8 @@ export const words = {
   showProcession: 'Show the procession',
   showRoute: 'Show the whole route',
   detailed: 'Detailed map',
-  detailedUnsupported: 'This browser can not draw the detailed map.',
-  detailedAway: 'The detailed map can not be loaded at the moment.',
+  detailedUnsupported: 'This browser cannot draw the detailed map.',
+  detailedAway: 'The detailed map cannot be loaded at the moment.',
   procession: 'Where the procession is',
   part: { palanquin: 'Palanquin', front: 'Front', middle: 'Middle', tail: 'Tail' },
   near: (station: string) => `near ${station}`,
@@ -76,5 +76,5 @@ export const words = {
       : minutes < 1440
         ? `${count(Math.round(minutes / 60), 'hour', 'hours')} ago`
         : `${count(Math.round(minutes / 1440), 'day', 'days')} ago`,
-  crowdStale: 'The crowd can not be updated at the moment.',
+  crowdStale: 'The crowd cannot be updated at the moment.',
 }

@@ -108,7 +108,7 @@ describeBothStacks(
 
     test('a map that rests is not drawn again, also where a name fits nowhere', async () => {
       // The marks stand at one place, and their names together are wider than a side of this map.
-      await using opened = await open({ viewport: { width: 300, height: 640 } })
+      await using opened = await open({ path: '/?lang=en', viewport: { width: 300, height: 640 } })
       const { page } = opened
       await page.locator('.marker-front svg').waitFor()
       await page.locator('.marker-front[data-name="none"]').waitFor({ state: 'attached' })

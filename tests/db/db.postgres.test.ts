@@ -30,6 +30,15 @@ describeOnServers('a Postgres that fails', () => {
   const useThePool = () =>
     Promise.all(Array.from({ length: 10 }, () => db.read(() => db.sql`SELECT pg_sleep(0.05)`)))
 
+  test('compiles no statement, however expensive the planner takes it to be', async () => {
+    const plan = await db.sql.begin(async (tx) => {
+      await tx`SET LOCAL jit_above_cost = 0`
+      return tx`EXPLAIN (ANALYZE) SELECT sum(value) FROM kept`
+    })
+    expect(JSON.stringify(plan)).toContain('Execution Time')
+    expect(JSON.stringify(plan)).not.toContain('JIT')
+  })
+
   test('stopped: queries, transactions and probes fail quickly as unavailable', async () => {
     await useThePool()
     const inTransaction = Promise.withResolvers<void>()

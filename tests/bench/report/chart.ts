@@ -1,14 +1,14 @@
 /** The goals as a picture: how far each figure is from its goal, the best first. */
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 import { type Judged, type Measured, median } from '../measure.ts'
-import { ratioOf, wanted } from './table.ts'
+import { shown, wanted } from './table.ts'
 
-const WIDTH = 1_280
+const WIDTH = 1_300
 const LABELS = 760
 const LINE = 20
 const TOP = 52
 /** A goal that is met exactly ends here; each step to the right or left of it is twice as good or bad. */
-const GOAL = 1_000
+const GOAL = 1_020
 const STEP = 90
 const MOST_STEPS = 2.5
 const MET = '#1f6f5c'
@@ -17,7 +17,8 @@ const MISSED = '#c2452d'
 /** 1 for a goal that is met exactly, more where the figure is better, whichever direction is better. */
 export function scoreOf({ ratios, atLeast = -Infinity, atMost = Infinity }: Judged): number {
   const ratio = median(ratios)
-  return atMost < Infinity ? atMost / ratio : ratio / atLeast
+  // A cost that was subtracted may be below nothing.
+  return atMost < Infinity ? atMost / Math.max(ratio, Number.MIN_VALUE) : ratio / atLeast
 }
 
 const text = (x: number, y: number, content: string, more = ''): string =>
@@ -31,7 +32,7 @@ function lineOf(title: string, goal: Judged, y: number): string[] {
   return [
     text(LABELS, y, `${title}: ${wanted(goal)}`, 'text-anchor="end"'),
     `<rect x="${x.toFixed(1)}" y="${y - 11}" width="${width.toFixed(1)}" height="13" fill="${goal.met ? MET : MISSED}"/>`,
-    text(Number(place.toFixed(1)), y, ratioOf(goal.ratios), `fill="#555" text-anchor="${anchor}"`),
+    text(Number(place.toFixed(1)), y, shown(median(goal.ratios)), `fill="#555" text-anchor="${anchor}"`),
   ]
 }
 

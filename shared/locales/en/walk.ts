@@ -93,7 +93,6 @@ export const words = {
       `Recording needs this app open and the screen on. With the screen off, use ${app}.`,
     trackersMore: 'Even with the screen off',
     pauses: 'Gaps in the recording',
-    noPauses: 'No gaps. Everything was recorded.',
     pause: (from: string, to: string, minutes: number) => `${from} to ${to}, ${minutes} min`,
     pausing: (minutes: number) => `No position for ${minutes} min.`,
     causes: {

@@ -86,7 +86,6 @@ export const words: WalkWords = {
       `画面がついていて、このアプリが開いている間に記録します。画面を消して記録するには「${app}」をお使いください。`,
     trackersMore: '画面が消えていても記録できます',
     pauses: '記録の途切れ',
-    noPauses: '途切れはありません。すべて記録しました。',
     pause: (from, to, minutes) => `${from} から ${to}、${minutes}\u00a0分`,
     pausing: (minutes) => `${minutes}\u00a0分間、位置がありません。`,
     causes: {

@@ -85,7 +85,6 @@ export const words: WalkWords = {
     honest: (app) => `螢幕亮著、這個 App 開著才能記錄。螢幕關著也要記錄，請改用 ${app}。`,
     trackersMore: '螢幕關著也能記錄',
     pauses: '記錄中斷的時候',
-    noPauses: '沒有中斷，全部都記錄到了。',
     pause: (from, to, minutes) => `${from} 到 ${to}，${minutes}\u00a0分鐘`,
     pausing: (minutes) => `已經 ${minutes}\u00a0分鐘沒有位置。`,
     causes: {

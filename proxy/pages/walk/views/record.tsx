@@ -20,7 +20,7 @@ import { darkScreen, useTime } from './dark-screen.tsx'
 import { keep } from '../session/stored-signals.ts'
 import { consentWithdrawn } from '../session/service.ts'
 import { Way } from './feedback-tab.tsx'
-import { Notice, View } from './view.tsx'
+import { View } from './view.tsx'
 
 export function Record() {
   const { record } = words.value
@@ -100,7 +100,6 @@ export const Pauses = () => {
   const entries = [...pauses.value.pauses].reverse()
   return (
     <View title={record.pauses} back>
-      {entries.length === 0 ? <Notice>{record.noPauses}</Notice> : null}
       <ul class="rows">
         {entries.map(({ from, to, cause }) => (
           <li key={from}>

@@ -13,7 +13,7 @@ import type { Dot } from '../../map/over-map.tsx'
 import { Panel, Stamp, useStale, Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
-import { words } from '../../words.ts'
+import { inKm, words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
 import { show } from '../../router.ts'
 
@@ -239,7 +239,7 @@ function Figures({ row }: { readonly row: Row | null }) {
       <div>
         <dt>{said.distance}</dt>
         <dd>
-          {figure(row.km)} km · {said.columns.level} {row.level}
+          {inKm(row.km)} · {said.columns.level} {row.level}
         </dd>
       </div>
       <div>

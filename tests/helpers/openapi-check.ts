@@ -26,24 +26,31 @@ function documentOfRun(): Record<string, unknown> {
   return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
 }
 
-const document = documentOfRun()
-const paths = Object.entries(document.paths as Record<string, Record<string, Operation>>)
-  .map(([path, operations]) => ({
-    path,
-    operations,
-    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-  }))
-  // When two paths match, the one without parameters is meant.
-  .sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')))
+/** The paths of the document, and what compiles its schemas. */
+function readPaths() {
+  const document = documentOfRun()
+  const paths = Object.entries(document.paths as Record<string, Record<string, Operation>>)
+    .map(([path, operations]) => ({
+      path,
+      operations,
+      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    }))
+    // When two paths match, the one without parameters is meant.
+    .sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')))
+  // Formats are checked by the contracts, the document by tests/openapi. References point into the whole document.
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false, allErrors: true })
+  ajv.addSchema(document, 'api')
+  return { paths, ajv }
+}
 
-// Formats are checked by the contracts, the document by tests/openapi. References point into the whole document.
-const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false, allErrors: true })
-ajv.addSchema(document, 'api')
+let read: ReturnType<typeof readPaths> | undefined
+/** Read for the first answer: whoever asks nothing writes nothing. */
+const documented = () => (read ??= readPaths())
 const compiled = new Map<string, ValidateFunction>()
 
 const escaped = (key: string): string => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))
 
-function validatorOf(keys: readonly string[]): ValidateFunction {
+function validatorOf(ajv: Ajv2020, keys: readonly string[]): ValidateFunction {
   const pointer = `api#/${keys.map(escaped).join('/')}`
   let validate = compiled.get(pointer)
   if (validate === undefined) compiled.set(pointer, (validate = ajv.compile({ $ref: pointer })))
@@ -55,6 +62,7 @@ function validatorOf(keys: readonly string[]): ValidateFunction {
  * @throws Error for a status, a media type or a body that the document does not declare
  */
 export async function described(path: string, method: string, response: Response): Promise<Response> {
+  const { paths, ajv } = documented()
   const { pathname } = new URL(path, 'https://event.test')
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
   const found = paths.find(
@@ -74,7 +82,7 @@ export async function described(path: string, method: string, response: Response
     throw new Error(`${name} as ${media}: the OpenAPI document differs on whether it is a download`)
   if (media !== 'application/json') return response
   const body: unknown = await response.clone().json()
-  const validate = validatorOf([
+  const validate = validatorOf(ajv, [
     'paths',
     found.path,
     verb,

@@ -38,13 +38,13 @@ const WATCH_MS = 1_000
 export interface Buffer {
   /**
    * Admits a check-in. Resolves when it is durable: in the kv, or in the journal when the kv is late or down.
-   * @throws Refusal 503 when neither can store it, or no status was ever known
+   * @throws Refusal 503 when neither can store it, or no status is known
    */
   admitCheckIn(submission: Submission): Promise<Verdict>
   /**
    * Admits points of a tracker app, like a check-in: durable also while the kv is late or down. Some of these apps drop
    * a point after a few attempts.
-   * @throws Refusal 503 when neither can store it, or no status was ever known
+   * @throws Refusal 503 when neither can store it, or no status is known
    */
   admitIngest(submission: Submission): Promise<Verdict>
   /** Admits a track. @throws Refusal 503 when the kv does not accept it; phones keep their points */
@@ -137,7 +137,8 @@ function createJournaledAdmission(
     try {
       if (isFull()) throw storeFull()
       const partition = partitionOf(submission.userId, kv.partitions)
-      if (latePartitions.isLate(partition)) return await toJournal('late', submission, null)
+      if (isStatusKnown() && latePartitions.isLate(partition))
+        return await toJournal('late', submission, null)
       const firstCall = admit(submission)
       const answer = await answerWithin(firstCall, admitMs)
       if (answer === 'unavailable') return await toJournal(answer, submission, null)
@@ -157,7 +158,7 @@ function createJournaledAdmission(
  * Admission while the kv is late or unavailable: this replica decides, and the journal stores.
  * @returns a function that resolves when the check-in is in the journal, or refused by this replica. Its second
  * parameter is the admission by the kv that is still under way, if there is one
- * @throws Refusal 503 when the journal can not store it, or no status was ever known
+ * @throws Refusal 503 when the journal can not store it, or no status is known
  */
 function createJournalFallback(offline: OfflineAdmission, recovery: JournalRecovery, count: Count, log: Log) {
   /** Check-ins that are being written to disk, by pilgrim and duplicate key. */

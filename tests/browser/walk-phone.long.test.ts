@@ -199,7 +199,6 @@ describeOnServers('the phone', () => {
       await look(page, 'hidden')
       await look(page, 'visible')
       await page.getByText('The phone does not allow the position.').waitFor({ state: 'hidden' })
-      await page.getByRole('button', { name: 'Stop recording' }).click()
       await page.getByRole('button', { name: 'Gaps in the recording' }).click()
       await page.getByRole('heading', { name: 'Gaps in the recording' }).waitFor()
       const entries = page.locator('.rows:not(.card) li')

@@ -56,7 +56,7 @@ const places = {
 /** Kilometres as they stand in a text, in hundredths. */
 const hundredths = (text: string): number => Math.round(Number(text) * 100)
 
-test('a card tells the bot’s distance, which together with the needed one is exactly the next level’s', () => {
+test('a card and the bot tell one distance; with what the bot says is needed it is exactly the next level’s', () => {
   fc.assert(
     fc.property(distances, fc.constantFrom(...Language.options), (mm, language) => {
       const level = levelOf(mm, CHECKINS)

@@ -73,7 +73,7 @@ export function writeSite(site: Site, directory: string, tiles: MapTiles | null 
   }
   const hashedFirst = [...site].sort(([a], [b]) => rank(a) - rank(b))
   for (const [path, bytes] of hashedFirst) {
-    // Its name says its content, and its compressed forms came before it.
+    // Its name says its content, and its compressed forms came before it. A new encoding needs an empty folder.
     if (path.startsWith('/assets/') && existsSync(join(directory, path))) {
       const forms = Object.values(ENDINGS).map((ending) => path + ending)
       written.push(path, ...forms.filter((form) => existsSync(join(directory, form))))

@@ -103,7 +103,7 @@ function createKvPoll(
   listeners: Listeners,
 ): () => Promise<void> {
   const { kv, now } = context
-  const alertState = createIncidentStore(context)
+  const incidents = createIncidentStore(context)
   let follow: (() => Promise<Followed>) | null = null
   let before: CountersReading | null = null
 
@@ -116,7 +116,7 @@ function createKvPoll(
     if (changed) listeners.event('counts', counts)
   }
   const watchIncident = async (): Promise<void> => {
-    const incident = incidentSeen(await alertState.recall())
+    const incident = incidentSeen(await incidents.recall())
     const last = seen.incident
     if (Bun.deepEquals(incident, last)) return
     seen.incident = incident

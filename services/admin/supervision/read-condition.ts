@@ -30,12 +30,12 @@ export function createCondition(
   const { config, kv, now } = context
   const alerting = alertingOf(config.line.accessToken !== '', config.alertUserId)
   const checks = createChecks(context)
-  const alertState = createIncidentStore(context)
+  const incidents = createIncidentStore(context)
   return async () => {
     const [report, causes, incident, beats, kvMs, oldest, ledger, memory, backupMs] = await Promise.all([
       health(),
       checks(),
-      orNull(alertState.recall()),
+      orNull(incidents.recall()),
       orNull(readHeartbeats(kv, ServiceName.options)),
       orNull(kv.clock()),
       orNull(kv.oldestPending()),

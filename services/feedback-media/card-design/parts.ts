@@ -60,7 +60,7 @@ const LEVEL_PX = 560
 /** The level's name; its number, with the days of the event. */
 export function levelLines({ level, language, eventDays }: CardFacts, largest: number): Element {
   const name = levelName(level.level, cardLanguage(language))
-  const fontSize = fitting(name, LEVEL_PX, largest, 30)
+  const fontSize = fitting(name, LEVEL_PX, largest, SMALL_PX)
   return box(
     { flexDirection: 'column' },
     box(

@@ -10,13 +10,13 @@ interface State {
   readonly atMs: number
 }
 
-interface Told {
+interface IncidentStore {
   /** The newer of the state in the kv and the state that this watcher has stored or recalled. */
   recall(): Promise<Incident | null>
   remember(incident: Incident | null): Promise<void>
 }
 
-export function createIncidentStore({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>): Told {
+export function createIncidentStore({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>): IncidentStore {
   let memory: State = { incident: null, atMs: -Infinity }
   return {
     async recall() {

@@ -36,10 +36,10 @@ export function createAlertWatch(given: ServiceContext, machineNow: () => number
   const messenger = createMessenger(context, line)
   const checks = createChecks(context)
   const notices = createNotices(context, line, messenger)
-  const alertState = createIncidentStore(context)
+  const incidents = createIncidentStore(context)
 
   const consider = async (causes: readonly Cause[]): Promise<void> => {
-    const incident = await alertState.recall()
+    const incident = await incidents.recall()
     const { say, next } = decide(incident, causes, now(), crypto.randomUUID())
     if (say !== 'nothing') {
       const about = incident ?? next!
@@ -47,7 +47,7 @@ export function createAlertWatch(given: ServiceContext, machineNow: () => number
       // The state is not stored unless the alert was sent, so the next check retries it.
       if (!delivered) return
     }
-    if (JSON.stringify(next) !== JSON.stringify(incident)) await alertState.remember(next)
+    if (JSON.stringify(next) !== JSON.stringify(incident)) await incidents.remember(next)
   }
 
   const look = async (): Promise<void> => {

@@ -163,13 +163,18 @@ export function CrowdMap(props: CrowdMapProps) {
   useEffect(() => {
     const map = camera.current
     // Once it is moved, the cells are only those in sight.
-    if (map === null || map.isMoved || (keep && fits.current > 0)) return
+    if (map === null || (keep ? fits.current > 0 : map.isMoved)) return
     bounds.current =
       keep && base.route !== null ? base.route.bounds : extentOf(cells, way, latest.current ?? NO_DOTS)
     if (fits.current >= FITS && isInSight(bounds.current, map.camera, map.size)) return
     if (cells.length > 0) fits.current++
     map.refit()
   }, [camera, bounds, cells, way, base.route, keep])
+  const showAll = () => {
+    // Where all are now is read next.
+    fits.current = 0
+    camera.current?.follow()
+  }
   const { tail, middle, front, palanquin } = words.value.now
   return (
     <section class={stale ? 'map old' : 'map'} aria-label={label}>
@@ -179,7 +184,7 @@ export function CrowdMap(props: CrowdMapProps) {
         </World>
       </section>
       <Controls camera={() => camera.current}>
-        <Button icon label={words.value.now.showAll} onClick={() => camera.current?.follow()}>
+        <Button icon label={words.value.now.showAll} onClick={showAll}>
           <Symbol of="route" />
         </Button>
       </Controls>

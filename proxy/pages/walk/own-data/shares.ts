@@ -23,14 +23,14 @@ function fail(error: ClientError, pressed = true): null {
 }
 
 /** Changes with each link that is made or stopped: a reading that was asked for before shows what is out of date. */
-let turn = 0
+export const sharesChanged = signal(0)
 
 /** Reads again how often the links were opened. What was read stays where that fails. */
 export async function readSharesAgain(): Promise<void> {
-  const asked = turn
+  const asked = sharesChanged.peek()
   const answer = await client.listShares({})
   if (!answer.ok) noteError(answer.error)
-  else if (asked === turn) shares.value = answer.data.items
+  else if (asked === sharesChanged.peek()) shares.value = answer.data.items
 }
 
 export async function readShares(): Promise<void> {
@@ -48,7 +48,7 @@ export async function makeShare(live: boolean): Promise<Share | null> {
     ...(live ? { live_hours: LIVE_HOURS } : {}),
   })
   if (!answer.ok) return fail(answer.error)
-  turn++
+  sharesChanged.value++
   shares.value = [answer.data, ...(shares.value ?? [])]
   return answer.data
 }
@@ -62,7 +62,7 @@ export async function stopShare(id: string): Promise<boolean> {
     fail(answer.error)
     return false
   }
-  turn++
+  sharesChanged.value++
   shares.value = (shares.value ?? []).filter((one) => one.id !== id)
   return true
 }

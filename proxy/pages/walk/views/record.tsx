@@ -55,7 +55,7 @@ export function Record() {
           </div>
         ) : null}
       </div>
-      {on || pauses.value.pauses.length === 0 ? null : (
+      {pauses.value.pauses.length === 0 ? null : (
         <ul class="rows">
           <Way to="pauses" title={record.pauses} />
         </ul>

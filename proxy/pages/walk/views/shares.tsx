@@ -12,6 +12,7 @@ import {
   type Share,
   shareError,
   shares,
+  sharesChanged,
   showsName,
   stopShare,
 } from '../own-data/shares.ts'
@@ -41,7 +42,7 @@ export function ShareLinks() {
   const links = shares.value ?? []
   return (
     // A new link, and that one was stopped, is said above what was pressed.
-    <View title={share.title} back step={links.length}>
+    <View title={share.title} back step={sharesChanged.value}>
       {shareError.value === null ? null : (
         <Notice kind="warning">{(pressFailed.value ? notDoneSentence : sentenceOf)(shareError.value)}</Notice>
       )}
@@ -60,7 +61,7 @@ export function ShareLinks() {
         </>
       ) : (
         // Closed again when it has made one.
-        <details class="card" key={links.length}>
+        <details class="card" key={sharesChanged.value}>
           <summary>{share.another}</summary>
           <Make onMake={() => (hasStopped.value = false)} />
         </details>

@@ -43,23 +43,25 @@ export function Survey() {
     void loadWords(chosen)
   }, [chosen])
   const own = survey.value
-  if (own === null) return null
-  if (own === 'missing')
+  if (own === null || own === 'missing')
     return (
       <View title={words.value.say.survey} back>
-        <Notice
-          kind="warning"
-          action={<Button onClick={() => location.reload()}>{words.value.retry}</Button>}
-        >
-          {words.value.problems.notDone[navigator.onLine ? 'network' : 'offline']}
-        </Notice>
+        {own === null ? null : (
+          <Notice
+            kind="warning"
+            action={<Button onClick={() => location.reload()}>{words.value.retry}</Button>}
+          >
+            {words.value.problems.notDone[navigator.onLine ? 'network' : 'offline']}
+          </Notice>
+        )}
       </View>
     )
   const state = surveyState.value
+  const isDone = state === 'sent' || surveyWaits.value
   return (
-    <View title={own.title} back step={place.value}>
+    <View title={own.title} back step={isDone ? 'outcome' : place.value}>
       <Closed />
-      {state === 'sent' || surveyWaits.value ? (
+      {isDone ? (
         <Outcome own={own} />
       ) : (
         <>

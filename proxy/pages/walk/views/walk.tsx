@@ -5,7 +5,6 @@ import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
 import { roughText, timeText } from '../format.ts'
 import { show } from '../route.ts'
-import { recording } from '../recording/recorder.ts'
 import { codeIsSafe, person } from '../session/person.ts'
 import { lastCheckIn, totalCheckIns } from '../session/queue.ts'
 import { config, consentWithdrawn, profile, usesLine } from '../session/service.ts'
@@ -29,7 +28,7 @@ export const Walk = () => {
       <a class="button" href="/">
         {pageWords.value.procession}
       </a>
-      {codeIsSafe.value || usesLine.value || !hasWalked() || recording.value ? null : (
+      {codeIsSafe.value || usesLine.value || !hasWalked() ? null : (
         <Notice action={<Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>}>
           {words.value.recovery.remind}
         </Notice>

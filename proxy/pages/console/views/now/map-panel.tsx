@@ -60,7 +60,8 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   const entries = useMemo(() => (value === null ? last.current : entriesOf(value, 'users')), [value])
   last.current = entries
   const people = usePeople((seen.value?.zoom ?? 0) >= PEOPLE_ZOOM ? bbox : null)
-  const stale = useStale(cells)
+  // Cells of the part before are no news of this one.
+  const stale = useStale(cells) || (value === null && cells.error.value !== null)
   const marks = useMarks(map)
   const said = words.value.now
   const total = entries.reduce((sum, [, , , users]) => sum + users, 0)

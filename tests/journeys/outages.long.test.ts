@@ -141,7 +141,9 @@ describeOnServers('an outage', () => {
       const refused = async () => (await checkIn(stack, newPilgrimId())).status === 403
       await until(refused, { timeoutMs: RECOVERY_MS, what: 'the pause to be known' })
       await recovered(stack) // The service that resumes, too.
-      await dataOf(await setStatus(stack, { status: 'active' }), setStatusEndpoint)
+      // The operator's service may be back later than the one that refuses, and says so.
+      const resumed = async () => (await setStatus(stack, { status: 'active' })).ok
+      await until(resumed, { timeoutMs: RECOVERY_MS, what: 'the event to go on' })
       await checkInAll(2)
     },
     TEST_MS,

@@ -31,6 +31,10 @@ async function goNear(page: Page): Promise<void> {
   const asked = page.waitForResponse('**/admin/clusters?*zoom=14*')
   for (let i = 0; i < 4; i++) await page.locator('.map-controls button').first().click()
   await asked
+  // An answer to an earlier step may come before the last one is painted.
+  await page.evaluate(
+    () => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))),
+  )
 }
 
 /** The id of a dot that lies uncovered. */

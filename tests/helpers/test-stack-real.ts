@@ -3,7 +3,7 @@
  * own where a test asks for one of them.
  */
 import { readMetric } from './metrics.ts'
-import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { buildPages } from '#proxy/pages/build/build-pages.ts'
 import { mapTilesOf } from '#proxy/pages/build/map-tiles.ts'
@@ -205,6 +205,16 @@ async function caddyfileBy(change: RealOptions['changeCaddyfile']): Promise<stri
   return copy
 }
 
+/** A link appears whole. Another test file may make the same one at the same time. */
+function linkAsset(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true })
+  try {
+    linkSync(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
 /** The pages, built once for each event. Outside `bun run test` the directory is the stack's own. */
 async function builtPages(env: Environment): Promise<string> {
   const settings = readConfig(env)
@@ -224,10 +234,9 @@ async function builtPages(env: Environment): Promise<string> {
   if (existsSync(join(directory, '.files.json'))) return directory
   // What these pages have in common with those of other events is compressed already.
   for (const list of new Bun.Glob('pages-*/.files.json').scanSync({ cwd: parent, dot: true }))
-    cpSync(join(parent, dirname(list), 'assets'), join(directory, 'assets'), {
-      recursive: true,
-      force: false,
-    })
+    for (const path of JSON.parse(readFileSync(join(parent, list), 'utf8')) as string[])
+      if (path.startsWith('/assets/') && !existsSync(join(directory, path)))
+        linkAsset(join(parent, dirname(list), path), join(directory, path))
   writeSite(await buildPages(settings), directory, await mapTilesOf(settings))
   return directory
 }

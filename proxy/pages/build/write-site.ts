@@ -76,7 +76,7 @@ export function writeSite(site: Site, directory: string, tiles: MapTiles | null 
     // Its name says its content, and its compressed forms came before it. A new encoding needs an empty folder.
     if (path.startsWith('/assets/') && existsSync(join(directory, path))) {
       const forms = Object.values(ENDINGS).map((ending) => path + ending)
-      written.push(path, ...forms.filter((form) => existsSync(join(directory, form))))
+      written.push(...forms.filter((form) => existsSync(join(directory, form))), path)
       continue
     }
     // The compressed forms come first: they are newer than nothing, and the original makes them visible.

@@ -33,7 +33,7 @@ const OPACITY = [0.46, 0.62, 0.78, 0.9, 0.97]
 /** Squares over the canvas, one beyond each edge. */
 class Grid {
   readonly columns: number
-  readonly squares: number
+  readonly rows: number
   /** A square and the eight around it, as differences of their keys. */
   readonly near: readonly number[]
 
@@ -42,15 +42,15 @@ class Grid {
     readonly side: number,
   ) {
     this.columns = Math.ceil(width / side) + 2
-    this.squares = this.columns * (Math.ceil(height / side) + 2)
+    this.rows = Math.ceil(height / side) + 2
     this.near = [-1, 0, 1].flatMap((row) => [-1, 0, 1].map((column) => row * this.columns + column))
   }
 
   /** What is farther out is in the square beyond the edge. */
   keyOf(x: number, y: number): number {
-    const [last, lowest] = [this.columns - 1, this.squares / this.columns - 1]
-    const column = Math.min(last, Math.max(0, Math.floor(x / this.side) + 1))
-    return Math.min(lowest, Math.max(0, Math.floor(y / this.side) + 1)) * this.columns + column
+    const column = Math.min(this.columns - 1, Math.max(0, Math.floor(x / this.side) + 1))
+    const row = Math.min(this.rows - 1, Math.max(0, Math.floor(y / this.side) + 1))
+    return row * this.columns + column
   }
 
   /** The north-west corner of a square. */
@@ -77,7 +77,7 @@ export function drawCrowd(
   context.clearRect(0, 0, width, height)
   const colours = BAND_PX.map((_, step) => colour(`crowd-${step + 1}`))
   const smooth = new Grid(view, SMOOTH_PX * px)
-  const sums = new Float64Array(smooth.squares)
+  const sums = new Float64Array(smooth.columns * smooth.rows)
   const apart = new Grid(view, APART_PX * density)
   const circles = new Map<number, Centre>()
   for (let i = 0; i < count; i++) {
@@ -113,7 +113,7 @@ export function drawCrowd(
   context.globalAlpha = 1
   const km = 3 * SMOOTH_PX * px * kmOfPixel(view)
   // One more than the step; 0: nobody.
-  const levels = new Uint8Array(apart.squares)
+  const levels = new Uint8Array(apart.columns * apart.rows)
   for (const [key, [x, y]] of circles) {
     const at = smooth.keyOf(x, y)
     const perKm = smooth.near.reduce((sum, by) => sum + (sums[at + by] ?? 0), 0) / km
@@ -127,6 +127,8 @@ export function drawCrowd(
     if (apart.near.every((by) => (levels[key + by] ?? 0) >= level)) band.squares.push(apart.cornerOf(key))
     else band.circles.push(centre)
   }
+  // Whole pixels, so that no seam shows.
+  const side = Math.ceil(apart.side) + 1
   // All halos lie below all bands. One path of all circles would take Chromium several times as long.
   for (const halo of [HALO_PX, 0])
     for (const [step, { circles: round, squares }] of bands.entries()) {
@@ -137,8 +139,6 @@ export function drawCrowd(
         context.arc(x, y, radius, 0, 2 * Math.PI)
         context.fill()
       }
-      // Whole pixels, so that no seam shows.
-      const side = Math.ceil(apart.side) + 1
       if (halo === 0) for (const [x, y] of squares) context.fillRect(Math.floor(x), Math.floor(y), side, side)
     }
 }

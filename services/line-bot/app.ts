@@ -13,6 +13,11 @@ import {
   setNotificationsEndpoint,
   leftOutRecipientsEndpoint,
 } from '#shared/contracts/messages.ts'
+import {
+  listPushSubscriptionsEndpoint,
+  subscribeToPushEndpoint,
+  unsubscribeFromPushEndpoint,
+} from '#shared/contracts/push-subscriptions.ts'
 import { createRouter, serve } from '#shared/service/http/router.ts'
 import { createLineClient, type Line, ownWebhookAddress } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
@@ -21,16 +26,15 @@ import { notifyVolunteers, sendNotification, sendSummary } from './sending/annou
 import { handleWebhookEvent } from './webhook/handle-webhook-event.ts'
 import { readUsage } from './sending/line-usage.ts'
 import { listLeftOut } from './sending/list-left-out.ts'
-import { listMessages } from './sending/list-messages.ts'
+import { listMessages, readProgress } from './sending/read-messages.ts'
 import { push } from './sending/push.ts'
-import { readProgress } from './sending/push-progress.ts'
-import { deployMenus, readMenus } from './rich-menu/deploy-menus.ts'
+import { deployMenus, readMenus } from './bot/rich-menu.ts'
 import { createSender } from './sending/send-messages.ts'
 import { joinSenders } from './sending/sending-loop.ts'
 import { setNotifications } from './sending/set-notifications.ts'
-import { createPushSender, serveSubscriptions } from './web-push/serve-web-push.ts'
-import { countSetAside } from './webhook/store-refused-event.ts'
-import { watchSpool } from './webhook/webhook-spool.ts'
+import { listSubscriptions, subscribe, unsubscribe } from './web-push/manage-subscriptions.ts'
+import { createPushSender } from './web-push/send-deliveries.ts'
+import { countSetAside, watchSpool } from './webhook/store-webhook-events.ts'
 import { createWebhookReceiver } from './webhook/receive-webhook.ts'
 
 export function createLineBot(context: ServiceContext): Service {
@@ -64,7 +68,13 @@ export function createLineBot(context: ServiceContext): Service {
   serve(router, context, setNotificationsEndpoint, ({ operator, body, requestId }) =>
     setNotifications(context, operator!, body, requestId),
   )
-  serveSubscriptions(router, context)
+  serve(router, context, subscribeToPushEndpoint, ({ body }) => subscribe(context, body))
+  serve(router, context, listPushSubscriptionsEndpoint, ({ query }) =>
+    listSubscriptions(context, query.user_id),
+  )
+  serve(router, context, unsubscribeFromPushEndpoint, ({ params, query }) =>
+    unsubscribe(context, query.user_id, params.id),
+  )
 
   return {
     name: 'line-bot',
@@ -73,7 +83,7 @@ export function createLineBot(context: ServiceContext): Service {
       watch.start()
       sender.start()
       spool.start()
-      await subscribe(context, line, sender.wake)
+      await subscribeToEvents(context, line, sender.wake)
       if (line !== null) void compareWebhook(context, line)
     },
     async stop() {
@@ -82,7 +92,11 @@ export function createLineBot(context: ServiceContext): Service {
   }
 }
 
-async function subscribe(context: ServiceContext, line: Line | null, wake: () => void): Promise<void> {
+async function subscribeToEvents(
+  context: ServiceContext,
+  line: Line | null,
+  wake: () => void,
+): Promise<void> {
   const { outbox } = context
   const configured = line !== null
   await outbox.on('line-bot.answer', ({ id, payload }) =>

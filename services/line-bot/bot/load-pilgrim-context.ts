@@ -13,7 +13,7 @@ import { zeroTotals } from '#shared/core/distance/points-to-distance.ts'
 import { followers } from '#shared/stores/schema/messages.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
 import type { Figures } from './replies.ts'
-import { linkMenu } from '../rich-menu/deploy-menus.ts'
+import { linkMenu } from './rich-menu.ts'
 import { bringBotShare, shareUrl } from '#shared/pilgrims/shares.ts'
 
 export type Pilgrim = typeof pilgrims.$inferSelect

@@ -11,8 +11,7 @@ import { parseJson } from '#shared/service/http/body.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/service/line/deduplication-window.ts'
 import { isForBot } from './apply-webhook-event.ts'
-import { spoolEvents } from './webhook-spool.ts'
-import { storeWebhookEvents } from './store-webhook-events.ts'
+import { spoolEvents, storeWebhookEvents } from './store-webhook-events.ts'
 
 /** LINE ignores an answer after 2 s; both stores together take less than one second. */
 const STORE_MS = 450

@@ -6,7 +6,7 @@ import { savedMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { levelOf, achievementCard } from '#shared/core/rules/levels.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import { zeroTotals } from '#shared/core/distance/points-to-distance.ts'
-import type { CardFacts } from '../card-design/card-facts.ts'
+import type { CardFacts } from './drawing/card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
 
 /** Version of the design; a new one makes every stored card outdated. */

@@ -25,11 +25,9 @@ import { createShowShare } from './shares/show-share.ts'
 import { type Cards, createCards } from './cards/draw-card.ts'
 import { openDecoder } from './feedback/decode-picture.ts'
 import { createCardDrawing } from './cards/draw-cards-at-end.ts'
-import { listFeedback, readBoard } from './feedback/list-feedback.ts'
+import { listFeedback, readBoard, submitFeedback, updateFeedback } from './feedback/reports.ts'
 import { answerPng } from './png-answer.ts'
 import { drawCard, findCard } from './cards/serve-card.ts'
-import { submitFeedback } from './feedback/submit-feedback.ts'
-import { updateFeedback } from './feedback/update-feedback.ts'
 import { createStoredLimit, serveScreenshot, uploadScreenshot } from './feedback/screenshots.ts'
 
 /** A card may change with the next check-in. */

@@ -10,8 +10,7 @@ import type { Cards } from '../cards/draw-card.ts'
 import { serveLook } from '../cards/serve-card.ts'
 import { answerPng } from '../png-answer.ts'
 import { findShare, type OpenShare, readShare, type ShareView } from './read-share.ts'
-import { shareTexts } from './share-format.ts'
-import { emptyPage, SHARE_POLICY, sharePage } from './share-page.ts'
+import { emptyPage, SHARE_POLICY, sharePage, shareTexts } from './share-page.ts'
 
 /** Many may look at one page; what it shows is read again after this time. Whether the link works is always read. */
 const KEPT_MS = 5_000

@@ -1,7 +1,7 @@
 /** LINE webhook events and the bot's rich menus. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Time } from './fields.ts'
+import { Time, exampleText } from './fields.ts'
 
 /** Languages of the bot. The first one is the default. */
 export const Language = z.enum(['zh-Hant', 'zh-Hans', 'en', 'ja'])
@@ -68,17 +68,15 @@ export const MenuDeployment = z.object({
   menus: z.array(
     z.object({
       language: Language,
-      menu_id: z.string().meta({ examples: ['richmenu-0a1b2c'] }),
+      menu_id: exampleText('richmenu-0a1b2c'),
       changed: z.boolean(),
     }),
   ),
 })
 export type MenuDeployment = z.infer<typeof MenuDeployment>
 
-export const webhookEndpoint = endpoint({
+export const webhookEndpoint = endpoint('POST /api/event/webhook', {
   id: 'receiveWebhook',
-  method: 'POST',
-  path: '/api/event/webhook',
   service: 'line-bot',
   summary: 'Receives webhook events from the LINE platform; authenticated by the signature of the raw body',
   bodyKind: 'raw',
@@ -90,20 +88,16 @@ export const webhookEndpoint = endpoint({
   errors: ['unauthorized', 'too-large'],
 })
 
-export const menuStatusEndpoint = endpoint({
+export const menuStatusEndpoint = endpoint('GET /api/event/admin/richmenu', {
   id: 'readMenus',
-  method: 'GET',
-  path: '/api/event/admin/richmenu',
   service: 'line-bot',
   summary: 'Rich menu of each language',
   access: 'manager',
   data: MenuStatus,
 })
 
-export const deployMenuEndpoint = endpoint({
+export const deployMenuEndpoint = endpoint('POST /api/event/admin/richmenu', {
   id: 'deployMenus',
-  method: 'POST',
-  path: '/api/event/admin/richmenu',
   service: 'line-bot',
   summary: 'Deploys the rich menu of each language; unchanged menus are skipped',
   access: 'manager',

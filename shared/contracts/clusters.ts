@@ -1,7 +1,7 @@
 /** The map of the event by cells: numbers of points and pilgrims, front, middle and tail. */
 import { z } from 'zod'
 import { endpoint, Written } from './endpoint.ts'
-import { Instant, Latitude, Longitude, Time, Zoom } from './fields.ts'
+import { Instant, Latitude, Longitude, Time, Zoom, exampleText, wholeNumber } from './fields.ts'
 import { BoundingBox } from './tracking.ts'
 
 /** Maximum number of cells in one answer. */
@@ -18,11 +18,7 @@ export const ClustersQuery = z.object({
   until: Instant.optional().describe(
     'Counts only up to the start of this hour: users are those whose latest position of all is in this time',
   ),
-  k: z
-    .string()
-    .regex(/^\d{1,6}$/, { error: 'must be a whole number from 0 to 999999' })
-    .transform(Number)
-    .pipe(z.int().min(0).max(999_999))
+  k: wholeNumber(0, 999_999, /^\d{1,6}$/)
     .default(0)
     .describe('Omits cells with fewer pilgrims, for public maps'),
 })
@@ -32,10 +28,7 @@ const Position = z.tuple([Longitude, Latitude])
 
 export const CellFeature = z.object({
   type: z.literal('Feature'),
-  id: z
-    .string()
-    .meta({ examples: ['12/54/12'] })
-    .describe('zoom/x/y of the cell'),
+  id: exampleText('12/54/12').describe('zoom/x/y of the cell'),
   geometry: z.object({
     type: z.literal('Polygon'),
     coordinates: z.array(z.array(Position)).describe('The square of the cell'),
@@ -110,10 +103,8 @@ export function writeClusters(cells: readonly MapCell[], summary: z.infer<typeof
   return new Written(`{"type":"FeatureCollection","features":[${features.join()}],${beside}`)
 }
 
-export const clustersEndpoint = endpoint({
+export const clustersEndpoint = endpoint('GET /api/event/admin/clusters', {
   id: 'readClusters',
-  method: 'GET',
-  path: '/api/event/admin/clusters',
   service: 'admin',
   summary:
     'GeoJSON of grid cells with their numbers of points and pilgrims; front, middle and tail of the walk',

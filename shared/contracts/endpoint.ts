@@ -123,7 +123,7 @@ export class Written {
 
 type Given<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D extends z.ZodType> = Pick<
   Endpoint<P, Q, B, D>,
-  'id' | 'method' | 'path' | 'service' | 'summary' | 'data'
+  'id' | 'service' | 'summary' | 'data'
 > &
   Partial<Endpoint<P, Q, B, D>>
 
@@ -133,15 +133,19 @@ type Nothing = typeof Nothing
 
 /**
  * Declares an endpoint. Defaults: public, 200, no parameters, no query, no body, no limit.
- * @example endpoint({ id: 'readHealth', method: 'GET', path: '/health', service: 'admin', summary: '…', data: Health })
+ * @param route method and path
+ * @example endpoint('GET /health', { id: 'readHealth', service: 'admin', summary: '…', data: Health })
  */
 export function endpoint<
   D extends z.ZodType,
   P extends z.ZodType = Nothing,
   Q extends z.ZodType = Nothing,
   B extends z.ZodType = Nothing,
->(given: Given<P, Q, B, D>): Endpoint<P, Q, B, D> {
+>(route: `${Method} /${string}`, given: Given<P, Q, B, D>): Endpoint<P, Q, B, D> {
+  const [method, path] = route.split(' ') as [Method, string]
   return {
+    method,
+    path,
     access: 'public',
     limit: given.access === undefined || given.access === 'public' ? null : 'admin',
     success: 200,

@@ -1,17 +1,23 @@
 /** Feedback: reports, the public board, and screenshots. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { HIDDEN_ID, HttpsUrl, page, PageQuery, text, Time, UserId } from './fields.ts'
+import {
+  HIDDEN_ID,
+  HttpsUrl,
+  page,
+  PageQuery,
+  text,
+  Time,
+  UserId,
+  exampleText,
+  wholeNumber,
+} from './fields.ts'
 
 export const FeedbackStatus = z.enum(['new', 'triaging', 'fixing', 'fixed', 'wontfix'])
 export type FeedbackStatus = z.infer<typeof FeedbackStatus>
 
 /** An id of a serial column; a number outside its range is an error. */
-const FeedbackId = z
-  .string()
-  .regex(/^\d{1,10}$/, { error: 'must be the whole number of a feedback item' })
-  .transform(Number)
-  .pipe(z.int().min(0).max(2_147_483_647))
+const FeedbackId = wholeNumber(0, 2_147_483_647, /^\d{1,10}$/, 'must be the whole number of a feedback item')
 
 /** Optional text; null and blank mean absent. */
 const optionalText = (max: number) =>
@@ -53,8 +59,8 @@ export type FeedbackRequest = z.infer<typeof FeedbackRequest>
 /** The public form of an item, without personal data. */
 export const BoardItem = z.object({
   id: z.int(),
-  category: z.string().meta({ examples: ['route'] }),
-  description: z.string().meta({ examples: ['The water station after the bridge is closed.'] }),
+  category: exampleText('route'),
+  description: exampleText('The water station after the bridge is closed.'),
   status: FeedbackStatus,
   created_at: Time,
   updated_at: Time,
@@ -115,28 +121,19 @@ export type FeedbackUpdate = z.infer<typeof FeedbackUpdate>
 
 /** A screenshot in JSON, for clients that cannot send bytes. */
 export const ScreenshotUpload = z.object({
-  image: z
-    .string()
-    .meta({
-      examples: [
-        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
-      ],
-    })
-    .describe('Base64, or a data URL'),
+  image: exampleText(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  ).describe('Base64, or a data URL'),
 })
 
 export const Screenshot = z.object({
-  filename: z.string().meta({ examples: ['3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'] }),
-  url: z.string().meta({
-    examples: ['https://event.example/api/event/feedback-image/3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'],
-  }),
+  filename: exampleText('3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'),
+  url: exampleText('https://event.example/api/event/feedback-image/3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'),
 })
 export type Screenshot = z.infer<typeof Screenshot>
 
-export const submitFeedbackEndpoint = endpoint({
+export const submitFeedbackEndpoint = endpoint('POST /api/event/feedback', {
   id: 'submitFeedback',
-  method: 'POST',
-  path: '/api/event/feedback',
   service: 'feedback-media',
   summary: 'Submits feedback; a user id is optional',
   limit: 'user-write',
@@ -147,10 +144,8 @@ export const submitFeedbackEndpoint = endpoint({
   errors: ['conflict', 'erased'],
 })
 
-export const listFeedbackEndpoint = endpoint({
+export const listFeedbackEndpoint = endpoint('GET /api/event/feedback', {
   id: 'listFeedback',
-  method: 'GET',
-  path: '/api/event/feedback',
   service: 'feedback-media',
   summary: 'Feedback, newest first: all fields with a token, the public board without one',
   access: 'optional',
@@ -158,20 +153,16 @@ export const listFeedbackEndpoint = endpoint({
   data: z.union([page(FeedbackItem).extend({ counts: BoardCounts }), page(BoardItem)]),
 })
 
-export const feedbackStatusEndpoint = endpoint({
+export const feedbackStatusEndpoint = endpoint('GET /api/event/feedback/status', {
   id: 'readBoard',
-  method: 'GET',
-  path: '/api/event/feedback/status',
   service: 'feedback-media',
   summary: 'The public board: reports and their status, newest first',
   query: FeedbackQuery,
   data: page(BoardItem).extend({ counts: BoardCounts }),
 })
 
-export const updateFeedbackEndpoint = endpoint({
+export const updateFeedbackEndpoint = endpoint('PATCH /api/event/feedback/:id', {
   id: 'updateFeedback',
-  method: 'PATCH',
-  path: '/api/event/feedback/:id',
   service: 'feedback-media',
   summary: 'Changes the status or note of an item; fixed sets resolved_at, any other status clears it',
   access: 'manager',
@@ -181,10 +172,8 @@ export const updateFeedbackEndpoint = endpoint({
   errors: ['not-found', 'conflict'],
 })
 
-export const uploadScreenshotEndpoint = endpoint({
+export const uploadScreenshotEndpoint = endpoint('POST /api/event/feedback-upload', {
   id: 'uploadScreenshot',
-  method: 'POST',
-  path: '/api/event/feedback-upload',
   service: 'feedback-media',
   summary:
     'Uploads a screenshot (PNG, JPEG or WebP) as raw image, multipart/form-data (field file), or JSON {image: base64 or data URL}',
@@ -202,13 +191,11 @@ export const uploadScreenshotEndpoint = endpoint({
   data: Screenshot,
 })
 
-export const screenshotEndpoint = endpoint({
+export const screenshotEndpoint = endpoint('GET /api/event/feedback-image/:file', {
   id: 'readScreenshot',
-  method: 'GET',
-  path: '/api/event/feedback-image/:file',
   service: 'feedback-media',
   summary: 'An uploaded screenshot; the file is <name>.png',
-  params: z.object({ file: z.string().meta({ examples: ['3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'] }) }),
+  params: z.object({ file: exampleText('3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png') }),
   data: z.string().describe('The image'),
   media: 'image/png',
   errors: ['not-found'],

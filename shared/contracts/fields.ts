@@ -125,12 +125,19 @@ export const Longitude = z
   .max(180)
   .meta({ examples: [120.6736] })
 
+/** A text of an answer, as the documentation shows it. */
+export const exampleText = (example: string) => z.string().meta({ examples: [example] })
+
+/** A whole number in a path or a query, which are text. @param form of its digits */
+export const wholeNumber = (
+  min: number,
+  max: number,
+  form = /^\d+$/,
+  error = `must be a whole number from ${min} to ${max}`,
+) => z.string().regex(form, { error }).transform(Number).pipe(z.int().min(min).max(max))
+
 /** Zoom of map cells: a cell is 0.2° wide at 6, and half as wide at each further zoom. */
-export const Zoom = z
-  .string()
-  .regex(/^([6-9]|1[0-8])$/, { error: 'must be a whole number from 6 to 18' })
-  .transform(Number)
-  .pipe(z.int().min(6).max(18))
+export const Zoom = wholeNumber(6, 18, /^([6-9]|1[0-8])$/)
 
 /** A measurement beside the position: any number that a float4 column can hold. */
 export const Measure = z.number().min(-1e9).max(1e9)
@@ -147,20 +154,11 @@ export type ActivityStatus = z.infer<typeof ActivityStatus>
 export const Role = z.enum(['owner', 'manager', 'volunteer'])
 export type Role = z.infer<typeof Role>
 
-export const HoursOfQuery = z
-  .string()
-  .regex(/^\d+$/, { error: 'must be a whole number from 1 to 8760' })
-  .transform(Number)
-  .pipe(z.int().min(1).max(8_760))
+export const HoursOfQuery = wholeNumber(1, 8_760)
 
 /** Pagination of every list: `limit` 1–200 (default 50) and an opaque `cursor`. */
 export const PageQuery = z.object({
-  limit: z
-    .string()
-    .regex(/^\d+$/, { error: 'must be a whole number from 1 to 200' })
-    .transform(Number)
-    .pipe(z.int().min(1).max(200))
-    .default(50),
+  limit: wholeNumber(1, 200).default(50),
   cursor: z.string().max(512).optional(),
 })
 export type PageQuery = z.infer<typeof PageQuery>

@@ -44,7 +44,6 @@ export type Measurement = Exclude<keyof GpsPoint, 'lat' | 'lng' | 'timestamp'>
 
 /** A track point: only its own time identifies it. */
 export const TrackPoint = z.intersection(GpsPoint, z.object({ timestamp: SentTime }))
-export type TrackPoint = z.infer<typeof TrackPoint>
 
 const POINT_ALIASES = [
   ['latitude', 'lat'],

@@ -1,7 +1,7 @@
 /** The map for everybody who follows the event: one public answer that any cache may keep, and the route. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { ActivityStatus, Latitude, Longitude, Time } from './fields.ts'
+import { ActivityStatus, Latitude, Longitude, Time, exampleText } from './fields.ts'
 
 /** Maximum number of cells in one answer. With more, places are coarser. */
 export const MAX_MAP_CELLS = 5_000
@@ -67,13 +67,10 @@ export type MapTotals = z.infer<typeof MapTotals>
 /** Fields that a delta leaves out while they are unchanged. */
 const State = z.object({
   event: z.object({
-    name: z.string().meta({ examples: ['白沙屯媽祖進香'] }),
+    name: exampleText('白沙屯媽祖進香'),
     starts_at: Time.nullable(),
     ends_at: Time.nullable(),
-    time_zone: z
-      .string()
-      .meta({ examples: ['Asia/Taipei'] })
-      .describe('IANA zone of the event'),
+    time_zone: exampleText('Asia/Taipei').describe('IANA zone of the event'),
     crowd: z.int().describe('Fewest pilgrims in a cell'),
     route: z
       .string()
@@ -133,10 +130,8 @@ export const EventMapDelta = z.object({
 })
 export type EventMapDelta = z.infer<typeof EventMapDelta>
 
-export const mapEndpoint = endpoint({
-  method: 'GET',
+export const mapEndpoint = endpoint('GET /api/event/map', {
   id: 'readEventMap',
-  path: '/api/event/map',
   service: 'tracking',
   summary:
     'All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, and of single pilgrims the palanquin alone',
@@ -156,7 +151,7 @@ export const mapEndpoint = endpoint({
 })
 
 export const MapStation = z.object({
-  name: z.string().meta({ examples: ['拱天宮'] }),
+  name: exampleText('拱天宮'),
   names: z
     .record(z.string(), z.string())
     .describe('Names in other languages, by language: zh-Hant, zh-Hans, en, ja'),
@@ -164,7 +159,6 @@ export const MapStation = z.object({
   lng: Longitude,
   route_km: z.number().describe('Distance from the start of the route'),
 })
-export type MapStation = z.infer<typeof MapStation>
 
 export const EventRoute = z.object({
   version: z.string().nullable().describe('null: the event has no route'),
@@ -178,10 +172,8 @@ export const EventRoute = z.object({
 })
 export type EventRoute = z.infer<typeof EventRoute>
 
-export const routeEndpoint = endpoint({
-  method: 'GET',
+export const routeEndpoint = endpoint('GET /api/event/route', {
   id: 'readRoute',
-  path: '/api/event/route',
   service: 'tracking',
   summary: 'The route and its stations. With the version of the map as v, caches may keep it for ever',
   query: z.object({ v: z.string().optional().describe('Version of the route') }),

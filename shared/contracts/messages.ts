@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpoint } from './endpoint.ts'
-import { HttpsUrl, page, PageQuery, text, Time, UserId, HoursOfQuery } from './fields.ts'
+import { HttpsUrl, page, PageQuery, text, Time, UserId, HoursOfQuery, exampleText } from './fields.ts'
 
 /**
  * Recipients of a message. `participants` are pilgrims who walk, including volunteers with a check-in of their own.
@@ -104,12 +104,12 @@ export const WebPushProgress = z.object({
 export type WebPushProgress = z.infer<typeof WebPushProgress>
 
 const NamedPerson = z.object({
-  userId: z.string().meta({ examples: ['U11111111111111111111111111111111'] }),
+  userId: exampleText('U11111111111111111111111111111111'),
   display_name: z.string().nullable(),
 })
 
 export const PushProgress = z.object({
-  id: z.string().meta({ examples: ['6f1c2b9a-4d3e-4f5a-8b7c-9d0e1f2a3b4c'] }),
+  id: exampleText('6f1c2b9a-4d3e-4f5a-8b7c-9d0e1f2a3b4c'),
   cause: Cause,
   audience: z.record(z.string(), z.unknown()),
   state: z.enum(['sending', 'sent', 'skipped']).describe('skipped: LINE is not configured'),
@@ -124,7 +124,7 @@ export const PushProgress = z.object({
   faults: z
     .array(
       z.object({
-        detail: z.string().meta({ examples: ['The user has blocked the account'] }),
+        detail: exampleText('The user has blocked the account'),
         recipients: z.int(),
         people: z.array(NamedPerson).max(20),
       }),
@@ -196,10 +196,8 @@ export const Notifications = z.object({
 })
 export type Notifications = z.infer<typeof Notifications>
 
-export const pushEndpoint = endpoint({
+export const pushEndpoint = endpoint('POST /api/event/push', {
   id: 'sendPush',
-  method: 'POST',
-  path: '/api/event/push',
   service: 'line-bot',
   summary: 'Queues a message to an audience; it is sent in the background',
   access: 'manager',
@@ -208,10 +206,8 @@ export const pushEndpoint = endpoint({
   errors: ['conflict'],
 })
 
-export const messagesEndpoint = endpoint({
+export const messagesEndpoint = endpoint('GET /api/event/push', {
   id: 'listMessages',
-  method: 'GET',
-  path: '/api/event/push',
   service: 'line-bot',
   summary: 'Every message that was sent or is being sent, newest first',
   access: 'manager',
@@ -220,10 +216,8 @@ export const messagesEndpoint = endpoint({
   errors: [503],
 })
 
-export const pushProgressEndpoint = endpoint({
+export const pushProgressEndpoint = endpoint('GET /api/event/push/:id', {
   id: 'readPush',
-  method: 'GET',
-  path: '/api/event/push/:id',
   service: 'line-bot',
   summary: 'Progress of a message',
   access: 'manager',
@@ -232,30 +226,24 @@ export const pushProgressEndpoint = endpoint({
   errors: ['not-found'],
 })
 
-export const lineUsageEndpoint = endpoint({
+export const lineUsageEndpoint = endpoint('GET /api/event/line-usage', {
   id: 'readLineUsage',
-  method: 'GET',
-  path: '/api/event/line-usage',
   service: 'line-bot',
   summary: 'Use of the monthly message quota',
   access: 'volunteer',
   data: LineUsage,
 })
 
-export const notificationsEndpoint = endpoint({
+export const notificationsEndpoint = endpoint('GET /api/event/admin/notifications', {
   id: 'readNotifications',
-  method: 'GET',
-  path: '/api/event/admin/notifications',
   service: 'line-bot',
   summary: 'Scheduled notifications',
   access: 'manager',
   data: Notifications,
 })
 
-export const setNotificationsEndpoint = endpoint({
+export const setNotificationsEndpoint = endpoint('PUT /api/event/admin/notifications', {
   id: 'setNotifications',
-  method: 'PUT',
-  path: '/api/event/admin/notifications',
   service: 'line-bot',
   summary: 'Replaces the scheduled notifications',
   access: 'owner',
@@ -284,17 +272,15 @@ export const LeftOutRecipientsQuery = PageQuery.extend({
 export type LeftOutRecipientsQuery = z.infer<typeof LeftOutRecipientsQuery>
 
 export const LeftOutRecipient = z.object({
-  userId: z.string().meta({ examples: ['U33333333333333333333333333333333'] }),
+  userId: exampleText('U33333333333333333333333333333333'),
   display_name: z.string().nullable(),
   reason: LeftOutReason.describe('Why LINE does not reach this person'),
   devices: z.int().describe('Number of devices that get the message by Web Push all the same'),
 })
 export type LeftOutRecipient = z.infer<typeof LeftOutRecipient>
 
-export const leftOutRecipientsEndpoint = endpoint({
+export const leftOutRecipientsEndpoint = endpoint('GET /api/event/push/left-out', {
   id: 'listLeftOut',
-  method: 'GET',
-  path: '/api/event/push/left-out',
   service: 'line-bot',
   summary:
     'Who of an audience gets no LINE message, as of now: first who blocked or left the account, then who paused, then who does not use LINE',

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Erasure } from './erasure.ts'
-import { Day, Time, UserId } from './fields.ts'
+import { Day, Time, UserId, exampleText } from './fields.ts'
 import { PendingPoints } from './profile.ts'
 import { UserExport } from './user-detail.ts'
 
@@ -28,10 +28,7 @@ const Place = {
 const Stretch = z.object({
   from: Time,
   to: Time,
-  mode: z
-    .string()
-    .meta({ examples: ['walk'] })
-    .describe('Mode that the carbon was computed with'),
+  mode: exampleText('walk').describe('Mode that the carbon was computed with'),
   inferred: z
     .boolean()
     .describe('The phone named no mode, so the speed decided: above 15 km/h counts as a bus'),
@@ -68,9 +65,7 @@ export const OwnWalkRequest = z.object({
 })
 export type OwnWalkRequest = z.infer<typeof OwnWalkRequest>
 
-export const ownWalkEndpoint = endpoint({
-  method: 'POST',
-  path: '/api/event/me/walk',
+export const ownWalkEndpoint = endpoint('POST /api/event/me/walk', {
   id: 'readOwnWalk',
   service: 'admin',
   summary: `The pilgrim’s own way: all days, and one day’s line, check-ins and carbon with its reasons. ${OWN}`,
@@ -86,9 +81,7 @@ export const OwnExportRequest = z.object({
   format: z.enum(['json', 'gpx']).default('json'),
 })
 
-export const ownExportEndpoint = endpoint({
-  method: 'POST',
-  path: '/api/event/me/export',
+export const ownExportEndpoint = endpoint('POST /api/event/me/export', {
   id: 'exportOwnData',
   service: 'admin',
   summary: `All data of the calling pilgrim as a file: JSON, or the points as GPX. ${OWN}`,
@@ -109,9 +102,7 @@ export const OwnErasureRequest = z.object({
     .describe('true: the pilgrim was asked and wants it; nothing can be restored afterwards'),
 })
 
-export const ownErasureEndpoint = endpoint({
-  method: 'POST',
-  path: '/api/event/me/erase',
+export const ownErasureEndpoint = endpoint('POST /api/event/me/erase', {
   id: 'eraseOwnData',
   service: 'admin',
   summary: `Erases the calling pilgrim; the event’s totals keep their contribution, without the person. ${OWN}`,

@@ -13,6 +13,7 @@ import {
   Time,
   UserId,
   LastSeen,
+  exampleText,
 } from './fields.ts'
 import { Answer } from './survey.ts'
 import { ParticipantStatusAnswer, PendingPoints } from './profile.ts'
@@ -64,7 +65,6 @@ export const SurveyRow = z.object({
   revision: z.int(),
   submitted_at: Time,
 })
-export type SurveyRow = z.infer<typeof SurveyRow>
 
 export const Surveys = page(SurveyRow).extend({
   total: z.int().describe('Number of surveys'),
@@ -128,7 +128,7 @@ export const TimelineEntry = z.object({
 export type TimelineEntry = z.infer<typeof TimelineEntry>
 
 export const Timeline = z.object({
-  time_zone: z.string().meta({ examples: ['Asia/Taipei'] }),
+  time_zone: exampleText('Asia/Taipei'),
   days: z.array(Figures.extend({ day: Day })),
   hours: z.array(Figures.extend({ hour: Time })),
   entries: z.array(TimelineEntry),
@@ -140,10 +140,9 @@ export const RoleAssignment = z.object({
   userId: UserId,
   display_name: z.string().nullable(),
   role: Role,
-  assigned_by: z.string().meta({ examples: ['lin'] }),
+  assigned_by: exampleText('lin'),
   assigned_at: Time,
 })
-export type RoleAssignment = z.infer<typeof RoleAssignment>
 
 export const AssignRoleRequest = z.object({ user_id: UserId, role: Role.nullable() })
 export type AssignRoleRequest = z.infer<typeof AssignRoleRequest>
@@ -154,10 +153,8 @@ export type AssignRoleAnswer = z.infer<typeof AssignRoleAnswer>
 export const SetParticipantRequest = z.object({ status: ParticipantStatus })
 export type SetParticipantRequest = z.infer<typeof SetParticipantRequest>
 
-export const usersEndpoint = endpoint({
+export const usersEndpoint = endpoint('GET /api/event/admin/users', {
   id: 'listUsers',
-  method: 'GET',
-  path: '/api/event/admin/users',
   service: 'admin',
   summary: 'All pilgrims with their statistics',
   access: 'manager',
@@ -165,10 +162,8 @@ export const usersEndpoint = endpoint({
   data: page(UserRow).extend({ pending: PendingPoints }),
 })
 
-export const userStatusEndpoint = endpoint({
+export const userStatusEndpoint = endpoint('PUT /api/event/admin/users/:userId/status', {
   id: 'setUserStatus',
-  method: 'PUT',
-  path: '/api/event/admin/users/:userId/status',
   service: 'admin',
   summary: 'Sets any participant status of a pilgrim',
   access: 'manager',
@@ -183,10 +178,8 @@ export type SetPalanquinRequest = z.infer<typeof SetPalanquinRequest>
 export const SetPalanquinAnswer = z.object({ userId: UserId, palanquin: z.boolean() })
 export type SetPalanquinAnswer = z.infer<typeof SetPalanquinAnswer>
 
-export const palanquinEndpoint = endpoint({
+export const palanquinEndpoint = endpoint('PUT /api/event/admin/users/:userId/palanquin', {
   id: 'setPalanquin',
-  method: 'PUT',
-  path: '/api/event/admin/users/:userId/palanquin',
   service: 'admin',
   summary:
     'Names the pilgrim whose device is the palanquin, instead of an earlier one, or takes the name back. Its place and time are public and exact',
@@ -197,10 +190,8 @@ export const palanquinEndpoint = endpoint({
   errors: ['not-found', 'erased'],
 })
 
-export const eraseUserEndpoint = endpoint({
+export const eraseUserEndpoint = endpoint('DELETE /api/event/admin/users/:userId', {
   id: 'eraseUser',
-  method: 'DELETE',
-  path: '/api/event/admin/users/:userId',
   service: 'admin',
   summary: 'Erases one pilgrim; the event’s totals keep their contribution, without the person',
   mayContinue: true,
@@ -211,10 +202,8 @@ export const eraseUserEndpoint = endpoint({
   example: { params: { userId: 'U11111111111111111111111111111111' } },
 })
 
-export const surveysEndpoint = endpoint({
+export const surveysEndpoint = endpoint('GET /api/event/admin/surveys', {
   id: 'listSurveys',
-  method: 'GET',
-  path: '/api/event/admin/surveys',
   service: 'admin',
   summary: 'All survey submissions with counts per question; CSV with Accept: text/csv',
   access: 'manager',
@@ -224,10 +213,8 @@ export const surveysEndpoint = endpoint({
   downloads: ['text/csv'],
 })
 
-export const carbonEndpoint = endpoint({
+export const carbonEndpoint = endpoint('GET /api/event/admin/carbon', {
   id: 'readCarbon',
-  method: 'GET',
-  path: '/api/event/admin/carbon',
   service: 'admin',
   summary: 'Carbon footprint of the event: total, by mode, by day, and self-reported consumption',
   access: 'manager',
@@ -235,10 +222,8 @@ export const carbonEndpoint = endpoint({
   cacheMs: 1_000,
 })
 
-export const timelineEndpoint = endpoint({
+export const timelineEndpoint = endpoint('GET /api/event/admin/timeline', {
   id: 'readTimeline',
-  method: 'GET',
-  path: '/api/event/admin/timeline',
   service: 'admin',
   summary: 'Figures by day and hour in the event’s time zone, by the points’ own time',
   access: 'volunteer',
@@ -246,10 +231,8 @@ export const timelineEndpoint = endpoint({
   cacheMs: 1_000,
 })
 
-export const rolesEndpoint = endpoint({
+export const rolesEndpoint = endpoint('GET /api/event/admin/roles', {
   id: 'listRoles',
-  method: 'GET',
-  path: '/api/event/admin/roles',
   service: 'admin',
   summary: 'Role assignments',
   access: 'manager',
@@ -257,10 +240,8 @@ export const rolesEndpoint = endpoint({
   data: page(RoleAssignment),
 })
 
-export const assignRoleEndpoint = endpoint({
+export const assignRoleEndpoint = endpoint('POST /api/event/admin/roles', {
   id: 'assignRole',
-  method: 'POST',
-  path: '/api/event/admin/roles',
   service: 'admin',
   summary: 'Assigns, changes or (null) removes a role; callers cannot grant a role above their own',
   access: 'manager',

@@ -84,10 +84,8 @@ export const STREAM_EVENTS = {
 export type StreamEventName = keyof typeof STREAM_EVENTS
 export type StreamData<N extends StreamEventName> = z.infer<(typeof STREAM_EVENTS)[N]>
 
-export const streamEndpoint = endpoint({
+export const streamEndpoint = endpoint('GET /api/event/admin/stream', {
   id: 'openStream',
-  method: 'GET',
-  path: '/api/event/admin/stream',
   service: 'admin',
   summary:
     'Live stream of server-sent events: snapshot (first), status, ending, counts, cells, alert; resumes from Last-Event-ID',

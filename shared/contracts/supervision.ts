@@ -1,7 +1,7 @@
 /** How the installation is: its parts, the causes of an incident with what to do, the latest backup, the tokens. */
 import { z } from 'zod'
 import { endpoint, ServiceName } from './endpoint.ts'
-import { Role, Time } from './fields.ts'
+import { Role, Time, exampleText } from './fields.ts'
 import { Ledger } from './ledger.ts'
 import { StreamIncident } from './stream.ts'
 
@@ -41,7 +41,6 @@ export const IncidentCause = z.object({
   text: Sentence.describe('What is wrong, as the owner’s alert says it'),
   what_to_do: Sentence,
 })
-export type IncidentCause = z.infer<typeof IncidentCause>
 
 /** Whom an alert reaches, and what causes one. It has no secret and no id. */
 export const Alerting = z.object({
@@ -79,20 +78,17 @@ export const Condition = z.object({
 export type Condition = z.infer<typeof Condition>
 
 export const TokenInUse = z.object({
-  name: z.string().meta({ examples: ['lin'] }),
+  name: exampleText('lin'),
   role: Role,
-  fingerprint: z
-    .string()
-    .meta({ examples: ['5e884898'] })
-    .describe('Identifies the token in the audit log; the token cannot be derived from it'),
+  fingerprint: exampleText('5e884898').describe(
+    'Identifies the token in the audit log; the token cannot be derived from it',
+  ),
   last_used: Time.nullable().describe('To the minute; null: not used, or not known'),
 })
 export type TokenInUse = z.infer<typeof TokenInUse>
 
-export const conditionEndpoint = endpoint({
+export const conditionEndpoint = endpoint('GET /api/event/admin/condition', {
   id: 'readCondition',
-  method: 'GET',
-  path: '/api/event/admin/condition',
   service: 'admin',
   summary: 'Health of each part, what is wrong and what to do about it, and the latest backup',
   access: 'manager',
@@ -100,10 +96,8 @@ export const conditionEndpoint = endpoint({
   cacheMs: 1_000,
 })
 
-export const tokensEndpoint = endpoint({
+export const tokensEndpoint = endpoint('GET /api/event/admin/tokens', {
   id: 'listTokens',
-  method: 'GET',
-  path: '/api/event/admin/tokens',
   service: 'admin',
   summary: 'Names of the configured admin tokens and when each was last used; never the tokens',
   access: 'owner',
@@ -147,10 +141,8 @@ export const LastHour = z.object({
 })
 export type LastHour = z.infer<typeof LastHour>
 
-export const lastHourEndpoint = endpoint({
+export const lastHourEndpoint = endpoint('GET /api/event/admin/last-hour', {
   id: 'readLastHour',
-  method: 'GET',
-  path: '/api/event/admin/last-hour',
   service: 'admin',
   summary: 'The last 60 minutes: how many pilgrims walk, and the check-ins and points that were received',
   access: 'volunteer',

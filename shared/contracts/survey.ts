@@ -165,11 +165,9 @@ export const SubmitAnswer = z.object({
 })
 export type SubmitAnswer = z.infer<typeof SubmitAnswer>
 
-const submit = (id: string, path: string) =>
-  endpoint({
+const submit = (id: string, path: `/${string}`) =>
+  endpoint(`POST ${path}`, {
     id,
-    method: 'POST',
-    path,
     service: 'survey-profile',
     summary:
       'Stores survey answers Q1 to Q10; a new submission replaces the previous one, which stays in the history',

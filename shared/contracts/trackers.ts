@@ -1,7 +1,7 @@
 /** Keys for tracker apps: a pilgrim makes one for each app, sees it once, and revokes it. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { text, Time, UserId } from './fields.ts'
+import { text, Time, UserId, exampleText } from './fields.ts'
 
 /** Maximum number of trackers of one pilgrim at the same time. */
 export const MAX_TRACKERS = 10
@@ -31,18 +31,16 @@ export const Tracker = z.object({
 export type Tracker = z.infer<typeof Tracker>
 
 export const AppSetUp = z.object({
-  url: z
-    .string()
-    .meta({ examples: ['https://event.example/api/event/ingest/q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a/owntracks'] })
-    .describe('The address that the app sends to; it contains the key'),
+  url: exampleText(
+    'https://event.example/api/event/ingest/q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a/owntracks',
+  ).describe('The address that the app sends to; it contains the key'),
   link: z
     .string()
     .nullable()
     .describe('Opens the app on the phone and sets it up; null: the app has no such link, so type the url'),
-  qr: z
-    .string()
-    .meta({ examples: ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 49 49">…</svg>'] })
-    .describe('A QR code of the link, or of the url where there is no link, as an SVG document'),
+  qr: exampleText('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 49 49">…</svg>').describe(
+    'A QR code of the link, or of the url where there is no link, as an SVG document',
+  ),
 })
 export type AppSetUp = z.infer<typeof AppSetUp>
 
@@ -76,10 +74,8 @@ export type TrackerList = z.infer<typeof TrackerList>
 
 const Owner = z.object({ user_id: UserId })
 
-export const createTrackerEndpoint = endpoint({
+export const createTrackerEndpoint = endpoint('POST /api/event/trackers', {
   id: 'createTracker',
-  method: 'POST',
-  path: '/api/event/trackers',
   service: 'tracking',
   summary: `Makes a key for a tracker app, with set-up links; a pilgrim has at most ${MAX_TRACKERS} at a time`,
   limit: 'user-write',
@@ -89,10 +85,8 @@ export const createTrackerEndpoint = endpoint({
   errors: ['conflict', 'erased'],
 })
 
-export const listTrackersEndpoint = endpoint({
+export const listTrackersEndpoint = endpoint('GET /api/event/trackers', {
   id: 'listTrackers',
-  method: 'GET',
-  path: '/api/event/trackers',
   service: 'tracking',
   summary: 'The trackers of a pilgrim, without their keys',
   limit: 'user-write',
@@ -101,10 +95,8 @@ export const listTrackersEndpoint = endpoint({
   data: TrackerList,
 })
 
-export const revokeTrackerEndpoint = endpoint({
+export const revokeTrackerEndpoint = endpoint('DELETE /api/event/trackers/:id', {
   id: 'revokeTracker',
-  method: 'DELETE',
-  path: '/api/event/trackers/:id',
   service: 'tracking',
   summary: 'Revokes a tracker: its key is refused from the answer on, by every replica',
   limit: 'user-write',

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { fastCheckIn, fastTrackSync } from './fast-validation.ts'
-import { HIDDEN_ID, Instant, Latitude, Longitude, Time, UserId } from './fields.ts'
+import { HIDDEN_ID, Instant, Latitude, Longitude, Time, UserId, exampleText, wholeNumber } from './fields.ts'
 import { CheckIn, CheckInRequest, TrackBatch, TrackSyncRequest } from './gps-points.ts'
 
 /** Why a track point was rejected. The last three apply only to the track points of a check-in. */
@@ -77,24 +77,16 @@ export const BoundingBox = z
 export type BoundingBox = z.infer<typeof BoundingBox>
 
 export const DataQuery = z.object({
-  limit: z
-    .string()
-    .regex(/^\d+$/, { error: 'must be a whole number from 1 to 5000' })
-    .transform(Number)
-    .pipe(z.int().min(1).max(5_000))
-    .default(1_000),
+  limit: wholeNumber(1, 5_000).default(1_000),
   since: Instant.optional().describe('Without it: a day ago; without a token not earlier'),
   bbox: BoundingBox.optional().meta({ examples: ['120,23,121,25'] }),
 })
 export type DataQuery = z.infer<typeof DataQuery>
 
 export const LivePosition = z.object({
-  id: z
-    .string()
-    .meta({ examples: ['c4n8w1'] })
-    .describe(
-      'Changes every hour, because the pilgrim’s id is never public. Without a token it belongs to the place, so it stays when a pilgrim moves on',
-    ),
+  id: exampleText('c4n8w1').describe(
+    'Changes every hour, because the pilgrim’s id is never public. Without a token it belongs to the place, so it stays when a pilgrim moves on',
+  ),
   lat: Latitude.describe(
     'Without a token: centre of the smallest cell (zoom 10 to 18) that enough pilgrims share',
   ),
@@ -122,10 +114,8 @@ const shownTrack = ({
   durable_through,
 })
 
-export const checkInEndpoint = endpoint({
+export const checkInEndpoint = endpoint('POST /api/event/checkin', {
   id: 'checkIn',
-  method: 'POST',
-  path: '/api/event/checkin',
   service: 'tracking',
   summary: 'Accepts a GPS check-in; answers when it is durable; the next flush writes it to the database',
   limit: 'checkin',
@@ -147,10 +137,8 @@ export const checkInEndpoint = endpoint({
   errors: ['paused', 'ended', 'forbidden', 'erased', 'buffer-full'],
 })
 
-export const trackSyncEndpoint = endpoint({
+export const trackSyncEndpoint = endpoint('POST /api/event/track/sync', {
   id: 'syncTrack',
-  method: 'POST',
-  path: '/api/event/track/sync',
   service: 'tracking',
   summary: 'Accepts a batch of GPS track points; the answer says which points the phone may delete',
   limit: 'sync',
@@ -163,10 +151,8 @@ export const trackSyncEndpoint = endpoint({
   errors: ['paused', 'ended', 'forbidden', 'erased', 'buffer-full'],
 })
 
-export const dataEndpoint = endpoint({
+export const dataEndpoint = endpoint('GET /api/event/data', {
   id: 'readMap',
-  method: 'GET',
-  path: '/api/event/data',
   service: 'tracking',
   summary: 'Latest position of each pilgrim, at most five seconds old',
   access: 'optional',

@@ -1,7 +1,7 @@
 /** All data of one pilgrim, for operators, and as an export for the pilgrim. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Latitude, Longitude, Role, Time, UserId, FirstSeen, LastSeen } from './fields.ts'
+import { Latitude, Longitude, Role, Time, UserId, FirstSeen, LastSeen, exampleText } from './fields.ts'
 import { PendingPoints, Profile } from './profile.ts'
 import { Answer } from './survey.ts'
 import { Tracker } from './trackers.ts'
@@ -64,8 +64,8 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
     .array(
       z.object({
         id: z.int(),
-        category: z.string().meta({ examples: ['route'] }),
-        status: z.string().meta({ examples: ['new'] }),
+        category: exampleText('route'),
+        status: exampleText('new'),
         created_at: Time,
       }),
     )
@@ -89,7 +89,7 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
         kind: z
           .enum(['message', 'note', 'log'])
           .describe('A message, a note beside feedback, or the audit log'),
-        text: z.string().meta({ examples: ['Please look after Lin A-chia.'] }),
+        text: exampleText('Please look after Lin A-chia.'),
         at: Time,
       }),
     )
@@ -103,10 +103,8 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
 })
 export type UserDetail = z.infer<typeof UserDetail>
 
-export const userEndpoint = endpoint({
+export const userEndpoint = endpoint('GET /api/event/admin/users/:userId', {
   id: 'readUser',
-  method: 'GET',
-  path: '/api/event/admin/users/:userId',
   service: 'admin',
   summary: 'All data of one pilgrim, with the unmasked phone number; each call is written to the audit log',
   access: 'manager',
@@ -130,10 +128,8 @@ export const UserExport = z
   .catchall(z.unknown())
 export type UserExport = z.infer<typeof UserExport>
 
-export const exportUserEndpoint = endpoint({
+export const exportUserEndpoint = endpoint('GET /api/event/admin/users/:userId/export', {
   id: 'exportUser',
-  method: 'GET',
-  path: '/api/event/admin/users/:userId/export',
   service: 'admin',
   summary: 'All data of one pilgrim as a file: JSON, or the points as GPX',
   access: 'owner',

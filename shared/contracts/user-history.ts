@@ -106,10 +106,8 @@ export type UserMessage = z.infer<typeof UserMessage>
 /** Number of latest messages of the event that are searched for a pilgrim. */
 export const SEARCHED_MESSAGES = 100
 
-export const userPointsEndpoint = endpoint({
+export const userPointsEndpoint = endpoint('GET /api/event/admin/users/:userId/points', {
   id: 'listUserPoints',
-  method: 'GET',
-  path: '/api/event/admin/users/:userId/points',
   service: 'admin',
   summary:
     'One day of a pilgrim’s points, earliest first, with what each adds to the sum or why it is left out; the first page is written to the audit log',
@@ -120,10 +118,8 @@ export const userPointsEndpoint = endpoint({
   errors: [404, 503],
 })
 
-export const userMessagesEndpoint = endpoint({
+export const userMessagesEndpoint = endpoint('GET /api/event/admin/users/:userId/messages', {
   id: 'listUserMessages',
-  method: 'GET',
-  path: '/api/event/admin/users/:userId/messages',
   service: 'admin',
   summary: `Messages to one pilgrim among the latest ${SEARCHED_MESSAGES} of the event, newest first`,
   access: 'manager',
@@ -132,10 +128,8 @@ export const userMessagesEndpoint = endpoint({
   errors: [404, 503],
 })
 
-export const revokeTrackerOfUserEndpoint = endpoint({
+export const revokeTrackerOfUserEndpoint = endpoint('DELETE /api/event/admin/users/:userId/trackers/:id', {
   id: 'revokeTrackerOfUser',
-  method: 'DELETE',
-  path: '/api/event/admin/users/:userId/trackers/:id',
   service: 'admin',
   summary: 'Revokes a pilgrim’s tracker, such as that of a lost phone: its key is refused from the answer on',
   access: 'manager',
@@ -145,10 +139,8 @@ export const revokeTrackerOfUserEndpoint = endpoint({
   example: { params: { id: '3b8f0a1c-4a8e-4c6b-9d59-7d0f3c520b2e' } },
 })
 
-export const revokeSharesOfUserEndpoint = endpoint({
+export const revokeSharesOfUserEndpoint = endpoint('DELETE /api/event/admin/users/:userId/shares', {
   id: 'revokeSharesOfUser',
-  method: 'DELETE',
-  path: '/api/event/admin/users/:userId/shares',
   service: 'admin',
   summary: 'Ends all links that a pilgrim or the bot has made to the pilgrim’s page',
   access: 'manager',

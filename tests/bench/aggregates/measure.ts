@@ -212,10 +212,8 @@ async function openSide({ databaseUrl, name, redisUrl, dataDir, pilgrims }: Side
 /** Asks the database for nothing, behind the same token, limit and router as every aggregate. */
 function createBare(context: ServiceContext) {
   const router = createRouter(context)
-  const one = endpoint({
+  const one = endpoint('GET /bench/select-1', {
     id: 'readOne',
-    method: 'GET',
-    path: '/bench/select-1',
     service: 'admin',
     summary: 'SELECT 1',
     access: 'manager',

@@ -80,7 +80,6 @@ export function createFeedbackMedia(context: ServiceContext): Service {
   }
 }
 
-/** Links that pilgrims pass on. */
 function serveShares(router: Router, context: ServiceContext, cards: Cards, views: ViewCounter): void {
   serve(router, context, createShareEndpoint, ({ body }) => createShare(context, body))
   serve(router, context, listSharesEndpoint, ({ query }) => listShares(context, query.user_id))

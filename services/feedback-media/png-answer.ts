@@ -1,11 +1,8 @@
-/** Answers with a picture that clients and proxies may cache. */
+/** Answers 200 with a picture that clients and proxies may cache, or 304 when the client has it. */
 
 import { matchesEtag } from '#shared/service/http/headers.ts'
 
-/**
- * Returns 200 with the picture, or 304 when the client has it. HEAD gets the same answer without the body.
- * @param etag opaque, without quotes
- */
+/** @param etag opaque, without quotes */
 export function answerPng(
   request: Request,
   { bytes, etag }: { readonly bytes: Uint8Array<ArrayBuffer>; readonly etag: string },

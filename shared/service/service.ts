@@ -30,7 +30,6 @@ const IDLE_S = 255
 /** Maximum wait at stop for clients that have not finished their requests; phones send them again. */
 const DRAIN_MS = 25_000
 
-/** The dependencies that all services of a process share. */
 export type Ports = Pick<
   ServiceContext,
   | 'config'
@@ -49,7 +48,6 @@ export type Ports = Pick<
 }
 
 /**
- * Opens the stores that the configuration names.
  * @param prepare prepares the database, for example migrates it
  * @param statementMs statement timeout, as in `openDatabase`
  */
@@ -86,7 +84,7 @@ export async function openStores(
   }
 }
 
-/** Opens every port that the configuration names. @param prepare prepares the database, for example migrates it */
+/** @param prepare as in `openStores` */
 export async function openPorts(
   config: Config,
   log: Log,
@@ -122,11 +120,7 @@ export async function openPorts(
 
 const SCHEMA_CHECK_MS = 5_000
 
-/**
- * Rejects a database with another schema. A service starts even if the database is unavailable; the check is then
- * retried until it is available.
- * @throws OtherSchema
- */
+/** A service starts even if the database is unavailable; the check is then retried. @throws OtherSchema */
 async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
   try {
     await db.probe()
@@ -144,7 +138,7 @@ async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
 
 const REPEAT_MS = 30_000
 
-/** Logs a port's errors; repeats the same error at most twice a minute, because an outage causes many. */
+/** Repeats the same error at most twice a minute, because an outage causes many. */
 const reportChanges = (log: Log) => (port: string) => {
   let last = ''
   let lastMs = 0
@@ -157,7 +151,6 @@ const reportChanges = (log: Log) => (port: string) => {
   }
 }
 
-/** Creates the context of a service on shared ports. */
 export function contextOf(
   ports: Ports,
   name: string,
@@ -195,14 +188,14 @@ const PROXIED = {
   addressOf: (request: Request): string => request.headers.get('x-forwarded-for') ?? 'unknown',
 }
 
-/** Reads the configuration (`readConfig`) and warns about unknown settings. @throws ConfigError */
+/** Warns about unknown settings. @throws ConfigError */
 export function readSettings(env: Environment, log: Log, isBot: boolean): Config {
   const names = unknownSettings(env)
   if (names.length > 0) log.warn('unknown settings: misspelt, or from another release', { names })
   return readConfig(env, isBot)
 }
 
-/** Runs a service until SIGTERM or SIGINT; each service's `main.ts` calls it. `isBot` is that of `readConfig`. */
+/** Runs a service until SIGTERM or SIGINT. `isBot` is that of `readConfig`. */
 export async function runService(
   create: (context: ServiceContext) => Service,
   { env = environment(), isBot = false }: { readonly env?: Environment; readonly isBot?: boolean } = {},
@@ -247,12 +240,12 @@ export async function runService(
   process.exit(0)
 }
 
-/** Stops a server when its requests are answered, at the latest after 25 s. */
+/** At the latest after 25 s. */
 export async function drain(server: Server<undefined>): Promise<void> {
   await within(server.stop(), DRAIN_MS, () => server.stop(true))
 }
 
-/** Resolves at the first SIGTERM or SIGINT. Under `bun run` each signal arrives twice, so later ones are ignored. */
+/** Under `bun run` each signal arrives twice, so later ones are ignored. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())

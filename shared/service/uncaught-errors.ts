@@ -4,7 +4,7 @@ import { errorFields, type Log } from '#shared/runtime/log.ts'
 
 /**
  * postgres.js leaves a rejection unhandled when the server dies while a connection opens. The queries report the same
- * error, so this rejection does not end the process; any other one does.
+ * error, so this one does not end the process.
  */
 export function watchUncaughtErrors(log: Log): void {
   process.on('unhandledRejection', (error) => {
@@ -15,7 +15,7 @@ export function watchUncaughtErrors(log: Log): void {
     log.error('unhandled rejection of a promise: stopping', errorFields(error))
     process.exit(1)
   })
-  // This includes errors at start. Bun itself would print the error with all its properties.
+  // Also errors at start. Bun itself would print the error with all its properties.
   process.on('uncaughtException', (error) => {
     log.error('uncaught error: stopping', errorFields(error))
     process.exit(1)

@@ -13,28 +13,22 @@ import { beginCard, keyOf, recordCard, storeCard, unknownPilgrim } from './store
 /** A picture and its ETag, without quotes. */
 export type Picture = Pick<StoredObject, 'bytes' | 'etag'>
 
-/** A pilgrim's card at one moment. */
 export interface Look {
   readonly userId: string
   readonly named: boolean
-  /** The pilgrim's generation, read before everything else. */
+  /** Read before everything else. */
   readonly generation: number
-  /** The content that the card should show. */
   readonly portrait: Portrait
-  /** The stored card; null when none is stored. */
   readonly stored: Picture | null
-  /** The stored card if it shows the portrait, else null. */
+  /** If it shows the portrait. */
   readonly current: Picture | null
 }
 
 export interface Cards {
-  /**
-   * @param named whether the picture shows the pilgrim's name; default true
-   * @throws Refusal 404 for an unknown pilgrim
-   */
+  /** @param named whether the picture shows the pilgrim's name @throws Refusal 404 for an unknown pilgrim */
   look(userId: string, named?: boolean): Promise<Look>
   /**
-   * Draws and stores a card. Concurrent calls for the same picture share one drawing.
+   * Concurrent calls for the same picture share one drawing.
    * @throws Refusal 503 when the queue is full; RenderFailed when this card cannot be drawn
    */
   draw(look: Look): Promise<Picture>
@@ -42,7 +36,6 @@ export interface Cards {
   bring(userId: string): Promise<void>
 }
 
-/** Creates the cards of one process. */
 export function createCards(context: ServiceContext, renderer: Renderer): Cards {
   const { config, db, objects, metrics } = context
   const drawings = new Map<string, Promise<Picture>>()

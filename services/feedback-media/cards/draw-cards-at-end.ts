@@ -27,13 +27,13 @@ const FLUSH_WAIT_MS = 60_000
 const RECORD_EVERY = 10
 
 interface CardDrawing {
-  /** Draws all due cards, or joins a running drawing. Rejects when it is interrupted by a failure. */
+  /** Or joins a running drawing. Rejects when it is interrupted by a failure. */
   drawAll(): Promise<void>
   start(): void
   stop(): Promise<void>
 }
 
-/** Draws one card. A failure is recorded, and retried after the other cards. */
+/** A failure is recorded, and retried after the other cards. */
 async function drawOne(context: ServiceContext, cards: Cards, userId: string): Promise<void> {
   try {
     await cards.bring(userId)
@@ -49,7 +49,7 @@ async function drawOne(context: ServiceContext, cards: Cards, userId: string): P
   }
 }
 
-/** Draws each due card once. @param token of the lock, which is renewed meanwhile */
+/** @param token of the lock, which is renewed meanwhile */
 async function drawDue(
   context: ServiceContext,
   cards: Cards,
@@ -125,12 +125,10 @@ export function createCardDrawing(context: ServiceContext, cards: Cards): CardDr
   }
 }
 
-/** Delay before a failed card is retried. */
 const RETRY_MS = 600_000
 /** Tolerance for clocks of two machines: a card is checked once too often rather than missed. */
 const CLOCKS_MS = 5_000
 
-/** The card's content may have changed since the last check. */
 const stale = (sql: Query) => sql`
   (c.fingerprint IS NULL OR c.unlocked IS DISTINCT FROM ${unlocked(sql)} OR c.points <> t.points
     OR p.updated_at > c.checked_at - ${CLOCKS_MS / 1_000}::float8 * interval '1 second')`

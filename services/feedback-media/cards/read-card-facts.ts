@@ -10,10 +10,8 @@ const DESIGN = 7
 
 export interface Portrait {
   readonly facts: CardFacts
-  /** Points in the database. */
   readonly storedPoints: number
   readonly pending: number | null
-  /** Digest of everything that the picture shows. */
   readonly fingerprint: string
   /** Has no counted point. All newcomers share one picture, which shows no name. */
   readonly isNewcomer: boolean
@@ -53,7 +51,6 @@ function daysOf({ startsMs, endsMs, timeZone }: Days): string | null {
   return last === null || last.join() === first.join() ? from : `${from}–${last.join('.')}`
 }
 
-/** Year, month and day as figures. */
 const dayOf = (ms: number, timeZone: string): string[] =>
   new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
     .format(ms)

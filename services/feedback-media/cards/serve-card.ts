@@ -18,7 +18,7 @@ interface ServedCard extends Picture {
   readonly isCurrent: boolean
 }
 
-/** Draws a card. @param address whose limit is charged; null charges nobody */
+/** @param address whose limit is charged; null charges nobody */
 async function drawFor(
   { config, kv, log }: ServiceContext,
   cards: Cards,
@@ -37,7 +37,7 @@ async function drawFor(
 
 /**
  * `POST og-image`.
- * @param address whose limit a drawing is charged to; null charges nobody
+ * @param address as above
  * @throws Refusal 404 for an unknown pilgrim, 429 for an address over its limit, 503 when the queue is full
  */
 export async function drawCard(
@@ -65,12 +65,9 @@ async function findStored(
 }
 
 /**
- * `GET og/<userId>.png`: the current card. When drawing takes longer, the stored card is served and the new one is
- * drawn in the background.
+ * `GET og/<userId>.png`.
  * @param file the last part of the path
- * @param address whose limit a drawing is charged to
- * @throws Refusal 404 for an unknown card; without a stored card 429 for an address over its limit, and 503 when
- * the queue is full
+ * @throws Refusal 404 for an unknown card; others as `serveLook`
  */
 export async function findCard(
   context: ServiceContext,

@@ -22,7 +22,6 @@ import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
 import { feedback } from '#shared/stores/schema/feedback.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
 
-/** A row of feedback with its pilgrim's name. */
 type FeedbackRow = typeof feedback.$inferSelect & { readonly displayName: string | null }
 
 const boardItem = (row: FeedbackRow): BoardItem => ({
@@ -35,7 +34,6 @@ const boardItem = (row: FeedbackRow): BoardItem => ({
   resolved_at: row.resolvedAt && time(row.resolvedAt.getTime()),
 })
 
-/** The operators' view of a row. */
 const feedbackItem = (row: FeedbackRow): FeedbackItem => ({
   ...boardItem(row),
   userId: row.userId,
@@ -47,10 +45,9 @@ const feedbackItem = (row: FeedbackRow): FeedbackItem => ({
   admin_note: row.adminNote,
 })
 
-/** Columns of a `FeedbackRow`, from `feedback` joined with `pilgrims`. */
 const FEEDBACK_ROW = { ...getTableColumns(feedback), displayName: pilgrims.displayName }
 
-/** The filters of a query but the status, as SQL conditions. */
+/** But the status. */
 const conditionsOf = ({ category, search }: FeedbackQuery) => [
   category === undefined ? undefined : eq(feedback.category, category),
   search === undefined
@@ -84,7 +81,6 @@ async function readPage<Item>(
   return pageOf(rows, limit, item, ({ id }) => encodeCursor(list, [id]))
 }
 
-/** Number of items by status. */
 async function countByStatus(
   { db }: ServiceContext,
   query: FeedbackQuery,
@@ -101,7 +97,6 @@ async function countByStatus(
   return counts as Record<FeedbackStatus, number>
 }
 
-/** Newest first: in full for operators, with the number of items of each status, or the public board. */
 export async function listFeedback(context: ServiceContext, query: FeedbackQuery, operator: Operator | null) {
   if (operator === null) return readBoardPage(context, query)
   return withCounts(
@@ -114,7 +109,6 @@ export async function listFeedback(context: ServiceContext, query: FeedbackQuery
   )
 }
 
-/** The board with the number of items of each status. */
 export const readBoard = async (context: ServiceContext, query: FeedbackQuery) =>
   withCounts(context, query, readBoardPage(context, query))
 
@@ -135,9 +129,9 @@ interface Stored {
 }
 
 /**
- * Stores an item, and creates the pilgrim if necessary. A report whose id is known is answered as it is stored.
- * @throws Refusal 400 for a screenshot that was deleted, because nothing has named it for long; 409 for other words under
- *   the id of a stored report
+ * Creates the pilgrim if necessary. A report whose id is known is answered as it is stored.
+ * @throws Refusal 400 for a screenshot that was deleted, because nothing has named it for long; 409 for other words
+ * under the id of a stored report
  */
 export async function submitFeedback(
   { db, now, objects, config }: Pick<ServiceContext, 'db' | 'now' | 'objects' | 'config'>,
@@ -174,7 +168,7 @@ export async function submitFeedback(
   })
 }
 
-/** The report, if it has arrived before. @throws Refusal 409 when other words were stored under its id */
+/** If it has arrived before. @throws Refusal 409 when other words were stored under its id */
 async function findReport(
   tx: Writer,
   { report_id: reportId, category, description }: FeedbackRequest,
@@ -188,7 +182,7 @@ async function findReport(
 }
 
 /**
- * Sets status or note, with an audit entry. The time of the first `fixed` stays; any other status clears it.
+ * The time of the first `fixed` stays; any other status clears it.
  * @throws Refusal 404 for an unknown item, 409 when another operator has changed what the client saw
  */
 export async function updateFeedback(

@@ -23,13 +23,13 @@ interface Waiting {
 export interface ViewCounter {
   /** @returns false when too many links wait */
   count(id: string): boolean
-  /** Writes what waits. What the database does not take goes on waiting. */
+  /** What the database does not take goes on waiting. */
   write(): Promise<void>
   start(): void
   stop(): Promise<void>
 }
 
-/** Writes views of these links. @returns the ids of those that were written */
+/** @returns the ids of those that were written */
 async function writeViews(
   { sql }: ServiceContext['db'],
   taken: readonly (Waiting & { readonly id: string })[],

@@ -44,7 +44,6 @@ export interface Progress {
   /** Along the route; null without a route, or away from it. */
   readonly alongKm: number | null
   readonly next: NextStation | null
-  /** The station that was passed last. */
   readonly previous: Station | null
 }
 
@@ -127,7 +126,6 @@ const FINEST_M = 2
 /** Its places are written in steps of this share of what the line may be off. */
 const STEP = 1 / 4
 
-/** Longitude and latitude. */
 type Position = readonly [lng: number, lat: number]
 
 interface ShownWay {

@@ -17,7 +17,6 @@ const HOUR_MS = 3_600_000
 /** The line shows the last hours, and nothing from before the link began to show it. */
 const LINE_MS = 6 * HOUR_MS
 
-/** A link that works, and its pilgrim. */
 export interface OpenShare {
   readonly row: ShareRow
   /** BCP 47. */
@@ -28,7 +27,6 @@ export interface OpenShare {
 
 interface LiveView {
   readonly untilMs: number
-  /** Null: nothing has been heard. */
   readonly progress: Progress | null
   readonly line: readonly Fix[]
 }
@@ -100,12 +98,10 @@ async function readLive(
   return { untilMs: liveUntil.getTime(), progress, line: points, incomplete }
 }
 
-// A pilgrim's points of the last hours, pending ones included, and their latest place.
-
 interface Way {
   /** Ordered by time. A single one may be older than the line's period. */
   readonly points: readonly Fix[]
-  /** The buffer was unavailable: the latest points are missing. */
+  /** As in `ShareView`. */
   readonly incomplete: boolean
 }
 

@@ -176,7 +176,6 @@ const cardImage = (page: SharePage): string => {
   return `<img class="picture" src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(`${texts.words.imageAlt(texts.name)} ${descriptionOf(page)}`)}">`
 }
 
-/** The other languages, behind the one that is shown. */
 const languages = (shown: Language): string =>
   `<details><summary>${SHARE_WORDS[shown].language}</summary>
 <nav class="row">${Language.options
@@ -200,15 +199,12 @@ export const SHARE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-// The part that shows where the pilgrim is.
-
 const paragraph = (sentence: string): string => `<p class="quiet small">${escapeMarkup(sentence)}</p>`
 
 const MINUTE_MS = 60_000
-/** After this time the page says why nothing may be heard. */
+/** Then the page says why nothing may be heard. */
 const EXPLAINED_MS = 15 * MINUTE_MS
 
-/** Whether the pilgrim is heard of, rests, or is silent; and how long the place is shown. */
 export function liveState({ live }: ShareView, texts: ShareTexts): string {
   const { words } = texts
   const progress = live!.progress
@@ -256,7 +252,6 @@ export function liveMap({ live }: ShareView, texts: ShareTexts): string {
 </section>`
 }
 
-/** The next station, and when the pilgrim is expected there. */
 export function liveNext({ live }: ShareView, texts: ShareTexts): string {
   const next = live!.progress?.next ?? null
   if (next === null) return ''
@@ -271,8 +266,6 @@ export function liveNext({ live }: ShareView, texts: ShareTexts): string {
 ${when}</div>`
 }
 
-// Words, numbers and times in one language.
-
 export interface ShareTexts {
   readonly language: Language
   readonly words: ShareWords
@@ -282,7 +275,6 @@ export interface ShareTexts {
   readonly nowMs: number
   /** Time of day; with the day when it is not today's. */
   clock(ms: number): string
-  /** How long ago, in words. */
   ago(ms: number): string
   level(level: Level): string
   station(station: Station): string

@@ -23,13 +23,11 @@ const ASK = 'private, no-cache'
 
 interface ShareRequest {
   readonly request: Request
-  /** The last part of the path. */
   readonly file: string
-  /** The parameter `lang`. */
   readonly lang: string | undefined
 }
 
-/** Creates the handler of pages and cards. @throws Refusal 410, 429, 503 for a card; a page is always answered */
+/** @throws Refusal 410, 429, 503 for a card; a page is always answered */
 export function createShowShare(context: ServiceContext, cards: Cards) {
   const read = createReader(context)
   return (asked: ShareRequest): Promise<Response> =>

@@ -18,7 +18,7 @@ import { bringBotShare, shareUrl } from '#shared/pilgrims/shares.ts'
 
 export type Pilgrim = typeof pilgrims.$inferSelect
 
-/** Reads the pilgrim, and fetches a missing profile from LINE. @returns null for an unknown user id */
+/** Fetches a missing profile from LINE. @returns null for an unknown user id */
 export async function readPilgrim(
   context: ServiceContext,
   line: Line | null,
@@ -81,7 +81,7 @@ async function storeProfile(
   })
 }
 
-/** Reads the pilgrim's figures, pending points included. Without the buffer the figures are marked `incomplete`. */
+/** Pending points included. Without the buffer the figures are marked `incomplete`. */
 export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Promise<Figures> {
   const known = (await readPilgrimsDegraded(context, [pilgrim.userId])).get(pilgrim.userId)
   const { checkins, distanceMm, carbonMg: mg } = known?.statistics ?? zeroTotals()
@@ -97,11 +97,9 @@ export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Pr
   }
 }
 
-// The link that the bot's answers give a pilgrim to pass on. It contains no user id.
-
 /**
- * Makes the link at the first call.
- * @param askedMs when the pilgrim was read, epoch milliseconds
+ * The link to pass on, which contains no user id; made at the first call.
+ * @param askedMs when the pilgrim was read
  * @returns null for a pilgrim who has withdrawn, or was erased
  */
 export async function linkOfPilgrim(

@@ -80,7 +80,6 @@ function boundsOf(index: number): messagingApi.RichMenuBounds {
   }
 }
 
-/** The check-in has its own colours, because it is the main action. */
 function tile(action: BotAction, icon: string, label: string): Element {
   const first = action === 'checkin'
   return box(
@@ -115,7 +114,6 @@ function tile(action: BotAction, icon: string, label: string): Element {
 const LOCK = 'rich-menus'
 const LOCK_MS = 120_000
 
-/** Reads which menu of each language is deployed, and whether it is the one of this release. */
 export async function readMenus({ db }: ServiceContext, line: Line | null): Promise<MenuStatus> {
   const rows = await db.read(() => db.orm.select().from(richMenus))
   const menus = Language.options.map((language) => {
@@ -132,9 +130,8 @@ export async function readMenus({ db }: ServiceContext, line: Line | null): Prom
 }
 
 /**
- * Deploys the menu of each language.
- * @throws Refusal 409 while another deployment runs; 503 when LINE rejects a menu. The next deployment continues
- * from there
+ * @throws Refusal 409 while another deployment runs; 503 when LINE rejects a menu: the next deployment continues from
+ * there
  */
 export async function deployMenus(
   context: ServiceContext,
@@ -206,7 +203,7 @@ async function readersOf({ db }: ServiceContext, language: Language): Promise<st
     .map(({ userId }) => userId)
 }
 
-/** Links the menu of a person's language after that language changed. Failures are only logged. */
+/** After the language changed. Failures are only logged. */
 export async function linkMenu(
   { db, log }: ServiceContext,
   line: Line,

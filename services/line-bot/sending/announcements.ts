@@ -22,7 +22,6 @@ import { LoggableError } from '#shared/runtime/log.ts'
 
 /** The summary counts the points of the final flush. It waits at most this long for that flush. */
 const FLUSH_TIMEOUT_MS = 600_000
-/** The wait of one attempt. */
 const FLUSH_WAIT_MS = 20_000
 
 interface Announcement {
@@ -37,7 +36,7 @@ interface Content {
   readonly notice: (language: Language) => Notice
 }
 
-/** Plans the message. Repeated calls plan it once. */
+/** Repeated calls plan the message once. */
 async function announce(
   { config, kv, db, now }: ServiceContext,
   configured: boolean,
@@ -74,7 +73,6 @@ const announceText = (
     notice: (language) => ({ title: context.config.eventName, body: textOf(language) }),
   }))
 
-/** Notifies the volunteers that the event is paused. */
 export const notifyVolunteers = (
   context: ServiceContext,
   configured: boolean,
@@ -87,7 +85,6 @@ export const notifyVolunteers = (
     (language) => BOT_WORDS[language].paused(message),
   )
 
-/** Sends a scheduled notification that is due. */
 export const sendNotification = (
   context: ServiceContext,
   configured: boolean,
@@ -100,10 +97,7 @@ export const sendNotification = (
     (language) => slot.text[language] ?? slot.text['zh-Hant'],
   )
 
-/**
- * Sends the final summary to every pilgrim who can be reached, in their language.
- * @throws while the final flush still runs; the domain event is delivered again
- */
+/** @throws while the final flush still runs; the domain event is delivered again */
 export async function sendSummary(context: ServiceContext, configured: boolean): Promise<void> {
   const { config, db, now, stopping } = context
   const flushed = await waitForFinalFlush(db, FLUSH_WAIT_MS, stopping)

@@ -25,7 +25,6 @@ interface Row extends Record<string, unknown> {
   fits: boolean
 }
 
-/** Somebody whom LINE does not reach. */
 export interface LeftOut {
   readonly userId: string
   readonly reason: LeftOutReason
@@ -43,7 +42,6 @@ export interface Selected {
   readonly lacksBuffer: boolean
 }
 
-/** A participant is a person without a role, or with a check-in. */
 const IS_PARTICIPANT = sql`(r.role IS NULL OR coalesce(t.checkins, 0) > 0)`
 
 const withRole = (role: string): SQL => sql`r.role = ${role}`
@@ -80,10 +78,7 @@ const everybody = (waiting: readonly string[]): SQL => sql`(
     UNION ALL SELECT value, true FROM jsonb_array_elements_text(${JSON.stringify(waiting)}::text::jsonb)
   ) each GROUP BY user_id)`
 
-/**
- * Selects the recipients as of now, each once.
- * @param buffer read before this transaction
- */
+/** Each once. @param buffer read before this transaction */
 export async function selectRecipients(
   tx: Writer,
   wanted: Recipients,
@@ -94,10 +89,7 @@ export async function selectRecipients(
   return { ...sorted(rows), lacksBuffer }
 }
 
-/**
- * Selects who of an audience is left out as of now, each once, ordered by id as JavaScript compares text.
- * @param buffer read before this transaction
- */
+/** Each once, ordered by id as JavaScript compares text. @param buffer read before this transaction */
 export async function selectLeftOut(
   tx: Writer,
   wanted: Recipients,
@@ -145,7 +137,7 @@ async function selectAudience(
   return { rows: corrected ?? rows, lacksBuffer: needsBuffer && corrected === null }
 }
 
-/** Corrects the selection by pending points: who participates, and who was seen recently; null: they can not be read. */
+/** By pending points: who participates, and who was seen recently; null: they can not be read. */
 async function withBuffer(
   rows: readonly Row[],
   audience: Audience,
@@ -167,7 +159,7 @@ async function withBuffer(
   return rows.filter((row) => !decides(row) || fits(row, held.get(row.user_id) ?? []))
 }
 
-/** Why LINE does not reach somebody; null: it does. */
+/** Null: LINE reaches them. */
 function reasonToLeaveOut({ user_id: userId, withdrawn, reachable }: Row): LeftOutReason | null {
   if (!isLineUserId(userId)) return 'no_line_id'
   return withdrawn ? 'withdrawn' : reachable ? null : 'unreachable'
@@ -191,16 +183,14 @@ function sorted(rows: readonly Row[]): Omit<Selected, 'lacksBuffer'> {
   return { byLanguage, count, everybody: everyone, leftOut }
 }
 
-// Reads from the buffer what the selection of recipients needs.
-
 export interface RecipientBuffer {
   /** Everybody with pending points; null: the buffer is unavailable. */
   readonly waiting: readonly string[] | null
-  /** Reads the pending points in the area of some of them; null: the buffer is unavailable. */
+  /** The pending points in the area; null: the buffer is unavailable. */
   read(userIds: readonly string[]): Promise<ReadonlyMap<string, readonly Point[]> | null>
 }
 
-/** Reads the buffer, outside any transaction, so that a slow kv holds no locks. */
+/** Outside any transaction, so that a slow kv holds no locks. */
 export async function readPendingOfRecipients(kv: Kv): Promise<RecipientBuffer> {
   return {
     waiting: await pendingUsersWithTimeout(kv),

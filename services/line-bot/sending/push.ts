@@ -34,9 +34,9 @@ async function checkImage({ config, objects }: ServiceContext, url: string): Pro
 }
 
 /**
- * Plans a push. With `dry_run` it only returns the recipients and the cost.
+ * With `dry_run` it only returns the recipients and the cost.
  * @throws Refusal 400 for a screenshot that LINE would not show; 409 beyond the quota, unless forced; 503 when the
- * quota can not be read from LINE, or when it can not be told who is inactive because the buffer is unavailable
+ * quota can not be read from LINE, or when it can not be told who is inactive
  */
 export async function push(
   context: ServiceContext,
@@ -129,10 +129,8 @@ async function readRemaining(context: ServiceContext, line: Line, forced: boolea
   throw unavailable('The quota could not be read from LINE. Try again in a moment, or set force.')
 }
 
-/** Default of `hours` for the audience `inactive`. */
 const INACTIVE_HOURS = 24
 
-/** The audience of a request, with its defaults. */
 export const recipientsOf = ({
   audience,
   hours,

@@ -81,7 +81,6 @@ interface Counts {
 }
 const NONE: Counts = { sent: 0, waiting: 0, failed: 0, skipped: 0, attempts: 0, body: null }
 
-/** Counts of each message by state, and the body of its first chunk. */
 async function countStates({ db }: ServiceContext, ids: readonly string[]): Promise<Map<string, Counts>> {
   if (ids.length === 0) return new Map()
   const sizeIf = (state: string) =>

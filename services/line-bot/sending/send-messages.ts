@@ -35,7 +35,7 @@ export function createSender(context: ServiceContext, line: Line): Sender {
   return createSendingLoop(context, drain)
 }
 
-/** Sends the chunk that has been due longest. @returns false when none is due */
+/** @returns false when none is due */
 async function sendNext(context: ServiceContext, line: Line): Promise<boolean> {
   const { db, now } = context
   const [row] = await db.orm
@@ -150,8 +150,6 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
   }
 }
 
-// Records LINE's decision about a chunk, each once.
-
 export type Chunk = typeof messageChunks.$inferSelect
 
 interface Outcome {
@@ -160,7 +158,7 @@ interface Outcome {
   readonly detail?: string
 }
 
-/** Records the outcome of a pending chunk. The last chunk completes its message. */
+/** The last chunk completes its message. */
 export async function recordDelivery(tx: Writer, held: Chunk, outcome: Outcome, at: Date): Promise<void> {
   const recorded = await tx
     .update(messageChunks)
@@ -175,13 +173,13 @@ export async function recordDelivery(tx: Writer, held: Chunk, outcome: Outcome, 
   if (recorded.length > 0) await completeMessage(tx, held.messageId, at)
 }
 
-/** Locks a chunk and reads its recipients again, so that people erased since are not stored again. */
+/** Recipients are read again, so that people erased since are not stored again. */
 async function lockChunk(tx: Writer, held: Chunk): Promise<Chunk> {
   const [row] = await tx.select().from(messageChunks).where(eq(messageChunks.id, held.id)).for('update')
   return { ...held, recipients: row?.recipients ?? [] }
 }
 
-/** Splits a chunk in halves, because LINE refuses a whole call for one bad id. The caller holds the chunk's lock. */
+/** LINE refuses a whole call for one bad id. The caller holds the chunk's lock. */
 export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Date): Promise<void> {
   const split = await tx
     .update(messageChunks)
@@ -199,7 +197,7 @@ export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Da
     .values(halves.map((half) => chunk(held.messageId, half, held.body, 'waiting', at)))
 }
 
-/** Marks a refused person as unreachable until they follow the account again. */
+/** Until they follow the account again. */
 async function recordRefusal(tx: Writer, userId: string, at: Date): Promise<void> {
   await tx
     .insert(followers)

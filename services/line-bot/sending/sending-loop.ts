@@ -1,4 +1,6 @@
-/** The loop of a sender: it sends what is due, when it is woken and every two seconds; and how long it waits before it sends again. */
+/**
+ * The loop of a sender: it sends what is due, when it is woken and every two seconds; and its waits after failures.
+ */
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'

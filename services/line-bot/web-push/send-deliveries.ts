@@ -11,7 +11,7 @@ import { type Notice, pushDeliveries, pushSubscriptions } from '#shared/stores/s
 import { backoffMs, createSendingLoop, joinSenders, type Sender } from '../sending/sending-loop.ts'
 import { callPushService, type Delivery, type Device, WORTH_MS } from './push-service.ts'
 
-/** Calls at the same time: to hosts that answer, and to the others. */
+/** To hosts that answer, and to the others. */
 const AT_ONCE = { answering: 20, silent: 5 }
 /** Longer than the calls of one round and their writes take. */
 const CLAIM_MS = 30_000
@@ -52,7 +52,6 @@ export function createPushSender(context: ServiceContext): Sender | null {
 }
 
 /**
- * Sends the deliveries of a lane that have been due longest.
  * @param answering hosts that are believed to answer; each call brings it up to date
  * @returns false when none was due
  */

@@ -10,7 +10,7 @@ import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
 
-/** @returns the user id of the sender; null where LINE does not send it */
+/** @returns null where LINE does not send it */
 export function senderOf({ source }: LineEvent): string | null {
   const userId = source?.userId
   return userId !== undefined && isUserId(userId) ? userId : null
@@ -29,8 +29,8 @@ const isPhoto = (event: LineEvent): boolean =>
   event.type === 'message' && event.message?.type === 'image' && isOneToOne(event)
 
 /**
- * Applies an event. A repetition changes nothing.
- * @returns false when the sender was erased after the event; the event is then discarded
+ * A repetition changes nothing.
+ * @returns false when the sender was erased after the event, which is then discarded
  */
 export async function applyWebhookEvent({ db, now }: ServiceContext, event: LineEvent): Promise<boolean> {
   const userId = senderOf(event)
@@ -53,10 +53,7 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
   })
 }
 
-/**
- * Updates the cached photo count of the sender, where the event is a photo.
- * @throws KvUnavailable; the cache may then hold an older count until it expires
- */
+/** @throws KvUnavailable; the cache may then hold an older count until it expires */
 export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEvent): Promise<void> {
   const userId = senderOf(event)
   if (userId === null || !isPhoto(event)) return
@@ -68,10 +65,7 @@ export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEve
   })
 }
 
-/**
- * Whoever talks to the account can be reached. Events may arrive late and out of order: the newest one decides whether
- * a person is reachable.
- */
+/** Events may arrive late and out of order: the newest one decides. */
 async function recordReachability(tx: Writer, { type, timestamp }: LineEvent, userId: string): Promise<void> {
   const fields = { reachable: type !== 'unfollow', changedAt: new Date(timestamp) }
   await tx

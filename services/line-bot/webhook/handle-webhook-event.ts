@@ -14,13 +14,12 @@ import { type Pilgrim, readFigures, readPilgrim, linkOfPilgrim } from '../bot/lo
 
 /** LINE, "Send reply message": a reply token is valid for about a minute. Older events get no answer. */
 const TOKEN_MS = 60_000
-/** Actions whose answers contain the pilgrim's figures. The others need neither statistics nor the kv. */
+/** The others need neither statistics nor the kv. */
 const FIGURES: readonly BotAction[] = ['level', 'carbon', 'card']
-/** Actions whose answers contain the pilgrim's link. */
 const LINKED: readonly BotAction[] = ['card', 'share']
 
 /**
- * Handles an event, and then deletes its text from the outbox.
+ * Then deletes its text from the outbox.
  * @throws when LINE's answer is missing, or the kv is unavailable for a photo; the event is delivered again
  */
 export async function handleWebhookEvent(

@@ -16,9 +16,8 @@ import { eachApart } from '#shared/stores/work-through-queue.ts'
 import { senderOf } from './apply-webhook-event.ts'
 
 /**
- * Stores new events, each with its row in the outbox. An event that the database refuses is set aside with the
- * reason; the others are stored. Events from before the sender's erasure are not stored, also when they arrive late
- * from the spool or from LINE.
+ * Each with its row in the outbox. Events from before the sender's erasure are not stored, also when they arrive
+ * late.
  * @returns the number of new events
  */
 export async function storeWebhookEvents(
@@ -35,10 +34,7 @@ export async function storeWebhookEvents(
   }
 }
 
-/**
- * A permanent fault of the event: values that Postgres rejects, or nesting that is too deep. A retry can not
- * succeed.
- */
+/** Values that Postgres rejects, or nesting that is too deep. A retry can not succeed. */
 const isPoison = (error: unknown): boolean => isDataRefused(error) || error instanceof RangeError
 
 async function storeEach(context: ServiceContext, events: readonly LineEvent[]): Promise<number> {
@@ -47,7 +43,6 @@ async function storeEach(context: ServiceContext, events: readonly LineEvent[]):
   return stored
 }
 
-/** Stores all events or none. */
 async function storeTogether(
   { db, outbox, now }: ServiceContext,
   events: readonly LineEvent[],
@@ -82,9 +77,7 @@ const storable = (event: LineEvent): LineEvent =>
     typeof value === 'string' ? value.toWellFormed().replaceAll('\u0000', '') : value,
   ) as LineEvent
 
-// Events that the database refuses: as text with the reason, so that they do not block others.
-
-/** The message of the database's error. The query's error around it would contain personal data. */
+/** Without the query's error around it, which would contain personal data. */
 function reasonOf(error: unknown): string {
   let cause = error
   while (cause instanceof Error && cause.cause !== undefined) cause = cause.cause
@@ -93,7 +86,7 @@ function reasonOf(error: unknown): string {
   return `${cause.message}${code}`
 }
 
-/** Sets an event aside, or an invalid object. A repeated delivery is the same row. */
+/** A repeated delivery is the same row. */
 async function setAside({ db, log, now }: ServiceContext, given: unknown, error: unknown): Promise<void> {
   const reason = reasonOf(error)
   // JSON escapes the characters that Postgres rejects.
@@ -116,7 +109,6 @@ async function setAside({ db, log, now }: ServiceContext, given: unknown, error:
   log.warn('the database refused a webhook event; it is set aside', errorFields(error))
 }
 
-/** Counts the events that are set aside. */
 export async function countSetAside({ db }: ServiceContext): Promise<number> {
   const [row] = await db.orm.select({ n: sql<number>`count(*)::int` }).from(refusedLineEvents)
   return row!.n
@@ -126,7 +118,7 @@ export async function countSetAside({ db }: ServiceContext): Promise<number> {
 
 const EVERY_MS = 15_000
 
-/** Writes events to the object store. A repeated event is the same object. */
+/** A repeated event is the same object. */
 export async function spoolEvents({ objects }: ServiceContext, events: readonly LineEvent[]): Promise<void> {
   await Promise.all(
     events.map((event) =>
@@ -140,8 +132,7 @@ export async function spoolEvents({ objects }: ServiceContext, events: readonly 
 }
 
 /**
- * Moves spooled events to the database. Safe to repeat, because events are identified by their ids. An event that
- * can not be moved stays or is set aside, and does not block the others.
+ * Safe to repeat. An event that can not be moved stays or is set aside, and does not block the others.
  * @throws when a store is unavailable
  */
 export async function drainSpool(context: ServiceContext): Promise<void> {

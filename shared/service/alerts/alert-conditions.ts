@@ -81,11 +81,7 @@ const CONDITIONS: Alerting['conditions'] = [
   },
 ]
 
-/**
- * What the console tells of alerts: whether they reach anybody, and what causes them.
- * @param hasLine whether the service has credentials of LINE
- * @param userId the LINE user who is alerted; empty: none. It is not told
- */
+/** @param userId the LINE user who is alerted; empty: none. It is not told */
 export const alertingOf = (hasLine: boolean, userId: string): Alerting => ({
   channel: hasLine && userId !== '' ? 'line' : null,
   line: hasLine,

@@ -29,11 +29,10 @@ export interface Incident {
 
 interface Decision {
   readonly say: 'nothing' | 'alert' | 'recovery'
-  /** The incident after that message. */
   readonly next: Incident | null
 }
 
-/** Decides what to send now. @param newId id of the incident if a new one begins */
+/** @param newId id of the incident if a new one begins */
 export function decide(
   incident: Incident | null,
   causes: readonly Cause[],

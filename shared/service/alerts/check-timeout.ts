@@ -1,4 +1,4 @@
-/** The time that a health check waits for an answer. */
+/** The bound of every health check. */
 import { LoggableError } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 

@@ -22,7 +22,6 @@ const NEWS_MS = 120_000
 const FIRST_START_KEY = 'first-start'
 const FOR_EVER_MS = 10 * 365 * 86_400_000
 
-/** Returns the current causes of trouble. */
 export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
   const { kv, db, now } = context
   const startedMs = now()
@@ -70,7 +69,6 @@ const answersProbe = ({ db }: ServiceContext): Promise<boolean> =>
     () => false,
   )
 
-/** Slots of a Redis Cluster that move, or did not arrive. */
 async function checkSlots({ kv }: ServiceContext): Promise<Cause | null> {
   const slots = await withCheckTimeout(kv.movingSlots()).catch(() => 0)
   if (slots === 0) return null
@@ -78,7 +76,6 @@ async function checkSlots({ kv }: ServiceContext): Promise<Cause | null> {
   return { key: 'slots', failure: true, text }
 }
 
-/** Points that the database refused in the last day. */
 async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | null> {
   const since = new Date(now() - TOLD_FOR_MS)
   const query = db.orm.select({ count: count() }).from(deadLetters).where(gt(deadLetters.createdAt, since))
@@ -88,7 +85,6 @@ async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | nu
   return { key: 'dead-letters', failure: false, text }
 }
 
-/** Points that were found to be lost in the last day. */
 async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
   const since = new Date(now() - TOLD_FOR_MS)
   const query = db.orm
@@ -106,7 +102,7 @@ async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
   }
 }
 
-// The check of the clocks: of each process, against the kv's; and of the phones, by the points that lie in the future.
+// Clocks of each process, against the kv's; and of the phones, by the points that lie in the future.
 
 /** A clock that differs by more is wrong. */
 export const CLOCK_MS = 5_000
@@ -118,7 +114,7 @@ const SPAN_MS = 10 * 60_000
 
 type Stores = Pick<ServiceContext, 'kv' | 'db'>
 
-/** Says which clocks are wrong. Without the kv or the database it says what can be known. */
+/** Without the kv or the database it says what can be known. */
 async function checkClocks(stores: Stores): Promise<Cause | null> {
   const [processes, phones] = await Promise.all(
     [wrongProcesses(stores), wrongPhones(stores)].map((check) => withCheckTimeout(check).catch(() => [])),
@@ -166,7 +162,7 @@ async function wrongPhones({ kv, db }: Stores): Promise<Bilingual[]> {
 
 const keyOf = (span: number): string => `early-points:${span}`
 
-// The check of the data directory's disk: whether it answers, and whether it has room.
+// The disk of the data directory.
 
 /** Minimum free disk space: below it journals may soon fail. */
 export const FREE_BYTES = 512 * 1_024 * 1_024
@@ -178,9 +174,8 @@ export async function freeBytesOf(directory: string): Promise<number> {
 }
 
 /**
- * Creates the check.
- * @param freeBytes asks the disk. A call to a disk that hangs can not be ended and keeps a thread, so the next one waits
- * for it instead of asking again
+ * @param freeBytes asks the disk. A call to a disk that hangs can not be ended and keeps a thread, so the next one
+ * waits for it
  */
 export function createDiskCheck(
   freeBytes: () => Promise<number>,

@@ -20,11 +20,10 @@ interface Entry {
 
 export interface Messenger {
   /**
-   * Sends an alert to the owner. @param key identifies the alert: it is delivered once even if it is sent twice
+   * @param key an alert with the same key is delivered once
    * @returns false if the result is unknown, so that the caller retries
    */
   tell(key: string, text: string): Promise<boolean>
-  /** Writes pending entries to the ledger. */
   catchUp(): Promise<void>
 }
 

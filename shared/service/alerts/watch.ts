@@ -18,9 +18,7 @@ const LOCK = 'alert-watch'
 const LOCK_MS = 30_000
 
 interface AlertWatch {
-  /** Checks once and sends the alerts that are due. */
   look(): Promise<void>
-  /** Starts periodic checks. */
   start(): void
   stop(): Promise<void>
 }

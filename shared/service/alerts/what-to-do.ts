@@ -1,7 +1,6 @@
 /** What an operator does about each cause of an incident: one sentence each, here and nowhere else. */
 import type { Cause } from './alert-decision.ts'
 
-/** A sentence in the two languages of the operators. */
 export interface Bilingual {
   readonly 'zh-Hant': string
   readonly en: string

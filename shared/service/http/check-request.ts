@@ -15,7 +15,6 @@ import { validationMessage } from '#shared/runtime/validation-message.ts'
 import { validationError } from './answer-errors.ts'
 import { parseJson, readBytes } from './body.ts'
 
-/** A checked request, the input of a handler. */
 export interface Call<P, Q, B> {
   readonly params: P
   readonly query: Q
@@ -68,10 +67,8 @@ async function refuseAfterEnd({ db, kv }: ServiceContext): Promise<void> {
   if (status === 'ended') throw notActive('ended', message)
 }
 
-/** Limits that admission applies in the atomic call that buffers the points. */
 const ADMISSION_LIMITS: readonly LimitName[] = SUBMISSION_KINDS
 
-/** Counts a call in its rate limit, except for limits that admission applies. */
 async function chargePublic(context: ServiceContext, endpoint: Endpoint, userId: unknown, request: Request) {
   const { limit } = endpoint
   if (limit === null || limit === 'admin' || ADMISSION_LIMITS.includes(limit)) return
@@ -94,7 +91,7 @@ function addressLimitOf(
   return method === 'GET' ? reads : null
 }
 
-/** Refusals that do not count in the limit of an address: the request was invalid, or the time was wrong. */
+/** Refusals that do not count for an address: the request was invalid, or the time was wrong. */
 const UNCOUNTED: readonly number[] = [400, 401, 403, 413]
 
 /** Removes a call that its handler refused from the limit of its address. */
@@ -120,7 +117,7 @@ export async function admit(context: ServiceContext, endpoint: Endpoint, request
   return { json, bytes, operator }
 }
 
-/** The user id of a call after validation. @throws Refusal 400 for an invalid id in the header */
+/** @throws Refusal 400 for an invalid id in the header */
 function callerOf(endpoint: Endpoint, body: unknown, query: unknown, header: string | null): unknown {
   if (endpoint.caller === 'header')
     return header ? parse(NamedByHeader, { 'X-Line-User-Id': header })['X-Line-User-Id'] : undefined
@@ -156,8 +153,6 @@ export async function callOf(
     requestId,
   }
 }
-
-// The user id of a public call.
 
 /**
  * Sets `user_id` from its aliases, or from the header if the body has none.

@@ -20,7 +20,7 @@ const encode: Readonly<Record<Encoding, (bytes: Uint8Array<ArrayBuffer>) => Uint
   identity: (bytes) => bytes,
 }
 
-/** The same in threads of their own. */
+/** The same in threads. */
 const brotli = promisify(brotliCompress)
 const gzipped = promisify(gzip)
 const encodeAside: Readonly<Record<Encoding, (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>>> = {
@@ -64,7 +64,6 @@ export class Prepared {
     this.#hash = Bun.hash(text).toString(36)
   }
 
-  /** Size of the plain body, bytes. */
   get size(): number {
     return this.#bytes.length
   }

@@ -5,7 +5,6 @@
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { matchesEtag } from './headers.ts'
 
-/** A serialized answer and its entity tag with quotes. */
 interface CachedAnswer {
   /** A Blob, because an array of bytes would be copied for each response. */
   readonly body: Blob
@@ -15,7 +14,6 @@ interface CachedAnswer {
 interface Entry {
   readonly untilMs: number
   readonly making: Promise<CachedAnswer>
-  /** The answer, when it is ready. */
   cached: CachedAnswer | null
 }
 
@@ -25,7 +23,6 @@ const MAX_KEYS = 256
 /** The key contains the role, because an answer with a token may contain more than the public one. */
 const cacheKey = (operator: Operator | null, what: string): string => `${operator?.role ?? 'public'} ${what}`
 
-/** The raw path and query. */
 const pathAndQuery = ({ url }: Request): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))
 
 function cachedAnswer(text: string): CachedAnswer {
@@ -33,11 +30,11 @@ function cachedAnswer(text: string): CachedAnswer {
 }
 
 type Headers = Record<string, string>
-/** Returns the common headers; called only when there is an answer. */
+/** Called only when there is an answer. */
 type HeadersOf = () => Headers
 const NONE: HeadersOf = () => ({})
 
-/** Creates the response. Clients may cache it but must revalidate it each time. */
+/** Clients may cache it but must revalidate it each time. */
 function answerWith(
   request: Request,
   operator: Operator | null,
@@ -62,17 +59,12 @@ export class ResponseCache {
     private readonly now: () => number,
   ) {}
 
-  /** Finds the cached answer for the same raw path and query. */
   find(request: Request, operator: Operator | null, headersOf = NONE): Response | null {
     const cached = this.#fresh(cacheKey(operator, pathAndQuery(request)))?.cached
     return cached ? answerWith(request, operator, cached, headersOf()) : null
   }
 
-  /**
-   * Returns the answer to a request from the cache, or computes it.
-   * @param what the parsed request, the same for all spellings of it
-   * @param make computes the JSON of the answer
-   */
+  /** @param what the parsed request, the same for all spellings of it @param make computes the JSON of the answer */
   async answer(
     request: Request,
     operator: Operator | null,

@@ -19,29 +19,25 @@ type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? 
 type Handler<E> = (call: CallOf<E>) => Promise<Answer<E>> | Answer<E>
 type Answer<E> = DataOf<E> | Written | Response
 
-/** Creates the router of a service, which answers preflights, errors, 404 and 405. */
+/** Answers preflights, errors, 404 and 405 by itself. */
 export function createRouter(context: ServiceContext) {
-  return (
-    new Elysia({
-      // The router searches for the path from a fixed offset of the URL: 11, or 7. Behind the proxy, URLs begin with
-      // http:// and only 7 is correct for every Host; with TLS they begin with https:// and 11 is correct.
-      handler: { standardHostname: context.tls },
-      // A path with a trailing slash is a different path, as in the proxy.
-      strictPath: true,
+  return new Elysia({
+    // The router searches for the path from a fixed offset of the URL: 11, or 7. Behind the proxy, URLs begin with
+    // http:// and only 7 is correct for every Host; with TLS they begin with https:// and 11 is correct.
+    handler: { standardHostname: context.tls },
+    // A path with a trailing slash is a different path, as in the proxy.
+    strictPath: true,
+  })
+    .use(crossOrigin(context.config.corsOrigins))
+    .onError(({ error, request, set }) => {
+      const requestId = requestIdOf(request)
+      if (request.method === 'OPTIONS') return preflight(set, requestId)
+      return stamp(answerError(context, error, request, requestId), set, requestId)
     })
-      .use(crossOrigin(context.config.corsOrigins))
-      // No route handles OPTIONS, so all of these requests arrive here.
-      .onError(({ error, request, set }) => {
-        const requestId = requestIdOf(request)
-        if (request.method === 'OPTIONS') return preflight(set, requestId)
-        return stamp(answerError(context, error, request, requestId), set, requestId)
-      })
-  )
 }
 
 export type Router = ReturnType<typeof createRouter>
 
-/** The context of a route. */
 type Routed = Pick<Context, 'request' | 'set'> & { readonly params: unknown }
 
 const JSON_TYPE = 'application/json;charset=utf-8'
@@ -71,7 +67,6 @@ function counted(
   return response
 }
 
-/** The error in the endpoint's terms. */
 const termsOf = ({ temporaryIs503 }: Endpoint, error: unknown): unknown =>
   temporaryIs503 ? temporaryAs503(error) : error
 

@@ -17,7 +17,7 @@ const matching = (path: string): readonly Endpoint[] => [
   ...PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ endpoint }) => endpoint),
 ]
 
-/** The path pattern of a request, for logs and metrics: the path itself may contain user ids. */
+/** Of a request, for logs and metrics: the path itself may contain user ids. */
 export const routeOf = (path: string, method: string): string => {
   const endpoints = matching(path)
   return (endpoints.find((endpoint) => endpoint.method === method) ?? endpoints[0])?.path ?? 'unknown'

@@ -18,7 +18,6 @@ export const RETRY_KEY_MS = 23 * 3_600_000
 /** The form of LINE's user ids; LINE refuses a whole call if it contains any other id. */
 export const isLineUserId = (id: string): boolean => /^U[0-9a-f]{32}$/.test(id)
 
-/** LINE's error for a call that it refused. */
 interface Fault {
   /** LINE's error text, for the message ledger; it may quote the message and name recipients. */
   readonly detail: string
@@ -26,7 +25,6 @@ interface Fault {
   readonly brief: string
 }
 
-/** Result of sending a message. */
 export type Delivery =
   /** Accepted, now or by an earlier call with the same retry key. */
   | { readonly outcome: 'accepted'; readonly requestId: string | null }
@@ -42,23 +40,20 @@ export interface Profile {
   readonly language: string | null
 }
 
-/** The monthly message quota; `limit` null: unlimited. */
+/** `limit` null: unlimited. */
 export interface Quota {
   readonly limit: number | null
   readonly used: number
 }
 
 export interface Line {
-  /** Sends the same messages to at most 500 people. */
   multicast(to: readonly string[], messages: readonly Message[], retryKey: string): Promise<Delivery>
   push(to: string, messages: readonly Message[], retryKey: string): Promise<Delivery>
   /** Replies to a webhook event. LINE refuses a used reply token, so a repeated call is harmless. */
   reply(token: string, messages: readonly Message[]): Promise<Delivery>
-  /** Rejects if LINE does not return it. */
+  /** Rejects if LINE does not return it, as those below. */
   profile(userId: string): Promise<Profile>
-  /** Rejects if LINE does not return it. */
   quota(): Promise<Quota>
-  /** The webhook URL that is set at LINE. */
   webhookAddress(): Promise<string>
   readonly menus: Menus
 }
@@ -132,14 +127,11 @@ function faultOf(body: string): 'recipients' | 'messages' {
   return /"property"\s*:\s*"messages/.test(body) ? 'messages' : 'recipients'
 }
 
-// LINE's rich menu API.
-
 /** Maximum number of users per call of "Link rich menu to multiple users". */
 const LINK_MAX = 500
 const MENU_MS = 20_000
 
 interface Menus {
-  /** Creates a menu with its image; returns its id. */
   create(menu: messagingApi.RichMenuRequest, png: Uint8Array<ArrayBuffer>): Promise<string>
   list(): Promise<readonly messagingApi.RichMenuResponse[]>
   /** Sets the menu of users without their own one. */
@@ -175,14 +167,11 @@ function createMenus(
   }
 }
 
-// A timeout for calls of the SDK, which has none.
-
 /** LINE did not answer in time; it is unknown whether the call took effect. */
 class LineTimeout extends LoggableError {
   override name = 'LineTimeout'
 }
 
-/** Waits for a call, at most `ms` milliseconds. */
 const withTimeout = <T>(call: Promise<T>, ms: number): Promise<T> =>
   within(
     call,
@@ -190,6 +179,5 @@ const withTimeout = <T>(call: Promise<T>, ms: number): Promise<T> =>
     rejectWith(() => new LineTimeout(`LINE did not answer within ${ms} ms`)),
   )
 
-/** Where LINE must deliver its events. */
 export const ownWebhookAddress = ({ publicUrl }: Pick<Config, 'publicUrl'>): string =>
   `${publicUrl}${webhookEndpoint.path}`

@@ -13,7 +13,6 @@ interface Schema {
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly Schema[]
   readonly allOf?: readonly Schema[]
-  /** One, or one of several. */
   readonly type?: string | readonly string[]
   readonly format?: string
   readonly default?: unknown
@@ -99,7 +98,6 @@ export function createExamples(components: Readonly<Record<string, Schema>>) {
   }
 
   return {
-    /** Writes the examples of an operation into it. */
     addTo({ parameters, requestBody, responses }: Operation, { id, example }: Endpoint): void {
       const given = { ...example.params, ...example.query }
       for (const one of parameters) {

@@ -10,13 +10,12 @@ const COMPONENTS = '#/components/schemas/'
 const INPUTS = '#/inputs/'
 const DEFINITIONS = '#/$defs/'
 
-/** Replaces each target of a reference. */
 const mapReferences = (value: unknown, map: (to: string) => string): unknown =>
   JSON.parse(JSON.stringify(value), (key, one: unknown) =>
     key === '$ref' && typeof one === 'string' ? map(one) : one,
   ) as unknown
 
-/** The name of a contract that no module exports: after its operation. */
+/** After its operation, for a contract that no module exports. */
 export const nameAfter = (id: string, what: 'Request' | 'Answer' | 'Form'): string =>
   `${id[0]!.toUpperCase()}${id.slice(1)}${what}`
 
@@ -27,7 +26,7 @@ interface Properties {
 
 const propertiesIn = (schema: Json): Properties => ({ properties: {}, required: [], ...schema })
 
-/** The properties of a contract after it has parsed a request, without references. */
+/** After it has parsed a request, without references. */
 export const parsedProperties = (contract: z.ZodType): Properties =>
   propertiesIn(z.toJSONSchema(contract, { unrepresentable: 'any' }))
 
@@ -47,16 +46,14 @@ function usedBy(document: Json, schemas: Readonly<Record<string, Json>>): Record
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)))
 }
 
-/** The components of one document. */
 export class NamedSchemas {
   readonly #definitions = { input: new Map<string, Json>(), output: new Map<string, Json>() }
 
-  /** A reference to a contract. @param name for a contract that no module exports */
+  /** @param name for a contract that no module exports */
   reference(contract: z.ZodType, direction: Direction, name: string): Json {
     return this.#generate(contract, direction, SCHEMA_NAMES.get(contract) ?? name)
   }
 
-  /** The properties of a contract of an object, and the names of the required ones. */
   properties(contract: z.ZodType, direction: Direction): Properties {
     return propertiesIn(this.#generate(contract, direction, null))
   }
@@ -115,7 +112,6 @@ export class NamedSchemas {
     return found
   }
 
-  /** The finished document, with its components. */
   finish(document: Json): Json {
     const twofold = this.#twofold()
     const named = (name: string) => (twofold.has(name) ? `${name}Input` : name)

@@ -3,7 +3,6 @@
  */
 import { openApiDocument } from './openapi-document.ts'
 
-/** A JSON Schema, as zod writes it. */
 interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -32,7 +31,6 @@ const SIMPLE: Record<string, string> = {
   null: 'null',
 }
 
-/** A name as a property: quoted unless it is an identifier. */
 const propertyName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name))
 
 const literal = (value: unknown): string =>
@@ -51,12 +49,7 @@ function partOf(schema: Schema, indent: string, use: Use): string {
   return isCompound && /[|&]/.test(type) ? `(${type})` : type
 }
 
-/**
- * The type of a schema.
- * @param indent spaces before the lines of an object
- * @param use what is done with values of the type
- * @throws Error for a reference that is no named schema
- */
+/** @param indent spaces before the lines of an object @throws Error for a reference that is no named schema */
 function typeOf(schema: Schema, indent = '', use: Use = 'answer'): string {
   const { $ref, enum: values, anyOf, oneOf, allOf, type } = schema
   if ($ref !== undefined) return nameOf($ref)
@@ -72,13 +65,12 @@ function typeOf(schema: Schema, indent = '', use: Use = 'answer'): string {
   return SIMPLE[type as string] ?? 'unknown'
 }
 
-/** The name of the schema that a reference points to. */
 function nameOf(reference: string): string {
   if (!reference.startsWith(REFERENCE)) throw new Error(`${reference} is not one of ${REFERENCE}`)
   return reference.slice(REFERENCE.length)
 }
 
-/** The schemas that a part of the document refers to, also through others. */
+/** Also through others. */
 function namesIn(
   part: unknown,
   schemas: Readonly<Record<string, Schema>>,
@@ -116,7 +108,6 @@ function objectOf(schema: Schema, indent: string, use: Use): string {
   return `{\n${lines.join('\n')}\n${indent}}`
 }
 
-/** A description as a comment. */
 const comment = (text: string | undefined, indent: string): string[] =>
   text === undefined ? [] : [`${indent}/** ${text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ')} */`]
 
@@ -165,7 +156,6 @@ const EVENTS = 'text/event-stream'
 const JSON_MEDIA = 'application/json'
 const USER = 'user_id'
 
-/** The generated module. */
 export function clientModule(): string {
   const document = openApiDocument('the event') as unknown as Document
   const calls = Object.entries(document.paths)
@@ -222,19 +212,17 @@ function bodyOf(operation: Operation, document: Document): Schema | null {
 const resolved = (schema: Schema, document: Document): Schema =>
   schema.$ref === undefined ? schema : resolved(document.components.schemas[nameOf(schema.$ref)]!, document)
 
-/** The parameters of an operation, with those that are declared once for all. */
+/** With those that are declared once for all. */
 const parametersOf = ({ parameters = [] }: Operation, { components }: Document): Parameter[] =>
   parameters.map((one) =>
     '$ref' in one ? components.parameters![one.$ref.slice(one.$ref.lastIndexOf('/') + 1)]! : one,
   )
 
-/** Whether a JSON body, or one of its forms, has a property. */
 function hasProperty(schema: Schema, name: string, document: Document): boolean {
   const { properties = {}, allOf = [], anyOf = [] } = resolved(schema, document)
   return name in properties || [...allOf, ...anyOf].some((one) => hasProperty(one, name, document))
 }
 
-/** The members of an operation in the interface of all operations. */
 function typesOf(call: Call, document: Document): string[] {
   if (isStream(call)) return []
   const { operation } = call
@@ -247,7 +235,6 @@ function typesOf(call: Call, document: Document): string[] {
   ]
 }
 
-/** The type of the one input object. */
 function inputOf(call: Call, document: Document): string {
   const { requestBody } = call.operation
   const parameters = parametersOf(call.operation, document)
@@ -283,7 +270,6 @@ function queryType(name: string, schema: Schema): Schema {
   return schema.type === 'string' && schema.enum === undefined ? { type: ['string', 'number'] } : {}
 }
 
-/** Whether the success is a text that is no JSON, such as a page. */
 const isText = (operation: Operation): boolean =>
   Object.keys(successOf(operation).content ?? {}).every((media) => media.startsWith('text/'))
 

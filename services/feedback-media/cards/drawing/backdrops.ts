@@ -3,7 +3,6 @@
 export interface Palette {
   /** Almost black, for edges and distant hills. */
   readonly deep: string
-  /** The main colour. */
   readonly base: string
   /** Light behind the track. */
   readonly glow: string
@@ -21,7 +20,6 @@ const PALETTES: readonly Palette[] = [
   { deep: '#2a0510', base: '#9c1530', glow: '#f5ad62' }, // cinnabar
 ]
 
-/** Colours of a level, 1 to 9. */
 export const paletteOf = (level: number): Palette => PALETTES[level - 1]!
 
 export const GOLD = '#f3d38a'
@@ -55,7 +53,6 @@ const frame = (inset: number, notch: number, stroke: string): string => {
     H${l + notch} a${notch} ${notch} 0 0 0 ${-notch} ${-notch} V${t + notch} a${notch} ${notch} 0 0 0 ${notch} ${-notch}Z" fill="none" ${stroke}/>`
 }
 
-/** Hills under an evening sky in the level's colour. */
 export const eveningHills = ({ deep, base, glow }: Palette): string => `<svg ${SIZE}>
   <rect width="1200" height="630" fill="${deep}"/>
   <rect width="1200" height="630" fill="${base}" fill-opacity=".72"/>
@@ -91,14 +88,12 @@ const lantern = (x: number, cord: number, size: number): string => `
     </g>
   </g>`
 
-/** An auspicious cloud in a corner. */
 const cloud = (x: number, y: number): string => `
   <g transform="translate(${x} ${y})" fill="none" stroke="${GOLD}" stroke-opacity=".8" stroke-width="3" stroke-linecap="round">
     <path d="M0 0 H92 a16 16 0 1 0 -15 -22 a24 24 0 0 0 -45 -4 a17 17 0 1 0 -6 32"/>
     <path d="M84 -13 a8 8 0 1 1 7 7"/><path d="M30 14 H120"/>
   </g>`
 
-/** The achievement's background: rays, lanterns, a double gold frame. */
 export const feast = ({ deep, base }: Palette): string => `<svg ${SIZE}>
   <rect width="1200" height="630" fill="${deep}"/>
   <rect width="1200" height="630" fill="${base}" fill-opacity=".8"/>

@@ -9,7 +9,7 @@ import { eveningHills, feast, GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf, SEA
 import { type CardFacts, cardLanguage, type CardRoute, cardWords, pilgrimWord } from './card-facts.ts'
 import { routeMap } from './route-map.ts'
 
-/** The achievement card when it is unlocked, else the share card. @param route null: the event has none */
+/** @param route null: the event has none */
 export const cardOf = (facts: CardFacts, route: CardRoute | null): Element =>
   facts.unlocked ? achievementCard(facts, route) : shareCard(facts, route)
 
@@ -127,7 +127,7 @@ const widthEm = (text: string): number =>
     0,
   )
 
-/** The largest font size between two bounds at which a text fits. A longer text is truncated. */
+/** A longer text is truncated. */
 const fitting = (text: string, widthPx: number, largest: number, smallest: number): number =>
   Math.round(Math.max(smallest, Math.min(largest, widthPx / Math.max(1, widthEm(text)))))
 
@@ -135,7 +135,7 @@ const fitting = (text: string, widthPx: number, largest: number, smallest: numbe
 const TWO_LINES_BELOW = 0.62
 const SMALLEST = 0.45
 
-/** The pilgrim's name: the largest text of a card. A long one has two lines. */
+/** The largest text of a card. */
 function nameLine(facts: CardFacts, widthPx: number, largest: number): Element {
   const instead = pilgrimWord(facts.language)
   const name = facts.displayName ?? instead
@@ -153,7 +153,6 @@ function nameLine(facts: CardFacts, widthPx: number, largest: number): Element {
 /** No text is smaller: on a phone a card is 360 px wide, and this 11. */
 const SMALL_PX = 38
 
-/** The event's name. A long one has two lines. */
 const eventLine = ({ eventName }: CardFacts, maxWidth: number): Element =>
   words(
     { display: 'block', lineClamp: 2, maxWidth, fontSize: SMALL_PX, color: GOLD, lineHeight: 1.2 },
@@ -180,7 +179,6 @@ function levelLines({ level, language, eventDays }: CardFacts, largest: number):
   )
 }
 
-/** The level's emblem in its round field. */
 const emblemField = (level: number, place: { left: number; top: number; size: number }): Element => {
   const { deep } = paletteOf(level)
   return box(

@@ -51,7 +51,7 @@ const routeOf = ({ whole, passed, stations }: RouteOutline): string => {
   </g>`
 }
 
-/** SVG of the map, 440 units a side. */
+/** 440 units a side. */
 const routeMapSvg = (route: CardRoute | null, { deep, base }: Palette): string => `
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 440 440">
   <defs><clipPath id="c"><circle cx="220" cy="220" r="203"/></clipPath></defs>
@@ -62,7 +62,7 @@ const routeMapSvg = (route: CardRoute | null, { deep, base }: Palette): string =
   ${route === null ? EMBLEM : routeOf(outlineOf(route, SIDE - 2 * INSET))}
 </svg>`
 
-/** The map as part of a card. @param size pixels a side */
+/** @param size pixels a side */
 export const routeMap = (
   route: CardRoute | null,
   colours: Palette,
@@ -72,8 +72,6 @@ export const routeMap = (
     { position: 'absolute', left: place.left, top: place.top, width: place.size, height: place.size },
     drawing(routeMapSvg(route, colours), place.size, place.size, { position: 'absolute', left: 0, top: 0 }),
   )
-
-// Fits the event's route into a square.
 
 interface Point {
   readonly x: number
@@ -108,7 +106,7 @@ const pathOf = (line: readonly Point[]): string =>
     .map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`)
     .join('')
 
-/** Fits a route into a square of `side` pixels, centred, north up. */
+/** Centred, north up. */
 export function outlineOf({ lines, passed, stations }: CardRoute, side: number): RouteOutline {
   const project = projection(lines[0]![0]!)
   const bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity }

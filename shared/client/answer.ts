@@ -45,13 +45,11 @@ export interface ClientError {
   readonly body?: unknown
 }
 
-/** A failure without an answer of the service. */
 export const failure = (code: ClientErrorCode, message: string, status = 0): Failure => ({
   ok: false,
   error: { status, code, message },
 })
 
-/** Reads the refusal in an answer with an error status. */
 export async function readRefusal(response: Response): Promise<Failure> {
   const { status, headers } = response
   if (status === 304) return failure('not-modified', 'Nothing has changed.', status)
@@ -73,10 +71,7 @@ export async function readRefusal(response: Response): Promise<Failure> {
   }
 }
 
-/**
- * Reads a success.
- * @param form `envelope`: `data` of a JSON envelope; `json`: JSON as it is; `text`; `blob`
- */
+/** @param form `envelope`: `data` of a JSON envelope; `json`: JSON as it is */
 export async function readSuccess<T>(
   response: Response,
   form: 'envelope' | 'json' | 'text' | 'blob',
@@ -93,7 +88,6 @@ export async function readSuccess<T>(
   return failure('unexpected', 'Something else than the service answered.', status)
 }
 
-/** The object in a JSON text; undefined for anything else. */
 function parse(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)

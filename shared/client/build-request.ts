@@ -1,7 +1,6 @@
 /** Builds the request of a call from its one object of fields. */
 import { OPERATIONS } from './api.ts'
 
-/** The pilgrim who calls. */
 export interface Identity {
   readonly userId: string
   /** LIFF ID token, where the service verifies who calls (EVENT_IDENTITY=line). */

@@ -46,7 +46,6 @@ export type Client = { readonly [K in keyof Operations]: Method<Operations[K]> }
     input: Input<K>,
     options?: CallOptions & { readonly accept?: string | undefined },
   ): Promise<Answer<Download>>
-  /** The pilgrim who calls now. */
   identity(): Promise<Identity | undefined>
 }
 

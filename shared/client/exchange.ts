@@ -20,7 +20,7 @@ const innermost = (error: unknown): string => {
 }
 
 /**
- * Sends a request and reads its answer. Never rejects: a failure has the code `network`, `timeout` or `aborted`.
+ * Never rejects: a failure has the code `network`, `timeout` or `aborted`.
  * @param read reads the answer; the time limit holds for it, too
  */
 export async function exchange<T>(

@@ -35,7 +35,6 @@ interface Connection {
 /** The service sends something every 10 s. */
 const SILENCE_MS = 30_000
 
-/** Reads events, and connects again after interruptions. */
 export async function* openStream(
   send: Fetch,
   request: () => Promise<{
@@ -85,7 +84,7 @@ export async function* openStream(
   }
 }
 
-/** Sends with the connection's own signal; the limit of `exchange` aborts it until the headers are there. */
+/** The limit of `exchange` aborts it until the headers are there. */
 async function connected(
   send: Fetch,
   url: string,
@@ -101,7 +100,7 @@ async function connected(
 
 type Event = Exclude<StreamEvent, Interruption>
 
-/** Parses server-sent events until the body ends, breaks off, or is silent. */
+/** Until the body ends, breaks off, or is silent. */
 async function* readEvents(body: ReadableStream<Uint8Array>, leave: () => void): AsyncGenerator<Event> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

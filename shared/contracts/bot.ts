@@ -84,7 +84,7 @@ export const webhookEndpoint = endpoint('POST /api/event/webhook', {
   headers: {
     'X-Line-Signature': 'LINE’s signature of the raw body: HMAC-SHA256 with the channel secret, base64',
   },
-  data: z.object({ received: z.int().describe('Number of new events; repeated deliveries are not counted') }),
+  data: z.object({ received: z.int().describe('Only new events; repeated deliveries are not counted') }),
   errors: ['unauthorized', 'too-large'],
 })
 

@@ -33,7 +33,7 @@ export const cardEndpoint = endpoint('GET /api/event/og/:file', {
   service: 'feedback-media',
   summary: 'The current share card, redrawn when its content has changed. The file is <userId>.png',
   params: z.object({ file: exampleText('w-5hk3q7d2m9x0c4v8b1n6r2t7ye.png') }),
-  data: z.string().describe('The picture'),
+  data: z.string(),
   media: 'image/png',
   errors: ['not-found', 'rate-limited'],
 })

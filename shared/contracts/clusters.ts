@@ -31,11 +31,11 @@ export const CellFeature = z.object({
   id: exampleText('12/54/12').describe('zoom/x/y of the cell'),
   geometry: z.object({
     type: z.literal('Polygon'),
-    coordinates: z.array(z.array(Position)).describe('The square of the cell'),
+    coordinates: z.array(z.array(Position)),
   }),
   properties: z.object({
-    count: z.int().describe('Number of points'),
-    users: z.int().describe('Number of pilgrims whose latest position is here'),
+    count: z.int(),
+    users: z.int().describe('Pilgrims whose latest position is here'),
   }),
 })
 
@@ -47,7 +47,6 @@ const End = z
   })
   .nullable()
 
-/** Fields beside the cells. */
 const Summary = z.object({
   zoom: z.int().describe(`The requested zoom, or the next coarser one with at most ${MAX_CELLS} cells`),
   requested_zoom: z.int(),
@@ -61,7 +60,7 @@ const Summary = z.object({
   tail: End.describe(
     'Tail of the whole walk: 95 % of the pilgrims are ahead of it; with `until`, of the points',
   ),
-  spread_km: z.number().nullable().describe('Distance from tail to front, along the route if there is one'),
+  spread_km: z.number().nullable().describe('From tail to front, along the route if there is one'),
   as_of: Time.nullable().describe('Time of the last flush'),
 })
 

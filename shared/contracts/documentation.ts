@@ -25,7 +25,7 @@ export const docsScriptEndpoint = endpoint('GET /api/event/docs/rapidoc.js', {
   id: 'readDocsScript',
   service: 'admin',
   summary: 'The script of the page. With its version as v, caches may keep it for ever',
-  query: z.object({ v: z.string().optional().describe('Version of the script') }),
+  query: z.object({ v: z.string().optional() }),
   media: 'text/javascript',
   tagged: true,
   data: z.string(),
@@ -33,9 +33,9 @@ export const docsScriptEndpoint = endpoint('GET /api/event/docs/rapidoc.js', {
 
 /** What is at the address without a path. */
 export const Index = z.object({
-  name: exampleText('白沙屯媽祖進香').describe('Name of the event'),
-  docs: exampleText('https://event.example/api/event/docs').describe('The page that documents this API'),
-  openapi: exampleText('https://event.example/api/event/openapi.json').describe('The OpenAPI document'),
+  name: exampleText('白沙屯媽祖進香'),
+  docs: exampleText('https://event.example/api/event/docs'),
+  openapi: exampleText('https://event.example/api/event/openapi.json'),
 })
 export type Index = z.infer<typeof Index>
 

@@ -43,7 +43,6 @@ export interface Endpoint<
   readonly access: Access
   /** The rate limit (sliding window) that counts a call; `null`: none. */
   readonly limit: LimitName | null
-  /** Status code of a success. */
   readonly success: 200 | 202
   /** Whether a success may be 202 instead: the work is recorded and continues after the answer. */
   readonly mayContinue: boolean

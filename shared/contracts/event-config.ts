@@ -15,7 +15,7 @@ export const EventConfig = z.object({
   ),
   push_key: z.string().nullable().describe('Public VAPID key for Web Push, base64url; null: Web Push is off'),
   status: ActivityStatus.nullable().describe('null: not known at the moment'),
-  message: z.string().nullable().describe('The organisers’ message about the status'),
+  message: z.string().nullable(),
   starts_at: Time.nullable(),
   ends_at: Time.nullable(),
   as_of: Time.describe('Time of this answer; an app compares its own clock with it'),

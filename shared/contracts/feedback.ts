@@ -77,7 +77,6 @@ export const BoardCounts = z.object({
   wontfix: z.int(),
 } satisfies Record<FeedbackStatus, z.ZodType>)
 
-/** The operators' form of an item. */
 export const FeedbackItem = BoardItem.extend({
   userId: UserId.nullable().describe(HIDDEN_ID),
   display_name: z.string().nullable(),
@@ -196,7 +195,7 @@ export const screenshotEndpoint = endpoint('GET /api/event/feedback-image/:file'
   service: 'feedback-media',
   summary: 'An uploaded screenshot; the file is <name>.png',
   params: z.object({ file: exampleText('3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png') }),
-  data: z.string().describe('The image'),
+  data: z.string(),
   media: 'image/png',
   errors: ['not-found'],
 })

@@ -20,7 +20,6 @@ export const text = (max: number) => z.string().max(max).refine(isStorableText, 
 /** Maximum length of a property name in a stored object, such as a question or a mode. */
 const MAX_KEY = 64
 
-/** A property name in a stored object: short storable text. */
 export const Key = text(MAX_KEY)
 
 /** Normalizes a mode to its stored form: trimmed, in lower case. */
@@ -61,7 +60,6 @@ export const HttpsUrl = text(2_000).refine(
 
 const USER_ID_RULE = 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ - (and not "." or "..")'
 
-/** Whether a string is a valid user id. */
 export const isUserId = (id: string): boolean =>
   /^[A-Za-z0-9_.:@-]{1,128}$/.test(id) && id !== '.' && id !== '..'
 
@@ -81,7 +79,6 @@ export type UserId = z.infer<typeof UserId>
  */
 const APP_ID = /^w-[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
-/** Whether an app made this id from 128 random bits. */
 export const isAppId = (userId: string): boolean => APP_ID.test(userId)
 
 /** Describes an id in what volunteers read. */
@@ -95,7 +92,6 @@ export const USER_ID_ALIASES = ['user_id', 'userId', 'line_user_id'] as const
 export const Time = z.iso.datetime({ precision: 3 }).meta({ examples: [`${EXAMPLE_DAY}T01:30:00.000Z`] })
 export type Time = z.infer<typeof Time>
 
-/** Formats epoch milliseconds as `Time`. */
 export const time = (ms: number): Time => new Date(ms).toISOString()
 
 /** The range of years that every store and every time format supports. */
@@ -163,7 +159,6 @@ export const PageQuery = z.object({
 })
 export type PageQuery = z.infer<typeof PageQuery>
 
-/** A page of a list. */
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), next_cursor: z.string().nullable() })
 

@@ -15,7 +15,7 @@ export const Ledger = z.object({
   pending: Points.describe('In the buffer; the next flush writes them to the database'),
   journaled: Points.describe('In the journals; journal recovery brings them to the buffer'),
   dead_letter: Points.describe('Refused by the database; list, requeue or drop them at admin/dead-letters'),
-  erased: Points.describe('Points of erased pilgrims'),
+  erased: Points,
   lost: Points.describe('Accepted, but no longer in any store'),
   in_flight: z.int().describe('Moving between two of these stores right now; 0 when idle'),
   losses: z
@@ -39,9 +39,9 @@ export const DeadLetter = z.object({
   field: exampleText('t1775957430000').describe(
     'Key in the pilgrim’s buffer: kind (c or t) and timestamp in epoch milliseconds',
   ),
-  value: exampleText('[0,1775957430000,24.1481,120.6731,1]').describe('The point as the buffer stored it'),
+  value: exampleText('[0,1775957430000,24.1481,120.6731,1]').describe('As the buffer stored it'),
   reason: exampleText('new row violates check constraint').describe('The last error message of the database'),
-  refusals: z.int().describe('Number of refusals'),
+  refusals: z.int(),
   refused_at: Time,
 })
 export type DeadLetter = z.infer<typeof DeadLetter>

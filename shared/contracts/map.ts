@@ -57,10 +57,7 @@ export const MapTotals = z.object({
     ),
   km: z.int().describe('Kilometres of all pilgrims together, on foot and by vehicle, rounded down'),
   carbon_saved_kg: z.int().describe('Compared with the same distance by bus, rounded'),
-  levels: z
-    .array(z.int())
-    .length(9)
-    .describe('Number of pilgrims with a counted point of each level, level 1 first'),
+  levels: z.array(z.int()).length(9).describe('Pilgrims with a counted point of each level, level 1 first'),
 })
 export type MapTotals = z.infer<typeof MapTotals>
 
@@ -70,7 +67,7 @@ const State = z.object({
     name: exampleText('白沙屯媽祖進香'),
     starts_at: Time.nullable(),
     ends_at: Time.nullable(),
-    time_zone: exampleText('Asia/Taipei').describe('IANA zone of the event'),
+    time_zone: exampleText('Asia/Taipei'),
     crowd: z.int().describe('Fewest pilgrims in a cell'),
     route: z
       .string()
@@ -78,14 +75,14 @@ const State = z.object({
       .describe('Version of the route: GET /api/event/route?v=<version>. null: the event has no route'),
   }),
   status: ActivityStatus,
-  message: z.string().nullable().describe('The operators’ message'),
+  message: z.string().nullable(),
   stale: z
     .array(z.enum(['crowd', 'totals']))
     .describe(
       'Parts that are not current, because a store is unavailable: the crowd is that of `as_of`, the totals are those of `totals.as_of`',
     ),
   seen_since: Time.describe('All pilgrims of the cells were seen then or later'),
-  on_map: z.int().describe('Number of pilgrims in all cells together'),
+  on_map: z.int().describe('In all cells together'),
   cells: z.array(MapCellEntry),
   front: MapPlace.nullable().describe(
     '95 % of the pilgrims on the map are behind it; with a route, the farthest of the last hour. null: nobody is there',
@@ -162,7 +159,7 @@ export const MapStation = z.object({
 
 export const EventRoute = z.object({
   version: z.string().nullable().describe('null: the event has no route'),
-  km: z.number().describe('Length of the route'),
+  km: z.number(),
   lines: z
     .array(z.array(z.int()))
     .describe(
@@ -176,7 +173,7 @@ export const routeEndpoint = endpoint('GET /api/event/route', {
   id: 'readRoute',
   service: 'tracking',
   summary: 'The route and its stations. With the version of the map as v, caches may keep it for ever',
-  query: z.object({ v: z.string().optional().describe('Version of the route') }),
+  query: z.object({ v: z.string().optional() }),
   data: EventRoute,
   tagged: true,
 })

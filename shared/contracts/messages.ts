@@ -76,13 +76,13 @@ export type ExcludedRecipients = z.infer<typeof ExcludedRecipients>
 export const PushAnswer = z.object({
   id: z.string().nullable().describe('Id of the push, for push/{id}; null for a dry run'),
   recipients: z.int(),
-  cost: z.int().describe('Number of messages that count towards the monthly quota'),
+  cost: z.int().describe('Messages that count towards the monthly quota'),
   quota_remaining: z
     .int()
     .nullable()
     .describe('Before this push; null: unlimited, or LINE is not configured'),
   left_out: ExcludedRecipients,
-  devices: z.int().describe('Number of devices that get it by Web Push; they cost nothing'),
+  devices: z.int().describe('They get it by Web Push and cost nothing'),
   pending: z
     .null()
     .optional()
@@ -251,8 +251,6 @@ export const setNotificationsEndpoint = endpoint('PUT /api/event/admin/notificat
   data: Notifications,
 })
 
-// Who an audience of messages leaves out, by name.
-
 /** Why LINE does not reach somebody: the fields of {@link ExcludedRecipients}. */
 export const LeftOutReason = ExcludedRecipients.keyof()
 export type LeftOutReason = z.infer<typeof LeftOutReason>
@@ -275,7 +273,7 @@ export const LeftOutRecipient = z.object({
   userId: exampleText('U33333333333333333333333333333333'),
   display_name: z.string().nullable(),
   reason: LeftOutReason.describe('Why LINE does not reach this person'),
-  devices: z.int().describe('Number of devices that get the message by Web Push all the same'),
+  devices: z.int().describe('They get the message by Web Push all the same'),
 })
 export type LeftOutRecipient = z.infer<typeof LeftOutRecipient>
 

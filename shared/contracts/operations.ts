@@ -46,7 +46,7 @@ export type SetStatusRequest = z.infer<typeof SetStatusRequest>
 export const EndPreview = z.object({
   status: ActivityStatus,
   points_waiting: z.int().describe('Points in the buffer, which the final flush stores'),
-  pilgrims_waiting: z.int().describe('Pilgrims with points in the buffer'),
+  pilgrims_waiting: z.int(),
   points_journaled: z.int().describe('Points in the journals; they reach the buffer by themselves'),
   cards: z
     .object({ done: z.int(), total: z.int() })
@@ -70,7 +70,7 @@ export const Health = z.object({
     .record(z.string(), Time.nullable())
     .meta({ examples: [{ 'event.example': '2026-07-01T00:00:00.000Z' }] })
     .describe('When the certificate of each public host ends, read within the last hour; null: unknown'),
-  version: exampleText('1.1.0').describe('The release that runs'),
+  version: exampleText('1.1.0'),
 })
 export type Health = z.infer<typeof Health>
 

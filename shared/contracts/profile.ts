@@ -24,7 +24,7 @@ export const PendingPoints = z
   .int()
   .nullable()
   .describe(
-    'Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing',
+    'Points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing',
   )
 
 export const Profile = z.object({
@@ -251,8 +251,6 @@ export const participantStatusEndpoint = endpoint('POST /api/event/participant-s
   errors: ['conflict', 'erased'],
 })
 
-// Photos that pilgrims send to the bot.
-
 export const PhotoCount = z.object({ userId: UserId, photo_count: z.int() })
 export type PhotoCount = z.infer<typeof PhotoCount>
 
@@ -264,8 +262,6 @@ export const photoCountEndpoint = endpoint('GET /api/event/photos/count', {
   query: z.object({ user_id: UserId }),
   data: PhotoCount,
 })
-
-// The consent to the privacy notice.
 
 export const PrivacyRequest = z.object({
   user_id: UserId,

@@ -67,7 +67,7 @@ export const SurveyRow = z.object({
 })
 
 export const Surveys = page(SurveyRow).extend({
-  total: z.int().describe('Number of surveys'),
+  total: z.int(),
   responses: z
     .record(z.string(), z.int())
     .describe(

@@ -20,7 +20,7 @@ export type StreamStatus = z.infer<typeof StreamStatus>
 const Admitted = z.object({
   points: z.int().describe('Check-ins and track points'),
   checkins: z.int(),
-  duplicates: z.int().describe('Points that were already known'),
+  duplicates: z.int(),
 })
 export type Admitted = z.infer<typeof Admitted>
 
@@ -40,7 +40,7 @@ export const StreamCells = z.object({
     z.object({
       cell: z.string().describe('zoom/x/y'),
       bounds: z.tuple([z.number(), z.number(), z.number(), z.number()]).describe('west, south, east, north'),
-      pilgrims: z.int().describe('Number of pilgrims with a new latest position in this cell'),
+      pilgrims: z.int().describe('With a new latest position in this cell'),
     }),
   ),
 })
@@ -50,7 +50,7 @@ export const StreamIncident = z.object({
   id: z.string(),
   opened_at: Time,
   failure: z.boolean().describe('true: data are at risk; false: a warning'),
-  alerts: z.int().describe('Number of alerts sent to the owner'),
+  alerts: z.int(),
 })
 export type StreamIncident = z.infer<typeof StreamIncident>
 

@@ -72,7 +72,7 @@ export const Condition = z.object({
   incident: StreamIncident.nullable().describe('The incident that the owner was alerted about'),
   causes: z.array(IncidentCause).describe('What is wrong now, whether or not the owner was alerted yet'),
   alerting: Alerting,
-  backup_at: Time.nullable().describe('Time of the latest backup; null: none is known'),
+  backup_at: Time.nullable().describe('null: none is known'),
   as_of: Time,
 })
 export type Condition = z.infer<typeof Condition>
@@ -106,7 +106,6 @@ export const tokensEndpoint = endpoint('GET /api/event/admin/tokens', {
 
 // The last 60 minutes, for operators: how many walk, and what was received.
 
-/** Length of a step. */
 export const STEP_SECONDS = 10
 
 export const Received = z.object({
@@ -115,7 +114,7 @@ export const Received = z.object({
   ),
   through: Time.describe('At most ten seconds ago, while Redis answers'),
   points: z.int().describe('Check-ins and track points that were received since then, of any time'),
-  checkins: z.int().describe('Check-ins among them'),
+  checkins: z.int(),
   steps: z
     .array(z.tuple([z.int(), z.int()]))
     .max(3_600 / STEP_SECONDS)

@@ -46,7 +46,7 @@ const Submitted = z.looseObject({
   phone: z.unknown().optional().describe('As in user/phone; an invalid number does not fail the request'),
   phone_number: z.unknown().optional().describe('Another name of phone'),
   profile: z.unknown().optional().describe('{role}: the answer to q7 if q7 is absent'),
-  line_display_name: z.unknown().optional().describe('The display name'),
+  line_display_name: z.unknown().optional(),
 })
 type Submitted = z.infer<typeof Submitted>
 
@@ -143,13 +143,13 @@ export const Survey = z.object({
   }).describe('Answers by question'),
   gps_points: z.array(TrackPoint).max(MAX_POINTS).nullish().describe('Track points, as in track/sync'),
   phone: z.string().nullish().describe('As in user/phone; an invalid number does not fail the request'),
-  line_display_name: z.string().nullish().describe('The display name'),
+  line_display_name: z.string().nullish(),
 })
 
 export const SubmitAnswer = z.object({
   userId: UserId,
   submitted_at: Time,
-  answers: z.int().describe('Number of stored answers'),
+  answers: z.int(),
   revision: z.int().describe('1 for the first submission'),
   track: z
     .union([TrackSyncAnswer, z.object({ refused: z.string() })])

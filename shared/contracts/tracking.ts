@@ -44,9 +44,9 @@ export type AttachedAnswer = z.infer<typeof AttachedAnswer>
 
 export const CheckInAnswer = z.object({
   userId: UserId,
-  recorded_at: Time.describe('Time of the check-in'),
+  recorded_at: Time,
   duplicate: z.boolean(),
-  pending: z.int().describe('Number of this pilgrim’s points in the buffer'),
+  pending: z.int().describe('This pilgrim’s points in the buffer'),
   in_range: z.boolean().describe('false: outside the event’s area, stored but not counted'),
   clock_corrected: z
     .boolean()

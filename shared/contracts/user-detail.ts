@@ -11,7 +11,7 @@ import { DaySummary } from './user-history.ts'
 export const LISTED = 10
 
 const RecentCheckIn = z.object({
-  recorded_at: Time.describe('Time of the check-in'),
+  recorded_at: Time,
   received_at: Time,
   lat: Latitude,
   lng: Longitude,
@@ -28,7 +28,7 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
   language: z.string().nullable().describe('BCP 47, such as zh-TW'),
   palanquin: z.boolean().describe('This pilgrim’s device is the palanquin, whose place is public'),
   role: Role.nullable().describe('Role in the event; determines the audiences of messages, not access'),
-  role_assigned_by: z.string().nullable().describe('Name of the token'),
+  role_assigned_by: z.string().nullable(),
   role_assigned_at: Time.nullable(),
   reachable: z
     .boolean()
@@ -47,13 +47,12 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
     .describe(`The last ${LISTED} consents and withdrawals, newest first`),
   survey: z
     .object({ revision: z.int(), submitted_at: Time, answers: z.record(z.string(), Answer) })
-    .nullable()
-    .describe('The latest submission'),
+    .nullable(),
   consumption: z
     .record(z.string(), z.number())
     .describe('Self-reported numbers of water bottles, recycled bottles and hotel nights'),
   transport: z.record(z.string(), z.number()).describe('Self-reported kilometres by mode'),
-  stored_points: z.int().describe('Number of points in the database that are inside the event’s area'),
+  stored_points: z.int().describe('In the database, and inside the event’s area'),
   latest_day: DaySummary.nullable().describe(
     'The latest day with points, and how many of them are not in the sum; null: there are no points',
   ),
@@ -70,7 +69,7 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
       }),
     )
     .describe(`The last ${LISTED} feedback items, newest first`),
-  push_devices: z.int().describe('Number of devices that get the event’s messages by Web Push'),
+  push_devices: z.int().describe('They get the event’s messages by Web Push'),
   trackers: z.array(Tracker).describe('The pilgrim’s tracker apps, oldest first, without their keys'),
   shares: z
     .array(
@@ -99,7 +98,7 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
   created_at: Time.nullable().describe(
     'Time of the first contact; null for a pilgrim who is in the buffer only',
   ),
-  updated_at: Time.nullable().describe('Time of the last change of the profile'),
+  updated_at: Time.nullable(),
 })
 export type UserDetail = z.infer<typeof UserDetail>
 

@@ -145,6 +145,6 @@ export const revokeSharesOfUserEndpoint = endpoint('DELETE /api/event/admin/user
   summary: 'Ends all links that a pilgrim or the bot has made to the pilgrim’s page',
   access: 'manager',
   params: z.object({ userId: UserId }),
-  data: z.object({ revoked: z.int().describe('Number of links that have ended') }),
+  data: z.object({ revoked: z.int() }),
   errors: [404, 503],
 })

@@ -41,7 +41,7 @@ export interface TrackQueue {
   dismiss(points: readonly RejectedPoint[]): Promise<void>
 }
 
-/** Keeps all of these points, or says why it keeps none. Never rejects. */
+/** All of them, or none and why. Never rejects. */
 async function keepPoints(
   { client, store, clock }: Pick<Parts, 'client' | 'store' | 'clock'>,
   kind: Kind,
@@ -63,7 +63,6 @@ async function keepPoints(
 /** More points than any phone records, and a count that IndexedDB takes. */
 const ALL = 2 ** 31 - 1
 
-/** What waits of a pilgrim, oldest first. */
 async function allOf(store: QueueStore, userId: string): Promise<QueuedPoint[]> {
   const kinds = await Promise.all(KINDS.map((kind) => store.oldest(userId, kind, ALL)))
   return kinds.flat().sort((a, b) => a.t - b.t)
@@ -84,7 +83,7 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     return kept
   }
 
-  /** The pilgrim's points, or none while nobody is signed in. The state shows what is read. */
+  /** None while nobody is signed in. The state shows what is read. */
   async function ofPilgrim<T>(read: (userId: string) => Promise<T[]>): Promise<T[]> {
     const who = await readOwner(client)
     const points = who.ok ? await read(who.userId) : []
@@ -124,7 +123,6 @@ interface SendLoop {
   start(): void
   /** Resolves when no request is on its way. */
   stop(): Promise<void>
-  /** Something has changed: the next round begins now. */
   awaken(): void
 }
 

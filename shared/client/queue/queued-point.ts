@@ -3,13 +3,12 @@ import { type Failure, failure } from '../answer.ts'
 import type { Client } from '../create-client.ts'
 import type { Kind, PointFields, QueuedPoint } from './store.ts'
 
-/** A point as an app records it. */
 export type RecordedPoint = PointFields & {
   /** When: epoch milliseconds, a Date, or ISO 8601 with a zone, of the years 1970 to 2999. Now, if absent. */
   readonly timestamp?: number | string | Date | null | undefined
 }
 
-/** The point that the queue keeps, or why it cannot keep it: what the service would refuse, the device refuses at once. */
+/** What the service would refuse, the device refuses at once. */
 export function queuedPoint(
   userId: string,
   kind: Kind,
@@ -34,7 +33,6 @@ function wrongDegrees(fields: PointFields, name: 'lat' | 'lng', most: number): s
   return `${name}: ${String(given)} is no place on Earth; give degrees from -${most} to ${most}.`
 }
 
-/** The point as the service takes it. */
 export const asSent = ({ t, fields }: QueuedPoint): PointFields & { timestamp: number } => ({
   ...fields,
   timestamp: t,

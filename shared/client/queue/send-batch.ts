@@ -21,7 +21,6 @@ export interface Sent {
 
 export interface Unsent {
   readonly error: ClientError
-  /** The points of the request. */
   readonly points: readonly QueuedPoint[]
 }
 
@@ -44,10 +43,7 @@ export async function sendCheckIn(
   return { kind: 'checkin', durable: [point], rejected: [], later: [], answer: answer.data }
 }
 
-/**
- * Sends the first of these points that fit into one body.
- * @param nowMs by the device's clock, epoch milliseconds
- */
+/** As many as fit into one body. */
 export async function sendTrack(
   client: Sender,
   points: readonly QueuedPoint[],
@@ -64,7 +60,7 @@ export async function sendTrack(
   return answer.ok ? answer.data : { error: answer.error, points: batch }
 }
 
-/** What of a batch its answer covers: up to `durable_through`, and the rejected indexes; nothing else. */
+/** Up to `durable_through`, and the rejected indexes; nothing else. */
 function covering(
   batch: readonly QueuedPoint[],
   nowMs: number,
@@ -96,6 +92,5 @@ const SENTENCES: Readonly<Partial<Record<PointRejection, string>>> = {
   'invalid-field': 'Another field of the point is wrong.',
 }
 
-/** A sentence for people. */
 const sentenceOf = (reason: PointRejection): string =>
   SENTENCES[reason] ?? `The service does not take the point (${reason}).`

@@ -1,8 +1,7 @@
 /** The operators' events: server-sent events by fetch, because EventSource can send no token. */
-import { type ClientError, type Failure, failure, readRefusal } from './answer.ts'
+import { type ClientError, exchange, type Failure, failure, type Fetch, readRefusal } from './answer.ts'
 import type { StreamEvents } from './api.ts'
-import { backoffMs, isTemporary } from './request-backoff.ts'
-import { exchange, type Fetch } from './exchange.ts'
+import { backoffMs, isTemporary, sleep } from './request-backoff.ts'
 
 /** An event of the service, or a report that the connection broke off. */
 export type StreamEvent =
@@ -121,15 +120,3 @@ async function* readEvents(body: ReadableStream<Uint8Array>, leave: () => void):
     }
   }
 }
-
-/** Waits, or until the signal aborts. */
-const sleep = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal?.addEventListener('abort', done)
-  })

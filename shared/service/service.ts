@@ -21,7 +21,6 @@ import { startTraces } from '#shared/runtime/traces.ts'
 import { openObjects } from '#shared/stores/objects/open-objects.ts'
 import { createOutbox } from '#shared/stores/bus/outbox.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
-import { watchUncaughtErrors } from './uncaught-errors.ts'
 import type { Server } from 'bun'
 import { join } from 'node:path'
 
@@ -249,5 +248,27 @@ export async function drain(server: Server<undefined>): Promise<void> {
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
+  })
+}
+
+// Uncaught errors are logged in one line and end the process.
+
+/**
+ * postgres.js leaves a rejection unhandled when the server dies while a connection opens. The queries report the same
+ * error, so this one does not end the process.
+ */
+export function watchUncaughtErrors(log: Log): void {
+  process.on('unhandledRejection', (error) => {
+    if (isDatabaseUnavailable(error)) {
+      log.warn('a connection to the database broke while it was opening', errorFields(error))
+      return
+    }
+    log.error('unhandled rejection of a promise: stopping', errorFields(error))
+    process.exit(1)
+  })
+  // Also errors at start. Bun itself would print the error with all its properties.
+  process.on('uncaughtException', (error) => {
+    log.error('uncaught error: stopping', errorFields(error))
+    process.exit(1)
   })
 }

@@ -6,7 +6,7 @@ import { SHARE_ID } from '#shared/contracts/shares.ts'
 import { peekPilgrim } from '#shared/points/pending-points.ts'
 import { readablePoints } from '#shared/points/point.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
-import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import { readStatusCopy } from '#shared/pilgrims/activity-status.ts'
 import { isExactForAll, type PublicFigures, publicFigures } from '#shared/pilgrims/public-figures.ts'
 import { maySharePilgrim, type ShareRow } from '#shared/pilgrims/shares.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
@@ -60,14 +60,10 @@ export async function findShare(
 }
 
 export async function readShare(context: ServiceContext, { row, name }: OpenShare): Promise<ShareView> {
-  const { db, kv } = context
   const { userId } = row
   const [known, activity, live] = await Promise.all([
     readPilgrimsDegraded(context, [userId]),
-    kv.status().then(
-      (status) => status ?? readStatus(db),
-      () => readStatus(db),
-    ),
+    readStatusCopy(context),
     readLive(context, row),
   ])
   const pilgrim = known.get(userId) ?? null

@@ -9,7 +9,7 @@ import { LineDelivery, LineEvent } from '#shared/contracts/bot.ts'
 import { invalid, unauthorized, unavailable } from '#shared/runtime/refusal.ts'
 import { parseJson } from '#shared/service/http/body.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
-import { DEDUPLICATION_WINDOW_MS } from '#shared/service/line/deduplication-window.ts'
+import { DEDUPLICATION_WINDOW_MS } from '#shared/service/line/line-client.ts'
 import { isForBot } from './apply-webhook-event.ts'
 import { spoolEvents, storeWebhookEvents } from './store-webhook-events.ts'
 

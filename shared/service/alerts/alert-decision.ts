@@ -5,6 +5,11 @@ export const GAPS_MS = [10, 30, 60, 120, 240].map((minutes) => minutes * 60_000)
 /** Causes that recur within this time belong to the same incident. */
 const CALM_MS = 60_000
 
+export interface Bilingual {
+  readonly 'zh-Hant': string
+  readonly en: string
+}
+
 /** A cause of trouble. A failure stops the event's data; a warning precedes a possible failure. */
 export interface Cause {
   readonly key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'clock' | 'slots'

@@ -6,7 +6,7 @@ import type { Config } from '#shared/runtime/config/config.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { withCheckTimeout } from './check-timeout.ts'
+import { withCheckTimeout } from './health-checks.ts'
 
 const READ_EVERY_MS = 10 * 60_000
 /** At the start the proxy, or the embedded run itself, does not listen yet. */

@@ -5,13 +5,23 @@ import { readLastFlush } from '#shared/points/last-flush.ts'
 import { deadLetters } from '#shared/stores/schema/points.ts'
 import { ledgerLosses } from '#shared/stores/schema/ledger.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
-import type { Cause } from './alert-decision.ts'
-import { withCheckTimeout } from './check-timeout.ts'
+import type { Bilingual, Cause } from './alert-decision.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { readClocks } from '#shared/service/heartbeat.ts'
-import type { Bilingual } from './what-to-do.ts'
 import { statfs } from 'node:fs/promises'
+
+const CHECK_MS = 3_000
+
+/** @throws LoggableError on timeout */
+export const withCheckTimeout = <T>(work: Promise<T>): Promise<T> =>
+  within(
+    work,
+    CHECK_MS,
+    rejectWith(() => new LoggableError(`no answer within ${CHECK_MS} ms`)),
+  )
 
 /** Specification, "Limits": stale-flush alert threshold. */
 export const STALE_MS = 30 * 60_000

@@ -3,7 +3,7 @@
  * own checks (status, existence). Elysia's hooks would validate before they authenticate, so they are not used.
  */
 import { z } from 'zod'
-import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import { readStatusCopy } from '#shared/pilgrims/activity-status.ts'
 import { ACCESS_LEVEL, type Operator } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { actsForPilgrim, type Endpoint, type LimitName, Nothing } from '#shared/contracts/endpoint.ts'
@@ -61,9 +61,8 @@ async function authorize(
 }
 
 /** @throws Refusal 403 once the event has ended */
-async function refuseAfterEnd({ db, kv }: ServiceContext): Promise<void> {
-  const held = await kv.status().catch(() => null)
-  const { status, message } = held ?? (await readStatus(db))
+async function refuseAfterEnd(context: ServiceContext): Promise<void> {
+  const { status, message } = await readStatusCopy(context)
   if (status === 'ended') throw notActive('ended', message)
 }
 

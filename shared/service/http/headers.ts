@@ -108,3 +108,20 @@ export function matchesEtag(request: Request, tag: string): boolean {
   if (header.trim() === '*') return true
   return header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
 }
+
+/**
+ * 200, or 304 when the client has this version. HEAD gets the same, without the body.
+ * @param tag of the version, with quotes
+ * @param headers of both answers @param ofBody of the body alone
+ */
+export function taggedResponse(
+  request: Request,
+  tag: string,
+  body: BodyInit,
+  headers: Headers,
+  ofBody: Headers,
+): Response {
+  headers.etag = tag
+  if (matchesEtag(request, tag)) return new Response(null, { status: 304, headers })
+  return new Response(body, { headers: Object.assign(headers, ofBody) })
+}

@@ -3,7 +3,7 @@
  * computation; errors are not cached.
  */
 import type { Operator } from '#shared/service/security/admin-auth.ts'
-import { matchesEtag } from './headers.ts'
+import { taggedResponse } from './headers.ts'
 
 interface CachedAnswer {
   /** A Blob, because an array of bytes would be copied for each response. */
@@ -41,11 +41,8 @@ function answerWith(
   { body, tag }: CachedAnswer,
   headers: Headers,
 ): Response {
-  headers.etag = tag
   headers['cache-control'] = operator === null ? 'no-cache' : 'private, no-cache'
-  if (matchesEtag(request, tag)) return new Response(null, { status: 304, headers })
-  headers['content-type'] = 'application/json;charset=utf-8'
-  return new Response(body, { headers })
+  return taggedResponse(request, tag, body, headers, { 'content-type': 'application/json;charset=utf-8' })
 }
 
 /** The cache of one endpoint, whose answers depend only on the request and the caller's role. */

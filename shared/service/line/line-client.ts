@@ -4,6 +4,7 @@
  */
 import { HTTPFetchError, messagingApi } from '@line/bot-sdk'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
+import { cutText } from '#shared/contracts/fields.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { describeError, LoggableError } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
@@ -14,6 +15,12 @@ export type Message = messagingApi.Message
 export const MULTICAST_MAX = 500
 /** LINE stores a retry key for 24 hours ("Retry failed API requests"); one hour is a safety margin. */
 export const RETRY_KEY_MS = 23 * 3_600_000
+
+/**
+ * How long the ids of webhook events are stored: longer than LINE redelivers an event. Older events are not accepted,
+ * because their ids may have been deleted.
+ */
+export const DEDUPLICATION_WINDOW_MS = 30 * 86_400_000
 
 /** The form of LINE's user ids; LINE refuses a whole call if it contains any other id. */
 export const isLineUserId = (id: string): boolean => /^U[0-9a-f]{32}$/.test(id)
@@ -181,3 +188,18 @@ const withTimeout = <T>(call: Promise<T>, ms: number): Promise<T> =>
 
 export const ownWebhookAddress = ({ publicUrl }: Pick<Config, 'publicUrl'>): string =>
   `${publicUrl}${webhookEndpoint.path}`
+
+const TEXT_MAX = 200
+
+/**
+ * The beginning of a message, for lists: of a text its text, of a card its alternative text.
+ * @param body the stored messages of one push; null for a picture without text
+ */
+export function textOfMessage(body: readonly unknown[] | null): string | null {
+  for (const message of body ?? []) {
+    const { text, altText } = message as { readonly text?: unknown; readonly altText?: unknown }
+    const found = typeof text === 'string' ? text : typeof altText === 'string' ? altText : null
+    if (found !== null) return cutText(found, TEXT_MAX)
+  }
+  return null
+}

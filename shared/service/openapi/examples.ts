@@ -4,25 +4,7 @@
  * (tests/openapi/examples.test.ts).
  */
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
-import type { Json } from './named-schemas.ts'
-
-interface Schema {
-  readonly $ref?: string
-  readonly examples?: readonly unknown[]
-  readonly const?: unknown
-  readonly enum?: readonly unknown[]
-  readonly anyOf?: readonly Schema[]
-  readonly allOf?: readonly Schema[]
-  readonly type?: string | readonly string[]
-  readonly format?: string
-  readonly default?: unknown
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly items?: Schema
-  readonly prefixItems?: readonly Schema[]
-  readonly minimum?: number
-  readonly maximum?: number
-}
+import type { Json, Schema } from './named-schemas.ts'
 
 interface Media {
   readonly schema: Schema

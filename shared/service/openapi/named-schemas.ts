@@ -3,6 +3,29 @@ import { z } from 'zod'
 import { SCHEMA_NAMES } from '#shared/contracts/endpoints.ts'
 
 export type Json = Record<string, unknown>
+
+/** A JSON Schema, as zod writes it. */
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly prefixItems?: readonly Schema[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: Schema | boolean
+  readonly description?: string
+  readonly examples?: readonly unknown[]
+  readonly format?: string
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
 /** Requests are described as they are sent, answers as they are read. */
 type Direction = 'input' | 'output'
 

@@ -1,23 +1,8 @@
 /**
  * Writes what `shared/client` knows of the API: the types of every operation, and a table of how each is called.
  */
+import type { Schema } from './named-schemas.ts'
 import { openApiDocument } from './openapi-document.ts'
-
-interface Schema {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly const?: unknown
-  readonly enum?: readonly unknown[]
-  readonly anyOf?: readonly Schema[]
-  readonly oneOf?: readonly Schema[]
-  readonly allOf?: readonly Schema[]
-  readonly items?: Schema
-  readonly prefixItems?: readonly Schema[]
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly additionalProperties?: Schema | boolean
-  readonly description?: string
-}
 
 /** What may be absent may be undefined in an input, because JSON and queries leave it out; an answer has no undefined. */
 type Use = 'input' | 'answer'

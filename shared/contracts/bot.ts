@@ -7,7 +7,6 @@ import { Time, exampleText } from './fields.ts'
 export const Language = z.enum(['zh-Hant', 'zh-Hans', 'en', 'ja'])
 export type Language = z.infer<typeof Language>
 
-/** Commands that a pilgrim can send, as text or by a button. */
 export const BotAction = z.enum(['checkin', 'help', 'level', 'carbon', 'card', 'share', 'survey', 'about'])
 export type BotAction = z.infer<typeof BotAction>
 
@@ -25,7 +24,7 @@ const Mentionee = z.looseObject({
 /** The end of the year 9999: the database cannot read years of five digits. */
 const LAST_MS = 253_402_300_799_999
 
-/** A webhook event: the fields that the bot reads. Other fields are preserved. */
+/** The fields that the bot reads. Other fields are preserved. */
 export const LineEvent = z.looseObject({
   type: z.string(),
   webhookEventId: z.string().min(1).max(100),
@@ -44,7 +43,7 @@ export const LineEvent = z.looseObject({
 })
 export type LineEvent = z.infer<typeof LineEvent>
 
-/** The envelope of webhook events. Each event is parsed separately, so an invalid one does not affect the others. */
+/** Each event is parsed separately, so an invalid one does not affect the others. */
 export const LineDelivery = z.looseObject({
   events: z.array(z.unknown()).meta({ examples: [[{ type: 'follow', source: { type: 'user' } }]] }),
 })

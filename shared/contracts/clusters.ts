@@ -4,7 +4,6 @@ import { endpoint, Written } from './endpoint.ts'
 import { Instant, Latitude, Longitude, Time, Zoom, exampleText, wholeNumber } from './fields.ts'
 import { BoundingBox } from './tracking.ts'
 
-/** Maximum number of cells in one answer. */
 export const MAX_CELLS = 5_000
 
 export const ClustersQuery = z.object({
@@ -52,14 +51,10 @@ const Summary = z.object({
   requested_zoom: z.int(),
   since: Time.nullable().describe('Start of the requested hour'),
   front: End.describe(
-    'Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it; with `until`, 95 % of the points of this time, null with fewer pilgrims than EVENT_MAP_CROWD',
+    'Of the whole walk, independent of bbox: 95 % of the pilgrims are behind it; with `until`, 95 % of the points of this time, null with fewer pilgrims than EVENT_MAP_CROWD',
   ),
-  middle: End.describe(
-    'Middle of the whole walk: half of the pilgrims are behind it; with `until`, of the points',
-  ),
-  tail: End.describe(
-    'Tail of the whole walk: 95 % of the pilgrims are ahead of it; with `until`, of the points',
-  ),
+  middle: End.describe('Half of the pilgrims are behind it; with `until`, of the points'),
+  tail: End.describe('95 % of the pilgrims are ahead of it; with `until`, of the points'),
   spread_km: z.number().nullable().describe('From tail to front, along the route if there is one'),
   as_of: Time.nullable().describe('Time of the last flush'),
 })
@@ -71,7 +66,7 @@ export const Clusters = z.object({
 })
 export type Clusters = z.infer<typeof Clusters>
 
-/** A cell to serialize; edges in degrees. */
+/** Edges in degrees. */
 export interface MapCell {
   readonly id: string
   readonly bounds: readonly [west: number, south: number, east: number, north: number]
@@ -80,8 +75,8 @@ export interface MapCell {
 }
 
 /**
- * Serializes the map directly as JSON. An answer has thousands of cells; creating, validating and serializing an
- * object for each takes ten times as long. Neighbours share their edges, so each edge is formatted once.
+ * Writes the JSON directly: creating, validating and serializing an object for each of thousands of cells takes ten
+ * times as long. Neighbours share their edges, so each edge is formatted once.
  */
 export function writeClusters(cells: readonly MapCell[], summary: z.infer<typeof Summary>): Written {
   const edges = new Map<number, string>()
@@ -105,8 +100,7 @@ export function writeClusters(cells: readonly MapCell[], summary: z.infer<typeof
 export const clustersEndpoint = endpoint('GET /api/event/admin/clusters', {
   id: 'readClusters',
   service: 'admin',
-  summary:
-    'GeoJSON of grid cells with their numbers of points and pilgrims; front, middle and tail of the walk',
+  summary: 'GeoJSON cells with their points and pilgrims; front, middle and tail of the walk',
   access: 'volunteer',
   query: ClustersQuery,
   data: Clusters,

@@ -19,7 +19,7 @@ export type FeedbackStatus = z.infer<typeof FeedbackStatus>
 /** An id of a serial column; a number outside its range is an error. */
 const FeedbackId = wholeNumber(0, 2_147_483_647, /^\d{1,10}$/, 'must be the whole number of a feedback item')
 
-/** Optional text; null and blank mean absent. */
+/** Null and blank mean absent. */
 const optionalText = (max: number) =>
   text(max)
     .nullish()
@@ -49,14 +49,14 @@ export const FeedbackRequest = z.object({
     .transform((info) => (typeof info === 'object' && info !== null ? JSON.stringify(info) : info || null))
     .refine((info) => info === null || info.length <= 2_000, { error: 'must be at most 2,000 characters' })
     .describe(
-      'Text, or an object that is stored as JSON. `place` in it, `{lat, lng, accuracy, at}`, is where the report was written; the console shows it. Operators only',
+      'Text, or an object that is stored as JSON; its `place`, `{lat, lng, accuracy, at}`, is where the report was written. Operators only',
     ),
   user_agent: optionalText(1_000),
   contact: optionalText(200),
 })
 export type FeedbackRequest = z.infer<typeof FeedbackRequest>
 
-/** The public form of an item, without personal data. */
+/** Without personal data. */
 export const BoardItem = z.object({
   id: z.int(),
   category: exampleText('route'),
@@ -68,7 +68,7 @@ export const BoardItem = z.object({
 })
 export type BoardItem = z.infer<typeof BoardItem>
 
-/** Number of items by status, of the category and the search that were asked for. */
+/** Of the category and the search that were asked for. */
 export const BoardCounts = z.object({
   new: z.int(),
   triaging: z.int(),
@@ -109,16 +109,14 @@ export const FeedbackUpdate = z
       .object({ status: FeedbackStatus, admin_note: text(2_000).nullable() })
       .partial()
       .optional()
-      .describe(
-        'What the operator saw before the change. If somebody has changed it since, the answer is 409 and nothing changes',
-      ),
+      .describe('What the operator saw before. If somebody has changed it since, the answer is 409'),
   })
   .refine(({ status, admin_note }) => status != null || admin_note != null, {
     error: 'needs a status or an admin_note',
   })
 export type FeedbackUpdate = z.infer<typeof FeedbackUpdate>
 
-/** A screenshot in JSON, for clients that cannot send bytes. */
+/** For clients that cannot send bytes. */
 export const ScreenshotUpload = z.object({
   image: exampleText(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',

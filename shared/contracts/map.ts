@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { ActivityStatus, Latitude, Longitude, Time, exampleText } from './fields.ts'
 
-/** Maximum number of cells in one answer. With more, places are coarser. */
+/** With more, places are coarser. */
 export const MAX_MAP_CELLS = 5_000
 
 /** Degrees as a whole number of 1e-5 degrees, about a metre. */
@@ -43,19 +43,15 @@ export const StationEstimate = z.object({
   by: z
     .enum(['speed', 'mean', 'plan'])
     .describe(
-      'speed: the middle keeps its pace of the last three hours, at most four times as far ahead as it is known from, to five minutes within an hour, else to half an hour; mean: it goes on as fast as on the whole walk until now, rests included, at most 3 days ahead; plan: the time in the file of the route',
+      'speed: at the pace of the last three hours, at most four times as far ahead as it is known from, to five minutes within an hour, else to half an hour; mean: as fast as on the whole walk until now, rests included, at most 3 days ahead; plan: the time in the file of the route',
     ),
 })
 export type StationEstimate = z.infer<typeof StationEstimate>
 
 export const MapTotals = z.object({
   as_of: Time.nullable().describe('Time of the last flush'),
-  pilgrims: z
-    .int()
-    .describe(
-      'Pilgrims in the totals, as in the report of carbon: with a counted point or a report above zero, including erased ones',
-    ),
-  km: z.int().describe('Kilometres of all pilgrims together, on foot and by vehicle, rounded down'),
+  pilgrims: z.int().describe('With a counted point or a report above zero, including erased ones'),
+  km: z.int().describe('Of all pilgrims, on foot and by vehicle, rounded down'),
   carbon_saved_kg: z.int().describe('Compared with the same distance by bus, rounded'),
   levels: z.array(z.int()).length(9).describe('Pilgrims with a counted point of each level, level 1 first'),
 })
@@ -78,9 +74,7 @@ const State = z.object({
   message: z.string().nullable(),
   stale: z
     .array(z.enum(['crowd', 'totals']))
-    .describe(
-      'Parts that are not current, because a store is unavailable: the crowd is that of `as_of`, the totals are those of `totals.as_of`',
-    ),
+    .describe('Parts that are not current, because a store is unavailable'),
   seen_since: Time.describe('All pilgrims of the cells were seen then or later'),
   on_map: z.int().describe('In all cells together'),
   cells: z.array(MapCellEntry),
@@ -92,17 +86,15 @@ const State = z.object({
   palanquin: MapPlace.extend({ seen_at: Time })
     .nullable()
     .describe(
-      'The device that an operator has named as the palanquin: its place is exact, and public by its nature. null: none is named, or it is hidden, or was not seen for a day',
+      'The device that an operator has named; its place is exact. null: none is named, or it is hidden, or was not seen for a day',
     ),
   speed_kmh: z
     .number()
     .nullable()
     .describe(
-      'Speed of the palanquin, or else of the middle, over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle',
+      'Of the palanquin, or else of the middle, over the last hour, or since it is known (15 minutes at least); null: not known, or faster than anybody walks (8 km/h)',
     ),
-  estimates: z
-    .array(StationEstimate)
-    .describe('Estimated times at the stations that the middle has not reached'),
+  estimates: z.array(StationEstimate).describe('Stations that the middle has not reached'),
   totals: MapTotals.nullable().describe('null: not known, or fewer pilgrims than the crowd'),
 })
 
@@ -117,9 +109,7 @@ export const EventMap = z.object({
 export type EventMap = z.infer<typeof EventMap>
 
 export const EventMapDelta = z.object({
-  since: Version.describe(
-    'This is what has changed since this version. Fields that are absent have not changed',
-  ),
+  since: Version.describe('Fields that are absent have not changed since this version'),
   version: Version,
   as_of: Time,
   ...State.partial().shape,
@@ -138,9 +128,7 @@ export const mapEndpoint = endpoint('GET /api/event/map', {
       .regex(/^\d{1,15}$/, { error: 'must be the version of an earlier answer' })
       .transform(Number)
       .optional()
-      .describe(
-        'Version of an earlier answer: returns what has changed, or the whole map if the version is too old',
-      ),
+      .describe('Version of an earlier answer: returns what has changed, or the whole map if it is too old'),
   }),
   data: z.union([EventMap, EventMapDelta]),
   tagged: true,

@@ -5,8 +5,8 @@ import { endpoint } from './endpoint.ts'
 import { HttpsUrl, page, PageQuery, text, Time, UserId, HoursOfQuery, exampleText } from './fields.ts'
 
 /**
- * Recipients of a message. `participants` are pilgrims who walk, including volunteers with a check-in of their own.
- * `inactive` are participants without a point for some hours.
+ * `participants` are pilgrims who walk, including volunteers with a check-in of their own; `inactive` are
+ * participants without a point for some hours.
  */
 export const Audience = z.enum([
   'all',
@@ -47,7 +47,7 @@ export const PushRequest = z
       .nullish()
       .describe('Sends text and image as a card with this title'),
     image_url: HttpsUrl.nullish().describe(
-      'JPEG or PNG of at most 1 MB; LINE does not show other images. Only screenshots and cards of this service are checked; the URL is never fetched',
+      'JPEG or PNG of at most 1 MB; LINE shows no others. Only screenshots and cards of this service are checked; the URL is never fetched',
     ),
     dry_run: z.boolean().nullish().describe('Sends nothing; returns the number of recipients and the cost'),
     force: z.boolean().nullish().describe('Sends even if it exceeds the monthly quota'),
@@ -87,7 +87,7 @@ export const PushAnswer = z.object({
     .null()
     .optional()
     .describe(
-      'null: the buffer is unavailable, and participants who are known only by their pending points are missing; absent otherwise',
+      'null: the buffer is unavailable, and who is known only by pending points is missing; absent otherwise',
     ),
 })
 export type PushAnswer = z.infer<typeof PushAnswer>
@@ -95,7 +95,6 @@ export type PushAnswer = z.infer<typeof PushAnswer>
 export const Cause = z.enum(['push', 'pause', 'summary', 'notification', 'alert'])
 export type Cause = z.infer<typeof Cause>
 
-/** Deliveries by Web Push, by their state. */
 export const WebPushProgress = z.object({
   sent: z.int().describe('Taken by the push service of the browser, which delivers within a day or never'),
   waiting: z.int(),
@@ -136,7 +135,7 @@ export const PushProgress = z.object({
 })
 export type PushProgress = z.infer<typeof PushProgress>
 
-/** A message of the ledger, without its errors: `GET push/{id}` lists them. */
+/** Without its errors: `GET push/{id}` lists them. */
 export const SentMessage = PushProgress.omit({ faults: true }).extend({
   text: z.string().nullable().describe('The beginning of the message; null if it has no text'),
 })
@@ -154,7 +153,7 @@ export type LineUsage = z.infer<typeof LineUsage>
 
 const Day = z.iso.date({ error: 'must be a date such as 2026-04-12' })
 
-/** A text per language; the first one replaces a missing one. */
+/** The first language replaces a missing one. */
 export const Texts = z.object({
   'zh-Hant': MessageText,
   'zh-Hans': MessageText.optional(),

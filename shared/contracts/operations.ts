@@ -10,7 +10,6 @@ export const CallerRole = z.object({
 })
 export type CallerRole = z.infer<typeof CallerRole>
 
-/** Progress of the end of the event; `null` until the event has ended. */
 export const Ending = z.object({
   flush: z.enum(['running', 'done']),
   cards: z.object({ done: z.int(), total: z.int().nullable() }),
@@ -25,8 +24,8 @@ export const Activity = z.object({
   message: z
     .string()
     .nullable()
-    .describe('Error message that pilgrims get while the event is paused or ended'),
-  changed_at: Time.describe('Time of the last status change; a new message alone does not change it'),
+    .describe('What pilgrims get as the error while the event is paused or ended'),
+  changed_at: Time.describe('A new message alone does not change it'),
   changed_by: z.string().nullable(),
   ending: Ending.nullable(),
 })
@@ -37,7 +36,7 @@ export const SetStatusRequest = z.object({
   message: text(500)
     .nullish()
     .describe(
-      'Error message that pilgrims get. If absent: removed when the status changes, unchanged when it does not. Empty: removed',
+      'What pilgrims get as the error. If absent: removed when the status changes, else unchanged. Empty: removed',
     ),
 })
 export type SetStatusRequest = z.infer<typeof SetStatusRequest>
@@ -50,9 +49,7 @@ export const EndPreview = z.object({
   points_journaled: z.int().describe('Points in the journals; they reach the buffer by themselves'),
   cards: z
     .object({ done: z.int(), total: z.int() })
-    .describe(
-      'Cards that the end draws, and how many of them are up to date; points that wait may unlock more',
-    ),
+    .describe('Cards that the end draws, and how many are up to date; points that wait may unlock more'),
   as_of: Time,
 })
 export type EndPreview = z.infer<typeof EndPreview>
@@ -74,7 +71,7 @@ export const Health = z.object({
 })
 export type Health = z.infer<typeof Health>
 
-/** The report, both inside the envelope and at the top level, where uptime monitors expect it. */
+/** Both inside the envelope and at the top level, where uptime monitors expect it. */
 export const HealthAnswer = Health.extend({ ok: z.boolean().meta({ examples: [true] }), data: Health })
 export type HealthAnswer = z.infer<typeof HealthAnswer>
 

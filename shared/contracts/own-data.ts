@@ -9,7 +9,6 @@ import { UserExport } from './user-detail.ts'
 const OWN =
   'With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others'
 
-/** Most check-ins of a day that are listed. */
 export const MAX_CHECKINS = 2_000
 
 const OwnDay = z.object({
@@ -45,9 +44,7 @@ export const OwnWalk = z.object({
     .array(OwnDay)
     .describe('Days with a point in the event’s area, ascending, in the event’s time zone'),
   day: Day.nullable().describe('The day that the fields below describe; null without any day'),
-  line: z
-    .array(z.object({ t: Time, ...Place }))
-    .describe('The places between which the distance is counted, in order of time'),
+  line: z.array(z.object({ t: Time, ...Place })).describe('Between these places the distance is counted'),
   stretches: z
     .array(Stretch)
     .describe('The day’s counted segments in order of time, joined while the mode is the same'),

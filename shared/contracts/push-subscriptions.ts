@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { HttpsUrl, Time, UserId, exampleText } from './fields.ts'
 
-/** Maximum number of devices of one pilgrim. */
 export const MAX_PUSH_SUBSCRIPTIONS = 10
 
 const Id = z.uuid({
@@ -17,7 +16,7 @@ const bytes = (form: RegExp, error: string) =>
     .overwrite((given) => given.replace(/=+$/, ''))
     .regex(form, { error })
 
-/** A device, without its keys and its address at the push service. */
+/** Without its keys and its address at the push service. */
 export const PushDevice = z.object({
   id: Id,
   push_service: exampleText('fcm.googleapis.com').describe('Host name of the browser’s push service'),
@@ -25,7 +24,6 @@ export const PushDevice = z.object({
 })
 export type PushDevice = z.infer<typeof PushDevice>
 
-/** What `PushSubscription.toJSON()` gives, with the pilgrim’s id. */
 export const PushSubscriptionRequest = z.object({
   user_id: UserId,
   endpoint: HttpsUrl.meta({ examples: ['https://fcm.googleapis.com/fcm/send/eXampLe0nly'] }).describe(

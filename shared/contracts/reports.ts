@@ -36,7 +36,7 @@ export type UserRow = z.infer<typeof UserRow>
 export const UserSort = z.enum(['userId', 'km', 'checkins', 'last_seen'])
 export type UserSort = z.infer<typeof UserSort>
 
-/** Most pilgrims whose pending points an order of pilgrims includes: as many as the largest page folds. */
+/** Most pilgrims whose pending points an order includes: as many as the largest page folds. */
 export const MAX_ORDERED = 200
 
 export const UsersQuery = PageQuery.extend({
@@ -46,7 +46,7 @@ export const UsersQuery = PageQuery.extend({
   order: z.enum(['asc', 'desc']).optional().describe('Default: asc for userId, desc for figures'),
   search: text(128).optional().describe('Part of a user id or a display name'),
   silent_hours: HoursOfQuery.optional().describe(
-    'Only pilgrims who take part and whose latest point is older than this many hours, and not older than a day unless 24 or more are asked for. With sort=last_seen only',
+    'Only who takes part and whose latest point is older than this, and not older than a day unless 24 or more are asked for. With sort=last_seen only',
   ),
   with_links: z
     .literal('true', { error: 'must be true, or not be given' })
@@ -71,7 +71,7 @@ export const Surveys = page(SurveyRow).extend({
   responses: z
     .record(z.string(), z.int())
     .describe(
-      'Number of surveys that answer each question (q1 to q10) and each of the 50 most common names with a suffix',
+      'Surveys that answer each question (q1 to q10) and each of the 50 most common names with a suffix',
     ),
   counts: z
     .record(z.string(), z.record(z.string(), z.int()))
@@ -93,11 +93,7 @@ export const Carbon = z.object({
     .number()
     .meta({ examples: [2.7] })
     .describe('Compared with the same distance by bus'),
-  pilgrims: z
-    .int()
-    .describe(
-      'Number of pilgrims in the total: those with a counted point or a self-report above zero, including erased ones',
-    ),
+  pilgrims: z.int().describe('With a counted point or a self-report above zero, including erased ones'),
   by_mode: z
     .record(z.string(), Amount)
     .meta({ examples: [{ walk: { km: 12.34, kg: 0 }, train: { km: 42.5, kg: 1.74 } }] })

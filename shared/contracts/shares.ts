@@ -3,9 +3,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Time, UserId, exampleText } from './fields.ts'
 
-/** Most links that a pilgrim has at a time. */
 export const MAX_SHARES = 20
-/** Longest time that a link shows where the pilgrim is. */
 const MAX_LIVE_HOURS = 240
 
 /** 144 random bits: nobody finds a link by trying. */
@@ -36,7 +34,7 @@ export const Share = z.object({
   views: z
     .int()
     .describe(
-      'How often the page was opened in a browser: the previews of chats are not counted, nor who comes back within ten minutes. Some seconds behind',
+      'Openings in a browser, without previews of chats and returns within ten minutes. Some seconds behind',
     ),
   last_viewed_at: Time.nullable().describe('When it was last opened, to the minute; null: never'),
 })
@@ -112,7 +110,7 @@ export const viewShareEndpoint = endpoint('POST /api/event/shares/:id/views', {
   id: 'viewShare',
   service: 'feedback-media',
   summary:
-    'Counts that the page of a link was opened. The page sends it itself, and it carries nothing of the reader; a link that is unknown or has ended counts nothing',
+    'Counts that the page of a link was opened. It carries nothing of the reader; a link that is unknown or has ended counts nothing',
   success: 202,
   params: Named,
   data: z.object({

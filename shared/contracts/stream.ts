@@ -60,7 +60,7 @@ export const StreamAlert = z.object({
 })
 export type StreamAlert = z.infer<typeof StreamAlert>
 
-/** The current state. A part that cannot be read now is null; `incident` is also null when there is none. */
+/** A part that cannot be read now is null; `incident` is also null when there is none. */
 export const Snapshot = z.object({
   at: Time,
   resumed: z.boolean().describe('Whether all events since Last-Event-ID were sent before this snapshot'),
@@ -71,7 +71,6 @@ export const Snapshot = z.object({
 })
 export type Snapshot = z.infer<typeof Snapshot>
 
-/** Name of a stream event → its data. */
 export const STREAM_EVENTS = {
   snapshot: Snapshot,
   status: StreamStatus,

@@ -12,16 +12,13 @@ const Sentence = z
 export const PartState = z.enum(['ok', 'degraded', 'error', 'silent', 'unknown'])
 export type PartState = z.infer<typeof PartState>
 
-/** A part of the installation: a store, or a service. */
 export const Part = z.object({
   name: z.union([ServiceName, z.enum(['db', 'kv', 'objects'])]),
   kind: z.enum(['service', 'store']),
   state: PartState.describe(
-    'ok; degraded: a process of the service has not reported for 20 s, and another has; error: a store does not answer; silent: no process of the service has reported for 20 s; unknown: reports cannot be read',
+    'degraded: a process of the service has not reported for 20 s, and another has; error: a store does not answer; silent: no process has reported for 20 s; unknown: reports cannot be read',
   ),
-  seen_at: Time.nullable().describe(
-    'Latest report of any process of the service; for a store, when it answered',
-  ),
+  seen_at: Time.nullable().describe('Latest report of any process; for a store, when it answered'),
   processes: z
     .object({
       running: z.int().describe('Reported in the last 20 s'),
@@ -32,7 +29,6 @@ export const Part = z.object({
 })
 export type Part = z.infer<typeof Part>
 
-/** Causes that the owner is alerted about. */
 const ALERTED = ['database', 'flush', 'disk', 'dead-letters', 'lost', 'clock', 'slots'] as const
 
 export const IncidentCause = z.object({
@@ -42,7 +38,7 @@ export const IncidentCause = z.object({
   what_to_do: Sentence,
 })
 
-/** Whom an alert reaches, and what causes one. It has no secret and no id. */
+/** It has no secret and no id. */
 export const Alerting = z.object({
   channel: z.enum(['line']).nullable().describe('null: nobody gets alerts; they are recorded only'),
   line: z.boolean().describe('Whether the service has credentials of LINE'),
@@ -70,7 +66,7 @@ export const Condition = z.object({
   ledger: Ledger.nullable().describe('As admin/ledger; null: it cannot be read now'),
   kv_memory: z.number().nullable().describe('Used memory of Redis as a fraction of its limit; null: unknown'),
   incident: StreamIncident.nullable().describe('The incident that the owner was alerted about'),
-  causes: z.array(IncidentCause).describe('What is wrong now, whether or not the owner was alerted yet'),
+  causes: z.array(IncidentCause).describe('Whether or not the owner was alerted yet'),
   alerting: Alerting,
   backup_at: Time.nullable().describe('null: none is known'),
   as_of: Time,
@@ -104,7 +100,7 @@ export const tokensEndpoint = endpoint('GET /api/event/admin/tokens', {
   data: z.object({ items: z.array(TokenInUse), as_of: Time }),
 })
 
-// The last 60 minutes, for operators: how many walk, and what was received.
+// // The last 60 minutes.
 
 export const STEP_SECONDS = 10
 

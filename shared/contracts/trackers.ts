@@ -3,21 +3,19 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { text, Time, UserId, exampleText } from './fields.ts'
 
-/** Maximum number of trackers of one pilgrim at the same time. */
 export const MAX_TRACKERS = 10
 
 const MAX_LABEL = 64
 
-/** The tracker apps whose formats `/api/event/ingest` reads. */
 export const TrackerApp = z.enum(['owntracks', 'overland', 'traccar', 'osmand', 'gpslogger'])
 export type TrackerApp = z.infer<typeof TrackerApp>
 
-/** Form of a key: 192 random bits in base64url. */
+/** 192 random bits in base64url. */
 export const TRACKER_KEY = /^[A-Za-z0-9_-]{32}$/
 
 const Id = z.uuid({ error: 'must be the id of a tracker, as GET /api/event/trackers lists it' })
 
-/** A tracker, without its key: the service stores only the key’s hash. */
+/** Without its key, of which the service stores only the hash. */
 export const Tracker = z.object({
   id: Id,
   label: z.string().nullable(),
@@ -25,7 +23,7 @@ export const Tracker = z.object({
   last_used_at: Time.nullable()
     .optional()
     .describe(
-      'When points of this tracker were last taken, up to a minute too early, with open identity of whole hours; null: not in the last three days; absent: not known at the moment',
+      'Up to a minute too early, with open identity of whole hours; null: not in the last three days; absent: not known at the moment',
     ),
 })
 export type Tracker = z.infer<typeof Tracker>

@@ -5,7 +5,7 @@ import { fastCheckIn, fastTrackSync } from './fast-validation.ts'
 import { HIDDEN_ID, Instant, Latitude, Longitude, Time, UserId, exampleText, wholeNumber } from './fields.ts'
 import { CheckIn, CheckInRequest, TrackBatch, TrackSyncRequest } from './gps-points.ts'
 
-/** Why a track point was rejected. The last three apply only to the track points of a check-in. */
+/** The last three apply only to the track points of a check-in. */
 export const PointRejection = z.enum([
   'not-an-object',
   'no-timestamp',
@@ -32,7 +32,6 @@ export const TrackSyncAnswer = z.object({
 })
 export type TrackSyncAnswer = z.infer<typeof TrackSyncAnswer>
 
-/** Result of the track points of a check-in. */
 export const AttachedAnswer = z.object({
   ...TrackSyncAnswer.shape,
   durable_through: TrackSyncAnswer.shape.durable_through.describe(
@@ -57,7 +56,7 @@ export type CheckInAnswer = z.infer<typeof CheckInAnswer>
 
 const coordinates = (value: string): number[] => value.split(',').map((part) => Number(part.trim() || NaN))
 
-/** `west,south,east,north` in degrees. */
+/** Degrees. */
 export const BoundingBox = z
   .string()
   .transform(coordinates)
@@ -85,14 +84,14 @@ export type DataQuery = z.infer<typeof DataQuery>
 
 export const LivePosition = z.object({
   id: exampleText('c4n8w1').describe(
-    'Changes every hour, because the pilgrim’s id is never public. Without a token it belongs to the place, so it stays when a pilgrim moves on',
+    'Changes every hour. Without a token it belongs to the place, so it stays when a pilgrim moves on',
   ),
   lat: Latitude.describe(
     'Without a token: centre of the smallest cell (zoom 10 to 18) that enough pilgrims share',
   ),
   lng: Longitude,
   recorded_at: Time.describe(
-    'Without a token: a whole minute, the same for all pilgrims of a cell; each of them was seen then or later',
+    'Without a token: a whole minute, the same for all of a cell, who were seen then or later',
   ),
   userId: UserId.optional().describe(`With a token only. ${HIDDEN_ID}`),
   display_name: z.string().nullish().describe('With a token only'),

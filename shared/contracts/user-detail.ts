@@ -7,7 +7,7 @@ import { Answer } from './survey.ts'
 import { Tracker } from './trackers.ts'
 import { DaySummary } from './user-history.ts'
 
-/** Maximum length of each list, newest first. An export contains all items. */
+/** Of each list, newest first. An export contains all items. */
 export const LISTED = 10
 
 const RecentCheckIn = z.object({
@@ -53,9 +53,7 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
     .describe('Self-reported numbers of water bottles, recycled bottles and hotel nights'),
   transport: z.record(z.string(), z.number()).describe('Self-reported kilometres by mode'),
   stored_points: z.int().describe('In the database, and inside the event’s area'),
-  latest_day: DaySummary.nullable().describe(
-    'The latest day with points, and how many of them are not in the sum; null: there are no points',
-  ),
+  latest_day: DaySummary.nullable().describe('null: there are no points'),
   recent_checkins: z
     .array(RecentCheckIn)
     .describe(`The last ${LISTED} check-ins by their own time, newest first`),
@@ -114,7 +112,7 @@ export const userEndpoint = endpoint('GET /api/event/admin/users/:userId', {
 
 const Rows = z.array(z.record(z.string(), z.unknown()))
 
-/** An export for the pilgrim: the rows of each table by table name, with snake_case columns and ISO times. */
+/** The rows of each table by table name, with snake_case columns and ISO times. */
 export const UserExport = z
   .object({
     userId: UserId,

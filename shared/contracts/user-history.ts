@@ -5,13 +5,11 @@ import { Day, Latitude, Longitude, page, PageQuery, Time, UserId } from './field
 import { Cause } from './messages.ts'
 import { PendingPoints } from './profile.ts'
 
-/** Maximum number of positions in `way`. */
 export const MAX_WAY = 500
 
-/** Maximum number of points of a day that are read. Phones record at most one a second. */
+/** Phones record at most one a second. */
 export const MAX_POINTS_A_DAY = 100_000
 
-/** Outcomes of points that are not in the sum. */
 export const LEFT_OUT = ['too-soon', 'too-near', 'too-fast', 'same-instant', 'rough', 'outside'] as const
 
 export const PointOutcome = z.enum(['first', 'counted', ...LEFT_OUT])
@@ -29,7 +27,6 @@ export const LeftOut = z
   .describe('Number of the day’s points that are left out of the sum, by reason; pending points included')
 export type LeftOut = z.infer<typeof LeftOut>
 
-/** Of one day: how many points there are, and what of them is not in the sum. */
 export const DaySummary = z.object({
   day: Day,
   points: z.int().describe('Number of points of the day, also outside the area; pending points included'),
@@ -70,9 +67,7 @@ export const UserPoints = page(UserPoint).extend({
   day: Day.nullable().describe('The day of these points, in the event’s time zone; null: there are none'),
   days: z
     .array(z.object({ day: Day, points: z.int(), km: z.number() }))
-    .describe(
-      'Days with points inside the area, latest first. Of a day whose points all wait in the buffer: how many, and 0 km',
-    ),
+    .describe('Days with points inside the area, latest first; 0 km while all of them wait in the buffer'),
   way: z
     .array(z.tuple([Longitude, Latitude]))
     .describe(`The day’s way through its counted points, at most ${MAX_WAY} positions`),
@@ -103,7 +98,6 @@ export const UserMessage = z.object({
 })
 export type UserMessage = z.infer<typeof UserMessage>
 
-/** Number of latest messages of the event that are searched for a pilgrim. */
 export const SEARCHED_MESSAGES = 100
 
 export const userPointsEndpoint = endpoint('GET /api/event/admin/users/:userId/points', {

@@ -24,22 +24,13 @@ export interface Look {
   readonly current: Picture | null
 }
 
-export interface Cards {
-  /** @param named whether the picture shows the pilgrim's name @throws Refusal 404 for an unknown pilgrim */
-  look(userId: string, named?: boolean): Promise<Look>
-  /**
-   * Concurrent calls for the same picture share one drawing.
-   * @throws Refusal 503 when the queue is full; RenderFailed when this card cannot be drawn
-   */
-  draw(look: Look): Promise<Picture>
-  /** Updates the stored card and its row. @throws as `look` and `draw` */
-  bring(userId: string): Promise<void>
-}
+export type Cards = ReturnType<typeof createCards>
 
-export function createCards(context: ServiceContext, renderer: Renderer): Cards {
+export function createCards(context: ServiceContext, renderer: Renderer) {
   const { config, db, objects, metrics } = context
   const drawings = new Map<string, Promise<Picture>>()
 
+  /** @param named whether the picture shows the pilgrim's name @throws Refusal 404 for an unknown pilgrim */
   const look = async (userId: string, named = true): Promise<Look> => {
     // First, so that an erasure during the reads is detected.
     const generation = await beginCard(context, userId)
@@ -68,21 +59,21 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
     return { bytes, etag }
   }
 
+  /**
+   * Concurrent calls for the same picture share one drawing.
+   * @throws Refusal 503 when the queue is full; RenderFailed when this card cannot be drawn
+   */
   const draw = (seen: Look): Promise<Picture> => {
     const { portrait } = seen
     const key = `${keyOf(seen)} ${portrait.fingerprint} ${seen.generation}`
-    let promise = drawings.get(key)
-    if (promise === undefined) {
-      promise = drawNew(seen).finally(() => drawings.delete(key))
-      drawings.set(key, promise)
-    }
-    return promise
+    return drawings.getOrInsertComputed(key, () => drawNew(seen).finally(() => drawings.delete(key)))
   }
 
   return {
     look,
     draw,
-    async bring(userId) {
+    /** Updates the stored card and its row. @throws as `look` and `draw` */
+    async bring(userId: string): Promise<void> {
       const seen = await look(userId)
       if (seen.current === null) await draw(seen)
       else if (!seen.portrait.isNewcomer) await recordCard(context, seen, seen.current.etag)

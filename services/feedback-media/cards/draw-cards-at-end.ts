@@ -26,13 +26,6 @@ const SWEEP_MS = 20_000
 const FLUSH_WAIT_MS = 60_000
 const RECORD_EVERY = 10
 
-interface CardDrawing {
-  /** Or joins a running drawing. Rejects when it is interrupted by a failure. */
-  drawAll(): Promise<void>
-  start(): void
-  stop(): Promise<void>
-}
-
 /** A failure is recorded, and retried after the other cards. */
 async function drawOne(context: ServiceContext, cards: Cards, userId: string): Promise<void> {
   try {
@@ -79,7 +72,7 @@ async function drawDue(
   await recordProgress()
 }
 
-export function createCardDrawing(context: ServiceContext, cards: Cards): CardDrawing {
+export function createCardDrawing(context: ServiceContext, cards: Cards) {
   const { db, kv, log } = context
   const stopping = new AbortController()
   let running: Promise<void> | null = null
@@ -100,6 +93,7 @@ export function createCardDrawing(context: ServiceContext, cards: Cards): CardDr
     }
   }
 
+  /** Draws all due cards, or joins a running drawing. Rejects when it is interrupted by a failure. */
   const drawAll = (): Promise<void> => (running ??= drawLocked().finally(() => (running = null)))
 
   const sweep = async (): Promise<void> => {
@@ -112,11 +106,11 @@ export function createCardDrawing(context: ServiceContext, cards: Cards): CardDr
 
   return {
     drawAll,
-    start() {
+    start(): void {
       timer = setInterval(() => void sweep(), SWEEP_MS)
       void sweep()
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort()
       clearInterval(timer)
       // The caller of drawAll gets the error. Here only the end of the work matters.

@@ -20,14 +20,7 @@ interface Waiting {
   writes: number
 }
 
-export interface ViewCounter {
-  /** @returns false when too many links wait */
-  count(id: string): boolean
-  /** What the database does not take goes on waiting. */
-  write(): Promise<void>
-  start(): void
-  stop(): Promise<void>
-}
+export type ViewCounter = ReturnType<typeof createViewCounter>
 
 /** @returns the ids of those that were written */
 async function writeViews(
@@ -50,7 +43,7 @@ async function writeViews(
   return new Set(written.map(({ id }) => id))
 }
 
-export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 'log' | 'now'>): ViewCounter {
+export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 'log' | 'now'>) {
   const waiting = new Map<string, Waiting>()
 
   const writeSlice = async (ids: readonly string[]): Promise<void> => {
@@ -70,7 +63,8 @@ export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 
   const writing = repeated(log, 'views of links could not be written', EVERY_MS, writeAll)
 
   return {
-    count(id) {
+    /** @returns false when too many links wait */
+    count(id: string): boolean {
       const held = waiting.get(id)
       if (held === undefined && waiting.size >= MAX_LINKS) return false
       // A whole minute: the exact moment is the reader's own.
@@ -79,9 +73,10 @@ export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 
       else Object.assign(held, { views: held.views + 1, lastMs })
       return true
     },
+    /** What the database does not take goes on waiting. */
     write: writing.run,
     start: () => writing.start(false),
-    async stop() {
+    async stop(): Promise<void> {
       // A write under way does not hold the views that came since it began.
       await writing.stop()
       await writing.run()

@@ -119,14 +119,7 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
   }
 }
 
-interface SendLoop {
-  start(): void
-  /** Resolves when no request is on its way. */
-  stop(): Promise<void>
-  awaken(): void
-}
-
-function createSendLoop(rounds: Rounds, clock: Clock, network: Network): SendLoop {
+function createSendLoop(rounds: Rounds, clock: Clock, network: Network) {
   let running: { readonly stopping: AbortController; readonly ended: Promise<void> } | null = null
   let sleep = new AbortController()
   const awaken = () => sleep.abort()
@@ -145,14 +138,15 @@ function createSendLoop(rounds: Rounds, clock: Clock, network: Network): SendLoo
 
   return {
     awaken,
-    start() {
+    start(): void {
       if (running !== null) return
       const stopping = new AbortController()
       // When the store fails, the next round says so.
       const leave = network.subscribe(() => void rounds.reconnect().then(awaken, awaken))
       running = { stopping, ended: run(stopping.signal).finally(leave) }
     },
-    async stop() {
+    /** Resolves when no request is on its way. */
+    async stop(): Promise<void> {
       const was = running
       running = null
       was?.stopping.abort()

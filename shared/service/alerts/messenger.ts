@@ -18,14 +18,7 @@ interface Entry {
   readonly detail: string | null
 }
 
-export interface Messenger {
-  /**
-   * @param key an alert with the same key is delivered once
-   * @returns false if the result is unknown, so that the caller retries
-   */
-  tell(key: string, text: string): Promise<boolean>
-  catchUp(): Promise<void>
-}
+export type Messenger = ReturnType<typeof createMessenger>
 
 /** A UUID derived from the key, so that LINE deduplicates the alert of two watchers. */
 const retryKeyOf = (key: string): string => {
@@ -33,7 +26,7 @@ const retryKeyOf = (key: string): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-export function createMessenger(context: ServiceContext, line: Line | null): Messenger {
+export function createMessenger(context: ServiceContext, line: Line | null) {
   const { config, log, now } = context
   let unwritten: Entry[] = []
 
@@ -55,7 +48,11 @@ export function createMessenger(context: ServiceContext, line: Line | null): Mes
   }
 
   return {
-    async tell(key, text) {
+    /**
+     * @param key an alert with the same key is delivered once
+     * @returns false if the result is unknown, so that the caller retries
+     */
+    async tell(key: string, text: string): Promise<boolean> {
       const entry = { key, text, retryKey: retryKeyOf(key), at: new Date(now()), requestId: null }
       log.error('alert', { alert: text })
       if (line === null || config.alertUserId === '') {

@@ -17,14 +17,8 @@ const LOCK = 'alert-watch'
 /** Longer than a check takes when every dependency is down. */
 const LOCK_MS = 30_000
 
-interface AlertWatch {
-  look(): Promise<void>
-  start(): void
-  stop(): Promise<void>
-}
-
 /** @param machineNow the clock of this machine, which is compared with that of the kv */
-export function createAlertWatch(given: ServiceContext, machineNow: () => number = Date.now): AlertWatch {
+export function createAlertWatch(given: ServiceContext, machineNow: () => number = Date.now) {
   let aheadMs = 0
   // All watchers share the time of the kv, as far as it is known.
   const now = (): number => given.now() - (Math.abs(aheadMs) > CLOCK_MS ? aheadMs : 0)

@@ -53,24 +53,14 @@ export interface Quota {
   readonly used: number
 }
 
-export interface Line {
-  multicast(to: readonly string[], messages: readonly Message[], retryKey: string): Promise<Delivery>
-  push(to: string, messages: readonly Message[], retryKey: string): Promise<Delivery>
-  /** Replies to a webhook event. LINE refuses a used reply token, so a repeated call is harmless. */
-  reply(token: string, messages: readonly Message[]): Promise<Delivery>
-  /** Rejects if LINE does not return it, as those below. */
-  profile(userId: string): Promise<Profile>
-  quota(): Promise<Quota>
-  webhookAddress(): Promise<string>
-  readonly menus: Menus
-}
+export type Line = NonNullable<ReturnType<typeof createLineClient>>
 
 const SEND_MS = 10_000
 /** Timeout of replies: the pilgrim and the next webhook events wait for them. */
 const ANSWER_MS = 3_000
 
 /** Creates the client; null without an access token, so that nothing is sent. */
-export function createLineClient(settings: Config['line']): Line | null {
+export function createLineClient(settings: Config['line']) {
   const { accessToken: channelAccessToken, apiBaseUrl, dataApiBaseUrl } = settings
   if (channelAccessToken === '') return null
   const api = new messagingApi.MessagingApiClient({
@@ -82,24 +72,28 @@ export function createLineClient(settings: Config['line']): Line | null {
     ...(dataApiBaseUrl === '' ? {} : { baseURL: dataApiBaseUrl }),
   })
   return {
-    multicast: (to, messages, retryKey) =>
+    multicast: (to: readonly string[], messages: readonly Message[], retryKey: string): Promise<Delivery> =>
       delivered(api.multicastWithHttpInfo({ to: [...to], messages: [...messages] }, retryKey), SEND_MS),
-    push: (to, messages, retryKey) =>
+    push: (to: string, messages: readonly Message[], retryKey: string): Promise<Delivery> =>
       delivered(api.pushMessageWithHttpInfo({ to, messages: [...messages] }, retryKey), SEND_MS),
-    reply: (replyToken, messages) =>
+    /** Replies to a webhook event. LINE refuses a used reply token, so a repeated call is harmless. */
+    reply: (replyToken: string, messages: readonly Message[]): Promise<Delivery> =>
       delivered(api.replyMessageWithHttpInfo({ replyToken, messages: [...messages] }), ANSWER_MS),
-    async profile(userId) {
+    /** Rejects if LINE does not return it, as those below. */
+    async profile(userId: string): Promise<Profile> {
       const { displayName, pictureUrl, language } = await withTimeout(api.getProfile(userId), ANSWER_MS)
       return { displayName, pictureUrl: pictureUrl ?? null, language: language ?? null }
     },
-    async quota() {
+    async quota(): Promise<Quota> {
       const [quota, { totalUsage }] = await withTimeout(
         Promise.all([api.getMessageQuota(), api.getMessageQuotaConsumption()]),
         SEND_MS,
       )
       return { limit: quota.type === 'limited' ? (quota.value ?? 0) : null, used: totalUsage }
     },
-    webhookAddress: async () => (await withTimeout(api.getWebhookEndpoint(), SEND_MS)).endpoint,
+    /** The one that is set at LINE. */
+    webhookAddress: async (): Promise<string> =>
+      (await withTimeout(api.getWebhookEndpoint(), SEND_MS)).endpoint,
     menus: createMenus(api, blobs),
   }
 }
@@ -138,37 +132,26 @@ function faultOf(body: string): 'recipients' | 'messages' {
 const LINK_MAX = 500
 const MENU_MS = 20_000
 
-interface Menus {
-  create(menu: messagingApi.RichMenuRequest, png: Uint8Array<ArrayBuffer>): Promise<string>
-  list(): Promise<readonly messagingApi.RichMenuResponse[]>
-  /** Sets the menu of users without their own one. */
-  setDefault(menuId: string): Promise<void>
-  link(menuId: string, userIds: readonly string[]): Promise<void>
-  remove(menuId: string): Promise<void>
-}
-
 /** Every method rejects if LINE refuses or does not answer. */
-function createMenus(
-  api: messagingApi.MessagingApiClient,
-  blobs: messagingApi.MessagingApiBlobClient,
-): Menus {
+function createMenus(api: messagingApi.MessagingApiClient, blobs: messagingApi.MessagingApiBlobClient) {
   return {
-    async create(menu, png) {
+    async create(menu: messagingApi.RichMenuRequest, png: Uint8Array<ArrayBuffer>): Promise<string> {
       const { richMenuId } = await withTimeout(api.createRichMenu(menu), MENU_MS)
       await withTimeout(blobs.setRichMenuImage(richMenuId, new Blob([png], { type: 'image/png' })), MENU_MS)
       return richMenuId
     },
     list: async () => (await withTimeout(api.getRichMenuList(), MENU_MS)).richmenus,
-    async setDefault(menuId) {
+    /** Of users without a menu of their own. */
+    async setDefault(menuId: string): Promise<void> {
       await withTimeout(api.setDefaultRichMenu(menuId), MENU_MS)
     },
-    async link(menuId, userIds) {
+    async link(menuId: string, userIds: readonly string[]): Promise<void> {
       for (let from = 0; from < userIds.length; from += LINK_MAX) {
         const some = userIds.slice(from, from + LINK_MAX)
         await withTimeout(api.linkRichMenuIdToUsers({ richMenuId: menuId, userIds: some }), MENU_MS)
       }
     },
-    async remove(menuId) {
+    async remove(menuId: string): Promise<void> {
       await withTimeout(api.deleteRichMenu(menuId), MENU_MS)
     },
   }

@@ -90,7 +90,7 @@ const operationOf = (endpoint: Endpoint, { bodyBytes, schemas }: About): Json =>
 })
 
 /** The path of an endpoint in the notation of OpenAPI. */
-const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
+export const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
 interface Options {
   readonly bodyBytes?: number

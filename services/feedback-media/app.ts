@@ -18,7 +18,7 @@ import {
   sharePageEndpoint,
   viewShareEndpoint,
 } from '#shared/contracts/shares.ts'
-import { createRouter, type Router, serve } from '#shared/service/http/router.ts'
+import { createRouter, type Router } from '#shared/service/http/router.ts'
 import { createViewCounter, type ViewCounter } from './shares/count-views.ts'
 import { changeShare, createShare, listShares, revokeShare } from './shares/manage-shares.ts'
 import { createShowShare } from './shares/show-share.ts'
@@ -41,25 +41,22 @@ export function createFeedbackMedia(context: ServiceContext): Service {
   const drawing = createCardDrawing(context, cards)
   const decoder = openDecoder(context.addresses)
   const router = createRouter(context)
-  serve(router, context, submitFeedbackEndpoint, ({ body }) => submitFeedback(context, body))
-  serve(router, context, listFeedbackEndpoint, ({ query, operator }) =>
-    listFeedback(context, query, operator),
-  )
-  serve(router, context, feedbackStatusEndpoint, ({ query }) => readBoard(context, query))
-  serve(router, context, updateFeedbackEndpoint, ({ operator, params, body, requestId }) =>
+  const { serve } = router
+  serve(submitFeedbackEndpoint, ({ body }) => submitFeedback(context, body))
+  serve(listFeedbackEndpoint, ({ query, operator }) => listFeedback(context, query, operator))
+  serve(feedbackStatusEndpoint, ({ query }) => readBoard(context, query))
+  serve(updateFeedbackEndpoint, ({ operator, params, body, requestId }) =>
     updateFeedback(context, operator!, params.id, body, requestId),
   )
   const stored = createStoredLimit()
-  serve(router, context, uploadScreenshotEndpoint, ({ bytes, request }) =>
+  serve(uploadScreenshotEndpoint, ({ bytes, request }) =>
     uploadScreenshot(context, decoder, stored, bytes, request),
   )
-  serve(router, context, screenshotEndpoint, ({ request, params }) =>
-    serveScreenshot(context, request, params.file),
-  )
-  serve(router, context, drawCardEndpoint, ({ body, operator, request }) =>
+  serve(screenshotEndpoint, ({ request, params }) => serveScreenshot(context, request, params.file))
+  serve(drawCardEndpoint, ({ body, operator, request }) =>
     drawCard(context, cards, body.user_id, operator === null ? context.addressOf(request) : null),
   )
-  serve(router, context, cardEndpoint, async ({ request, params }) => {
+  serve(cardEndpoint, async ({ request, params }) => {
     const card = await findCard(context, cards, params.file, context.addressOf(request))
     return answerPng(request, card, card.isCurrent ? A_MINUTE : A_MOMENT)
   })
@@ -80,19 +77,17 @@ export function createFeedbackMedia(context: ServiceContext): Service {
   }
 }
 
-function serveShares(router: Router, context: ServiceContext, cards: Cards, views: ViewCounter): void {
-  serve(router, context, createShareEndpoint, ({ body }) => createShare(context, body))
-  serve(router, context, listSharesEndpoint, ({ query }) => listShares(context, query.user_id))
-  serve(router, context, changeShareEndpoint, ({ params, body }) => changeShare(context, params.id, body))
-  serve(router, context, revokeShareEndpoint, ({ params, query }) =>
-    revokeShare(context, params.id, query.user_id),
-  )
-  serve(router, context, viewShareEndpoint, ({ request, params }) => {
+function serveShares({ serve }: Router, context: ServiceContext, cards: Cards, views: ViewCounter): void {
+  serve(createShareEndpoint, ({ body }) => createShare(context, body))
+  serve(listSharesEndpoint, ({ query }) => listShares(context, query.user_id))
+  serve(changeShareEndpoint, ({ params, body }) => changeShare(context, params.id, body))
+  serve(revokeShareEndpoint, ({ params, query }) => revokeShare(context, params.id, query.user_id))
+  serve(viewShareEndpoint, ({ request, params }) => {
     context.addresses.charge(context.addressOf(request))
     return { counted: views.count(params.id) }
   })
   const showShare = createShowShare(context, cards)
-  serve(router, context, sharePageEndpoint, ({ request, params, query }) =>
+  serve(sharePageEndpoint, ({ request, params, query }) =>
     showShare({ request, file: params.file, lang: query.lang }),
   )
 }

@@ -18,7 +18,7 @@ import {
   subscribeToPushEndpoint,
   unsubscribeFromPushEndpoint,
 } from '#shared/contracts/push-subscriptions.ts'
-import { createRouter, serve } from '#shared/service/http/router.ts'
+import { createRouter } from '#shared/service/http/router.ts'
 import { createLineClient, type Line, ownWebhookAddress } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { readNotifications } from '#shared/service/line/scheduled-notifications.ts'
@@ -44,37 +44,34 @@ export function createLineBot(context: ServiceContext): Service {
   const watch = createAlertWatch(context)
   const renderer = openRenderer({ timeoutMs: 20_000 })
   const router = createRouter(context)
+  const { serve } = router
   context.metrics.gauge('event_webhook_events_set_aside', () => countSetAside(context))
   const spool = watchSpool(context)
 
   const receiveWebhook = createWebhookReceiver(context)
-  serve(router, context, webhookEndpoint, ({ bytes, request }) =>
+  serve(webhookEndpoint, ({ bytes, request }) =>
     receiveWebhook(bytes, request.headers.get('x-line-signature')),
   )
-  serve(router, context, pushEndpoint, async ({ operator, body, requestId }) => {
+  serve(pushEndpoint, async ({ operator, body, requestId }) => {
     const answer = await push(context, line, operator!, body, requestId)
     sender.wake()
     return answer
   })
-  serve(router, context, messagesEndpoint, ({ query }) => listMessages(context, query))
-  serve(router, context, leftOutRecipientsEndpoint, ({ query }) => listLeftOut(context, query))
-  serve(router, context, pushProgressEndpoint, ({ params }) => readProgress(context, params.id))
-  serve(router, context, menuStatusEndpoint, () => readMenus(context, line))
-  serve(router, context, deployMenuEndpoint, ({ operator, requestId }) =>
+  serve(messagesEndpoint, ({ query }) => listMessages(context, query))
+  serve(leftOutRecipientsEndpoint, ({ query }) => listLeftOut(context, query))
+  serve(pushProgressEndpoint, ({ params }) => readProgress(context, params.id))
+  serve(menuStatusEndpoint, () => readMenus(context, line))
+  serve(deployMenuEndpoint, ({ operator, requestId }) =>
     deployMenus(context, line, renderer, operator!, requestId),
   )
-  serve(router, context, lineUsageEndpoint, () => readUsage(context, line))
-  serve(router, context, notificationsEndpoint, () => db.read(() => readNotifications(db.orm)))
-  serve(router, context, setNotificationsEndpoint, ({ operator, body, requestId }) =>
+  serve(lineUsageEndpoint, () => readUsage(context, line))
+  serve(notificationsEndpoint, () => db.read(() => readNotifications(db.orm)))
+  serve(setNotificationsEndpoint, ({ operator, body, requestId }) =>
     setNotifications(context, operator!, body, requestId),
   )
-  serve(router, context, subscribeToPushEndpoint, ({ body }) => subscribe(context, body))
-  serve(router, context, listPushSubscriptionsEndpoint, ({ query }) =>
-    listSubscriptions(context, query.user_id),
-  )
-  serve(router, context, unsubscribeFromPushEndpoint, ({ params, query }) =>
-    unsubscribe(context, query.user_id, params.id),
-  )
+  serve(subscribeToPushEndpoint, ({ body }) => subscribe(context, body))
+  serve(listPushSubscriptionsEndpoint, ({ query }) => listSubscriptions(context, query.user_id))
+  serve(unsubscribeFromPushEndpoint, ({ params, query }) => unsubscribe(context, query.user_id, params.id))
 
   return {
     name: 'line-bot',

@@ -20,7 +20,7 @@ type Handler<E> = (call: CallOf<E>) => Promise<Answer<E>> | Answer<E>
 type Answer<E> = DataOf<E> | Written | Response
 
 /** Answers preflights, errors, 404 and 405 by itself. */
-export function createRouter(context: ServiceContext) {
+function createApp(context: ServiceContext) {
   return new Elysia({
     // The router searches for the path from a fixed offset of the URL: 11, or 7. Behind the proxy, URLs begin with
     // http:// and only 7 is correct for every Host; with TLS they begin with https:// and 11 is correct.
@@ -34,6 +34,20 @@ export function createRouter(context: ServiceContext) {
       if (request.method === 'OPTIONS') return preflight(set, requestId)
       return stamp(answerError(context, error, request, requestId), set, requestId)
     })
+}
+
+/** The routes of a service. */
+export function createRouter(context: ServiceContext) {
+  const app = createApp(context)
+  return {
+    /** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
+    serve: <E extends Endpoint>(endpoint: E, handler: Handler<E>): void =>
+      void app.route(endpoint.method, endpoint.path, routeOf(context, endpoint, handler), { parse: 'none' }),
+    // Compiled when it is first asked for, with all routes.
+    get fetch() {
+      return app.fetch
+    },
+  }
 }
 
 export type Router = ReturnType<typeof createRouter>
@@ -70,13 +84,7 @@ function counted(
 const termsOf = ({ temporaryIs503 }: Endpoint, error: unknown): unknown =>
   temporaryIs503 ? temporaryAs503(error) : error
 
-/** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
-export function serve<E extends Endpoint>(
-  router: Router,
-  context: ServiceContext,
-  endpoint: E,
-  handler: Handler<E>,
-): void {
+function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handler: Handler<E>) {
   const cache = endpoint.cacheMs > 0 ? new ResponseCache(endpoint.cacheMs, context.now) : null
   const publicCache = ACCESS_LEVEL[endpoint.access] === 0 ? cache : null
   const answer = async ({ request, params, set }: Routed, requestId: string): Promise<Response> => {
@@ -115,7 +123,7 @@ export function serve<E extends Endpoint>(
   const spanName = `${endpoint.method} ${endpoint.path}`
   const attributes = { 'http.request.method': endpoint.method, 'http.route': endpoint.path }
   // Elysia parses this parameter list and prepares only what it names: no headers, query or cookies.
-  const route = ({ request, params, set }: Routed): Response | Promise<Response> => {
+  return ({ request, params, set }: Routed): Response | Promise<Response> => {
     const startedMs = performance.now()
     const requestId = requestIdOf(request)
     // Fast path for the public: a cached answer needs no checks.
@@ -131,5 +139,4 @@ export function serve<E extends Endpoint>(
       }),
     )
   }
-  router.route(endpoint.method, endpoint.path, route, { parse: 'none' })
 }

@@ -19,8 +19,7 @@ import { audit } from '#shared/service/security/audit-log.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
-import { feedback } from '#shared/stores/schema/feedback.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { feedback, pilgrims } from '#shared/stores/schema/tables.ts'
 
 type FeedbackRow = typeof feedback.$inferSelect & { readonly displayName: string | null }
 

@@ -9,8 +9,7 @@ import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.t
 import { readStatusCopy } from '#shared/pilgrims/activity-status.ts'
 import { isExactForAll, type PublicFigures, publicFigures } from '#shared/pilgrims/public-figures.ts'
 import { maySharePilgrim, type ShareRow } from '#shared/pilgrims/shares.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
-import { shares } from '#shared/stores/schema/shares.ts'
+import { pilgrims, shares } from '#shared/stores/schema/tables.ts'
 import { type Fix, type Progress, progressOf } from './progress.ts'
 
 const HOUR_MS = 3_600_000

@@ -14,7 +14,7 @@ import { notFound } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
 import { textOfMessage } from '#shared/service/line/line-client.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { messageChunks, messages } from '#shared/stores/schema/messages.ts'
+import { messageChunks, messages } from '#shared/stores/schema/tables.ts'
 import { countDeliveries, NO_DELIVERIES } from '../web-push/plan-deliveries.ts'
 
 type Row = typeof messages.$inferSelect

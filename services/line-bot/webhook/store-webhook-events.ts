@@ -11,7 +11,7 @@ import { isDataRefused } from '#shared/stores/db/db.ts'
 import { isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
 import { SPOOL } from '#shared/stores/objects/spooled-webhook-events.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
-import { lineEvents, refusedLineEvents } from '#shared/stores/schema/messages.ts'
+import { lineEvents, refusedLineEvents } from '#shared/stores/schema/tables.ts'
 import { eachApart } from '#shared/stores/work-through-queue.ts'
 import { senderOf } from './apply-webhook-event.ts'
 

@@ -2,7 +2,7 @@
 import type { Operator } from './admin-auth.ts'
 import type { AuditRole } from '#shared/contracts/audit.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { auditLog } from '#shared/stores/schema/operations.ts'
+import { auditLog } from '#shared/stores/schema/tables.ts'
 
 export type Actor = Pick<Operator, 'name' | 'fingerprint'> & { readonly role: AuditRole }
 

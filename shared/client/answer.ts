@@ -45,14 +45,15 @@ export interface ClientError {
   readonly body?: unknown
 }
 
-export const failure = (code: ClientErrorCode, message: string, status = 0): Failure => ({
-  ok: false,
-  error: { status, code, message },
-})
+export const failure = (
+  code: ClientErrorCode,
+  message: string,
+  more?: Partial<Pick<ClientError, 'status' | 'cause'>>,
+): Failure => ({ ok: false, error: { status: 0, code, message, ...more } })
 
 export async function readRefusal(response: Response): Promise<Failure> {
   const { status, headers } = response
-  if (status === 304) return failure('not-modified', 'Nothing has changed.', status)
+  if (status === 304) return failure('not-modified', 'Nothing has changed.', { status })
   const body: Partial<Record<'error' | 'code' | 'request_id', string>> | undefined = parse(
     await response.text(),
   )
@@ -85,7 +86,7 @@ export async function readSuccess<T>(
   if (body && form === 'json') return success(body)
   if (body?.ok === true && 'data' in body) return success(body.data)
   // The sign-in page of a hotel's network answers 200, too.
-  return failure('unexpected', 'Something else than the service answered.', status)
+  return failure('unexpected', 'Something else than the service answered.', { status })
 }
 
 function parse(text: string): object | undefined {
@@ -144,7 +145,7 @@ export async function exchange<T>(
     return await read(await send(url, { ...init, signal: controller.signal }))
   } catch (error) {
     const sentence = SENTENCES[code] ?? `The service cannot be reached (${innermost(error)}).`
-    return { ok: false, error: { ...failure(code, sentence).error, cause: error } }
+    return failure(code, sentence, { cause: error })
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', cancel)

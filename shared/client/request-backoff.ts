@@ -23,6 +23,6 @@ export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
       resolve()
     }
     const timer = setTimeout(done, ms)
+    signal?.addEventListener('abort', done)
     if (signal?.aborted) done()
-    else signal?.addEventListener('abort', done)
   })

@@ -158,8 +158,8 @@ export const Phone = z
 const renamed = <S extends z.ZodType>(from: string, to: string, schema: S) =>
   z.preprocess(
     (given) =>
-      typeof given === 'object' && given !== null && !(to in given) && from in given
-        ? { ...given, [to]: (given as Record<string, unknown>)[from] }
+      typeof given === 'object' && given !== null && !(to in given)
+        ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name === from ? to : name, value]))
         : given,
     schema,
   )

@@ -100,8 +100,7 @@ export async function readOwner(
       `identity: userId ${JSON.stringify(userId)} must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ - (and not "." or "..").`,
     )
   } catch (cause) {
-    const { error } = failure('unauthorized', `Who is signed in cannot be read: ${(cause as Error).message}`)
-    return { ok: false, error: { ...error, cause } }
+    return failure('unauthorized', `Who is signed in cannot be read: ${(cause as Error).message}`, { cause })
   }
 }
 

@@ -80,7 +80,9 @@ function covering(
   const durable = batch.filter((point, index) => !reasons.has(index) && point.t <= throughMs)
   const later = batch.filter(isLater)
   if (durable.length + rejected.length + later.length === 0)
-    return failure('unexpected', 'The service took no point and refused none.', answer.status)
+    return failure('unexpected', 'The service took no point and refused none.', {
+      status: answer.status,
+    })
   return { ...answer, data: { kind: batch[0]!.kind, durable, rejected, later, answer: answer.data } }
 }
 

@@ -36,7 +36,7 @@ export interface ServiceContext {
   readonly addressOf: (request: Request) => string
   /** Aborted when the process begins to stop, which ends endless answers such as streams. */
   readonly stopping: AbortSignal
-  /** Sets a request's idle timeout: the connection closes after so many seconds without data; 0: never. */
+  /** The connection closes after so many seconds without data; 0: never. */
   readonly idleAfter: (request: Request, seconds: number) => void
 }
 

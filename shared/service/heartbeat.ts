@@ -7,7 +7,7 @@ import type { Kv } from '#shared/stores/kv/kv.ts'
 
 const EVERY_MS = 5_000
 export const SILENT_MS = 20_000
-/** How long the last report of a service stays readable, and the list of its processes. */
+/** The last report of a service stays readable for so long, and the list of its processes. */
 const KEPT_MS = 7 * 86_400_000
 /** A process that was not stopped but died is reported as silent for so long; then it counts as removed. */
 const REMOVED_MS = 3_600_000
@@ -19,7 +19,7 @@ const processKeyOf = (service: string, process: string): string => `heartbeat:${
 /** Names of the processes of a service, as JSON. */
 const listKeyOf = (service: string): string => `processes:${service}`
 
-/** What is known of a service's processes. Times are by the kv's clock, because those of the processes may be wrong. */
+/** By the kv's clock, because those of the processes may be wrong. */
 export interface Beats {
   readonly latestMs: number | null
   /** Of each process that was not stopped. */
@@ -30,7 +30,7 @@ async function readNames(kv: Kv, service: string): Promise<string[]> {
   return JSON.parse((await kv.cached(listKeyOf(service))) ?? '[]') as string[]
 }
 
-/** Adds a process to the list. Where two are added at the same moment, one is missing until its next report. */
+/** Where two are added at the same moment, one is missing until its next report. */
 async function list(kv: Kv, service: string, process: string): Promise<void> {
   const names = await readNames(kv, service)
   if (names.includes(process)) return

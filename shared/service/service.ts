@@ -26,7 +26,7 @@ import { join } from 'node:path'
 
 /** Longer than the two minutes that a proxy keeps idle connections: a request on a closing connection would be lost. */
 const IDLE_S = 255
-/** Maximum wait at stop for clients that have not finished their requests; phones send them again. */
+/** Clients that have not finished their requests send them again. */
 const DRAIN_MS = 25_000
 
 export type Ports = Pick<
@@ -170,7 +170,7 @@ export function contextOf(
   }
 }
 
-/** Routes for the operator's own network; the proxy does not forward them. */
+/** For the operator's own network; the proxy does not forward them. */
 const operations = (
   context: ServiceContext,
   ready: () => boolean,
@@ -181,7 +181,7 @@ const operations = (
     new Response(await context.metrics.page(), { headers: { 'Content-Type': 'text/plain; version=0.0.4' } }),
 })
 
-/** The client address from our proxy, which overwrites the header of a client. */
+/** Our proxy overwrites the header of a client. */
 const PROXIED = {
   tls: false,
   addressOf: (request: Request): string => request.headers.get('x-forwarded-for') ?? 'unknown',

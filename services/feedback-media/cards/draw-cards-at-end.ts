@@ -93,7 +93,7 @@ export function createCardDrawing(context: ServiceContext, cards: Cards) {
     }
   }
 
-  /** Draws all due cards, or joins a running drawing. Rejects when it is interrupted by a failure. */
+  /** Or joins a running drawing. Rejects when it is interrupted by a failure. */
   const drawAll = (): Promise<void> => (running ??= drawLocked().finally(() => (running = null)))
 
   const sweep = async (): Promise<void> => {
@@ -120,7 +120,7 @@ export function createCardDrawing(context: ServiceContext, cards: Cards) {
 }
 
 const RETRY_MS = 600_000
-/** Tolerance for clocks of two machines: a card is checked once too often rather than missed. */
+/** Of two machines: a card is checked once too often rather than missed. */
 const CLOCKS_MS = 5_000
 
 const stale = (sql: Query) => sql`

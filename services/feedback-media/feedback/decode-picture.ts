@@ -31,9 +31,9 @@ const TOO_COSTLY =
 
 export const NOT_AN_IMAGE = 'image: is not a whole PNG, JPEG or WebP picture'
 
-/** Pictures of one address that wait or are decoded at a time, so that others get their turn. */
+/** That wait or are decoded at a time, so that others get their turn. */
 const OF_ADDRESS = 2
-/** What a picture costs, in calls of its address: 120 in a minute, and 10 that reach a limit of the decoder. */
+/** In calls of its address: 120 in a minute, and 10 that reach a limit of the decoder. */
 const PRICE = 50
 const COSTLY_PRICE = 600
 

@@ -7,7 +7,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
 
 const EVERY_MS = 5_000
-/** Links whose views wait at the same time. Ids are not checked before they are written, so strangers can send any. */
+/** Ids are not checked before they are written, so strangers can send any. */
 const MAX_LINKS = 10_000
 const SLICE = 1_000
 /** A row that another transaction holds is left out. After so many writes a link without a row has none. */

@@ -60,10 +60,7 @@ ${languages(language)}
   return document({ texts, head: previewTags(page), title, body, renews: true })
 }
 
-/**
- * A page that says why there is nothing else: the link has ended, or the service is away.
- * @param renews whether the page tries again by itself
- */
+/** The link has ended, or the service is away. @param renews whether the page tries again by itself */
 export function emptyPage(
   texts: ShareTexts,
   {
@@ -226,7 +223,7 @@ ${until}`
 const button = (zoom: number, label: string, drawing: string): string =>
   `<button type="button" class="button icon" data-zoom="${zoom}" aria-label="${escapeMarkup(label)}" title="${escapeMarkup(label)}"><svg class="symbol" viewBox="0 0 24 24" aria-hidden="true"><path d="${drawing}"/></svg></button>`
 
-/** The map, which the page's script draws (proxy/pages/share/walk-map.ts), and a link to another one. */
+/** The page's script draws it (proxy/pages/share/walk-map.ts). */
 export function liveMap({ live }: ShareView, texts: ShareTexts): string {
   const { progress, line } = live!
   if (progress === null) return ''

@@ -12,7 +12,7 @@ import { answerPng } from '../png-answer.ts'
 import { findShare, type OpenShare, readShare, type ShareView } from './read-share.ts'
 import { emptyPage, SHARE_POLICY, sharePage, shareTexts } from './share-page.ts'
 
-/** Many may look at one page; what it shows is read again after this time. Whether the link works is always read. */
+/** What a page shows is read again after this time. Whether the link works is always read. */
 const KEPT_MS = 5_000
 const MAX_KEPT = 500
 const RETRY_S = 5
@@ -121,7 +121,7 @@ function withoutTraces(response: Response): Response {
   return response
 }
 
-/** Reads what a link shows, once for all who ask within `KEPT_MS`. */
+/** Once for all who ask within `KEPT_MS`. */
 function createReader(context: ServiceContext): (share: OpenShare) => Promise<ShareView> {
   const kept = new Map<string, { readonly untilMs: number; readonly view: Promise<ShareView> }>()
   return (share) => {

@@ -1,4 +1,4 @@
-/** Recognises the action that a pilgrim asks for, by keywords of four languages or by a button. */
+/** The action that a pilgrim asks for, by keywords of four languages or by a button. */
 import { BotAction } from '#shared/contracts/bot.ts'
 
 /** The first action with a keyword in the text wins. Full-width letters are normalised first. */
@@ -20,7 +20,7 @@ export function actionOfText(text: string): BotAction | null {
   return null
 }
 
-/** Latin keywords match whole words. Other scripts match anywhere, because they are written without spaces. */
+/** Other scripts than Latin match anywhere, because they are written without spaces. */
 function hasWord(text: string, word: string): boolean {
   if (!/^[a-z]/.test(word)) return text.includes(word)
   return new RegExp(`(^|[^a-z0-9])${word}s?($|[^a-z0-9])`).test(text)

@@ -1,4 +1,4 @@
-/** Loads the context of an answer: the pilgrim's language from LINE, and the same figures as in their profile. */
+/** The context of an answer: the pilgrim's language from LINE, and the same figures as in their profile. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { HttpsUrl, withoutDirections } from '#shared/contracts/fields.ts'

@@ -26,9 +26,9 @@ export interface Places {
   readonly home: string
   readonly checkin: string
   readonly survey: string
-  /** Address of the page that the pilgrim can pass on; null for an unknown person, and after a withdrawal. */
+  /** That the pilgrim can pass on; null for an unknown person, and after a withdrawal. */
   readonly link: string | null
-  /** Address of the pilgrim's share card (PNG); null where there is no link. */
+  /** The share card (PNG); null where there is no link. */
   readonly card: string | null
   readonly surveyCompleted: boolean
 }

@@ -41,11 +41,11 @@ const TILES: readonly (readonly [BotAction, icon: string])[] = [
 interface MenuDesign {
   readonly request: messagingApi.RichMenuRequest
   readonly picture: Element
-  /** SHA-256 of the picture and the actions. A menu with the same digest needs no deployment. */
+  /** Of the picture and the actions. A menu with the same digest needs no deployment. */
   readonly digest: string
 }
 
-/** Prefix of this service's menus at LINE. Menus with other names belong to other software. */
+/** Menus with other names belong to other software. */
 const NAME_PREFIX = 'event:'
 
 export function designMenu(language: Language): MenuDesign {

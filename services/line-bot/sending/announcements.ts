@@ -18,7 +18,7 @@ import type { BotWords } from '#shared/locales/words.ts'
 import { planMessage } from './plan-message.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
-/** The summary counts the points of the final flush. It waits at most this long for that flush. */
+/** The summary counts the points of the final flush, and waits for it at most this long. */
 const FLUSH_TIMEOUT_MS = 600_000
 const FLUSH_WAIT_MS = 20_000
 
@@ -140,7 +140,7 @@ async function recordProgress(tx: Writer): Promise<void> {
   await recordSummary(tx, state === 'sending' || state === 'skipped' ? state : 'sent')
 }
 
-/** All figures are those of the whole event, with reported ways and erased pilgrims, as in the console's reports. */
+/** Of the whole event, with reported ways and erased pilgrims, as in the console's reports. */
 async function readFigures(tx: Writer): Promise<Figures> {
   const reported = sql`FROM reported_sums WHERE name NOT IN ${Object.keys(KG_PER_UNIT)}`
   const [sums] = await tx.execute<{ pilgrims: number; checkins: number } & Record<Amount, number>>(sql`

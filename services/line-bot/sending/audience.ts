@@ -35,10 +35,10 @@ export interface LeftOut {
 export interface Selected {
   readonly byLanguage: ReadonlyMap<Language, readonly string[]>
   readonly count: number
-  /** Everybody who has not withdrawn, with LINE or without: their devices get it by Web Push. */
+  /** With LINE or without: their devices get it by Web Push. Who has withdrawn gets nothing. */
   readonly everybody: ReadonlyMap<Language, readonly string[]>
   readonly leftOut: ExcludedRecipients
-  /** The buffer decides on recipients, and was unavailable: the selection uses the tables alone. */
+  /** The buffer decides on recipients, and was unavailable. */
   readonly lacksBuffer: boolean
 }
 
@@ -68,10 +68,10 @@ function conditionOf(audience: Audience, sinceMs: number): SQL {
   }
 }
 
-/** Audiences on whom pending points decide. The others are known by the tables alone. */
+/** Pending points decide on them. */
 const BY_BUFFER: ReadonlySet<Audience> = new Set(['all', 'participants', 'inactive'])
 
-/** Everybody known, with whether they have pending points. Some people are known in the buffer only. */
+/** Some people are known in the buffer only. */
 const everybody = (waiting: readonly string[]): SQL => sql`(
   SELECT user_id, bool_or(waits) AS waits FROM (
     SELECT user_id, false AS waits FROM pilgrims UNION ALL SELECT user_id, false FROM followers
@@ -184,7 +184,7 @@ function sorted(rows: readonly Row[]): Omit<Selected, 'lacksBuffer'> {
 }
 
 export interface RecipientBuffer {
-  /** Everybody with pending points; null: the buffer is unavailable. */
+  /** Null: the buffer is unavailable. */
   readonly waiting: readonly string[] | null
   /** The pending points in the area; null: the buffer is unavailable. */
   read(userIds: readonly string[]): Promise<ReadonlyMap<string, readonly Point[]> | null>

@@ -1,4 +1,4 @@
-/** Lists who of an audience LINE does not reach, so that an operator can tell them in another way. */
+/** Who of an audience LINE does not reach, so that an operator can tell them in another way. */
 import { eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { UserId } from '#shared/contracts/fields.ts'

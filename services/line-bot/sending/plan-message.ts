@@ -33,7 +33,7 @@ export interface Planned {
   readonly leftOut: ExcludedRecipients
 }
 
-/** Counts recipients whose message LINE has neither accepted nor refused yet. */
+/** LINE has neither accepted nor refused their message yet. */
 export async function undecided(tx: Writer): Promise<number> {
   const [row] = await tx
     .select({ count: sql<number>`coalesce(sum(${messageChunks.size}), 0)::int` })

@@ -92,7 +92,7 @@ export async function push(
   })
 }
 
-/** @throws Refusal 503 when people who were seen lately may be among the inactive */
+/** People who were seen lately may be among the inactive. @throws Refusal 503 */
 export function checkKnown<S extends { readonly lacksBuffer: boolean }>(
   { audience }: Recipients,
   selected: S,
@@ -145,7 +145,7 @@ export const recipientsOf = ({
 const noticeOf = ({ config }: ServiceContext, { title, text }: PushRequest): Notice | undefined =>
   config.push === null || text == null ? undefined : { title: title ?? config.eventName, body: text }
 
-/** With a title the message is one card. Without a title the picture comes before the text. */
+/** Without a title the picture comes before the text. */
 function contentOf({ title, text, image_url: image }: PushRequest): Message[] {
   if (title != null)
     return [card({ title, contents: [paragraph(text!)], ...(image == null ? {} : { imageUrl: image }) })]

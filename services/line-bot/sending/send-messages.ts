@@ -20,8 +20,7 @@ const LOCK_MS = 15_000
 export function createSender(context: ServiceContext, line: Line): Sender {
   const { kv } = context
   const drain = async (isOpen: () => boolean): Promise<void> => {
-    // Without the kv two replicas may send at the same time. The retry keys prevent duplicates; only calls are
-    // wasted.
+    // The retry keys prevent duplicates of two replicas; only calls are wasted.
     const lock = await kv.lock(LOCK, LOCK_MS).catch(() => '')
     if (lock === null) return
     try {
@@ -72,7 +71,7 @@ const postpone = ({ db, now }: ServiceContext, { id, attempts }: Chunk, detail: 
     .set({ detail, dueAt: new Date(now() + Math.max(afterMs, backoffMs(attempts + 1))) })
     .where(eq(messageChunks.id, id))
 
-/** Whether a chunk fits the month's quota. Otherwise it fails, or is postponed while other calls are undecided. */
+/** Otherwise it fails, or is postponed while other calls are undecided. */
 async function fits(context: ServiceContext, line: Line, chunk: Chunk): Promise<boolean> {
   const { db } = context
   let remaining: number

@@ -41,7 +41,7 @@ export async function planDeliveries(
 
 export const NO_DELIVERIES: WebPushProgress = { sent: 0, waiting: 0, failed: 0 }
 
-/** By the id of the message; none for a message without deliveries. */
+/** None for a message without deliveries. */
 export async function countDeliveries(
   { db }: ServiceContext,
   messageIds: readonly string[],

@@ -33,8 +33,8 @@ interface Claimed extends Record<string, unknown> {
 }
 
 /**
- * Which deliveries a sender takes. Addresses come from clients: those of hosts whose last call had no answer have calls
- * of their own, in any order, so that invented devices delay no others for long.
+ * Addresses come from clients: those of hosts whose last call had no answer have calls of their own, in any order, so
+ * that invented devices delay no others for long.
  */
 type Lane = keyof typeof AT_ONCE
 

@@ -19,7 +19,7 @@ const isOneToOne = ({ source }: LineEvent): boolean => source?.type === 'user'
 
 export const mentionsOf = ({ message }: LineEvent) => message?.mention?.mentionees ?? []
 
-/** Whether an event is for the bot: one-to-one, a button, or a mention in a group. Other events are not stored. */
+/** One-to-one, a button, or a mention in a group. Other events are not stored. */
 export const isForBot = (event: LineEvent): boolean =>
   isOneToOne(event) || event.type === 'postback' || mentionsOf(event).some(({ isSelf }) => isSelf === true)
 
@@ -42,7 +42,7 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
       .returning({ id: lineEvents.webhookEventId })
     // Talking in a group does not make a person a pilgrim.
     if (fresh.length === 0 || userId === null || !isOneToOne(event)) return true
-    // The bot answers a person who was erased and did not consent anew, and stores nothing about them.
+    // The bot answers a person who was erased and did not consent anew, and stores nothing.
     if (!(await mayWrite(tx, userId, event.timestamp))) return true
     await recordReachability(tx, event, userId)
     if (event.type === 'unfollow') return true

@@ -78,7 +78,7 @@ async function isAnswered({ db }: ServiceContext, { webhookEventId }: LineEvent)
   return unanswered.length === 0
 }
 
-/** @returns null for events without an answer: stickers, joins, and unknown types */
+/** @returns null for stickers, joins, and unknown types */
 async function compose(context: ServiceContext, line: Line, event: LineEvent): Promise<Message[] | null> {
   const { config } = context
   const askedMs = context.now()
@@ -107,7 +107,7 @@ function versionOf(
   { displayName, language, phone, surveyCompletedAt }: Pilgrim,
   figures: Figures | null,
 ): string {
-  // Of the phone number only its presence is included, because other people see the address.
+  // Only whether there is a number, because other people see the address.
   const shown = [figures, displayName, language, phone !== null, surveyCompletedAt !== null]
   return Bun.hash(JSON.stringify(shown)).toString(36)
 }

@@ -71,7 +71,7 @@ async function storeTogether(
   return stored.length
 }
 
-/** Removes NUL and lone surrogates from values, because Postgres rejects them. LINE's field names contain neither. */
+/** Postgres rejects NUL and lone surrogates. LINE's field names contain neither. */
 const storable = (event: LineEvent): LineEvent =>
   JSON.parse(JSON.stringify(event), (_key, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed().replaceAll('\u0000', '') : value,

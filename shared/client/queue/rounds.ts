@@ -1,4 +1,4 @@
-/** Rounds of sending: one request after the other, until nothing is left or the rest has to wait. */
+/** Rounds of sending, until nothing is left or the rest has to wait. */
 import type { ClientError } from '../answer.ts'
 import type { Client } from '../create-client.ts'
 import {
@@ -55,7 +55,7 @@ interface Choices {
   readonly collecting: boolean
 }
 
-/** What a look at the store found: `due` is set when something may be sent at `at`. */
+/** `due` is set when something may be sent at `at`. */
 interface Found {
   readonly at: Pending
   readonly due: (Due & { readonly userId: string }) | null

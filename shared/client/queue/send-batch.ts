@@ -1,4 +1,4 @@
-/** Sends the oldest points of a kind in one request, and settles what the answer covers. */
+/** Sends the oldest points of a kind in one request. */
 import { type Answer, type ClientError, failure } from '../answer.ts'
 import type { CallOptions, Client, Data } from '../create-client.ts'
 import { asSent, fittingBatch } from './queued-point.ts'

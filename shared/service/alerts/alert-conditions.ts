@@ -93,7 +93,7 @@ export const WHAT_TO_DO: Readonly<Record<keyof typeof WHEN | 'kv' | 'objects' | 
   },
 }
 
-/** Splits the text of a cause, which alerts send in both languages at once. */
+/** Alerts send both languages at once. */
 export function bilingual(text: string): Bilingual {
   const [zh = text, en = zh] = text.split(' · ')
   return { 'zh-Hant': zh, en }

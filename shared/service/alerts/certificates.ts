@@ -56,7 +56,7 @@ export const publicHosts = ({ publicUrl, aliasHost }: Config): { host: string; p
 
 const keyOf = (host: string): string => `certificate:${host}`
 
-/** The certificate of each public host as the scheduler has read it; null: unknown. */
+/** As the scheduler has read it; null: unknown. */
 export async function knownCertificates(
   kv: Kv,
   config: Config,

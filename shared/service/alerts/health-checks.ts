@@ -105,7 +105,7 @@ async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
   if (lost <= 0) return null
   return {
     key: 'lost',
-    // After that it is a warning for the rest of the day, so that a new failure still causes its own alert.
+    // Then a warning for the rest of the day, so that a new failure still causes its own alert.
     failure: now() - row!.at!.getTime() < NEWS_MS,
     text: `遺失了 ${lost} 筆定位 · ${lost} points are lost: see admin/ledger`,
   }
@@ -176,7 +176,7 @@ const keyOf = (span: number): string => `early-points:${span}`
 /** Minimum free disk space: below it journals may soon fail. */
 export const FREE_BYTES = 512 * 1_024 * 1_024
 
-/** Free bytes of the disk of a directory, or of the working directory's while that one is missing. */
+/** Of the working directory's disk while the directory is missing. */
 export async function freeBytesOf(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory).catch(() => statfs('.'))
   return bavail * bsize

@@ -13,9 +13,9 @@ interface State {
 export function createIncidentStore({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>) {
   let memory: State = { incident: null, atMs: -Infinity }
   return {
-    /** The newer of the state in the kv and the state that this watcher has stored or recalled. */
+    /** The newer of the states in the kv and in memory. */
     async recall(): Promise<Incident | null> {
-      // Nor is anything known when the state can not be read, as an alert too many is better than none.
+      // An alert too many is better than none.
       const shared = await kv
         .cached(STATE_KEY)
         .then((held) => (held === null ? null : (JSON.parse(held) as State)))

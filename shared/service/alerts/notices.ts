@@ -12,7 +12,7 @@ const MONTH_MS = 35 * DAY_MS
 /** LINE's months follow Japan Standard Time. */
 const JAPAN_MS = 9 * 3_600_000
 
-/** Sends a notice once, whichever watcher comes first; without the kv each watcher sends it. */
+/** Once, whichever watcher comes first; without the kv each watcher sends it. */
 function createTeller({ kv }: ServiceContext, messenger: Messenger) {
   const me = crypto.randomUUID()
   const told = new Set<string>()

@@ -26,7 +26,7 @@ const MAX_NAMED = 5
 /** Keys come from the client and may be long. */
 const MAX_PATH = 200
 
-/** The message of an issue; for a key that is not allowed, the rule of keys. */
+/** Of a key that is not allowed, the rule of keys. */
 const messageOf = (issue: z.core.$ZodIssue): string =>
   issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
 

@@ -14,7 +14,7 @@ const REQUEST_HEADERS = [
 const EXPOSED = ['Retry-After', 'X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag']
 const PREFLIGHT_S = 86_400
 
-/** The form of a client's request id, which appears in logs and answers. */
+/** It appears in logs and answers. */
 const CLIENT_REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/
 
 export function requestIdOf(request: Request): string {
@@ -110,9 +110,10 @@ export function matchesEtag(request: Request, tag: string): boolean {
 }
 
 /**
- * 200, or 304 when the client has this version. HEAD gets the same, without the body.
- * @param tag of the version, with quotes
- * @param headers of both answers @param ofBody of the body alone
+ * 200, or 304 when the client has this version. HEAD gets the same.
+ * @param tag with quotes
+ * @param headers of both answers
+ * @param ofBody of the body alone
  */
 export function taggedResponse(
   request: Request,

@@ -1,6 +1,6 @@
 /**
- * The response cache: stores the serialized answers of popular endpoints for a moment. Concurrent requests share one
- * computation; errors are not cached.
+ * Stores the serialized answers of popular endpoints for a moment. Concurrent requests share one computation; errors
+ * are not cached.
  */
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { taggedResponse } from './headers.ts'
@@ -20,7 +20,7 @@ interface Entry {
 /** Maximum number of cache keys per endpoint; each answer has up to two. */
 const MAX_KEYS = 256
 
-/** The key contains the role, because an answer with a token may contain more than the public one. */
+/** With a token an answer may contain more than the public one. */
 const cacheKey = (operator: Operator | null, what: string): string => `${operator?.role ?? 'public'} ${what}`
 
 const pathAndQuery = ({ url }: Request): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))
@@ -45,12 +45,12 @@ function answerWith(
   return taggedResponse(request, tag, body, headers, { 'content-type': 'application/json;charset=utf-8' })
 }
 
-/** The cache of one endpoint, whose answers depend only on the request and the caller's role. */
+/** Of one endpoint, whose answers depend only on the request and the caller's role. */
 export class ResponseCache {
   /** Approximately in order of expiry. */
   readonly #entries = new Map<string, Entry>()
 
-  /** @param cacheMs lifetime, from the start of the computation, in milliseconds */
+  /** @param cacheMs lifetime, from the start of the computation */
   constructor(
     private readonly cacheMs: number,
     private readonly now: () => number,

@@ -11,7 +11,7 @@ const PATTERNS = ENDPOINTS.filter(({ path }) => path.includes(':')).map((endpoin
   pattern: new RegExp(`^${endpoint.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
 }))
 
-/** Endpoints that match a path, fixed paths before those with parameters, as in the router. */
+/** Fixed paths before those with parameters, as in the router. */
 const matching = (path: string): readonly Endpoint[] => [
   ...(FIXED.get(path) ?? []),
   ...PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ endpoint }) => endpoint),
@@ -37,6 +37,6 @@ export function allowedMethods(path: string): string[] {
   return [...methods, 'OPTIONS']
 }
 
-/** The service of a path; the admin service answers unknown paths with 404. */
+/** The admin service answers unknown paths with 404. */
 export const serviceOf = (path: string, method: string): ServiceName =>
   endpointOf(path, method)?.service ?? 'admin'

@@ -16,17 +16,14 @@ export const MULTICAST_MAX = 500
 /** LINE stores a retry key for 24 hours ("Retry failed API requests"); one hour is a safety margin. */
 export const RETRY_KEY_MS = 23 * 3_600_000
 
-/**
- * How long the ids of webhook events are stored: longer than LINE redelivers an event. Older events are not accepted,
- * because their ids may have been deleted.
- */
+/** The ids of webhook events are stored longer than LINE redelivers an event. Older events are not accepted. */
 export const DEDUPLICATION_WINDOW_MS = 30 * 86_400_000
 
-/** The form of LINE's user ids; LINE refuses a whole call if it contains any other id. */
+/** LINE refuses a whole call if it contains any other id. */
 export const isLineUserId = (id: string): boolean => /^U[0-9a-f]{32}$/.test(id)
 
 interface Fault {
-  /** LINE's error text, for the message ledger; it may quote the message and name recipients. */
+  /** For the message ledger; it may quote the message and name recipients. */
   readonly detail: string
   /** A short form for the log, without anything that was sent. */
   readonly brief: string
@@ -59,7 +56,7 @@ const SEND_MS = 10_000
 /** Timeout of replies: the pilgrim and the next webhook events wait for them. */
 const ANSWER_MS = 3_000
 
-/** Creates the client; null without an access token, so that nothing is sent. */
+/** Null without an access token, so that nothing is sent. */
 export function createLineClient(settings: Config['line']) {
   const { accessToken: channelAccessToken, apiBaseUrl, dataApiBaseUrl } = settings
   if (channelAccessToken === '') return null
@@ -76,7 +73,7 @@ export function createLineClient(settings: Config['line']) {
       delivered(api.multicastWithHttpInfo({ to: [...to], messages: [...messages] }, retryKey), SEND_MS),
     push: (to: string, messages: readonly Message[], retryKey: string): Promise<Delivery> =>
       delivered(api.pushMessageWithHttpInfo({ to, messages: [...messages] }, retryKey), SEND_MS),
-    /** Replies to a webhook event. LINE refuses a used reply token, so a repeated call is harmless. */
+    /** LINE refuses a used reply token, so a repeated call is harmless. */
     reply: (replyToken: string, messages: readonly Message[]): Promise<Delivery> =>
       delivered(api.replyMessageWithHttpInfo({ replyToken, messages: [...messages] }), ANSWER_MS),
     /** Rejects if LINE does not return it, as those below. */
@@ -128,7 +125,7 @@ function faultOf(body: string): 'recipients' | 'messages' {
   return /"property"\s*:\s*"messages/.test(body) ? 'messages' : 'recipients'
 }
 
-/** Maximum number of users per call of "Link rich menu to multiple users". */
+/** Of "Link rich menu to multiple users". */
 const LINK_MAX = 500
 const MENU_MS = 20_000
 
@@ -175,7 +172,7 @@ export const ownWebhookAddress = ({ publicUrl }: Pick<Config, 'publicUrl'>): str
 const TEXT_MAX = 200
 
 /**
- * The beginning of a message, for lists: of a text its text, of a card its alternative text.
+ * For lists: of a text its text, of a card its alternative text.
  * @param body the stored messages of one push; null for a picture without text
  */
 export function textOfMessage(body: readonly unknown[] | null): string | null {

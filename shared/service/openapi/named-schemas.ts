@@ -53,7 +53,7 @@ const propertiesIn = (schema: Json): Properties => ({ properties: {}, required: 
 export const parsedProperties = (contract: z.ZodType): Properties =>
   propertiesIn(z.toJSONSchema(contract, { unrepresentable: 'any' }))
 
-/** The schemas that a document refers to, directly or through others, in their order. */
+/** Directly or through others, in their order. */
 function usedBy(document: Json, schemas: Readonly<Record<string, Json>>): Record<string, Json> {
   const used = new Set<string>()
   const visit = (part: unknown): unknown =>
@@ -114,7 +114,7 @@ export class NamedSchemas {
     this.#definitions[direction].set(name, schema)
   }
 
-  /** Names whose schema is not the same in requests and answers; in requests they end in Input. */
+  /** In requests they end in Input. */
   #twofold(): Set<string> {
     const { input, output } = this.#definitions
     const asOutput = (schema: Json) => mapReferences(schema, (to) => to.replace(INPUTS, COMPONENTS))

@@ -7,7 +7,7 @@ import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
 import { openApiDocument, templateOf } from './openapi-document.ts'
 
-/** What may be absent may be undefined in an input, because JSON and queries leave it out; an answer has no undefined. */
+/** What may be absent may be undefined in an input, because JSON leaves it out; an answer has no undefined. */
 type Use = 'input' | 'answer'
 
 const REFERENCE = '#/components/schemas/'

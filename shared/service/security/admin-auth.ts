@@ -22,12 +22,12 @@ export interface Operator {
   readonly fingerprint: string
 }
 
-/** Maximum delay of the answer to a wrong token; the delay grows with each one from the same address. */
+/** It grows with each wrong token from the same address. */
 const MAX_DELAY_MS = 2_000
 const FORGET_AFTER_MS = 600_000
 const MAX_ADDRESSES = 10_000
 
-/** Called for the first, second, fourth, eighth … consecutive wrong token from one address. */
+/** For the first, second, fourth, eighth … consecutive wrong token from one address. */
 type OnGuess = (address: string, guesses: number) => void
 
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
@@ -39,7 +39,7 @@ export interface Auth {
   authenticate(token: string | null, address: string): Promise<Operator | null>
 }
 
-/** Compares in constant time with every configured token. Without configured tokens, every token is wrong. */
+/** In constant time. Without configured tokens, every token is wrong. */
 export function createAuth(
   tokens: readonly Token[],
   now: () => number,

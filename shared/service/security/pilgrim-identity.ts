@@ -12,7 +12,7 @@ const ISSUER = 'https://access.line.me'
 /** @throws Refusal 401 without a valid token, 403 for another user's token, 503 if keys cannot be fetched */
 export type CheckIdentity = (request: Request, userId: string) => Promise<void>
 
-/** With `open`, any user id is accepted; with `line`, it must be the subject of a LIFF ID token. */
+/** With `line` the id must be the subject of a LIFF ID token. */
 export function createIdentity({ identity, line }: Pick<Config, 'identity' | 'line'>): CheckIdentity {
   if (identity === 'open') return async () => undefined
   // Fetches the keys once, caches them, and fetches them again for an unknown key id.
@@ -90,8 +90,7 @@ export function expectOwnId({ identity }: Pick<Config, 'identity'>, userId: stri
 }
 
 /**
- * Whether an operator is told a pilgrim's id. With open identity the id that an app made opens their phone number and
- * their erasure, which no volunteer may see or do.
+ * With open identity the id that an app made opens a phone number and an erasure, which no volunteer may see or do.
  */
 export const maySeeId = (
   { identity }: Pick<Config, 'identity'>,

@@ -29,14 +29,14 @@ interface Calls {
 }
 
 export interface AddressLimit {
-  /** Counts a call, or what costs as much as several. @throws Refusal 429 if the window of the address is full */
+  /** Or what costs as much as several calls. @throws Refusal 429 if the window of the address is full */
   charge(address: string, calls?: number): void
-  /** Removes the latest call, which was refused and does not count. */
+  /** It was refused and does not count. */
   forgive(address: string): void
   held(): number
 }
 
-/** What pending points add to the price of an answer that was made from them, in calls. */
+/** In calls, for an answer that was made from pending points. */
 export const priceOf = (pendingPoints: number | null | undefined): number =>
   Math.floor((pendingPoints ?? 0) / 100)
 

@@ -1,4 +1,4 @@
-/** Colours and backgrounds: evening hills for the share card, rays and lanterns for the achievement card. */
+/** Colours and backgrounds: evening hills for the share card, a feast for the achievement card. */
 
 export interface Palette {
   /** Almost black, for edges and distant hills. */

@@ -114,7 +114,7 @@ const column = (place: Style, ...elements: readonly Element[]): Element =>
 
 const ONE_LINE: Style = { whiteSpace: 'nowrap', overflow: 'hidden', textOverflow: 'ellipsis' }
 
-/** Estimates the width of a text in em, to choose a font size that fits. */
+/** In em, estimated. */
 const widthEm = (text: string): number =>
   Array.from(text).reduce(
     (sum, char) =>

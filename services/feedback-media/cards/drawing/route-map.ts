@@ -13,7 +13,7 @@ const INSET = 84
 /** With more stations, those of the rest of the way would hide it. */
 const MAX_STATIONS = 40
 
-/** The emblem of an event without a route: a winding path into the hills. */
+/** Of an event without a route: a winding path into the hills. */
 const HILL_PATH = 'M120 330 C 190 300, 330 315, 300 255 S 150 230, 185 180 S 285 160, 240 105'
 const EMBLEM = `
   <g fill="none" stroke-linecap="round">
@@ -91,7 +91,7 @@ const TOLERANCE_PX = 0.5
 /** Rounded; never a negative zero. */
 const tenths = (px: number): number => Math.round(px * 10) / 10 + 0
 
-/** Metres east and south of a place; an event's route is small enough for a flat map. */
+/** An event's route is small enough for a flat map. */
 function projection({ lat: lat0, lng: lng0 }: Place): (place: Place) => Point {
   const scale = Math.cos((lat0 * Math.PI) / 180)
   return ({ lat, lng }) => {

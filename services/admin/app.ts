@@ -205,13 +205,9 @@ const erasureAnswer = (erasure: Erasure): Erasure | Response =>
   erasure.remaining.length === 0 ? erasure : Response.json({ ok: true, data: erasure }, { status: 202 })
 
 /** Public endpoints: health, the API documentation. */
-function servePublic(
-  { serve }: Router,
-  context: ServiceContext,
-  health: ReturnType<typeof createHealth>,
-): void {
+function servePublic(router: Router, context: ServiceContext, health: ReturnType<typeof createHealth>): void {
   serveDocumentation(router, context)
-  serve(healthEndpoint, async () => {
+  router.serve(healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'
     // Uptime monitors read flat fields, so the report is also given beside the envelope.
@@ -222,7 +218,6 @@ function servePublic(
 export function createAdmin(context: ServiceContext): Service {
   const { db, kv, log, outbox } = context
   const router = createRouter(context)
-  const { serve } = router
   const erasureSweep = createErasureSweep(context)
   const readings = createReadings()
   serveEvent(router, context)
@@ -234,7 +229,7 @@ export function createAdmin(context: ServiceContext): Service {
   serveOwnData(router, context, readings)
   return {
     name: 'admin',
-    fetch: router.fetch,
+    fetch: router.app.fetch,
     async start() {
       erasureSweep.start()
       received.start()

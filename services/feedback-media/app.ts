@@ -64,7 +64,7 @@ export function createFeedbackMedia(context: ServiceContext): Service {
   serveShares(router, context, cards, views)
   return {
     name: 'feedback-media',
-    fetch: router.fetch,
+    fetch: router.app.fetch,
     async start() {
       drawing.start()
       views.start()

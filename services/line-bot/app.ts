@@ -75,7 +75,7 @@ export function createLineBot(context: ServiceContext): Service {
 
   return {
     name: 'line-bot',
-    fetch: router.fetch,
+    fetch: router.app.fetch,
     async start() {
       watch.start()
       sender.start()

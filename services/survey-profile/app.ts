@@ -72,7 +72,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
   })
   return {
     name: 'survey-profile',
-    fetch: router.fetch,
+    fetch: router.app.fetch,
     async start() {
       counters.start()
     },

@@ -61,7 +61,6 @@ export function createTracking(context: ServiceContext): Service {
   registerMetrics(context, buffer, live, counters.rejected)
 
   const router = createRouter(context)
-  const { serve } = router
   servePoints(router, context, buffer, counters.count)
   serveTrackers(router, context)
   const followers = serveMaps(router, context, live)
@@ -69,7 +68,7 @@ export function createTracking(context: ServiceContext): Service {
   let mapped = Promise.resolve()
   return {
     name: 'tracking',
-    fetch: router.fetch,
+    fetch: router.app.fetch,
     async start() {
       await buffer.start()
       mapped = live.start().then(() => (isOpen ? followers.start() : undefined))
@@ -89,14 +88,14 @@ export function createTracking(context: ServiceContext): Service {
 }
 
 /** The endpoints that accept points. */
-function servePoints({ serve }: Router, context: ServiceContext, buffer: Buffer, count: Count): void {
+function servePoints(router: Router, context: ServiceContext, buffer: Buffer, count: Count): void {
   const { config, calendar, now } = context
   const accept = { calendar, area: config.area, maxAgeMs: config.maxAgeMs, count }
   const checkInRules = { ...accept, limit: config.limits.checkin }
   const syncRules = { ...accept, limit: config.limits.sync }
   const ingestRules = { ...accept, limit: config.limits.ingest }
-  serve(checkInEndpoint, ({ body }) => checkIn(buffer, body, now(), checkInRules))
-  serve(trackSyncEndpoint, ({ body }) => syncTrack(buffer.admitTrack, body, now(), syncRules))
+  router.serve(checkInEndpoint, ({ body }) => checkIn(buffer, body, now(), checkInRules))
+  router.serve(trackSyncEndpoint, ({ body }) => syncTrack(buffer.admitTrack, body, now(), syncRules))
   serveIngest(router, context, {
     buffer,
     findKey: createKeyFinder(context),

@@ -68,14 +68,14 @@ export async function openScene(startMs: number, settings: Environment): Promise
   const map = createRouter(context)
   const publicMap = new PublicMap(live, config.mapCrowd, now)
   const showMap = createMap(context, live, publicMap)
-  serve(map, context, dataEndpoint, ({ query, operator }) => showMap(query, operator))
+  map.serve(dataEndpoint, ({ query, operator }) => showMap(query, operator))
   const followers = new FollowersMap(context, publicMap)
-  serve(map, context, mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
+  map.serve(mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
   return Object.assign(clock, {
     async fetch(path: string, init?: RequestInit) {
       const request = new Request(`http://event.test${path}`, init)
       const { pathname } = new URL(request.url)
-      if (pathname === dataEndpoint.path || pathname === mapEndpoint.path) return map.fetch(request)
+      if (pathname === dataEndpoint.path || pathname === mapEndpoint.path) return map.app.fetch(request)
       return services.get(serviceOf(pathname, request.method))!.fetch(request)
     },
     async refresh() {

@@ -40,13 +40,10 @@ function createApp(context: ServiceContext) {
 export function createRouter(context: ServiceContext) {
   const app = createApp(context)
   return {
+    app,
     /** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
     serve: <E extends Endpoint>(endpoint: E, handler: Handler<E>): void =>
       void app.route(endpoint.method, endpoint.path, routeOf(context, endpoint, handler), { parse: 'none' }),
-    // Compiled when it is first asked for, with all routes.
-    get fetch() {
-      return app.fetch
-    },
   }
 }
 

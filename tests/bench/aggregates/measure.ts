@@ -224,7 +224,7 @@ function createBare(context: ServiceContext) {
     const [row] = await context.db.sql<[{ one: number }]>`SELECT 1 AS one`
     return row
   })
-  return router
+  return router.app
 }
 
 /** Everybody somewhere on the live map. */

@@ -1,21 +1,11 @@
 /** A point between the request and the table: its identity, its packed form in the buffer, and its columns. */
 import type { FoldPoint, PointKind } from '#shared/core/distance/points-to-distance.ts'
-import type { GpsPoint, Measurement } from '#shared/contracts/gps-points.ts'
-import type { Column, ColumnType } from '#shared/stores/db/db.ts'
+import { type GpsPoint, isNumeric, type Measurement, MEASUREMENTS } from '#shared/contracts/gps-points.ts'
+import type { Column } from '#shared/stores/db/db.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import { isRough } from '#shared/core/rules/geo.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
-
-/** Measurements in the order in which they are packed, so a new one is the last, with the types of their columns. */
-const TYPES = {
-  accuracy: 'float4',
-  altitude: 'float4',
-  speed: 'float4',
-  mode: 'text',
-  source: 'text',
-} as const satisfies Record<Measurement, ColumnType>
-export const MEASUREMENTS = Object.keys(TYPES) as Measurement[]
 
 type Measurements = { readonly [M in Measurement]: NonNullable<GpsPoint[M]> | null }
 
@@ -41,8 +31,10 @@ export interface BufferedPoint extends Point {
   readonly generation: number
 }
 
+type PointColumn = Column<{ readonly userId: string; readonly point: Point }>
+
 /** The columns of `gps_points`. */
-export const POINT_COLUMNS: readonly Column<{ readonly userId: string; readonly point: Point }>[] = [
+export const POINT_COLUMNS: readonly PointColumn[] = [
   { name: 'user_id', type: 'text', of: ({ userId }) => userId },
   { name: 'kind', type: 'text', of: ({ point }) => point.kind },
   { name: 'sent_at', type: 'instant', of: ({ point }) => point.sentMs },
@@ -50,10 +42,10 @@ export const POINT_COLUMNS: readonly Column<{ readonly userId: string; readonly 
   { name: 'received_at', type: 'instant', of: ({ point }) => point.receivedMs },
   { name: 'lat', type: 'float8', of: ({ point }) => point.lat },
   { name: 'lng', type: 'float8', of: ({ point }) => point.lng },
-  ...MEASUREMENTS.map((name) => ({
+  ...MEASUREMENTS.map((name): PointColumn => ({
     name,
-    type: TYPES[name],
-    of: ({ point }: { readonly point: Point }) => point[name],
+    type: isNumeric(name) ? 'float4' : 'text',
+    of: ({ point }) => point[name],
   })),
   { name: 'in_range', type: 'boolean', of: ({ point }) => point.inRange },
   { name: 'clock_corrected', type: 'boolean', of: ({ point }) => point.recordedMs !== point.sentMs },
@@ -73,21 +65,7 @@ export const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode, accuracy
 /** Identity within a pilgrim's buffer. */
 export const fieldOf = (point: Pick<Point, 'kind' | 'sentMs'>): string => `${point.kind}${point.sentMs}`
 
-/** The kv reads the time of receipt by its position. */
-type Packed = [
-  recordedOffset: number,
-  receivedMs: number,
-  lat: number,
-  lng: number,
-  inRange: 0 | 1,
-  accuracy?: number | null,
-  altitude?: number | null,
-  speed?: number | null,
-  mode?: string | null,
-  source?: string | null,
-]
-
-/** Packs a point as a compact JSON array without trailing absent fields. */
+/** Packs a point as a compact JSON array without trailing absent fields. The kv reads the first five by their place. */
 export function pack(point: Point): Entry {
   const { recordedMs, sentMs, receivedMs, lat, lng, inRange } = point
   // For finite numbers a template writes the same text as JSON.stringify, several times faster.
@@ -109,7 +87,7 @@ export function unpack({ field, value: stamped }: Entry): BufferedPoint {
   const { generation, value } = readStamp(stamped)
   const kind = field[0]
   const sentMs = Number(field.slice(1))
-  const packed = JSON.parse(value) as Packed
+  const packed = JSON.parse(value)
   if ((kind !== 'c' && kind !== 't') || !Number.isSafeInteger(sentMs) || !Array.isArray(packed))
     throw new LoggableError('not a buffered point: it needs an identity and a list')
   for (let i = 0; i < 5; i++)

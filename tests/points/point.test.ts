@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { isNumeric, type Measurement, MEASUREMENTS } from '#shared/contracts/gps-points.ts'
 import { fieldOf, pack, type Point, unpack } from '#shared/points/point.ts'
-import { checkInPositionOf, sharesInstantByAccident } from '#shared/stores/kv/packed-point.ts'
+import { checkInPositionOf, sharesInstantByAccident } from '#shared/stores/kv/kv.ts'
 import { point } from '#tests/scheduler/walks.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 

@@ -6,7 +6,7 @@ import { type FeedbackRequest, FeedbackStatus } from '#shared/contracts/feedback
 import { conflict, invalid } from '#shared/runtime/refusal.ts'
 import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
 import { feedback } from '#shared/stores/schema/tables.ts'
-import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { ensurePilgrim } from '#shared/pilgrims/person-lock.ts'
 
 interface Stored {
   readonly id: number

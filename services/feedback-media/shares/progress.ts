@@ -1,6 +1,5 @@
 /** How a pilgrim gets on, from their last points: a pure function. */
-import { measuredRoute } from '#shared/core/map/shown-route.ts'
-import type { Route, Station } from '#shared/core/map/walking-route.ts'
+import { measuredRoute, type Route, type Station } from '#shared/core/map/walking-route.ts'
 import { kmAlong, stationsAhead } from '#shared/core/rules/along-route.ts'
 import { distanceMm } from '#shared/core/rules/geo.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'

@@ -1,8 +1,7 @@
 /** Spools webhook events to the object store while the database is down. LINE redelivers only after an error. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
-import { eachApart } from '#shared/stores/work-through-queue.ts'
-import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
+import { eachApart, type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { SPOOL } from '#shared/stores/objects/spooled-webhook-events.ts'
 import { setAside } from './store-refused-event.ts'
 import { storeWebhookEvents } from './store-webhook-events.ts'

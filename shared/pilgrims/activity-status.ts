@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm'
 import { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Database } from '#shared/stores/db/db.ts'
-import type { VersionedStatus } from '#shared/stores/kv/kv.ts'
+import type { Kv, VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { activity, ending } from '#shared/stores/schema/tables.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { Ending } from '#shared/contracts/operations.ts'
@@ -18,6 +18,15 @@ export async function readStatus(db: Database): Promise<VersionedStatus> {
     throw new LoggableError('the table of the activity is empty: the database is not migrated')
   return { status: ActivityStatus.parse(row.status), version: row.version, message: row.message }
 }
+
+/** From the kv, or from the database where the kv does not have it. */
+export const readStatusCopy = async ({
+  db,
+  kv,
+}: {
+  readonly db: Database
+  readonly kv: Kv
+}): Promise<VersionedStatus> => (await kv.status().catch(() => null)) ?? readStatus(db)
 
 // Progress of the event's end. Each service records its own part; operators read it.
 

@@ -280,7 +280,9 @@ function TimeAndAudience({ draft: { hour, audience }, onChange }: FieldsProps) {
         name="audience"
         label={said.audience}
         value={audience}
-        options={(Object.entries(said.audiences) as [Slot['audience'] | 'inactive', string][]).flatMap(([name, text]) => name === 'inactive' ? [] : [[name, text] as const])}
+        options={(Object.entries(said.audiences) as [Slot['audience'] | 'inactive', string][]).flatMap(
+          ([name, text]) => (name === 'inactive' ? [] : [[name, text] as const]),
+        )}
         onChoose={(one) => onChange({ audience: one })}
       />
       <AudienceMeans of={audience} />

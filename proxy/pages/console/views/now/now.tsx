@@ -292,13 +292,10 @@ function WaitingTile({ condition }: { readonly condition: Resource<Condition> })
 
 // Where the procession is, in words: front, middle and tail, and when they come to the next stations.
 
-type EventMap = Overview
-type Route = EventRoute
-
 /** Shown at most; the nearest are first. */
 const STATIONS = 5
 
-export const Procession = ({ map }: { readonly map: Resource<EventMap> }) => (
+export const Procession = ({ map }: { readonly map: Resource<Overview> }) => (
   <PanelFrom title={words.value.now.places} kind="procession" from={map}>
     {(value) =>
       value.front == null ? (
@@ -310,7 +307,7 @@ export const Procession = ({ map }: { readonly map: Resource<EventMap> }) => (
   </PanelFrom>
 )
 
-function Places({ map, route }: { readonly map: EventMap; readonly route: Route | null }) {
+function Places({ map, route }: { readonly map: Overview; readonly route: EventRoute | null }) {
   return (
     <>
       <ProcessionRows
@@ -326,20 +323,20 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
 /** Positions of walking people are younger: the crowd sends points that it had kept, or nobody walks. */
 const OLD_MS = 2.5 * 3_600_000
 
-function Rule({ map }: { readonly map: EventMap }) {
+function Rule({ map }: { readonly map: Overview }) {
   const ageMs = Date.parse(map.as_of) - Date.parse(map.seen_since)
   return ageMs > OLD_MS ? (
     <p class="small warn-text">{pair(words.value.now.positionsOld, date(map.seen_since))}</p>
   ) : null
 }
 
-const stationAt = (found: Route | null, index: number | null): string | null => {
+const stationAt = (found: EventRoute | null, index: number | null): string | null => {
   const station = index === null ? undefined : found?.stations[index]
   return station === undefined ? null : stationName(station)
 }
 
 /** By the mean of the walk no minute is known. */
-function Estimates({ map, route }: { readonly map: EventMap; readonly route: Route | null }) {
+function Estimates({ map, route }: { readonly map: Overview; readonly route: EventRoute | null }) {
   const estimates = map.estimates.filter(({ by }) => by !== 'mean')
   return estimates.length === 0 ? null : (
     <>

@@ -210,8 +210,7 @@ type OutDay = NonNullable<Detail['latest_day']>
 type LeftOut = OutDay['left_out']
 type Reason = keyof LeftOut
 
-const sumOf = (leftOut: LeftOut): number =>
-  Object.values(leftOut).reduce((sum, count) => sum + count, 0)
+const sumOf = (leftOut: LeftOut): number => Object.values(leftOut).reduce((sum, count) => sum + count, 0)
 
 /** How many points each reason leaves out, most first. */
 function Reasons({ leftOut }: { readonly leftOut: LeftOut }) {

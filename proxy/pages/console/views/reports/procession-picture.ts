@@ -6,15 +6,7 @@ import { pageWords } from '../../../frame/page-words.ts'
 import { drawCrowd } from '../../../map/draw-crowd.ts'
 import { type Ground, drawGround, drawNames } from '../../../map/draw-ground.ts'
 import { type Box, meets } from '../../../map/labels.ts'
-import {
-  type Bounds,
-  type Size,
-  boundsOf,
-  fitting,
-  latOf,
-  worldX,
-  worldY,
-} from '../../../map/projection.ts'
+import { type Bounds, type Size, boundsOf, fitting, latOf, worldX, worldY } from '../../../map/projection.ts'
 import { type Place, crowdOf } from '../../../map/shapes.ts'
 import { type View, viewOf } from '../../../map/view.ts'
 import { localTime } from '../../clock.ts'

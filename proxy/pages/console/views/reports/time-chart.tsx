@@ -334,9 +334,11 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], typePx: number, colour: 
   const lineEnds = Array.from({ length: NAME_LINES }, () => -Infinity)
   context.save()
   context.font = `${size}px system-ui`
-  context.lineWidth = devicePixelRatio
-  context.setLineDash(DASH.map((length) => length * devicePixelRatio))
+  context.textAlign = 'left'
+  context.lineJoin = 'round'
   for (const { xs, kinds } of groupsOf(plot, marks, size)) {
+    context.lineWidth = devicePixelRatio
+    context.setLineDash(DASH.map((length) => length * devicePixelRatio))
     for (const [i, x] of xs.entries()) {
       context.strokeStyle = colour(COLOURS[kinds[i]!])
       context.beginPath()
@@ -351,31 +353,16 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], typePx: number, colour: 
     const line = lineEnds.findIndex((end) => end < from)
     if (line === -1) continue
     context.fillStyle = colour(COLOURS[kinds.length === 1 ? kinds[0]! : 'ended'])
-    write(context, name, from, bbox.top + size * (1 + line * NAME_HEIGHT), size, ground)
+    // Its ground keeps it apart from the lines behind.
+    context.setLineDash([])
+    context.lineWidth = size / 3
+    context.strokeStyle = ground
+    const y = bbox.top + size * (1 + line * NAME_HEIGHT)
+    context.strokeText(name, from, y)
+    context.fillText(name, from, y)
     lineEnds[line] = from + width + size
   }
   context.restore()
-}
-
-/** A text on a ground of its own, which keeps it apart from the lines behind. */
-function write(
-  context: CanvasRenderingContext2D,
-  text: string,
-  x: number,
-  y: number,
-  size: number,
-  ground: string,
-): void {
-  context.save()
-  context.setLineDash([])
-  context.textAlign = 'left'
-  context.lineJoin = 'round'
-  context.lineWidth = size / 3
-  context.strokeStyle = ground
-  context.strokeText(text, x, y)
-  context.restore()
-  context.textAlign = 'left'
-  context.fillText(text, x, y)
 }
 
 // Rows of the timeline as series of a chart.

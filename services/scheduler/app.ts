@@ -4,9 +4,9 @@ import { createCertificateReader } from '#shared/service/alerts/certificates.ts'
 import { createAlertWatch } from '#shared/service/alerts/watch.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import type { Subject } from '#shared/contracts/events.ts'
-import { recordFinalFlush } from '#shared/pilgrims/end-progress.ts'
+import { recordFinalFlush } from '#shared/pilgrims/activity-status.ts'
 import { createRouter } from '#shared/service/http/router.ts'
-import { readLastFlush } from '#shared/points/last-flush.ts'
+import { readLastFlush } from '#shared/points/pending-points.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { span } from '#shared/runtime/traces.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
@@ -67,7 +67,7 @@ export function createScheduler(context: ServiceContext): Service {
 
   return {
     name: 'scheduler',
-    fetch: createRouter(context).fetch,
+    fetch: createRouter(context).app.fetch,
     async start() {
       watch.start()
       maintenance.start()

@@ -1,8 +1,8 @@
 /** Data files that pages load, by name. Each function makes the file's text; null: this event has none. */
 import type { Config } from '#shared/runtime/config/config.ts'
-import { type Box, TAIWAN, type Atlas as Shapes, counties, towns } from '#shared/runtime/taiwan.ts'
+import { type Atlas as Shapes, type Box, counties, TAIWAN, towns } from '#shared/runtime/taiwan.ts'
 import type { Position } from 'geojson'
-import type { Atlas, Lines } from '../map/atlas.ts'
+import type { Atlas, Lines } from '../map/shapes.ts'
 
 type DataFile = (settings: Pick<Config, 'route' | 'timeZone'>) => string | null
 
@@ -30,7 +30,7 @@ export const DATA_FILES: Readonly<Record<string, DataFile>> = {
   },
 }
 
-// The atlas of Taiwan as files that the map loads: few bytes, in the form of map/atlas.ts.
+// The atlas of Taiwan as files that the map loads: few bytes, in the form of `Atlas` (map/shapes.ts).
 
 /** Metres that a simplified line may be off. */
 const TOLERANCE_M = 100

@@ -2,7 +2,7 @@
 import { startPage } from '../frame/start-page.tsx'
 import { LanguageSwitch, ThemeSwitch } from '../frame/switches.tsx'
 import { Buttons, Charts, Colours, Lists, Marks, Panels, Tables, Type } from './parts.tsx'
-import { pageWords } from '../frame/page-words.ts'
+import { pageWords } from '../frame/language.ts'
 
 void startPage(() => (
   <main>

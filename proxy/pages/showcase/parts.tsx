@@ -4,12 +4,12 @@ import type { PageWords } from '#shared/locales/words.ts'
 import { Button } from '../design/button.tsx'
 import { Bars } from '../design/chart.tsx'
 import { Dialog } from '../design/dialog.tsx'
-import { Emblem } from '../design/emblem.tsx'
 import { Facts, Rows } from '../design/list.tsx'
 import { CROWD_STEPS, type Mark, MARKS, MarkSymbol } from '../design/marks.tsx'
 import { Sheet } from '../design/sheet.tsx'
 import { Table } from '../design/table.tsx'
 import { showToast } from '../design/toast.tsx'
+import { Emblem } from '../design/symbol.tsx'
 
 const Part = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => (
   <section>

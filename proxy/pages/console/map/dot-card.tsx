@@ -2,10 +2,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
-import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
 import type { Placing } from '../../map/mark-names.ts'
 import type { Dot, Pointing } from './over-map.tsx'
+import { pageWords } from '../../frame/language.ts'
 
 /** Between the place and its card, and between the card and the edge of the map. */
 const AWAY_PX = 14

@@ -3,24 +3,23 @@ import { Choice } from '../../parts/choice.tsx'
 import type { Data } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { Button } from '../../../design/button.tsx'
-import { pageWords } from '../../../frame/page-words.ts'
 import { date } from '../../clock.ts'
 import { useSettled } from '../../parts/actions.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
-import { MANAGER, client, level } from '../../session.ts'
+import { client, level, MANAGER } from '../../session.ts'
 import { words } from '../../words.ts'
 import {
-  type Change,
-  type Item,
-  STATUSES,
-  type Status,
   categoryText,
+  type Change,
   countsOf,
   inColumn,
   isOfSafety,
+  type Item,
   itemsOf,
   ordered,
+  type Status,
+  STATUSES,
   takeBack,
   totalOf,
   triage,
@@ -28,6 +27,7 @@ import {
 import { OneItem } from './one-item.tsx'
 import { type Signal, useSignal } from '@preact/signals'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { pageWords } from '../../../frame/language.ts'
 
 const EVERY_MS = 15_000
 const PAGE = 100

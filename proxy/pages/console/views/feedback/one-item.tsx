@@ -5,22 +5,22 @@ import { date } from '../../clock.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { level, MANAGER } from '../../session.ts'
-import { pageWords } from '../../../frame/page-words.ts'
 import { words } from '../../words.ts'
 import {
   categoryText,
   type Item,
+  keepTyped,
   saveNote,
   screenshotPath,
   STATUSES,
   takeBack,
   triage,
-  keepTyped,
   typedNotes,
 } from './items.ts'
 import { kmAlong, measureRoute, unpackLines } from '#shared/core/rules/along-route.ts'
 import { loadGround, route } from '../../map/ground.ts'
 import { kmOnRoute, placeName } from '../../map/place-words.ts'
+import { pageWords } from '../../../frame/language.ts'
 
 export const OneItem = ({ item }: { readonly item: Item }) => {
   const said = words.value.feedback

@@ -2,27 +2,27 @@
 import { Choice } from '../../parts/choice.tsx'
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
-import { instantOf, now, shortDay, dayOf } from '../../clock.ts'
+import { dayOf, instantOf, now, shortDay } from '../../clock.ts'
 import { status } from '../../live.ts'
-import { PanelFrom, absenceOf } from '../../parts/panel.tsx'
+import { absenceOf, PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
 import { consoleLanguage, pair, words } from '../../words.ts'
-import { pageWords } from '../../../frame/page-words.ts'
 import { AudienceMeans, countedText } from './compose.tsx'
 import {
-  removeSlot,
-  saveSlot,
   type Bounds,
   hourText,
+  newSlotId,
   nextSending,
   type NextSending,
   nextText,
+  removeSlot,
+  saveSlot,
   type Slot,
-  newSlotId,
 } from './slot.ts'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useLineConfigured } from '../lifecycle/pause-and-resume.tsx'
+import { pageWords } from '../../../frame/language.ts'
 
 const EVERY_MS = 60_000
 const CONFIG_MS = 600_000

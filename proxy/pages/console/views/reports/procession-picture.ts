@@ -2,32 +2,32 @@
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { CROWD_STEPS, MARKS, STEP_FROM } from '../../../design/marks.tsx'
-import { pageWords } from '../../../frame/page-words.ts'
 import { drawCrowd } from '../../../map/draw-crowd.ts'
-import { type Ground, drawGround, drawNames } from '../../../map/draw-ground.ts'
+import { drawGround, drawNames, type Ground } from '../../../map/draw-ground.ts'
 import { type Box, meets } from '../../../map/labels.ts'
 import {
   type Bounds,
-  type Size,
   boundsOf,
   distanceKm,
   fitting,
   latOf,
   lngOf,
+  type Size,
   worldX,
   worldY,
 } from '../../../map/projection.ts'
-import { type Place, crowdOf } from '../../../map/shapes.ts'
+import { crowdOf, type Place } from '../../../map/shapes.ts'
 import { type View, viewOf } from '../../../map/view.ts'
 import { localTime } from '../../clock.ts'
 import { boundsOfCells } from '../../map/cells.ts'
 import type { Seen } from '../../map/crowd-camera.ts'
 import { ground, mapSource, route } from '../../map/ground.ts'
-import { PROCESSION, type ProcessionPlaces, placeWords } from '../../map/procession-places.tsx'
+import { placeWords, PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
 import { fileName } from '../../parts/download.ts'
 import { DENSITY, fontOf, onPaper, savePicture } from '../../parts/picture.ts'
-import { words, inKm } from '../../words.ts'
+import { inKm, words } from '../../words.ts'
 import { longHourName } from './procession-hour.ts'
+import { pageWords } from '../../../frame/language.ts'
 
 const TYPE = 1.15
 const CLOSEST = 13

@@ -1,4 +1,4 @@
-/** Lists who of an audience LINE does not reach, so that an operator can tell them in another way. */
+/** Who of an audience LINE does not reach, so that an operator can tell them in another way. */
 import { eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { UserId } from '#shared/contracts/fields.ts'
@@ -11,8 +11,7 @@ import {
 import { notFound } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { messages, pushSubscriptions } from '#shared/stores/schema/messages.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { messages, pushSubscriptions, pilgrims } from '#shared/stores/schema/tables.ts'
 import { type LeftOut, selectLeftOut, readPendingOfRecipients } from './audience.ts'
 import { checkKnown, recipientsOf } from './push.ts'
 
@@ -26,10 +25,7 @@ const isAfter = ({ reason, userId }: LeftOut, [reasonBefore, before]: z.infer<ty
   return distance > 0 || (distance === 0 && userId > before)
 }
 
-/**
- * A page of the people of an audience whom LINE does not reach, as of now.
- * @throws Refusal 404 for an unknown message; 503 when it can not be told who is inactive because the buffer is unavailable
- */
+/** @throws Refusal 404 for an unknown message; 503 when it can not be told who is inactive */
 export async function listLeftOut(context: ServiceContext, query: LeftOutRecipientsQuery) {
   const { db, now } = context
   const wanted = await audienceOf(context, query)

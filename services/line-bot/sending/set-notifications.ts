@@ -4,7 +4,7 @@ import type { Operator } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Notifications, SetNotificationsRequest, NotificationSlot } from '#shared/contracts/messages.ts'
 import { PLAN_ID, readNotifications } from '#shared/service/line/scheduled-notifications.ts'
-import { notificationPlan } from '#shared/stores/schema/messages.ts'
+import { notificationPlan } from '#shared/stores/schema/tables.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { Language } from '#shared/contracts/bot.ts'
 
@@ -31,18 +31,15 @@ export async function setNotifications(
   })
 }
 
-// What a change of the schedule changes, for the audit log.
-
-/** What of a text the log shows. */
 const TEXT_MAX = 120
 
 interface Change {
   readonly id: string
   readonly hour: number
   readonly change: 'added' | 'removed' | 'changed'
-  /** Of a change: the fields that are different, with their values before and after. */
+  /** Of a change: the values before and after. */
   readonly fields?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
-  /** The texts that are new or different, by their language; null: taken away. */
+  /** New or different texts; null: taken away. */
   readonly texts?: Readonly<Record<string, string | null>>
 }
 
@@ -60,7 +57,7 @@ function textsOf(before: NotificationSlot['text'] | null, after: NotificationSlo
   )
 }
 
-/** The slots that were added, removed or changed, in the order of the new list; removed ones come last. */
+/** In the order of the new list; removed ones come last. */
 export function slotChanges(
   before: readonly NotificationSlot[],
   after: readonly NotificationSlot[],

@@ -3,9 +3,8 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { BotAction, LineEvent } from '#shared/contracts/bot.ts'
 import type { Line, Message } from '#shared/service/line/line-client.ts'
-import { outbox } from '#shared/stores/schema/outbox.ts'
+import { outbox, lineEvents } from '#shared/stores/schema/tables.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
-import { lineEvents } from '#shared/stores/schema/messages.ts'
 import { applyWebhookEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } from './apply-webhook-event.ts'
 import { actionOfPostback, actionOfText } from '../bot/keywords.ts'
 import { type Figures, menu, personOnly, photoReply, type Places, replyTo, welcome } from '../bot/replies.ts'
@@ -14,13 +13,12 @@ import { type Pilgrim, readFigures, readPilgrim, linkOfPilgrim } from '../bot/lo
 
 /** LINE, "Send reply message": a reply token is valid for about a minute. Older events get no answer. */
 const TOKEN_MS = 60_000
-/** Actions whose answers contain the pilgrim's figures. The others need neither statistics nor the kv. */
+/** The others need neither statistics nor the kv. */
 const FIGURES: readonly BotAction[] = ['level', 'carbon', 'card']
-/** Actions whose answers contain the pilgrim's link. */
 const LINKED: readonly BotAction[] = ['card', 'share']
 
 /**
- * Handles an event, and then deletes its text from the outbox.
+ * Then deletes its text from the outbox.
  * @throws when LINE's answer is missing, or the kv is unavailable for a photo; the event is delivered again
  */
 export async function handleWebhookEvent(
@@ -80,7 +78,7 @@ async function isAnswered({ db }: ServiceContext, { webhookEventId }: LineEvent)
   return unanswered.length === 0
 }
 
-/** @returns null for events without an answer: stickers, joins, and unknown types */
+/** @returns null for stickers, joins, and unknown types */
 async function compose(context: ServiceContext, line: Line, event: LineEvent): Promise<Message[] | null> {
   const { config } = context
   const askedMs = context.now()
@@ -109,7 +107,7 @@ function versionOf(
   { displayName, language, phone, surveyCompletedAt }: Pilgrim,
   figures: Figures | null,
 ): string {
-  // Of the phone number only its presence is included, because other people see the address.
+  // Only whether there is a number, because other people see the address.
   const shown = [figures, displayName, language, phone !== null, surveyCompletedAt !== null]
   return Bun.hash(JSON.stringify(shown)).toString(36)
 }

@@ -29,7 +29,10 @@ describeOnServers('the console', () => {
   beforeAll(async () => {
     line = startLineServer()
     line.quota = 100
-    stack = await openRealTestStack({ settings: lineSettings(line) })
+    stack = await openRealTestStack({
+      settings: lineSettings(line),
+      apart: ['feedback-media', 'admin', 'scheduler'],
+    })
   }, STACK_TIMEOUT_MS)
   afterAll(async () => {
     await stack.close()

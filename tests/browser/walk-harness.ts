@@ -30,7 +30,7 @@ export function walkApp(settings: Environment = {}, notifies = false) {
   let browser: Browser
   let stack: RealTestStack
   beforeAll(async () => {
-    stack = await openRealTestStack({ settings, isOneProcess: true })
+    stack = await openRealTestStack({ settings, apart: [] })
     // Service workers need a connection that Chromium trusts.
     browser = await launchBrowser(
       [`--ignore-certificate-errors-spki-list=${await servedKey(stack)}`],

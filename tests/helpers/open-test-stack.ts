@@ -48,7 +48,7 @@ export function describeBothStacks(
   // While the embedded one is tested, the real one starts, which takes some seconds. With a LINE
   // server it does not, because both would use the same one.
   const isEarly = STACK_KINDS.length > 1 && settings.LINE_API_BASE_URL === undefined
-  const real = openedOnce(() => openRealTestStack({ settings, isOneProcess: true }))
+  const real = openedOnce(() => openRealTestStack({ settings, apart: [] }))
   for (const kind of STACK_KINDS)
     describe(`${name}, ${kind}`, () => {
       let opened: TestStack | undefined
@@ -98,9 +98,7 @@ export function describeBothStacksAtOnce(
         allOf(STACK_KINDS, async (kind) => {
           const settings = settingsOf(kind)
           const open =
-            kind === 'real'
-              ? openRealTestStack({ settings, isOneProcess: true })
-              : openEmbeddedTestStack(settings)
+            kind === 'real' ? openRealTestStack({ settings, apart: [] }) : openEmbeddedTestStack(settings)
           opened.set(kind, await open)
         }),
       2 * STACK_TIMEOUT_MS,

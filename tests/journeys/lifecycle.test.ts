@@ -87,7 +87,7 @@ describeOnServers('the status', () => {
   let stack: OwnedTestStack
   let sql: postgres.Sql
   beforeAll(async () => {
-    stack = await openOwnedTestStack()
+    stack = await openOwnedTestStack({ apart: ['tracking', 'admin', 'scheduler'] })
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
   }, STACK_TIMEOUT_MS)
   afterAll(async () => {

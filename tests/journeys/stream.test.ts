@@ -157,7 +157,7 @@ describeBothStacks('the stream', (stack) => {
 test.skipIf(embeddedOnly)(
   'a stream that Caddy ends for its age goes on where it was (long)',
   async () => {
-    const stack = await openRealTestStack()
+    const stack = await openRealTestStack({ apart: [] })
     try {
       const root = join(import.meta.dir, '../..')
       const written = readFileSync(join(root, 'Caddyfile'), 'utf8')
@@ -174,7 +174,7 @@ test.skipIf(embeddedOnly)(
           ALIAS_HOST: '127.0.0.1',
           TRACKING_DISCOVERY: 'list',
           TRACKING_UPSTREAM: '127.0.0.1:1',
-          ADMIN_UPSTREAM: `127.0.0.1:${stack.service('admin').port}`,
+          ADMIN_UPSTREAM: new URL(stack.urlsOf('admin')[0]!).host,
         },
       })
       const ca = readFileSync(caddy.rootCertificate, 'utf8')

@@ -19,7 +19,7 @@ describeOnServers('writing without the kv', () => {
   let stack: OwnedTestStack
   let userId: string
   beforeAll(async () => {
-    stack = await openOwnedTestStack()
+    stack = await openOwnedTestStack({ apart: [] })
     userId = newPilgrimId()
     await post(stack, 'user/sync', { user_id: userId, display_name: 'Known' })
     await stack.redis.stop()

@@ -93,7 +93,7 @@ describeOnServers('Prometheus', () => {
     await ensurePrograms([PROMETHEUS])
     dir = await newDirectory('prometheus')
     await Bun.write(join(dir, 'rules.json'), JSON.stringify(rules()))
-    stack = await openOwnedTestStack({ isOneProcess: true })
+    stack = await openOwnedTestStack({ apart: [] })
     prometheus = await startPrometheus(dir, stack)
   }, STACK_TIMEOUT_MS + 180_000)
   afterAll(async () => {
@@ -209,7 +209,7 @@ async function startPrometheus(dir: string, stack: OwnedTestStack): Promise<Serv
     rule_files: [join(dir, 'at-once.json')],
     scrape_configs: ServiceName.options.map((name) => ({
       job_name: name,
-      static_configs: [{ targets: [`127.0.0.1:${stack.portOf(name)}`] }],
+      static_configs: [{ targets: stack.urlsOf(name).map((url) => new URL(url).host) }],
     })),
   }
   await Bun.write(join(dir, 'prometheus.json'), JSON.stringify(config))

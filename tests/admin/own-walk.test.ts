@@ -1,4 +1,5 @@
 /** A pilgrim's own day is read without the points that do not count, however many there are. */
+import { createRandom } from '#tests/helpers/random.ts'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   readCheckIns,
@@ -26,12 +27,6 @@ const MIDNIGHT = Date.parse('2026-04-11T16:00:00Z')
 const SPAN = [MIDNIGHT, MIDNIGHT + DAY_MS] as const
 /** The first point, and one each 30 s. */
 const MOST_LOOKED_AT = 1 + DAY_MS / 30_000
-
-/** Numbers from 0 to 1 that are the same in each run. */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
-}
 
 /** A day with pauses, jumps, check-ins, and points of the same instant. */
 function invent(random: () => number): FoldPoint[] {

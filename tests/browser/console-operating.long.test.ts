@@ -7,12 +7,67 @@ import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
-import { admin, checkIn, flushed, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, flushed, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
 import { consoleBrowser, type Page, tokenOf } from './console-harness.ts'
 import { expectChartTells } from './console-now.suite.ts'
-import { startDemo } from './demo-process.ts'
+import { join } from 'node:path'
+import { cleanEnvironment } from '#tests/helpers/clean-environment.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+
+const DEMO = join(import.meta.dir, '../crowd/demo.ts')
+
+/** What the demo says at its end. */
+interface DemoSummary {
+  readonly code: number
+  readonly points: number
+  readonly checkIns: number
+  /** The failures that were followed by another attempt, by code. */
+  readonly sentAgain: Readonly<Record<string, number>>
+  readonly text: string
+}
+
+const numberIn = (text: string, pattern: RegExp): number =>
+  Number(pattern.exec(text)?.[1]?.replaceAll(',', ''))
+
+/** Lets an invented crowd walk. Disposing ends it. */
+async function startDemo(stack: TestStack, options: string) {
+  const dir = await newDirectory('demo')
+  await Bun.write(join(dir, 'ca.pem'), stack.ca)
+  const child = Bun.spawn(
+    [process.execPath, '--no-env-file', DEMO, '--url', `https://localhost:${stack.port}`].concat(
+      ['--ca', join(dir, 'ca.pem')],
+      options.split(' '),
+    ),
+    { cwd: dir, env: { ...cleanEnvironment(), TMPDIR: dir }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const read = Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return {
+    async summary(): Promise<DemoSummary> {
+      const [code, out, errors] = await read
+      const again = /^sent again +(.*)$/m.exec(out)?.[1] ?? ''
+      const counts = again.matchAll(/([a-z-]+) ([\d,]+)/g)
+      return {
+        code,
+        points: numberIn(out, /measured, ([\d,]+) stored/),
+        checkIns: numberIn(out, /\(([\d,]+) check-ins\)/),
+        sentAgain: Object.fromEntries(
+          [...counts].map(([, name, n]) => [name, Number(n!.replaceAll(',', ''))]),
+        ),
+        text: `${out}\n${errors}`,
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
 
 const browser = consoleBrowser()
 const STORM = 'Storm over Tongxiao: stay where you are'

@@ -8,12 +8,102 @@ import { checkIn } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { photograph, seriousFaults } from './browser.ts'
-import { checkInButton, walkApp } from './walk-harness.ts'
-import { passLinkOn } from './walk-link.ts'
-import { removesTheNumber } from './walk-phone-number.ts'
-import { stopsWithTheConsent } from './walk-consent.ts'
+import { checkInButton, walkApp, type WalkApp } from './walk-harness.ts'
 import { reportTests } from './walk-report.suite.ts'
 import { surveyTests } from './walk-survey.suite.ts'
+
+/** @param page a phone whose pilgrim has given the consent; afterwards it is given again, and nothing is recorded */
+async function stopsWithTheConsent(app: WalkApp, page: Page, userId: string): Promise<void> {
+  await page.goto(app.address('#walk'))
+  await page.getByRole('button', { name: 'Start recording' }).click()
+  await using second = await app.newPhone()
+  const other = second.page
+  await other.goto(app.address(`?lang=en#restore=${userId}`))
+  await other.getByText('Record with one phone only.').waitFor()
+  await other.getByText('My phone is lost').click()
+  await other.getByText('that phone cannot be shut out from here').waitFor()
+  await other.getByRole('button', { name: 'Yes, that is me' }).click()
+  // The walk has been taken to this phone.
+  await checkInButton(other).waitFor()
+  await other.goto(app.address('?lang=en#data'))
+  const withdraw = other.getByRole('button', { name: 'Withdraw my consent' })
+  await withdraw.waitFor()
+  await second.context.setOffline(true)
+  await withdraw.click()
+  await other.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
+  await other.getByText('No network, so this was not done. Please try again').waitFor()
+  await second.context.setOffline(false)
+  await withdraw.click()
+  await other.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
+  await other.getByRole('button', { name: 'I agree again' }).waitFor()
+  expect((await profileOf(app.stack, userId)).privacy_agreed).toBe(false)
+  await other.goto(app.address('?lang=en#walk'))
+  for (const phone of [page, other]) {
+    await phone.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    await phone.getByText('so nothing is recorded. Agree again to record.').waitFor()
+    expect(await phone.getByRole('button', { name: /^(Start|Stop) recording$/ }).count()).toBe(0)
+  }
+  await page.getByRole('button', { name: 'I agree again' }).click()
+  await page.getByRole('button', { name: 'Start recording' }).waitFor()
+}
+
+const send = (page: Page): Promise<void> => page.getByRole('button', { name: 'Send', exact: true }).click()
+
+/** Makes a link in the view of the way, and passes it on: shared, copied, and copied by hand. */
+async function passLinkOn(page: Page, userId: string): Promise<void> {
+  // The phone's own sharing opens at once with the new link.
+  await page.evaluate(() =>
+    Object.defineProperty(navigator, 'share', {
+      configurable: true,
+      value({ url }: ShareData) {
+        document.body.dataset.shared = url
+      },
+    }),
+  )
+  await page.getByRole('button', { name: 'Share where I am for 12 hours' }).click()
+  await page.getByText('Shows where you are when you record or check in, until').waitFor()
+  await page.locator('body[data-shared]').waitFor()
+  const url = await page.locator('[data-share] a').getAttribute('href')
+  expect(url).not.toContain(userId)
+  expect(url).toBe(`${await page.locator('body').getAttribute('data-shared')}#own`)
+  // Without it the link is copied. What is said about it covers no button.
+  await page.context().grantPermissions(['clipboard-write'])
+  await page.evaluate(() =>
+    Object.defineProperty(navigator, 'share', { configurable: true, value: undefined }),
+  )
+  await send(page)
+  await page.getByText('Copied. Now paste it').waitFor()
+  await photograph(page, 'walk-link-copied', true)
+  expect(await page.locator('.toast').count()).toBe(0)
+  // Where the browser can do neither, the link is there to be copied by hand.
+  await page.evaluate(() =>
+    Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined }),
+  )
+  await send(page)
+  await page.getByText('Copy this address and send it:').waitFor()
+  const address = page.locator('[data-share] code')
+  expect(await address.innerText()).toBe(url!.replace('#own', ''))
+  // Its ground covers nothing of the sentence before it.
+  const covered = await address.evaluate((code) => {
+    const sentence = document.createRange()
+    sentence.selectNode(code.previousSibling!)
+    return sentence.getBoundingClientRect().bottom - code.getBoundingClientRect().top
+  })
+  expect(covered).toBeLessThanOrEqual(0)
+  expect(await page.getByText('Copied. Now paste it').count()).toBe(0)
+  await photograph(page, 'walk-link-by-hand', true)
+}
+
+/** @param page shows “Me” with a number that is not saved yet; afterwards it is saved */
+async function removesTheNumber(page: Page, number: string): Promise<void> {
+  await page.getByRole('button', { name: 'Save' }).click()
+  const remove = page.getByRole('button', { name: 'Remove' })
+  await remove.click()
+  await page.getByText('The number is removed.').waitFor()
+  await page.getByLabel('Phone', { exact: true }).fill(number)
+  await page.keyboard.press('Tab')
+  await remove.waitFor()
+}
 
 const TEST_MS = 60_000
 describeOnServers('own matters', () => {

@@ -9,7 +9,30 @@ import { launchBrowser } from '#tests/browser/launch-browser.ts'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { admin, newPilgrimId, PLACE, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { PAGE } from './recorder-page.ts'
+
+/** The script of the page. Its address names the pilgrim and the service: `#user,https://…`. */
+const PAGE = `
+  import { createClient, createTrackQueue } from '${import.meta.dir}/../../shared/client/index.ts'
+  import { openIndexedDbStore } from '${import.meta.dir}/../../shared/client/queue/indexed-db-store.ts'
+  const [userId, baseUrl] = location.hash.slice(1).split(',')
+  const client = createClient({ baseUrl, identity: { userId } })
+  const queue = createTrackQueue({ client, store: await openIndexedDbStore(), limits: { collectMs: 200, points: 3 } })
+  queue.start()
+  globalThis.queue = queue
+`
+
+interface PageQueue {
+  readonly state: {
+    readonly waiting: { readonly checkIns: number; readonly points: number }
+    readonly why: string
+  }
+  record(points: object): Promise<{ readonly ok: boolean }>
+  checkIn(point: object): Promise<{ readonly ok: boolean }>
+}
+declare global {
+  /** The queue of the page, as the functions see it that run there. */
+  var queue: PageQueue
+}
 
 let stack: TestStack
 beforeAll(async () => {

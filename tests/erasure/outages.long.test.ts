@@ -12,7 +12,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { flushed, healthOf, SETTINGS, type TestStack } from '#tests/helpers/test-stack.ts'
 import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 import { erase, fillIn, MANY_PEOPLE, newPerson, type Person, placesOf, wordsOf } from './person.ts'
 
 const SEED = Number(process.env.ERASURE_SEED ?? 1)
@@ -138,7 +138,7 @@ describeOnServers('an erasure under outages', () => {
   test.each(Object.keys(victims) as (keyof typeof victims)[])(
     `%s is killed at a random moment; seed ${SEED}`,
     async (name) => {
-      const random = randomBy(SEED)
+      const random = createRandom(SEED)
       for (let i = 0; i < KILLS; i++) {
         const person = await somebody()
         const erasing = erase(stack, person).catch(() => null)
@@ -160,7 +160,7 @@ describeOnServers('an erasure under outages', () => {
 test(
   `the files of the embedded run contain no erased data after a kill at a random moment and a restart; seed ${SEED}`,
   async () => {
-    const random = randomBy(SEED)
+    const random = createRandom(SEED)
     const settings = { ...SETTINGS, ...MANY_PEOPLE }
     let run = await startMigratedEmbedded(settings)
     const stack = () => run as unknown as TestStack

@@ -14,7 +14,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { admin, flushed, type TestStack } from '#tests/helpers/test-stack.ts'
 import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 import {
   DERIVED,
   erase,
@@ -94,7 +94,7 @@ for (const kind of ['embedded', 'real'] as const)
       `no earlier data remains, and no data of the concurrent write remains after one more erasure; seed ${SEED}`,
       async () => {
         const { stack, places } = opened
-        const random = randomBy(SEED)
+        const random = createRandom(SEED)
         for (let round = 0; round < ROUNDS; round++) {
           const people = crowd()
           for (const person of people.values()) await fillIn(stack, person)

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { fieldOf, type Point } from '#shared/points/point.ts'
 import { describeFlushOnServers, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 import { expectNothingToRebuild, expectProjections } from '#tests/scheduler/projections.ts'
-import { jumbled, randomBy, type Random, wander } from '#tests/scheduler/walks.ts'
+import { createRandom, type Random } from '#tests/helpers/random.ts'
+import { jumbled, wander } from '#tests/scheduler/walks.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const KILLS = 20
@@ -103,7 +104,7 @@ describeFlushOnServers('flush under kill -9', (harness) => {
   test(
     `killed ${KILLS} times while another one waits, seed ${seed}`,
     async () => {
-      const random = randomBy(seed)
+      const random = createRandom(seed)
       const all = arrivals(random)
       const flushers = [new Flusher(harness, 'locked'), new Flusher(harness, 'locked')]
       const complaints: string[] = []
@@ -142,7 +143,7 @@ describeFlushOnServers('flush under kill -9', (harness) => {
   test(
     `three at once that all believe to hold the lock, seed ${seed}`,
     async () => {
-      const random = randomBy(seed)
+      const random = createRandom(seed)
       const all = arrivals(random)
       const flushers = Array.from({ length: 3 }, () => new Flusher(harness, 'lockless'))
       try {

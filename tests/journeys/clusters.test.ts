@@ -15,7 +15,7 @@ import {
   type TestStack,
 } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -62,7 +62,7 @@ const totals = ({ features }: Clusters): { count: number; users: number } =>
 
 /** Forty pilgrims on their way to the north, the faster ones ahead, within the last five hours. */
 function walkers(now: number): Sent[] {
-  const random = randomBy(14)
+  const random = createRandom(14)
   return Array.from({ length: 40 }, newPilgrimId).flatMap((userId, i) =>
     Array.from({ length: 30 }, (_, j) => ({
       userId,

@@ -8,7 +8,7 @@ import { consumptionMg, reportedAmounts, transportSums } from '#shared/core/rule
 import { countSurvey, recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
 import { describeFlushHarness, type FlushHarness } from '../scheduler/flush-harness.ts'
-import { randomBy } from '../scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 
 const WRITES = 120
 const PEOPLE = 12
@@ -41,7 +41,7 @@ const surveySums = async (harness: FlushHarness) => ({
 describeFlushHarness('kept sums', (harness) => {
   test('of reports: one by one and all at once, with erased people, as a recount has them', async () => {
     await harness.db.sql`TRUNCATE reported_sums`
-    const random = randomBy(7)
+    const random = createRandom(7)
     const writes = Array.from({ length: WRITES }, () => ({
       userId: `p${Math.floor(random() * PEOPLE)}`,
       given: somewhere(random),
@@ -98,7 +98,7 @@ describeFlushHarness('kept sums', (harness) => {
 
   test('of surveys: given, given again, erased', async () => {
     await harness.db.sql`TRUNCATE survey_questions, survey_counts, surveys`
-    const random = randomBy(8)
+    const random = createRandom(8)
     const answers = (): Answers => ({
       q1: Math.floor(random() * 3),
       q2: random() < 0.5,

@@ -6,7 +6,7 @@ import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
 import { addToReportTotals } from '#shared/pilgrims/report-totals.ts'
 import { type Reported, reportedAmounts } from '#shared/core/rules/carbon.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { pilgrims } from '#shared/stores/schema/tables.ts'
 
 type Row = typeof pilgrims.$inferSelect
 type PilgrimFields = Partial<Omit<Row, 'userId' | 'createdAt' | 'updatedAt'>>

@@ -9,9 +9,14 @@ import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { lockPerson, lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import { addErasedReportTotals } from '#shared/pilgrims/report-totals.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { PERSONAL_TABLES, type PersonalTable } from '#shared/stores/schema/personal-data.ts'
-import { pilgrims, REPORTS, surveys } from '#shared/stores/schema/profiles.ts'
-import { trackers } from '#shared/stores/schema/trackers.ts'
+import {
+  PERSONAL_TABLES,
+  type PersonalTable,
+  pilgrims,
+  REPORTS,
+  surveys,
+  trackers,
+} from '#shared/stores/schema/tables.ts'
 import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
 import { storeAnonymousTotals } from './anonymous-totals.ts'
 

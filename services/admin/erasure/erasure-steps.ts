@@ -11,7 +11,7 @@ import { deleteSpooled } from '#shared/stores/objects/spooled-webhook-events.ts'
 import { readErasure } from '#shared/pilgrims/person-lock.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
 import { photoCountKey } from '#shared/pilgrims/photo-count-cache.ts'
-import { erasing, erasures } from '#shared/stores/schema/operations.ts'
+import { erasing, erasures } from '#shared/stores/schema/tables.ts'
 import { countErased, addCounts, type Erasing } from './record-erasure.ts'
 import { eraseRows, lockOutWriters } from './erase-rows.ts'
 

@@ -8,7 +8,7 @@ import { isKvUnavailable, type Kv, userHash } from '#shared/stores/kv/kv.ts'
 import { countPoints } from '#shared/points/ledger/stored-counters.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
-import { erasing, erasures } from '#shared/stores/schema/operations.ts'
+import { erasing, erasures } from '#shared/stores/schema/tables.ts'
 import { eraseRows, type ErasedRows, lockOutWriters, OUTSIDE, readTrackerKeys } from './erase-rows.ts'
 
 /** An erasure that is in progress. */

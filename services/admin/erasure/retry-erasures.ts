@@ -6,8 +6,7 @@ import { eachApart } from '#shared/stores/work-through-queue.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
 import { cardKey, CARDS, namelessCardKey, userOfCard } from '#shared/stores/objects/pictures.ts'
 import { lockPerson } from '#shared/pilgrims/person-lock.ts'
-import { shareCards } from '#shared/stores/schema/shares.ts'
-import { erasing, erasures } from '#shared/stores/schema/operations.ts'
+import { shareCards, erasing, erasures } from '#shared/stores/schema/tables.ts'
 import { finishErasure, type Finishing } from './erasure-steps.ts'
 
 const EVERY_MS = 3_000

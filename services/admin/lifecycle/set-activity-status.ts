@@ -12,8 +12,7 @@ import { readEndProgress } from '#shared/pilgrims/end-progress.ts'
 import { conflict, unavailable } from '#shared/runtime/refusal.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { activity } from '#shared/stores/schema/operations.ts'
-import { handled, outbox as events } from '#shared/stores/schema/outbox.ts'
+import { activity, handled, outbox as events } from '#shared/stores/schema/tables.ts'
 
 type Row = typeof activity.$inferSelect
 

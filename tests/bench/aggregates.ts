@@ -15,12 +15,12 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { endpoint } from '#shared/contracts/endpoint.ts'
 import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { createRouter, serve } from '#shared/service/http/router.ts'
-import type { Kv } from '#shared/stores/kv/kv.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { contextOf, openPorts } from '#shared/service/service.ts'
 import { startPostgres, startRedis } from '#tests/helpers/servers.ts'
-import { rules } from '#tests/kv/drivers.ts'
-import { fill, walkerId } from './aggregates/fill.ts'
+import { fillPositions } from '#tests/scale/fill.ts'
+import { fill } from './aggregates/fill.ts'
+import { median } from './measure.ts'
 
 const ROUNDS = 41
 const HOUR_MS = 3_600_000
@@ -121,8 +121,6 @@ async function takeTurns(sides: Record<'small' | 'large', Side>): Promise<Times>
   return times
 }
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
-
 function summaryOf(pilgrims: number, times: Times): Measured {
   const of = (name: string, size: string) => times.get(`${name} ${size}`)!
   /** Round by round, as the two were asked one after the other: what else the machine did meets both. */
@@ -168,7 +166,7 @@ async function openSide({ databaseUrl, name, redisUrl, dataDir, pilgrims }: Side
   const perPilgrim = PER_PILGRIM[name]
   const rounds = Math.min(FLUSHES, perPilgrim)
   await fill(ports.db, ports.calendar, { pilgrims, perPilgrim, rounds, nowMs: Date.now() })
-  await place(ports.kv, pilgrims)
+  await fillPositions(ports.kv, { pilgrims }, Date.now())
   const client = { tls: false, addressOf: () => 'the bench' }
   // Past all that is kept: each answer is made anew.
   let asks = 0
@@ -231,27 +229,6 @@ function createBare(context: ServiceContext) {
     return row
   })
   return router
-}
-
-/** Everybody somewhere on the live map. */
-async function place(kv: Kv, pilgrims: number): Promise<void> {
-  const t = Date.now()
-  for (let from = 0; from < pilgrims; from += 1_000) {
-    const submissions = Array.from({ length: Math.min(1_000, pilgrims - from) }, (_, n) => ({
-      id: crypto.randomUUID(),
-      userId: walkerId(from + n),
-      kind: 'sync' as const,
-      entries: [],
-      duplicateKey: '',
-      recordedMs: 0,
-      position: {
-        t: t - from - n,
-        lat: 24 + ((from + n) % 997) / 1_000,
-        lng: 120.5 + ((from + n) % 89) / 100,
-      },
-    }))
-    await kv.restore(0, submissions, rules())
-  }
 }
 
 const SLOWER = 1.3

@@ -18,9 +18,9 @@ import { recordConsent } from '#services/survey-profile/record-consent.ts'
 import { setPhone } from '#services/survey-profile/set-phone.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
-import { userHash } from '#shared/stores/kv/kv.ts'
+import { userHash, type Kv } from '#shared/stores/kv/kv.ts'
 import type { Line } from '#shared/service/line/line-client.ts'
-import { cardKey } from '#shared/stores/objects/pictures.ts'
+import { cardKey, namelessCardKey } from '#shared/stores/objects/pictures.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { OPERATOR } from '#tests/admin/backup-harness.ts'
 import { textEvent } from '#tests/helpers/line-webhook.ts'
@@ -29,8 +29,13 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { mendKvCopies } from '#shared/pilgrims/kv-copies.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-
 import { type Late, newUser, OPEN_MS, openLate } from './late-writers.ts'
+import { type Cards, createCards } from '#services/feedback-media/cards/draw-card.ts'
+import { findShare } from '#services/feedback-media/shares/read-share.ts'
+import { createShowShare } from '#services/feedback-media/shares/show-share.ts'
+import { linkOfPilgrim } from '#services/line-bot/bot/load-pilgrim-context.ts'
+import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
+import { createAddressLimit } from '#shared/service/security/rate-limits.ts'
 
 const PORTRAIT = { fingerprint: 'f', storedPoints: 0, isNewcomer: false, facts: { unlocked: false } }
 /** The context of a service with Web Push. */
@@ -246,5 +251,93 @@ describeOnServers('writers that are late', () => {
     expect(never).toMatchObject({ httpStatus: 404 })
     expect(String(never)).not.toContain('The last one was erased at')
     expect(String(await rejection(erase(userId)))).toContain('The last one was erased at 20')
+  })
+
+  test('an erasure ends links and deletes the card without the name; a bot’s link is not made after it', async () => {
+    const userId = newUser()
+    await phone(userId)
+    const { id } = await createShare(context, { user_id: userId, show_name: false })
+    const bot = await linkOfPilgrim(context, userId, Date.now())
+    expect(await linkOfPilgrim(context, userId, Date.now())).toBe(bot)
+    const botId = bot!.split('/').at(-1)!
+    const card = { userId, named: false, generation: await beginCard(context, userId), portrait: PORTRAIT }
+    await storeCard(context, card, PICTURE)
+    expect(await context.objects.head(namelessCardKey(userId))).not.toBeNull()
+    const askedMs = Date.now()
+    await Bun.sleep(2)
+    expect((await erase(userId)).erased).toMatchObject({ shares: 2, pictures: 1 })
+    expect(await found([userId, id, botId])).toEqual([])
+    for (const one of [id, botId]) expect(await findShare(context, one)).toBeNull()
+    expect(await linkOfPilgrim(context, userId, askedMs)).toBeNull()
+    expect(await rejection(storeCard(context, card, PICTURE))).toMatchObject({ httpStatus: 404 })
+    // What a killed process has left is removed.
+    await context.objects.put(namelessCardKey(userId), PICTURE, { contentType: 'image/png' })
+    await removeLeftovers(context)
+    expect(await found([userId])).toEqual([])
+  })
+
+  test('an erasure while the picture of a link is drawn ends the link, and its answer names nobody', async () => {
+    const userId = newUser()
+    await phone(userId)
+    const { id } = await createShare(context, { user_id: userId, show_name: true, live_hours: null })
+    const renderer = openRenderer()
+    const cards = createCards(context, renderer)
+    const draw: Cards['draw'] = async (look) => {
+      await erase(userId)
+      return cards.draw(look)
+    }
+    const reads = createAddressLimit({ max: 100, windowMs: 60_000 })
+    const given = { ...context, reads, addressOf: () => 'somewhere' } as ServiceContext
+    // A pilgrim with a point has a picture of their own.
+    const look: Cards['look'] = async (of, named) => {
+      const seen = await cards.look(of, named)
+      return { ...seen, portrait: { ...seen.portrait, isNewcomer: false }, stored: null, current: null }
+    }
+    const show = createShowShare(given, { ...cards, look, draw })
+    const request = new Request(`https://localhost/s/${id}.png`)
+    const refused = await rejection(show({ request, file: `${id}.png`, lang: undefined }))
+    await renderer.close()
+    expect(refused).toMatchObject({ httpStatus: 410, message: expect.not.stringContaining(userId) })
+  }, 60_000)
+
+  test('after two consents the kv has the database’s state, whichever of them reaches it last', async () => {
+    const { db, kv } = context
+    for (const agreed of [true, false]) {
+      const userId = newUser()
+      let calls = 0
+      const held: Kv = {
+        ...kv,
+        async hide(...args) {
+          if (++calls === 1) await Bun.sleep(150)
+          await kv.hide(...args)
+        },
+      }
+      const slow = { ...context, kv: held }
+      const first = recordConsent(slow, { user_id: userId, agreed: !agreed, version: '1' })
+      await Bun.sleep(50)
+      await Promise.all([first, recordConsent(slow, { user_id: userId, agreed, version: '1' })])
+      const [row] = await db.sql<{ hidden: boolean }[]>`
+          SELECT consent_withdrawn AS hidden FROM pilgrims WHERE user_id = ${userId}`
+      expect({ agreed, hidden: (await kv.hidden(0)).includes(userId) }).toEqual({
+        agreed,
+        hidden: row!.hidden,
+      })
+      await erase(userId)
+    }
+  })
+
+  test('nobody removes a role above their own, even while it is being assigned', async () => {
+    const manager = { ...OPERATOR, role: 'manager', level: 2, name: 'bob' } as const
+    for (let i = 0; i < 20; i++) {
+      const userId = newUser()
+      await setPhone(context, { user_id: userId, phone: '0912345678' })
+      const give = assignRole(context, OPERATOR, { user_id: userId, role: 'owner' }, 'r')
+      const take = assignRole(context, manager, { user_id: userId, role: 'volunteer' }, 'r')
+      await Promise.allSettled([give, take])
+      const [row] = await context.db.sql<{ role: string }[]>`
+          SELECT role FROM role_assignments WHERE user_id = ${userId}`
+      expect(row!.role).toBe('owner')
+      await erase(userId)
+    }
   })
 })

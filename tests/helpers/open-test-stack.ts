@@ -7,7 +7,7 @@ import type { Environment } from '#shared/runtime/config/config.ts'
 import { described } from './openapi-check.ts'
 import { startEmbedded } from './embedded.ts'
 import { copyMigratedDatabase } from './migrated-database.ts'
-import { STACK_KINDS } from './suite.ts'
+import { embeddedOnly, STACK_KINDS } from './suite.ts'
 import { errorLinesIn, SETTINGS, type TestStack } from './test-stack.ts'
 import { openRealTestStack } from './test-stack-real.ts'
 
@@ -38,6 +38,10 @@ export async function openEmbeddedTestStack(settings: Environment = {}): Promise
     },
   }
 }
+
+/** Opens a test stack for tests that need any: the real one takes less of the processors. */
+export const openTestStack = (settings: Environment = {}): Promise<TestStack> =>
+  embeddedOnly ? openEmbeddedTestStack(settings) : openRealTestStack({ settings, apart: [] })
 
 /** Runs the same tests on each of `STACK_KINDS`. Each is opened once for the whole block. */
 export function describeBothStacks(

@@ -102,6 +102,33 @@ describeBothStacks('personal data', (stack) => {
     expect({ ...after.carbon, as_of: null }).toEqual({ ...before.carbon, as_of: null })
   }, 60_000)
 
+  test('the mean of carbon is the total divided by everyone whom the total counts, with reports only, and erased', async () => {
+    const reports = async (userId: string, given: object) =>
+      expect((await post(stack, 'user/sync', { user_id: userId, ...given })).status).toBe(200)
+    const carbon = async () => {
+      // An answer is cached for a second.
+      await Bun.sleep(1_100)
+      const answer = await stack.fetch('/api/event/admin/carbon', { headers: admin('manager') })
+      return dataOf(answer, carbonEndpoint)
+    }
+    const alone = (await carbon()).pilgrims
+    const [walker, guest, driver, silent, gone] = Array.from({ length: 5 }, newPilgrimId)
+    expect((await checkIn(stack, walker!)).status).toBe(202)
+    await reports(walker!, { consumption: { water: 1 } })
+    await reports(guest!, { consumption: { hotel: 1 } })
+    await reports(driver!, { transport: { car: 10, walk: 2 } })
+    // They add nothing to the total.
+    await reports(silent!, { consumption: { water: 0, recycle: 0 }, transport: { car: 0 } })
+    await reports(gone!, { consumption: { hotel: 2 } })
+    await flushed(stack)
+    const before = await carbon()
+    expect(before.pilgrims).toBe(alone + 4)
+    expect(before.mean_kg).toBeCloseTo(before.total_kg / before.pilgrims, 3)
+
+    for (const userId of [gone!, silent!]) expect((await asOwner(stack, 'DELETE', userId)).status).toBe(200)
+    expect({ ...(await carbon()), as_of: null }).toEqual({ ...before, as_of: null })
+  }, 30_000)
+
   test('an erased pilgrim leaves the live map', async () => {
     const userId = newPilgrimId()
     await checkIn(stack, userId)

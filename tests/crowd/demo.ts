@@ -13,7 +13,7 @@ import { chooseTimetable, type Timetable } from './timetable.ts'
 import { readWay } from './way.ts'
 import { createClient } from '#shared/client/index.ts'
 import { ReplayFault } from '../replay/replay-error.ts'
-import { createLiveLine, type LiveLine, type Output } from './live-line.ts'
+import { createLiveLine, type LiveLine, type Output } from '#tests/helpers/live-line.ts'
 import { HOUR_S } from './procession.ts'
 
 /** What the service says of itself; null until it was asked. */

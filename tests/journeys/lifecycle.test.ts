@@ -135,7 +135,7 @@ describeOnServers('the status', () => {
     const seen = new Set<string>()
     let lost = false
     const watching = (async () => {
-      while (!lost) for (const code of await asked().catch(() => [])) seen.add(code)
+      for (; !lost; await Bun.sleep(10)) for (const code of await asked().catch(() => [])) seen.add(code)
     })()
     await loss()
     lost = true

@@ -110,11 +110,7 @@ describeBothStacks(
     }
 
     beforeAll(async () => {
-      const ids = [
-        ...[71, 72].map(lineUser),
-        ...[1, 2].map(() => newAppId()),
-        ...[1, 2].map(() => newPilgrimId()),
-      ]
+      const ids = [lineUser(71), newAppId(), newAppId(), newPilgrimId()]
       people.push(...(await Promise.all(ids.map(take))))
       const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: png(2, 2) })
       screenshot = (await dataOf(upload, uploadScreenshotEndpoint)).filename

@@ -110,7 +110,7 @@ describeBothStacks(
     }
 
     beforeAll(async () => {
-      const ids = [lineUser(71), newAppId(), newAppId(), newPilgrimId()]
+      const ids = [newAppId(), lineUser(71), newPilgrimId(), newAppId()]
       people.push(...(await Promise.all(ids.map(take))))
       const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: png(2, 2) })
       screenshot = (await dataOf(upload, uploadScreenshotEndpoint)).filename

@@ -56,7 +56,7 @@ async function leaveOneConnection({ installation: { db } }: Opened): Promise<voi
   await db.sql`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()`
-  await until(() => db.probe().then(() => true), { timeoutMs: 15_000, what: 'the pool to notice' })
+  await until(() => db.probe().then(() => true), 'the pool to notice')
 }
 
 const linesOf = async (path: string): Promise<string[]> => Array.fromAsync(readArchive(path))

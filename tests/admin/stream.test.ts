@@ -19,8 +19,6 @@ import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, onError, rules } from '#tests/kv/drivers.ts'
 
-const soon = (what: string) => ({ timeoutMs: 10_000, what })
-
 let dir: string
 let ports: Ports
 let context: ServiceContext
@@ -64,7 +62,7 @@ beforeEach(() => {
 const ask = (headers: Record<string, string> = {}) => new Request('http://test/stream', { headers })
 const listen = (stream: Stream, zoom = 10): EventStream => readEvents(stream.open(ask(), zoom).body!)
 const allHave = (readers: readonly EventStream[], name: 'snapshot' | 'counts') =>
-  until(() => readers.every((one) => one.all(name).length > 0), soon(`${name} for everyone`))
+  until(() => readers.every((one) => one.all(name).length > 0), `${name} for everyone`)
 
 test('two hundred readers share one poll of the stores, and polling stops when they have left', async () => {
   const stream = createStream(context, { heartbeatMs: 20 })
@@ -81,7 +79,7 @@ test('two hundred readers share one poll of the stores, and polling stops when t
     expect(reader.heartbeats).toBeGreaterThan(0)
   }
   for (const reader of readers) reader.close()
-  await until(() => stream.size() === 0, soon('all to have left'))
+  await until(() => stream.size() === 0, 'all to have left')
   // A poll in progress has ended by then.
   await Bun.sleep(100)
   const after = looks
@@ -118,7 +116,7 @@ test('a client that does not read is disconnected, and the others are not affect
   expect(cut).toBe(1)
   // Queued events can still be read before the stream ends.
   const late = readEvents(frozen.body!)
-  await until(() => late.ended, soon('the end'))
+  await until(() => late.ended, 'the end')
   expect(late.all('snapshot')).toHaveLength(1)
   expect(reader.ended).toBe(false)
   reader.close()
@@ -165,11 +163,11 @@ test('the number of streams is bounded, and a stop ends all of them immediately'
   }
   expect(refused()).toMatchObject({ httpStatus: 503, headers: { 'Retry-After': '30' } })
   readers[0]!.close()
-  await until(() => stream.size() === 2, soon('one to have left'))
+  await until(() => stream.size() === 2, 'one to have left')
   readers.push(listen(stream))
   await readers.at(-1)!.next('snapshot')
   stopping.abort()
-  await until(() => readers.slice(1).every((one) => one.ended), soon('the ends'))
+  await until(() => readers.slice(1).every((one) => one.ended), 'the ends')
   expect(stream.size()).toBe(0)
   expect(refused()).toBeInstanceOf(Refusal)
 }, 30_000)
@@ -198,7 +196,7 @@ test.skipIf(embeddedOnly)(
     await kv.restore(1, crowd(1), rules())
     const all = (await Promise.all([kv.moved(0, 0, 20_000), kv.moved(1, 0, 20_000)])).flat()
     expect(all).toHaveLength(12_001)
-    await until(() => told.size === all.length, soon('all to be told'))
+    await until(() => told.size === all.length, 'all to be told')
     expect(looks.length).toBeGreaterThan(2)
     for (const look of looks)
       expect(all.filter((one) => one.movedMs < look.cursorMs && !look.told.has(one.userId))).toBeEmpty()

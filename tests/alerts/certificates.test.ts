@@ -125,7 +125,7 @@ test('a host that listens later than the reader starts is known soon after, and 
   reader.start(false)
   const server = await startTlsServer(10, 120, port)
   try {
-    await until(async () => (await read()) !== null, { timeoutMs: 10_000, what: 'the certificate' })
+    await until(async () => (await read()) !== null, 'the certificate')
     await reader.run()
     await reader.run()
     expect(server.connections()).toBe(1)

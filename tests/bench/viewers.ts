@@ -261,7 +261,7 @@ async function filed(dir: string, { name }: Scale): Promise<void> {
       : readdirSync(join(dir, latest)).filter((file) => /^map\d+\.json$/.test(file)).length
   }
   const least = name === 'smoke' ? 1 : FILED
-  await until(() => deltas() >= least, { timeoutMs: FILED_MS, what: 'files of all deltas', everyMs: 500 })
+  await until(() => deltas() >= least, 'files of all deltas', { timeoutMs: FILED_MS, everyMs: 500 })
 }
 
 /** CPU seconds a second of what tracking does for the crowd alone. */

@@ -121,7 +121,7 @@ describeOnServers('the console in operation', () => {
     const stored = async () => (await condition()).ledger?.stored
     // Phones that were refused back off, and the map is read every 30 s.
     const wait = { timeoutMs: 120_000, everyMs: 1_000 }
-    const early = await until(async () => (await stored()) || 0, { ...wait, what: 'points' })
+    const early = await until(async () => (await stored()) || 0, 'points', wait)
     expect((await setStatus({ status: 'paused', message: STORM })).status).toBe(200)
     await page.locator('.bar-across.paused', { hasText: STORM }).waitFor()
     const refused = await checkIn(stack, newPilgrimId())
@@ -130,23 +130,17 @@ describeOnServers('the console in operation', () => {
     expect((await setStatus({ status: 'active' })).status).toBe(200)
     await page.locator('.bar-across.paused').waitFor({ state: 'detached' })
 
-    await until(async () => (await onMap(page)) > 0, { ...wait, what: 'the crowd on the map' })
+    await until(async () => (await onMap(page)) > 0, 'the crowd on the map', wait)
     const rate = page.locator('.rate.checkins figcaption strong')
-    await until(async () => Number(await rate.innerText()) > 0, { ...wait, what: 'a rate' })
+    await until(async () => Number(await rate.innerText()) > 0, 'a rate', wait)
     const { code, points, sentAgain, text } = await demo.summary()
     expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining('measured') })
     // Phones were refused while the event was paused, kept their points, and sent them again.
     expect(sentAgain.paused).toBeGreaterThan(0)
     expect(points).toBeGreaterThan(early)
     await flushed(stack)
-    await until(async () => (await stored()) === points, {
-      ...wait,
-      what: `the ${points} points that the demo has sent`,
-    })
-    await until(async () => (await tile(page, 'Points waiting')) === 0, {
-      ...wait,
-      what: 'nothing to wait',
-    })
+    await until(async () => (await stored()) === points, `the ${points} points that the demo has sent`, wait)
+    await until(async () => (await tile(page, 'Points waiting')) === 0, 'nothing to wait', wait)
     const { lost, dead_letter: deadLetters } = (await condition()).ledger!
     expect({ lost, deadLetters }).toEqual({ lost: 0, deadLetters: 0 })
     await expectChartTells(page)
@@ -154,7 +148,7 @@ describeOnServers('the console in operation', () => {
     const before = await onMap(page)
     expect((await checkIn(stack, newPilgrimId(), { lat: 22.63, lng: 120.3 })).status).toBe(202)
     await flushed(stack)
-    await until(async () => (await onMap(page)) > before, { ...wait, what: 'the far one on the map' })
+    await until(async () => (await onMap(page)) > before, 'the far one on the map', wait)
     expect(await page.evaluate(() => performance.timeOrigin)).toBe(loadedAt)
     await photograph(page, 'console-crowd')
     // The largest answer of the console is compressed for phones.
@@ -281,10 +275,8 @@ describeOnServers('the console in operation', () => {
     await two.page.getByText('Note saved.').waitFor()
     await until(
       async () => (await one.page.locator('#feedback-note').inputValue()) === 'Known: an old browser',
-      {
-        timeoutMs: 25_000,
-        what: 'the other operator to see the note',
-      },
+      'the other operator to see the note',
+      { timeoutMs: 25_000 },
     )
   }, 90_000)
 
@@ -342,8 +334,8 @@ describeOnServers('the console in operation', () => {
       const { parts } = await dataOf(answer, conditionEndpoint)
       return parts.find(({ name }) => name === 'tracking')
     }
-    const wait = { timeoutMs: 15_000, everyMs: 500, what: 'the replica to be off the list' }
-    await until(async () => (await tracking())!.processes!.running === 1, wait)
+    const isAlone = async () => (await tracking())!.processes!.running === 1
+    await until(isAlone, 'the replica to be off the list', { everyMs: 500 })
     expect(await tracking()).toMatchObject({ state: 'ok', processes: { running: 1, silent: 0 } })
     await stack.service('tracking', 1).restart()
   }, 120_000)

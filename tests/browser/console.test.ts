@@ -148,10 +148,7 @@ describeOnServers('the console', () => {
     expect(line.received.get(userId) ?? 0).toBe(0)
     await confirm(page, 'Send now')
     await page.locator('.sent', { hasText: 'Water at the next temple' }).waitFor()
-    await until(() => (line.received.get(userId) ?? 0) === 1, {
-      timeoutMs: 10_000,
-      what: 'the message at LINE',
-    })
+    await until(() => (line.received.get(userId) ?? 0) === 1, 'the message at LINE')
     await page.locator('.sent', { hasText: '1 / 1 sent' }).waitFor({ timeout: 20_000 })
     // LINE refuses one of two people: the entry says so, and why.
     const gone = lineUser(0x8_300_002)

@@ -242,7 +242,7 @@ async function shareOf(page: Page, colour: string): Promise<number> {
 }
 
 const painted = (page: Page, colour: string): Promise<unknown> =>
-  until(async () => (await shareOf(page, colour)) > 0.2, { timeoutMs: 20_000, what: `the colour ${colour}` })
+  until(async () => (await shareOf(page, colour)) > 0.2, `the colour ${colour}`)
 
 /** Green of the light and of the dark theme: land with a little jade. */
 const GREEN = { light: mixed('#fbf5e7', '#125a52', 0.13), dark: mixed('#0c2521', '#7fd3c0', 0.13) }

@@ -283,7 +283,7 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
       const last = fixes.findLast((fix) => fix.accuracy <= MAX_ACCURACY_M && !ofCheckIns.has(fix))!
       return accuracy > MAX_ACCURACY_M || isThrough(taken, last)
     }
-    await until(isTaken, { timeoutMs: 10_000, everyMs: 5, what: `position ${i} of the walk` })
+    await until(isTaken, `position ${i} of the walk`, { everyMs: 5 })
   }
   const checkIn = async (): Promise<void> => {
     const given = fixes.length
@@ -329,7 +329,8 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
       said = `${checkins} check-ins are counted; ${await page.locator('.status').textContent()} ${(await page.locator('[data-waiting]').allTextContents()).join()}`
       return false
     },
-    { timeoutMs: 30_000, everyMs: 50, what: 'everything to be sent' },
+    'everything to be sent',
+    { timeoutMs: 30_000, everyMs: 50 },
   ).catch((error: Error) => {
     throw new Error(`${error.message}; ${said}`, { cause: error })
   })
@@ -338,7 +339,7 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
     await context.clock.runFor(15_000)
     return (await storedOf(page)) === 0
   }
-  await until(isSent, { timeoutMs: 30_000, everyMs: 50, what: 'the last points to be sent' })
+  await until(isSent, 'the last points to be sent', { timeoutMs: 30_000, everyMs: 50 })
   const { pauses: gaps } = await page.evaluate(
     () => JSON.parse(localStorage.getItem('event-walk-pauses')!) as { pauses: Gap[] },
   )

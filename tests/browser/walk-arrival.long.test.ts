@@ -39,10 +39,7 @@ describeOnServers('arrival', () => {
       const told = await time(next.innerText())
       await page.getByRole('link', { name: 'My walk' }).click()
       const again = () => time(page.locator('.station').first().innerText())
-      await until(async () => (await again()) === told, {
-        timeoutMs: 10_000,
-        what: `${told} on the other tab`,
-      })
+      await until(async () => (await again()) === told, `${told} on the other tab`)
       expect(await page.getByText('Arrival times appear after').count()).toBe(0)
     },
     TEST_MS,

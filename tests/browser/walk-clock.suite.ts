@@ -81,10 +81,7 @@ export function clockTests(app: WalkApp): void {
         await look(page, 'visible')
         await wrong.waitFor({ state: 'hidden' })
         await checkInButton(page).click()
-        await until(async () => (await pointsOn(page)).length === 2, {
-          timeoutMs: 10_000,
-          what: 'two check-ins',
-        })
+        await until(async () => (await pointsOn(page)).length === 2, 'two check-ins')
         for (const { t } of await pointsOn(page)) expect(Math.abs(t - Date.now())).toBeLessThan(MINUTE)
       }
     },

@@ -86,7 +86,7 @@ export function draftTests(app: WalkApp): void {
       expect(await other.getByText('Looking for your place').count()).toBe(0)
       await end(app, page)
       await page.bringToFront()
-      await until(async () => (await checkInsOf(userId)) === 1, { timeoutMs: 15_000, what: 'the check-in' })
+      await until(async () => (await checkInsOf(userId)) === 1, 'the check-in')
       await end(app, page)
       await checkInButton(page).waitFor()
       expect(await checkInsOf(userId)).toBe(1)
@@ -122,7 +122,7 @@ export function draftTests(app: WalkApp): void {
         const { tell } = globalThis as unknown as { tell: PositionCallback }
         tell({ coords, timestamp: Date.now() } as unknown as GeolocationPosition)
       })
-      await until(async () => (await checkInsOf(userId)) === 1, { timeoutMs: 15_000, what: 'the check-in' })
+      await until(async () => (await checkInsOf(userId)) === 1, 'the check-in')
       await page.evaluate(() => (location.hash = 'feedback'))
       const [chooser] = await Promise.all([
         page.waitForEvent('filechooser'),

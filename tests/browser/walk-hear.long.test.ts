@@ -70,7 +70,7 @@ describeOnServers('hearing the organisers', () => {
       expect((await dataOf(pushed, pushEndpoint)).devices).toBe(1)
       const { shown } = await until(
         () => service.received.find(({ endpoint }) => endpoint === device.subscription.endpoint),
-        { timeoutMs: 20_000, what: 'the message at the push service' },
+        'the message at the push service',
       )
       // The browser hands the worker what the push service delivered and it has decrypted; here twice.
       const devTools = await context.newCDPSession(page)
@@ -90,10 +90,7 @@ describeOnServers('hearing the organisers', () => {
           return shownNow.map(({ title, body }) => ({ title, body }))
         })
       for (let i = 0; i < 2; i++) await devTools.send('ServiceWorker.deliverPushMessage', delivery)
-      await until(async () => (await notifications()).length > 0, {
-        timeoutMs: 10_000,
-        what: 'the notification',
-      })
+      await until(async () => (await notifications()).length > 0, 'the notification')
       expect(await notifications()).toEqual([{ title: 'Weather', body: text }])
       const [worker] = context.serviceWorkers()
       await worker!.evaluate(async () => {
@@ -103,10 +100,7 @@ describeOnServers('hearing the organisers', () => {
           .NotificationEvent
         dispatchEvent(new Click('notificationclick', { notification }))
       })
-      await until(async () => (await notifications()).length === 0, {
-        timeoutMs: 10_000,
-        what: 'the notification to be closed',
-      })
+      await until(async () => (await notifications()).length === 0, 'the notification to be closed')
       await page.getByRole('button', { name: 'Stop messages on this phone' }).click()
       await page.getByRole('button', { name: 'Get messages on this phone' }).waitFor()
       expect(await devices()).toBe(0)
@@ -151,7 +145,7 @@ describeOnServers('hearing the organisers', () => {
       })
       await checkInButton(page).click()
       const counted = async () => (await profileOf(app.stack, userId)).checkins === 1
-      await until(counted, { timeoutMs: 10_000, what: 'the check-in at the service' })
+      await until(counted, 'the check-in at the service')
       await lookAgain(page)
       await profileSays(1)
       expect(await sum.textContent()).toBe('1 check-in')
@@ -190,7 +184,7 @@ describeOnServers('hearing the organisers', () => {
       await phone.context.setOffline(false)
       await checkInButton(page).click()
       const sent = async () => (await profileOf(app.stack, userId)).checkins === 3
-      await until(sent, { timeoutMs: 10_000, what: 'the check-in without a profile' })
+      await until(sent, 'the check-in without a profile')
     },
     TEST_MS,
   )

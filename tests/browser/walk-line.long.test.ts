@@ -44,10 +44,10 @@ describeOnServers('with identity by LINE', () => {
   const newPhone = (options: BrowserContextOptions = {}): Promise<Phone> =>
     app.newPhone(options, (context) => line.serve(context))
   const counted = (checkins: number) =>
-    until(async () => (await profileOf(app.stack, line.userId)).checkins === checkins, {
-      timeoutMs: 15_000,
-      what: `${checkins} check-ins`,
-    })
+    until(
+      async () => (await profileOf(app.stack, line.userId)).checkins === checkins,
+      `${checkins} check-ins`,
+    )
   const logInAgain = (page: Page) => page.getByRole('button', { name: 'Log in again' })
 
   /** The first minute: LINE knows the name already. */
@@ -134,7 +134,7 @@ describeOnServers('with identity by LINE', () => {
         Object.defineProperty(History.prototype, 'length', { get: () => 1, configurable: true }),
       )
       await page.goto(app.address('?lang=en&liffClientId=1234567890'))
-      await until(() => line.violations.length > 0, { timeoutMs: 15_000, what: 'the dialog’s script' })
+      await until(() => line.violations.length > 0, 'the dialog’s script')
       expect(line.violations).toEqual([
         'script-src-elem https://static.line-scdn.net/lui/edge/versions/1.13.0/luivendor.js',
       ])
@@ -169,7 +169,7 @@ describeOnServers('with identity by LINE', () => {
           if (i === 158) await page.reload()
           if (i < 166 || line.logIns > 1 || !(await logInAgain(page).isVisible())) return
           await logInAgain(page).click()
-          await until(() => line.logIns === 2, { timeoutMs: 15_000, what: 'the second log-in' })
+          await until(() => line.logIns === 2, 'the second log-in')
           await page.locator('[data-resting]').waitFor()
         },
         proof: async (userId) => ({

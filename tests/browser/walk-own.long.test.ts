@@ -358,10 +358,7 @@ describeOnServers('own matters', () => {
       await page.getByText('not sent', { exact: false }).first().waitFor()
       expect(sent).toEqual([])
       await page.getByRole('button', { name: 'I agree again' }).click()
-      await until(async () => (await profileOf(app.stack, userId)).checkins === 1, {
-        timeoutMs: 20_000,
-        what: 'the check-in that waited',
-      })
+      await until(async () => (await profileOf(app.stack, userId)).checkins === 1, 'the check-in that waited')
     },
     TEST_MS,
   )
@@ -381,14 +378,11 @@ describeOnServers('own matters', () => {
       await sql.end()
       await context.setOffline(false)
       await page.reload()
-      await until(
-        async () => {
-          const found = await app.stack.fetch(`/api/event/user/${userId}`)
-          const { data } = (await found.json()) as { data: { display_name: string; checkins: number } | null }
-          return found.ok && data?.display_name === 'Lin' && data.checkins === 1
-        },
-        { timeoutMs: 20_000, what: 'the pilgrim to be known again, with the check-in' },
-      )
+      await until(async () => {
+        const found = await app.stack.fetch(`/api/event/user/${userId}`)
+        const { data } = (await found.json()) as { data: { display_name: string; checkins: number } | null }
+        return found.ok && data?.display_name === 'Lin' && data.checkins === 1
+      }, 'the pilgrim to be known again, with the check-in')
       expect(await page.getByRole('heading', { name: 'Your data were deleted' }).count()).toBe(0)
     },
     TEST_MS,

@@ -29,7 +29,7 @@ describeOnServers('the phone', () => {
       const { page } = phone
       const awake = async () => (await askedOf(page)).awake
       const becomes = (number: number) =>
-        until(async () => (await awake()) === number, { timeoutMs: 5_000, what: `${number} locks` })
+        until(async () => (await awake()) === number, `${number} locks`, { timeoutMs: 5_000 })
       await becomes(1)
       expect((await askedOf(page)).persist).toBe(1)
       await look(page, 'hidden')
@@ -144,7 +144,7 @@ describeOnServers('the phone', () => {
         await move(10_000)
         return asked()
       }
-      await until(rested, { timeoutMs: 30_000, everyMs: 1, what: 'a question at rest' })
+      await until(rested, 'a question at rest', { timeoutMs: 30_000, everyMs: 1 })
       await page.getByRole('button', { name: 'Stop recording' }).click()
       await page.getByText('Not recording.').waitFor()
       const filter = () => page.evaluate(() => localStorage.getItem('event-walk-filter'))
@@ -277,7 +277,7 @@ describeOnServers('the phone', () => {
       }, userId)
       await page.reload()
       const counted = async () => (await profileOf(app.stack, userId)).checkins === 3
-      await until(counted, { timeoutMs: 15_000, what: 'three check-ins' })
+      await until(counted, 'three check-ins')
       await aside(0)
     },
     TEST_MS,
@@ -338,7 +338,7 @@ describeOnServers('the phone', () => {
         await page.getByRole('main').getByText('Closed: the event has ended.').waitFor()
       }
       await page.evaluate(() => (location.hash = '#walk'))
-      await until(async () => (await askedOf(page)).awake === 0, { timeoutMs: 5_000, what: 'no lock' })
+      await until(async () => (await askedOf(page)).awake === 0, 'no lock', { timeoutMs: 5_000 })
       const { positions } = await askedOf(page)
       await move(10 * MINUTE)
       expect((await askedOf(page)).positions).toEqual(positions)

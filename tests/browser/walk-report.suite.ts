@@ -96,7 +96,7 @@ export function reportTests(app: WalkApp): void {
       // Two windows: one of them sends.
       const other = await context.newPage()
       await Promise.all([page.goto(app.address('#say')), other.goto(app.address('#say'))])
-      await until(() => sent > 0, { timeoutMs: 10_000, what: 'the first attempt' })
+      await until(() => sent > 0, 'the first attempt')
       // The next attempt is due within a minute, or when the app is opened.
       await page.reload()
       for (const window of [page, other])

@@ -25,7 +25,7 @@ export function testRest(recorder: () => Promise<Recorder>): void {
         await move(10_000)
         return (await asked()).length > 21
       }
-      await until(twentyTimes, { timeoutMs: 30_000, everyMs: 1, what: 'twenty positions at rest' })
+      await until(twentyTimes, 'twenty positions at rest', { timeoutMs: 30_000, everyMs: 1 })
       const times = (await asked()).slice(1)
       const gaps = times.slice(1).map((t, i) => t - times[i]!)
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30_000)
@@ -34,7 +34,7 @@ export function testRest(recorder: () => Promise<Recorder>): void {
         await move(10_000)
         return (await page.locator('[data-resting=false]').count()) > 0
       }
-      await until(walks, { timeoutMs: 30_000, everyMs: 1, what: 'the pilgrim to walk on' })
+      await until(walks, 'the pilgrim to walk on', { timeoutMs: 30_000, everyMs: 1 })
     },
     TEST_MS,
   )
@@ -46,10 +46,7 @@ export function testRest(recorder: () => Promise<Recorder>): void {
       const { page, move } = phone
       for (const times of [2, 3]) {
         await move(MINUTE + 5_000)
-        await until(async () => (await askedOf(page)).positions.length === times, {
-          timeoutMs: 10_000,
-          what: `request ${times}`,
-        })
+        await until(async () => (await askedOf(page)).positions.length === times, `request ${times}`)
         // The page reads the time every 15 s.
         await move(20_000)
         expect(await page.getByText('No position for').count()).toBe(0)

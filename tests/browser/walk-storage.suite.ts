@@ -13,10 +13,11 @@ const setAsideOn = (page: Page): Promise<number> =>
 
 export function storageTests(app: WalkApp): void {
   const hasCounted = (userId: string, number: number): Promise<unknown> =>
-    until(async () => (await profileOf(app.stack, userId)).checkins === number, {
-      timeoutMs: 30_000,
-      what: `${number} check-ins at the service`,
-    })
+    until(
+      async () => (await profileOf(app.stack, userId)).checkins === number,
+      `${number} check-ins at the service`,
+      { timeoutMs: 30_000 },
+    )
 
   async function checkInTwice(lose: (page: Page, context: BrowserContext) => Promise<unknown>) {
     await using phone = await app.newPhone({}, async (context) => void (await breakable(context)))

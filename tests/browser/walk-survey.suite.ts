@@ -86,10 +86,7 @@ async function seesCard(app: WalkApp, page: Page): Promise<void> {
   expect(await missing.count()).toBe(2)
   await page.getByLabel('Phone', { exact: true }).fill('0912-345-678')
   await page.keyboard.press('Enter')
-  await until(async () => (await missing.count()) === 1, {
-    timeoutMs: 10_000,
-    what: 'the number to be saved',
-  })
+  await until(async () => (await missing.count()) === 1, 'the number to be saved')
   for (let i = 1; i <= 3; i++) {
     await page.goto(app.address('#walk'))
     await checkInButton(page).click()

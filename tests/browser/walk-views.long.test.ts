@@ -196,9 +196,9 @@ describeOnServers('the views of the app', () => {
       const changed = async (what: string, act: () => Promise<unknown>): Promise<void> => {
         const before = await drawnWay(page)
         await act()
-        await until(async () => ![before, ''].includes(await drawnWay(page)), { timeoutMs: 10_000, what })
+        await until(async () => ![before, ''].includes(await drawnWay(page)), what)
       }
-      await until(async () => (await drawnWay(page)) !== '', { timeoutMs: 10_000, what: 'the way' })
+      await until(async () => (await drawnWay(page)) !== '', 'the way')
       await changed('the day before', () => page.getByRole('button', { name: 'The day before' }).click())
       await changed('a key', () => page.locator('.map-frame').press('ArrowLeft'))
       await changed('the wheel', async () => {

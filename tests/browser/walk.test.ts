@@ -115,10 +115,10 @@ const TEST_MS = 30_000
 describeOnServers('the app', () => {
   const app = walkApp({ EVENT_LIMIT_CHECKIN: '1000' })
   const counted = async (userId: string, checkins: number) =>
-    until(async () => (await profileOf(app.stack, userId)).checkins === checkins, {
-      timeoutMs: 15_000,
-      what: `${checkins} check-ins at the service`,
-    })
+    until(
+      async () => (await profileOf(app.stack, userId)).checkins === checkins,
+      `${checkins} check-ins at the service`,
+    )
 
   test(
     'the first minute: a name, the consent with its version, done',
@@ -157,7 +157,7 @@ describeOnServers('the app', () => {
       await counted(userId, 2)
       // The service has counted it a moment before the phone has its answer.
       const isSettled = async () => (await waitingOf(page)) === 0
-      await until(isSettled, { timeoutMs: 10_000, what: 'the answer to reach the phone' })
+      await until(isSettled, 'the answer to reach the phone')
       expect(await page.locator('[data-figure=checkins]').textContent()).toBe('2 check-ins')
     },
     TEST_MS,

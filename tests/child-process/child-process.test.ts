@@ -51,7 +51,7 @@ test('its end is no verdict on the order: who waits is told to come back, and no
   const child = open()
   const running = reasonOf(child.run({ waitMs: 30_000 }))
   const waiting = reasonOf(child.run({}))
-  await until(() => child.pid !== null, { timeoutMs: 15_000, what: 'the child to start' })
+  await until(() => child.pid !== null, 'the child to start')
   await child.close()
   for (const reason of [await running, await waiting, await reasonOf(child.run({}))]) {
     expect(reason).toBeInstanceOf(Refusal)

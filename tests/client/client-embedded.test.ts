@@ -109,7 +109,7 @@ test('the stream resumes after an interruption, and ends when the token is refus
     for await (const event of client.stream({ zoom: 12, signal: leaving.signal })) seen.push(event)
   })()
   const next = (what: string, from: number) =>
-    until(() => seen.slice(from).find(({ event }) => event === what), { timeoutMs: 15_000, what })
+    until(() => seen.slice(from).find(({ event }) => event === what), what)
   expect(await next('snapshot', 0)).toMatchObject({ data: { resumed: false, status: { status: 'active' } } })
   await createClient({ baseUrl: '', fetch: deliver }).checkIn({ ...PLACE, user_id: newPilgrimId() })
   expect(await next('counts', 0)).toMatchObject({ id: expect.stringMatching(/./) })
@@ -156,10 +156,7 @@ test('a script that is killed while it sends goes on where it was', async () => 
     )
   const killed = begin(60)
   // Some batches have been stored, others have not; one is on its way.
-  await until(async () => (await storedOf(userId)).t.length > 0, {
-    timeoutMs: 20_000,
-    what: 'a stored batch',
-  })
+  await until(async () => (await storedOf(userId)).t.length > 0, 'a stored batch')
   killed.kill('SIGKILL')
   await killed.exited
   const again = begin(0)

@@ -41,9 +41,8 @@ test(
   async () => {
     const dataDir = join(directory, 'kept')
     const first = start('--pilgrims 20 --speed 600', { EVENT_DATA_DIR: dataDir })
-    const url = await until(() => /listens on (https:\S+)/.exec(first.seen.err)?.[1], {
+    const url = await until(() => /listens on (https:\S+)/.exec(first.seen.err)?.[1], 'the address', {
       timeoutMs: 40_000,
-      what: 'the address',
     })
     // The second crowd finds the certificate in the data directory, as `replay` does.
     const second = start(`--url ${url} --pilgrims 5 --seed 2 --whole --speed 1e9 --points 300`, {
@@ -69,8 +68,9 @@ test(
         const text = await listed()
         return isThere(text, 1, 20) && isThere(text, 2, 5)
       },
+      'both crowds',
       // A manager has 30 requests a minute.
-      { timeoutMs: 20_000, what: 'both crowds', everyMs: 2_100 },
+      { everyMs: 2_100 },
     )
 
     first.child.kill('SIGINT')

@@ -257,7 +257,8 @@ beforeAll(async () => {
       const ledger = await read(operator.readLedger())
       return ledger.stored >= stored && ledger.pending === 0 && ledger.in_flight === 0
     },
-    { timeoutMs: 30_000, what: 'the flush' },
+    'the flush',
+    { timeoutMs: 30_000 },
   )
 }, TIMEOUT_MS)
 afterAll(async () => {
@@ -330,16 +331,16 @@ test('photos, phone numbers, consents', async () => {
   for (const { person, photos, agreed, phone } of known) {
     const { userId } = person
     // The bot counts them after it has answered LINE, and of all people in any order.
-    await until(async () => (await read(operator.countPhotos({ user_id: userId }))).photo_count === photos, {
-      timeoutMs: 20_000,
-      what: 'all photos of a person',
-    })
+    await until(
+      async () => (await read(operator.countPhotos({ user_id: userId }))).photo_count === photos,
+      'all photos of a person',
+    )
     const profile: Data<'readProfile'> = await read(operator.readProfile({ userId }))
     expect(profile).toMatchObject({ photo_count: photos, privacy_agreed: agreed })
     expect(profile.phone?.slice(-2)).toBe(phone?.slice(-2))
   }
   expect(tally.followers).toBe(known.filter(({ follows }) => follows).length)
-  await until(() => line.sent >= tally.followers, { timeoutMs: 20_000, what: 'an answer to each follower' })
+  await until(() => line.sent >= tally.followers, 'an answer to each follower')
 })
 
 test('carbon: total, by mode, by day, and what people report', async () => {

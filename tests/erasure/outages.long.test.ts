@@ -35,7 +35,8 @@ async function repeat(stack: Pick<TestStack, 'fetch'>, places: Places, person: P
       if (status === 404) expect(await findInStores(places, words)).toEqual([])
       return status === 404
     },
-    { timeoutMs: DONE_MS, what: 'an erasure to be through', everyMs: 500 },
+    'an erasure to be through',
+    { timeoutMs: DONE_MS, everyMs: 500 },
   )
   expect(await findInStores(places, words)).toEqual([])
 }
@@ -56,13 +57,13 @@ describeOnServers('an erasure under outages', () => {
     return person
   }
   const well = () =>
-    until(async () => (await healthOf(stack)).status === 'ok', { timeoutMs: 30_000, what: 'health' })
+    until(async () => (await healthOf(stack)).status === 'ok', 'health', { timeoutMs: 30_000 })
   const swept = (person: Person) =>
-    until(async () => (await findInStores(places, [person.userId, ...wordsOf(person.before)])).length === 0, {
-      timeoutMs: 30_000,
-      what: 'nothing to be left, although nobody asks again',
-      everyMs: 500,
-    })
+    until(
+      async () => (await findInStores(places, [person.userId, ...wordsOf(person.before)])).length === 0,
+      'nothing to be left, although nobody asks again',
+      { timeoutMs: 30_000, everyMs: 500 },
+    )
 
   test(
     'without Redis: the rows are deleted, the rest follows in the background, and a repeated call answers so',

@@ -55,11 +55,11 @@ const open: Record<TestStack['kind'], (settings: Environment) => Promise<Opened>
 /** Checks that no store contains these words, after late data has been dropped. */
 const expectNothing = (places: Places, words: readonly string[]): Promise<unknown> => {
   let found: string[] = []
-  return until(async () => (found = await findInStores(places, words)).length === 0, {
-    timeoutMs: SETTLED_MS,
-    what: 'nothing to be left of the erased',
-    everyMs: 1_000,
-  }).catch(() => expect(found).toEqual([]))
+  return until(
+    async () => (found = await findInStores(places, words)).length === 0,
+    'nothing to be left of the erased',
+    { timeoutMs: SETTLED_MS, everyMs: 1_000 },
+  ).catch(() => expect(found).toEqual([]))
 }
 
 for (const kind of ['embedded', 'real'] as const)
@@ -158,9 +158,7 @@ async function expectNothingShown(stack: TestStack, people: readonly Person[]): 
     return words.filter((word) => texts.some((text) => text.includes(word)))
   }
   let seen: string[] = []
-  await until(async () => (seen = await shown()).length === 0, {
-    timeoutMs: 10_000,
-    what: 'nothing of the erased to be shown',
+  await until(async () => (seen = await shown()).length === 0, 'nothing of the erased to be shown', {
     everyMs: 500,
   }).catch(() => expect(seen).toEqual([]))
 }

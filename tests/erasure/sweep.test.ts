@@ -37,7 +37,7 @@ describeOnServers('the sweep of erasures', () => {
     await card(left)
     const sweep = createErasureSweep(context)
     sweep.start()
-    await until(async () => !(await there(left)), { timeoutMs: 15_000, what: 'the round at the start' })
+    await until(async () => !(await there(left)), 'the round at the start')
 
     await card(unfinished)
     const failing: ServiceContext = {
@@ -46,10 +46,7 @@ describeOnServers('the sweep of erasures', () => {
     }
     await eraseUser(failing, OPERATOR, unfinished, 'r')
     expect(await db.sql`SELECT FROM erasing`).toHaveLength(1)
-    await until(async () => (await db.sql`SELECT FROM erasing`).length === 0, {
-      timeoutMs: 15_000,
-      what: 'a later round',
-    })
+    await until(async () => (await db.sql`SELECT FROM erasing`).length === 0, 'a later round')
     expect(await there(unfinished)).toBe(false)
     await sweep.stop()
   })

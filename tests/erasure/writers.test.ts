@@ -207,10 +207,7 @@ describeOnServers('writers that are late', () => {
       const sender = createSender(context, line as unknown as Line)
       sender.start()
       const waiting = async () => (await db.sql`SELECT FROM message_chunks WHERE state = 'waiting'`).length
-      await until(async () => (await waiting()) === 0, {
-        timeoutMs: 20_000,
-        what: 'the message to be settled',
-      })
+      await until(async () => (await waiting()) === 0, 'the message to be settled')
       await sender.stop()
       expect(await found([gone])).toEqual([])
       expect(told.slice(1).flat()).toEqual(people.filter((userId) => userId !== gone))

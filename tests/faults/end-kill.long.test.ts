@@ -86,11 +86,11 @@ async function openEndHarness(): Promise<EndHarness> {
     for (let i = 0; i < checkins; i++) {
       const fields = { timestamp: Date.now() - (i + 1) * HOUR_MS, lng: 120.67 + i * 0.05 }
       // Like a phone: repeated after Retry-After.
-      await until(async () => (await checkIn(stack, userId, fields)).status === 202, {
-        timeoutMs: 20_000,
-        what: 'a check-in to be accepted',
-        everyMs: 1_000,
-      })
+      await until(
+        async () => (await checkIn(stack, userId, fields)).status === 202,
+        'a check-in to be accepted',
+        { everyMs: 1_000 },
+      )
     }
     await post(stack, 'user/sync', { user_id: userId, language })
     return userId
@@ -121,7 +121,8 @@ async function openEndHarness(): Promise<EndHarness> {
         const answer = await stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers })
         return (await dataOf(answer, endActivityEndpoint)).status === 'ended'
       },
-      { timeoutMs: 120_000, what: 'the end to be answered', everyMs: 200 },
+      'the end to be answered',
+      { timeoutMs: 120_000, everyMs: 200 },
     )
   }
 
@@ -136,13 +137,14 @@ async function openEndHarness(): Promise<EndHarness> {
         else if (answer.status !== 403 && answer.status !== 503) throw new Error(`answered ${answer.status}`)
         return answer.status === 403
       },
-      { timeoutMs: 120_000, what: 'phones to get the end', everyMs: 10 },
+      'phones to get the end',
+      { timeoutMs: 120_000, everyMs: 10 },
     )
     return accepted
   }
 
   const kill = async ({ step, service }: Kill, patient: boolean): Promise<Map<string, number>> => {
-    await until(reached[step], { timeoutMs: DONE_MS, what: `the step ${step}`, everyMs: 5 })
+    await until(reached[step], `the step ${step}`, { timeoutMs: DONE_MS, everyMs: 5 })
     await stack.service(service).stop('SIGKILL')
     const drawn = cards()
     if (!patient) await redis.del(LOCKS)
@@ -157,11 +159,11 @@ async function openEndHarness(): Promise<EndHarness> {
         if (status !== 'ended' || ending?.flush !== 'done' || ending.summary !== 'sent') return false
         return ending.cards.done === achievers.length && ending.cards.total === achievers.length
       },
-      { timeoutMs: DONE_MS, what: `the end, with ${achievers.length} cards`, everyMs: 200 },
+      `the end, with ${achievers.length} cards`,
+      { timeoutMs: DONE_MS, everyMs: 200 },
     )
-    await until(async () => (await healthOf(stack)).buffer_size === 0, {
+    await until(async () => (await healthOf(stack)).buffer_size === 0, 'the last points', {
       timeoutMs: 30_000,
-      what: 'the last points',
     })
     const known = [...walkers, ...achievers]
     const stored = await sql<{ user_id: string }[]>`SELECT DISTINCT user_id FROM gps_points`
@@ -176,7 +178,8 @@ async function openEndHarness(): Promise<EndHarness> {
           SELECT subscriber FROM handled JOIN outbox ON id = event_id WHERE subject = 'event.admin.activity.ended'`
         return new Set(rows.map(({ subscriber }) => subscriber)).size === subscribers.length
       },
-      { timeoutMs: 60_000, what: 'every subscriber to have handled the end', everyMs: 200 },
+      'every subscriber to have handled the end',
+      { timeoutMs: 60_000, everyMs: 200 },
     )
   }
 

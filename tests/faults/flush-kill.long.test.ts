@@ -92,9 +92,8 @@ async function expectAllStored(harness: FlushHarness, all: readonly Arrival[]): 
 }
 
 const emptied = (harness: FlushHarness) =>
-  until(async () => (await harness.kv.bufferSize()) === 0, {
+  until(async () => (await harness.kv.bufferSize()) === 0, 'the buffer to be empty', {
     timeoutMs: 60_000,
-    what: 'the buffer to be empty',
     everyMs: 100,
   })
 
@@ -114,11 +113,11 @@ describeFlushOnServers('flush under kill -9', (harness) => {
           const portion = Math.ceil((all.length - fed) / (KILLS - kills + 2))
           const feeding = feed(harness, all.slice(fed, fed + portion))
           fed += portion
-          const working = await until(() => flushers.find(({ last }) => last === 'working'), {
-            timeoutMs: 30_000,
-            what: 'a flush to work',
-            everyMs: 1,
-          })
+          const working = await until(
+            () => flushers.find(({ last }) => last === 'working'),
+            'a flush to work',
+            { timeoutMs: 30_000, everyMs: 1 },
+          )
           await Bun.sleep(random() * WORK_MS)
           // A flush that has ended is not killed: a kill must interrupt work.
           if (working.last === 'working') {

@@ -66,7 +66,8 @@ describeOnServers('screenshots that nothing names', () => {
             SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
               AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
         ).length > 0,
-      { timeoutMs: 1_500, what: 'the other one to wait for the lock' },
+      'the other one to wait for the lock',
+      { timeoutMs: 1_500 },
     )
 
   test('go after a week; what feedback or a message names stays', async () => {

@@ -309,8 +309,9 @@ export async function journaled(stack: RealTestStack): Promise<number> {
 
 /** Resolves when the health report is `ok` after an outage and all journals are empty. */
 export async function recovered(stack: RealTestStack): Promise<void> {
-  await until(async () => (await healthOf(stack)).status === 'ok' && (await journaled(stack)) === 0, {
-    timeoutMs: RECOVERY_MS,
-    what: 'health, and empty journals',
-  })
+  await until(
+    async () => (await healthOf(stack)).status === 'ok' && (await journaled(stack)) === 0,
+    'health, and empty journals',
+    { timeoutMs: RECOVERY_MS },
+  )
 }

@@ -321,7 +321,7 @@ const CASES = new Map<Endpoint, Case>([
     async (stack, userId) => {
       const shown = async () =>
         (await (await as(stack, dataEndpoint, 'data?limit=5000')).text()).includes(userId)
-      await until(shown, { timeoutMs: 15_000, what: 'the pilgrim on the live map' })
+      await until(shown, 'the pilgrim on the live map')
     },
   ],
   [
@@ -453,9 +453,8 @@ describeBothStacks(
     // A scheduler flushes when it starts. The first pilgrims would not stay in the buffer.
     beforeAll(
       () =>
-        until(async () => (await healthOf(stack)).last_flush !== null, {
+        until(async () => (await healthOf(stack)).last_flush !== null, 'the flush of the start', {
           timeoutMs: 30_000,
-          what: 'the flush of the start',
         }),
       30_000,
     )

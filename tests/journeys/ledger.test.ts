@@ -64,7 +64,8 @@ describeBothStacks(
           const ledger = await ledgerOf(stack)
           return ledger.received >= taken.received && ledger
         },
-        { timeoutMs: 20_000, what: 'what was turned away to be counted', everyMs: 500 },
+        'what was turned away to be counted',
+        { everyMs: 500 },
       )
       expect(before).toMatchObject({ ...taken, pending: 15, stored: 0, lost: 0, in_flight: 0 })
       expect(sumOf(before)).toBe(0)

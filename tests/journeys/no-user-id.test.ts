@@ -120,7 +120,8 @@ describeBothStacks(
           const known = (await dataOf(await stack.fetch('/api/event/map'), mapEndpoint)) as EventMap
           return known.on_map === people.length && known
         },
-        { timeoutMs: 30_000, what: 'everybody on the map', everyMs: 500 },
+        'everybody on the map',
+        { timeoutMs: 30_000, everyMs: 500 },
       )
       version = map.version - 1
     }, 2 * SEED_MS)

@@ -95,7 +95,8 @@ describeBothStacks('personal data', (stack) => {
         const now = await sums()
         return [now.carbon, now.timeline].every(({ as_of }) => as_of! > erased_at) && now
       },
-      { timeoutMs: 10_000, what: 'sums of after the erasure', everyMs: 500 },
+      'sums of after the erasure',
+      { everyMs: 500 },
     )
     expect(after.timeline.hours).toEqual(before.timeline.hours)
     expect(after.timeline.days).toEqual(before.timeline.days)
@@ -140,10 +141,7 @@ describeBothStacks('personal data', (stack) => {
     const becomes = (there: boolean) =>
       until(
         async () => (await Promise.all([shown(), shown(), shown(), shown()])).every((seen) => seen === there),
-        {
-          timeoutMs: 10_000,
-          what: `the pilgrim to be ${there ? 'on' : 'off'} the live map`,
-        },
+        `the pilgrim to be ${there ? 'on' : 'off'} the live map`,
       )
     await becomes(true)
     expect((await asOwner(stack, 'DELETE', userId)).status).toBe(200)
@@ -202,7 +200,7 @@ describeBothStacks('personal data', (stack) => {
           until(
             async () =>
               (await Promise.all([1, 2, 3, 4].map(() => shown(userId)))).every((seen) => seen === there),
-            { timeoutMs: 10_000, what: `a pilgrim to be ${there ? 'on' : 'off'} the live map` },
+            `a pilgrim to be ${there ? 'on' : 'off'} the live map`,
           )
         const [one, other] = [newPilgrimId(), newPilgrimId()]
         await Promise.all([checkIn(stack, one), checkIn(stack, other)])

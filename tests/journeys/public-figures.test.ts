@@ -133,9 +133,9 @@ describeBothStacks(
           )
         ).palanquin
       const gone = (what: string) =>
-        until(async () => (await onMap()) === null, { timeoutMs: 30_000, everyMs: 500, what })
+        until(async () => (await onMap()) === null, what, { timeoutMs: 30_000, everyMs: 500 })
       const shown = (what: string) =>
-        until(async () => (await onMap()) !== null, { timeoutMs: 30_000, everyMs: 500, what })
+        until(async () => (await onMap()) !== null, what, { timeoutMs: 30_000, everyMs: 500 })
 
       test('is on the public map exactly, with its time, until the pilgrim pauses taking part', async () => {
         const userId = newPilgrimId()

@@ -56,19 +56,16 @@ describeBothStacks('the stream', (stack) => {
     for (const userId of pilgrims) expect((await checkIn(stack, userId)).status).toBe(202)
     expect((await syncTrack(stack, pilgrims[0]!, points)).status).toBe(200)
     expect((await syncTrack(stack, pilgrims[0]!, points)).status).toBe(200)
-    await until(() => sum(stream, 'points') >= 9 && sum(stream, 'duplicates') >= 3, {
-      timeoutMs: 10_000,
-      what: 'the counts',
-    })
+    await until(() => sum(stream, 'points') >= 9 && sum(stream, 'duplicates') >= 3, 'the counts')
     expect([sum(stream, 'checkins'), sum(stream, 'points'), sum(stream, 'duplicates')]).toEqual([6, 9, 3])
     const { totals } = stream.all('counts').at(-1)!
     expect(totals.points - (snapshot.counts?.totals.points ?? NaN)).toBe(9)
     const place = cellName(cellAt(PLACE.lat, PLACE.lng, 14))
     const seen = () => stream.all('cells').flatMap(({ cells }) => cells.filter(({ cell }) => cell === place))
-    await until(() => seen().reduce((total, { pilgrims: n }) => total + n, 0) >= 6, {
-      timeoutMs: 10_000,
-      what: 'six pilgrims in the cell',
-    })
+    await until(
+      () => seen().reduce((total, { pilgrims: n }) => total + n, 0) >= 6,
+      'six pilgrims in the cell',
+    )
     stream.close()
   }, 60_000)
 
@@ -80,7 +77,7 @@ describeBothStacks('the stream', (stack) => {
     expect(paused).toMatchObject({ status: 'paused', message: 'Storm' })
     await setStatus(stack, { status: 'paused' })
     await setStatus(stack, { status: 'paused', message: 'Hail' })
-    await until(() => stream.all('status').length > 1, { timeoutMs: 10_000, what: 'the new message' })
+    await until(() => stream.all('status').length > 1, 'the new message')
     expect(stream.all('status')).toEqual([paused, { ...paused, message: 'Hail' }])
     const { lastId } = stream
     stream.close()
@@ -131,10 +128,10 @@ describeBothStacks('the stream', (stack) => {
       let text = ''
       request.setEncoding('utf8')
       request.on('data', (chunk: string) => (text += chunk))
-      await until(() => text.includes('event: snapshot'), { timeoutMs: 15_000, what: 'the snapshot' })
+      await until(() => text.includes('event: snapshot'), 'the snapshot')
       const started = performance.now()
       await setStatus(stack, { status: 'paused' })
-      await until(() => text.includes('event: status'), { timeoutMs: 15_000, what: 'the change' })
+      await until(() => text.includes('event: status'), 'the change')
       expect(performance.now() - started).toBeLessThan(8_000)
       await setStatus(stack, { status: 'active' })
     } finally {
@@ -195,7 +192,7 @@ test.skipIf(embeddedOnly)(
           return true
         }
       }
-      await until(cut, { timeoutMs: 20_000, what: 'the bound', everyMs: 500 })
+      await until(cut, 'the bound', { everyMs: 500 })
       const userId = newPilgrimId()
       await checkIn(stack, userId, { lat: 23.25 })
       await Bun.sleep(1_500)

@@ -321,7 +321,8 @@ describeBothStacks('totals', (stack) => {
         const map = await dataOf(await read(`data?limit=5000&since=${since}`), dataEndpoint)
         return map.points.length === PRESENT.length && map.points
       },
-      { timeoutMs: 10_000, what: 'three people on the map', everyMs: 100 },
+      'three people on the map',
+      { everyMs: 100 },
     )
     const byId = new Map(points.map((point) => [point.userId, point]))
     for (const person of PRESENT) {

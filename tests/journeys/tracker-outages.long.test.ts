@@ -87,7 +87,7 @@ describeOnServers('tracker apps', () => {
           await expectTaken(await send(stack, key, overland(fix!)), { app: 'overland' })
           return (await readKnownKey(kv, trackerKeyHash(key))) !== null
         }
-        await until(isKnown, { timeoutMs: 20_000, what: 'the key to be known' })
+        await until(isKnown, 'the key to be known')
         await stack.postgres.stop()
         await expectTaken(await send(stack, key, traccar10(later!)), { app: 'traccar' })
         await sentenceOf(await send(stack, NOBODYS, overland(fix!)), 503, 'unavailable')

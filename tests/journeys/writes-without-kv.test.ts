@@ -102,7 +102,7 @@ describeOnServers('writing without the kv', () => {
       await dataOf(await putStatus('withdrawn'), userStatusEndpoint)
       // Who was seen lately is read on a connection of its own, which may be back later.
       const count = () => push({ audience: 'inactive', dry_run: true })
-      await until(async () => (await count()).ok, { timeoutMs: OUTAGE_MS, what: 'that connection' })
+      await until(async () => (await count()).ok, 'that connection', { timeoutMs: OUTAGE_MS })
       expect(await dataOf(await count(), pushEndpoint)).not.toHaveProperty('pending')
     },
     OUTAGE_MS,

@@ -67,8 +67,7 @@ describeOnServers('points that the store has lost', () => {
     await redis.stop('SIGKILL')
     trouble(join(redis.dir, 'appendonlydir'))
     await redis.restart()
-    for (const { kv } of opened)
-      await until(() => kv.status().then(() => true), { timeoutMs: 10_000, what: 'the kv to be back' })
+    for (const { kv } of opened) await until(() => kv.status().then(() => true), 'the kv to be back')
   }
 
   beforeEach(async () => {

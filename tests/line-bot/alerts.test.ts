@@ -82,7 +82,7 @@ describeOnServers('alerts', () => {
   const minutes = () => said.map(({ minute }) => minute)
   const postgresBack = async () => {
     await stores.postgres.restart()
-    await until(() => ports.db.probe().then(() => true), { timeoutMs: 20_000, what: 'the pool to recover' })
+    await until(() => ports.db.probe().then(() => true), 'the pool to recover')
   }
 
   test('an outage of Postgres for eight hours alerts after 0, 10, 40, 100, 220, 460 min, and once at recovery', async () => {
@@ -171,7 +171,7 @@ describeOnServers('alerts', () => {
     await lookAt([0, 5, 10, 30, 40], [bot])
     expect(minutes()).toEqual([0, 10, 40])
     await stores.redis.restart()
-    await until(() => ports.kv.probe().then(() => true), { timeoutMs: 20_000, what: 'the kv to be back' })
+    await until(() => ports.kv.probe().then(() => true), 'the kv to be back')
     await postgresBack()
     await flushedAt(clockMs)
     await lookAt([50, 60, 70], [bot])
@@ -261,7 +261,7 @@ describeOnServers('alerts', () => {
       const stop = [skewed('tracking', 1, () => aheadMs), skewed('admin', 2, () => 0)]
       const clocks = async () => (await readClocks(ports.kv, ['tracking', 'admin'])).map((one) => one.aheadMs)
       const known = (what: string, is: (ahead: number[]) => boolean) =>
-        until(async () => is(await clocks()), { timeoutMs: 20_000, what })
+        until(async () => is(await clocks()), what)
       const bot = watcher('line-bot')
       await known('two clocks', (ahead) => ahead.length === 2)
       await lookAt([0], [bot])

@@ -170,13 +170,10 @@ describeBothStacks(
       // The service fetches no address from a request.
       expect(fetches).toBe(0)
       const path = `/api/event/push/${answer.id}`
-      const progress = await until(
-        async () => {
-          const read = await dataOf(await callAs(stack, 'manager', 'GET', path), pushProgressEndpoint)
-          return read.state === 'sent' && read
-        },
-        { timeoutMs: 10_000, what: 'the push to be complete' },
-      )
+      const progress = await until(async () => {
+        const read = await dataOf(await callAs(stack, 'manager', 'GET', path), pushProgressEndpoint)
+        return read.state === 'sent' && read
+      }, 'the push to be complete')
       expect(progress).toMatchObject({ cause: 'push', sent: 1, waiting: 0, failed: 0, attempts: 1 })
       await sentenceOf(
         await callAs(stack, 'manager', 'GET', `/api/event/push/${crypto.randomUUID()}`),
@@ -247,8 +244,7 @@ describeBothStacks(
             pushEndpoint,
           )
         ).recipients
-      const becomes = (count: number) =>
-        until(async () => (await dryRun()) === count, { timeoutMs: 10_000, what: `${count} recipients` })
+      const becomes = (count: number) => until(async () => (await dryRun()) === count, `${count} recipients`)
       await becomes(1)
       const left = lineEvent(userId, { type: 'unfollow', replyToken: undefined })
       const late = lineEvent(userId, { type: 'follow', timestamp: Number(left.timestamp) - 60_000 })
@@ -299,7 +295,7 @@ test('without LINE credentials everything answers, and messages are stored as sk
         JSON.stringify(
           await (await stack.fetch(`/api/event/photos/count?user_id=${lineUser(2)}`)).json(),
         ).includes(':1}'),
-      { timeoutMs: 10_000, what: 'the photo to count' },
+      'the photo to count',
     )
   } finally {
     await stack.close()

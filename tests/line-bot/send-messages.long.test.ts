@@ -50,7 +50,8 @@ describeOnServers('sending', () => {
         const progress = await progressOf(id)
         return progress.state === 'sent' && progress
       },
-      { timeoutMs, what: 'the message to be sent', everyMs: 100 },
+      'the message to be sent',
+      { timeoutMs, everyMs: 100 },
     )
   const people = (from: number, count: number): string[] =>
     Array.from({ length: count }, (_, i) => lineUser(from + i))
@@ -68,7 +69,7 @@ describeOnServers('sending', () => {
     const { id, recipients, cost } = await push({ audience: 'all', text: 'Good morning' })
     expect({ recipients, cost }).toEqual({ recipients: CROWD, cost: CROWD })
     for (const share of [0.1, 0.3, 0.5]) {
-      await until(() => line.received.size >= CROWD * share, { timeoutMs: 60_000, what: `${share} of them` })
+      await until(() => line.received.size >= CROWD * share, `${share} of them`, { timeoutMs: 60_000 })
       await bot.stop('SIGKILL')
       if (share < 0.5) {
         await line.stop()
@@ -116,7 +117,7 @@ describeOnServers('sending', () => {
     line.quota += 100
     line.mishap = (path) => (path.endsWith('/multicast') ? 'limited' : 'none')
     const waiting = await push({ user_ids: ids, text: 'x' })
-    await until(() => line.calls.some(({ status }) => status === 429), { timeoutMs: 10_000, what: 'a 429' })
+    await until(() => line.calls.some(({ status }) => status === 429), 'a 429')
     // Planned and undecided messages reduce what is left.
     expect(await push({ user_ids: ids, text: 'x', dry_run: true })).toMatchObject({ quota_remaining: 70 })
     line.mishap = () => 'none'

@@ -73,7 +73,7 @@ describeOnServers('the map through Caddy', () => {
       start({}),
       start({ EVENT_CORS_ORIGINS: `${ORIGIN}, https://b.example` }),
     ])
-    await until(() => slots().length > 0, { timeoutMs: 10_000, what: 'the first files' })
+    await until(() => slots().length > 0, 'the first files')
   }, START_MS)
   afterAll(async () => {
     await Promise.all([caddy.close(), strict.close(), tracking.close()])

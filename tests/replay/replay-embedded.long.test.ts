@@ -49,13 +49,10 @@ async function run(line: string) {
 async function flushed(): Promise<void> {
   // A report may be a second old: only one that knows of a later flush tells of this moment.
   const calledAt = new Date().toISOString()
-  await until(
-    async () => {
-      const { buffer_size, last_flush } = Health.parse(await (await service.fetch('/health')).json())
-      return buffer_size === 0 && (last_flush ?? '') > calledAt
-    },
-    { timeoutMs: 20_000, what: 'the flush to empty the buffer' },
-  )
+  await until(async () => {
+    const { buffer_size, last_flush } = Health.parse(await (await service.fetch('/health')).json())
+    return buffer_size === 0 && (last_flush ?? '') > calledAt
+  }, 'the flush to empty the buffer')
 }
 
 const profileOf = (out: string): string[] =>

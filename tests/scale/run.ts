@@ -106,7 +106,7 @@ const PARTS: readonly Part[] = [
         const { buffer_size, last_flush } = await healthOf(stack)
         return buffer_size === 0 && last_flush !== before
       }
-      await until(isDone, { timeoutMs: LONGEST_MS, everyMs: 250, what: 'the flush to store everything' })
+      await until(isDone, 'the flush to store everything', { timeoutMs: LONGEST_MS, everyMs: 250 })
     },
   },
   {
@@ -201,11 +201,8 @@ async function measureRestart(stack: RealTestStack): Promise<Measured[]> {
         (await healthOf(stack)).buffer_size >= 0.99 * Math.min(SIZE.pilgrims, SIZE.journaled)
       )
     },
-    {
-      timeoutMs: LONGEST_MS,
-      everyMs: 500,
-      what: 'all journaled check-ins to be in the buffer',
-    },
+    'all journaled check-ins to be in the buffer',
+    { timeoutMs: LONGEST_MS, everyMs: 500 },
   )
   const memory = peakMb(server)
   return [
@@ -247,7 +244,7 @@ async function measureOutbox(stack: RealTestStack, databaseUrl: string): Promise
       peakMb: peakMb(server),
       stallMs: await longestStallMs(server),
     })
-    await until(async () => (await slowestMs()) > 0, { timeoutMs: MINUTE_MS, what: 'a sweep of the outbox' })
+    await until(async () => (await slowestMs()) > 0, 'a sweep of the outbox', { timeoutMs: MINUTE_MS })
     // Only the first sweep of a process looks at a whole week.
     const first = await part('the first after a start', 10)
     await db.sql`SELECT pg_stat_statements_reset()`

@@ -75,7 +75,7 @@ describeOnServers('traces', () => {
       headers: admin('owner'),
     })
     expect(flushed.ok).toBe(true)
-    await until(async () => (await storedOf(USER)) === 1, { timeoutMs: 20_000, what: 'the point' })
+    await until(async () => (await storedOf(USER)) === 1, 'the point')
     // A process that stops sends what is left.
     await Promise.all([tracking, adminService, scheduler].map((server) => server!.close()))
     expect(collector.refused).toEqual([])
@@ -126,16 +126,16 @@ describeOnServers('traces', () => {
       expect({ how, all202: answers.every(({ status }) => status === 202) }).toEqual({ how, all202: true })
       // 300 check-ins are more than one message to the collector, so it is asked at once.
       if (how !== 'never answers')
-        await until(() => logOf(tracking).includes('the collector does not take traces'), {
-          timeoutMs: 20_000,
-          what: `the log to tell that it ${how}`,
-        })
+        await until(
+          () => logOf(tracking).includes('the collector does not take traces'),
+          `the log to tell that it ${how}`,
+        )
       expect(logOf(tracking)).not.toContain(String(LAT))
       const stoppedMs = performance.now()
       await tracking.close()
       expect({ how, inTime: performance.now() - stoppedMs < 15_000 }).toEqual({ how, inTime: true })
       const isStored = async () => (await storedOf(userId)) === 300
-      await until(isStored, { timeoutMs: 30_000, what: `the points of a collector that ${how}` })
+      await until(isStored, `the points of a collector that ${how}`, { timeoutMs: 30_000 })
     }
     await Promise.all([
       walk('is down', freePort()),

@@ -326,10 +326,7 @@ describeOnServers(`every entrance, seed ${SEED}`, () => {
           }
         }
         await during(state, () => Promise.all(Array.from({ length: AT_ONCE }, worker)))
-        await until(() => replica.journaled() === 0, {
-          timeoutMs: SETTLED_MS,
-          what: 'the journal to be empty',
-        })
+        await until(() => replica.journaled() === 0, 'the journal to be empty', { timeoutMs: SETTLED_MS })
         for (const { name, userId, stored, rejected } of answered) {
           const held = new Set((await direct.peek(userId)).map(({ field }) => field))
           const missing = stored.filter((field) => !held.has(field))

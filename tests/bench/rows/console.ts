@@ -300,7 +300,7 @@ async function measureMap(stack: RealTestStack): Promise<number> {
       const label = (await page.locator('section.map').getAttribute('aria-label')) ?? ''
       return /^[1-9]/.test(label) && label
     }
-    const shown = await until(seen, { timeoutMs: 60_000, everyMs: 100, what: 'the crowd on the map' })
+    const shown = await until(seen, 'the crowd on the map', { timeoutMs: 60_000, everyMs: 100 })
     say('Now', `${ms(signedInMs)} ms to its first data`, shown, sayHeld(await heldBy(devtools)))
     await page.waitForTimeout(2_000)
     const { panning, zooming } = await moveMap(page, devtools)
@@ -428,7 +428,7 @@ async function measureStreams(stack: RealTestStack, { name }: Scale): Promise<Se
     say('admin', `${residentMb(pid).toFixed(0)} MB after ${done + 250} reconnections`)
   }
   const open = () => readMetric({ url }, 'event_stream_clients')
-  await until(async () => (await open()) === 0, { timeoutMs: 20_000, what: 'no stream to be open' })
+  await until(async () => (await open()) === 0, 'no stream to be open')
   return { before, after: residentMb(pid) }
 }
 

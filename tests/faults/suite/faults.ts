@@ -49,9 +49,8 @@ const emptyRedis: Fault = {
   async after(system, recorded) {
     const { stack } = system
     const setTo = (status: string) =>
-      until(async () => (await setStatus(stack, { status })).ok, {
+      until(async () => (await setStatus(stack, { status })).ok, `the status ${status}`, {
         timeoutMs: 30_000,
-        what: `the status ${status}`,
       })
     await setTo('paused')
     await Bun.sleep(KNOWN_MS)
@@ -64,7 +63,7 @@ const emptyRedis: Fault = {
     }
     await setTo('active')
     const isAlerted = () => alertsOf(system).some((text) => text.includes('lost'))
-    await until(isAlerted, { timeoutMs: 90_000, what: 'an alert to the owner about the loss' }).catch(() =>
+    await until(isAlerted, 'an alert to the owner about the loss', { timeoutMs: 90_000 }).catch(() =>
       recorded.complain('no alert was sent', 'points are lost'),
     )
   },

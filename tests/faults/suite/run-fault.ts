@@ -108,7 +108,7 @@ const seedOf = (seed: number, name: string): number =>
 /** Null when the condition is not true before the timeout. */
 async function secondsSince(sinceMs: number, condition: () => Promise<boolean>): Promise<number | null> {
   try {
-    await until(condition, { timeoutMs: RECOVERY_MS, what: 'recovery', everyMs: 100 })
+    await until(condition, 'recovery', { timeoutMs: RECOVERY_MS, everyMs: 100 })
     return Math.round((performance.now() - sinceMs) / 100) / 10
   } catch {
     return null

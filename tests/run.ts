@@ -78,7 +78,7 @@ function ranOf({ failure: [failure] = [], skipped, file, classname, name }: Case
   return { file, test, outcome: 'failed', said: said.trim() }
 }
 
-/** Bound of a test that sets none of its own. */
+/** Bound of a test, and of a hook, that sets none of its own. */
 const TEST_MS = 60_000
 /** Test files that run at the same time. Most of them wait half of the time. */
 const PARALLEL_FILES = 3

@@ -17,7 +17,7 @@ import {
   START,
 } from '#shared/core/distance/points-to-distance.ts'
 import { readPointsOfDays } from '#shared/points/totals/stored-days.ts'
-import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { type Late, openLate } from '#tests/erasure/late-writers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
 
@@ -60,8 +60,8 @@ describeOnServers('the day of an own way', () => {
   let late: Late
   beforeAll(async () => {
     late = await openLate()
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
 
   const store = (userId: string, points: readonly FoldPoint[]) => late.context.db.sql`
     INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, accuracy, in_range, clock_corrected)

@@ -28,7 +28,6 @@ import {
 import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { contents, fill, type Kind, type Opened, openInstallation } from './backup-harness.ts'
 
-const OPEN_MS = 60_000
 const KINDS: Kind[] = embeddedOnly ? ['embedded'] : ['embedded', 'real']
 const AHEAD = Date.now() + 3_600_000
 
@@ -41,8 +40,8 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     fresh = await contents(opened)
     await fill(opened)
     installation = before(AHEAD)
-  }, OPEN_MS)
-  afterAll(() => opened.close(), OPEN_MS)
+  })
+  afterAll(() => opened.close())
 
   /** With the event at this time; the services' pools of this process are no service. */
   const before = (startsMs: number | null, now = Date.now): Installation => ({
@@ -129,7 +128,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     const resets = audit.filter(({ action }) => action === 'reset')
     expect(resets.filter(({ details }) => Bun.deepMatch({ state: 'done' }, details))).toHaveLength(2)
     expect(resets).toHaveLength(6)
-  }, 60_000)
+  })
 })
 
 /** Runs the command; killed after so many milliseconds, if told so. */

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const log = createLog({}, (line) => void faults.push(line))
   ports = await openPorts(readConfig({ EVENT_DATA_DIR: dir }), log, Date.now, migrateDatabase)
   await activate(ports.kv)
-}, 60_000)
+})
 afterAll(async () => {
   await ports.close()
   await rm(dir, { recursive: true, force: true })
@@ -90,7 +90,7 @@ test('two hundred readers share one poll of the stores, and polling stops when t
   await next.next('snapshot')
   expect(looks).toBeGreaterThan(after)
   next.close()
-}, 30_000)
+})
 
 test('a client that does not read is disconnected, and the others are not affected', async () => {
   const stream = createStream(context, { heartbeatMs: 1 })
@@ -120,7 +120,7 @@ test('a client that does not read is disconnected, and the others are not affect
   expect(late.all('snapshot')).toHaveLength(1)
   expect(reader.ended).toBe(false)
   reader.close()
-}, 30_000)
+})
 
 test('an incident is sent when it opens, changes and recovers', async () => {
   const told = createIncidentStore(context)
@@ -148,7 +148,7 @@ test('an incident is sent when it opens, changes and recovers', async () => {
   await reader.next('alert', ({ state }) => state === 'recovered')
   expect(reader.all('alert')).toHaveLength(3)
   reader.close()
-}, 30_000)
+})
 
 test('the number of streams is bounded, and a stop ends all of them immediately', async () => {
   const stream = createStream(context, { maxReaders: 3 })
@@ -170,7 +170,7 @@ test('the number of streams is bounded, and a stop ends all of them immediately'
   await until(() => readers.slice(1).every((one) => one.ended), 'the ends')
   expect(stream.size()).toBe(0)
   expect(refused()).toBeInstanceOf(Refusal)
-}, 30_000)
+})
 
 test.skipIf(embeddedOnly)(
   'a cursor never includes more than was sent, however many positions a partition has',
@@ -204,7 +204,6 @@ test.skipIf(embeddedOnly)(
     watch.stop()
     await kv.close()
   },
-  30_000,
 )
 
 test('the stream is silent while the kv is unavailable, and then continues', async () => {
@@ -221,4 +220,4 @@ test('the stream is silent while the kv is unavailable, and then continues', asy
   await reader.next('counts')
   reader.close()
   expect(faults.filter((line) => line.includes('"error"'))).toEqual([])
-}, 30_000)
+})

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Route } from 'playwright-core'
 import { conditionEndpoint } from '#shared/contracts/supervision.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
@@ -94,8 +93,8 @@ describeOnServers('the console in operation', () => {
         EVENT_LIMIT_ADMIN_SECONDS: '10',
       },
     })
-  }, STACK_TIMEOUT_MS)
-  afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
+  })
+  afterAll(async () => stack.close())
 
   const setStatus = (body: object) =>
     stack.fetch('/api/event/admin/status', {
@@ -312,7 +311,7 @@ describeOnServers('the console in operation', () => {
     // The page before stays until the next one has come.
     await page.locator('.column.new .feedback-card').first().waitFor({ state: 'detached' })
     await page.locator('.column.triaging .feedback-card', { hasText: `#${data.id} ` }).waitFor()
-  }, 60_000)
+  })
 
   test('one of two replicas dies: the part is degraded, with what to do; it comes back', async () => {
     await using opened = await browser.console(stack)

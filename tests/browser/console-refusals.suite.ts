@@ -280,7 +280,7 @@ export function refusalTests(open: (options: ConsoleOptions) => Promise<OpenPage
     await press(letter(page, 9).getByRole('button', { name: 'Requeue' }))
     await page.locator('.toast', { hasText: 'Back in the buffer' }).waitFor()
     await letter(page, 7).and(page.locator(':focus')).waitFor()
-  }, 60_000)
+  })
 
   test('an end without LINE does not say that its summary was sent', async () => {
     const ending = { flush: 'done', cards: { done: 3, total: 3 }, summary: 'skipped' }

@@ -182,7 +182,7 @@ function pictureTests(open: (options: ConsoleOptions) => Promise<OpenPage>): voi
       if (SCREENSHOTS !== undefined) await Bun.write(`${SCREENSHOTS}/console-report-${language}.pdf`, paper)
       expect(paper.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
     }
-  }, 60_000)
+  })
 }
 
 /** @param open opens the console of an event with data, of which `ROUTE` is the way */

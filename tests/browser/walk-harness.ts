@@ -40,7 +40,7 @@ export function walkApp(settings: Environment = {}, notifies = false) {
   afterAll(async () => {
     await browser?.close()
     await stack?.close()
-  }, STACK_TIMEOUT_MS)
+  })
 
   const address = (path = '') => `https://localhost:${stack.port}/walk/${path}`
   /** A phone that has never seen the app. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { BrowserContext, Page, Route } from 'playwright-core'
 import { createClient, type Fetch, type StreamEvent } from '#shared/client/index.ts'
 import { launchBrowser } from '#tests/browser/launch-browser.ts'
-import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { admin, newPilgrimId, PLACE, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
@@ -37,8 +37,8 @@ declare global {
 let stack: TestStack
 beforeAll(async () => {
   stack = await openEmbeddedTestStack({ EVENT_LIMIT_SYNC: '1000' })
-}, STACK_TIMEOUT_MS)
-afterAll(() => stack.close(), STACK_TIMEOUT_MS)
+})
+afterAll(() => stack.close())
 
 const deliver: Fetch = (path, init) => stack.fetch(path, init)
 const token = (role: 'owner' | 'manager') => admin(role)['X-Admin-Token']
@@ -129,7 +129,7 @@ test('the stream resumes after an interruption, and ends when the token is refus
   expect(refused).toMatchObject([
     { event: 'interrupted', data: { error: { status: 401, code: 'unauthorized' }, retryInMs: null } },
   ])
-}, 30_000)
+})
 
 test('a script that is killed while it sends goes on where it was', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'recorder-'))
@@ -163,7 +163,7 @@ test('a script that is killed while it sends goes on where it was', async () => 
   expect(await new Response(again.stdout).text()).toBe('recorded\nsent\n')
   expect((await storedOf(userId)).t).toEqual(Array.from({ length: 60 }, (_, i) => start + i * 1_000))
   rmSync(directory, { recursive: true })
-}, 40_000)
+})
 
 test('in Chromium: two tabs, no network, a reload and a closed tab; everything is stored once', async () => {
   const { outputs } = await Bun.build({
@@ -191,7 +191,7 @@ test('in Chromium: two tabs, no network, a reload and a closed tab; everything i
   } finally {
     await browser.close()
   }
-}, 60_000)
+})
 
 async function walkInTwoTabs(context: BrowserContext, url: string, userId: string): Promise<void> {
   const start = Date.now() - 3_600_000

@@ -11,7 +11,6 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { flushed, healthOf, SETTINGS, type TestStack } from '#tests/helpers/test-stack.ts'
 import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { createRandom } from '#tests/helpers/random.ts'
 import { erase, fillIn, MANY_PEOPLE, newPerson, type Person, placesOf, wordsOf } from './person.ts'
 
@@ -47,8 +46,8 @@ describeOnServers('an erasure under outages', () => {
   beforeAll(async () => {
     stack = await openOwnedTestStack({ settings: MANY_PEOPLE })
     places = placesOf(stack.settings)
-  }, STACK_TIMEOUT_MS)
-  afterAll(() => stack.close(), STACK_TIMEOUT_MS)
+  })
+  afterAll(() => stack.close())
 
   async function somebody(): Promise<Person> {
     const person = newPerson()

@@ -13,7 +13,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admin, flushed, type TestStack } from '#tests/helpers/test-stack.ts'
 import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
-import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { createRandom } from '#tests/helpers/random.ts'
 import {
   DERIVED,
@@ -69,11 +69,11 @@ for (const kind of ['embedded', 'real'] as const)
     beforeAll(async () => {
       line = startLineServer()
       opened = await open[kind]({ ...lineSettings(line), ...MANY_PEOPLE })
-    }, STACK_TIMEOUT_MS)
+    })
     afterAll(async () => {
       await opened.stack.close()
       await line.stop()
-    }, STACK_TIMEOUT_MS)
+    })
 
     const acts = { ...WRITES, ...DERIVED }
     /** One person for each kind of write. */

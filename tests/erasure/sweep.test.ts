@@ -15,14 +15,14 @@ import { erasing } from '#shared/stores/schema/tables.ts'
 import { OPERATOR } from '#tests/admin/backup-harness.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { type Late, newUser, OPEN_MS, openLate } from './late-writers.ts'
+import { type Late, newUser, openLate } from './late-writers.ts'
 
 describeOnServers('the sweep of erasures', () => {
   let late: Late
   beforeAll(async () => {
     late = await openLate()
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
 
   test('removes what late writers left when it starts, and finishes erasures that fail after its first round', async () => {
     const { context } = late

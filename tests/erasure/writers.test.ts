@@ -29,7 +29,7 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { mendKvCopies } from '#shared/pilgrims/kv-copies.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { type Late, newUser, OPEN_MS, openLate } from './late-writers.ts'
+import { type Late, newUser, openLate } from './late-writers.ts'
 import { type Cards, createCards } from '#services/feedback-media/cards/draw-card.ts'
 import { findShare } from '#services/feedback-media/shares/read-share.ts'
 import { createShowShare } from '#services/feedback-media/shares/show-share.ts'
@@ -51,8 +51,8 @@ describeOnServers('writers that are late', () => {
   beforeAll(async () => {
     late = await openLate()
     context = late.context
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
   const erase = (userId: string) => late.erase(userId)
   const found = (words: readonly string[]) => late.found(words)
   const consent = (userId: string) => recordConsent(context, { user_id: userId, agreed: true, version: '1' })
@@ -174,14 +174,12 @@ describeOnServers('writers that are late', () => {
     await erase(other)
   })
 
-  test.each(['recipients', 'one'])(
-    'LINE refuses a call while a recipient is erased: %s',
-    async (kind) => {
-      const { db } = context
-      const [gone, stays] = [newUser(), newUser()]
-      await phone(gone)
-      const people = kind === 'one' ? [gone] : [gone, stays, newUser()]
-      await db.sql`
+  test.each(['recipients', 'one'])('LINE refuses a call while a recipient is erased: %s', async (kind) => {
+    const { db } = context
+    const [gone, stays] = [newUser(), newUser()]
+    await phone(gone)
+    const people = kind === 'one' ? [gone] : [gone, stays, newUser()]
+    await db.sql`
       WITH m AS (
         INSERT INTO messages (id, cause, cause_key, audience, forced, state, recipients, left_out, created_at)
         VALUES (gen_random_uuid(), 'push', ${crypto.randomUUID()}, '{}', true, 'sending', ${people.length}, '{}', now())
@@ -189,31 +187,29 @@ describeOnServers('writers that are late', () => {
       INSERT INTO message_chunks (message_id, state, recipients, size, body, retry_key, due_at)
       SELECT id, 'waiting', ${JSON.stringify(people)}::text::jsonb, ${people.length}, '[]', gen_random_uuid(),
         now() - interval '1 minute' FROM m`
-      const told: (readonly string[])[] = []
-      const line = {
-        multicast: async (to: readonly string[]) => {
-          told.push(to)
-          if (to.includes(gone)) {
-            await erase(gone)
-            return {
-              outcome: 'refused',
-              fault: 'recipients',
-              detail: "The property, 'to', is invalid",
-            } as const
-          }
-          return { outcome: 'accepted', requestId: null } as const
-        },
-      }
-      const sender = createSender(context, line as unknown as Line)
-      sender.start()
-      const waiting = async () => (await db.sql`SELECT FROM message_chunks WHERE state = 'waiting'`).length
-      await until(async () => (await waiting()) === 0, 'the message to be settled')
-      await sender.stop()
-      expect(await found([gone])).toEqual([])
-      expect(told.slice(1).flat()).toEqual(people.filter((userId) => userId !== gone))
-    },
-    40_000,
-  )
+    const told: (readonly string[])[] = []
+    const line = {
+      multicast: async (to: readonly string[]) => {
+        told.push(to)
+        if (to.includes(gone)) {
+          await erase(gone)
+          return {
+            outcome: 'refused',
+            fault: 'recipients',
+            detail: "The property, 'to', is invalid",
+          } as const
+        }
+        return { outcome: 'accepted', requestId: null } as const
+      },
+    }
+    const sender = createSender(context, line as unknown as Line)
+    sender.start()
+    const waiting = async () => (await db.sql`SELECT FROM message_chunks WHERE state = 'waiting'`).length
+    await until(async () => (await waiting()) === 0, 'the message to be settled')
+    await sender.stop()
+    expect(await found([gone])).toEqual([])
+    expect(told.slice(1).flat()).toEqual(people.filter((userId) => userId !== gone))
+  })
 
   test('a screenshot is deleted with the feedback that named it first, and not with another one', async () => {
     const { db, objects } = context
@@ -295,7 +291,7 @@ describeOnServers('writers that are late', () => {
     const refused = await rejection(show({ request, file: `${id}.png`, lang: undefined }))
     await renderer.close()
     expect(refused).toMatchObject({ httpStatus: 410, message: expect.not.stringContaining(userId) })
-  }, 60_000)
+  })
 
   test('after two consents the kv has the database’s state, whichever of them reaches it last', async () => {
     const { db, kv } = context

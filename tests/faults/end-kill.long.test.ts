@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Redis from 'ioredis'
@@ -244,8 +243,8 @@ describeOnServers('kill -9 during the end of the event', () => {
   let harness: EndHarness
   beforeAll(async () => {
     harness = await openEndHarness()
-  }, STACK_TIMEOUT_MS)
-  afterAll(() => harness.close(), STACK_TIMEOUT_MS)
+  })
+  afterAll(() => harness.close())
 
   const ends: readonly (readonly Kill[])[] =
     process.env.FAULTS === 'long'

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Embedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { checkIn, newPilgrimId, SETTINGS } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { json } from './requests.ts'
@@ -12,12 +11,12 @@ let run: Embedded
 let stopped: number | null = null
 beforeAll(async () => {
   run = await startMigratedEmbedded(SETTINGS)
-}, STACK_TIMEOUT_MS)
+})
 afterAll(async () => {
   if (stopped !== null) process.kill(stopped, 'SIGCONT')
   await run.stop()
   run.remove()
-}, STACK_TIMEOUT_MS)
+})
 
 const walker = async (): Promise<string> => {
   const userId = newPilgrimId()

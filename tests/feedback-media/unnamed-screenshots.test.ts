@@ -8,7 +8,7 @@ import { type Objects, ObjectsUnavailable } from '#shared/stores/objects/objects
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { SCREENSHOTS } from '#shared/stores/objects/pictures.ts'
-import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { type Late, openLate } from '#tests/erasure/late-writers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -19,8 +19,8 @@ describeOnServers('screenshots that nothing names', () => {
   let late: Late
   beforeAll(async () => {
     late = await openLate()
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
 
   let count = 0
   /** Uploads one. @returns its key */

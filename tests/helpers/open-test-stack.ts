@@ -59,12 +59,12 @@ export function describeBothStacks(
       beforeAll(async () => {
         opened = await (kind === 'real' ? real.open() : openEmbeddedTestStack(settings))
         if (kind === 'embedded' && isEarly) real.open().catch(() => undefined)
-      }, STACK_TIMEOUT_MS)
-      afterAll(() => (kind === 'real' ? real.close() : opened?.close()), STACK_TIMEOUT_MS)
+      })
+      afterAll(() => (kind === 'real' ? real.close() : opened?.close()))
       tests(lazily(kind, () => opened))
     })
   // Of a run of some tests, none may be on the real one.
-  afterAll(real.close, STACK_TIMEOUT_MS)
+  afterAll(real.close)
 }
 
 /** A stack that is opened by the first call, and closed once. */
@@ -107,7 +107,7 @@ export function describeBothStacksAtOnce(
         }),
       2 * STACK_TIMEOUT_MS,
     )
-    afterAll(() => allOf(STACK_KINDS, async (kind) => opened.get(kind)?.close()), STACK_TIMEOUT_MS)
+    afterAll(() => allOf(STACK_KINDS, async (kind) => opened.get(kind)?.close()))
     const declared = new Map<
       string,
       { timeoutMs?: number; acts: Map<TestStack['kind'], () => Promise<unknown>> }

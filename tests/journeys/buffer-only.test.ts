@@ -451,12 +451,10 @@ describeBothStacks(
   'someone in the buffer only',
   (stack) => {
     // A scheduler flushes when it starts. The first pilgrims would not stay in the buffer.
-    beforeAll(
-      () =>
-        until(async () => (await healthOf(stack)).last_flush !== null, 'the flush of the start', {
-          timeoutMs: 30_000,
-        }),
-      30_000,
+    beforeAll(() =>
+      until(async () => (await healthOf(stack)).last_flush !== null, 'the flush of the start', {
+        timeoutMs: 30_000,
+      }),
     )
     test.each(Array.from(CASES, ([endpoint, tried]) => [nameOf(endpoint), tried] as const))(
       'is known to %s',
@@ -465,7 +463,6 @@ describeBothStacks(
         await dataOf(await checkIn(stack, userId), checkInEndpoint)
         await tried(stack, userId)
       },
-      30_000,
     )
   },
   { EVENT_FLUSH_SECONDS: '3600', EVENT_PUSH_PUBLIC_KEY: publicKey, EVENT_PUSH_PRIVATE_KEY: privateKey },

@@ -14,7 +14,7 @@ import {
   syncTrack,
   type TestStack,
 } from '#tests/helpers/test-stack.ts'
-import { describeBothStacks, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { createRandom } from '#tests/helpers/random.ts'
 
 const MINUTE = 60_000
@@ -108,7 +108,7 @@ describeBothStacks(
         spread_km: null,
       })
       await send(stack, sent)
-    }, STACK_TIMEOUT_MS)
+    })
 
     test('at every zoom the cells equal a plain count, and their sum equals the timeline', async () => {
       const timeline = await dataOf(
@@ -241,7 +241,7 @@ describeBothStacks(
       const part = await read(stack, 'zoom=18&bbox=120.6,24.6,120.601,24.601')
       expect(part.zoom).toBe(18)
       expect(part.features.length).toBeLessThan(MAX_CELLS)
-    }, 60_000)
+    })
   },
   { EVENT_ROUTE: route },
 )

@@ -142,12 +142,12 @@ describeOnServers('reading', () => {
       'every answer before an outage',
     ).catch(() => expect(statuses()).toEqual(wanted))
   }, 2 * STACK_TIMEOUT_MS)
-  afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
+  afterAll(async () => stack.close())
   afterEach(async () => {
     // The failure of one test must not make the next ones fail.
     for (const store of [stack.postgres, stack.redis]) await store.restart()
     await recovered(stack)
-  }, STACK_TIMEOUT_MS)
+  })
 
   /** Compares all endpoints with one column of the table, after the live map and cached answers have expired. */
   const expectColumn = async (column: 0 | 1): Promise<void> => {

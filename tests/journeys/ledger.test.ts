@@ -74,7 +74,7 @@ describeBothStacks(
       for (const answer of flushed) expect((await dataOf(answer, forceFlushEndpoint)).finished).toBe(true)
       const after = await ledgerOf(stack)
       expect(after).toMatchObject({ ...taken, pending: 0, stored: 15, lost: 0, in_flight: 0, dead_letter: 0 })
-    }, 60_000)
+    })
 
     test('an unknown dead letter is 404, an invalid id 400', async () => {
       const list = await stack.fetch('/api/event/admin/dead-letters', { headers: admin('manager') })

@@ -24,7 +24,7 @@ import {
   type TestStack,
 } from '#tests/helpers/test-stack.ts'
 import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
-import { describeBothStacks, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const endActivity = (stack: TestStack): Promise<Response> =>
   stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
@@ -77,7 +77,7 @@ describeBothStacks('the states', (stack) => {
       'paused',
       'end-activity',
     ])
-  }, 60_000)
+  })
 })
 
 describeOnServers('the status', () => {
@@ -86,11 +86,11 @@ describeOnServers('the status', () => {
   beforeAll(async () => {
     stack = await openOwnedTestStack({ apart: ['tracking', 'admin', 'scheduler'] })
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
-  }, STACK_TIMEOUT_MS)
+  })
   afterAll(async () => {
     await sql.end({ timeout: 1 })
     await stack.close()
-  }, STACK_TIMEOUT_MS)
+  })
 
   /** Each replica's answer to a check-in, without the proxy. */
   const asked = (): Promise<string[]> =>

@@ -16,7 +16,6 @@ import { newDirectory, type Server } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { admin, flushed, setStatus } from '#tests/helpers/test-stack.ts'
 import { type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { deflateSync } from 'node:zlib'
 import type { Schema } from '#tests/fuzz/schema.ts'
 import { lineEvent, signatureOf, textEvent } from '../helpers/line-webhook.ts'
@@ -302,12 +301,12 @@ describeOnServers('nothing personal', () => {
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
     const described = (await (await stack.fetch('/api/event/openapi.json')).json()) as Description
     requests = markedRequests(withoutReferences(described), markers, () => admin('owner')['X-Admin-Token'])
-  }, STACK_TIMEOUT_MS)
+  })
   afterAll(async () => {
     await line.server.stop(true)
     await sql.end({ timeout: 1 })
     await stack.close()
-  }, STACK_TIMEOUT_MS)
+  })
 
   /** Sends one, and records its answer unless it only refuses the request. */
   const send = async ({ operation, path, init }: MarkedRequest): Promise<void> => {

@@ -20,7 +20,6 @@ import {
 } from '#tests/helpers/test-stack.ts'
 import type { OwnedTestStack } from '#tests/helpers/test-stack-real.ts'
 import { journaled, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 
 const [RECOVERY_MS, TEST_MS] = [30_000, 90_000]
 
@@ -30,16 +29,16 @@ describeOnServers('an outage', () => {
   beforeAll(async () => {
     stack = await openOwnedTestStack()
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
-  }, STACK_TIMEOUT_MS)
+  })
   afterAll(async () => {
     await sql.end({ timeout: 1 })
     await stack.close()
-  }, STACK_TIMEOUT_MS)
+  })
   afterEach(async () => {
     // The failure of one test must not make the next ones fail.
     for (const store of [stack.postgres, stack.redis, stack.nats]) await store.restart()
     await recovered(stack)
-  }, STACK_TIMEOUT_MS)
+  })
 
   const point = () => ({ ...PLACE, timestamp: Date.now() - 1_000 })
   const profile = (userId: string) => stack.fetch(`/api/event/user/${userId}`)

@@ -63,7 +63,7 @@ describeBothStacks('personal data', (stack) => {
     expect(gpx).toStartWith('<?xml version="1.0" encoding="UTF-8"?>')
     expect(gpx.match(/<trkpt /g)!.length).toBe(7)
     expect(gpx.match(/<wpt /g)!.length).toBe(2)
-  }, 60_000)
+  })
 
   test('an erasure removes the person and leaves the event’s totals', async () => {
     const userId = await somebody(stack)
@@ -101,7 +101,7 @@ describeBothStacks('personal data', (stack) => {
     expect(after.timeline.hours).toEqual(before.timeline.hours)
     expect(after.timeline.days).toEqual(before.timeline.days)
     expect({ ...after.carbon, as_of: null }).toEqual({ ...before.carbon, as_of: null })
-  }, 60_000)
+  })
 
   test('the mean of carbon is the total divided by everyone whom the total counts, with reports only, and erased', async () => {
     const reports = async (userId: string, given: object) =>
@@ -128,7 +128,7 @@ describeBothStacks('personal data', (stack) => {
 
     for (const userId of [gone!, silent!]) expect((await asOwner(stack, 'DELETE', userId)).status).toBe(200)
     expect({ ...(await carbon()), as_of: null }).toEqual({ ...before, as_of: null })
-  }, 30_000)
+  })
 
   test('an erased pilgrim leaves the live map', async () => {
     const userId = newPilgrimId()
@@ -149,7 +149,7 @@ describeBothStacks('personal data', (stack) => {
     await post(stack, 'privacy', { user_id: userId })
     await checkIn(stack, userId, { lat: PLACE.lat + 1 })
     await becomes(true)
-  }, 40_000)
+  })
 
   test('a consent after an erasure starts a new person', async () => {
     const userId = await somebody(stack)
@@ -161,7 +161,7 @@ describeBothStacks('personal data', (stack) => {
     expect(await profile()).toMatchObject({ checkins: 1, km: 0, display_name: null, survey_completed: 0 })
     await flushed(stack)
     expect(await profile()).toMatchObject({ checkins: 1, km: 0, display_name: null, survey_completed: 0 })
-  }, 60_000)
+  })
 
   describe('consent and status', () => {
     describe('privacy', () => {
@@ -213,7 +213,7 @@ describeBothStacks('personal data', (stack) => {
         await post(stack, 'privacy', { user_id: one })
         // With the next full hour, which tests/tracking/presence.test.ts waits for by a clock of its own.
         if (new Date().getMinutes() < 59) expect(await shown(one)).toBe(false)
-      }, 30_000)
+      })
     })
 
     test('points are not taken from who has taken the consent back, until it is given again', async () => {

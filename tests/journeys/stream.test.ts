@@ -67,7 +67,7 @@ describeBothStacks('the stream', (stack) => {
       'six pilgrims in the cell',
     )
     stream.close()
-  }, 60_000)
+  })
 
   test('sends changes of the status, and after a reconnect the missed ones', async () => {
     const stream = await open(stack)
@@ -107,7 +107,7 @@ describeBothStacks('the stream', (stack) => {
         resumed: false,
         status: { status: 'active' },
       })
-  }, 60_000)
+  })
 
   test('refuses an invalid zoom; a HEAD opens no stream', async () => {
     for (const zoom of ['5', '19', '', '1e1', '10.5'])
@@ -137,7 +137,7 @@ describeBothStacks('the stream', (stack) => {
     } finally {
       session.destroy()
     }
-  }, 30_000)
+  })
 
   // The last test: nothing reopens an ended event.
   test('sends the end of the event', async () => {
@@ -148,62 +148,56 @@ describeBothStacks('the stream', (stack) => {
     await stream.next('ending', ({ flush }) => flush === 'done')
     await stream.next('ending', ({ cards }) => cards.total === 0)
     stream.close()
-  }, 60_000)
+  })
 })
 
-test.skipIf(embeddedOnly)(
-  'a stream that Caddy ends for its age goes on where it was (long)',
-  async () => {
-    const stack = await openRealTestStack({ apart: [] })
-    try {
-      const root = join(import.meta.dir, '../..')
-      const written = readFileSync(join(root, 'Caddyfile'), 'utf8')
-      const bounded = written
-        .replace('write 15m', 'write 3s')
-        .replace('import proxy/', `import ${root}/proxy/`)
-      expect(bounded).toContain('write 3s')
-      const caddyfile = join(await newDirectory('bounded'), 'Caddyfile')
-      writeFileSync(caddyfile, bounded)
-      await using caddy = await startCaddy({
-        caddyfile,
-        env: {
-          PRIMARY_HOST: 'localhost',
-          ALIAS_HOST: '127.0.0.1',
-          TRACKING_DISCOVERY: 'list',
-          TRACKING_UPSTREAM: '127.0.0.1:1',
-          ADMIN_UPSTREAM: new URL(stack.urlsOf('admin')[0]!).host,
-        },
-      })
-      const ca = readFileSync(caddy.rootCertificate, 'utf8')
-      const bound = {
-        ...stack,
-        fetch: (path: string, init?: RequestInit) =>
-          fetch(`https://localhost:${caddy.port}${path}`, { ...init, tls: { ca } }),
-      }
-      const stream = await open(bound)
-      await stream.next('snapshot')
-      const cut = async () => {
-        // The limit takes effect at the next write.
-        await checkIn(stack, newPilgrimId())
-        try {
-          return stream.ended
-        } catch {
-          // The connection closes within the body.
-          return true
-        }
-      }
-      await until(cut, 'the bound', { everyMs: 500 })
-      const userId = newPilgrimId()
-      await checkIn(stack, userId, { lat: 23.25 })
-      await Bun.sleep(1_500)
-      const again = await open(bound, { 'Last-Event-ID': stream.lastId })
-      expect(await again.next('snapshot')).toMatchObject({ resumed: true })
-      const place = cellName(cellAt(23.25, PLACE.lng, 10))
-      expect(again.all('cells').flatMap(({ cells }) => cells.map(({ cell }) => cell))).toContain(place)
-      again.close()
-    } finally {
-      await stack.close()
+test.skipIf(embeddedOnly)('a stream that Caddy ends for its age goes on where it was (long)', async () => {
+  const stack = await openRealTestStack({ apart: [] })
+  try {
+    const root = join(import.meta.dir, '../..')
+    const written = readFileSync(join(root, 'Caddyfile'), 'utf8')
+    const bounded = written.replace('write 15m', 'write 3s').replace('import proxy/', `import ${root}/proxy/`)
+    expect(bounded).toContain('write 3s')
+    const caddyfile = join(await newDirectory('bounded'), 'Caddyfile')
+    writeFileSync(caddyfile, bounded)
+    await using caddy = await startCaddy({
+      caddyfile,
+      env: {
+        PRIMARY_HOST: 'localhost',
+        ALIAS_HOST: '127.0.0.1',
+        TRACKING_DISCOVERY: 'list',
+        TRACKING_UPSTREAM: '127.0.0.1:1',
+        ADMIN_UPSTREAM: new URL(stack.urlsOf('admin')[0]!).host,
+      },
+    })
+    const ca = readFileSync(caddy.rootCertificate, 'utf8')
+    const bound = {
+      ...stack,
+      fetch: (path: string, init?: RequestInit) =>
+        fetch(`https://localhost:${caddy.port}${path}`, { ...init, tls: { ca } }),
     }
-  },
-  60_000,
-)
+    const stream = await open(bound)
+    await stream.next('snapshot')
+    const cut = async () => {
+      // The limit takes effect at the next write.
+      await checkIn(stack, newPilgrimId())
+      try {
+        return stream.ended
+      } catch {
+        // The connection closes within the body.
+        return true
+      }
+    }
+    await until(cut, 'the bound', { everyMs: 500 })
+    const userId = newPilgrimId()
+    await checkIn(stack, userId, { lat: 23.25 })
+    await Bun.sleep(1_500)
+    const again = await open(bound, { 'Last-Event-ID': stream.lastId })
+    expect(await again.next('snapshot')).toMatchObject({ resumed: true })
+    const place = cellName(cellAt(23.25, PLACE.lng, 10))
+    expect(again.all('cells').flatMap(({ cells }) => cells.map(({ cell }) => cell))).toContain(place)
+    again.close()
+  } finally {
+    await stack.close()
+  }
+})

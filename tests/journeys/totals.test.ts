@@ -231,7 +231,7 @@ describeBothStacks('totals', (stack) => {
     })
     expect(erased.status).toBe(200)
     await flushed(stack)
-  }, 60_000)
+  })
 
   test('a profile, the list of users, and an export', async () => {
     const { items } = await dataOf(await read('admin/users'), usersEndpoint)
@@ -398,5 +398,5 @@ describeBothStacks('totals', (stack) => {
     expect(await pageBy('search=totals-di')).toEqual([])
     const { next_cursor } = await dataOf(await read('admin/users?limit=1&sort=km'), usersEndpoint)
     await sentenceOf(await read(`admin/users?sort=checkins&cursor=${next_cursor}`), 400, 'invalid-request')
-  }, 30_000)
+  })
 })

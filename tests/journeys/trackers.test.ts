@@ -200,7 +200,7 @@ function walks(stack: TestStack): void {
     }
     const [point] = await stored(stack, people[0]!.userId)
     expect(point).toMatchObject({ source: 'owntracks', kind: 't' })
-  }, 60_000)
+  })
 
   test('what is no position, and what will never be taken, is a success, and the ledger counts the latter', async () => {
     const userId = newPilgrimId()
@@ -226,7 +226,7 @@ function walks(stack: TestStack): void {
     )
     expect(await differences()).toEqual(wanted)
     expect((await detail(stack, userId)).stored_points).toBe(0)
-  }, 30_000)
+  })
 
   test('a position of a query without a time counts at its receipt', async () => {
     const userId = newPilgrimId()

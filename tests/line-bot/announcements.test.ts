@@ -78,7 +78,7 @@ describeBothStacksAtOnce(
         menuStatusEndpoint,
       )
       expect(after.menus.every(({ current }) => current)).toBe(true)
-    }, 60_000)
+    })
 
     test('notifications have defaults, only the owner edits them, and each is sent once in its hour (long)', async () => {
       const path = '/api/event/admin/notifications'
@@ -117,7 +117,7 @@ describeBothStacksAtOnce(
       const set = await dataOf(await callAs(stack, 'owner', 'PUT', path, { slots }), setNotificationsEndpoint)
       expect(set).toMatchObject({ defaults: false, slots: slots.map(() => ({ enabled: true, dates: null })) })
       await messageTo(line, userId, 'いまです')
-    }, 60_000)
+    })
 
     test('a pause notifies the volunteers once; the end notifies everyone in their language', async () => {
       const volunteer = await follow(stack, line, 'en')

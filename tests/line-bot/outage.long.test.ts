@@ -18,11 +18,11 @@ describeOnServers('the bot without its stores', () => {
   let stack: OwnedTestStack
   beforeAll(async () => {
     stack = await openOwnedTestStack({ settings: lineSettings(line) })
-  }, 60_000)
+  })
   afterAll(async () => {
     await stack.close()
     await line.stop()
-  }, 60_000)
+  })
 
   let person = 0xe000
   const photo = (sender = lineUser(++person)) =>
@@ -77,7 +77,7 @@ describeOnServers('the bot without its stores', () => {
       timeoutMs: 30_000,
     })
     await stack.redis.restart()
-  }, 60_000)
+  })
 
   test('without Redis a photo is answered, and the cached count is updated afterwards', async () => {
     const first = photo()
@@ -121,7 +121,7 @@ describeOnServers('the bot without its stores', () => {
       'the words to be forgotten',
     )
     await sql.end()
-  }, 60_000)
+  })
 })
 
 // On fresh stores, because an outage within a minute of another one belongs to the same incident, whose next alert
@@ -131,11 +131,11 @@ describeOnServers('the watch of the two services', () => {
   let stack: OwnedTestStack
   beforeAll(async () => {
     stack = await openOwnedTestStack({ settings: { ...lineSettings(line), EVENT_ALERT_USER_ID: OWNER } })
-  }, 60_000)
+  })
   afterAll(async () => {
     await stack.close()
     await line.stop()
-  }, 60_000)
+  })
 
   const alerts = () =>
     line.sent.filter(({ to }) => to[0] === OWNER).map(({ messages }) => messages[0]!.text as string)

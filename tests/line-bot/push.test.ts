@@ -300,4 +300,4 @@ test('without LINE credentials everything answers, and messages are stored as sk
   } finally {
     await stack.close()
   }
-}, 60_000)
+})

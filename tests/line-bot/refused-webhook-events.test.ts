@@ -95,7 +95,7 @@ describe('the spool', () => {
   beforeAll(async () => {
     await copyMigratedDatabase(dir)
     ports = await openPorts(readConfig({ EVENT_DATA_DIR: dir }), log, Date.now, migrateDatabase)
-  }, 60_000)
+  })
   afterAll(async () => {
     await ports.close()
     rmSync(dir, { recursive: true, force: true })

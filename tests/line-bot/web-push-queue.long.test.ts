@@ -45,7 +45,7 @@ describeOnServers('devices that do not answer', () => {
     const log = createLog({}, () => undefined)
     ports = await openPorts(config, log, Date.now)
     context = contextOf(ports, 'linebot', log, { tls: false, addressOf: () => 'test' })
-  }, 60_000)
+  })
   afterAll(async () => {
     delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
     silent.stop(true)

@@ -251,7 +251,7 @@ describeBothStacksAtOnce(
       } finally {
         line.mishap = () => 'none'
       }
-    }, 60_000)
+    })
   },
   (kind) => ({ ...lineSettings(lines[kind]), EVENT_LIMIT_USER_WRITE: '1000' }),
 )

@@ -292,7 +292,7 @@ for (const { name, open, breakDown, repair } of s3 === null ? [disk] : [disk, bu
       await repair()
       await objects.probe()
       expect((await objects.get('cards/U6.png'))!.bytes).toEqual(bytesOf('kept'))
-    }, 60_000)
+    })
 
     test('the probe leaves no object behind', async () => {
       const before = await listed(objects, '')

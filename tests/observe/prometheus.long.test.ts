@@ -99,7 +99,7 @@ describeOnServers('Prometheus', () => {
   afterAll(async () => {
     await prometheus.close()
     await stack.close()
-  }, STACK_TIMEOUT_MS)
+  })
 
   const query = async (expression: string): Promise<{ readonly metric: Record<string, string> }[]> => {
     const url = `${prometheus.url}/api/v1/query?query=${encodeURIComponent(expression)}`

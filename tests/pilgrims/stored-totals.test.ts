@@ -75,7 +75,7 @@ describeFlushHarness('kept sums', (harness) => {
     expect(left.reduce((sum, { mg }) => sum + mg, 0)).toBe(
       ofOthers.reduce((sum, { carbonMg }) => sum + carbonMg, 0),
     )
-  }, 30_000)
+  })
 
   test('of reports: nobody reports more than 5,000 km a mode, in any spelling or number of calls', async () => {
     await harness.db.sql`TRUNCATE reported_sums`
@@ -94,7 +94,7 @@ describeFlushHarness('kept sums', (harness) => {
     await harness.db.sql`UPDATE pilgrims SET transport = '{"car": 900000}'::jsonb WHERE user_id = 'far'`
     await report({ car: 800_000, walk: 5 })
     expect(await report({ car: 800_001 }).catch(String)).toContain('5,000 km')
-  }, 30_000)
+  })
 
   test('of surveys: given, given again, erased', async () => {
     await harness.db.sql`TRUNCATE survey_questions, survey_counts, surveys`
@@ -128,5 +128,5 @@ describeFlushHarness('kept sums', (harness) => {
     expect(kept.counts.some(({ question, answer }) => question === 'q4_why' && answer === '')).toBe(true)
     await harness.db.sql.begin(recountSurveys)
     expect(await surveySums(harness)).toEqual(kept)
-  }, 30_000)
+  })
 })

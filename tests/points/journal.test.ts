@@ -294,7 +294,7 @@ test('a new file that others adopt before it is locked is not used; nothing is l
   expect(await journal.adopt()).toEqual({ entries: 100, faults: [] })
   expect(journal.size()).toBe(100)
   journal.close()
-}, 30_000)
+})
 
 const disk = await mountSmallDisk(1_024)
 describe.skipIf(disk === null)('a full disk', () => {

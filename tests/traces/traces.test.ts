@@ -31,7 +31,7 @@ describeOnServers('traces', () => {
   beforeAll(async () => {
     ;[database, nats, redisUrl] = await Promise.all([openTestDatabase(), startNats(), testRedisUrl()])
     sql = postgres(database.url, { max: 1 })
-  }, 60_000)
+  })
   afterAll(async () => {
     await sql.end()
     await Promise.all([database.drop(), nats.close()])
@@ -109,7 +109,7 @@ describeOnServers('traces', () => {
     for (const personal of [USER, String(LAT), String(LNG), '23.45', '120.34', KEY, token, '127.0.0.1'])
       expect({ personal, isTold: collector.text().includes(personal) }).toEqual({ personal, isTold: false })
     await collector.stop()
-  }, 60_000)
+  })
 
   test('a collector that is down, never answers or refuses delays nothing and loses no check-in', async () => {
     const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })

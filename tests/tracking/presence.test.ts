@@ -171,5 +171,5 @@ describeOnServers('a refresh of the map', () => {
       redis.disconnect()
       await kv.close()
     }
-  }, 60_000)
+  })
 })

@@ -43,5 +43,4 @@ test.skipIf(embeddedOnly)(
       await database.drop()
     }
   },
-  60_000,
 )

@@ -201,12 +201,12 @@ async function main(): Promise<number> {
 }
 
 /**
- * Formatter, linter and types, in what time of the processors the tests leave: at the same rank, tests of time would
- * fail. A check that fails ends the tests.
+ * Formatter, linter and types, mostly in the time of the processors that the tests leave: at the same rank, tests of
+ * time would fail. A check that fails ends the tests.
  * @returns what it said when it failed
  */
 async function startCheck(): Promise<string | undefined> {
-  const child = Bun.spawn(['nice', '-n', '19', process.execPath, 'run', '--no-orphans', 'lint'], {
+  const child = Bun.spawn(['nice', '-n', '10', process.execPath, 'run', '--no-orphans', 'lint'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
   })

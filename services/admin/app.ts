@@ -47,7 +47,7 @@ import { peekWithin } from '#shared/points/pending-points.ts'
 import { priceOf } from '#shared/service/security/rate-limits.ts'
 import type { Actor } from '#shared/service/security/audit-log.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { createRouter, type Router, serve } from '#shared/service/http/router.ts'
+import { createRouter, type Router } from '#shared/service/http/router.ts'
 import { assignRole, listRoles, setPalanquin, setUserStatus } from './pilgrims/set-role-and-status.ts'
 import { readCarbon } from './reports/carbon.ts'
 import { createClusters } from './map/clusters.ts'
@@ -78,31 +78,27 @@ import { readTimeline } from './reports/timeline.ts'
 import { readActivity, setStatus } from './lifecycle/set-activity-status.ts'
 
 /** Operators' endpoints about the event. */
-function serveEvent(router: Router, context: ServiceContext): void {
-  serve(router, context, roleEndpoint, ({ operator }) => {
+function serveEvent({ serve }: Router, context: ServiceContext): void {
+  serve(roleEndpoint, ({ operator }) => {
     const { role, level, name } = operator!
     return { role, level, name }
   })
-  serve(router, context, readStatusEndpoint, () => readActivity(context))
-  serve(router, context, setStatusEndpoint, ({ operator, body, requestId }) =>
-    setStatus(context, operator!, body, requestId),
-  )
-  serve(router, context, endActivityEndpoint, ({ operator, requestId }) =>
-    endActivity(context, operator!, requestId),
-  )
-  serve(router, context, endPreviewEndpoint, () => previewEnd(context))
-  serve(router, context, surveysEndpoint, ({ operator, query, request, requestId }) =>
+  serve(readStatusEndpoint, () => readActivity(context))
+  serve(setStatusEndpoint, ({ operator, body, requestId }) => setStatus(context, operator!, body, requestId))
+  serve(endActivityEndpoint, ({ operator, requestId }) => endActivity(context, operator!, requestId))
+  serve(endPreviewEndpoint, () => previewEnd(context))
+  serve(surveysEndpoint, ({ operator, query, request, requestId }) =>
     request.headers.get('accept')?.includes('text/csv')
       ? surveysCsv(context, operator!, requestId)
       : listSurveys(context, query),
   )
-  serve(router, context, carbonEndpoint, () => readCarbon(context))
-  serve(router, context, timelineEndpoint, () => readTimeline(context))
+  serve(carbonEndpoint, () => readCarbon(context))
+  serve(timelineEndpoint, () => readTimeline(context))
   const clusters = createClusters(context)
-  serve(router, context, clustersEndpoint, ({ query }) => clusters(query))
-  serve(router, context, auditEndpoint, ({ query }) => listAudit(context, query))
+  serve(clustersEndpoint, ({ query }) => clusters(query))
+  serve(auditEndpoint, ({ query }) => listAudit(context, query))
   const stream = createStream(context)
-  serve(router, context, streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))
+  serve(streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))
 }
 
 /** Readings whose cost grows with a pilgrim's points: some at a time, and no more wait than can be answered in time. */
@@ -114,91 +110,89 @@ const createReadings = (): BoundedQueue =>
   })
 
 /** Operators' endpoints about people. */
-function servePeople(router: Router, context: ServiceContext, readings: BoundedQueue): void {
-  serve(router, context, usersEndpoint, ({ query }) => listUsers(context, query))
-  serve(router, context, userEndpoint, ({ operator, params, requestId }) =>
+function servePeople({ serve }: Router, context: ServiceContext, readings: BoundedQueue): void {
+  serve(usersEndpoint, ({ query }) => listUsers(context, query))
+  serve(userEndpoint, ({ operator, params, requestId }) =>
     showUser(context, operator!, params.userId, requestId),
   )
-  serve(router, context, userPointsEndpoint, ({ operator, params, query, requestId }) =>
+  serve(userPointsEndpoint, ({ operator, params, query, requestId }) =>
     readings.run(() => listPoints(context, { operator: operator!, userId: params.userId, requestId }, query)),
   )
-  serve(router, context, userMessagesEndpoint, ({ operator, params, requestId }) =>
+  serve(userMessagesEndpoint, ({ operator, params, requestId }) =>
     listMessagesOfUser(context, { operator: operator!, userId: params.userId, requestId }),
   )
-  serve(router, context, revokeTrackerOfUserEndpoint, ({ operator, params, requestId }) =>
+  serve(revokeTrackerOfUserEndpoint, ({ operator, params, requestId }) =>
     revokeTrackerOfUser(context, { operator: operator!, userId: params.userId, requestId }, params.id),
   )
-  serve(router, context, revokeSharesOfUserEndpoint, ({ operator, params, requestId }) =>
+  serve(revokeSharesOfUserEndpoint, ({ operator, params, requestId }) =>
     revokeSharesOfUser(context, { operator: operator!, userId: params.userId, requestId }),
   )
-  serve(router, context, palanquinEndpoint, ({ operator, params, body, requestId }) =>
+  serve(palanquinEndpoint, ({ operator, params, body, requestId }) =>
     setPalanquin(context, operator!, params.userId, body, requestId),
   )
-  serve(router, context, userStatusEndpoint, ({ operator, params, body, requestId }) =>
+  serve(userStatusEndpoint, ({ operator, params, body, requestId }) =>
     setUserStatus(context, operator!, params.userId, body, requestId),
   )
-  serve(router, context, exportUserEndpoint, ({ operator, params, query, requestId }) =>
+  serve(exportUserEndpoint, ({ operator, params, query, requestId }) =>
     readings.run(() => exportUser(context, { operator, userId: params.userId, requestId }, query.format)),
   )
-  serve(router, context, eraseUserEndpoint, async ({ operator, params, requestId }) =>
+  serve(eraseUserEndpoint, async ({ operator, params, requestId }) =>
     erasureAnswer(await eraseUser(context, operator!, params.userId, requestId)),
   )
-  serve(router, context, rolesEndpoint, ({ query }) => listRoles(context, query))
-  serve(router, context, assignRoleEndpoint, ({ operator, body, requestId }) =>
+  serve(rolesEndpoint, ({ query }) => listRoles(context, query))
+  serve(assignRoleEndpoint, ({ operator, body, requestId }) =>
     assignRole(context, operator!, body, requestId),
   )
 }
 
 /** The ledger, dead letters, and the flush on demand. */
-function serveLedger(router: Router, context: ServiceContext): void {
-  serve(router, context, ledgerEndpoint, () => showLedger(context))
-  serve(router, context, deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
-  serve(router, context, deadLetterEndpoint, ({ params }) => readDeadLetter(context, params.id))
-  serve(router, context, requeueDeadLetterEndpoint, ({ operator, params, requestId }) =>
+function serveLedger({ serve }: Router, context: ServiceContext): void {
+  serve(ledgerEndpoint, () => showLedger(context))
+  serve(deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
+  serve(deadLetterEndpoint, ({ params }) => readDeadLetter(context, params.id))
+  serve(requeueDeadLetterEndpoint, ({ operator, params, requestId }) =>
     requeueDeadLetter(context, operator!, params.id, requestId),
   )
-  serve(router, context, dropDeadLetterEndpoint, ({ operator, params, requestId }) =>
+  serve(dropDeadLetterEndpoint, ({ operator, params, requestId }) =>
     dropDeadLetter(context, operator!, params.id, requestId),
   )
-  serve(router, context, forceFlushEndpoint, ({ operator, requestId }) =>
-    forceFlush(context, operator!, requestId),
-  )
+  serve(forceFlushEndpoint, ({ operator, requestId }) => forceFlush(context, operator!, requestId))
 }
 
 /** How the installation is, and who operates it. */
 function serveSupervision(
-  router: Router,
+  { serve }: Router,
   context: ServiceContext,
   health: ReturnType<typeof createHealth>,
 ): ReturnType<typeof createReceivedCount> {
   const condition = createCondition(context, health)
-  serve(router, context, conditionEndpoint, () => condition())
-  serve(router, context, tokensEndpoint, () => listTokens(context))
+  serve(conditionEndpoint, () => condition())
+  serve(tokensEndpoint, () => listTokens(context))
   const received = createReceivedCount(context)
   const lastHour = createLastHour(context, received.read)
-  serve(router, context, lastHourEndpoint, () => lastHour())
+  serve(lastHourEndpoint, () => lastHour())
   return received
 }
 
 /** Pilgrims' own data. */
-function serveOwnData(router: Router, context: ServiceContext, readings: BoundedQueue): void {
-  serve(router, context, eventConfigEndpoint, () => showConfig(context))
+function serveOwnData({ serve }: Router, context: ServiceContext, readings: BoundedQueue): void {
+  serve(eventConfigEndpoint, () => showConfig(context))
   const chargePending = async (request: Request, userId: string): Promise<void> => {
     const [pending] = (await peekWithin(context.kv.pendingOf([userId]))) ?? []
     context.reads.charge(context.addressOf(request), priceOf(pending))
   }
-  serve(router, context, ownWalkEndpoint, async ({ body, request }) => {
+  serve(ownWalkEndpoint, async ({ body, request }) => {
     await chargePending(request, body.user_id)
     return readings.run(() => readOwnWalk(context, body))
   })
-  serve(router, context, ownExportEndpoint, async ({ body, request, requestId }) => {
+  serve(ownExportEndpoint, async ({ body, request, requestId }) => {
     expectOwnId(context.config, body.user_id)
     await chargePending(request, body.user_id)
     return readings.run(() =>
       exportUser(context, { operator: null, userId: body.user_id, requestId }, body.format),
     )
   })
-  serve(router, context, ownErasureEndpoint, async ({ body, requestId }) => {
+  serve(ownErasureEndpoint, async ({ body, requestId }) => {
     expectOwnId(context.config, body.user_id)
     return erasureAnswer(await eraseUser(context, PILGRIM, body.user_id, requestId))
   })
@@ -213,7 +207,7 @@ const erasureAnswer = (erasure: Erasure): Erasure | Response =>
 /** Public endpoints: health, the API documentation. */
 function servePublic(router: Router, context: ServiceContext, health: ReturnType<typeof createHealth>): void {
   serveDocumentation(router, context)
-  serve(router, context, healthEndpoint, async () => {
+  router.serve(healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'
     // Uptime monitors read flat fields, so the report is also given beside the envelope.
@@ -235,7 +229,7 @@ export function createAdmin(context: ServiceContext): Service {
   serveOwnData(router, context, readings)
   return {
     name: 'admin',
-    fetch: router.fetch,
+    fetch: router.app.fetch,
     async start() {
       erasureSweep.start()
       received.start()

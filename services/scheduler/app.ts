@@ -67,7 +67,7 @@ export function createScheduler(context: ServiceContext): Service {
 
   return {
     name: 'scheduler',
-    fetch: createRouter(context).fetch,
+    fetch: createRouter(context).app.fetch,
     async start() {
       watch.start()
       maintenance.start()

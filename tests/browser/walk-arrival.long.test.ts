@@ -37,6 +37,6 @@ describeOnServers('arrival', () => {
     await page.getByRole('link', { name: 'My walk' }).click()
     const again = () => time(page.locator('.station').first().innerText())
     await until(async () => (await again()) === told, `${told} on the other tab`)
-    expect(await page.getByText('Arrival times appear after').count()).toBe(0)
+    expect(await page.getByText('Times follow after').count()).toBe(0)
   })
 })

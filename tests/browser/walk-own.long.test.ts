@@ -21,7 +21,7 @@ async function stopsWithTheConsent(app: WalkApp, page: Page, userId: string): Pr
   await other.goto(app.address(`?lang=en#restore=${userId}`))
   await other.getByText('Record with one phone only.').waitFor()
   await other.getByText('My phone is lost').click()
-  await other.getByText('that phone cannot be shut out from here').waitFor()
+  await other.getByText('Whoever unlocks it can see your walk').waitFor()
   await other.getByRole('button', { name: 'Yes, that is me' }).click()
   // The walk has been taken to this phone.
   await checkInButton(other).waitFor()
@@ -31,7 +31,7 @@ async function stopsWithTheConsent(app: WalkApp, page: Page, userId: string): Pr
   await second.context.setOffline(true)
   await withdraw.click()
   await other.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
-  await other.getByText('No network, so this was not done. Please try again').waitFor()
+  await other.getByText('Not done: no network. Please try again').waitFor()
   await second.context.setOffline(false)
   await withdraw.click()
   await other.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
@@ -40,7 +40,7 @@ async function stopsWithTheConsent(app: WalkApp, page: Page, userId: string): Pr
   await other.goto(app.address('?lang=en#walk'))
   for (const phone of [page, other]) {
     await phone.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
-    await phone.getByText('so nothing is recorded. Agree again to record.').waitFor()
+    await phone.getByText('Nothing is recorded without your consent.').waitFor()
     expect(await phone.getByRole('button', { name: /^(Start|Stop) recording$/ }).count()).toBe(0)
   }
   await page.getByRole('button', { name: 'I agree again' }).click()
@@ -72,7 +72,7 @@ async function passLinkOn(page: Page, userId: string): Promise<void> {
     Object.defineProperty(navigator, 'share', { configurable: true, value: undefined }),
   )
   await send(page)
-  await page.getByText('Copied. Now paste it').waitFor()
+  await page.getByText('Copied. Paste it').waitFor()
   await photograph(page, 'walk-link-copied', true)
   expect(await page.locator('.toast').count()).toBe(0)
   // Where the browser can do neither, the link is there to be copied by hand.
@@ -80,7 +80,7 @@ async function passLinkOn(page: Page, userId: string): Promise<void> {
     Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined }),
   )
   await send(page)
-  await page.getByText('Copy this address and send it:').waitFor()
+  await page.getByText('Send this address:').waitFor()
   const address = page.locator('[data-share] code')
   expect(await address.innerText()).toBe(url!.replace('#own', ''))
   // Its ground covers nothing of the sentence before it.
@@ -90,7 +90,7 @@ async function passLinkOn(page: Page, userId: string): Promise<void> {
     return sentence.getBoundingClientRect().bottom - code.getBoundingClientRect().top
   })
   expect(covered).toBeLessThanOrEqual(0)
-  expect(await page.getByText('Copied. Now paste it').count()).toBe(0)
+  expect(await page.getByText('Copied. Paste it').count()).toBe(0)
   await photograph(page, 'walk-link-by-hand', true)
 }
 
@@ -99,7 +99,7 @@ async function removesTheNumber(page: Page, number: string): Promise<void> {
   await page.getByRole('button', { name: 'Save' }).click()
   const remove = page.getByRole('button', { name: 'Remove' })
   await remove.click()
-  await page.getByText('The number is removed.').waitFor()
+  await page.getByText('Removed.').waitFor()
   await page.getByLabel('Phone', { exact: true }).fill(number)
   await page.keyboard.press('Tab')
   await remove.waitFor()
@@ -119,7 +119,7 @@ describeOnServers('own matters', () => {
     await phone.context.setOffline(true)
     // Whoever leaves a field has it saved.
     await page.keyboard.press('Tab')
-    await page.getByText('No network, so this was not done.').waitFor()
+    await page.getByText('Not done: no network.').waitFor()
     // What was not saved is not shown as the pilgrim's name.
     expect(await page.evaluate(() => localStorage.getItem('event-walk-person'))).not.toContain('Ahua')
     await phone.context.setOffline(false)
@@ -139,7 +139,7 @@ describeOnServers('own matters', () => {
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Grandmother Lin')
     await page.getByText('Not saved yet.').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('No network, so this was not done.').waitFor()
+    await page.getByText('Not done: no network.').waitFor()
     // The number stays, so that pressing again saves it.
     await phone.context.setOffline(false)
     await removesTheNumber(page, '0912-345-678')
@@ -148,19 +148,19 @@ describeOnServers('own matters', () => {
     await page.getByRole('button', { name: 'My data' }).click()
     const withdraw = page.getByRole('button', { name: 'Withdraw my consent' })
     await withdraw.click()
-    await page.getByRole('dialog').getByText('What you have walked stays').waitFor()
+    await page.getByRole('dialog').getByText('Your walk stays').waitFor()
     await photograph(page, 'walk-withdraw-dialog')
     await page.getByRole('button', { name: 'Keep it' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     expect((await profileOf(app.stack, userId)).privacy_agreed).toBe(true)
     await withdraw.click()
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
-    await page.getByText('You are on no map.').waitFor()
+    await page.getByText('You have withdrawn your consent.').waitFor()
     await page.getByRole('button', { name: 'I agree again' }).click()
-    await page.getByText('You agreed to the privacy notice').waitFor()
-    await page.getByText('To record again, start under “Walk”').waitFor()
+    await page.getByText('You agreed to privacy notice').waitFor()
+    await page.getByText('Now start recording').waitFor()
     await page.getByRole('button', { name: 'Pause my participation' }).click()
-    await page.getByText('You have paused taking part').waitFor()
+    await page.getByText('You have paused').waitFor()
     expect(await profileOf(app.stack, userId)).toMatchObject({
       phone: '••••••••••78',
       privacy_agreed: true,
@@ -168,7 +168,7 @@ describeOnServers('own matters', () => {
     })
     // The first tab says so, too, and ends the pause.
     await page.goto(app.address('#walk'))
-    await page.getByText('What you send now is saved, and counts for you.').waitFor()
+    await page.getByText('Your walk still counts.').waitFor()
     await photograph(page, 'walk-paused')
     await checkInButton(page).click()
     await page.locator('[data-state=counted]').waitFor()
@@ -177,7 +177,7 @@ describeOnServers('own matters', () => {
       participant_status: 'withdrawn',
     })
     await page.getByRole('button', { name: 'Take part again' }).click()
-    await page.getByText('You have paused taking part').waitFor({ state: 'detached' })
+    await page.getByText('You have paused').waitFor({ state: 'detached' })
     expect((await profileOf(app.stack, userId)).participant_status).toBe('active')
 
     await page.goto(app.address('#trackers'))
@@ -185,7 +185,7 @@ describeOnServers('own matters', () => {
     // One way out, where the thumb is.
     expect(await page.getByRole('navigation').innerText()).toBe('‹ Back')
     await page.getByRole('button', { name: 'Set it up for me' }).first().click()
-    const link = await page.getByRole('link', { name: 'Set up the app now' }).getAttribute('href')
+    const link = await page.getByRole('link', { name: 'Set up the app' }).getAttribute('href')
     expect(link).toContain('traccar')
     await page.getByText('Nothing received yet.').waitFor()
     await photograph(page, 'walk-tracker-set-up', true)
@@ -203,9 +203,9 @@ describeOnServers('own matters', () => {
     await page.goto(app.address('#data'))
     await withdraw.click()
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
-    await page.getByText('You are on no map.').waitFor()
+    await page.getByText('You have withdrawn your consent.').waitFor()
     await page.getByRole('button', { name: 'I agree again' }).click()
-    await page.getByText('You agreed to the privacy notice').waitFor()
+    await page.getByText('You agreed to privacy notice').waitFor()
     await page.goto(app.address('#trackers'))
     await page.getByText('Connected apps').waitFor({ state: 'detached' })
     await stopsWithTheConsent(app, page, userId)
@@ -253,7 +253,7 @@ describeOnServers('own matters', () => {
     await page.getByRole('button', { name: 'Delete everything about me' }).click()
     await context.setOffline(true)
     await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
-    await page.getByRole('dialog').getByText('No network, so this was not done.').waitFor()
+    await page.getByRole('dialog').getByText('Not done: no network.').waitFor()
     await context.setOffline(false)
     await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
     await page.getByText(/Everything about you is deleted|being deleted/).waitFor()
@@ -335,8 +335,8 @@ describeOnServers('own matters', () => {
     expect(taken.status).toBe(200)
     await context.setOffline(false)
     const said = page.locator('[data-waiting="1"]')
-    await said.getByText('You have withdrawn your consent, so').waitFor()
-    expect(await page.getByText('It counts, and is sent by itself').count()).toBe(0)
+    await said.getByText('Nothing is recorded without your consent.').waitFor()
+    expect(await page.getByText('It is sent by itself').count()).toBe(0)
     expect(await checkInButton(page).isDisabled()).toBe(true)
     // Once it is known, not even a touch sends anything.
     const sent: string[] = []

@@ -3,8 +3,8 @@
  * a person or an operator that is not a point.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { updateFeedback } from '#services/feedback-media/feedback/update-feedback.ts'
-import { submitFeedback } from '#services/feedback-media/feedback/submit-feedback.ts'
+import { updateFeedback } from '#services/feedback-media/feedback/reports.ts'
+import { submitFeedback } from '#services/feedback-media/feedback/reports.ts'
 import { assignRole } from '#services/admin/pilgrims/set-role-and-status.ts'
 import { setUserStatus } from '#services/admin/pilgrims/set-role-and-status.ts'
 import { push } from '#services/line-bot/sending/push.ts'

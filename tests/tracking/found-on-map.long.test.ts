@@ -30,7 +30,7 @@ import { type Environment, readConfig } from '#shared/runtime/config/config.ts'
 import type { Service } from '#shared/service/context.ts'
 import { mapEndpoint } from '#shared/contracts/map.ts'
 import { migrateDatabase } from '#shared/stores/db/migrate.ts'
-import { createRouter, serve } from '#shared/service/http/router.ts'
+import { createRouter } from '#shared/service/http/router.ts'
 import { serviceOf } from '#shared/service/http/routes.ts'
 import { createRoute } from '#shared/core/map/walking-route.ts'
 import { createLog } from '#shared/runtime/log.ts'
@@ -38,7 +38,7 @@ import { contextOf, openPorts } from '#shared/service/service.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
-import { createRandom } from '#tests/helpers/random.ts'
+import { randomBy } from '#tests/scheduler/walks.ts'
 
 const MINUTE_MS = 60_000
 const METRES_PER_DEGREE = 111_195
@@ -87,14 +87,14 @@ async function openScene(startMs: number, settings: Environment): Promise<Scene>
   const map = createRouter(context)
   const publicMap = new PublicMap(live, config.mapCrowd, now)
   const showMap = createMap(context, live, publicMap)
-  serve(map, context, dataEndpoint, ({ query, operator }) => showMap(query, operator))
+  map.serve(dataEndpoint, ({ query, operator }) => showMap(query, operator))
   const followers = new FollowersMap(context, publicMap)
-  serve(map, context, mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
+  map.serve(mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
   return Object.assign(clock, {
     async fetch(path: string, init?: RequestInit) {
       const request = new Request(`http://event.test${path}`, init)
       const { pathname } = new URL(request.url)
-      if (pathname === dataEndpoint.path || pathname === mapEndpoint.path) return map.fetch(request)
+      if (pathname === dataEndpoint.path || pathname === mapEndpoint.path) return map.app.fetch(request)
       return services.get(serviceOf(pathname, request.method))!.fetch(request)
     },
     async refresh() {
@@ -132,7 +132,7 @@ const road = createRoute([Array.from({ length: 1_001 }, (_, i) => roadAt((i * 2 
 
 /** Pilgrims with paces, rests and phones of their own. */
 class Walkers {
-  readonly #random = createRandom(12)
+  readonly #random = randomBy(12)
   readonly #pilgrims: readonly Pilgrim[]
   readonly userIds: readonly string[]
 

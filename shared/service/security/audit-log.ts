@@ -4,7 +4,6 @@ import type { AuditRole } from '#shared/contracts/audit.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { auditLog } from '#shared/stores/schema/tables.ts'
 
-/** Who writes: an operator, or a pilgrim for an erasure of their own data. */
 export type Actor = Pick<Operator, 'name' | 'fingerprint'> & { readonly role: AuditRole }
 
 export async function audit(

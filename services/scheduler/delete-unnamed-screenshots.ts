@@ -6,7 +6,7 @@ import type { Database, Query } from '#shared/stores/db/db.ts'
 import type { Objects } from '#shared/stores/objects/objects.ts'
 import { SCREENSHOTS } from '#shared/stores/objects/pictures.ts'
 import { lockScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
-import { eachApart, type Reporting } from '#shared/stores/work-through-queue.ts'
+import { eachApart, type Reporting } from '#shared/stores/repeated-work.ts'
 
 export const UNNAMED_MS = 7 * 86_400_000
 /** Screenshots whose names are looked for at a time. */

@@ -4,11 +4,8 @@
  */
 import { z } from 'zod'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
-import { readStamp } from '#shared/stores/kv/packed-point.ts'
-import { admissionRules } from '#shared/points/admission-batches.ts'
-import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
-import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import {
+  readStamp,
   type Entry,
   type Erased,
   partitionOf,
@@ -16,6 +13,9 @@ import {
   type Submission,
   userHash,
 } from '#shared/stores/kv/kv.ts'
+import { admissionRules } from '#shared/points/admission-batches.ts'
+import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
+import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { type Migration, applyMigrations, lockMigrations, MIGRATIONS } from '#shared/stores/db/migrate.ts'
 import { kindOf, readArchive, rowsOf, CommandRefused } from './archive.ts'
 import { createLog } from '#shared/runtime/log.ts'
@@ -25,9 +25,8 @@ import { LiveLine, type Verified, WaitingLine } from './verify-backup.ts'
 import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './take-backup.ts'
 import type { Sql } from 'postgres'
 import { dayPartition } from '#shared/stores/db/day-partitions.ts'
-import type { Query } from '#shared/stores/db/db.ts'
+import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
 import { closeRestoredCounters } from '#shared/points/ledger/stored-counters.ts'
-import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
 import { PERSONAL_TABLES } from '#shared/stores/schema/tables.ts'
 
 /** Tables that have rows in a new installation, or soon after its start. */

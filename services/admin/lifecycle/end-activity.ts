@@ -3,14 +3,13 @@
  * domain event, so it continues after any restart.
  */
 import { eq } from 'drizzle-orm'
-import { ACTIVITY_ID, readStatus } from '#shared/pilgrims/activity-status.ts'
+import { ACTIVITY_ID, readStatus, recordEnd } from '#shared/pilgrims/activity-status.ts'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Activity, EndPreview } from '#shared/contracts/operations.ts'
-import { recordEnd } from '#shared/pilgrims/end-progress.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import { activity } from '#shared/stores/schema/tables.ts'

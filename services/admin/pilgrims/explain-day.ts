@@ -1,5 +1,5 @@
 /** One day of a pilgrim: its points, with what the fold makes of each. */
-import { fieldOf, foldPointOf, MEASUREMENTS, type Point, readablePoints } from '#shared/points/point.ts'
+import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
 import {
   type DaySummary,
   LEFT_OUT,
@@ -8,6 +8,7 @@ import {
   type UserPoint,
 } from '#shared/contracts/user-history.ts'
 import { time } from '#shared/contracts/fields.ts'
+import { MEASUREMENTS } from '#shared/contracts/gps-points.ts'
 import {
   byInstant,
   type ExplainedPoint,

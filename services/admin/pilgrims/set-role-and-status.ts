@@ -11,7 +11,12 @@ import type {
   SetPalanquinAnswer,
   SetPalanquinRequest,
 } from '#shared/contracts/reports.ts'
-import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import {
+  ensurePilgrim,
+  lockPersonUnlessErased,
+  lockPerson,
+  isBeingErased,
+} from '#shared/pilgrims/person-lock.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 import { pilgrims, roleAssignments } from '#shared/stores/schema/tables.ts'
@@ -21,7 +26,6 @@ import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
 import { forbidden } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
-import { lockPersonUnlessErased, lockPerson, isBeingErased } from '#shared/pilgrims/person-lock.ts'
 
 /**
  * Sets the status, also of a pilgrim who is known only in the buffer. The same status again changes nothing.

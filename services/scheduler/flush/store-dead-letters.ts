@@ -1,7 +1,6 @@
 /** Dead letters: points that the database refuses, kept with the reason so that the others of their slice are stored. */
-import { readStamp } from '#shared/stores/kv/packed-point.ts'
+import { readStamp, type Entry, userHash } from '#shared/stores/kv/kv.ts'
 import { type Database, personLockKey } from '#shared/stores/db/db.ts'
-import { type Entry, userHash } from '#shared/stores/kv/kv.ts'
 import type { BufferEpoch } from '#shared/points/ledger/stored-counters.ts'
 import { describeError } from '#shared/runtime/log.ts'
 

@@ -1,5 +1,5 @@
 /** Rebuilds every pilgrim's totals and days by folding all their points. */
-import type { Query } from '#shared/stores/db/db.ts'
+import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import {
   addTotals,
@@ -9,7 +9,6 @@ import {
   refold,
   zeroTotals,
 } from '#shared/core/distance/points-to-distance.ts'
-import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
 import { type Differences, readable, type Row, type Table } from './differences.ts'
 import { EventTotals, rowOf } from './event-totals.ts'
 import { DAYS, TOTALS } from './tables.ts'

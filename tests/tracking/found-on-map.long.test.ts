@@ -38,7 +38,7 @@ import { contextOf, openPorts } from '#shared/service/service.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 
 const MINUTE_MS = 60_000
 const METRES_PER_DEGREE = 111_195
@@ -132,7 +132,7 @@ const road = createRoute([Array.from({ length: 1_001 }, (_, i) => roadAt((i * 2 
 
 /** Pilgrims with paces, rests and phones of their own. */
 class Walkers {
-  readonly #random = randomBy(12)
+  readonly #random = createRandom(12)
   readonly #pilgrims: readonly Pilgrim[]
   readonly userIds: readonly string[]
 

@@ -1,8 +1,7 @@
 /**
  * Simulated phones: they record while offline, send late, repeat, shuffle, obey Retry-After, and have wrong clocks.
  */
-import type { Random } from '#tests/helpers/random.ts'
-import { createRandom } from '#tests/scheduler/walks.ts'
+import { createRandom, type Random } from '#tests/helpers/random.ts'
 import { type Answer, type Client, createClient, type Input } from '#shared/client/index.ts'
 import { type Fetch, RecordedRequests, recordingFetch } from './recorded-requests.ts'
 

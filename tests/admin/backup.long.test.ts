@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { requeueDeadLetter } from '#services/admin/ledger/dead-letters.ts'
+import { requeueDeadLetter } from '#services/admin/ledger/manage-dead-letters.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
 import { kindOf, readArchive, rowsOf } from '#services/admin/backup/archive.ts'

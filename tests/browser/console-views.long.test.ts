@@ -121,7 +121,7 @@ describe('the console with data', () => {
     await person.getByText(`Not counted: 1 / ${WALK_POINTS + 1} points`).waitFor()
     await person.getByText('1: under 30 s after the last').waitFor()
     await photograph(page, 'console-left-out')
-    await person.getByRole('button', { name: 'Show', exact: true }).click()
+    await person.getByRole('button', { name: 'Points: Not counted' }).click()
     await person.locator('tbody tr').waitFor()
     expect(await person.locator('tbody tr').innerText()).toContain('Not counted: under 30 s')
     await person.getByText('1–1 of 1').waitFor()

@@ -43,7 +43,7 @@ describe('the console with data', () => {
     stack = await openEmbeddedTestStack({ EVENT_LIMIT_ADMIN: '1000', EVENT_ROUTE: route })
     await fillEvent(stack)
   }, 2 * STACK_TIMEOUT_MS)
-  afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
+  afterAll(async () => stack.close())
 
   test('texts stay texts on every view, in both themes, from a phone to a wall', async () => {
     for (const [theme, viewport, language] of [
@@ -196,7 +196,7 @@ describe('the console with data', () => {
     await page.getByLabel('When').selectOption({ label: 'Between…' })
     await page.getByLabel('To', { exact: true }).fill('2020-01-01T06:00')
     await page.locator('.audit').getByText('None.').waitFor()
-  }, 30_000)
+  })
 
   signOutTests((options) => browser.console(stack, options))
   noteTests(

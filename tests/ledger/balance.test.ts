@@ -203,5 +203,5 @@ describeFlushHarness('the balance', (harness) => {
         ],
       },
     )
-  }, 60_000)
+  })
 })

@@ -1,6 +1,7 @@
 /** The admin service: operators' endpoints, the health report, the API documentation and the event's page. */
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
+import { runService } from '#shared/service/service.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
@@ -51,11 +52,11 @@ import { createRouter, type Router, serve } from '#shared/service/http/router.ts
 import { assignRole, listRoles, setPalanquin, setUserStatus } from './pilgrims/set-role-and-status.ts'
 import { readCarbon } from './reports/carbon.ts'
 import { createClusters } from './map/clusters.ts'
-import { endActivity, previewEnd } from './lifecycle/end-activity.ts'
+import { endActivity, previewEnd, readActivity, setStatus } from './lifecycle/activity-status.ts'
 import { serveDocumentation } from './documentation/serve-documentation.ts'
 import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './erasure/erase-pilgrim.ts'
-import { createErasureSweep } from './erasure/retry-erasures.ts'
+import { createErasureSweep } from './erasure/finish-erasures.ts'
 import { expectOwnId } from '#shared/service/security/pilgrim-identity.ts'
 import { readOwnWalk } from './own-data/read-own-walk.ts'
 import { showConfig } from './own-data/show-config.ts'
@@ -75,7 +76,6 @@ import { listTokens } from './supervision/list-tokens.ts'
 import { createReceivedCount, createLastHour } from './supervision/last-hour.ts'
 import { createCondition } from './supervision/read-condition.ts'
 import { readTimeline } from './reports/timeline.ts'
-import { readActivity, setStatus } from './lifecycle/set-activity-status.ts'
 
 /** Operators' endpoints about the event. */
 function serveEvent(router: Router, context: ServiceContext): void {
@@ -253,3 +253,5 @@ export function createAdmin(context: ServiceContext): Service {
     },
   }
 }
+
+if (import.meta.main) await runService(createAdmin)

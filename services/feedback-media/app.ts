@@ -1,6 +1,7 @@
 /** The feedback-media service: feedback, screenshots, share cards, and links that pilgrims pass on. */
 import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
+import { runService } from '#shared/service/service.ts'
 import { cardEndpoint, drawCardEndpoint } from '#shared/contracts/cards.ts'
 import {
   feedbackStatusEndpoint,
@@ -99,3 +100,5 @@ function serveShares(router: Router, context: ServiceContext, cards: Cards, view
     showShare({ request, file: params.file, lang: query.lang }),
   )
 }
+
+if (import.meta.main) await runService(createFeedbackMedia)

@@ -2,6 +2,7 @@
 import { createAlertWatch } from '#shared/service/alerts/watch.ts'
 import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
+import { runService } from '#shared/service/service.ts'
 import { deployMenuEndpoint, menuStatusEndpoint, webhookEndpoint } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
 import {
@@ -116,3 +117,5 @@ async function compareWebhook({ config, log }: ServiceContext, line: Line): Prom
     log.warn('the webhook address could not be read from LINE', errorFields(error))
   }
 }
+
+if (import.meta.main) await runService(createLineBot, { isBot: true })

@@ -3,6 +3,7 @@ import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { createCertificateReader } from '#shared/service/alerts/certificates.ts'
 import { createAlertWatch } from '#shared/service/alerts/watch.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
+import { runService } from '#shared/service/service.ts'
 import type { Subject } from '#shared/contracts/events.ts'
 import { recordFinalFlush } from '#shared/pilgrims/end-progress.ts'
 import { createRouter } from '#shared/service/http/router.ts'
@@ -119,3 +120,5 @@ async function journaledAtEnd(
            (SELECT (extract(epoch FROM min(ended_at)) * 1000)::float8 FROM ending) AS ended_ms`
   return { journaled: row.journaled, waitingMs: row.ended_ms === null ? Infinity : nowMs - row.ended_ms }
 }
+
+if (import.meta.main) await runService(createScheduler)

@@ -2,6 +2,7 @@
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { admissionRules, createDirectAdmission } from '#shared/points/admission-batches.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
+import { runService } from '#shared/service/service.ts'
 import {
   participantStatusEndpoint,
   phoneEndpoint,
@@ -22,10 +23,8 @@ import { provesIdentity } from '#shared/service/security/pilgrim-identity.ts'
 import { countPhotos } from './count-photos.ts'
 import { toPublicProfile, expectProfile } from './read-profile.ts'
 import { recordConsent } from './record-consent.ts'
-import { setParticipantStatus } from './set-participant-status.ts'
-import { setPhone } from './set-phone.ts'
+import { setParticipantStatus, setPhone, syncUser } from './write-profile.ts'
 import { submitSurvey, type TrackAdmission } from './submit-survey.ts'
-import { syncUser } from './sync-user.ts'
 
 export function createSurveyProfile(context: ServiceContext): Service {
   const { config, db, kv, calendar, log, metrics } = context
@@ -78,3 +77,5 @@ export function createSurveyProfile(context: ServiceContext): Service {
     stop: () => counters.stop(),
   }
 }
+
+if (import.meta.main) await runService(createSurveyProfile)

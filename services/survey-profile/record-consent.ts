@@ -11,7 +11,7 @@ import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
 import { trackers } from '#shared/stores/schema/trackers.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
-import { upsertPilgrim } from './upsert-pilgrim.ts'
+import { upsertPilgrim } from './write-profile.ts'
 
 /**
  * Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately, their

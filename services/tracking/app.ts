@@ -5,6 +5,7 @@ import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Buffer, createBuffer } from '#shared/points/buffer.ts'
 import { openJournal } from '#shared/points/journal/journal.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
+import { runService } from '#shared/service/service.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { mapEndpoint, routeEndpoint } from '#shared/contracts/map.ts'
 import { admissionRules } from '#shared/points/admission-batches.ts'
@@ -142,3 +143,5 @@ function registerMetrics(
   metrics.gauge('event_live_positions', () => live.held())
   metrics.figures('event_points_rejected', rejected)
 }
+
+if (import.meta.main) await runService(createTracking)

@@ -202,7 +202,7 @@ export function readSettings(env: Environment, log: Log, isBot: boolean): Config
   return readConfig(env, isBot)
 }
 
-/** Runs a service until SIGTERM or SIGINT; each service's `main.ts` calls it. `isBot` is that of `readConfig`. */
+/** Runs a service until SIGTERM or SIGINT; each service's `app.ts` calls it. `isBot` is that of `readConfig`. */
 export async function runService(
   create: (context: ServiceContext) => Service,
   { env = environment(), isBot = false }: { readonly env?: Environment; readonly isBot?: boolean } = {},

@@ -1,7 +1,7 @@
 /** People who were erased after a backup was made stay erased when it is restored. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
-import { restoreBackup } from '#services/admin/backup/restore.ts'
+import { restoreBackup } from '#services/admin/restore.ts'
 import { verifyBackup } from '#services/admin/backup/verify-backup.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import type { ServiceContext } from '#shared/service/context.ts'

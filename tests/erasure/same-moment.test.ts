@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { assignRole } from '#services/admin/pilgrims/set-role-and-status.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
-import { setPhone } from '#services/survey-profile/set-phone.ts'
+import { setPhone } from '#services/survey-profile/write-profile.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { OPERATOR } from '#tests/admin/backup-harness.ts'

@@ -5,8 +5,8 @@ import {
   createErasureSweep,
   finishErasures,
   removeLeftovers,
-} from '#services/admin/erasure/retry-erasures.ts'
-import { setPhone } from '#services/survey-profile/set-phone.ts'
+} from '#services/admin/erasure/finish-erasures.ts'
+import { setPhone } from '#services/survey-profile/write-profile.ts'
 import { ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { cardKey, screenshotKey } from '#shared/stores/objects/pictures.ts'
 import type { ServiceContext } from '#shared/service/context.ts'

@@ -1,7 +1,7 @@
 /** Writers that read a person before the erasure and write after it, and what an erasure leaves of others' data. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { assignRole } from '#services/admin/pilgrims/set-role-and-status.ts'
-import { removeLeftovers } from '#services/admin/erasure/retry-erasures.ts'
+import { removeLeftovers } from '#services/admin/erasure/finish-erasures.ts'
 import {
   beginCard,
   recordCard,
@@ -15,7 +15,7 @@ import { applyWebhookEvent } from '#services/line-bot/webhook/apply-webhook-even
 import { spoolEvents, drainSpool } from '#services/line-bot/webhook/webhook-spool.ts'
 import { storeWebhookEvents } from '#services/line-bot/webhook/store-webhook-events.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
-import { setPhone } from '#services/survey-profile/set-phone.ts'
+import { setPhone } from '#services/survey-profile/write-profile.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { userHash } from '#shared/stores/kv/kv.ts'
@@ -29,7 +29,6 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { mendKvCopies } from '#shared/pilgrims/kv-copies.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-
 import { type Late, newUser, OPEN_MS, openLate } from './late-writers.ts'
 
 const PORTRAIT = { fingerprint: 'f', storedPoints: 0, isNewcomer: false, facts: { unlocked: false } }

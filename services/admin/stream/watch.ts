@@ -12,7 +12,7 @@ import { within } from '#shared/runtime/deadline.ts'
 import { readEndProgress } from '#shared/pilgrims/end-progress.ts'
 import type { Moved } from '#shared/stores/kv/kv.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
-import { readActivity } from '../lifecycle/set-activity-status.ts'
+import { readActivity } from '../lifecycle/activity-status.ts'
 import { countsOf, type CountersReading, hasChanges } from './counts.ts'
 import { changesAfter, type Cursor, lastChange } from './cursor.ts'
 

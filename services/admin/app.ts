@@ -46,7 +46,6 @@ import {
 import { type BoundedQueue, createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import { peekWithin } from '#shared/points/pending-points.ts'
 import { priceOf } from '#shared/service/security/rate-limits.ts'
-import type { Actor } from '#shared/service/security/audit-log.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { createRouter, type Router, serve } from '#shared/service/http/router.ts'
 import { assignRole, listRoles, setPalanquin, setUserStatus } from './pilgrims/set-role-and-status.ts'
@@ -80,20 +79,16 @@ import { readTimeline } from './reports/timeline.ts'
 /** Operators' endpoints about the event. */
 function serveEvent(router: Router, context: ServiceContext): void {
   serve(router, context, roleEndpoint, ({ operator }) => {
-    const { role, level, name } = operator!
+    const { role, level, name } = operator
     return { role, level, name }
   })
   serve(router, context, readStatusEndpoint, () => readActivity(context))
-  serve(router, context, setStatusEndpoint, ({ operator, body, requestId }) =>
-    setStatus(context, operator!, body, requestId),
-  )
-  serve(router, context, endActivityEndpoint, ({ operator, requestId }) =>
-    endActivity(context, operator!, requestId),
-  )
+  serve(router, context, setStatusEndpoint, ({ operator, body }) => setStatus(context, operator, body))
+  serve(router, context, endActivityEndpoint, ({ operator }) => endActivity(context, operator))
   serve(router, context, endPreviewEndpoint, () => previewEnd(context))
-  serve(router, context, surveysEndpoint, ({ operator, query, request, requestId }) =>
+  serve(router, context, surveysEndpoint, ({ operator, query, request }) =>
     request.headers.get('accept')?.includes('text/csv')
-      ? surveysCsv(context, operator!, requestId)
+      ? surveysCsv(context, operator)
       : listSurveys(context, query),
   )
   serve(router, context, carbonEndpoint, () => readCarbon(context))
@@ -116,37 +111,33 @@ const createReadings = (): BoundedQueue =>
 /** Operators' endpoints about people. */
 function servePeople(router: Router, context: ServiceContext, readings: BoundedQueue): void {
   serve(router, context, usersEndpoint, ({ query }) => listUsers(context, query))
-  serve(router, context, userEndpoint, ({ operator, params, requestId }) =>
-    showUser(context, operator!, params.userId, requestId),
+  serve(router, context, userEndpoint, ({ operator, params }) => showUser(context, operator, params.userId))
+  serve(router, context, userPointsEndpoint, ({ operator, params, query }) =>
+    readings.run(() => listPoints(context, operator, params.userId, query)),
   )
-  serve(router, context, userPointsEndpoint, ({ operator, params, query, requestId }) =>
-    readings.run(() => listPoints(context, { operator: operator!, userId: params.userId, requestId }, query)),
+  serve(router, context, userMessagesEndpoint, ({ operator, params }) =>
+    listMessagesOfUser(context, operator, params.userId),
   )
-  serve(router, context, userMessagesEndpoint, ({ operator, params, requestId }) =>
-    listMessagesOfUser(context, { operator: operator!, userId: params.userId, requestId }),
+  serve(router, context, revokeTrackerOfUserEndpoint, ({ operator, params }) =>
+    revokeTrackerOfUser(context, operator, params.userId, params.id),
   )
-  serve(router, context, revokeTrackerOfUserEndpoint, ({ operator, params, requestId }) =>
-    revokeTrackerOfUser(context, { operator: operator!, userId: params.userId, requestId }, params.id),
+  serve(router, context, revokeSharesOfUserEndpoint, ({ operator, params }) =>
+    revokeSharesOfUser(context, operator, params.userId),
   )
-  serve(router, context, revokeSharesOfUserEndpoint, ({ operator, params, requestId }) =>
-    revokeSharesOfUser(context, { operator: operator!, userId: params.userId, requestId }),
+  serve(router, context, palanquinEndpoint, ({ operator, params, body }) =>
+    setPalanquin(context, operator, params.userId, body),
   )
-  serve(router, context, palanquinEndpoint, ({ operator, params, body, requestId }) =>
-    setPalanquin(context, operator!, params.userId, body, requestId),
+  serve(router, context, userStatusEndpoint, ({ operator, params, body }) =>
+    setUserStatus(context, operator, params.userId, body),
   )
-  serve(router, context, userStatusEndpoint, ({ operator, params, body, requestId }) =>
-    setUserStatus(context, operator!, params.userId, body, requestId),
+  serve(router, context, exportUserEndpoint, ({ operator, params, query }) =>
+    readings.run(() => exportUser(context, operator, params.userId, query.format)),
   )
-  serve(router, context, exportUserEndpoint, ({ operator, params, query, requestId }) =>
-    readings.run(() => exportUser(context, { operator, userId: params.userId, requestId }, query.format)),
-  )
-  serve(router, context, eraseUserEndpoint, async ({ operator, params, requestId }) =>
-    erasureAnswer(await eraseUser(context, operator!, params.userId, requestId)),
+  serve(router, context, eraseUserEndpoint, async ({ operator, params }) =>
+    erasureAnswer(await eraseUser(context, operator, params.userId)),
   )
   serve(router, context, rolesEndpoint, ({ query }) => listRoles(context, query))
-  serve(router, context, assignRoleEndpoint, ({ operator, body, requestId }) =>
-    assignRole(context, operator!, body, requestId),
-  )
+  serve(router, context, assignRoleEndpoint, ({ operator, body }) => assignRole(context, operator, body))
 }
 
 /** The ledger, dead letters, and the flush on demand. */
@@ -154,15 +145,13 @@ function serveLedger(router: Router, context: ServiceContext): void {
   serve(router, context, ledgerEndpoint, () => showLedger(context))
   serve(router, context, deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
   serve(router, context, deadLetterEndpoint, ({ params }) => readDeadLetter(context, params.id))
-  serve(router, context, requeueDeadLetterEndpoint, ({ operator, params, requestId }) =>
-    requeueDeadLetter(context, operator!, params.id, requestId),
+  serve(router, context, requeueDeadLetterEndpoint, ({ operator, params }) =>
+    requeueDeadLetter(context, operator, params.id),
   )
-  serve(router, context, dropDeadLetterEndpoint, ({ operator, params, requestId }) =>
-    dropDeadLetter(context, operator!, params.id, requestId),
+  serve(router, context, dropDeadLetterEndpoint, ({ operator, params }) =>
+    dropDeadLetter(context, operator, params.id),
   )
-  serve(router, context, forceFlushEndpoint, ({ operator, requestId }) =>
-    forceFlush(context, operator!, requestId),
-  )
+  serve(router, context, forceFlushEndpoint, ({ operator }) => forceFlush(context, operator))
 }
 
 /** How the installation is, and who operates it. */
@@ -191,21 +180,19 @@ function serveOwnData(router: Router, context: ServiceContext, readings: Bounded
     await chargePending(request, body.user_id)
     return readings.run(() => readOwnWalk(context, body))
   })
-  serve(router, context, ownExportEndpoint, async ({ body, request, requestId }) => {
+  serve(router, context, ownExportEndpoint, async ({ body, request }) => {
     expectOwnId(context.config, body.user_id)
     await chargePending(request, body.user_id)
-    return readings.run(() =>
-      exportUser(context, { operator: null, userId: body.user_id, requestId }, body.format),
-    )
+    return readings.run(() => exportUser(context, null, body.user_id, body.format))
   })
   serve(router, context, ownErasureEndpoint, async ({ body, requestId }) => {
     expectOwnId(context.config, body.user_id)
-    return erasureAnswer(await eraseUser(context, PILGRIM, body.user_id, requestId))
+    return erasureAnswer(await eraseUser(context, { ...PILGRIM, requestId }, body.user_id))
   })
 }
 
 /** A pilgrim in the audit log, which never names them. */
-const PILGRIM: Actor = { role: 'pilgrim', name: 'pilgrim', fingerprint: '' }
+const PILGRIM = { role: 'pilgrim', name: 'pilgrim', fingerprint: '' } as const
 
 const erasureAnswer = (erasure: Erasure): Erasure | Response =>
   erasure.remaining.length === 0 ? erasure : Response.json({ ok: true, data: erasure }, { status: 202 })

@@ -13,8 +13,7 @@ import { hostname, userInfo } from 'node:os'
 import { eq, sql } from 'drizzle-orm'
 import { ACTIVITY_ID } from '#shared/pilgrims/activity-status.ts'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
-import { audit } from '#shared/service/security/audit-log.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import { type Actor, audit } from '#shared/service/security/audit-log.ts'
 import { deleteJournals } from '#shared/points/journal/journal-export.ts'
 import { followers } from '#shared/stores/schema/messages.ts'
 import { activity, erasures } from '#shared/stores/schema/operations.ts'
@@ -32,11 +31,11 @@ function nameOfUser(): string {
   }
 }
 
-const operator = (): Operator => ({
+const operator = (): Actor => ({
   role: 'owner',
-  level: 3,
   name: nameOfUser(),
   fingerprint: 'command line',
+  requestId: crypto.randomUUID(),
 })
 
 /**
@@ -47,8 +46,8 @@ const operator = (): Operator => ({
 export async function clearRehearsal(installation: Installation, contents: Contents): Promise<void> {
   const { db, kv, objects, now } = installation
   await expectRehearsal(installation)
-  const requestId = crypto.randomUUID()
-  await audit(db.orm, operator(), 'reset', { state: 'begun', contents }, requestId, now())
+  const actor = operator()
+  await audit(db.orm, actor, 'reset', { state: 'begun', contents }, now())
   await deleteJournals(journalsOf(installation))
   await kv.clear()
   for await (const key of objects.list('')) if (isPicture(key)) await objects.delete(key)
@@ -66,10 +65,10 @@ export async function clearRehearsal(installation: Installation, contents: Conte
         version: sql`${activity.version} + 1`,
         message: null,
         changedAt: new Date(now()),
-        changedBy: operator().name,
+        changedBy: actor.name,
       })
       .where(eq(activity.id, ACTIVITY_ID))
-    await audit(tx, operator(), 'reset', { state: 'done' }, requestId, now())
+    await audit(tx, actor, 'reset', { state: 'done' }, now())
   })
   await publishStatus(db, kv)
   // A service that was started meanwhile may have written something.

@@ -49,8 +49,8 @@ export function createFeedbackMedia(context: ServiceContext): Service {
     listFeedback(context, query, operator),
   )
   serve(router, context, feedbackStatusEndpoint, ({ query }) => readBoard(context, query))
-  serve(router, context, updateFeedbackEndpoint, ({ operator, params, body, requestId }) =>
-    updateFeedback(context, operator!, params.id, body, requestId),
+  serve(router, context, updateFeedbackEndpoint, ({ operator, params, body }) =>
+    updateFeedback(context, operator, params.id, body),
   )
   const stored = createStoredLimit()
   serve(router, context, uploadScreenshotEndpoint, ({ bytes, request }) =>

@@ -48,8 +48,8 @@ export function createLineBot(context: ServiceContext): Service {
   serve(router, context, webhookEndpoint, ({ bytes, request }) =>
     receiveWebhook(bytes, request.headers.get('x-line-signature')),
   )
-  serve(router, context, pushEndpoint, async ({ operator, body, requestId }) => {
-    const answer = await push(context, line, operator!, body, requestId)
+  serve(router, context, pushEndpoint, async ({ operator, body }) => {
+    const answer = await push(context, line, operator, body)
     sender.wake()
     return answer
   })
@@ -57,13 +57,11 @@ export function createLineBot(context: ServiceContext): Service {
   serve(router, context, leftOutRecipientsEndpoint, ({ query }) => listLeftOut(context, query))
   serve(router, context, pushProgressEndpoint, ({ params }) => readProgress(context, params.id))
   serve(router, context, menuStatusEndpoint, () => readMenus(context, line))
-  serve(router, context, deployMenuEndpoint, ({ operator, requestId }) =>
-    deployMenus(context, line, renderer, operator!, requestId),
-  )
+  serve(router, context, deployMenuEndpoint, ({ operator }) => deployMenus(context, line, renderer, operator))
   serve(router, context, lineUsageEndpoint, () => readUsage(context, line))
   serve(router, context, notificationsEndpoint, () => db.read(() => readNotifications(db.orm)))
-  serve(router, context, setNotificationsEndpoint, ({ operator, body, requestId }) =>
-    setNotifications(context, operator!, body, requestId),
+  serve(router, context, setNotificationsEndpoint, ({ operator, body }) =>
+    setNotifications(context, operator, body),
   )
   serveSubscriptions(router, context)
 

@@ -31,6 +31,7 @@ export interface Endpoint<
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
   Data extends z.ZodType = z.ZodType,
+  Tier extends Access = Access,
 > {
   /** The operation's name in the documentation and in clients: a verb and its object, in camelCase. */
   readonly id: string
@@ -40,7 +41,7 @@ export interface Endpoint<
   readonly service: ServiceName
   /** One sentence for the documentation. */
   readonly summary: string
-  readonly access: Access
+  readonly access: Tier
   /** The rate limit (sliding window) that counts a call; `null`: none. */
   readonly limit: LimitName | null
   /** Status code of a success. */
@@ -140,8 +141,9 @@ export function endpoint<
   P extends z.ZodType = Nothing,
   Q extends z.ZodType = Nothing,
   B extends z.ZodType = Nothing,
->(given: Given<P, Q, B, D>): Endpoint<P, Q, B, D> {
-  return {
+  A extends Access = 'public',
+>(given: Given<P, Q, B, D> & { readonly access?: A }): Endpoint<P, Q, B, D, A> {
+  const declared: Endpoint<P, Q, B, D> = {
     access: 'public',
     limit: given.access === undefined || given.access === 'public' ? null : 'admin',
     success: 200,
@@ -168,4 +170,5 @@ export function endpoint<
     example: {},
     ...given,
   }
+  return declared as Endpoint<P, Q, B, D, A>
 }

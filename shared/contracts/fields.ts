@@ -176,6 +176,6 @@ export const page = <T extends z.ZodType>(item: T) =>
 export const FirstSeen = Time.describe('Time of the first point inside the event’s area; null without any')
 export const LastSeen = Time.describe('Time of the latest point inside the event’s area; null without any')
 
-/** Converts `firstMs` or `lastMs` of the statistics (epoch milliseconds) to an ISO time. */
-export const seenAt = (ms: number | null | undefined): Time | null =>
+/** Formats epoch milliseconds as `Time`; null where they are not known. */
+export const timeOrNull = (ms: number | null | undefined): Time | null =>
   ms === null || ms === undefined ? null : time(ms)

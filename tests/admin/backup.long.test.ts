@@ -164,7 +164,7 @@ describe.each(KINDS)('a dead letter that is requeued during the backup, %s', (ki
       const [letter] = await sql<{ id: number }[]>`
         INSERT INTO dead_letters (user_id, field, value, reason, created_at)
         VALUES (${POISON.userId}, ${POISON.field}, ${POISON.value}, 'test', now()) RETURNING id`
-      await requeueDeadLetter(installation as ServiceContext, OPERATOR, letter!.id, 'r')
+      await requeueDeadLetter(installation as ServiceContext, OPERATOR, letter!.id)
     }
     const counters = async () => {
       if (times-- > 0) await replay()

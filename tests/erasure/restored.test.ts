@@ -45,7 +45,7 @@ for (const kind of STACK_KINDS satisfies readonly Kind[])
         const path = await backUp(opened)
         harness.nowMs += 3_600_000
         const context = { ...installation, calendar: harness.calendar } as ServiceContext
-        for (const userId of ERASED) await eraseUser(context, OPERATOR, userId, 'r')
+        for (const userId of ERASED) await eraseUser(context, OPERATOR, userId)
         const walked = () => db.sql`SELECT sum(walked)::int AS people FROM erasures`
         const walkedBefore = await walked()
         expect(walkedBefore).not.toEqual([{ people: 0 }])

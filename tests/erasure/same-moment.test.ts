@@ -50,8 +50,8 @@ describeOnServers('at the same moment', () => {
     for (let i = 0; i < 20; i++) {
       const userId = newUser()
       await setPhone(context, { user_id: userId, phone: '0912345678' })
-      const give = assignRole(context, OPERATOR, { user_id: userId, role: 'owner' }, 'r')
-      const take = assignRole(context, manager, { user_id: userId, role: 'volunteer' }, 'r')
+      const give = assignRole(context, OPERATOR, { user_id: userId, role: 'owner' })
+      const take = assignRole(context, manager, { user_id: userId, role: 'volunteer' })
       await Promise.allSettled([give, take])
       const [row] = await context.db.sql<{ role: string }[]>`
           SELECT role FROM role_assignments WHERE user_id = ${userId}`

@@ -44,7 +44,7 @@ describeOnServers('the sweep of erasures', () => {
       ...context,
       objects: { ...objects, delete: () => Promise.reject(new ObjectsUnavailable('away')) },
     }
-    await eraseUser(failing, OPERATOR, unfinished, 'r')
+    await eraseUser(failing, OPERATOR, unfinished)
     expect(await db.sql`SELECT FROM erasing`).toHaveLength(1)
     await until(async () => (await db.sql`SELECT FROM erasing`).length === 0, {
       timeoutMs: 15_000,
@@ -73,7 +73,7 @@ describeOnServers('the sweep of erasures', () => {
       key === cardKey(first) ? Promise.reject(new ObjectsUnavailable('damaged')) : objects.delete(key)
     const metrics = createMetrics('test')
     const poisoned: ServiceContext = { ...context, metrics, objects: { ...objects, delete: remove } }
-    for (const userId of [first, second]) await eraseUser(poisoned, OPERATOR, userId, 'r')
+    for (const userId of [first, second]) await eraseUser(poisoned, OPERATOR, userId)
     await finishErasures(poisoned)
     expect(await there(screenshot)).toBe(false)
     expect(await there(cardKey(second))).toBe(false)

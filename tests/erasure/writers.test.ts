@@ -130,7 +130,7 @@ describeOnServers('writers that are late', () => {
       () =>
         subscribe(withPush(before), { user_id: userId, ...newDevice('https://127.0.0.1:9/').subscription }),
       () => recordConsent(before, { user_id: userId, agreed: true, version: '1' }),
-      () => assignRole(before, OPERATOR, { user_id: userId, role: 'manager' }, 'r'),
+      () => assignRole(before, OPERATOR, { user_id: userId, role: 'manager' }),
     ])
       expect(await rejection(write())).toMatchObject({ httpStatus: 410, reason: 'erased' })
     expect(await found([userId, '0987654321'])).toEqual([])

@@ -208,7 +208,7 @@ const replaying: Entrance = async (_replica, random, userId) => {
     const [letter] = await db.sql<{ id: number }[]>`
       INSERT INTO dead_letters (user_id, field, value, reason, created_at)
       VALUES (${userId}, ${field}, ${value}, 'r', now()) RETURNING id::float8 AS id`
-    const isReplayed = await requeueDeadLetter(context, OPERATOR, letter!.id, 'r').then(
+    const isReplayed = await requeueDeadLetter(context, OPERATOR, letter!.id).then(
       ({ outcome }) => outcome === 'replayed',
       (error: unknown) => {
         if (!isKvUnavailable(error)) throw error

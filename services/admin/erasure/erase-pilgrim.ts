@@ -32,14 +32,9 @@ const TIMEOUT_MS = 8_000
  * Erases one pilgrim and returns a receipt, which lists the parts that remain. A repeated call continues with them.
  * @throws Refusal 404 for an unknown pilgrim; an error of the database, and then nothing is erased
  */
-export async function eraseUser(
-  context: ServiceContext,
-  actor: Actor,
-  userId: string,
-  requestId: string,
-): Promise<Erasure> {
+export async function eraseUser(context: ServiceContext, actor: Actor, userId: string): Promise<Erasure> {
   const elsewhere = await countElsewhere(context, userId)
-  let state = await recordErasure(context, actor, userId, requestId, elsewhere)
+  let state = await recordErasure(context, actor, userId, elsewhere)
   const finished = finishErasure(context, state, (noted) => (state = noted))
   await within(finished, TIMEOUT_MS, () => undefined)
   const { erased, erasedAt, remaining } = state
@@ -69,7 +64,6 @@ async function recordErasure(
   { db, kv, now, calendar, config }: Pick<ServiceContext, 'db' | 'kv' | 'now' | 'calendar' | 'config'>,
   actor: Actor,
   userId: string,
-  requestId: string,
   elsewhere: number | null,
 ): Promise<Erasing> {
   return db.orm.transaction(async (tx) => {
@@ -92,7 +86,7 @@ async function recordErasure(
       }
     }
     const generation = await raise(tx, userId, erasedAt, gone)
-    await audit(tx, actor, 'erase-user', { user_hash: userHash(userId) }, requestId, erasedAt.getTime())
+    await audit(tx, actor, 'erase-user', { user_hash: userHash(userId) }, erasedAt.getTime())
     const row: Erasing = {
       subject: userId,
       generation,

@@ -8,7 +8,7 @@ import { notFound, conflict } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/service/http/pagination.ts'
 import { deadLetters } from '#shared/stores/schema/points.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import { admissionRules } from '#shared/points/admission-batches.ts'
 import { type Kv, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
@@ -56,9 +56,8 @@ type Letter = typeof deadLetters.$inferSelect
  */
 export async function requeueDeadLetter(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   id: number,
-  requestId: string,
 ): Promise<Replayed> {
   const { db, kv, config, now } = context
   const letter = await readLetter(context, id)
@@ -76,7 +75,7 @@ export async function requeueDeadLetter(
     await countPoints(tx, erased ? 'letters-erased' : 'letters-replayed', gone.length)
     const outcome = erased ? 'erased' : gone.length > 0 ? 'replayed' : 'refused'
     const ofWhom = erased ? { user_hash: userHash(letter.userId) } : { user_id: letter.userId }
-    await audit(tx, operator, 'replay-dead-letter', { id, ...ofWhom, outcome }, requestId, now())
+    await audit(tx, operator, 'replay-dead-letter', { id, ...ofWhom, outcome }, now())
     return { id, outcome }
   })
 }
@@ -84,9 +83,8 @@ export async function requeueDeadLetter(
 /** Drops a dead letter. @throws Refusal 404; KvUnavailable, and then the row stays */
 export async function dropDeadLetter(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   id: number,
-  requestId: string,
 ): Promise<{ id: number }> {
   const { db, kv, now } = context
   const letter = await readLetter(context, id)
@@ -99,7 +97,7 @@ export async function dropDeadLetter(
     const [gone] = await tx.delete(deadLetters).where(eq(deadLetters.id, id)).returning()
     if (gone === undefined) throw deadLetterNotFound(id)
     await countPoints(tx, 'letters-dropped', 1)
-    await audit(tx, operator, 'drop-dead-letter', { id, user_id: gone.userId }, requestId, now())
+    await audit(tx, operator, 'drop-dead-letter', { id, user_id: gone.userId }, now())
   })
   return { id }
 }

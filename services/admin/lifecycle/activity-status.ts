@@ -3,7 +3,7 @@ import { and, desc, eq, inArray } from 'drizzle-orm'
 import { ACTIVITY_ID, readStatus } from '#shared/pilgrims/activity-status.ts'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Event, SUBSCRIBERS } from '#shared/contracts/events.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
@@ -40,9 +40,8 @@ export async function readActivity({ db }: ServiceContext): Promise<Activity> {
  */
 export async function setStatus(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   { status, message }: SetStatusRequest,
-  requestId: string,
 ): Promise<Activity> {
   const { db, kv, outbox } = context
   const nowMs = context.now()
@@ -51,7 +50,7 @@ export async function setStatus(
     if (held!.status === 'ended') throw conflict('The event has ended. An ended event can not be reopened.')
     if (held!.status === status) {
       const row = await changeMessage(tx, held!, message)
-      if (row !== held!) await audit(tx, operator, 'set-status-message', messageChange(row), requestId, nowMs)
+      if (row !== held!) await audit(tx, operator, 'set-status-message', messageChange(row), nowMs)
       return { row, event: null, inEffect: row === held! && (await isSpread(tx)) }
     }
     const changed = await change(tx, held!, {
@@ -60,7 +59,7 @@ export async function setStatus(
       changedAt: new Date(nowMs),
       changedBy: operator.name,
     })
-    await audit(tx, operator, 'set-status', { status, message: changed.message }, requestId, nowMs)
+    await audit(tx, operator, 'set-status', { status, message: changed.message }, nowMs)
     const subject = status === 'paused' ? 'event.admin.status.paused' : 'event.admin.status.resumed'
     const payload = { status, version: changed.version, message: changed.message, changed_at: time(nowMs) }
     return { row: changed, event: (await outbox.add(tx, subject, payload)) as Event, inEffect: false }
@@ -127,13 +126,9 @@ const POLL_MS = 100
  * Ends an active or paused event. A repeated call changes nothing and returns the state of the first.
  * @throws Refusal 503 when the end is stored but not yet in every partition of the kv
  */
-export async function endActivity(
-  context: ServiceContext,
-  operator: Operator,
-  requestId: string,
-): Promise<Activity> {
+export async function endActivity(context: ServiceContext, operator: Acting): Promise<Activity> {
   const { db, kv, outbox } = context
-  const event = await end(context, operator, requestId)
+  const event = await end(context, operator)
   try {
     await publishStatus(db, kv)
   } catch (error) {
@@ -153,7 +148,7 @@ export async function endActivity(
 }
 
 /** @returns the domain event to announce; null when the activity had ended before */
-async function end({ db, outbox, now }: ServiceContext, operator: Operator, requestId: string) {
+async function end({ db, outbox, now }: ServiceContext, operator: Acting) {
   return db.orm.transaction(async (tx) => {
     const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
     if (held!.status === 'ended') return null
@@ -164,7 +159,7 @@ async function end({ db, outbox, now }: ServiceContext, operator: Operator, requ
       .set({ status: 'ended', version, message: null, changedAt, changedBy: operator.name })
       .where(eq(activity.id, ACTIVITY_ID))
     await recordEnd(tx, changedAt)
-    await audit(tx, operator, 'end-activity', { from: held!.status }, requestId, now())
+    await audit(tx, operator, 'end-activity', { from: held!.status }, now())
     return outbox.add(tx, 'event.admin.activity.ended', {
       status: 'ended',
       version,

@@ -2,7 +2,7 @@
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { knownCertificates, publicHosts } from '#shared/service/alerts/certificates.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { Health } from '#shared/contracts/operations.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { within } from '#shared/runtime/deadline.ts'
@@ -66,7 +66,7 @@ export function createHealth(context: ServiceContext): () => Promise<Health> {
       db: dbState,
       kv: kvState,
       objects: objectsState,
-      last_flush: lastFlush === null ? null : time(lastFlush),
+      last_flush: timeOrNull(lastFlush),
       buffer_size: kvState === 'ok' ? size : 0,
       certificates,
       version: RELEASE,

@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type ClustersQuery, type MapCell, MAX_CELLS, writeClusters } from '#shared/contracts/clusters.ts'
 import type { Written } from '#shared/contracts/endpoint.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { timeOrNull } from '#shared/contracts/fields.ts'
 import type { Query } from '#shared/stores/db/db.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
@@ -57,8 +57,8 @@ async function readClusters(
   return writeClusters(clusters.map(mapCellOf), {
     ...rest,
     requested_zoom: query.zoom,
-    since: sinceMs === null ? null : time(sinceMs),
-    as_of: lastFlush === null ? null : time(lastFlush),
+    since: timeOrNull(sinceMs),
+    as_of: timeOrNull(lastFlush),
   })
 }
 

@@ -3,12 +3,12 @@ import { peekPilgrim } from '#shared/points/pending-points.ts'
 import { type BufferedPoint, fieldOf, POINT_COLUMNS, readablePoints, unpack } from '#shared/points/point.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { unavailable } from '#shared/runtime/refusal.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import { type PersonalTable, PERSONAL_TABLES } from '#shared/stores/schema/personal-data.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { streamingBody } from '../reports/streaming-body.ts'
-import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
+import { expectKnown } from '#shared/pilgrims/profile.ts'
+import { auditLook } from './audit-look.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import { readStored } from '#shared/points/totals/stored-pilgrims.ts'
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
@@ -124,22 +124,16 @@ async function* json(
  */
 export async function exportUser(
   context: ServiceContext,
-  { operator, userId, requestId }: Omit<Look, 'operator'> & { readonly operator: Operator | null },
+  operator: Acting | null,
+  userId: string,
   format: 'json' | 'gpx',
 ): Promise<Response> {
   const { db, kv } = context
   const entries = await peekPilgrim(kv, userId)
   const [stored] = await db.read(() => db.sql`SELECT 1 FROM pilgrims WHERE user_id = ${userId}`)
-  if (stored === undefined && entries === null)
-    throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
-  if (stored === undefined && entries!.length === 0) throw unknownPilgrim(userId)
+  expectKnown(userId, stored !== undefined, entries && entries.length)
   if (operator !== null)
-    await auditLook(
-      context,
-      { operator, userId, requestId },
-      { action: 'export-user', format },
-      stored !== undefined,
-    )
+    await auditLook(context, operator, userId, { action: 'export-user', format }, stored !== undefined)
   const [type, body] =
     format === 'gpx'
       ? ['application/gpx+xml', gpx(context, userId, entries)]

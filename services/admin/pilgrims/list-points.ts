@@ -9,10 +9,11 @@ import {
   type UserPointsQuery,
 } from '#shared/contracts/user-history.ts'
 import { decodeCursor, encodeCursor } from '#shared/service/http/pagination.ts'
-import { unavailable } from '#shared/runtime/refusal.ts'
 import { roundKmOfRow } from '#shared/core/rules/rounding.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { expectKnown } from '#shared/pilgrims/profile.ts'
+import { auditLook } from './audit-look.ts'
 import {
   countLeftOut,
   type DayPoint,
@@ -34,23 +35,19 @@ const NOTHING: ExplainedDay = { points: [], truncated: false }
  */
 export async function listPoints(
   context: ServiceContext,
-  look: Look,
+  operator: Acting,
+  userId: string,
   { day: asked, only, limit, cursor }: UserPointsQuery,
 ): Promise<UserPoints> {
   const { kv, db } = context
-  const { userId } = look
   const entries = await peekPilgrim(kv, userId)
   const waiting = waitingOf(entries ?? [])
   const stored = await readPointDays(db, userId)
-  if (!stored.isStored && waiting.length === 0) {
-    if (entries === null)
-      throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
-    throw unknownPilgrim(userId)
-  }
+  expectKnown(userId, stored.isStored, entries && waiting.length)
   const day = asked ?? latestDay(context, stored, waiting)
   const list = `points:${userId}:${day}:${only ?? 'all'}`
   const from = cursor === undefined ? 0 : decodeCursor(list, cursor, z.tuple([z.int().min(0).max(1e7)]))[0]
-  if (from === 0) await auditLook(context, look, { action: 'show-points' }, stored.isStored)
+  if (from === 0) await auditLook(context, operator, userId, { action: 'show-points' }, stored.isStored)
   const { points, truncated } = day === null ? NOTHING : await explainDay(context, userId, day, waiting)
   const listed = only === undefined ? points : points.filter(isLeftOut)
   return {

@@ -1,7 +1,7 @@
 /** The paged list of all pilgrims with their statistics. */
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { ParticipantStatus, Role, Time, time, UserId, seenAt } from '#shared/contracts/fields.ts'
+import { ParticipantStatus, Role, Time, time, UserId, timeOrNull } from '#shared/contracts/fields.ts'
 import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
 import { foldPending, type Pilgrim, type Statistics } from '#shared/points/totals/pilgrim-statistics.ts'
@@ -82,7 +82,7 @@ function shown(row: RowWithPending): UserRow {
     role: row.role === null ? null : Role.parse(row.role),
     participant_status: ParticipantStatus.parse(row.participant_status),
     survey_completed: row.surveyed ? 1 : 0,
-    last_seen: seenAt(row.last_ms),
+    last_seen: timeOrNull(row.last_ms),
     pending: row.pending,
   }
 }

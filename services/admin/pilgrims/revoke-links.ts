@@ -7,7 +7,9 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { shares } from '#shared/stores/schema/shares.ts'
 import { trackers } from '#shared/stores/schema/trackers.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
-import { lockOutErasure, type Look, unknownPilgrim } from './audit-look.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
+import { lockOutErasure } from './audit-look.ts'
 
 /**
  * Revokes a tracker. When it resolves, no replica accepts the key.
@@ -15,7 +17,8 @@ import { lockOutErasure, type Look, unknownPilgrim } from './audit-look.ts'
  */
 export async function revokeTrackerOfUser(
   { db, kv, now }: ServiceContext,
-  { operator, userId, requestId }: Look,
+  operator: Acting,
+  userId: string,
   id: string,
 ): Promise<{ id: string }> {
   await db.orm.transaction(async (tx) => {
@@ -26,7 +29,7 @@ export async function revokeTrackerOfUser(
       .returning({ keyHash: trackers.keyHash })
     if (gone === undefined)
       throw notFound('This pilgrim has no such tracker; it may have been revoked already.')
-    await audit(tx, operator, 'revoke-tracker', { user_id: userId }, requestId, now())
+    await audit(tx, operator, 'revoke-tracker', { user_id: userId }, now())
     // Before the commit: without the kv, other replicas would go on to accept the key.
     await revokeKeys(kv, [gone.keyHash])
   })
@@ -36,14 +39,15 @@ export async function revokeTrackerOfUser(
 /** Ends all links to a pilgrim's page. @throws Refusal 404 when there are none */
 export async function revokeSharesOfUser(
   { db, now }: ServiceContext,
-  { operator, userId, requestId }: Look,
+  operator: Acting,
+  userId: string,
 ): Promise<{ revoked: number }> {
   return db.orm.transaction(async (tx) => {
     if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
     const revoked = await tx.$count(shares, eq(shares.userId, userId))
     if (revoked === 0) throw notFound('This pilgrim has no links.')
     await endShares(tx, userId)
-    await audit(tx, operator, 'revoke-shares', { user_id: userId }, requestId, now())
+    await audit(tx, operator, 'revoke-shares', { user_id: userId }, now())
     return { revoked }
   })
 }

@@ -1,7 +1,7 @@
 /** Operators may set any participant status. Only pilgrims themselves can not change completed. */
 import { eq, and, asc, gt, sql } from 'drizzle-orm'
 import { audit } from '#shared/service/security/audit-log.ts'
-import { type Operator, ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
+import { type Acting, ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
 import type {
@@ -15,7 +15,7 @@ import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 import { pilgrims } from '#shared/stores/schema/profiles.ts'
-import { unknownPilgrim } from './audit-look.ts'
+import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
 import { z } from 'zod'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
@@ -30,10 +30,9 @@ import { lockPersonUnlessErased, lockPerson, isBeingErased } from '#shared/pilgr
  */
 export async function setUserStatus(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   userId: string,
   { status }: SetParticipantRequest,
-  requestId: string,
 ): Promise<ParticipantStatusAnswer> {
   const { db, kv, now } = context
   const nowMs = now()
@@ -49,7 +48,7 @@ export async function setUserStatus(
         .set({ participantStatus: status, updatedAt: new Date(now()) })
         .where(mine)
       if (status === 'withdrawn') await endShares(tx, userId)
-      await audit(tx, operator, 'set-user-status', { user_id: userId, status }, requestId, now())
+      await audit(tx, operator, 'set-user-status', { user_id: userId, status }, now())
     }
     await updateLiveMapPresence(kv, userId, held, { ...held, participantStatus: status })
   })
@@ -62,10 +61,9 @@ export async function setUserStatus(
  */
 export async function setPalanquin(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   userId: string,
   { palanquin }: SetPalanquinRequest,
-  requestId: string,
 ): Promise<SetPalanquinAnswer> {
   const { db, now } = context
   const at = new Date(now())
@@ -85,7 +83,7 @@ export async function setPalanquin(
       .where(mine)
       .returning({ userId: pilgrims.userId })
     if (changed.length === 0) throw unknownPilgrim(userId)
-    await audit(tx, operator, 'set-palanquin', { user_id: userId, palanquin }, requestId, at.getTime())
+    await audit(tx, operator, 'set-palanquin', { user_id: userId, palanquin }, at.getTime())
   })
   return { userId, palanquin }
 }
@@ -102,9 +100,8 @@ const PALANQUIN = 'the palanquin'
  */
 export async function assignRole(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   { user_id: userId, role }: AssignRoleRequest,
-  requestId: string,
 ): Promise<AssignRoleAnswer> {
   const { db, now } = context
   const at = new Date(now())
@@ -128,14 +125,7 @@ export async function assignRole(
         .values({ userId, ...fields })
         .onConflictDoUpdate({ target: roleAssignments.userId, set: fields })
     }
-    await audit(
-      tx,
-      operator,
-      'assign-role',
-      { user_id: userId, role, before: held?.role ?? null },
-      requestId,
-      now(),
-    )
+    await audit(tx, operator, 'assign-role', { user_id: userId, role, before: held?.role ?? null }, now())
   })
   return { userId, role }
 }

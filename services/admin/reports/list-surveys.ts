@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { type PageQuery, time, UserId } from '#shared/contracts/fields.ts'
 import type { Surveys } from '#shared/contracts/reports.ts'
 import { type Answer, type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
 import { streamingBody } from './streaming-body.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
@@ -129,13 +129,9 @@ function othersOf(answers: Answers, columns: ReadonlySet<string>): string | null
  * written to the audit log first; when that fails, the call fails.
  * @throws an error of the database
  */
-export async function surveysCsv(
-  context: ServiceContext,
-  operator: Operator,
-  requestId: string,
-): Promise<Response> {
+export async function surveysCsv(context: ServiceContext, operator: Acting): Promise<Response> {
   const { db, now } = context
-  await audit(db.orm, operator, 'export-surveys', { format: 'csv' }, requestId, now())
+  await audit(db.orm, operator, 'export-surveys', { format: 'csv' }, now())
   const lines = async function* () {
     const { columns, others } = await readColumns(context)
     const shown = new Set(columns)

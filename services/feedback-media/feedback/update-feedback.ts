@@ -1,7 +1,7 @@
 /** Changes the status or the note of an item. */
 import { eq } from 'drizzle-orm'
 import { audit } from '#shared/service/security/audit-log.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { FeedbackItem, FeedbackUpdate } from '#shared/contracts/feedback.ts'
 import { conflict, notFound } from '#shared/runtime/refusal.ts'
@@ -15,10 +15,9 @@ import { FEEDBACK_ROW, feedbackItem } from './list-feedback.ts'
  */
 export async function updateFeedback(
   { db, now }: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   id: number,
   { status, admin_note: note, seen = {} }: FeedbackUpdate,
-  requestId: string,
 ): Promise<FeedbackItem> {
   return db.orm.transaction(async (tx) => {
     const [previous] = await tx.select().from(feedback).where(eq(feedback.id, id)).for('update')
@@ -44,7 +43,7 @@ export async function updateFeedback(
       })
       .where(eq(feedback.id, id))
     const change = { id, from: previous.status, status: next, note_changed: note != null }
-    await audit(tx, operator, 'update-feedback', change, requestId, now())
+    await audit(tx, operator, 'update-feedback', change, now())
     const [row] = await tx
       .select(FEEDBACK_ROW)
       .from(feedback)

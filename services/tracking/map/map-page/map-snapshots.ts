@@ -13,7 +13,7 @@ import type { Route } from '#shared/core/map/walking-route.ts'
 import type { Place } from '../latest-positions.ts'
 import type { PublicMap } from '../public-map.ts'
 import { writeMapFiles } from './map-files.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { alongAxis, alongRoute, type End, middleOf, type Places } from '#shared/core/map/front-and-tail.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
@@ -167,8 +167,8 @@ function eventOf({ config }: Context): EventMap['event'] {
   const { eventName, startsMs, endsMs, timeZone, mapCrowd } = config
   return {
     name: eventName,
-    starts_at: startsMs === null ? null : time(startsMs),
-    ends_at: endsMs === null ? null : time(endsMs),
+    starts_at: timeOrNull(startsMs),
+    ends_at: timeOrNull(endsMs),
     time_zone: timeZone,
     crowd: mapCrowd,
     route: routeVersion(config),
@@ -370,7 +370,7 @@ export async function readEventTotals(
   if (walkers < crowd) return null
   const atLeast = [walkers, ...reached, 0]
   return {
-    as_of: lastFlush === null ? null : time(lastFlush),
+    as_of: timeOrNull(lastFlush),
     pilgrims,
     km: Math.floor(mm / 1e6),
     carbon_saved_kg: Math.round(savedMg(mm + reportedMm, mg + reportedMg) / 1e6),

@@ -10,9 +10,10 @@ import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { expectSchema } from '#shared/stores/db/migrate.ts'
 import { lockTiles } from '#shared/points/totals/stored-tiles.ts'
 import { type Calendar, createCalendar } from '#shared/core/rules/calendar.ts'
-import { Differences, type Row } from './rebuild/differences.ts'
+import { Differences } from './rebuild/differences.ts'
+import type { Row } from '#shared/points/totals/event-totals.ts'
 import { rebuildMap } from './rebuild/map.ts'
-import { rebuildPilgrims } from './rebuild/pilgrims.ts'
+import { rebuildPilgrims, reconcileEvent } from './rebuild/pilgrims.ts'
 import { rollUpAll } from './flush/roll-up-cells.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { describeError } from '#shared/runtime/log.ts'
@@ -68,8 +69,7 @@ async function reconcileAll(tx: Query, calendar: Calendar, differences: Differen
   await lockTiles(tx)
   await rollUpAll(tx, calendar)
   const sums = await rebuildPilgrims(tx, calendar, differences)
-  await sums.addErased(tx)
-  await sums.reconcile(tx, differences)
+  await reconcileEvent(tx, sums, differences)
   await rebuildMap(tx, calendar, differences)
 }
 

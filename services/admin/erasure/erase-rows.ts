@@ -18,8 +18,9 @@ import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { CellChanges } from '#shared/core/map/cell-counts.ts'
 import { cellAt, cellCentre, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/map/cells.ts'
-import { type FoldPoint, refold } from '#shared/core/distance/points-to-distance.ts'
-import { LoggableError } from '#shared/runtime/log.ts'
+import { foldAll, type FoldPoint } from '#shared/core/distance/points-to-distance.ts'
+import { EventTotals } from '#shared/points/totals/event-totals.ts'
+import { FOLD_COLUMNS } from '#shared/points/totals/stored-days.ts'
 
 /** An erasure that is in progress. */
 export type Erasing = typeof erasing.$inferSelect
@@ -182,40 +183,15 @@ export async function storeAnonymousTotals(
   calendar: Calendar,
   crowd: number,
 ): Promise<boolean> {
-  const points = await tx.execute<
-    { kind: 'c' | 't'; sent_ms: number; t: number } & Record<string, unknown>
-  >(sql`
-    SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS sent_ms,
-           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode,
-           coalesce(accuracy > 100, false) AS rough
-    FROM gps_points WHERE user_id = ${userId} AND in_range`)
-  const added = points.map(({ sent_ms: sentMs, ...point }) => ({ ...point, sentMs }) as unknown as FoldPoint)
-  // A fold that starts without stored days never asks for one.
-  const { value: days } = refold([], added, calendar).next()
-  if (!Array.isArray(days)) throw new LoggableError('a fold without stored days asked for stored points')
+  const points = (await tx.execute(sql`
+    SELECT ${sql.raw(FOLD_COLUMNS)} FROM gps_points WHERE user_id = ${userId} AND in_range`)) as unknown as FoldPoint[]
   const changes = new CellChanges()
-  await coarsenCells(tx, userId, added, calendar, crowd, changes)
+  await coarsenCells(tx, userId, points, calendar, crowd, changes)
   await leaveMap(tx, userId, calendar, changes)
-  for (const { day, delta } of days) {
-    await tx.execute(sql`
-      INSERT INTO erased_days AS d (day, pilgrims) VALUES (${day}, 1)
-      ON CONFLICT (day) DO UPDATE SET pilgrims = d.pilgrims + 1`)
-    for (const [hour, sums] of delta.hours)
-      await tx.execute(sql`
-        INSERT INTO erased_hours AS h (hour, points, checkins, pilgrims, distance_mm, carbon_mg)
-        VALUES (${new Date(hour).toISOString()}, ${sums.points}, ${sums.checkins}, ${sums.points > 0 ? 1 : 0},
-                ${sums.distanceMm}, ${sums.carbonMg})
-        ON CONFLICT (hour) DO UPDATE SET
-          points = h.points + excluded.points, checkins = h.checkins + excluded.checkins,
-          pilgrims = h.pilgrims + excluded.pilgrims, distance_mm = h.distance_mm + excluded.distance_mm,
-          carbon_mg = h.carbon_mg + excluded.carbon_mg`)
-    for (const [mode, sums] of delta.modes)
-      await tx.execute(sql`
-        INSERT INTO erased_modes AS m (day, mode, distance_mm, carbon_mg)
-        VALUES (${day}, ${mode}, ${sums.distanceMm}, ${sums.carbonMg})
-        ON CONFLICT (day, mode) DO UPDATE SET
-          distance_mm = m.distance_mm + excluded.distance_mm, carbon_mg = m.carbon_mg + excluded.carbon_mg`)
-  }
+  const totals = new EventTotals()
+  totals.addPilgrim(foldAll(points, calendar))
+  for (const { rows, statement } of totals.additions('erased'))
+    await tx.execute(sql`${sql.raw(statement[0])}${rows}${sql.raw(statement[1])}`)
   return points.length > 0
 }
 

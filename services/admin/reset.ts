@@ -4,7 +4,7 @@
  * database, and can be repeated.
  */
 import { createInterface } from 'node:readline/promises'
-import { parseArgs } from 'node:util'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { runCommand, screen, withInstallation } from './backup/command.ts'
 import { CommandRefused } from './backup/archive.ts'
@@ -173,8 +173,7 @@ async function reset(installation: Installation, yes: string | undefined): Promi
   screen.print('The rehearsal is cleared. The event is active.')
 }
 
-if (import.meta.main)
-  await runCommand(USAGE, async (config) => {
-    const { values } = parseArgs({ options: { yes: { type: 'string' } } })
-    await withInstallation(config, (installation) => reset(installation, values.yes))
-  })
+if (import.meta.main) {
+  const { yes } = readCommandLine(USAGE, { yes: { type: 'string' } }).values
+  await runCommand((config) => withInstallation(config, (installation) => reset(installation, yes)))
+}

@@ -2,10 +2,10 @@
  * `bun run restore`: restores a backup into an empty installation whose services are stopped: pictures, then pending
  * points, then the database in one transaction. So an installation that has rows is completely restored.
  */
-import { parseArgs } from 'node:util'
+import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
-import { runCommand, screen, summary, withInstallation, UsageError } from './backup/command.ts'
+import { runCommand, screen, summary, withInstallation } from './backup/command.ts'
 import { verifyBackup, LiveLine, type Verified, WaitingLine } from './backup/verify-backup.ts'
 import { z } from 'zod'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
@@ -407,15 +407,12 @@ async function restore(
   screen.print(`Restored as of ${backup.header.made_at}: ${summary(backup.counts)}. The event is ${status}.`)
 }
 
-if (import.meta.main)
-  await runCommand(USAGE, async (config) => {
-    const { values } = parseArgs({
-      options: {
-        from: { type: 'string' },
-        replace: { type: 'boolean', default: false },
-        paused: { type: 'boolean', default: false },
-      },
-    })
-    if (values.from === undefined) throw new UsageError('Name the backup: --from <file>.')
-    await restore(config, values.from, values)
-  })
+if (import.meta.main) {
+  const { from, ...options } = readCommandLine(USAGE, {
+    from: { type: 'string' },
+    replace: { type: 'boolean', default: false },
+    paused: { type: 'boolean', default: false },
+  }).values
+  if (from === undefined) refuseCommandLine(USAGE, 'Name the backup: --from <file>.')
+  await runCommand((config) => restore(config, from, options))
+}

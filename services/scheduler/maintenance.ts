@@ -73,7 +73,8 @@ export function createMaintenance(context: ServiceContext) {
   }
 }
 
-// Deletes screenshots that were uploaded and never named: by no feedback, and by no message. A screenshot is uploaded before the feedback that names it, so it has a week.
+// Deletes screenshots that were uploaded and never named: by no feedback, and by no message. A screenshot is uploaded
+// before the feedback that names it, so it has a week.
 
 export const UNNAMED_MS = 7 * 86_400_000
 /** Screenshots whose names are looked for at a time. */

@@ -43,7 +43,7 @@ export async function setStatus(
   operator: Acting,
   { status, message }: SetStatusRequest,
 ): Promise<Activity> {
-  const { db, kv, outbox } = context
+  const { db, outbox } = context
   const nowMs = context.now()
   const { row, event, inEffect } = await db.orm.transaction(async (tx) => {
     const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
@@ -64,18 +64,27 @@ export async function setStatus(
     const payload = { status, version: changed.version, message: changed.message, changed_at: time(nowMs) }
     return { row: changed, event: (await outbox.add(tx, subject, payload)) as Event, inEffect: false }
   })
+  const sentence = 'The new status is stored but not yet in effect everywhere. The service keeps retrying.'
+  await spread(context, event, inEffect ? null : sentence)
+  return shown(row, null)
+}
+
+/**
+ * @param late what is refused with 503 when the status has not reached every partition of the kv; null: nothing
+ */
+async function spread(
+  { db, kv, outbox }: ServiceContext,
+  event: Event | null,
+  late: string | null,
+): Promise<void> {
   try {
     await publishStatus(db, kv)
   } catch (error) {
     if (!isKvUnavailable(error)) throw error
-    if (inEffect) return shown(row, null)
-    throw unavailable(
-      'The new status is stored but not yet in effect everywhere. The service keeps retrying.',
-    )
+    if (late !== null) throw unavailable(late)
   } finally {
     if (event !== null) void outbox.ring(event)
   }
-  return shown(row, null)
 }
 
 /** Whether the latest change of the status has reached every partition of the kv. */
@@ -116,7 +125,8 @@ const messageChange = ({ status, message, changedAt, changedBy }: Row) => ({
   changed_by: changedBy,
 })
 
-// Ends the event in one transaction, which writes a domain event. Everything else is done by the subscribers of that domain event, so it continues after any restart.
+// Ends the event in one transaction, which writes a domain event. Everything else is done by the subscribers of that
+// domain event, so it continues after any restart.
 
 /** The longest time that the answer waits for the final flush. `GET admin/status` shows the progress. */
 const FLUSH_WAIT_MS = 20_000
@@ -127,18 +137,12 @@ const POLL_MS = 100
  * @throws Refusal 503 when the end is stored but not yet in every partition of the kv
  */
 export async function endActivity(context: ServiceContext, operator: Acting): Promise<Activity> {
-  const { db, kv, outbox } = context
   const event = await end(context, operator)
-  try {
-    await publishStatus(db, kv)
-  } catch (error) {
-    if (!isKvUnavailable(error)) throw error
-    throw unavailable(
-      'The event has ended, but this is not yet in effect everywhere. The service keeps retrying.',
-    )
-  } finally {
-    if (event !== null) void outbox.ring(event)
-  }
+  await spread(
+    context,
+    event,
+    'The event has ended, but this is not yet in effect everywhere. The service keeps retrying.',
+  )
   const until = performance.now() + (event === null ? 0 : FLUSH_WAIT_MS)
   for (;;) {
     const state = await readActivity(context)

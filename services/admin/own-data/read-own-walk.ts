@@ -217,7 +217,8 @@ const shown = ({ first, last, mm, mg, elapsedMs }: Sum): OwnWalk['stretches'][nu
   carbon_kg: roundKg(mg),
 })
 
-// Reads one day of a pilgrim for their own way. A phone may record each second, and a day may hold any number of points,
+// Reads one day of a pilgrim for their own way. A phone may record each second, and a day may hold any number of
+// points,
 // so the database leaves out what the answer does not need: what remains depends on the length of a day.
 
 /** The time that a phone sent may be this far ahead of the time at which its check-in counts. */

@@ -15,8 +15,8 @@ const difference = (): number => Date.now() - performance.now()
 const JUMP_MS = 1_000
 
 /** When the app was in sight last, by the device's clock: one that is earlier now was set back meanwhile. */
-const timeOrNull = kept('walk-clock-seen', 0)
-let seen = difference() + Math.max(0, timeOrNull.peek() - Date.now())
+const seenAt = kept('walk-clock-seen', 0)
+let seen = difference() + Math.max(0, seenAt.peek() - Date.now())
 let spareMs = 0
 
 function look(): void {
@@ -32,7 +32,7 @@ function look(): void {
 function begin(): void {
   seen = difference()
   spareMs = 0
-  keep(timeOrNull, Date.now())
+  keep(seenAt, Date.now())
 }
 
 /** The service's clock has been compared with the device's. */
@@ -45,7 +45,7 @@ export function noteClock(aheadMs: number): void {
 onKept(clockAheadMs, begin)
 document.addEventListener('visibilitychange', () => {
   look()
-  keep(timeOrNull, Date.now())
+  keep(seenAt, Date.now())
 })
 
 /** The time by the service's clock, as far as it is known. A wrong clock of the device loses no point. */

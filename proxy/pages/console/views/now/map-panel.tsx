@@ -77,7 +77,7 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
         marks={marks}
         walkedKm={map.value.value?.middle?.route_km ?? null}
         dots={people?.dots ?? NOBODY}
-        renderCard={(dot) => <PilgrimCard userId={dot.id} timeOrNull={people?.timeOrNull.get(dot.id) ?? null} />}
+        renderCard={(dot) => <PilgrimCard userId={dot.id} seenAt={people?.seenAt.get(dot.id) ?? null} />}
         numbered
         onSeen={(now, isMoved) => (seen.value = { ...now, isMoved })}
         stale={stale}
@@ -132,7 +132,7 @@ function useFollowed({ at, reload }: Resource<unknown>): void {
 interface People {
   readonly dots: readonly Dot[]
   /** When each was seen last, by the dot's id. */
-  readonly timeOrNull: ReadonlyMap<string, string>
+  readonly seenAt: ReadonlyMap<string, string>
 }
 
 const NOBODY: readonly Dot[] = []
@@ -153,7 +153,7 @@ function usePeople(bbox: string | null): People | null {
 function peopleOf({ points }: Data<'readMap'>): People {
   const oldFrom = Date.now() - OLD_MS
   return {
-    timeOrNull: new Map(points.map(({ id, userId, recorded_at }) => [userId ?? id, recorded_at])),
+    seenAt: new Map(points.map(({ id, userId, recorded_at }) => [userId ?? id, recorded_at])),
     dots: points.map(({ id, lat, lng, userId, display_name, recorded_at }) => ({
       id: userId ?? id,
       lat,
@@ -192,14 +192,14 @@ const FOUND = 5
 interface Props {
   readonly userId: string
   /** Of the position on the map. */
-  readonly timeOrNull: string | null
+  readonly seenAt: string | null
 }
 
 /**
  * What the list of pilgrims tells of one: it needs no more than that, and opening the pilgrim, which shows everything,
  * is written to the audit log.
  */
-function PilgrimCard({ userId, timeOrNull }: Props) {
+function PilgrimCard({ userId, seenAt }: Props) {
   const said = words.value.people
   const found = useResource(
     (signal) => client.listUsers({ search: userId, limit: FOUND }, { signal }),
@@ -209,11 +209,11 @@ function PilgrimCard({ userId, timeOrNull }: Props) {
   return (
     <>
       <dl class="card-rows small">
-        {timeOrNull === null ? null : (
+        {seenAt === null ? null : (
           <div>
             <dt>{said.columns.seen}</dt>
             <dd>
-              {ago(timeOrNull)} <span class="quiet">{clock(timeOrNull)}</span>
+              {ago(seenAt)} <span class="quiet">{clock(seenAt)}</span>
             </dd>
           </div>
         )}

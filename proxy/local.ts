@@ -53,7 +53,6 @@ function withHost(request: Request): Request {
 }
 
 interface Local {
-  /** Address where it listens, without a trailing slash. */
   readonly url: string
   /** A sentence: how phones reach it, or what to set so that they can. */
   readonly reachability: string
@@ -85,14 +84,14 @@ const migrating = (url: string) => (db: Database) => (url === '' ? migrateDataba
  * Starts the embedded run.
  * @throws ConfigError; when another program uses the port, or another process locks the data directory for 30 s
  */
-async function startLocal(env: Environment, log: Log, now: () => number = Date.now): Promise<Local> {
+async function startLocal(env: Environment, log: Log): Promise<Local> {
   // Invalid settings are reported before waiting for the lock.
   const { dataDir, host, port } = readSettings(env, log, true)
   const unlock = await reserveDirectoryAndPort({ dataDir, host, port }, log)
   const tokens = openTokens(dataDir, env)
   const config = readConfig({ ...env, ...tokens.env }, true)
   const stopTraces = await startTraces(config.traces, 'embedded', log)
-  const ports = await openPorts(config, log, now, migrating(config.databaseUrl))
+  const ports = await openPorts(config, log, Date.now, migrating(config.databaseUrl))
   let addressOf = (_request: Request): string => 'unknown'
   let idleAfter: ServiceContext['idleAfter'] = () => undefined
   const stopping = new AbortController()

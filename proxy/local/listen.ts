@@ -10,13 +10,12 @@ import { generate } from 'selfsigned'
 /** Long, because phones on bad networks are slow. */
 const IDLE_S = 120
 
-/** The address to listen on. */
 interface Address {
   readonly host: string
   readonly port: number
 }
 
-/** Turns an error of the operating system into a message that says what to do. */
+/** An error of the operating system as a message that says what to do. */
 function listenError({ host, port }: Address, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const sentence = {

@@ -47,7 +47,7 @@ import { type BoundedQueue, createBoundedQueue } from '#shared/runtime/bounded-q
 import { peekWithin } from '#shared/points/pending-points.ts'
 import { priceOf } from '#shared/service/security/rate-limits.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { createRouter, type Router, serve } from '#shared/service/http/router.ts'
+import { createRouter, type Serve, serve } from '#shared/service/http/router.ts'
 import { assignRole, listRoles, setPalanquin, setUserStatus } from './pilgrims/set-role-and-status.ts'
 import { readCarbon } from './reports/carbon.ts'
 import { createClusters } from './map/clusters.ts'
@@ -77,27 +77,27 @@ import { createCondition } from './supervision/read-condition.ts'
 import { readTimeline } from './reports/timeline.ts'
 
 /** Operators' endpoints about the event. */
-function serveEvent(router: Router, context: ServiceContext): void {
-  serve(router, context, roleEndpoint, ({ operator }) => {
+function serveEvent(on: Serve, context: ServiceContext): void {
+  on(roleEndpoint, ({ operator }) => {
     const { role, level, name } = operator
     return { role, level, name }
   })
-  serve(router, context, readStatusEndpoint, () => readActivity(context))
-  serve(router, context, setStatusEndpoint, ({ operator, body }) => setStatus(context, operator, body))
-  serve(router, context, endActivityEndpoint, ({ operator }) => endActivity(context, operator))
-  serve(router, context, endPreviewEndpoint, () => previewEnd(context))
-  serve(router, context, surveysEndpoint, ({ operator, query, request }) =>
+  on(readStatusEndpoint, () => readActivity(context))
+  on(setStatusEndpoint, ({ operator, body }) => setStatus(context, operator, body))
+  on(endActivityEndpoint, ({ operator }) => endActivity(context, operator))
+  on(endPreviewEndpoint, () => previewEnd(context))
+  on(surveysEndpoint, ({ operator, query, request }) =>
     request.headers.get('accept')?.includes('text/csv')
       ? surveysCsv(context, operator)
       : listSurveys(context, query),
   )
-  serve(router, context, carbonEndpoint, () => readCarbon(context))
-  serve(router, context, timelineEndpoint, () => readTimeline(context))
+  on(carbonEndpoint, () => readCarbon(context))
+  on(timelineEndpoint, () => readTimeline(context))
   const clusters = createClusters(context)
-  serve(router, context, clustersEndpoint, ({ query }) => clusters(query))
-  serve(router, context, auditEndpoint, ({ query }) => listAudit(context, query))
+  on(clustersEndpoint, ({ query }) => clusters(query))
+  on(auditEndpoint, ({ query }) => listAudit(context, query))
   const stream = createStream(context)
-  serve(router, context, streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))
+  on(streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))
 }
 
 /** Readings whose cost grows with a pilgrim's points: some at a time, and no more wait than can be answered in time. */
@@ -109,83 +109,75 @@ const createReadings = (): BoundedQueue =>
   })
 
 /** Operators' endpoints about people. */
-function servePeople(router: Router, context: ServiceContext, readings: BoundedQueue): void {
-  serve(router, context, usersEndpoint, ({ query }) => listUsers(context, query))
-  serve(router, context, userEndpoint, ({ operator, params }) => showUser(context, operator, params.userId))
-  serve(router, context, userPointsEndpoint, ({ operator, params, query }) =>
+function servePeople(on: Serve, context: ServiceContext, readings: BoundedQueue): void {
+  on(usersEndpoint, ({ query }) => listUsers(context, query))
+  on(userEndpoint, ({ operator, params }) => showUser(context, operator, params.userId))
+  on(userPointsEndpoint, ({ operator, params, query }) =>
     readings.run(() => listPoints(context, operator, params.userId, query)),
   )
-  serve(router, context, userMessagesEndpoint, ({ operator, params }) =>
-    listMessagesOfUser(context, operator, params.userId),
-  )
-  serve(router, context, revokeTrackerOfUserEndpoint, ({ operator, params }) =>
+  on(userMessagesEndpoint, ({ operator, params }) => listMessagesOfUser(context, operator, params.userId))
+  on(revokeTrackerOfUserEndpoint, ({ operator, params }) =>
     revokeTrackerOfUser(context, operator, params.userId, params.id),
   )
-  serve(router, context, revokeSharesOfUserEndpoint, ({ operator, params }) =>
+  on(revokeSharesOfUserEndpoint, ({ operator, params }) =>
     revokeSharesOfUser(context, operator, params.userId),
   )
-  serve(router, context, palanquinEndpoint, ({ operator, params, body }) =>
-    setPalanquin(context, operator, params.userId, body),
-  )
-  serve(router, context, userStatusEndpoint, ({ operator, params, body }) =>
+  on(palanquinEndpoint, ({ operator, params, body }) => setPalanquin(context, operator, params.userId, body))
+  on(userStatusEndpoint, ({ operator, params, body }) =>
     setUserStatus(context, operator, params.userId, body),
   )
-  serve(router, context, exportUserEndpoint, ({ operator, params, query }) =>
+  on(exportUserEndpoint, ({ operator, params, query }) =>
     readings.run(() => exportUser(context, operator, params.userId, query.format)),
   )
-  serve(router, context, eraseUserEndpoint, async ({ operator, params }) =>
+  on(eraseUserEndpoint, async ({ operator, params }) =>
     erasureAnswer(await eraseUser(context, operator, params.userId)),
   )
-  serve(router, context, rolesEndpoint, ({ query }) => listRoles(context, query))
-  serve(router, context, assignRoleEndpoint, ({ operator, body }) => assignRole(context, operator, body))
+  on(rolesEndpoint, ({ query }) => listRoles(context, query))
+  on(assignRoleEndpoint, ({ operator, body }) => assignRole(context, operator, body))
 }
 
 /** The ledger, dead letters, and the flush on demand. */
-function serveLedger(router: Router, context: ServiceContext): void {
-  serve(router, context, ledgerEndpoint, () => showLedger(context))
-  serve(router, context, deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
-  serve(router, context, deadLetterEndpoint, ({ params }) => readDeadLetter(context, params.id))
-  serve(router, context, requeueDeadLetterEndpoint, ({ operator, params }) =>
-    requeueDeadLetter(context, operator, params.id),
-  )
-  serve(router, context, dropDeadLetterEndpoint, ({ operator, params }) =>
-    dropDeadLetter(context, operator, params.id),
-  )
-  serve(router, context, forceFlushEndpoint, ({ operator }) => forceFlush(context, operator))
+function serveLedger(on: Serve, context: ServiceContext): void {
+  on(ledgerEndpoint, () => showLedger(context))
+  on(deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
+  on(deadLetterEndpoint, ({ params }) => readDeadLetter(context, params.id))
+  on(requeueDeadLetterEndpoint, ({ operator, params }) => requeueDeadLetter(context, operator, params.id))
+  on(dropDeadLetterEndpoint, ({ operator, params }) => dropDeadLetter(context, operator, params.id))
+  on(forceFlushEndpoint, ({ operator }) => forceFlush(context, operator))
 }
 
 /** How the installation is, and who operates it. */
 function serveSupervision(
-  router: Router,
+  on: Serve,
   context: ServiceContext,
   health: ReturnType<typeof createHealth>,
 ): ReturnType<typeof createReceivedCount> {
   const condition = createCondition(context, health)
-  serve(router, context, conditionEndpoint, () => condition())
-  serve(router, context, tokensEndpoint, () => listTokens(context))
+  on(conditionEndpoint, () => condition())
+  on(tokensEndpoint, () => listTokens(context))
   const received = createReceivedCount(context)
   const lastHour = createLastHour(context, received.read)
-  serve(router, context, lastHourEndpoint, () => lastHour())
+  on(lastHourEndpoint, () => lastHour())
   return received
 }
 
 /** Pilgrims' own data. */
-function serveOwnData(router: Router, context: ServiceContext, readings: BoundedQueue): void {
-  serve(router, context, eventConfigEndpoint, () => showConfig(context))
+function serveOwnData(on: Serve, context: ServiceContext, readings: BoundedQueue): void {
+  on(eventConfigEndpoint, () => showConfig(context))
   const chargePending = async (request: Request, userId: string): Promise<void> => {
     const [pending] = (await peekWithin(context.kv.pendingOf([userId]))) ?? []
     context.reads.charge(context.addressOf(request), priceOf(pending))
   }
-  serve(router, context, ownWalkEndpoint, async ({ body, request }) => {
+  on(ownWalkEndpoint, async ({ body, request }) => {
     await chargePending(request, body.user_id)
     return readings.run(() => readOwnWalk(context, body))
   })
-  serve(router, context, ownExportEndpoint, async ({ body, request }) => {
+  on(ownExportEndpoint, async ({ body, request }) => {
     expectOwnId(context.config, body.user_id)
     await chargePending(request, body.user_id)
     return readings.run(() => exportUser(context, null, body.user_id, body.format))
   })
-  serve(router, context, ownErasureEndpoint, async ({ body, requestId }) => {
+  on(ownErasureEndpoint, async ({ body, requestId }) => {
     expectOwnId(context.config, body.user_id)
     return erasureAnswer(await eraseUser(context, { ...PILGRIM, requestId }, body.user_id))
   })
@@ -197,10 +189,8 @@ const PILGRIM = { role: 'pilgrim', name: 'pilgrim', fingerprint: '' } as const
 const erasureAnswer = (erasure: Erasure): Erasure | Response =>
   erasure.remaining.length === 0 ? erasure : Response.json({ ok: true, data: erasure }, { status: 202 })
 
-/** Public endpoints: health, the API documentation. */
-function servePublic(router: Router, context: ServiceContext, health: ReturnType<typeof createHealth>): void {
-  serveDocumentation(router, context)
-  serve(router, context, healthEndpoint, async () => {
+function serveHealth(on: Serve, health: ReturnType<typeof createHealth>): void {
+  on(healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'
     // Uptime monitors read flat fields, so the report is also given beside the envelope.
@@ -213,13 +203,15 @@ export function createAdmin(context: ServiceContext): Service {
   const router = createRouter(context)
   const erasureSweep = createErasureSweep(context)
   const readings = createReadings()
-  serveEvent(router, context)
-  servePeople(router, context, readings)
-  serveLedger(router, context)
+  const on: Serve = (endpoint, handler) => serve(router, context, endpoint, handler)
+  serveDocumentation(router, context)
+  serveEvent(on, context)
+  servePeople(on, context, readings)
+  serveLedger(on, context)
   const health = createHealth(context)
-  const received = serveSupervision(router, context, health)
-  servePublic(router, context, health)
-  serveOwnData(router, context, readings)
+  const received = serveSupervision(on, context, health)
+  serveHealth(on, health)
+  serveOwnData(on, context, readings)
   return {
     name: 'admin',
     fetch: router.fetch,

@@ -48,7 +48,6 @@ type Found = Omit<Finding, 'what'>
 
 const LATE = rejectWith(() => new Error(`no answer within ${WAIT_MS / 1_000} s`))
 
-/** Runs a check. One that fails or is late is a finding, too. */
 async function check(what: string, run: () => Promise<Found>, todo: string): Promise<Finding> {
   try {
     return { what, ...(await within(run(), WAIT_MS, LATE)) }
@@ -195,7 +194,6 @@ function backups(folder: string): Promise<Found> {
   return Promise.resolve(ageMs <= OLD_BACKUP_MS ? { found } : { found, todo: 'Take one: bun run backup.' })
 }
 
-/** What the settings leave out that an event needs. */
 function settings({ startsMs, endsMs, alertUserId, publicUrl, env }: Config): Found {
   const missing = [
     (startsMs === null || endsMs === null) && 'EVENT_STARTS_AT and EVENT_ENDS_AT',

@@ -75,8 +75,6 @@ export async function clearRehearsal(installation: Installation, contents: Conte
   await expectStopped(installation)
 }
 
-// Checks whether a reset is allowed (only before the event, with all services stopped), and what it would clear.
-
 /**
  * Tables that a reset leaves: what operators have set up, what LINE sends only once, and the audit log. A reset clears
  * every other table, including those of later releases.
@@ -94,7 +92,6 @@ const UNCLEARED: readonly string[] = [
 ]
 export const CLEARED: readonly string[] = TABLES.filter((table) => !UNCLEARED.includes(table))
 
-/** Number of items, by table or store. */
 type Contents = Readonly<Record<string, number>>
 
 /** @throws CommandRefused unless the event has certainly not begun and no service runs */

@@ -80,7 +80,6 @@ export async function restoreBackup(
   options: {
     readonly replace: boolean
     readonly paused: boolean
-    /** The migrations of this release. */
     readonly migrations?: readonly Migration[]
   },
 ): Promise<ActivityStatus> {
@@ -189,8 +188,6 @@ interface ChangedTag {
 
 /**
  * Creates the tables with the schema of the backup's release, fills them, and migrates them to this release's schema.
- * @param options.paused an active event is restored as paused
- * @param options.later erasures that are later than the backup
  * @throws CommandRefused when the archive is not complete; then the database is unchanged
  */
 async function restoreDatabase(
@@ -201,7 +198,6 @@ async function restoreDatabase(
     readonly etags: readonly ChangedTag[]
     readonly later: readonly Erased[]
     readonly nowMs: number
-    /** The migrations of this release. */
     readonly migrations?: readonly Migration[]
   },
 ): Promise<void> {
@@ -254,7 +250,6 @@ async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
       )
 }
 
-/** Names of the columns to insert, by table. Generated columns are left out. */
 async function writtenColumns(tx: Query): Promise<Record<string, string>> {
   const rows = await tx<{ table: string; columns: string }[]>`
     SELECT table_name AS table, string_agg(quote_ident(column_name), ', ') AS columns
@@ -274,7 +269,6 @@ async function setSequences(tx: Query, sequences: Readonly<Record<string, number
       WHERE relkind = 'S' AND relname = ${name} AND relnamespace = 'public'::regnamespace`
 }
 
-/** Adapts the rows to this installation: ETags, counters, later erasures, status. */
 async function adapt(
   tx: Query,
   { header, lives }: Verified,
@@ -318,7 +312,6 @@ async function readErasures(sql: Query): Promise<Erased[]> {
 /**
  * Merges the backup's erasures with those of the installation that are later, or after which the person has consented
  * anew.
- * @param madeMs when the backup was made, in epoch milliseconds
  */
 function mergeLaterErasures(
   inBackup: readonly Erased[],

@@ -7,7 +7,6 @@ import type { Pilgrim } from '#shared/points/totals/pilgrim-statistics.ts'
 import { nextLevel } from '#shared/core/rules/levels.ts'
 import { coarseKg, coarseKm } from '#shared/pilgrims/public-figures.ts'
 
-/** Replaces every character except the last two with a dot. */
 export const maskPhone = (phone: string): string =>
   `${'•'.repeat(Math.max(0, phone.length - 2))}${phone.slice(-2)}`
 

@@ -10,7 +10,6 @@ import { surveyHistory, surveys } from '#shared/stores/schema/profiles.ts'
 import { countSurvey, namesWithoutRoom } from '#shared/pilgrims/survey-counts.ts'
 import { upsertPilgrim } from './write-profile.ts'
 
-/** Admission of a track, as for `track/sync`. */
 export interface TrackAdmission {
   readonly admitTrack: (submission: Submission) => Promise<Verdict>
   readonly rules: SyncRules

@@ -73,8 +73,6 @@ export async function mergeReported(tx: Writer, held: Row, given: Reported): Pro
   await addToReportTotals(tx, held, { consumption, transport })
 }
 
-// A pilgrim's phone number.
-
 /** Sets or clears the number. Returns it masked. */
 export async function setPhone(
   { db, now }: ServiceContext,
@@ -87,7 +85,6 @@ export async function setPhone(
 
 // Profile data from a phone or LINE, and what pilgrims report about consumption and transport.
 
-/** The given fields, without absent and null ones. */
 const given = <T>(
   fields: Readonly<Record<string, T | null | undefined>> | null | undefined,
 ): Record<string, T> =>

@@ -88,7 +88,6 @@ export function createTracking(context: ServiceContext): Service {
   }
 }
 
-/** The endpoints that accept points. */
 function servePoints(router: Router, context: ServiceContext, buffer: Buffer, count: Count): void {
   const { config, calendar, now } = context
   const accept = { calendar, area: config.area, maxAgeMs: config.maxAgeMs, count }
@@ -108,7 +107,6 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
   })
 }
 
-/** The endpoints by which pilgrims manage the keys of their tracker apps. */
 function serveTrackers(router: Router, context: ServiceContext): void {
   serve(router, context, createTrackerEndpoint, ({ body, request }) =>
     createTracker(context, body, context.addressOf(request)),
@@ -132,7 +130,6 @@ function serveMaps(router: Router, context: ServiceContext, live: LivePositions)
   return followers
 }
 
-/** Registers this process's metrics. */
 function registerMetrics(
   { metrics }: ServiceContext,
   buffer: Buffer,

@@ -25,7 +25,6 @@ import { LoggableError } from '#shared/runtime/log.ts'
 
 export const FORMAT = 1
 
-/** Writes one line, given without its newline. Resolves when the next one can be written. */
 export type Write = (line: string) => Promise<void>
 
 export const Header = z.object({
@@ -136,10 +135,8 @@ export async function* readArchive(path: string): AsyncGenerator<string> {
   if (sealed !== hash.digest('hex')) throw damaged(path)
 }
 
-/** The kind of a line: its first JSON key. */
 export const kindOf = (line: string): string => /^\{"(\w+)"/.exec(line)?.[1] ?? ''
 
-/** The table of a line of rows, and the rows as JSON text. */
 export function rowsOf(line: string): { readonly table: string; readonly json: string } {
   const head = /^\{"rows":"(\w+)","are":/.exec(line)
   if (head === null) throw new CommandRefused('The backup contains a line that can not be read.')

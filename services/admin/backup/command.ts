@@ -88,7 +88,6 @@ export function showing(write: Write): Write {
   }
 }
 
-/** The contents of a backup as a sentence. */
 export const summary = ({ rows, waiting, objects, damaged }: Counts): string =>
   `${rows.pilgrims ?? 0} pilgrims, ${rows.gps_points ?? 0} points stored, ${waiting} waiting, ${objects} objects` +
   (damaged === 0 ? '' : `; ${damaged} damaged objects are left out`)

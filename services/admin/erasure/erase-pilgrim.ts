@@ -41,7 +41,6 @@ export async function eraseUser(context: ServiceContext, actor: Actor, userId: s
   return { erased, erased_at: time(erasedAt.getTime()), remaining }
 }
 
-/** Number of a person's items outside of the database; null when a store is unavailable. */
 async function countElsewhere({ kv, objects }: ServiceContext, userId: string): Promise<number | null> {
   try {
     const pending = await kv.peek(userId)

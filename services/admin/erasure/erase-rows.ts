@@ -22,7 +22,6 @@ import { foldAll, type FoldPoint } from '#shared/core/distance/points-to-distanc
 import { EventTotals } from '#shared/points/totals/event-totals.ts'
 import { FOLD_COLUMNS } from '#shared/points/totals/stored-days.ts'
 
-/** An erasure that is in progress. */
 export type Erasing = typeof erasing.$inferSelect
 
 /** Parts that remain after the rows have been deleted. */
@@ -34,9 +33,7 @@ export interface ErasedRows {
   readonly mentions: number
   /** Whether the event's totals include the person. */
   readonly walked: boolean
-  /** Keys of screenshots to delete with their feedback. */
   readonly screenshots: string[]
-  /** Hashes of the keys of their trackers. */
   readonly trackers: string[]
 }
 
@@ -62,7 +59,6 @@ export async function eraseRows(
   return { rows, walked, screenshots, trackers: keys, mentions: await forgetMentions(tx, userId) }
 }
 
-/** Adds the deleted points to the ledger's counters. */
 export async function countErased(tx: Writer, { rows }: ErasedRows): Promise<void> {
   await countPoints(tx, 'points-erased', rows.gps_points)
   await countPoints(tx, 'letters-erased', rows.dead_letters)
@@ -77,13 +73,11 @@ export function addCounts(
   return sums
 }
 
-/** Hashes of the keys of a person's trackers. */
 export async function readTrackerKeys(tx: Writer, userId: string): Promise<string[]> {
   const rows = await tx.select({ hash: trackers.keyHash }).from(trackers).where(eq(trackers.userId, userId))
   return rows.map(({ hash }) => hash)
 }
 
-/** Whether the pilgrim's reports are part of the event's totals. */
 async function hasReported(tx: Writer, userId: string): Promise<boolean> {
   const mine = tx.select({ id: pilgrims.userId }).from(pilgrims)
   return (await mine.where(and(eq(pilgrims.userId, userId), sql.raw(REPORTS)))).length > 0

@@ -133,7 +133,6 @@ const LEFTOVERS_EVERY_MS = 300_000
 /** A call whose caller has given up may still take effect for up to an hour. */
 const LOOK_BACK_MS = 3_600_000
 
-/** Repeats the remaining parts of all erasures. */
 export async function finishErasures(context: Finishing): Promise<void> {
   const rows = await context.db.read(() => context.db.orm.select().from(erasing))
   for (const row of rows) await finishErasure(context, row)
@@ -171,7 +170,6 @@ export async function removeLeftovers({
   })
 }
 
-/** Runs both tasks periodically from its start. */
 export function createErasureSweep(context: ServiceContext) {
   const { db, log, metrics } = context
   metrics.gauge('event_erasures_remaining', () => db.orm.$count(erasing))

@@ -45,8 +45,6 @@ export async function readDeadLetter({ db }: ServiceContext, id: number): Promis
   return shown(row)
 }
 
-// Requeues a dead letter, or drops it.
-
 type Letter = typeof deadLetters.$inferSelect
 
 /**
@@ -108,14 +106,12 @@ async function readLetter({ db }: ServiceContext, id: number): Promise<Letter> {
   return letter
 }
 
-/** Whether its pilgrim has been erased since the point was admitted. */
 const isErased = async (tx: Writer, { userId, value }: Letter): Promise<boolean> =>
   (await readGeneration(tx, userId)) > readStamp(value).generation
 
 /** Whether the buffer can store it: a valid user id, and no line breaks. */
 const isEntry = ({ userId, field, value }: Letter): boolean => isUserId(userId) && !/\n/.test(field + value)
 
-/** Writes the point to the buffer. The kv adds a new stamp. */
 const requeue = (kv: Kv, { userId, field, value }: Letter, rules: ReturnType<typeof admissionRules>) =>
   kv.restore(
     partitionOf(userId, kv.partitions),

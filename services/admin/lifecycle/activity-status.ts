@@ -27,7 +27,6 @@ const shown = (row: Row, ending: Ending | null): Activity => ({
   ending,
 })
 
-/** The status, and the progress of the end. */
 export async function readActivity({ db }: ServiceContext): Promise<Activity> {
   const [row] = await db.read(() => db.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)))
   return shown(row!, row!.status === 'ended' ? await db.read(() => readEndProgress(db.orm)) : null)
@@ -110,7 +109,6 @@ async function change(tx: Writer, held: Row, fields: Partial<Row>): Promise<Row>
   return changed!
 }
 
-/** Stores a given message. Returns the unchanged row when no message is given, or the same one. */
 function changeMessage(tx: Writer, held: Row, given: string | null | undefined): Promise<Row> | Row {
   const message = given?.trim() || null
   if (given === null || given === undefined || message === held.message) return held
@@ -173,9 +171,7 @@ async function end({ db, outbox, now }: ServiceContext, operator: Acting) {
   })
 }
 
-// What ending the event would do now. It changes nothing.
-
-/** @throws Refusal 503 when the buffer can not be read */
+/** What ending the event would do now. @throws Refusal 503 when the buffer can not be read */
 export async function previewEnd({ db, kv, now }: ServiceContext): Promise<EndPreview> {
   try {
     const [{ status }, ledger, pilgrims, cards] = await Promise.all([

@@ -36,7 +36,6 @@ function createReader<T>(first: T, read: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Creates the reader of the report. The stores are probed at most once a second. */
 export function createHealth(context: ServiceContext): () => Promise<Health> {
   const { config, db, kv, objects, bus, now, metrics } = context
   let report: Promise<Health> | null = null

@@ -13,24 +13,22 @@ import { type Box, cornersOf, EVERYWHERE, readMap } from './read-map-tiles.ts'
 import { createFrontAndTail, type ReadFrontAndTail } from './read-front-and-tail.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
-/** A cell of an answer. */
 interface Cluster {
   readonly cell: Cell
   readonly points: number
   readonly users: number
 }
 
-/** What to read. `sinceMs`: start of an hour, in epoch milliseconds. */
 interface Selection {
   readonly zoom: number
   readonly box: Box
+  /** Start of an hour, in epoch milliseconds. */
   readonly sinceMs: number | null
   /** End of the time, the start of an hour; null: until now. */
   readonly untilMs: number | null
   readonly k: number
 }
 
-/** Creates the reader of cells as GeoJSON. Each answer is a consistent snapshot. */
 export function createClusters(context: ServiceContext): (query: ClustersQuery) => Promise<Written> {
   const readFrontAndTail = createFrontAndTail(context)
   return (query) => readClusters(context, readFrontAndTail, query)
@@ -115,7 +113,6 @@ function addClusters(clusters: Cluster[], counts: Counts, zoom: number, { box, k
   }
 }
 
-/** At the coarsest zoom, the cells with the most points. */
 const fullest = (clusters: readonly Cluster[]): readonly Cluster[] =>
   clusters.length <= MAX_CELLS
     ? clusters

@@ -28,7 +28,6 @@ const NOBODY: FrontAndTail = { front: null, middle: null, tail: null, spread_km:
 /** Most results that are cached. Each flush makes all of them stale. */
 const MAX_CACHED = 256
 
-/** What to read. */
 interface Selection {
   /** Zoom of the answer. With `k`, places are no more precise than its cells. */
   readonly zoom: number
@@ -39,12 +38,10 @@ interface Selection {
   readonly k: number
 }
 
-/** What the result depends on besides the map. */
 interface Context extends Pick<ServiceContext, 'calendar'> {
   readonly config: Pick<ServiceContext['config'], 'route' | 'mapCrowd'>
 }
 
-/** Reads front and tail, within a repeatable-read transaction. */
 export type ReadFrontAndTail = (tx: Query, selection: Selection) => Promise<FrontAndTail>
 
 /**

@@ -27,8 +27,6 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
   }
 }
 
-// Reads the event's status for answers that are given even when all stores are unavailable.
-
 /** The longest time to wait for each store. */
 const TIMEOUT_MS = 2_000
 

@@ -14,7 +14,7 @@ import {
   explainPoints,
   START,
 } from '#shared/core/distance/points-to-distance.ts'
-import { readDays } from '#shared/points/totals/stored-days.ts'
+import { inSpan, readDays } from '#shared/points/totals/stored-days.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import type { Mode } from '#shared/core/rules/carbon.ts'
 import { roundKmOfRow } from '#shared/core/rules/rounding.ts'
@@ -23,7 +23,6 @@ import type { Database } from '#shared/stores/db/db.ts'
 
 type Stores = Pick<ServiceContext, 'db' | 'calendar'>
 
-/** A point of the day; `pending`: in the buffer. */
 export type DayPoint = Point & { readonly pending: boolean }
 
 export type Explained = DayPoint &
@@ -37,7 +36,6 @@ export interface ExplainedDay {
   readonly truncated: boolean
 }
 
-/** The points of entries of the buffer. */
 export const waitingOf = (entries: readonly Entry[]): DayPoint[] =>
   readablePoints(entries).map((point) => ({ ...point, pending: true }))
 
@@ -51,7 +49,6 @@ export function latestDay(
   return [...days.map(({ day }) => day), ...instants.map(calendar.day)].sort().at(-1) ?? null
 }
 
-/** The points of a day, and what becomes of each. */
 export async function explainDay(
   stores: Stores,
   userId: string,
@@ -144,24 +141,17 @@ async function explain(
   }))
 }
 
-// Reads the stored points of one pilgrim's day with all that is known about them, and the days that have points.
-
-/** The time that a phone sent may be this far ahead of the time at which its check-in counts. */
-const CLOCK_AHEAD_MS = 86_400_000
-
 interface PointDay {
   readonly day: string
   readonly points: number
   readonly distanceMm: number
 }
 
-/** Of one pilgrim. */
 export interface PointDays {
   /** Days with points inside the area, latest first. */
   readonly days: readonly PointDay[]
   /** When the latest stored point counts, also one outside the area, epoch milliseconds; null: there is none. */
   readonly latestMs: number | null
-  /** Whether there is a row of the pilgrim. */
   readonly isStored: boolean
 }
 
@@ -184,7 +174,7 @@ export async function readPointDays(db: Database, userId: string): Promise<Point
 async function readDayPoints(
   db: Database,
   userId: string,
-  [fromMs, toMs]: readonly [number, number],
+  span: readonly [number, number],
   max: number,
 ): Promise<Point[]> {
   return db.read(
@@ -192,12 +182,7 @@ async function readDayPoints(
       SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs", (extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedMs",
              (extract(epoch FROM received_at) * 1000)::float8 AS "receivedMs", lat, lng, ${db.sql(MEASUREMENTS)},
              in_range AS "inRange"
-      FROM gps_points
-      WHERE user_id = ${userId} AND kind IN ('c', 't')
-        AND sent_at >= to_timestamp(${fromMs}::float8 / 1000)
-        AND sent_at < to_timestamp(${toMs + CLOCK_AHEAD_MS}::float8 / 1000)
-        AND recorded_at >= to_timestamp(${fromMs}::float8 / 1000)
-        AND recorded_at < to_timestamp(${toMs}::float8 / 1000)
+      FROM gps_points WHERE ${inSpan(db.sql, userId, span)} AND kind IN ('c', 't')
       ORDER BY sent_at LIMIT ${max}`,
   )
 }

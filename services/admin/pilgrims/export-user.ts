@@ -70,7 +70,6 @@ async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: str
   }
 }
 
-/** A pending point as it will be stored. */
 const publicPoint = (userId: string, point: BufferedPoint): Row =>
   Object.fromEntries(
     POINT_COLUMNS.map(({ name, type, of }) => {
@@ -91,7 +90,6 @@ const pendingOf = (userId: string, entries: readonly Entry[]): Map<string, Row> 
     }),
   )
 
-/** The identity of a stored row, in the buffer's format. */
 const identityOf = ({ kind, sent_at: sentAt }: Row): string =>
   fieldOf({ kind: kind as BufferedPoint['kind'], sentMs: Date.parse(String(sentAt)) })
 
@@ -143,12 +141,8 @@ export async function exportUser(
   })
 }
 
-// A pilgrim's points as GPX 1.1.
-
-/** Rows that are read at a time, so that a long walk is not loaded into memory. */
 const GPX_PAGE = 5_000
 
-/** A point with its sort keys. Times are epoch milliseconds. */
 interface Placed {
   readonly t: number
   readonly kind: string

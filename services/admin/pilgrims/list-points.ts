@@ -80,7 +80,6 @@ function daysOf(
   ].sort((a, b) => (a.day < b.day ? 1 : -1))
 }
 
-/** The places of counted points, thinned out evenly. */
 function wayOf(points: readonly Explained[]): [number, number][] {
   const way = points.filter(({ outcome }) => outcome === 'counted' || outcome === 'first')
   const step = Math.max(1, (way.length - 1) / (MAX_WAY - 1))

@@ -11,7 +11,6 @@ import { consumptionMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import { silentBetween } from '#shared/core/rules/silence.ts'
 
-/** A row with its number of pending points; null: not known. */
 type RowWithPending = Row & { readonly pending: number | null }
 
 /** Format of the sort key in a cursor. The database would refuse anything else. */
@@ -133,8 +132,6 @@ function withFigures(row: Row, pilgrim: Pilgrim | undefined): RowWithPending {
   return { ...row, mm: distanceMm, mg: carbonMg, checkins, last_ms: lastMs, pending: pilgrim.pending }
 }
 
-// Reads a page of pilgrims in an order, some of whose figures are in the buffer only.
-
 interface Row {
   user_id: string
   display_name: string | null
@@ -171,7 +168,6 @@ const SORTINGS: Record<UserSort, Sorting> = {
     keyOf: ({ lastMs }) => time(lastMs ?? 0),
   },
 }
-/** A pilgrim with pending points. */
 interface Waiting {
   readonly user_id: string
   /** The figure with the pending points; null: the order goes by the stored one. */
@@ -217,7 +213,6 @@ const FROM: Record<Who, string> = {
   silent: 'pilgrim_totals t JOIN pilgrims p ON p.user_id = t.user_id',
 }
 
-/** Who has a tracker, or a link that works. */
 const linked = (userId: string, at: string): string => `${userId} IN (
     SELECT user_id FROM trackers UNION ALL SELECT user_id FROM shares WHERE expires_at > ${at}::timestamptz)`
 
@@ -285,6 +280,5 @@ function readChosen({ db }: ServiceContext, page: Page, who: Who): Promise<Row[]
   )
 }
 
-/** `LIKE` pattern for a literal substring. */
 const pattern = (search: string | null): string | null =>
   search === null ? null : `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`

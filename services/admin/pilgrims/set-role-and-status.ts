@@ -130,7 +130,6 @@ export async function assignRole(
   return { userId, role }
 }
 
-/** Whether somebody with this id is a pilgrim or follows the bot. */
 async function isKnown(tx: Writer, userId: string): Promise<boolean> {
   const found = await tx.execute(sql`
     SELECT 1 FROM pilgrims WHERE user_id = ${userId}
@@ -140,7 +139,6 @@ async function isKnown(tx: Writer, userId: string): Promise<boolean> {
 
 const LIST = 'roles'
 
-/** A page of assignments, by user id. */
 export async function listRoles({ db }: ServiceContext, { limit, cursor }: PageQuery) {
   const after = cursor === undefined ? '' : decodeCursor(LIST, cursor, z.tuple([UserId]))[0]
   const rows = await db.read(() =>
@@ -165,8 +163,6 @@ export async function listRoles({ db }: ServiceContext, { limit, cursor }: PageQ
     ({ assignment }) => encodeCursor(LIST, [assignment.userId]),
   )
 }
-
-// Tells of pilgrims who are known only in the buffer.
 
 /** Whether a pilgrim has pending points and no row yet, so that an operator's write has to make it. @throws KvUnavailable */
 async function isOnlyPending(

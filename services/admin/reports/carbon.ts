@@ -24,7 +24,6 @@ const shown = ({ distanceMm, carbonMg: mg }: ModeTotals) => ({
   kg: roundKg(mg),
 })
 
-/** Figures by mode, in the order of the modes' names. */
 const byName = <T>(modes: ReadonlyMap<string, ModeTotals>, figure: (amount: ModeTotals) => T) =>
   Object.fromEntries(
     [...modes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([mode, amount]) => [mode, figure(amount)]),

@@ -23,7 +23,6 @@ const LIST = 'surveys'
 const MOST_ANSWERS = 100
 /** Most question names with a suffix that are shown. A form has a few; unknown clients may invent any number. */
 const MOST_SUFFIXED = 50
-/** Rows of the CSV that are read at a time. */
 const CSV_PAGE = 1_000
 
 const readRows = ({ db }: ServiceContext, after: string, limit: number) =>
@@ -53,7 +52,6 @@ const inOrderOfForm = <T extends { readonly question: string }>(rows: readonly T
   return rows.toSorted((a, b) => numberOf(a) - numberOf(b) || (a.question < b.question ? -1 : 1))
 }
 
-/** The questions to show, with their number of responses and their commonest answers. */
 async function readCounts({ db }: ServiceContext) {
   const rows = await db.read(() =>
     db.sql.unsafe<{ question: string; responses: number; answers: string }[]>(`
@@ -118,7 +116,6 @@ async function readColumns({ db }: ServiceContext): Promise<{ columns: string[];
   return { columns, others: more.length > columns.length }
 }
 
-/** Answers without a column, as JSON; null when there are none. */
 function othersOf(answers: Answers, columns: ReadonlySet<string>): string | null {
   const others = Object.entries(answers).filter(([question]) => !columns.has(question))
   return others.length === 0 ? null : JSON.stringify(Object.fromEntries(others))

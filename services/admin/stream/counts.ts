@@ -44,8 +44,6 @@ export function countsOf(before: CountersReading | null, now: CountersReading, n
 export const hasChanges = (before: StreamCounts | null, now: StreamCounts): boolean =>
   before === null || now.points + now.duplicates > 0 || before.points + before.duplicates > 0
 
-// New positions, counted by cell of the map's grid.
-
 const MAX_CELLS = 2_000
 
 /** Counts positions by cell, at the given zoom or the next coarser one that has at most `MAX_CELLS` cells. */

@@ -25,11 +25,9 @@ const HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Con
 export interface Stream {
   /** Opens a stream. @throws Refusal 503 when too many are open, or the service is stopping */
   open(request: Request, zoom: number): Response
-  /** Number of open streams. */
   size(): number
 }
 
-/** The clients, and the watch that they share while there are any. */
 function createAudience(context: ServiceContext, heartbeatMs: number) {
   const readers = new Set<Reader>()
   let watch: Watch | null = null
@@ -158,12 +156,10 @@ const HEARTBEAT = encoder.encode(': \n\n')
 /** The first bytes: how long a client waits before it reconnects, in milliseconds. */
 const GREETING = encoder.encode('retry: 2000\n\n')
 
-/** Encodes an event. JSON contains no line breaks. */
 const encode = <N extends StreamEventName>(id: string, name: N, data: StreamData<N>): Uint8Array =>
   encoder.encode(`id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 
 interface Reader {
-  /** Zoom of the cells that this client requested. */
   readonly zoom: number
   readonly body: ReadableStream<Uint8Array>
   /** From now on, events that are sent are queued for `begin`. Earlier ones are dropped. */

@@ -139,7 +139,6 @@ function createKvPoll(
   }
 }
 
-/** An incident as clients see it. */
 export const incidentSeen = (incident: Incident | null): StreamIncident | null =>
   incident && {
     id: incident.id,

@@ -14,13 +14,11 @@ import { lastBackupMs } from '#shared/service/last-backup.ts'
 import { showLedger } from '../ledger/show-ledger.ts'
 import { incidentSeen } from '../stream/watch.ts'
 
-/** The longest wait for a figure from the kv. */
 const READ_MS = 1_000
 
 /** A figure, or null when it cannot be read in time. The state of the store itself is among the parts. */
 const orNull = <T>(read: Promise<T>): Promise<T | null> => within(read, READ_MS, () => null).catch(() => null)
 
-/** Creates the reader. @param health the health report, whose probes are cached */
 export function createCondition(
   context: ServiceContext,
   health: () => Promise<Health>,

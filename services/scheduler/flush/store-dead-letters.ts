@@ -5,7 +5,6 @@ import { type Entry, userHash } from '#shared/stores/kv/kv.ts'
 import type { BufferEpoch } from '#shared/points/ledger/stored-counters.ts'
 import { describeError } from '#shared/runtime/log.ts'
 
-/** The database, and the counters that it updates. */
 interface Storing {
   readonly db: Database
   /** Epoch milliseconds. */
@@ -16,13 +15,13 @@ interface Storing {
 /**
  * Stores a refused point with the reason as a dead letter. It is stored once, even if a flush dies repeatedly
  * before the acknowledgement.
- * @returns which of the two the point is counted as: nothing of an erased person is stored
+ * @returns whether it is stored: nothing of an erased person is
  */
 export async function storeDeadLetter(
   { db, now, counters: { epoch, partition } }: Storing,
   { userId, field, value }: Entry & { readonly userId: string },
   error: unknown,
-): Promise<{ readonly deadLetters: number; readonly erased: number }> {
+): Promise<boolean> {
   const reason = describeError(error)
   const letter = [userId, field, value, reason].map(storable)
   const { generation } = readStamp(value)
@@ -56,7 +55,7 @@ export async function storeDeadLetter(
       erased = b.erased + excluded.erased
     RETURNING (SELECT fresh FROM counted) AS fresh, (SELECT again FROM counted) AS again`
   })
-  return row.fresh + row.again === 0 ? { deadLetters: 0, erased: 1 } : { deadLetters: 1, erased: 0 }
+  return row.fresh + row.again > 0
 }
 
 /** Replaces NUL, the only character that Postgres text does not accept. */

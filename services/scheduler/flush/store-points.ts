@@ -4,7 +4,6 @@ import { type CheckInPosition, sharesInstantByAccident } from '#shared/stores/kv
 import type { Database, Query } from '#shared/stores/db/db.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 
-/** A point, its pilgrim, and its entry in the buffer. */
 export interface OwnedPoint {
   readonly userId: string
   readonly entry: Entry
@@ -32,7 +31,6 @@ interface Run {
   readonly points: OwnedPoint[]
 }
 
-/** Groups sorted points into runs without a long gap. */
 function runsOf(points: readonly OwnedPoint[]): Run[] {
   const runs: Run[] = []
   let run: Run | undefined
@@ -131,7 +129,6 @@ async function ownInstants(
   })
 }
 
-/** Inserts new points with one statement. */
 export async function storePoints(
   { insertRows }: Pick<Database, 'insertRows'>,
   tx: Query,

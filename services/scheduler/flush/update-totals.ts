@@ -15,7 +15,6 @@ import {
 import type { OwnedPoint } from './store-points.ts'
 import { EventTotals, hoursOf } from '#shared/points/totals/event-totals.ts'
 
-/** The changes of one pilgrim. */
 interface PilgrimChange {
   readonly userId: string
   readonly days: readonly DayChange[]

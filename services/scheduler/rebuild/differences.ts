@@ -16,7 +16,6 @@ export function selectOf({ name, key, columns }: Table, where = ''): string {
   return `SELECT ${list.join(', ')} FROM ${name} ${where} ORDER BY ${key.join(', ')}`
 }
 
-/** Finds and counts differences, and reports each in a line. */
 export class Differences {
   count = 0
 

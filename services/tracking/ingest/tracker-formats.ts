@@ -17,7 +17,6 @@ export interface Received {
 export const NO_POINT: Received = { points: [], refused: [] }
 export const UNREADABLE: Received = { points: [], refused: ['unreadable'] }
 
-/** The bounds of `Measure`. */
 const MOST = 1e9
 
 /** A measurement, as a number or in digits; null when it is missing, not a number, or below `least`. */
@@ -83,7 +82,6 @@ const JSON_STARTS = new Set(['{'.charCodeAt(0), '['.charCodeAt(0)])
 
 const isFalse = (value: unknown): boolean => value === false || value === 'false' || value === '0'
 
-/** Merges what several requests of an app contain. */
 const together = (all: readonly Received[]): Received => ({
   points: all.flatMap(({ points }) => points),
   refused: all.flatMap(({ refused }) => refused),

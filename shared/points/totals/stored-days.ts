@@ -70,6 +70,15 @@ export async function readDays(
 export const FOLD_COLUMNS = `kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
   (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, coalesce(accuracy > 100, false) AS rough`
 
+/** A condition on `gps_points`: one pilgrim's points that count in a span of time (epoch milliseconds). */
+export const inSpan = (tx: Query, userId: string, [fromMs, toMs]: readonly [number, number]) => tx`
+  user_id = ${userId}
+    -- The key contains the time sent, which is between the time at which the point counts and a day after it.
+    AND sent_at >= to_timestamp(${fromMs}::float8 / 1000)
+    AND sent_at < to_timestamp(${toMs + CLOCK_AHEAD_MS}::float8 / 1000)
+    AND recorded_at >= to_timestamp(${fromMs}::float8 / 1000)
+    AND recorded_at < to_timestamp(${toMs}::float8 / 1000)`
+
 /** Reads the stored points, inside the area, of one local day of each pilgrim. */
 export async function readPointsOfDays(
   tx: Query,

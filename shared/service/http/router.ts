@@ -78,6 +78,9 @@ function counted(
 const termsOf = ({ temporaryIs503 }: Endpoint, error: unknown): unknown =>
   temporaryIs503 ? temporaryAs503(error) : error
 
+/** `serve` with a router and a context. */
+export type Serve = <E extends Endpoint>(endpoint: E, handler: Handler<E>) => void
+
 /** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
 export function serve<E extends Endpoint>(
   router: Router,

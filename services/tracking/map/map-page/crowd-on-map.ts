@@ -25,7 +25,6 @@ interface CrowdOnMap {
   readonly places: Places
 }
 
-/** Reads the crowd. @throws Refusal 503 when the positions are out of date */
 export async function crowdOnMap(map: PublicMap): Promise<CrowdOnMap> {
   const { groups, beginsMs } = await map.snapshot()
   const recent = groups.filter(({ span }) => span === 0)

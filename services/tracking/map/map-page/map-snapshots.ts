@@ -113,7 +113,6 @@ async function makeSnapshot(
   return { map, samples, fronts, totalsMs, palanquinId }
 }
 
-/** The last snapshot once more, when the crowd cannot be read. */
 function staleSnapshot(last: Snapshot, version: number): Snapshot {
   const stale = [...new Set(['crowd' as const, ...last.map.stale])]
   return { ...last, map: { ...last.map, version, stale, estimates: [] } }
@@ -278,7 +277,6 @@ export class FollowersMap {
     if (mapDir !== '') this.#writing ??= this.#write(mapDir, map.version, isStale, this.#answers)
   }
 
-  /** Writes the files of a version, beside everything else. */
   async #write(dir: string, version: number, isStale: boolean, answers: Answers): Promise<void> {
     try {
       await writeMapFiles(dir, { version, isStale, answers: answers.latest(FILED) })

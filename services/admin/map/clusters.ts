@@ -9,7 +9,7 @@ import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { cellOf, coarsen, type Counts } from '#shared/core/map/cell-counts.ts'
 import { STORED_ZOOMS } from '#shared/core/map/cell-tiles.ts'
 import { type Cell, cellBounds, cellName, MIN_ZOOM } from '#shared/core/map/cells.ts'
-import { type Box, cornersOf, EVERYWHERE, readMap } from './read-map-tiles.ts'
+import { cornersOf, EVERYWHERE, readMap, type Selection } from './read-map-tiles.ts'
 import { createFrontAndTail, type ReadFrontAndTail } from './read-front-and-tail.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
@@ -19,13 +19,9 @@ interface Cluster {
   readonly users: number
 }
 
-interface Selection {
-  readonly zoom: number
-  readonly box: Box
-  /** Start of an hour, in epoch milliseconds. */
-  readonly sinceMs: number | null
-  /** End of the time, the start of an hour; null: until now. */
+interface Asked extends Pick<Selection, 'zoom' | 'box' | 'sinceMs'> {
   readonly untilMs: number | null
+  /** Cells with fewer pilgrims are left out. */
   readonly k: number
 }
 
@@ -71,7 +67,7 @@ const mapCellOf = ({ cell, points, users }: Cluster): MapCell => ({
 async function readFitting(
   tx: Query,
   calendar: Calendar,
-  selection: Selection,
+  selection: Asked,
 ): Promise<{ readonly zoom: number; readonly clusters: readonly Cluster[] }> {
   for (const stored of STORED_ZOOMS.filter((zoom) => coarsestOf(zoom) <= selection.zoom)) {
     const found = await readBelow(tx, calendar, stored, selection)
@@ -85,7 +81,7 @@ const coarsestOf = (stored: number): number =>
   Math.max(MIN_ZOOM, ...STORED_ZOOMS.filter((zoom) => zoom < stored).map((zoom) => zoom + 1))
 
 /** @returns null when there are too many cells at every zoom that is computed from this one */
-async function readBelow(tx: Query, calendar: Calendar, stored: number, selection: Selection) {
+async function readBelow(tx: Query, calendar: Calendar, stored: number, selection: Asked) {
   const found = new Map<number, Cluster[]>()
   for (let zoom = Math.min(stored, selection.zoom); zoom >= coarsestOf(stored); zoom--) found.set(zoom, [])
   for await (const tile of readMap(tx, calendar, { ...selection, zoom: stored })) {
@@ -102,7 +98,7 @@ async function readBelow(tx: Query, calendar: Calendar, stored: number, selectio
   return { zoom: finest![0], clusters: fullest(finest![1]) }
 }
 
-function addClusters(clusters: Cluster[], counts: Counts, zoom: number, { box, k }: Selection): void {
+function addClusters(clusters: Cluster[], counts: Counts, zoom: number, { box, k }: Asked): void {
   const [low, high] = cornersOf(box, zoom)
   for (let i = 0; i < counts.length; i += 3) {
     const [points, users] = [counts[i + 1]!, counts[i + 2]!]

@@ -17,7 +17,7 @@ import { type Cell, cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
 export type Box = readonly [west: number, south: number, east: number, north: number]
 export const EVERYWHERE: Box = [-180, -90, 180, 90]
 
-interface Selection {
+export interface Selection {
   /** One of the stored zooms. */
   readonly zoom: number
   readonly box: Box

@@ -6,7 +6,7 @@ import { time } from '#shared/contracts/fields.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import { type PersonalTable, PERSONAL_TABLES } from '#shared/stores/schema/personal-data.ts'
 import type { Acting } from '#shared/service/security/admin-auth.ts'
-import { streamingBody } from '../reports/streaming-body.ts'
+import { rowsByPage, streamingBody } from '../reports/streaming-body.ts'
 import { expectKnown } from '#shared/pilgrims/profile.ts'
 import { auditLook } from './audit-look.ts'
 import type { Database } from '#shared/stores/db/db.ts'
@@ -50,24 +50,21 @@ const withApiTimes = (row: Row): Row =>
 async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: string): AsyncGenerator<Row> {
   const key = Object.entries(KEYS[table] ?? {})
   const names = key.map(([name]) => `t.${name}`).join()
-  const last = key.map(([, type], i) => `$${i + 2}::text::${type}`).join()
-  for (let after: string[] | null = null; ;) {
-    const order = key.length === 0 ? '' : `ORDER BY ${names}`
+  const after = key.map(([, type], i) => `$${i + 2}::text::${type}`).join()
+  const order = key.length === 0 ? '' : `ORDER BY ${names}`
+  const rows = rowsByPage<Row>(PAGE, async (last) => {
     // Table and key come from constants, never from a client. The page is selected first: where the planner sorts, it
     // would otherwise make the JSON of all remaining rows for each page.
-    const rows: { row: string }[] = await db.sql.unsafe<{ row: string }[]>(
+    const page = await db.sql.unsafe<{ row: string }[]>(
       `SELECT (to_jsonb(t) - 'searchable' - 'key_hash' - 'p256dh' - 'auth')::text AS row FROM (
          SELECT * FROM ${table} t
-         WHERE user_id = $1 ${after === null ? '' : `AND (${names}) > (${last})`} ${order} LIMIT ${PAGE}
+         WHERE user_id = $1 ${last === undefined ? '' : `AND (${names}) > (${after})`} ${order} LIMIT ${PAGE}
        ) t ${order}`,
-      [userId, ...(after ?? [])],
+      [userId, ...(last === undefined ? [] : key.map(([name]) => String(last[name])))],
     )
-    const read = rows.map(({ row }) => JSON.parse(row) as Row)
-    for (const row of read) yield withApiTimes(row)
-    const end = read.at(-1)
-    if (end === undefined || read.length < PAGE || key.length === 0) return
-    after = key.map(([name]) => String(end[name]))
-  }
+    return page.map(({ row }) => JSON.parse(row) as Row)
+  })
+  for await (const row of rows) yield withApiTimes(row)
 }
 
 const publicPoint = (userId: string, point: BufferedPoint): Row =>
@@ -177,21 +174,17 @@ async function readPending(db: Database, userId: string, entries: readonly Entry
     .sort(inOrder)
 }
 
-async function* readTable({ sql }: Database, userId: string, kinds: string[]): AsyncGenerator<Placed> {
-  const read = ({ t, kind, sent }: Pick<Placed, 't' | 'kind' | 'sent'>) => sql<Placed[]>`
+const readTable = ({ sql }: Database, userId: string, kinds: string[]): AsyncGenerator<Placed> =>
+  rowsByPage(
+    GPX_PAGE,
+    (last?: Pick<Placed, 't' | 'kind' | 'sent'>) => sql<Placed[]>`
     SELECT kind, (extract(epoch FROM recorded_at) * 1000)::float8 AS t,
            (extract(epoch FROM sent_at) * 1000)::float8 AS sent, lat, lng, altitude::float8 AS altitude
     FROM gps_points WHERE user_id = ${userId} AND kind = ANY(${kinds}::text[])
       AND (recorded_at, kind, sent_at) >
-        (to_timestamp(${t}::float8 / 1000), ${kind}, to_timestamp(${sent}::float8 / 1000))
-    ORDER BY recorded_at, kind, sent_at LIMIT ${GPX_PAGE}::int`
-  for (let after = { t: -1, kind: '', sent: -1 }; ;) {
-    const page = await read(after)
-    yield* page
-    if (page.length < GPX_PAGE) return
-    after = page.at(-1)!
-  }
-}
+        (to_timestamp(${last?.t ?? -1}::float8 / 1000), ${last?.kind ?? ''}, to_timestamp(${last?.sent ?? -1}::float8 / 1000))
+    ORDER BY recorded_at, kind, sent_at LIMIT ${GPX_PAGE}::int`,
+  )
 
 /** Merges both in order. A point that a flush has stored since the buffer was read is in both, and is yielded once. */
 async function* merged(table: AsyncGenerator<Placed>, pending: readonly Placed[]): AsyncGenerator<Placed> {

@@ -6,7 +6,7 @@ import type { Surveys } from '#shared/contracts/reports.ts'
 import { type Answer, type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
 import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
-import { streamingBody } from './streaming-body.ts'
+import { rowsByPage, streamingBody } from './streaming-body.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
 import { noFormula } from '#shared/core/rules/csv-formulas.ts'
 
@@ -141,16 +141,12 @@ export async function surveysCsv(context: ServiceContext, operator: Acting): Pro
       ...(others ? [OTHERS] : []),
     ]
     yield `\uFEFF${head.map(csvCell).join(',')}\r\n`
-    for (let after = '', more = true; more;) {
-      const rows = await readRows(context, after, CSV_PAGE)
-      for (const row of rows) {
-        const answers = answersOf(row)
-        const cells = [row.user_id, row.display_name, time(row.submitted_ms), row.revision]
-        const given = columns.map((question) => answers[question])
-        yield `${[...cells, ...given, ...(others ? [othersOf(answers, shown)] : [])].map(csvCell).join(',')}\r\n`
-      }
-      after = rows.at(-1)?.user_id ?? after
-      more = rows.length === CSV_PAGE
+    const rows = rowsByPage<Row>(CSV_PAGE, (last) => readRows(context, last?.user_id ?? '', CSV_PAGE))
+    for await (const row of rows) {
+      const answers = answersOf(row)
+      const cells = [row.user_id, row.display_name, time(row.submitted_ms), row.revision]
+      const given = columns.map((question) => answers[question])
+      yield `${[...cells, ...given, ...(others ? [othersOf(answers, shown)] : [])].map(csvCell).join(',')}\r\n`
     }
   }
   return new Response(await streamingBody(context, lines()), {

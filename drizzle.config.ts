@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: './shared/stores/schema/schema.ts',
+  schema: './shared/stores/schema/tables.ts',
   out: './shared/stores/schema/migrations',
 })

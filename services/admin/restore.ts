@@ -31,7 +31,7 @@ import { dayPartition } from '#shared/stores/db/day-partitions.ts'
 import type { Query } from '#shared/stores/db/db.ts'
 import { closeRestoredCounters } from '#shared/points/ledger/stored-counters.ts'
 import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
-import { PERSONAL_TABLES } from '#shared/stores/schema/personal-data.ts'
+import { PERSONAL_TABLES } from '#shared/stores/schema/tables.ts'
 
 /** Tables that have rows in a new installation, or soon after its start. */
 const FILLED_AT_START = [

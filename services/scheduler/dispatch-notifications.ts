@@ -6,7 +6,7 @@ import type { NotificationSlot } from '#shared/contracts/messages.ts'
 import { eachApart } from '#shared/stores/work-through-queue.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { readNotifications } from '#shared/service/line/scheduled-notifications.ts'
-import { notificationDispatches } from '#shared/stores/schema/messages.ts'
+import { notificationDispatches } from '#shared/stores/schema/tables.ts'
 
 /** Notifications are due for the whole hour, so a late start or a database outage within it delays them only. */
 const POLL_MS = 30_000

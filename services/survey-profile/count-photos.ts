@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { PhotoCount } from '#shared/contracts/profile.ts'
 import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-cache.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { pilgrims } from '#shared/stores/schema/tables.ts'
 
 /** Zero for a pilgrim who has sent none, known or not. */
 export async function countPhotos({ db, kv }: ServiceContext, userId: string): Promise<PhotoCount> {

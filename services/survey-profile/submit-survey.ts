@@ -6,7 +6,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { MAX_NAMED, StoredAnswers, type SubmitAnswer, type SubmitRequest } from '#shared/contracts/survey.ts'
 import { invalid, Refusal } from '#shared/runtime/refusal.ts'
-import { surveyHistory, surveys } from '#shared/stores/schema/profiles.ts'
+import { surveyHistory, surveys } from '#shared/stores/schema/tables.ts'
 import { countSurvey, namesWithoutRoom } from '#shared/pilgrims/survey-counts.ts'
 import { upsertPilgrim } from './write-profile.ts'
 

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { VersionedStatus } from '#shared/stores/kv/kv.ts'
-import { activity } from '#shared/stores/schema/operations.ts'
+import { activity } from '#shared/stores/schema/tables.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
 /** Id of the table's single row. */

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { Ending } from '#shared/contracts/operations.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { ending } from '#shared/stores/schema/operations.ts'
+import { ending } from '#shared/stores/schema/tables.ts'
 
 /** Id of the table's single row. */
 const ENDING_ID = 1

@@ -1,7 +1,7 @@
 /** Creates a pilgrim's row at the first contact. */
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { pilgrims } from '#shared/stores/schema/tables.ts'
 import { eq } from 'drizzle-orm'
 
 /**

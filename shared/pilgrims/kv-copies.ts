@@ -12,8 +12,7 @@ import {
   storedMs,
   type VersionedStatus,
 } from '#shared/stores/kv/kv.ts'
-import { erasures } from '#shared/stores/schema/operations.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { erasures, pilgrims } from '#shared/stores/schema/tables.ts'
 import { eachApart, type Reporting } from '#shared/stores/work-through-queue.ts'
 import { readStatus } from './activity-status.ts'
 import { lockPerson } from './person-lock.ts'

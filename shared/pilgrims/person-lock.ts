@@ -7,7 +7,7 @@ import { erasedPerson } from '#shared/runtime/refusal.ts'
 import { personLockKey } from '#shared/stores/db/db.ts'
 import { type Erased, userHash } from '#shared/stores/kv/kv.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { erasing, erasures } from '#shared/stores/schema/operations.ts'
+import { erasing, erasures } from '#shared/stores/schema/tables.ts'
 
 /** Takes the exclusive lock until the transaction ends. */
 export async function lockPerson(tx: Writer, userId: string): Promise<void> {

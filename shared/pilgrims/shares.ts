@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
-import { shares } from '#shared/stores/schema/shares.ts'
+import { pilgrims, shares } from '#shared/stores/schema/tables.ts'
 
 export type ShareRow = typeof shares.$inferSelect
 

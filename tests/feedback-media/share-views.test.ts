@@ -6,7 +6,7 @@ import { createShare, listShares, revokeShare } from '#services/feedback-media/s
 import { DatabaseTimeout } from '#shared/stores/db/db.ts'
 import { newShareId } from '#shared/pilgrims/shares.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { shares } from '#shared/stores/schema/shares.ts'
+import { shares } from '#shared/stores/schema/tables.ts'
 import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'

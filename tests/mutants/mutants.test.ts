@@ -93,6 +93,13 @@ describe('the tests of a file', () => {
     )
   })
 
+  test('are also those of other folders that import it', () => {
+    expect(select('services/scheduler/delete-unnamed-screenshots.ts')).toContainEqual({
+      test: 'tests/feedback-media/unnamed-screenshots.test.ts',
+      distance: 1,
+    })
+  })
+
   test('a path without a row and a path without files are refused', () => {
     expect(() => sourcesIn(ROOT, 'shared/service/http')).toThrow(
       'has no tests in tests/mutants/test-selection.ts',

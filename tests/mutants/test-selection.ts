@@ -1,11 +1,11 @@
-/** Selects the tests that should detect a fault in a file: by their imports, among those of the file's folder. */
+/** Selects the tests that should detect a fault in a file: those that import it, and those of its row in a table. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 interface Room {
   /** Folder or file of the product. */
   readonly source: string
-  /** Test files that detect faults if they import the file; paths below `tests`, without the extension. */
+  /** Test files that detect faults if other files between lead to the file; paths below `tests`, without the extension. */
   readonly importing: readonly string[]
   /** Test files that detect faults through processes, named the same way. */
   readonly through?: readonly string[]
@@ -56,7 +56,7 @@ export const ROOMS: readonly Room[] = [
   { source: 'shared/core/distance', importing: ['distance/*', 'scheduler/flush', 'scheduler/erased'] },
   {
     source: 'services/scheduler',
-    importing: ['scheduler/*', 'feedback-media/share-expiry'],
+    importing: ['scheduler/*'],
     through: ['line-bot/notifications'],
   },
   {
@@ -142,7 +142,8 @@ export function createSelection(root: string): (file: string) => Candidate[] {
     [...new Bun.Glob(`tests/${name}.test.ts`).scanSync({ cwd: root })].sort()
   return (file) => {
     const { importing, through = [] } = roomOf(file)!
-    const near = importing.flatMap(filesOf).flatMap((test) => {
+    const direct = filesOf('**/*').filter((test) => importsOf(test).includes(file))
+    const near = [...new Set([...direct, ...importing.flatMap(filesOf)])].flatMap((test) => {
       const distance = distances(test).get(file)
       return distance === undefined ? [] : [{ test, distance }]
     })

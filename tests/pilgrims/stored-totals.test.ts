@@ -6,7 +6,7 @@ import type { Answers } from '#shared/contracts/survey.ts'
 import { addErasedReportTotals, recountReported } from '#shared/pilgrims/report-totals.ts'
 import { consumptionMg, reportedAmounts, transportSums } from '#shared/core/rules/carbon.ts'
 import { countSurvey, recountSurveys } from '#shared/pilgrims/survey-counts.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { pilgrims } from '#shared/stores/schema/tables.ts'
 import { describeFlushHarness, type FlushHarness } from '../scheduler/flush-harness.ts'
 import { randomBy } from '../scheduler/walks.ts'
 

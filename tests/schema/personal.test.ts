@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { is } from 'drizzle-orm'
 import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
-import { PERSONAL_TABLES } from '#shared/stores/schema/personal-data.ts'
-import * as schema from '#shared/stores/schema/schema.ts'
+import { PERSONAL_TABLES } from '#shared/stores/schema/tables.ts'
+import * as schema from '#shared/stores/schema/tables.ts'
 
 test('every table with a user_id is listed as personal, and no other', () => {
   const tables = Object.values<unknown>(schema)

@@ -13,7 +13,7 @@ import { readErasure } from '#shared/pilgrims/person-lock.ts'
 import { notFound, unavailable } from '#shared/runtime/refusal.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
-import { erasing, erasures } from '#shared/stores/schema/operations.ts'
+import { erasing, erasures } from '#shared/stores/schema/tables.ts'
 import {
   addCounts,
   countErased,

@@ -5,15 +5,20 @@ import type { Answers } from '#shared/contracts/survey.ts'
 import { userHash } from '#shared/stores/kv/kv.ts'
 import { isLineUserId } from '#shared/service/line/line-client.ts'
 import { screenshotKey } from '#shared/stores/objects/pictures.ts'
-import { erasing } from '#shared/stores/schema/operations.ts'
+import {
+  erasing,
+  PERSONAL_TABLES,
+  type PersonalTable,
+  pilgrims,
+  REPORTS,
+  surveys,
+  trackers,
+} from '#shared/stores/schema/tables.ts'
 import { countPoints } from '#shared/points/ledger/stored-counters.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { lockPerson, lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import { addErasedReportTotals } from '#shared/pilgrims/report-totals.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { PERSONAL_TABLES, type PersonalTable } from '#shared/stores/schema/personal-data.ts'
-import { pilgrims, REPORTS, surveys } from '#shared/stores/schema/profiles.ts'
-import { trackers } from '#shared/stores/schema/trackers.ts'
 import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { CellChanges } from '#shared/core/map/cell-counts.ts'

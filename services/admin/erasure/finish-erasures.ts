@@ -11,10 +11,9 @@ import { deleteSpooled } from '#shared/stores/objects/spooled-webhook-events.ts'
 import { readErasure, lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
 import { photoCountKey } from '#shared/pilgrims/photo-count-cache.ts'
-import { erasing, erasures } from '#shared/stores/schema/operations.ts'
+import { erasing, erasures, shareCards } from '#shared/stores/schema/tables.ts'
 import { addCounts, countErased, type Erasing, eraseRows, lockOutWriters } from './erase-rows.ts'
 import { eachApart } from '#shared/stores/work-through-queue.ts'
-import { shareCards } from '#shared/stores/schema/shares.ts'
 
 type Finishing = Pick<ServiceContext, 'db' | 'kv' | 'objects' | 'calendar' | 'config' | 'log'>
 

@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Ledger } from '#shared/contracts/ledger.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
-import { ledgerLosses } from '#shared/stores/schema/ledger.ts'
+import { ledgerLosses } from '#shared/stores/schema/tables.ts'
 
 const LOSSES_SHOWN = 100
 

@@ -5,8 +5,7 @@ import type { Acting } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Flushed } from '#shared/contracts/ledger.ts'
-import { handled } from '#shared/stores/schema/outbox.ts'
-import { flushes } from '#shared/stores/schema/points.ts'
+import { handled, flushes } from '#shared/stores/schema/tables.ts'
 
 const TIMEOUT_MS = 20_000
 const POLL_MS = 100

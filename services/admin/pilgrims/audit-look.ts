@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { pilgrims } from '#shared/stores/schema/tables.ts'
 import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
 

@@ -4,7 +4,7 @@ import { type BufferedPoint, fieldOf, POINT_COLUMNS, readablePoints, unpack } fr
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
-import { type PersonalTable, PERSONAL_TABLES } from '#shared/stores/schema/personal-data.ts'
+import { type PersonalTable, PERSONAL_TABLES } from '#shared/stores/schema/tables.ts'
 import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { rowsByPage, streamingBody } from '../reports/streaming-body.ts'
 import { expectKnown } from '#shared/pilgrims/profile.ts'

@@ -14,14 +14,13 @@ import type {
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { pilgrims, roleAssignments } from '#shared/stores/schema/tables.ts'
 import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
 import { z } from 'zod'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
 import { forbidden } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
-import { roleAssignments } from '#shared/stores/schema/operations.ts'
 import { lockPersonUnlessErased, lockPerson, isBeingErased } from '#shared/pilgrims/person-lock.ts'
 
 /**

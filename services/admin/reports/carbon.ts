@@ -6,7 +6,7 @@ import { readLastFlush } from '#shared/points/last-flush.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKmOfRow } from '#shared/core/rules/rounding.ts'
 import type { ModeTotals } from '#shared/core/distance/points-to-distance.ts'
-import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/profiles.ts'
+import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 
 interface Sums {
   segments: [day: string, mode: string, mm: number, mg: number][]

@@ -5,8 +5,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type AuditQuery, AuditRole } from '#shared/contracts/audit.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
-import { auditLog } from '#shared/stores/schema/operations.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { auditLog, pilgrims } from '#shared/stores/schema/tables.ts'
 
 const LIST = 'audit'
 

@@ -6,8 +6,7 @@ import type { Timeline, TimelineEntry } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { roundKg, roundKmOfRow } from '#shared/core/rules/rounding.ts'
 import { addTotals, type Totals, zeroTotals } from '#shared/core/distance/points-to-distance.ts'
-import { auditLog } from '#shared/stores/schema/operations.ts'
-import { eventDays, eventHours } from '#shared/stores/schema/totals.ts'
+import { auditLog, eventDays, eventHours } from '#shared/stores/schema/tables.ts'
 
 /** Most entries that are shown. An event has only a few. */
 const MAX_ENTRIES = 1_000

@@ -7,7 +7,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
 import type { StreamStatus } from '#shared/contracts/stream.ts'
 import type { Moved } from '#shared/stores/kv/kv.ts'
-import { auditLog } from '#shared/stores/schema/operations.ts'
+import { auditLog } from '#shared/stores/schema/tables.ts'
 
 export interface Cursor {
   readonly change: number

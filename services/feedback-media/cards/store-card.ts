@@ -6,8 +6,7 @@ import { cardKey, namelessCardKey, newcomersCardKey } from '#shared/stores/objec
 import { maySharePilgrim } from '#shared/pilgrims/shares.ts'
 import { isBeingErased, readGeneration, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { shareCards } from '#shared/stores/schema/shares.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { shareCards, pilgrims } from '#shared/stores/schema/tables.ts'
 import type { Portrait } from './read-card-facts.ts'
 
 type Stores = Pick<ServiceContext, 'db' | 'objects' | 'now'>

@@ -13,8 +13,7 @@ import { invalid } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/service/http/pagination.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { maySeeId } from '#shared/service/security/pilgrim-identity.ts'
-import { feedback } from '#shared/stores/schema/feedback.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { feedback, pilgrims } from '#shared/stores/schema/tables.ts'
 
 /** A row of feedback with its pilgrim's name. */
 type FeedbackRow = typeof feedback.$inferSelect & { readonly displayName: string | null }

@@ -5,7 +5,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { type FeedbackRequest, FeedbackStatus } from '#shared/contracts/feedback.ts'
 import { conflict, invalid } from '#shared/runtime/refusal.ts'
 import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
-import { feedback } from '#shared/stores/schema/feedback.ts'
+import { feedback } from '#shared/stores/schema/tables.ts'
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 
 interface Stored {

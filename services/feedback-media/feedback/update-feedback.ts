@@ -5,8 +5,7 @@ import type { Acting } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { FeedbackItem, FeedbackUpdate } from '#shared/contracts/feedback.ts'
 import { conflict, notFound } from '#shared/runtime/refusal.ts'
-import { feedback } from '#shared/stores/schema/feedback.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { feedback, pilgrims } from '#shared/stores/schema/tables.ts'
 import { FEEDBACK_ROW, feedbackItem } from './list-feedback.ts'
 
 /**

@@ -20,7 +20,7 @@ import {
   shareUrl,
 } from '#shared/pilgrims/shares.ts'
 import { expectOwnId } from '#shared/service/security/pilgrim-identity.ts'
-import { shares } from '#shared/stores/schema/shares.ts'
+import { shares } from '#shared/stores/schema/tables.ts'
 
 type Context = Pick<ServiceContext, 'config' | 'db' | 'now'>
 const HOUR_MS = 3_600_000

@@ -5,7 +5,7 @@ import type { LineUsage } from '#shared/contracts/messages.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
 import type { Line, Quota } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { followers } from '#shared/stores/schema/messages.ts'
+import { followers } from '#shared/stores/schema/tables.ts'
 
 const NOTHING: LineUsage = {
   quota: { type: null, value: null },

@@ -11,8 +11,7 @@ import {
 import { notFound } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { messages, pushSubscriptions } from '#shared/stores/schema/messages.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { messages, pushSubscriptions, pilgrims } from '#shared/stores/schema/tables.ts'
 import { type LeftOut, selectLeftOut, readPendingOfRecipients } from './audience.ts'
 import { checkKnown, recipientsOf } from './push.ts'
 

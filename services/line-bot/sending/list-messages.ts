@@ -12,7 +12,7 @@ import { type PageQuery, time } from '#shared/contracts/fields.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
 import { textOfMessage } from '#shared/service/line/text-of-message.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { messageChunks, messages } from '#shared/stores/schema/messages.ts'
+import { messageChunks, messages } from '#shared/stores/schema/tables.ts'
 import { countDeliveries, NO_DELIVERIES } from '../web-push/plan-deliveries.ts'
 
 type Row = typeof messages.$inferSelect

@@ -5,7 +5,7 @@ import type { Language } from '#shared/contracts/bot.ts'
 import type { Cause, ExcludedRecipients, Recipients } from '#shared/contracts/messages.ts'
 import { type Message, MULTICAST_MAX } from '#shared/service/line/line-client.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { messageChunks, messages, type Notice } from '#shared/stores/schema/messages.ts'
+import { messageChunks, messages, type Notice } from '#shared/stores/schema/tables.ts'
 import { planDeliveries } from '../web-push/plan-deliveries.ts'
 import type { Selected } from './audience.ts'
 

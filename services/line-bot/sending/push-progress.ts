@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Cause, ExcludedRecipients, PushProgress } from '#shared/contracts/messages.ts'
 import { notFound } from '#shared/runtime/refusal.ts'
-import { messageChunks, messages } from '#shared/stores/schema/messages.ts'
+import { messageChunks, messages } from '#shared/stores/schema/tables.ts'
 import { countDeliveries, NO_DELIVERIES } from '../web-push/plan-deliveries.ts'
 
 const FAULTS_SHOWN = 10

@@ -4,7 +4,7 @@ import type { Acting } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Notifications, SetNotificationsRequest, NotificationSlot } from '#shared/contracts/messages.ts'
 import { PLAN_ID, readNotifications } from '#shared/service/line/scheduled-notifications.ts'
-import { notificationPlan } from '#shared/stores/schema/messages.ts'
+import { notificationPlan } from '#shared/stores/schema/tables.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { Language } from '#shared/contracts/bot.ts'
 

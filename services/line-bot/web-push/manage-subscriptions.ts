@@ -12,7 +12,7 @@ import { conflict, invalid, notFound } from '#shared/runtime/refusal.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { pushSubscriptions } from '#shared/stores/schema/messages.ts'
+import { pushSubscriptions } from '#shared/stores/schema/tables.ts'
 import { timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'
 import { isAllowedService } from './push-service.ts'
 

@@ -2,7 +2,7 @@
 import { eq, sql, inArray } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { messages, type Notice, pushDeliveries } from '#shared/stores/schema/messages.ts'
+import { messages, type Notice, pushDeliveries } from '#shared/stores/schema/tables.ts'
 import type { WebPushProgress } from '#shared/contracts/messages.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 

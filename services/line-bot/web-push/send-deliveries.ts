@@ -7,7 +7,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { PushSettings } from '#shared/runtime/config/read-push.ts'
 import { cutText } from '#shared/contracts/fields.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { type Notice, pushDeliveries, pushSubscriptions } from '#shared/stores/schema/messages.ts'
+import { type Notice, pushDeliveries, pushSubscriptions } from '#shared/stores/schema/tables.ts'
 import { backoffMs } from '../sending/backoff.ts'
 import { callPushService, type Delivery, type Device, WORTH_MS } from './push-service.ts'
 

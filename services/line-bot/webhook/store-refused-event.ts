@@ -4,7 +4,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { mayWrite } from '#shared/pilgrims/person-lock.ts'
-import { refusedLineEvents } from '#shared/stores/schema/messages.ts'
+import { refusedLineEvents } from '#shared/stores/schema/tables.ts'
 import { senderOf } from './apply-webhook-event.ts'
 
 /** The message of the database's error. The query's error around it would contain personal data. */

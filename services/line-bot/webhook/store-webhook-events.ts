@@ -4,7 +4,7 @@ import type { LineEvent } from '#shared/contracts/bot.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import { isDataRefused } from '#shared/stores/db/db.ts'
 import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
-import { lineEvents } from '#shared/stores/schema/messages.ts'
+import { lineEvents } from '#shared/stores/schema/tables.ts'
 import { senderOf } from './apply-webhook-event.ts'
 import { setAside } from './store-refused-event.ts'
 

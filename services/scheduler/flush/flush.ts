@@ -10,7 +10,7 @@ import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/points/l
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
 import { span } from '#shared/runtime/traces.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
-import { flushes } from '#shared/stores/schema/points.ts'
+import { flushes } from '#shared/stores/schema/tables.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { ensureDayPartitions } from '#shared/stores/db/day-partitions.ts'
 import type { ServiceContext } from '#shared/service/context.ts'

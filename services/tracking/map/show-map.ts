@@ -7,7 +7,7 @@ import { maySeeId } from '#shared/service/security/pilgrim-identity.ts'
 import { inArray } from 'drizzle-orm'
 import { within } from '#shared/runtime/deadline.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
-import { pilgrims } from '#shared/stores/schema/profiles.ts'
+import { pilgrims } from '#shared/stores/schema/tables.ts'
 import type { LivePositions } from './latest-positions.ts'
 import type { PublicMap } from './public-map.ts'
 

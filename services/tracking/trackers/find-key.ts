@@ -14,7 +14,7 @@ import {
 import { errorFields } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { trackers } from '#shared/stores/schema/trackers.ts'
+import { trackers } from '#shared/stores/schema/tables.ts'
 
 /** For so long a key is not looked up in Postgres again. */
 const FRESH_MS = 60_000

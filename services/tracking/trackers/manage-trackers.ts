@@ -15,7 +15,7 @@ import { readKnownKey, revokeKeys, trackerKeyHash } from '#shared/pilgrims/track
 import type { ServiceContext } from '#shared/service/context.ts'
 import { expectOwnId, timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'
 import { charge } from '#shared/service/security/rate-limits.ts'
-import { trackers } from '#shared/stores/schema/trackers.ts'
+import { trackers } from '#shared/stores/schema/tables.ts'
 import { appsOf } from './set-up-links.ts'
 
 const KEY_BYTES = 24

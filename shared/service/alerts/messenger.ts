@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Line, Message } from '#shared/service/line/line-client.ts'
-import { messageChunks, messages } from '#shared/stores/schema/messages.ts'
+import { messageChunks, messages } from '#shared/stores/schema/tables.ts'
 import { withCheckTimeout } from './check-timeout.ts'
 
 /** Maximum number of pending ledger entries; older ones are only in the log. */

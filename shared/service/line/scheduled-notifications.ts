@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { time } from '#shared/contracts/fields.ts'
 import { type Notifications, NotificationSlot } from '#shared/contracts/messages.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { notificationPlan } from '#shared/stores/schema/messages.ts'
+import { notificationPlan } from '#shared/stores/schema/tables.ts'
 
 /** Id of the table's single row. */
 export const PLAN_ID = 1

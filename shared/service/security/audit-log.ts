@@ -2,7 +2,7 @@
 import type { Acting } from './admin-auth.ts'
 import type { AuditRole } from '#shared/contracts/audit.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { auditLog } from '#shared/stores/schema/operations.ts'
+import { auditLog } from '#shared/stores/schema/tables.ts'
 
 /** Who writes, and in which request: an operator, or a pilgrim for an erasure of their own data. */
 export type Actor = Omit<Acting, 'role' | 'level'> & { readonly role: AuditRole }

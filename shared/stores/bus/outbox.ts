@@ -16,7 +16,7 @@ import { eachApart, type Reporting } from '#shared/stores/work-through-queue.ts'
 import { originOf, span, traceparent } from '#shared/runtime/traces.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
-import { handled, outbox } from '../schema/outbox.ts'
+import { handled, outbox } from '#shared/stores/schema/tables.ts'
 import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 
 /** The common interface of drizzle and its transactions. */

@@ -31,7 +31,7 @@ import {
   withSample,
 } from './arrival-times.ts'
 import { routeVersion } from './show-route.ts'
-import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/profiles.ts'
+import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'

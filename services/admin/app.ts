@@ -48,7 +48,14 @@ import { peekWithin } from '#shared/points/pending-points.ts'
 import { priceOf } from '#shared/service/security/rate-limits.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { createRouter, type Serve, serve } from '#shared/service/http/router.ts'
-import { assignRole, listRoles, setPalanquin, setUserStatus } from './pilgrims/set-role-and-status.ts'
+import {
+  assignRole,
+  listRoles,
+  setPalanquin,
+  setUserStatus,
+  revokeSharesOfUser,
+  revokeTrackerOfUser,
+} from './pilgrims/change-pilgrim.ts'
 import { readCarbon } from './reports/carbon.ts'
 import { createClusters } from './map/clusters.ts'
 import { endActivity, previewEnd, readActivity, setStatus } from './lifecycle/activity-status.ts'
@@ -67,8 +74,7 @@ import { showLedger } from './ledger/show-ledger.ts'
 import { listSurveys, surveysCsv } from './reports/list-surveys.ts'
 import { listUsers } from './pilgrims/list-users.ts'
 import { listMessagesOfUser } from './pilgrims/list-messages-of-user.ts'
-import { listPoints } from './pilgrims/list-points.ts'
-import { revokeSharesOfUser, revokeTrackerOfUser } from './pilgrims/revoke-links.ts'
+import { listPoints } from './pilgrims/points-of-day.ts'
 import { showUser } from './pilgrims/show-user.ts'
 import { createStream } from './stream/stream.ts'
 import { listTokens } from './supervision/list-tokens.ts'
@@ -216,7 +222,7 @@ export function createAdmin(context: ServiceContext): Service {
     name: 'admin',
     fetch: router.fetch,
     async start() {
-      erasureSweep.start()
+      for (const job of erasureSweep) job.start()
       received.start()
       // An earlier process may have stored a change and died before it published it.
       await publishStatus(db, kv).catch((error: unknown) =>
@@ -226,9 +232,9 @@ export function createAdmin(context: ServiceContext): Service {
         await publishStatus(db, kv)
       })
     },
-    stop() {
+    async stop() {
       received.stop()
-      return erasureSweep.stop()
+      await Promise.all(erasureSweep.map((job) => job.stop()))
     },
   }
 }

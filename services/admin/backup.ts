@@ -3,10 +3,9 @@ import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
-import { writeArchive } from './backup/archive.ts'
+import { writeArchive, verifyBackup } from './backup/archive.ts'
 import { runCommand, screen, showing, summary, withInstallation } from './backup/command.ts'
 import { takeBackupThroughSocket } from './backup/backup-socket.ts'
-import { verifyBackup } from './backup/verify-backup.ts'
 import { takeBackup } from './backup/take-backup.ts'
 
 const USAGE = `Writes a backup of everything: the database, objects, pending points, journals.

@@ -6,7 +6,16 @@ import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { runCommand, screen, summary, withInstallation } from './backup/command.ts'
-import { verifyBackup, LiveLine, type Verified, WaitingLine } from './backup/verify-backup.ts'
+import {
+  verifyBackup,
+  LiveLine,
+  type Verified,
+  WaitingLine,
+  kindOf,
+  readArchive,
+  rowsOf,
+  CommandRefused,
+} from './backup/archive.ts'
 import { z } from 'zod'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { readStamp } from '#shared/stores/kv/packed-point.ts'
@@ -21,7 +30,6 @@ import {
   userHash,
 } from '#shared/stores/kv/kv.ts'
 import { type Migration, applyMigrations, lockMigrations, MIGRATIONS } from '#shared/stores/db/migrate.ts'
-import { kindOf, readArchive, rowsOf, CommandRefused } from './backup/archive.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { finishErasures } from './erasure/finish-erasures.ts'

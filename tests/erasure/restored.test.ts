@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import { restoreBackup } from '#services/admin/restore.ts'
-import { verifyBackup } from '#services/admin/backup/verify-backup.ts'
+import { verifyBackup } from '#services/admin/backup/archive.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import {

@@ -1,6 +1,6 @@
 /** Two concurrent changes of one person. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { assignRole } from '#services/admin/pilgrims/set-role-and-status.ts'
+import { assignRole } from '#services/admin/pilgrims/change-pilgrim.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
 import { setPhone } from '#services/survey-profile/write-profile.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'

@@ -36,7 +36,7 @@ describeOnServers('the sweep of erasures', () => {
     await late.erase(left)
     await card(left)
     const sweep = createErasureSweep(context)
-    sweep.start()
+    for (const job of sweep) job.start()
     await until(async () => !(await there(left)), { timeoutMs: 15_000, what: 'the round at the start' })
 
     await card(unfinished)
@@ -51,7 +51,7 @@ describeOnServers('the sweep of erasures', () => {
       what: 'a later round',
     })
     expect(await there(unfinished)).toBe(false)
-    await sweep.stop()
+    for (const job of sweep) await job.stop()
   })
 
   test('a picture that can not be deleted holds up no other, of its pilgrim or of others', async () => {

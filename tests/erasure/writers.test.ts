@@ -1,6 +1,6 @@
 /** Writers that read a person before the erasure and write after it, and what an erasure leaves of others' data. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { assignRole } from '#services/admin/pilgrims/set-role-and-status.ts'
+import { assignRole } from '#services/admin/pilgrims/change-pilgrim.ts'
 import { removeLeftovers } from '#services/admin/erasure/finish-erasures.ts'
 import {
   beginCard,

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { updateFeedback } from '#services/feedback-media/feedback/update-feedback.ts'
 import { submitFeedback } from '#services/feedback-media/feedback/submit-feedback.ts'
-import { assignRole, setUserStatus } from '#services/admin/pilgrims/set-role-and-status.ts'
+import { assignRole, setUserStatus } from '#services/admin/pilgrims/change-pilgrim.ts'
 import { push } from '#services/line-bot/sending/push.ts'
 import { setNotifications } from '#services/line-bot/sending/set-notifications.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'

@@ -5,7 +5,7 @@ import type { ErasurePart } from '#shared/contracts/erasure.ts'
 import { userHash } from '#shared/stores/kv/kv.ts'
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { isStoreUnavailable, repeated } from '#shared/stores/repeated-work.ts'
+import { isStoreUnavailable, type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { cardKeysOf, cardKey, CARDS, namelessCardKey, userOfCard } from '#shared/stores/objects/pictures.ts'
 import { deleteSpooled } from '#shared/stores/objects/spooled-webhook-events.ts'
 import { readErasure, lockPerson } from '#shared/pilgrims/person-lock.ts'
@@ -169,19 +169,12 @@ export async function removeLeftovers({
   })
 }
 
-export function createErasureSweep(context: ServiceContext) {
+export function createErasureSweep(context: ServiceContext): readonly Repeated[] {
   const { db, log, metrics } = context
   metrics.gauge('event_erasures_remaining', () => db.orm.$count(erasing))
   const failure = 'the sweep of erasures failed'
-  const finish = repeated(log, failure, EVERY_MS, () => finishErasures(context))
-  const removeLate = repeated(log, failure, LEFTOVERS_EVERY_MS, () => removeLeftovers(context))
-  return {
-    start() {
-      finish.start()
-      removeLate.start()
-    },
-    async stop() {
-      await Promise.all([finish.stop(), removeLate.stop()])
-    },
-  }
+  return [
+    repeated(log, failure, EVERY_MS, () => finishErasures(context)),
+    repeated(log, failure, LEFTOVERS_EVERY_MS, () => removeLeftovers(context)),
+  ]
 }

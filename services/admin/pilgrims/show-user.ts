@@ -10,7 +10,7 @@ import { expectKnown, profileOf } from '#shared/pilgrims/profile.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { auditLook } from './audit-look.ts'
-import { summarizeLatestDay } from './explain-day.ts'
+import { summarizeLatestDay } from './points-of-day.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 
 /**

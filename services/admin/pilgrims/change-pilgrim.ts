@@ -1,4 +1,4 @@
-/** Operators may set any participant status. Only pilgrims themselves can not change completed. */
+/** What operators change of a pilgrim: the status (any of them), the palanquin, the role, trackers and links. */
 import { eq, and, asc, gt, sql } from 'drizzle-orm'
 import { audit } from '#shared/service/security/audit-log.ts'
 import { type Acting, ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
@@ -14,14 +14,16 @@ import type {
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
-import { pilgrims, roleAssignments } from '#shared/stores/schema/tables.ts'
+import { pilgrims, roleAssignments, shares, trackers } from '#shared/stores/schema/tables.ts'
 import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
 import { z } from 'zod'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
-import { forbidden } from '#shared/runtime/refusal.ts'
+import { forbidden, notFound } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
 import { lockPersonUnlessErased, lockPerson, isBeingErased } from '#shared/pilgrims/person-lock.ts'
+import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
+import { lockOutErasure } from './audit-look.ts'
 
 /**
  * Sets the status, also of a pilgrim who is known only in the buffer. The same status again changes nothing.
@@ -171,4 +173,47 @@ async function isOnlyPending(
   const mine = eq(pilgrims.userId, userId)
   const [stored] = await db.read(() => db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(mine))
   return stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db.orm, userId))
+}
+
+// Ends a pilgrim's trackers and links, for example after a phone was lost.
+
+/**
+ * Revokes a tracker. When it resolves, no replica accepts the key.
+ * @throws Refusal 404 when the pilgrim has no such tracker; KvUnavailable, and then nothing is revoked
+ */
+export async function revokeTrackerOfUser(
+  { db, kv, now }: ServiceContext,
+  operator: Acting,
+  userId: string,
+  id: string,
+): Promise<{ id: string }> {
+  await db.orm.transaction(async (tx) => {
+    if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
+    const [gone] = await tx
+      .delete(trackers)
+      .where(and(eq(trackers.id, id), eq(trackers.userId, userId)))
+      .returning({ keyHash: trackers.keyHash })
+    if (gone === undefined)
+      throw notFound('This pilgrim has no such tracker; it may have been revoked already.')
+    await audit(tx, operator, 'revoke-tracker', { user_id: userId }, now())
+    // Before the commit: without the kv, other replicas would go on to accept the key.
+    await revokeKeys(kv, [gone.keyHash])
+  })
+  return { id }
+}
+
+/** Ends all links to a pilgrim's page. @throws Refusal 404 when there are none */
+export async function revokeSharesOfUser(
+  { db, now }: ServiceContext,
+  operator: Acting,
+  userId: string,
+): Promise<{ revoked: number }> {
+  return db.orm.transaction(async (tx) => {
+    if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
+    const revoked = await tx.$count(shares, eq(shares.userId, userId))
+    if (revoked === 0) throw notFound('This pilgrim has no links.')
+    await endShares(tx, userId)
+    await audit(tx, operator, 'revoke-shares', { user_id: userId }, now())
+    return { revoked }
+  })
 }

@@ -52,15 +52,6 @@ function withHost(request: Request): Request {
   return new Request(`${ORIGIN}${pathname}${search}`, request)
 }
 
-interface Local {
-  readonly url: string
-  /** A sentence: how phones reach it, or what to set so that they can. */
-  readonly reachability: string
-  readonly dataDir: string
-  readonly tokens: Readonly<Record<'owner' | 'manager' | 'volunteer', string>>
-  stop(): Promise<void>
-}
-
 const dispatchTo =
   (services: ReadonlyMap<ServiceName, Service>, servePage: ReturnType<typeof pageServer>) =>
   async (given: Request): Promise<Response> => {
@@ -84,7 +75,7 @@ const migrating = (url: string) => (db: Database) => (url === '' ? migrateDataba
  * Starts the embedded run.
  * @throws ConfigError; when another program uses the port, or another process locks the data directory for 30 s
  */
-async function startLocal(env: Environment, log: Log): Promise<Local> {
+async function startLocal(env: Environment, log: Log) {
   // Invalid settings are reported before waiting for the lock.
   const { dataDir, host, port } = readSettings(env, log, true)
   const unlock = await reserveDirectoryAndPort({ dataDir, host, port }, log)
@@ -122,10 +113,11 @@ async function startLocal(env: Environment, log: Log): Promise<Local> {
 
   return {
     url: urlOf(host, server.port!),
+    /** A sentence: how phones reach it, or what to set so that they can. */
     reachability: reachability(host, server.port!, config.identity === 'open'),
     dataDir,
     tokens: tokens.shown,
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort()
       stopHeartbeat()
       await drain(server)
@@ -140,7 +132,10 @@ async function startLocal(env: Environment, log: Log): Promise<Local> {
 }
 
 /** @param isTerminal else the output may be kept in a log, which holds no token */
-const welcome = ({ url, reachability: reach, dataDir, tokens }: Local, isTerminal: boolean): string => `
+const welcome = (
+  { url, reachability: reach, dataDir, tokens }: Awaited<ReturnType<typeof startLocal>>,
+  isTerminal: boolean,
+): string => `
   The pilgrimage event tracking service listens on ${url}
   ${reach}
   Pages: ${url}/ the public map, ${url}/walk/ the pilgrims' app, ${url}/admin/ the operators' console

@@ -38,7 +38,7 @@ const OLDEST_POSTGRES = 15
 const OLDEST_REDIS = 6.2
 
 /** What one check found; `todo` only where something is to be done. */
-export interface Finding {
+interface Finding {
   readonly what: string
   readonly found: string
   readonly todo?: string

@@ -17,7 +17,7 @@ import {
   CommandRefused,
 } from './backup/archive.ts'
 import { z } from 'zod'
-import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
+import { publishStatus, readErasures } from '#shared/pilgrims/kv-copies.ts'
 import { readStamp } from '#shared/stores/kv/packed-point.ts'
 import { admissionRules } from '#shared/points/admission-batches.ts'
 import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
@@ -103,7 +103,7 @@ export async function restoreBackup(
   if (options.replace) await empty(installation)
   const erased = mergeLaterErasures(
     backup.erased,
-    await readErasures(db.sql),
+    await readOwnErasures(db),
     Date.parse(backup.header.made_at),
   )
   // An empty kv may still have keys of the former event: its status, rate-limit windows, markers.
@@ -304,17 +304,9 @@ async function adapt(
 // People who were erased after a backup was made stay erased when it is restored.
 
 /** Erasures that an installation has recorded; none when its database is empty. */
-async function readErasures(sql: Query): Promise<Erased[]> {
-  const [there] = await sql`SELECT to_regclass('erasures') IS NOT NULL AS known`
-  if (!there?.known) return []
-  const rows = await sql<{ hash: string; generation: number; ms: number; stands: boolean }[]>`
-    SELECT user_hash AS hash, generation, (extract(epoch FROM erased_at) * 1000)::float8 AS ms, stands FROM erasures`
-  return rows.map(({ hash, generation, ms, stands }) => ({
-    userHash: hash,
-    generation,
-    erasedMs: ms,
-    stands,
-  }))
+async function readOwnErasures(db: Installation['db']): Promise<Erased[]> {
+  const [there] = await db.sql`SELECT to_regclass('erasures') IS NOT NULL AS known`
+  return there?.known ? readErasures(db) : []
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 import { isTileStored } from '#shared/core/map/cell-tiles.ts'
 import { type Cell, cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
 
-export type Box = readonly [west: number, south: number, east: number, north: number]
+type Box = readonly [west: number, south: number, east: number, north: number]
 export const EVERYWHERE: Box = [-180, -90, 180, 90]
 
 export interface Selection {

@@ -14,7 +14,7 @@ import type {
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
-import { pilgrims, roleAssignments, shares, trackers } from '#shared/stores/schema/tables.ts'
+import { pilgrims, roleAssignments, shares } from '#shared/stores/schema/tables.ts'
 import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
 import { z } from 'zod'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
@@ -22,7 +22,7 @@ import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
 import { forbidden, notFound } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
 import { lockPersonUnlessErased, lockPerson, isBeingErased } from '#shared/pilgrims/person-lock.ts'
-import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
+import { endTrackers } from '#shared/pilgrims/tracker-keys.ts'
 import { lockOutErasure } from './audit-look.ts'
 
 /**
@@ -189,15 +189,9 @@ export async function revokeTrackerOfUser(
 ): Promise<{ id: string }> {
   await db.orm.transaction(async (tx) => {
     if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
-    const [gone] = await tx
-      .delete(trackers)
-      .where(and(eq(trackers.id, id), eq(trackers.userId, userId)))
-      .returning({ keyHash: trackers.keyHash })
-    if (gone === undefined)
+    if ((await endTrackers(tx, kv, userId, id)) === 0)
       throw notFound('This pilgrim has no such tracker; it may have been revoked already.')
     await audit(tx, operator, 'revoke-tracker', { user_id: userId }, now())
-    // Before the commit: without the kv, other replicas would go on to accept the key.
-    await revokeKeys(kv, [gone.keyHash])
   })
   return { id }
 }

@@ -7,7 +7,7 @@ import { progressOf } from '#services/feedback-media/shares/progress.ts'
 import type { ShareView } from '#services/feedback-media/shares/read-share.ts'
 import type { Fix } from '#services/feedback-media/shares/read-way.ts'
 import { shareTexts } from '#services/feedback-media/shares/share-format.ts'
-import { createRouteAnswer } from '#services/tracking/map/map-page/show-route.ts'
+import { createRouteAnswer } from '#services/tracking/map/show-route.ts'
 import { emptyPage, sharePage } from '#services/feedback-media/shares/share-page.ts'
 
 const MINUTE_MS = 60_000

@@ -93,20 +93,29 @@ function shown(row: RowWithPending): UserRow {
 async function orderedByShown(context: ServiceContext, sort: UserSort, waiting: readonly string[] | null) {
   const { keyOf } = SORTINGS[sort]
   if (keyOf === undefined || waiting === null || waiting.length > MAX_ORDERED) return null
-  const held = waiting.length === 0 ? null : await peekWithTimeout(context.kv, waiting)
-  if (held === null) return null
-  const pilgrims = await foldPending(
-    context,
-    waiting.map((userId, i) => ({ userId, entries: held[i]! })),
-  )
+  const pilgrims = await foldWaiting(context, waiting)
+  if (pilgrims === null) return null
   const keys = new Map<string, string>()
   for (const [userId, { statistics }] of pilgrims) if (statistics) keys.set(userId, keyOf(statistics))
   return { pilgrims, keys }
 }
 
+/** Pilgrims with their pending points; null: the buffer is unavailable. */
+async function foldWaiting(context: ServiceContext, userIds: readonly string[]) {
+  if (userIds.length === 0) return new Map<string, Pilgrim>()
+  const held = await peekWithTimeout(context.kv, userIds)
+  return (
+    held &&
+    foldPending(
+      context,
+      userIds.map((userId, i) => ({ userId, entries: held[i]! })),
+    )
+  )
+}
+
 /**
- * Folds pending points into the rows of the page whose pilgrims had any before the rows were read. Points that a flush
- * has stored since then are read again.
+ * The rows of the page with pending points of those who had any before the rows were read. Points that a flush has stored
+ * since then are read again.
  * @param waiting pilgrims with pending points; null: the buffer is unavailable
  * @param folded those pilgrims, if they have been folded already
  */
@@ -116,14 +125,11 @@ async function withPending(
   waiting: ReadonlySet<string> | null,
   folded: ReadonlyMap<string, Pilgrim> | null,
 ): Promise<RowWithPending[]> {
-  if (folded !== null) return rows.map((row) => withFigures(row, folded.get(row.user_id)))
   const userIds = rows.map(({ user_id }) => user_id).filter((userId) => waiting?.has(userId))
-  const held =
-    waiting === null ? null : userIds.length === 0 ? [] : await peekWithTimeout(context.kv, userIds)
-  if (held === null) return rows.map((row) => ({ ...row, pending: null }))
-  const pending = userIds.map((userId, i) => ({ userId, entries: held[i]! }))
-  const known = userIds.length === 0 ? new Map<string, Pilgrim>() : await foldPending(context, pending)
-  return rows.map((row) => withFigures(row, known.get(row.user_id)))
+  const known = folded ?? (waiting && (await foldWaiting(context, userIds)))
+  return rows.map((row) =>
+    known === null ? { ...row, pending: null } : withFigures(row, known.get(row.user_id)),
+  )
 }
 
 function withFigures(row: Row, pilgrim: Pilgrim | undefined): RowWithPending {

@@ -13,9 +13,15 @@ import { serviceOf } from '#shared/service/http/routes.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { startHeartbeat } from '#shared/service/heartbeat.ts'
 import { createLog, type Log, describeError } from '#shared/runtime/log.ts'
-import { contextOf, drain, openPorts, readSettings, stopSignal } from '#shared/service/service.ts'
+import {
+  contextOf,
+  drain,
+  openPorts,
+  readSettings,
+  stopSignal,
+  watchUncaughtErrors,
+} from '#shared/service/service.ts'
 import { startTraces } from '#shared/runtime/traces.ts'
-import { watchUncaughtErrors } from '#shared/service/uncaught-errors.ts'
 import { createAdmin } from '#services/admin/app.ts'
 import { openBackupSocket } from '#services/admin/backup/backup-socket.ts'
 import { createFeedbackMedia } from '#services/feedback-media/app.ts'

@@ -1,7 +1,6 @@
 /** The admin service: operators' endpoints, the health report, the API documentation and the event's page. */
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
-import { runService } from '#shared/service/service.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
@@ -47,7 +46,7 @@ import { type BoundedQueue, createBoundedQueue } from '#shared/runtime/bounded-q
 import { peekWithin } from '#shared/points/pending-points.ts'
 import { priceOf } from '#shared/service/security/rate-limits.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { createRouter, type Serve, serve } from '#shared/service/http/router.ts'
+import { createRouter, type Router } from '#shared/service/http/router.ts'
 import {
   assignRole,
   listRoles,
@@ -83,27 +82,27 @@ import { createCondition } from './supervision/read-condition.ts'
 import { readTimeline } from './reports/timeline.ts'
 
 /** Operators' endpoints about the event. */
-function serveEvent(on: Serve, context: ServiceContext): void {
-  on(roleEndpoint, ({ operator }) => {
+function serveEvent({ serve }: Router, context: ServiceContext): void {
+  serve(roleEndpoint, ({ operator }) => {
     const { role, level, name } = operator
     return { role, level, name }
   })
-  on(readStatusEndpoint, () => readActivity(context))
-  on(setStatusEndpoint, ({ operator, body }) => setStatus(context, operator, body))
-  on(endActivityEndpoint, ({ operator }) => endActivity(context, operator))
-  on(endPreviewEndpoint, () => previewEnd(context))
-  on(surveysEndpoint, ({ operator, query, request }) =>
+  serve(readStatusEndpoint, () => readActivity(context))
+  serve(setStatusEndpoint, ({ operator, body }) => setStatus(context, operator, body))
+  serve(endActivityEndpoint, ({ operator }) => endActivity(context, operator))
+  serve(endPreviewEndpoint, () => previewEnd(context))
+  serve(surveysEndpoint, ({ operator, query, request }) =>
     request.headers.get('accept')?.includes('text/csv')
       ? surveysCsv(context, operator)
       : listSurveys(context, query),
   )
-  on(carbonEndpoint, () => readCarbon(context))
-  on(timelineEndpoint, () => readTimeline(context))
+  serve(carbonEndpoint, () => readCarbon(context))
+  serve(timelineEndpoint, () => readTimeline(context))
   const clusters = createClusters(context)
-  on(clustersEndpoint, ({ query }) => clusters(query))
-  on(auditEndpoint, ({ query }) => listAudit(context, query))
+  serve(clustersEndpoint, ({ query }) => clusters(query))
+  serve(auditEndpoint, ({ query }) => listAudit(context, query))
   const stream = createStream(context)
-  on(streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))
+  serve(streamEndpoint, ({ request, query }) => stream.open(request, query.zoom))
 }
 
 /** Readings whose cost grows with a pilgrim's points: some at a time, and no more wait than can be answered in time. */
@@ -115,75 +114,77 @@ const createReadings = (): BoundedQueue =>
   })
 
 /** Operators' endpoints about people. */
-function servePeople(on: Serve, context: ServiceContext, readings: BoundedQueue): void {
-  on(usersEndpoint, ({ query }) => listUsers(context, query))
-  on(userEndpoint, ({ operator, params }) => showUser(context, operator, params.userId))
-  on(userPointsEndpoint, ({ operator, params, query }) =>
+function servePeople({ serve }: Router, context: ServiceContext, readings: BoundedQueue): void {
+  serve(usersEndpoint, ({ query }) => listUsers(context, query))
+  serve(userEndpoint, ({ operator, params }) => showUser(context, operator, params.userId))
+  serve(userPointsEndpoint, ({ operator, params, query }) =>
     readings.run(() => listPoints(context, operator, params.userId, query)),
   )
-  on(userMessagesEndpoint, ({ operator, params }) => listMessagesOfUser(context, operator, params.userId))
-  on(revokeTrackerOfUserEndpoint, ({ operator, params }) =>
+  serve(userMessagesEndpoint, ({ operator, params }) => listMessagesOfUser(context, operator, params.userId))
+  serve(revokeTrackerOfUserEndpoint, ({ operator, params }) =>
     revokeTrackerOfUser(context, operator, params.userId, params.id),
   )
-  on(revokeSharesOfUserEndpoint, ({ operator, params }) =>
+  serve(revokeSharesOfUserEndpoint, ({ operator, params }) =>
     revokeSharesOfUser(context, operator, params.userId),
   )
-  on(palanquinEndpoint, ({ operator, params, body }) => setPalanquin(context, operator, params.userId, body))
-  on(userStatusEndpoint, ({ operator, params, body }) =>
+  serve(palanquinEndpoint, ({ operator, params, body }) =>
+    setPalanquin(context, operator, params.userId, body),
+  )
+  serve(userStatusEndpoint, ({ operator, params, body }) =>
     setUserStatus(context, operator, params.userId, body),
   )
-  on(exportUserEndpoint, ({ operator, params, query }) =>
+  serve(exportUserEndpoint, ({ operator, params, query }) =>
     readings.run(() => exportUser(context, operator, params.userId, query.format)),
   )
-  on(eraseUserEndpoint, async ({ operator, params }) =>
+  serve(eraseUserEndpoint, async ({ operator, params }) =>
     erasureAnswer(await eraseUser(context, operator, params.userId)),
   )
-  on(rolesEndpoint, ({ query }) => listRoles(context, query))
-  on(assignRoleEndpoint, ({ operator, body }) => assignRole(context, operator, body))
+  serve(rolesEndpoint, ({ query }) => listRoles(context, query))
+  serve(assignRoleEndpoint, ({ operator, body }) => assignRole(context, operator, body))
 }
 
 /** The ledger, dead letters, and the flush on demand. */
-function serveLedger(on: Serve, context: ServiceContext): void {
-  on(ledgerEndpoint, () => showLedger(context))
-  on(deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
-  on(deadLetterEndpoint, ({ params }) => readDeadLetter(context, params.id))
-  on(requeueDeadLetterEndpoint, ({ operator, params }) => requeueDeadLetter(context, operator, params.id))
-  on(dropDeadLetterEndpoint, ({ operator, params }) => dropDeadLetter(context, operator, params.id))
-  on(forceFlushEndpoint, ({ operator }) => forceFlush(context, operator))
+function serveLedger({ serve }: Router, context: ServiceContext): void {
+  serve(ledgerEndpoint, () => showLedger(context))
+  serve(deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
+  serve(deadLetterEndpoint, ({ params }) => readDeadLetter(context, params.id))
+  serve(requeueDeadLetterEndpoint, ({ operator, params }) => requeueDeadLetter(context, operator, params.id))
+  serve(dropDeadLetterEndpoint, ({ operator, params }) => dropDeadLetter(context, operator, params.id))
+  serve(forceFlushEndpoint, ({ operator }) => forceFlush(context, operator))
 }
 
 /** How the installation is, and who operates it. */
 function serveSupervision(
-  on: Serve,
+  { serve }: Router,
   context: ServiceContext,
   health: ReturnType<typeof createHealth>,
 ): ReturnType<typeof createReceivedCount> {
   const condition = createCondition(context, health)
-  on(conditionEndpoint, () => condition())
-  on(tokensEndpoint, () => listTokens(context))
+  serve(conditionEndpoint, () => condition())
+  serve(tokensEndpoint, () => listTokens(context))
   const received = createReceivedCount(context)
   const lastHour = createLastHour(context, received.read)
-  on(lastHourEndpoint, () => lastHour())
+  serve(lastHourEndpoint, () => lastHour())
   return received
 }
 
 /** Pilgrims' own data. */
-function serveOwnData(on: Serve, context: ServiceContext, readings: BoundedQueue): void {
-  on(eventConfigEndpoint, () => showConfig(context))
+function serveOwnData({ serve }: Router, context: ServiceContext, readings: BoundedQueue): void {
+  serve(eventConfigEndpoint, () => showConfig(context))
   const chargePending = async (request: Request, userId: string): Promise<void> => {
     const [pending] = (await peekWithin(context.kv.pendingOf([userId]))) ?? []
     context.reads.charge(context.addressOf(request), priceOf(pending))
   }
-  on(ownWalkEndpoint, async ({ body, request }) => {
+  serve(ownWalkEndpoint, async ({ body, request }) => {
     await chargePending(request, body.user_id)
     return readings.run(() => readOwnWalk(context, body))
   })
-  on(ownExportEndpoint, async ({ body, request }) => {
+  serve(ownExportEndpoint, async ({ body, request }) => {
     expectOwnId(context.config, body.user_id)
     await chargePending(request, body.user_id)
     return readings.run(() => exportUser(context, null, body.user_id, body.format))
   })
-  on(ownErasureEndpoint, async ({ body, requestId }) => {
+  serve(ownErasureEndpoint, async ({ body, requestId }) => {
     expectOwnId(context.config, body.user_id)
     return erasureAnswer(await eraseUser(context, { ...PILGRIM, requestId }, body.user_id))
   })
@@ -195,8 +196,8 @@ const PILGRIM = { role: 'pilgrim', name: 'pilgrim', fingerprint: '' } as const
 const erasureAnswer = (erasure: Erasure): Erasure | Response =>
   erasure.remaining.length === 0 ? erasure : Response.json({ ok: true, data: erasure }, { status: 202 })
 
-function serveHealth(on: Serve, health: ReturnType<typeof createHealth>): void {
-  on(healthEndpoint, async () => {
+function serveHealth({ serve }: Router, health: ReturnType<typeof createHealth>): void {
+  serve(healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'
     // Uptime monitors read flat fields, so the report is also given beside the envelope.
@@ -209,18 +210,17 @@ export function createAdmin(context: ServiceContext): Service {
   const router = createRouter(context)
   const erasureSweep = createErasureSweep(context)
   const readings = createReadings()
-  const on: Serve = (endpoint, handler) => serve(router, context, endpoint, handler)
   serveDocumentation(router, context)
-  serveEvent(on, context)
-  servePeople(on, context, readings)
-  serveLedger(on, context)
+  serveEvent(router, context)
+  servePeople(router, context, readings)
+  serveLedger(router, context)
   const health = createHealth(context)
-  const received = serveSupervision(on, context, health)
-  serveHealth(on, health)
-  serveOwnData(on, context, readings)
+  const received = serveSupervision(router, context, health)
+  serveHealth(router, health)
+  serveOwnData(router, context, readings)
   return {
     name: 'admin',
-    fetch: router.fetch,
+    fetch: router.app.fetch,
     async start() {
       for (const job of erasureSweep) job.start()
       received.start()
@@ -239,4 +239,7 @@ export function createAdmin(context: ServiceContext): Service {
   }
 }
 
-if (import.meta.main) await runService(createAdmin)
+if (import.meta.main) {
+  const { runService } = await import('#shared/service/service.ts')
+  await runService(createAdmin)
+}

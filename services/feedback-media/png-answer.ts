@@ -1,25 +1,19 @@
-/** Answers with a picture that clients and proxies may cache. */
+import { taggedResponse } from '#shared/service/http/headers.ts'
 
-import { matchesEtag } from '#shared/service/http/headers.ts'
-
-/**
- * Returns 200 with the picture, or 304 when the client has it. HEAD gets the same answer without the body.
- * @param etag opaque, without quotes
- */
-export function answerPng(
+/** A picture that clients and proxies may cache. @param etag opaque, without quotes */
+export const answerPng = (
   request: Request,
   { bytes, etag }: { readonly bytes: Uint8Array<ArrayBuffer>; readonly etag: string },
   cacheControl: string,
-): Response {
-  const tag = `"${etag}"`
-  const headers = { ETag: tag, 'Cache-Control': cacheControl }
-  if (matchesEtag(request, tag)) return new Response(null, { status: 304, headers })
-  return new Response(bytes, {
-    headers: {
-      ...headers,
-      'Content-Type': 'image/png',
+): Response =>
+  taggedResponse(
+    request,
+    `"${etag}"`,
+    bytes,
+    { 'cache-control': cacheControl },
+    {
+      'content-type': 'image/png',
       // Browsers must not guess another type.
-      'X-Content-Type-Options': 'nosniff',
+      'x-content-type-options': 'nosniff',
     },
-  })
-}
+  )

@@ -2,7 +2,6 @@
 import { createAlertWatch } from '#shared/service/alerts/watch.ts'
 import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
-import { runService } from '#shared/service/service.ts'
 import { deployMenuEndpoint, menuStatusEndpoint, webhookEndpoint } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
 import {
@@ -14,7 +13,12 @@ import {
   setNotificationsEndpoint,
   leftOutRecipientsEndpoint,
 } from '#shared/contracts/messages.ts'
-import { createRouter, serve } from '#shared/service/http/router.ts'
+import {
+  listPushSubscriptionsEndpoint,
+  subscribeToPushEndpoint,
+  unsubscribeFromPushEndpoint,
+} from '#shared/contracts/push-subscriptions.ts'
+import { createRouter } from '#shared/service/http/router.ts'
 import { createLineClient, type Line, ownWebhookAddress } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { readNotifications } from '#shared/service/line/scheduled-notifications.ts'
@@ -22,16 +26,15 @@ import { notifyVolunteers, sendNotification, sendSummary } from './sending/annou
 import { handleWebhookEvent } from './webhook/handle-webhook-event.ts'
 import { readUsage } from './sending/line-usage.ts'
 import { listLeftOut } from './sending/list-left-out.ts'
-import { listMessages } from './sending/list-messages.ts'
+import { listMessages, readProgress } from './sending/read-messages.ts'
 import { push } from './sending/push.ts'
-import { readProgress } from './sending/push-progress.ts'
-import { deployMenus, readMenus } from './rich-menu/deploy-menus.ts'
+import { deployMenus, readMenus } from './bot/rich-menu.ts'
 import { createSender } from './sending/send-messages.ts'
 import { joinSenders } from './sending/sending-loop.ts'
 import { setNotifications } from './sending/set-notifications.ts'
-import { createPushSender, serveSubscriptions } from './web-push/serve-web-push.ts'
-import { countSetAside } from './webhook/store-refused-event.ts'
-import { watchSpool } from './webhook/webhook-spool.ts'
+import { listSubscriptions, subscribe, unsubscribe } from './web-push/manage-subscriptions.ts'
+import { createPushSender } from './web-push/send-deliveries.ts'
+import { countSetAside, watchSpool } from './webhook/store-webhook-events.ts'
 import { createWebhookReceiver } from './webhook/receive-webhook.ts'
 
 export function createLineBot(context: ServiceContext): Service {
@@ -41,38 +44,39 @@ export function createLineBot(context: ServiceContext): Service {
   const watch = createAlertWatch(context)
   const renderer = openRenderer({ timeoutMs: 20_000 })
   const router = createRouter(context)
+  const { serve } = router
   context.metrics.gauge('event_webhook_events_set_aside', () => countSetAside(context))
   const spool = watchSpool(context)
 
   const receiveWebhook = createWebhookReceiver(context)
-  serve(router, context, webhookEndpoint, ({ bytes, request }) =>
+  serve(webhookEndpoint, ({ bytes, request }) =>
     receiveWebhook(bytes, request.headers.get('x-line-signature')),
   )
-  serve(router, context, pushEndpoint, async ({ operator, body }) => {
+  serve(pushEndpoint, async ({ operator, body }) => {
     const answer = await push(context, line, operator, body)
     sender.wake()
     return answer
   })
-  serve(router, context, messagesEndpoint, ({ query }) => listMessages(context, query))
-  serve(router, context, leftOutRecipientsEndpoint, ({ query }) => listLeftOut(context, query))
-  serve(router, context, pushProgressEndpoint, ({ params }) => readProgress(context, params.id))
-  serve(router, context, menuStatusEndpoint, () => readMenus(context, line))
-  serve(router, context, deployMenuEndpoint, ({ operator }) => deployMenus(context, line, renderer, operator))
-  serve(router, context, lineUsageEndpoint, () => readUsage(context, line))
-  serve(router, context, notificationsEndpoint, () => db.read(() => readNotifications(db.orm)))
-  serve(router, context, setNotificationsEndpoint, ({ operator, body }) =>
-    setNotifications(context, operator, body),
-  )
-  serveSubscriptions(router, context)
+  serve(messagesEndpoint, ({ query }) => listMessages(context, query))
+  serve(leftOutRecipientsEndpoint, ({ query }) => listLeftOut(context, query))
+  serve(pushProgressEndpoint, ({ params }) => readProgress(context, params.id))
+  serve(menuStatusEndpoint, () => readMenus(context, line))
+  serve(deployMenuEndpoint, ({ operator }) => deployMenus(context, line, renderer, operator))
+  serve(lineUsageEndpoint, () => readUsage(context, line))
+  serve(notificationsEndpoint, () => db.read(() => readNotifications(db.orm)))
+  serve(setNotificationsEndpoint, ({ operator, body }) => setNotifications(context, operator, body))
+  serve(subscribeToPushEndpoint, ({ body }) => subscribe(context, body))
+  serve(listPushSubscriptionsEndpoint, ({ query }) => listSubscriptions(context, query.user_id))
+  serve(unsubscribeFromPushEndpoint, ({ params, query }) => unsubscribe(context, query.user_id, params.id))
 
   return {
     name: 'line-bot',
-    fetch: router.fetch,
+    fetch: router.app.fetch,
     async start() {
       watch.start()
       sender.start()
       spool.start()
-      await subscribe(context, line, sender.wake)
+      await subscribeToEvents(context, line, sender.wake)
       if (line !== null) void compareWebhook(context, line)
     },
     async stop() {
@@ -81,7 +85,11 @@ export function createLineBot(context: ServiceContext): Service {
   }
 }
 
-async function subscribe(context: ServiceContext, line: Line | null, wake: () => void): Promise<void> {
+async function subscribeToEvents(
+  context: ServiceContext,
+  line: Line | null,
+  wake: () => void,
+): Promise<void> {
   const { outbox } = context
   const configured = line !== null
   await outbox.on('line-bot.answer', ({ id, payload }) =>
@@ -116,4 +124,7 @@ async function compareWebhook({ config, log }: ServiceContext, line: Line): Prom
   }
 }
 
-if (import.meta.main) await runService(createLineBot, { isBot: true })
+if (import.meta.main) {
+  const { runService } = await import('#shared/service/service.ts')
+  await runService(createLineBot, { isBot: true })
+}

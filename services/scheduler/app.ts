@@ -3,7 +3,6 @@ import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { createCertificateReader } from '#shared/service/alerts/certificates.ts'
 import { createAlertWatch } from '#shared/service/alerts/watch.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
-import { runService } from '#shared/service/service.ts'
 import type { Subject } from '#shared/contracts/events.ts'
 import { recordFinalFlush } from '#shared/pilgrims/end-progress.ts'
 import { createRouter } from '#shared/service/http/router.ts'
@@ -68,7 +67,7 @@ export function createScheduler(context: ServiceContext): Service {
 
   return {
     name: 'scheduler',
-    fetch: createRouter(context).fetch,
+    fetch: createRouter(context).app.fetch,
     async start() {
       watch.start()
       maintenance.start()
@@ -121,4 +120,7 @@ async function journaledAtEnd(
   return { journaled: row.journaled, waitingMs: row.ended_ms === null ? Infinity : nowMs - row.ended_ms }
 }
 
-if (import.meta.main) await runService(createScheduler)
+if (import.meta.main) {
+  const { runService } = await import('#shared/service/service.ts')
+  await runService(createScheduler)
+}

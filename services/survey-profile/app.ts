@@ -2,7 +2,6 @@
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { admissionRules, createDirectAdmission } from '#shared/points/admission-batches.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
-import { runService } from '#shared/service/service.ts'
 import {
   participantStatusEndpoint,
   phoneEndpoint,
@@ -15,7 +14,7 @@ import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
 import { openProcessCounters } from '#shared/points/ledger/process-counters.ts'
-import { createRouter, serve } from '#shared/service/http/router.ts'
+import { createRouter } from '#shared/service/http/router.ts'
 import { isExactForAll } from '#shared/pilgrims/public-figures.ts'
 import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import { priceOf } from '#shared/service/security/rate-limits.ts'
@@ -54,14 +53,15 @@ export function createSurveyProfile(context: ServiceContext): Service {
     return new Map(userIds.map((userId) => [userId, { pilgrim: pilgrims.get(userId), isExact }]))
   }, isDatabaseUnavailable)
   const router = createRouter(context)
+  const { serve } = router
   for (const endpoint of [submitEndpoint, surveyEndpoint])
-    serve(router, context, endpoint, ({ body }) => submitSurvey(context, trackAdmission, body))
-  serve(router, context, userSyncEndpoint, ({ body }) => syncUser(context, body))
-  serve(router, context, phoneEndpoint, ({ body }) => setPhone(context, body))
-  serve(router, context, privacyEndpoint, ({ body }) => recordConsent(context, body))
-  serve(router, context, participantStatusEndpoint, ({ body }) => setParticipantStatus(context, body))
-  serve(router, context, photoCountEndpoint, ({ query }) => countPhotos(context, query.user_id))
-  serve(router, context, profileEndpoint, async ({ params: { userId }, operator, request }) => {
+    serve(endpoint, ({ body }) => submitSurvey(context, trackAdmission, body))
+  serve(userSyncEndpoint, ({ body }) => syncUser(context, body))
+  serve(phoneEndpoint, ({ body }) => setPhone(context, body))
+  serve(privacyEndpoint, ({ body }) => recordConsent(context, body))
+  serve(participantStatusEndpoint, ({ body }) => setParticipantStatus(context, body))
+  serve(photoCountEndpoint, ({ query }) => countPhotos(context, query.user_id))
+  serve(profileEndpoint, async ({ params: { userId }, operator, request }) => {
     const { pilgrim, isExact } = (await read(userId))!
     if (operator === null) context.reads.charge(context.addressOf(request), priceOf(pilgrim?.pending))
     const found = expectProfile(userId, pilgrim)
@@ -70,7 +70,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
   })
   return {
     name: 'survey-profile',
-    fetch: router.fetch,
+    fetch: router.app.fetch,
     async start() {
       counters.start()
     },
@@ -78,4 +78,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
   }
 }
 
-if (import.meta.main) await runService(createSurveyProfile)
+if (import.meta.main) {
+  const { runService } = await import('#shared/service/service.ts')
+  await runService(createSurveyProfile)
+}

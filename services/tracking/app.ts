@@ -5,13 +5,12 @@ import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Buffer, createBuffer } from '#shared/points/buffer.ts'
 import { openJournal } from '#shared/points/journal/journal.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
-import { runService } from '#shared/service/service.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { mapEndpoint, routeEndpoint } from '#shared/contracts/map.ts'
 import { admissionRules } from '#shared/points/admission-batches.ts'
 import { syncTrack } from '#shared/points/sync-track.ts'
 import { type Count, openProcessCounters } from '#shared/points/ledger/process-counters.ts'
-import { createRouter, type Router, serve } from '#shared/service/http/router.ts'
+import { createRouter, type Router } from '#shared/service/http/router.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import {
@@ -69,7 +68,7 @@ export function createTracking(context: ServiceContext): Service {
   let mapped = Promise.resolve()
   return {
     name: 'tracking',
-    fetch: router.fetch,
+    fetch: router.app.fetch,
     async start() {
       await buffer.start()
       mapped = live.start().then(() => (isOpen ? followers.start() : undefined))
@@ -94,10 +93,8 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
   const checkInRules = { ...accept, limit: config.limits.checkin }
   const syncRules = { ...accept, limit: config.limits.sync }
   const ingestRules = { ...accept, limit: config.limits.ingest }
-  serve(router, context, checkInEndpoint, ({ body }) => checkIn(buffer, body, now(), checkInRules))
-  serve(router, context, trackSyncEndpoint, ({ body }) =>
-    syncTrack(buffer.admitTrack, body, now(), syncRules),
-  )
+  router.serve(checkInEndpoint, ({ body }) => checkIn(buffer, body, now(), checkInRules))
+  router.serve(trackSyncEndpoint, ({ body }) => syncTrack(buffer.admitTrack, body, now(), syncRules))
   serveIngest(router, context, {
     buffer,
     findKey: createKeyFinder(context),
@@ -107,26 +104,24 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
   })
 }
 
-function serveTrackers(router: Router, context: ServiceContext): void {
-  serve(router, context, createTrackerEndpoint, ({ body, request }) =>
+function serveTrackers({ serve }: Router, context: ServiceContext): void {
+  serve(createTrackerEndpoint, ({ body, request }) =>
     createTracker(context, body, context.addressOf(request)),
   )
-  serve(router, context, listTrackersEndpoint, ({ query }) => listTrackers(context, query.user_id))
-  serve(router, context, revokeTrackerEndpoint, ({ params, query }) =>
-    revokeTracker(context, query.user_id, params.id),
-  )
+  serve(listTrackersEndpoint, ({ query }) => listTrackers(context, query.user_id))
+  serve(revokeTrackerEndpoint, ({ params, query }) => revokeTracker(context, query.user_id, params.id))
 }
 
 /** The live map, the map of followers and the route. @returns the map of followers, to be started */
-function serveMaps(router: Router, context: ServiceContext, live: LivePositions): FollowersMap {
+function serveMaps({ serve }: Router, context: ServiceContext, live: LivePositions): FollowersMap {
   const { config, now } = context
   const publicMap = new PublicMap(live, config.mapCrowd, now)
   const showMap = createMap(context, live, publicMap)
-  serve(router, context, dataEndpoint, ({ query, operator }) => showMap(query, operator))
+  serve(dataEndpoint, ({ query, operator }) => showMap(query, operator))
   const followers = new FollowersMap(context, publicMap)
-  serve(router, context, mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
+  serve(mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
   const showRoute = createRouteAnswer(config)
-  serve(router, context, routeEndpoint, ({ request, query }) => showRoute(request, query.v))
+  serve(routeEndpoint, ({ request, query }) => showRoute(request, query.v))
   return followers
 }
 
@@ -141,4 +136,7 @@ function registerMetrics(
   metrics.figures('event_points_rejected', rejected)
 }
 
-if (import.meta.main) await runService(createTracking)
+if (import.meta.main) {
+  const { runService } = await import('#shared/service/service.ts')
+  await runService(createTracking)
+}

@@ -1,4 +1,4 @@
-/** What a call of the client resolves with. Errors are values: no call rejects. */
+/** One request and what it resolves with. Errors are values: no call rejects. */
 import type { ErrorCode } from './api.ts'
 
 export type Answer<T> = Success<T> | Failure
@@ -45,16 +45,15 @@ export interface ClientError {
   readonly body?: unknown
 }
 
-/** A failure without an answer of the service. */
-export const failure = (code: ClientErrorCode, message: string, status = 0): Failure => ({
-  ok: false,
-  error: { status, code, message },
-})
+export const failure = (
+  code: ClientErrorCode,
+  message: string,
+  more?: Partial<Pick<ClientError, 'status' | 'cause'>>,
+): Failure => ({ ok: false, error: { status: 0, code, message, ...more } })
 
-/** Reads the refusal in an answer with an error status. */
 export async function readRefusal(response: Response): Promise<Failure> {
   const { status, headers } = response
-  if (status === 304) return failure('not-modified', 'Nothing has changed.', status)
+  if (status === 304) return failure('not-modified', 'Nothing has changed.', { status })
   const body: Partial<Record<'error' | 'code' | 'request_id', string>> | undefined = parse(
     await response.text(),
   )
@@ -73,10 +72,7 @@ export async function readRefusal(response: Response): Promise<Failure> {
   }
 }
 
-/**
- * Reads a success.
- * @param form `envelope`: `data` of a JSON envelope; `json`: JSON as it is; `text`; `blob`
- */
+/** @param form `envelope`: `data` of a JSON envelope; `json`: JSON as it is */
 export async function readSuccess<T>(
   response: Response,
   form: 'envelope' | 'json' | 'text' | 'blob',
@@ -90,10 +86,9 @@ export async function readSuccess<T>(
   if (body && form === 'json') return success(body)
   if (body?.ok === true && 'data' in body) return success(body.data)
   // The sign-in page of a hotel's network answers 200, too.
-  return failure('unexpected', 'Something else than the service answered.', status)
+  return failure('unexpected', 'Something else than the service answered.', { status })
 }
 
-/** The object in a JSON text; undefined for anything else. */
 function parse(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -101,5 +96,58 @@ function parse(text: string): object | undefined {
   } catch {
     // Proxies and sign-in pages answer with HTML. The caller gets "unexpected".
     return undefined
+  }
+}
+
+// One request and its answer, with a time limit over both.
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+interface ExchangeLimits {
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+const SENTENCES: Record<string, string> = {
+  timeout: 'The service did not answer in time.',
+  aborted: 'The request was cancelled.',
+}
+
+/** Node says "fetch failed", and the reason in the cause: an untrusted certificate, or a code such as ECONNREFUSED. */
+const innermost = (error: unknown): string => {
+  const { cause, message, code } = error as { cause?: unknown; message?: string; code?: string }
+  return cause ? innermost(cause) : message || String(code ?? error)
+}
+
+/**
+ * Never rejects: a failure has the code `network`, `timeout` or `aborted`.
+ * @param read reads the answer; the time limit holds for it, too
+ */
+export async function exchange<T>(
+  send: Fetch,
+  url: string,
+  init: RequestInit,
+  { timeoutMs, signal }: ExchangeLimits,
+  read: (response: Response) => T | Promise<T>,
+): Promise<T | Failure> {
+  // Not AbortSignal.any and AbortSignal.timeout: many phones on a walk are older than these.
+  const controller = new AbortController()
+  let code: ClientErrorCode = 'network'
+  const abort = (why: ClientErrorCode) => {
+    code = why
+    controller.abort()
+  }
+  const cancel = () => abort('aborted')
+  if (signal?.aborted) cancel()
+  signal?.addEventListener('abort', cancel)
+  const timer = setTimeout(() => abort('timeout'), timeoutMs)
+  try {
+    return await read(await send(url, { ...init, signal: controller.signal }))
+  } catch (error) {
+    const sentence = SENTENCES[code] ?? `The service cannot be reached (${innermost(error)}).`
+    return failure(code, sentence, { cause: error })
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', cancel)
   }
 }

@@ -1,8 +1,6 @@
 /** The typed client: one method for each operation of the OpenAPI document. */
-import { type Answer, failure, readRefusal, readSuccess } from './answer.ts'
+import { type Answer, exchange, failure, type Fetch, readRefusal, readSuccess } from './answer.ts'
 import { OPERATIONS, type Operations } from './api.ts'
-import { buildRequest, type Callers, type Identity, valueOf } from './build-request.ts'
-import { exchange, type Fetch } from './exchange.ts'
 import { openStream, type StreamEvent, type StreamOptions } from './stream.ts'
 
 export interface ClientOptions extends Callers {
@@ -46,7 +44,6 @@ export type Client = { readonly [K in keyof Operations]: Method<Operations[K]> }
     input: Input<K>,
     options?: CallOptions & { readonly accept?: string | undefined },
   ): Promise<Answer<Download>>
-  /** The pilgrim who calls now. */
   identity(): Promise<Identity | undefined>
 }
 
@@ -117,4 +114,80 @@ export function createClient(options: ClientOptions): Client {
       return { ...answer, data: { blob: answer.data as Blob, filename } }
     },
   }
+}
+
+// The request of a call, from its one object of fields.
+
+export interface Identity {
+  readonly userId: string
+  /** LIFF ID token, where the service verifies who calls (EVENT_IDENTITY=line). */
+  readonly idToken?: string | undefined
+}
+
+/** A value, or a function that is asked for it before each call. */
+type Source<T> = T | undefined | (() => T | undefined | Promise<T | undefined>)
+
+/** Who calls: a pilgrim, an operator, or both. */
+interface Callers {
+  /** Fills `user_id`, and the `Authorization` header of a pilgrim's call. */
+  readonly identity?: Source<Identity>
+  /** An operator's token, for the calls that take one. */
+  readonly token?: Source<string>
+}
+
+interface BuiltRequest {
+  readonly url: string
+  /** See {@link OPERATIONS}. */
+  readonly flags: string
+  readonly init: RequestInit & { readonly headers: Headers }
+}
+
+/**
+ * Fields that the path names go to the path, `user_id` comes from the identity where it is absent, and the others go
+ * to the body, or to the query where the method has no body.
+ */
+async function buildRequest(
+  base: string,
+  operation: keyof typeof OPERATIONS,
+  input: Fields,
+  given: HeadersInit | undefined,
+  callers: Callers,
+): Promise<BuiltRequest> {
+  const [method, path, flags = ''] = OPERATIONS[operation].split(' ') as [string, string, string?]
+  const has = (flag: string): boolean => flags.includes(flag)
+  const headers = new Headers(given)
+  const fields = { ...input }
+  const token = has('a') && (await valueOf(callers.token))
+  if (token) headers.set('x-admin-token', token)
+  const who = has('u') ? await valueOf(callers.identity) : undefined
+  if (who?.idToken) headers.set('authorization', `Bearer ${who.idToken}`)
+  if (who && has('h')) headers.set('x-line-user-id', who.userId)
+  if (who && (has('b') || has('q'))) fields['user_id'] ??= who.userId
+  const address =
+    base +
+    path.replace('~', '/api/event').replaceAll(/\{(\w+)\}/g, (_, key: string) => {
+      const value = String(fields[key])
+      delete fields[key]
+      return encodeURIComponent(value)
+    })
+  const withBody = (body: BodyInit): BuiltRequest => ({
+    url: address,
+    flags,
+    init: { method, headers, body },
+  })
+  if (has('r')) return withBody(fields['body'] as BodyInit)
+  if (method === 'GET' || method === 'DELETE')
+    return { url: address + queryOf(fields), flags, init: { method, headers } }
+  headers.set('content-type', 'application/json')
+  return withBody(JSON.stringify(fields))
+}
+
+function queryOf(fields: Fields): string {
+  const given = Object.entries(fields).filter(([, value]) => (value ?? null) !== null)
+  const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)]))
+  return given.length > 0 ? `?${query}` : ''
+}
+
+async function valueOf<T extends string | Identity>(source: Source<T>): Promise<T | undefined> {
+  return typeof source === 'function' ? source() : source
 }

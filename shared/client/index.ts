@@ -1,6 +1,6 @@
 /** The client of the service: typed calls, the operators' events, and the phone's offline queue. */
 export type * from './api.ts'
-export type { Answer, ClientError, ClientErrorCode, Failure, Success } from './answer.ts'
+export type { Answer, ClientError, ClientErrorCode, Failure, Fetch, Success } from './answer.ts'
 export {
   type CallOptions,
   type Client,
@@ -8,10 +8,9 @@ export {
   createClient,
   type Data,
   type Download,
+  type Identity,
   type Input,
 } from './create-client.ts'
-export type { Identity } from './build-request.ts'
-export type { Fetch } from './exchange.ts'
 export type { Interruption, StreamEvent, StreamOptions } from './stream.ts'
 export { createTrackQueue, type TrackQueue, type TrackQueueOptions } from './queue/create-track-queue.ts'
 export type { Kept } from './queue/queued-point.ts'

@@ -13,3 +13,16 @@ export const backoffMs = (failures: number, retryAfterS: number | undefined, ran
 /** Whether a request may succeed when it is sent again unchanged. */
 export const isTemporary = ({ status }: { readonly status: number }): boolean =>
   status === 0 || status === 408 || status === 429 || status >= 500
+
+/** Resolves after this time, or when the signal aborts. */
+export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal?.addEventListener('abort', done)
+    if (signal?.aborted) done()
+  })

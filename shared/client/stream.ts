@@ -1,8 +1,7 @@
 /** The operators' events: server-sent events by fetch, because EventSource can send no token. */
-import { type ClientError, type Failure, failure, readRefusal } from './answer.ts'
+import { type ClientError, exchange, type Failure, failure, type Fetch, readRefusal } from './answer.ts'
 import type { StreamEvents } from './api.ts'
-import { backoffMs, isTemporary } from './request-backoff.ts'
-import { exchange, type Fetch } from './exchange.ts'
+import { backoffMs, isTemporary, sleep } from './request-backoff.ts'
 
 /** An event of the service, or a report that the connection broke off. */
 export type StreamEvent =
@@ -35,7 +34,6 @@ interface Connection {
 /** The service sends something every 10 s. */
 const SILENCE_MS = 30_000
 
-/** Reads events, and connects again after interruptions. */
 export async function* openStream(
   send: Fetch,
   request: () => Promise<{
@@ -85,7 +83,7 @@ export async function* openStream(
   }
 }
 
-/** Sends with the connection's own signal; the limit of `exchange` aborts it until the headers are there. */
+/** The limit of `exchange` aborts it until the headers are there. */
 async function connected(
   send: Fetch,
   url: string,
@@ -101,7 +99,7 @@ async function connected(
 
 type Event = Exclude<StreamEvent, Interruption>
 
-/** Parses server-sent events until the body ends, breaks off, or is silent. */
+/** Until the body ends, breaks off, or is silent. */
 async function* readEvents(body: ReadableStream<Uint8Array>, leave: () => void): AsyncGenerator<Event> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -122,15 +120,3 @@ async function* readEvents(body: ReadableStream<Uint8Array>, leave: () => void):
     }
   }
 }
-
-/** Waits, or until the signal aborts. */
-const sleep = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal?.addEventListener('abort', done)
-  })

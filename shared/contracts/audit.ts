@@ -1,7 +1,7 @@
 /** The audit log: every write of an operator, each look at and export of pilgrims' data, and pilgrims' own erasures. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Instant, page, PageQuery, Role, text, Time } from './fields.ts'
+import { Instant, page, PageQuery, Role, text, Time, exampleText } from './fields.ts'
 
 /** Who made an entry: an operator's tier, or a pilgrim who erased their own data. */
 export const AuditRole = z.enum([...Role.options, 'pilgrim'])
@@ -11,17 +11,16 @@ export const AuditEntry = z.object({
   id: z.int(),
   at: Time,
   role: AuditRole,
-  token_name: z.string().meta({ examples: ['lin'] }),
-  token_fingerprint: z.string().meta({ examples: ['5e884898'] }),
-  action: z.string().meta({ examples: ['set-status'] }),
+  token_name: exampleText('lin'),
+  token_fingerprint: exampleText('5e884898'),
+  action: exampleText('set-status'),
   details: z.record(z.string(), z.unknown()),
   display_name: z
     .string()
     .nullable()
     .describe('Present name of the pilgrim of details.user_id; null: there is none, or without a name'),
-  request_id: z.string().meta({ examples: ['0f6f9c1e-6d0b-4c5e-9a55-5a3a2c1f7a10'] }),
+  request_id: exampleText('0f6f9c1e-6d0b-4c5e-9a55-5a3a2c1f7a10'),
 })
-export type AuditEntry = z.infer<typeof AuditEntry>
 
 export const AuditQuery = PageQuery.extend({
   action: text(64).optional().describe('Exactly this action, such as set-status'),
@@ -32,10 +31,8 @@ export const AuditQuery = PageQuery.extend({
 })
 export type AuditQuery = z.infer<typeof AuditQuery>
 
-export const auditEndpoint = endpoint({
+export const auditEndpoint = endpoint('GET /api/event/admin/audit', {
   id: 'listAudit',
-  method: 'GET',
-  path: '/api/event/admin/audit',
   service: 'admin',
   summary: 'Every admin write, and every look at or export of pilgrims’ data, newest first',
   access: 'owner',

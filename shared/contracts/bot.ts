@@ -1,13 +1,12 @@
 /** LINE webhook events and the bot's rich menus. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Time } from './fields.ts'
+import { Time, exampleText } from './fields.ts'
 
 /** Languages of the bot. The first one is the default. */
 export const Language = z.enum(['zh-Hant', 'zh-Hans', 'en', 'ja'])
 export type Language = z.infer<typeof Language>
 
-/** Commands that a pilgrim can send, as text or by a button. */
 export const BotAction = z.enum(['checkin', 'help', 'level', 'carbon', 'card', 'share', 'survey', 'about'])
 export type BotAction = z.infer<typeof BotAction>
 
@@ -25,7 +24,7 @@ const Mentionee = z.looseObject({
 /** The end of the year 9999: the database cannot read years of five digits. */
 const LAST_MS = 253_402_300_799_999
 
-/** A webhook event: the fields that the bot reads. Other fields are preserved. */
+/** The fields that the bot reads. Other fields are preserved. */
 export const LineEvent = z.looseObject({
   type: z.string(),
   webhookEventId: z.string().min(1).max(100),
@@ -44,7 +43,7 @@ export const LineEvent = z.looseObject({
 })
 export type LineEvent = z.infer<typeof LineEvent>
 
-/** The envelope of webhook events. Each event is parsed separately, so an invalid one does not affect the others. */
+/** Each event is parsed separately, so an invalid one does not affect the others. */
 export const LineDelivery = z.looseObject({
   events: z.array(z.unknown()).meta({ examples: [[{ type: 'follow', source: { type: 'user' } }]] }),
 })
@@ -68,17 +67,15 @@ export const MenuDeployment = z.object({
   menus: z.array(
     z.object({
       language: Language,
-      menu_id: z.string().meta({ examples: ['richmenu-0a1b2c'] }),
+      menu_id: exampleText('richmenu-0a1b2c'),
       changed: z.boolean(),
     }),
   ),
 })
 export type MenuDeployment = z.infer<typeof MenuDeployment>
 
-export const webhookEndpoint = endpoint({
+export const webhookEndpoint = endpoint('POST /api/event/webhook', {
   id: 'receiveWebhook',
-  method: 'POST',
-  path: '/api/event/webhook',
   service: 'line-bot',
   summary: 'Receives webhook events from the LINE platform; authenticated by the signature of the raw body',
   bodyKind: 'raw',
@@ -86,24 +83,20 @@ export const webhookEndpoint = endpoint({
   headers: {
     'X-Line-Signature': 'LINE’s signature of the raw body: HMAC-SHA256 with the channel secret, base64',
   },
-  data: z.object({ received: z.int().describe('Number of new events; repeated deliveries are not counted') }),
+  data: z.object({ received: z.int().describe('Only new events; repeated deliveries are not counted') }),
   errors: ['unauthorized', 'too-large'],
 })
 
-export const menuStatusEndpoint = endpoint({
+export const menuStatusEndpoint = endpoint('GET /api/event/admin/richmenu', {
   id: 'readMenus',
-  method: 'GET',
-  path: '/api/event/admin/richmenu',
   service: 'line-bot',
   summary: 'Rich menu of each language',
   access: 'manager',
   data: MenuStatus,
 })
 
-export const deployMenuEndpoint = endpoint({
+export const deployMenuEndpoint = endpoint('POST /api/event/admin/richmenu', {
   id: 'deployMenus',
-  method: 'POST',
-  path: '/api/event/admin/richmenu',
   service: 'line-bot',
   summary: 'Deploys the rich menu of each language; unchanged menus are skipped',
   access: 'manager',

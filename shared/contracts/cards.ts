@@ -1,28 +1,23 @@
 /** Share cards: one picture per pilgrim. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { UserId } from './fields.ts'
+import { UserId, exampleText } from './fields.ts'
 
-/** In pixels: the size that social networks recommend for large previews. */
+/** Pixels: the size that social networks recommend for large previews. */
 export const CARD_SIZE = { width: 1_200, height: 630 } as const
 
 export const CardAnswer = z.object({
-  url: z.string().meta({ examples: ['https://event.example/api/event/og/w-5hk3q7d2m9x0c4v8b1n6r2t7ye.png'] }),
+  url: exampleText('https://event.example/api/event/og/w-5hk3q7d2m9x0c4v8b1n6r2t7ye.png'),
   width: z.int(),
   height: z.int(),
-  etag: z
-    .string()
-    .meta({ examples: ['"1k2m3n4p"'] })
-    .describe(
-      'The picture’s ETag as in its header, with the quotes; it changes only when the picture changes',
-    ),
+  etag: exampleText('"1k2m3n4p"').describe(
+    'The picture’s ETag as in its header, with the quotes; it changes only when the picture changes',
+  ),
 })
 export type CardAnswer = z.infer<typeof CardAnswer>
 
-export const drawCardEndpoint = endpoint({
+export const drawCardEndpoint = endpoint('POST /api/event/og-image', {
   id: 'drawCard',
-  method: 'POST',
-  path: '/api/event/og-image',
   service: 'feedback-media',
   summary: 'Draws a pilgrim’s share card, unless the stored one is current',
   access: 'optional',
@@ -33,14 +28,12 @@ export const drawCardEndpoint = endpoint({
   errors: ['not-found'],
 })
 
-export const cardEndpoint = endpoint({
+export const cardEndpoint = endpoint('GET /api/event/og/:file', {
   id: 'readCard',
-  method: 'GET',
-  path: '/api/event/og/:file',
   service: 'feedback-media',
   summary: 'The current share card, redrawn when its content has changed. The file is <userId>.png',
-  params: z.object({ file: z.string().meta({ examples: ['w-5hk3q7d2m9x0c4v8b1n6r2t7ye.png'] }) }),
-  data: z.string().describe('The picture'),
+  params: z.object({ file: exampleText('w-5hk3q7d2m9x0c4v8b1n6r2t7ye.png') }),
+  data: z.string(),
   media: 'image/png',
   errors: ['not-found', 'rate-limited'],
 })

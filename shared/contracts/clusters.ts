@@ -1,10 +1,9 @@
 /** The map of the event by cells: numbers of points and pilgrims, front, middle and tail. */
 import { z } from 'zod'
 import { endpoint, Written } from './endpoint.ts'
-import { Instant, Latitude, Longitude, Time, Zoom } from './fields.ts'
+import { Instant, Latitude, Longitude, Time, Zoom, exampleText, wholeNumber } from './fields.ts'
 import { BoundingBox } from './tracking.ts'
 
-/** Maximum number of cells in one answer. */
 export const MAX_CELLS = 5_000
 
 export const ClustersQuery = z.object({
@@ -18,11 +17,7 @@ export const ClustersQuery = z.object({
   until: Instant.optional().describe(
     'Counts only up to the start of this hour: users are those whose latest position of all is in this time',
   ),
-  k: z
-    .string()
-    .regex(/^\d{1,6}$/, { error: 'must be a whole number from 0 to 999999' })
-    .transform(Number)
-    .pipe(z.int().min(0).max(999_999))
+  k: wholeNumber(0, 999_999, /^\d{1,6}$/)
     .default(0)
     .describe('Omits cells with fewer pilgrims, for public maps'),
 })
@@ -32,17 +27,14 @@ const Position = z.tuple([Longitude, Latitude])
 
 export const CellFeature = z.object({
   type: z.literal('Feature'),
-  id: z
-    .string()
-    .meta({ examples: ['12/54/12'] })
-    .describe('zoom/x/y of the cell'),
+  id: exampleText('12/54/12').describe('zoom/x/y of the cell'),
   geometry: z.object({
     type: z.literal('Polygon'),
-    coordinates: z.array(z.array(Position)).describe('The square of the cell'),
+    coordinates: z.array(z.array(Position)),
   }),
   properties: z.object({
-    count: z.int().describe('Number of points'),
-    users: z.int().describe('Number of pilgrims whose latest position is here'),
+    count: z.int(),
+    users: z.int().describe('Pilgrims whose latest position is here'),
   }),
 })
 
@@ -54,21 +46,16 @@ const End = z
   })
   .nullable()
 
-/** Fields beside the cells. */
 const Summary = z.object({
   zoom: z.int().describe(`The requested zoom, or the next coarser one with at most ${MAX_CELLS} cells`),
   requested_zoom: z.int(),
   since: Time.nullable().describe('Start of the requested hour'),
   front: End.describe(
-    'Front of the whole walk, independent of bbox: 95 % of the pilgrims are behind it; with `until`, 95 % of the points of this time, null with fewer pilgrims than EVENT_MAP_CROWD',
+    'Of the whole walk, independent of bbox: 95 % of the pilgrims are behind it; with `until`, 95 % of the points of this time, null with fewer pilgrims than EVENT_MAP_CROWD',
   ),
-  middle: End.describe(
-    'Middle of the whole walk: half of the pilgrims are behind it; with `until`, of the points',
-  ),
-  tail: End.describe(
-    'Tail of the whole walk: 95 % of the pilgrims are ahead of it; with `until`, of the points',
-  ),
-  spread_km: z.number().nullable().describe('Distance from tail to front, along the route if there is one'),
+  middle: End.describe('Half of the pilgrims are behind it; with `until`, of the points'),
+  tail: End.describe('95 % of the pilgrims are ahead of it; with `until`, of the points'),
+  spread_km: z.number().nullable().describe('From tail to front, along the route if there is one'),
   as_of: Time.nullable().describe('Time of the last flush'),
 })
 
@@ -79,7 +66,7 @@ export const Clusters = z.object({
 })
 export type Clusters = z.infer<typeof Clusters>
 
-/** A cell to serialize; edges in degrees. */
+/** Edges in degrees. */
 export interface MapCell {
   readonly id: string
   readonly bounds: readonly [west: number, south: number, east: number, north: number]
@@ -88,8 +75,8 @@ export interface MapCell {
 }
 
 /**
- * Serializes the map directly as JSON. An answer has thousands of cells; creating, validating and serializing an
- * object for each takes ten times as long. Neighbours share their edges, so each edge is formatted once.
+ * Writes the JSON directly: creating, validating and serializing an object for each of thousands of cells takes ten
+ * times as long. Neighbours share their edges, so each edge is formatted once.
  */
 export function writeClusters(cells: readonly MapCell[], summary: z.infer<typeof Summary>): Written {
   const edges = new Map<number, string>()
@@ -110,13 +97,10 @@ export function writeClusters(cells: readonly MapCell[], summary: z.infer<typeof
   return new Written(`{"type":"FeatureCollection","features":[${features.join()}],${beside}`)
 }
 
-export const clustersEndpoint = endpoint({
+export const clustersEndpoint = endpoint('GET /api/event/admin/clusters', {
   id: 'readClusters',
-  method: 'GET',
-  path: '/api/event/admin/clusters',
   service: 'admin',
-  summary:
-    'GeoJSON of grid cells with their numbers of points and pilgrims; front, middle and tail of the walk',
+  summary: 'GeoJSON cells with their points and pilgrims; front, middle and tail of the walk',
   access: 'volunteer',
   query: ClustersQuery,
   data: Clusters,

@@ -1,11 +1,10 @@
 /** The documentation of the API. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
+import { exampleText } from './fields.ts'
 
-export const openApiEndpoint = endpoint({
+export const openApiEndpoint = endpoint('GET /api/event/openapi.json', {
   id: 'readOpenApi',
-  method: 'GET',
-  path: '/api/event/openapi.json',
   service: 'admin',
   summary: 'This API as an OpenAPI 3.1 document',
   media: 'application/json',
@@ -13,10 +12,8 @@ export const openApiEndpoint = endpoint({
   data: z.record(z.string(), z.unknown()),
 })
 
-export const docsEndpoint = endpoint({
+export const docsEndpoint = endpoint('GET /api/event/docs', {
   id: 'showDocs',
-  method: 'GET',
-  path: '/api/event/docs',
   service: 'admin',
   summary: 'This API as a page: search, examples, and a form to try each request on this server',
   media: 'text/html',
@@ -24,13 +21,11 @@ export const docsEndpoint = endpoint({
   data: z.string(),
 })
 
-export const docsScriptEndpoint = endpoint({
+export const docsScriptEndpoint = endpoint('GET /api/event/docs/rapidoc.js', {
   id: 'readDocsScript',
-  method: 'GET',
-  path: '/api/event/docs/rapidoc.js',
   service: 'admin',
   summary: 'The script of the page. With its version as v, caches may keep it for ever',
-  query: z.object({ v: z.string().optional().describe('Version of the script') }),
+  query: z.object({ v: z.string().optional() }),
   media: 'text/javascript',
   tagged: true,
   data: z.string(),
@@ -38,26 +33,15 @@ export const docsScriptEndpoint = endpoint({
 
 /** What is at the address without a path. */
 export const Index = z.object({
-  name: z
-    .string()
-    .meta({ examples: ['白沙屯媽祖進香'] })
-    .describe('Name of the event'),
-  docs: z
-    .string()
-    .meta({ examples: ['https://event.example/api/event/docs'] })
-    .describe('The page that documents this API'),
-  openapi: z
-    .string()
-    .meta({ examples: ['https://event.example/api/event/openapi.json'] })
-    .describe('The OpenAPI document'),
+  name: exampleText('白沙屯媽祖進香'),
+  docs: exampleText('https://event.example/api/event/docs'),
+  openapi: exampleText('https://event.example/api/event/openapi.json'),
 })
 export type Index = z.infer<typeof Index>
 
-const index = (id: string, path: string) =>
-  endpoint({
+const index = (id: string, path: `/${string}`) =>
+  endpoint(`GET ${path}`, {
     id,
-    method: 'GET',
-    path,
     service: 'admin',
     summary: 'Where this API is documented',
     data: Index,

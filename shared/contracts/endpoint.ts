@@ -1,6 +1,6 @@
 /**
- * The declaration of an endpoint: all that the router, the proxy, the access table, the API's
- * documentation and the tests need to know about a route.
+ * The declaration of an endpoint: all that router, proxy, access table, documentation and tests need to know about a
+ * route.
  */
 import { z } from 'zod'
 import type { ErrorCode, STATUS_OF_CODE } from './errors.ts'
@@ -16,12 +16,11 @@ export const ServiceName = z.enum([
 export type ServiceName = z.infer<typeof ServiceName>
 
 /**
- * Who may call. `public` needs no token. `optional` returns more with a token; an invalid token gets 401.
- * A tier needs a token of that tier or a higher one.
+ * `optional` returns more with a token; an invalid token gets 401. A tier needs a token of that tier or a higher one.
  */
 export type Access = 'public' | 'optional' | 'volunteer' | 'manager' | 'owner'
 
-/** Names of rate limits. Admission applies those of tracking in the atomic call that buffers the points. */
+/** Admission applies those of tracking in the atomic call that buffers the points. */
 export type LimitName = 'checkin' | 'sync' | 'ingest' | 'survey' | 'user-write' | 'address-write' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -33,30 +32,28 @@ export interface Endpoint<
   Data extends z.ZodType = z.ZodType,
   Tier extends Access = Access,
 > {
-  /** The operation's name in the documentation and in clients: a verb and its object, in camelCase. */
+  /** In the documentation and in clients: a verb and its object, in camelCase. */
   readonly id: string
   readonly method: Method
-  /** Path with `:name` parameters. */
+  /** With `:name` parameters. */
   readonly path: string
   readonly service: ServiceName
-  /** One sentence for the documentation. */
   readonly summary: string
   readonly access: Tier
-  /** The rate limit (sliding window) that counts a call; `null`: none. */
+  /** Sliding window; `null`: none. */
   readonly limit: LimitName | null
-  /** Status code of a success. */
   readonly success: 200 | 202
-  /** Whether a success may be 202 instead: the work is recorded and continues after the answer. */
+  /** A success may be 202 instead: the work is recorded and continues after the answer. */
   readonly mayContinue: boolean
   /** Where a pilgrim's call carries the user id; `header`: optionally in X-Line-User-Id. */
   readonly caller: 'body' | 'query' | 'header' | 'none'
-  /** Whether a public answer shows more to the pilgrim's own ID token. */
+  /** A public answer shows more to the pilgrim's own ID token. */
   readonly readsIdentity: boolean
-  /** Whether it answers 403 once the event has ended. */
+  /** It answers 403 once the event has ended. */
   readonly closedAtEnd: boolean
   readonly params: Params
   readonly query: Query
-  /** JSON body. The handler reads a `raw` body itself, within the same size limit. */
+  /** The handler reads a `raw` body itself, within the same size limit. */
   readonly body: Body
   readonly bodyKind: 'none' | 'json' | 'raw'
   /**
@@ -64,41 +61,41 @@ export interface Endpoint<
    * where the handler reads it; null: bytes. Empty: `body` as JSON.
    */
   readonly sent: Readonly<Record<string, z.ZodType | null>>
-  /** Maximum size of the body; null: that of the configuration. The proxy has the same limits. */
+  /** Null: that of the configuration. The proxy has the same limits. */
   readonly bodyBytes: number | null
   /**
-   * Whether what a client may repeat later (`TEMPORARY_CODES`) is answered with 503 and `Retry-After`: tracker apps
-   * delete a point when the answer is 4xx.
+   * What a client may repeat later (`TEMPORARY_CODES`) gets 503 and `Retry-After`: tracker apps delete a point when
+   * the answer is 4xx.
    */
   readonly temporaryIs503: boolean
-  /** Fast validation of the common form of a body, where speed matters; null: validate with the schema. */
+  /** Of the common form of a body, where speed matters; null: validate with the schema. */
   fastBody?(given: unknown): z.infer<Body> | null
-  /** Fast selection of the declared fields of an answer, where speed matters. */
+  /** Of the declared fields of an answer, where speed matters. */
   fastData?(data: z.infer<Data>): z.infer<Data>
-  /** Content of `data` in the envelope; for other media types a description. */
+  /** In the envelope; for other media types a description. */
   readonly data: Data
-  /** Media type of a success without the JSON envelope; null: JSON in the envelope. */
+  /** Of a success without the JSON envelope; null: JSON in the envelope. */
   readonly media: string | null
-  /** Other media types that a client may request, by `Accept` or a parameter. */
+  /** That a client may request, by `Accept` or a parameter. */
   readonly otherMedia: readonly string[]
-  /** Media types that are downloaded as files: `Content-Disposition: attachment`. */
+  /** Of files: `Content-Disposition: attachment`. */
   readonly downloads: readonly string[]
   /**
-   * How long the response cache may reuse an answer, in milliseconds; 0: not at all. The answer must depend only on
-   * path, query and the caller's role. It carries an ETag, and a matching request gets 304.
+   * How long the response cache may reuse an answer; 0: not at all. The answer must depend only on path, query and
+   * the caller's role. It carries an ETag.
    */
   readonly cacheMs: number
-  /** Whether an answer has an ETag of its own, and a matching request gets 304. Pictures and cached answers always have one. */
+  /** An answer has an ETag of its own. Pictures and cached answers always have one. */
   readonly tagged: boolean
-  /** Codes of errors beyond those that follow from the fields above; a status means its first code. */
+  /** Beyond those that follow from the fields above; a status means its first code. */
   readonly errors: readonly (ErrorCode | (typeof STATUS_OF_CODE)[ErrorCode])[]
-  /** Request headers that matter to this endpoint alone, with their descriptions. */
+  /** That matter to this endpoint alone, with their descriptions. */
   readonly headers: Readonly<Record<string, string>>
-  /** Status codes of errors that are answered with a page, where a success is a page. */
+  /** Statuses that are answered with a page, where a success is a page. */
   readonly errorPages: readonly number[]
   /**
-   * What the documentation's example says beyond the examples of the fields. Its objects need only the fields that
-   * differ; the answer of a stream is its text.
+   * Beyond the examples of the fields. Its objects need only the fields that differ; the answer of a stream is its
+   * text.
    */
   readonly example: {
     readonly params?: Readonly<Record<string, string | number>>
@@ -106,35 +103,35 @@ export interface Endpoint<
     readonly body?: unknown
     readonly answer?: unknown
   }
-  /** Schemas of error bodies that differ from `ErrorBody`, by status. */
+  /** Of error bodies that differ from `ErrorBody`, by status. */
   readonly refusals: Readonly<Record<number, z.ZodType>>
 }
 
 /**
- * Whether a call acts in a pilgrim's name, so that their identity is verified. What everybody may read about a pilgrim
- * (named in the query, and without a limit) needs none.
+ * The pilgrim's identity is then verified. What everybody may read about a pilgrim (named in the query, and without a
+ * limit) needs none.
  */
 export const actsForPilgrim = ({ access, caller, limit }: Endpoint): boolean =>
   access === 'public' && caller !== 'none' && (caller !== 'query' || limit !== null)
 
-/** Answer data that is already serialized as JSON. Only contracts create it, and they declare its fields. */
+/** Already serialized as JSON. Only contracts create it, and they declare its fields. */
 export class Written {
   constructor(readonly json: string) {}
 }
 
 type Given<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D extends z.ZodType> = Pick<
   Endpoint<P, Q, B, D>,
-  'id' | 'method' | 'path' | 'service' | 'summary' | 'data'
+  'id' | 'service' | 'summary' | 'data'
 > &
   Partial<Endpoint<P, Q, B, D>>
 
-/** No declared fields; any fields are ignored. */
+/** Any fields are ignored. */
 export const Nothing = z.object({})
 type Nothing = typeof Nothing
 
 /**
- * Declares an endpoint. Defaults: public, 200, no parameters, no query, no body, no limit.
- * @example endpoint({ id: 'readHealth', method: 'GET', path: '/health', service: 'admin', summary: '…', data: Health })
+ * Defaults: public, 200, no parameters, no query, no body, no limit.
+ * @example endpoint('GET /health', { id: 'readHealth', service: 'admin', summary: '…', data: Health })
  */
 export function endpoint<
   D extends z.ZodType,
@@ -142,8 +139,14 @@ export function endpoint<
   Q extends z.ZodType = Nothing,
   B extends z.ZodType = Nothing,
   A extends Access = 'public',
->(given: Given<P, Q, B, D> & { readonly access?: A }): Endpoint<P, Q, B, D, A> {
+>(
+  route: `${Method} /${string}`,
+  given: Given<P, Q, B, D> & { readonly access?: A },
+): Endpoint<P, Q, B, D, A> {
+  const [method, path] = route.split(' ') as [Method, string]
   const declared: Endpoint<P, Q, B, D> = {
+    method,
+    path,
     access: 'public',
     limit: given.access === undefined || given.access === 'public' ? null : 'admin',
     success: 200,

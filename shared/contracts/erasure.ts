@@ -7,9 +7,7 @@ export const ErasurePart = z.enum(['rows', 'buffer', 'objects'])
 export type ErasurePart = z.infer<typeof ErasurePart>
 
 export const Erasure = z.object({
-  erased: z
-    .record(z.string(), z.int())
-    .describe('Numbers of deleted rows by table, pending points and stored objects'),
+  erased: z.record(z.string(), z.int()).describe('Deleted rows by table, pending points and stored objects'),
   erased_at: Time,
   remaining: z
     .array(ErasurePart)

@@ -1,34 +1,28 @@
 /** What an app must know about the event before anybody has a name in it. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { ActivityStatus, Time } from './fields.ts'
+import { ActivityStatus, Time, exampleText } from './fields.ts'
 
 export const EventConfig = z.object({
-  name: z.string().meta({ examples: ['白沙屯媽祖進香'] }),
-  time_zone: z
-    .string()
-    .meta({ examples: ['Asia/Taipei'] })
-    .describe('IANA name; days of the API are days of this zone'),
+  name: exampleText('白沙屯媽祖進香'),
+  time_zone: exampleText('Asia/Taipei').describe('IANA name; days of the API are days of this zone'),
   identity: z
     .enum(['open', 'line'])
     .describe('line: a pilgrim’s requests need the ID token of LINE Login; open: an id that the app keeps'),
   liff_id: z.string().nullable().describe('LIFF app of the event; null where none is set'),
-  privacy_version: z
-    .string()
-    .meta({ examples: ['2026-1'] })
-    .describe('Version of the privacy notice that a pilgrim agrees to now'),
+  privacy_version: exampleText('2026-1').describe(
+    'Version of the privacy notice that a pilgrim agrees to now',
+  ),
   push_key: z.string().nullable().describe('Public VAPID key for Web Push, base64url; null: Web Push is off'),
   status: ActivityStatus.nullable().describe('null: not known at the moment'),
-  message: z.string().nullable().describe('The organisers’ message about the status'),
+  message: z.string().nullable(),
   starts_at: Time.nullable(),
   ends_at: Time.nullable(),
   as_of: Time.describe('Time of this answer; an app compares its own clock with it'),
 })
 export type EventConfig = z.infer<typeof EventConfig>
 
-export const eventConfigEndpoint = endpoint({
-  method: 'GET',
-  path: '/api/event/config',
+export const eventConfigEndpoint = endpoint('GET /api/event/config', {
   id: 'readEventConfig',
   service: 'admin',
   summary:

@@ -1,19 +1,25 @@
 /** Feedback: reports, the public board, and screenshots. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { HIDDEN_ID, HttpsUrl, page, PageQuery, text, Time, UserId } from './fields.ts'
+import {
+  HIDDEN_ID,
+  HttpsUrl,
+  page,
+  PageQuery,
+  text,
+  Time,
+  UserId,
+  exampleText,
+  wholeNumber,
+} from './fields.ts'
 
 export const FeedbackStatus = z.enum(['new', 'triaging', 'fixing', 'fixed', 'wontfix'])
 export type FeedbackStatus = z.infer<typeof FeedbackStatus>
 
 /** An id of a serial column; a number outside its range is an error. */
-const FeedbackId = z
-  .string()
-  .regex(/^\d{1,10}$/, { error: 'must be the whole number of a feedback item' })
-  .transform(Number)
-  .pipe(z.int().min(0).max(2_147_483_647))
+const FeedbackId = wholeNumber(0, 2_147_483_647, /^\d{1,10}$/, 'must be the whole number of a feedback item')
 
-/** Optional text; null and blank mean absent. */
+/** Null and blank mean absent. */
 const optionalText = (max: number) =>
   text(max)
     .nullish()
@@ -43,18 +49,18 @@ export const FeedbackRequest = z.object({
     .transform((info) => (typeof info === 'object' && info !== null ? JSON.stringify(info) : info || null))
     .refine((info) => info === null || info.length <= 2_000, { error: 'must be at most 2,000 characters' })
     .describe(
-      'Text, or an object that is stored as JSON. `place` in it, `{lat, lng, accuracy, at}`, is where the report was written; the console shows it. Operators only',
+      'Text, or an object that is stored as JSON; its `place`, `{lat, lng, accuracy, at}`, is where the report was written. Operators only',
     ),
   user_agent: optionalText(1_000),
   contact: optionalText(200),
 })
 export type FeedbackRequest = z.infer<typeof FeedbackRequest>
 
-/** The public form of an item, without personal data. */
+/** Without personal data. */
 export const BoardItem = z.object({
   id: z.int(),
-  category: z.string().meta({ examples: ['route'] }),
-  description: z.string().meta({ examples: ['The water station after the bridge is closed.'] }),
+  category: exampleText('route'),
+  description: exampleText('The water station after the bridge is closed.'),
   status: FeedbackStatus,
   created_at: Time,
   updated_at: Time,
@@ -62,7 +68,7 @@ export const BoardItem = z.object({
 })
 export type BoardItem = z.infer<typeof BoardItem>
 
-/** Number of items by status, of the category and the search that were asked for. */
+/** Of the category and the search that were asked for. */
 export const BoardCounts = z.object({
   new: z.int(),
   triaging: z.int(),
@@ -71,7 +77,6 @@ export const BoardCounts = z.object({
   wontfix: z.int(),
 } satisfies Record<FeedbackStatus, z.ZodType>)
 
-/** The operators' form of an item. */
 export const FeedbackItem = BoardItem.extend({
   userId: UserId.nullable().describe(HIDDEN_ID),
   display_name: z.string().nullable(),
@@ -104,39 +109,28 @@ export const FeedbackUpdate = z
       .object({ status: FeedbackStatus, admin_note: text(2_000).nullable() })
       .partial()
       .optional()
-      .describe(
-        'What the operator saw before the change. If somebody has changed it since, the answer is 409 and nothing changes',
-      ),
+      .describe('What the operator saw before. If somebody has changed it since, the answer is 409'),
   })
   .refine(({ status, admin_note }) => status != null || admin_note != null, {
     error: 'needs a status or an admin_note',
   })
 export type FeedbackUpdate = z.infer<typeof FeedbackUpdate>
 
-/** A screenshot in JSON, for clients that cannot send bytes. */
+/** For clients that cannot send bytes. */
 export const ScreenshotUpload = z.object({
-  image: z
-    .string()
-    .meta({
-      examples: [
-        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
-      ],
-    })
-    .describe('Base64, or a data URL'),
+  image: exampleText(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  ).describe('Base64, or a data URL'),
 })
 
 export const Screenshot = z.object({
-  filename: z.string().meta({ examples: ['3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'] }),
-  url: z.string().meta({
-    examples: ['https://event.example/api/event/feedback-image/3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'],
-  }),
+  filename: exampleText('3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'),
+  url: exampleText('https://event.example/api/event/feedback-image/3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'),
 })
 export type Screenshot = z.infer<typeof Screenshot>
 
-export const submitFeedbackEndpoint = endpoint({
+export const submitFeedbackEndpoint = endpoint('POST /api/event/feedback', {
   id: 'submitFeedback',
-  method: 'POST',
-  path: '/api/event/feedback',
   service: 'feedback-media',
   summary: 'Submits feedback; a user id is optional',
   limit: 'user-write',
@@ -147,10 +141,8 @@ export const submitFeedbackEndpoint = endpoint({
   errors: ['conflict', 'erased'],
 })
 
-export const listFeedbackEndpoint = endpoint({
+export const listFeedbackEndpoint = endpoint('GET /api/event/feedback', {
   id: 'listFeedback',
-  method: 'GET',
-  path: '/api/event/feedback',
   service: 'feedback-media',
   summary: 'Feedback, newest first: all fields with a token, the public board without one',
   access: 'optional',
@@ -158,20 +150,16 @@ export const listFeedbackEndpoint = endpoint({
   data: z.union([page(FeedbackItem).extend({ counts: BoardCounts }), page(BoardItem)]),
 })
 
-export const feedbackStatusEndpoint = endpoint({
+export const feedbackStatusEndpoint = endpoint('GET /api/event/feedback/status', {
   id: 'readBoard',
-  method: 'GET',
-  path: '/api/event/feedback/status',
   service: 'feedback-media',
   summary: 'The public board: reports and their status, newest first',
   query: FeedbackQuery,
   data: page(BoardItem).extend({ counts: BoardCounts }),
 })
 
-export const updateFeedbackEndpoint = endpoint({
+export const updateFeedbackEndpoint = endpoint('PATCH /api/event/feedback/:id', {
   id: 'updateFeedback',
-  method: 'PATCH',
-  path: '/api/event/feedback/:id',
   service: 'feedback-media',
   summary: 'Changes the status or note of an item; fixed sets resolved_at, any other status clears it',
   access: 'manager',
@@ -181,10 +169,8 @@ export const updateFeedbackEndpoint = endpoint({
   errors: ['not-found', 'conflict'],
 })
 
-export const uploadScreenshotEndpoint = endpoint({
+export const uploadScreenshotEndpoint = endpoint('POST /api/event/feedback-upload', {
   id: 'uploadScreenshot',
-  method: 'POST',
-  path: '/api/event/feedback-upload',
   service: 'feedback-media',
   summary:
     'Uploads a screenshot (PNG, JPEG or WebP) as raw image, multipart/form-data (field file), or JSON {image: base64 or data URL}',
@@ -202,14 +188,12 @@ export const uploadScreenshotEndpoint = endpoint({
   data: Screenshot,
 })
 
-export const screenshotEndpoint = endpoint({
+export const screenshotEndpoint = endpoint('GET /api/event/feedback-image/:file', {
   id: 'readScreenshot',
-  method: 'GET',
-  path: '/api/event/feedback-image/:file',
   service: 'feedback-media',
   summary: 'An uploaded screenshot; the file is <name>.png',
-  params: z.object({ file: z.string().meta({ examples: ['3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png'] }) }),
-  data: z.string().describe('The image'),
+  params: z.object({ file: exampleText('3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png') }),
+  data: z.string(),
   media: 'image/png',
   errors: ['not-found'],
 })

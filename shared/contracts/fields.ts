@@ -9,32 +9,30 @@ export const isStorableText = (text: string): boolean => text.isWellFormed() && 
 const NOT_STORABLE = 'must not contain a NUL character or a lone surrogate'
 
 /**
- * Removes the characters that set or override the direction of a text: in a name they would turn around the words of
- * ours that follow it, in a page or a chat. A name in a right-to-left script needs none of them.
+ * Removes the characters that set or override the direction of a text: in a name they would turn around the words
+ * that follow it. A name in a right-to-left script needs none of them.
  */
 export const withoutDirections = (text: string): string => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
 
-/** A string of at most `max` UTF-16 units that can be stored unchanged. */
+/** At most `max` UTF-16 units that can be stored unchanged. */
 export const text = (max: number) => z.string().max(max).refine(isStorableText, { error: NOT_STORABLE })
 
-/** Maximum length of a property name in a stored object, such as a question or a mode. */
+/** Of a property name in a stored object, such as a question or a mode. */
 const MAX_KEY = 64
 
-/** A property name in a stored object: short storable text. */
 export const Key = text(MAX_KEY)
 
-/** Normalizes a mode to its stored form: trimmed, in lower case. */
 export const normalizeMode = (mode: string): string => mode.trim().toLowerCase()
 
-/** Maximum lengths of a mode and of a point's source label. */
+/** Of a mode, and of a point's source label. */
 export const MAX_MODE = 32
 export const MAX_SOURCE = 64
 
-/** Truncates a text to `max` UTF-16 units, without splitting a surrogate pair. */
+/** To `max` UTF-16 units, without splitting a surrogate pair. */
 export const cutText = (given: string, max: number): string =>
   given.length <= max ? given : given.slice(0, max).replace(/[\ud800-\udbff]$/, '')
 
-/** A mode of transport. Surrounding blanks and capitals are ignored; an empty mode becomes null. */
+/** Surrounding blanks and capitals are ignored; an empty mode becomes null. */
 export const Mode = z
   .string()
   .overwrite(normalizeMode)
@@ -42,7 +40,7 @@ export const Mode = z
   .refine(isStorableText, { error: NOT_STORABLE })
   .transform((mode) => mode || null)
 
-/** The label of the app or device that recorded the point. A long label is truncated so that the point is not lost. */
+/** The app or device that recorded the point. A long label is truncated so that the point is not lost. */
 export const Source = z
   .string()
   .overwrite((source) => cutText(source, MAX_SOURCE))
@@ -51,8 +49,8 @@ export const Source = z
 const NO_ADDRESS = 'must be an https:// address'
 
 /**
- * A URL that other people will open: absolute, https, and without characters that a browser ignores (blanks,
- * control characters). At most 2,000 characters, which is LINE's limit.
+ * A URL that other people will open: without characters that a browser ignores (blanks, control characters). LINE
+ * takes 2,000 characters.
  */
 export const HttpsUrl = text(2_000).refine(
   (url) => /^https:\/\/[^\s\p{Cc}\\]+$/iu.test(url) && URL.canParse(url),
@@ -61,14 +59,13 @@ export const HttpsUrl = text(2_000).refine(
 
 const USER_ID_RULE = 'must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ - (and not "." or "..")'
 
-/** Whether a string is a valid user id. */
 export const isUserId = (id: string): boolean =>
   /^[A-Za-z0-9_.:@-]{1,128}$/.test(id) && id !== '.' && id !== '..'
 
 /** The day of all examples. The document of a running service has the day before, so that the requests can be tried. */
 export const EXAMPLE_DAY = '2026-04-12'
 
-/** A pilgrim's id, assigned by a phone client or by LINE. */
+/** Assigned by a phone client or by LINE. */
 export const UserId = z
   .string({ error: ({ input }) => ((input ?? null) === null ? 'is missing' : USER_ID_RULE) })
   .refine(isUserId, { error: USER_ID_RULE })
@@ -81,7 +78,6 @@ export type UserId = z.infer<typeof UserId>
  */
 const APP_ID = /^w-[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
-/** Whether an app made this id from 128 random bits. */
 export const isAppId = (userId: string): boolean => APP_ID.test(userId)
 
 /** Describes an id in what volunteers read. */
@@ -91,18 +87,17 @@ export const HIDDEN_ID =
 /** Field names under which existing phone clients send the user id. */
 export const USER_ID_ALIASES = ['user_id', 'userId', 'line_user_id'] as const
 
-/** ISO 8601 UTC with milliseconds and Z: the form of every time that this API writes. */
+/** The form of every time that this API writes. */
 export const Time = z.iso.datetime({ precision: 3 }).meta({ examples: [`${EXAMPLE_DAY}T01:30:00.000Z`] })
 export type Time = z.infer<typeof Time>
 
-/** Formats epoch milliseconds as `Time`. */
 export const time = (ms: number): Time => new Date(ms).toISOString()
 
-/** The range of years that every store and every time format supports. */
+/** What every store and every time format supports. */
 const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z')
 const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** An instant in a request: ISO 8601 with a zone, parsed to epoch milliseconds. */
+/** ISO 8601 with a zone, parsed to epoch milliseconds. */
 export const Instant = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone' })
   .transform((value) => Date.parse(value))
@@ -110,7 +105,7 @@ export const Instant = z.iso
     error: 'must lie in the years 1 to 9999 of UTC',
   })
 
-/** A day of the event's time zone, `YYYY-MM-DD`. */
+/** Of the event's time zone. */
 export const Day = z.iso.date().meta({ examples: [EXAMPLE_DAY] })
 export type Day = z.infer<typeof Day>
 
@@ -125,14 +120,20 @@ export const Longitude = z
   .max(180)
   .meta({ examples: [120.6736] })
 
-/** Zoom of map cells: a cell is 0.2° wide at 6, and half as wide at each further zoom. */
-export const Zoom = z
-  .string()
-  .regex(/^([6-9]|1[0-8])$/, { error: 'must be a whole number from 6 to 18' })
-  .transform(Number)
-  .pipe(z.int().min(6).max(18))
+export const exampleText = (example: string) => z.string().meta({ examples: [example] })
 
-/** A measurement beside the position: any number that a float4 column can hold. */
+/** A whole number in a path or a query, which are text. @param form of its digits */
+export const wholeNumber = (
+  min: number,
+  max: number,
+  form = /^\d+$/,
+  error = `must be a whole number from ${min} to ${max}`,
+) => z.string().regex(form, { error }).transform(Number).pipe(z.int().min(min).max(max))
+
+/** Zoom of map cells: a cell is 0.2° wide at 6, and half as wide at each further zoom. */
+export const Zoom = wholeNumber(6, 18, /^([6-9]|1[0-8])$/)
+
+/** Any number that a float4 column can hold. */
 export const Measure = z.number().min(-1e9).max(1e9)
 
 /** Maximum number of points in one request. The body limit is usually reached first. */
@@ -147,35 +148,23 @@ export type ActivityStatus = z.infer<typeof ActivityStatus>
 export const Role = z.enum(['owner', 'manager', 'volunteer'])
 export type Role = z.infer<typeof Role>
 
-export const HoursOfQuery = z
-  .string()
-  .regex(/^\d+$/, { error: 'must be a whole number from 1 to 8760' })
-  .transform(Number)
-  .pipe(z.int().min(1).max(8_760))
+export const HoursOfQuery = wholeNumber(1, 8_760)
 
 /** Pagination of every list: `limit` 1–200 (default 50) and an opaque `cursor`. */
 export const PageQuery = z.object({
-  limit: z
-    .string()
-    .regex(/^\d+$/, { error: 'must be a whole number from 1 to 200' })
-    .transform(Number)
-    .pipe(z.int().min(1).max(200))
-    .default(50),
+  limit: wholeNumber(1, 200).default(50),
   cursor: z.string().max(512).optional(),
 })
 export type PageQuery = z.infer<typeof PageQuery>
 
-/** A page of a list. */
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), next_cursor: z.string().nullable() })
 
-// `first_seen` and `last_seen` mean the same in every answer: the recording times of a pilgrim's first and latest
-// point inside the event's area, pending points included. They are null for a pilgrim without such a point. Forms
-// and points outside the area do not count.
+// // `first_seen` and `last_seen` mean the same in every answer: the recording times of the first and latest point
+// inside the event's area, pending points included.
 
 export const FirstSeen = Time.describe('Time of the first point inside the event’s area; null without any')
 export const LastSeen = Time.describe('Time of the latest point inside the event’s area; null without any')
 
-/** Formats epoch milliseconds as `Time`; null where they are not known. */
 export const timeOrNull = (ms: number | null | undefined): Time | null =>
   ms === null || ms === undefined ? null : time(ms)

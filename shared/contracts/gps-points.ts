@@ -12,10 +12,9 @@ import {
   UserId,
 } from './fields.ts'
 
-/** The error message for any other form. */
 export const SENT_TIME_RULE = 'must be ISO 8601 with a zone, epoch milliseconds, or YYYY:MM:DD HH:MM:SS'
 
-/** A timestamp in a request: ISO 8601 with zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS`. */
+/** ISO 8601 with zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS`. */
 export const SentTime = z
   .union([z.number(), z.string().max(64, { error: SENT_TIME_RULE })], {
     error: SENT_TIME_RULE,
@@ -23,7 +22,7 @@ export const SentTime = z
   .meta({ examples: [`${EXAMPLE_DAY}T01:30:00.000Z`] })
 export type SentTime = z.infer<typeof SentTime>
 
-/** A GPS point in a request, after `normalizePointAliases` has renamed its aliases. */
+/** After `normalizePointAliases` has renamed its aliases. */
 export const GpsPoint = z.object({
   lat: Latitude,
   lng: Longitude,
@@ -39,12 +38,11 @@ export const GpsPoint = z.object({
   source: Source.nullish().describe(`Any label; truncated to ${MAX_SOURCE} characters`),
 })
 export type GpsPoint = z.infer<typeof GpsPoint>
-/** What a phone tells of a point beside its place and time. */
+/** Beside its place and time. */
 export type Measurement = Exclude<keyof GpsPoint, 'lat' | 'lng' | 'timestamp'>
 
 /** A track point: only its own time identifies it. */
 export const TrackPoint = z.intersection(GpsPoint, z.object({ timestamp: SentTime }))
-export type TrackPoint = z.infer<typeof TrackPoint>
 
 const POINT_ALIASES = [
   ['latitude', 'lat'],
@@ -54,7 +52,7 @@ const POINT_ALIASES = [
 ] as const
 type Aliased = Partial<Record<(typeof POINT_ALIASES)[number][number], unknown>>
 
-/** Renames `lon`, `latitude`, `longitude` and `datetime` if the standard name is absent. */
+/** Where the standard name is absent. */
 export function normalizePointAliases(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   let folded: Aliased | null = null
@@ -87,10 +85,10 @@ export type CheckInRequest = z.infer<typeof CheckInRequest>
 export const TrackSyncRequest = z.object({ user_id: UserId, points: Points.min(1) })
 export type TrackSyncRequest = z.infer<typeof TrackSyncRequest>
 
-/** Most track points that are accepted with a check-in. The phone sends the rest of a longer list by track/sync. */
+/** The phone sends the rest of a longer list by track/sync. */
 export const MAX_ATTACHED = 1_000
 
-/** A check-in as clients should send it. `CheckInRequest` accepts more: aliases, and invalid track points. */
+/** As clients should send it. `CheckInRequest` accepts more: aliases, and invalid track points. */
 export const CheckIn = GpsPoint.extend({
   user_id: UserId,
   track_points: z
@@ -100,7 +98,7 @@ export const CheckIn = GpsPoint.extend({
     .describe('Track points, as in track/sync; invalid ones do not fail the check-in'),
 })
 
-/** A batch of track points as clients should send it. An invalid point is rejected by its index. */
+/** As clients should send it. An invalid point is rejected by its index. */
 export const TrackBatch = z.object({
   user_id: UserId,
   points: z.array(TrackPoint).min(1).max(MAX_POINTS).describe('In order of time, oldest first'),

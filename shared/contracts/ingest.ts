@@ -4,12 +4,12 @@
  */
 import { z } from 'zod'
 import { endpoint, type Endpoint } from './endpoint.ts'
-import { EXAMPLE_DAY } from './fields.ts'
+import { EXAMPLE_DAY, exampleText } from './fields.ts'
 
-/** Maximum size of a body: a batch of Overland is 200 points of about 600 bytes, and the app allows 1,000 points. */
+/** A batch of Overland is 200 points of about 600 bytes, and the app allows 1,000 points. */
 const INGEST_BYTES = 1_048_576
 
-/** Why a point of a tracker app is not taken, beyond the reasons of `PointRejection`. */
+/** Beyond the reasons of `PointRejection`. */
 export type IngestRejection =
   /** The body is not in the app’s format, or is encrypted. */
   | 'unreadable'
@@ -17,19 +17,13 @@ export type IngestRejection =
   | 'old-place'
 
 const Params = z.object({
-  key: z
-    .string()
-    .meta({ examples: ['q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a'] })
-    .describe('The tracker’s key'),
+  key: exampleText('q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a').describe('The tracker’s key'),
 })
 
-/** A message of OwnTracks; any `_type` but `location` is answered and not stored. */
+/** Any `_type` but `location` is answered and not stored. */
 export const OwnTracksMessage = z
   .looseObject({
-    _type: z
-      .string()
-      .meta({ examples: ['location'] })
-      .describe('location; other messages are not stored'),
+    _type: exampleText('location').describe('location; other messages are not stored'),
     lat: z.number().meta({ examples: [24.1477] }),
     lon: z.number().meta({ examples: [120.6736] }),
     tst: z
@@ -43,7 +37,7 @@ export const OwnTracksMessage = z
   })
   .partial()
 
-/** A batch of Overland: GeoJSON features. Visits, trips and `current` are not stored. */
+/** GeoJSON features. Visits, trips and `current` are not stored. */
 export const OverlandBatch = z.looseObject({
   locations: z.array(
     z.looseObject({
@@ -68,18 +62,12 @@ export const OverlandBatch = z.looseObject({
   ),
 })
 
-/** The parameters of Traccar Client, OsmAnd and GPSLogger, in the query or in a form; others may be read as well. */
+/** Of Traccar Client, OsmAnd and GPSLogger, in the query or in a form; others may be read as well. */
 const parameters = (speed: string) =>
   z
     .looseObject({
-      lat: z
-        .string()
-        .meta({ examples: ['24.1477'] })
-        .describe('degrees'),
-      lon: z
-        .string()
-        .meta({ examples: ['120.6736'] })
-        .describe('degrees'),
+      lat: exampleText('24.1477').describe('degrees'),
+      lon: exampleText('120.6736').describe('degrees'),
       timestamp: z
         .string()
         .meta({ examples: [`${EXAMPLE_DAY}T01:30:00Z`] })
@@ -93,10 +81,8 @@ const parameters = (speed: string) =>
 
 /** What Traccar Client 10 sends as a form, and 8 in the query. Without a place it is a heartbeat. */
 export const TraccarParameters = parameters('knots')
-/** What OsmAnd and GPSLogger fill in. */
 export const TrackerParameters = parameters('m/s')
 
-/** A position of Traccar Client 9. */
 export const TraccarLocation = z.looseObject({
   location: z.looseObject({
     timestamp: z
@@ -132,33 +118,27 @@ const common = {
   errors: ['not-found', 'paused', 'buffer-full'],
 } as const satisfies Partial<Endpoint>
 
-export const owntracksEndpoint = endpoint({
+export const owntracksEndpoint = endpoint('POST /api/event/ingest/:key/owntracks', {
   id: 'ingestOwntracks',
   ...common,
-  method: 'POST',
-  path: '/api/event/ingest/:key/owntracks',
   summary: 'Takes a message of OwnTracks (HTTP mode); success means durable, or never to be sent again',
   bodyKind: 'raw',
   sent: { 'application/json': OwnTracksMessage },
   data: OwnTracksAnswer,
 })
 
-export const overlandEndpoint = endpoint({
+export const overlandEndpoint = endpoint('POST /api/event/ingest/:key/overland', {
   id: 'ingestOverland',
   ...common,
-  method: 'POST',
-  path: '/api/event/ingest/:key/overland',
   summary: 'Takes a batch of Overland; success means durable, or never to be sent again',
   bodyKind: 'raw',
   sent: { 'application/json': OverlandBatch },
   data: IngestAnswer,
 })
 
-export const traccarEndpoint = endpoint({
+export const traccarEndpoint = endpoint('POST /api/event/ingest/:key/traccar', {
   id: 'ingestTraccar',
   ...common,
-  method: 'POST',
-  path: '/api/event/ingest/:key/traccar',
   summary: 'Takes a position of Traccar Client: in the query (8), as JSON (9) or as a form (10)',
   query: TraccarParameters,
   bodyKind: 'raw',
@@ -166,31 +146,25 @@ export const traccarEndpoint = endpoint({
   data: IngestAnswer,
 })
 
-export const traccarQueryEndpoint = endpoint({
+export const traccarQueryEndpoint = endpoint('GET /api/event/ingest/:key/traccar', {
   id: 'ingestTraccarQuery',
   ...common,
-  method: 'GET',
-  path: '/api/event/ingest/:key/traccar',
   summary: 'The same by GET, as old versions of Traccar Client send it',
   query: TraccarParameters,
   data: IngestAnswer,
 })
 
-export const osmandEndpoint = endpoint({
+export const osmandEndpoint = endpoint('GET /api/event/ingest/:key/osmand', {
   id: 'ingestOsmand',
   ...common,
-  method: 'GET',
-  path: '/api/event/ingest/:key/osmand',
   summary: 'Takes a position of OsmAnd’s online tracking',
   query: TrackerParameters,
   data: IngestAnswer,
 })
 
-export const gpsloggerEndpoint = endpoint({
+export const gpsloggerEndpoint = endpoint('POST /api/event/ingest/:key/gpslogger', {
   id: 'ingestGpslogger',
   ...common,
-  method: 'POST',
-  path: '/api/event/ingest/:key/gpslogger',
   summary: 'Takes a position of GPSLogger’s custom URL, in the query or as a form',
   query: TrackerParameters,
   bodyKind: 'raw',
@@ -198,20 +172,16 @@ export const gpsloggerEndpoint = endpoint({
   data: IngestAnswer,
 })
 
-export const gpsloggerQueryEndpoint = endpoint({
+export const gpsloggerQueryEndpoint = endpoint('GET /api/event/ingest/:key/gpslogger', {
   id: 'ingestGpsloggerQuery',
   ...common,
-  method: 'GET',
-  path: '/api/event/ingest/:key/gpslogger',
   summary: 'The same by GET, which is GPSLogger’s default',
   query: TrackerParameters,
   data: IngestAnswer,
 })
 
-export const gpsloggerProfileEndpoint = endpoint({
+export const gpsloggerProfileEndpoint = endpoint('GET /api/event/ingest/:key/gpslogger.properties', {
   id: 'loadGpsloggerProfile',
-  method: 'GET',
-  path: '/api/event/ingest/:key/gpslogger.properties',
   service: 'tracking',
   summary: 'The profile that GPSLogger’s set-up link loads: custom URL, 30 s, 20 m',
   params: Params,

@@ -1,7 +1,7 @@
 /** The ledger of received points, dead letters, and the forced flush. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { page, PageQuery, Time } from './fields.ts'
+import { page, PageQuery, Time, exampleText, wholeNumber } from './fields.ts'
 
 const Points = z.int().min(0)
 
@@ -15,7 +15,7 @@ export const Ledger = z.object({
   pending: Points.describe('In the buffer; the next flush writes them to the database'),
   journaled: Points.describe('In the journals; journal recovery brings them to the buffer'),
   dead_letter: Points.describe('Refused by the database; list, requeue or drop them at admin/dead-letters'),
-  erased: Points.describe('Points of erased pilgrims'),
+  erased: Points,
   lost: Points.describe('Accepted, but no longer in any store'),
   in_flight: z.int().describe('Moving between two of these stores right now; 0 when idle'),
   losses: z
@@ -25,10 +25,8 @@ export const Ledger = z.object({
 })
 export type Ledger = z.infer<typeof Ledger>
 
-export const ledgerEndpoint = endpoint({
+export const ledgerEndpoint = endpoint('GET /api/event/admin/ledger', {
   id: 'readLedger',
-  method: 'GET',
-  path: '/api/event/admin/ledger',
   service: 'admin',
   summary: 'Counters of all points ever received, by what happened to them',
   access: 'manager',
@@ -37,36 +35,23 @@ export const ledgerEndpoint = endpoint({
 
 export const DeadLetter = z.object({
   id: z.int(),
-  userId: z.string().meta({ examples: ['w-5hk3q7d2m9x0c4v8b1n6r2t7ye'] }),
-  field: z
-    .string()
-    .meta({ examples: ['t1775957430000'] })
-    .describe('Key in the pilgrim’s buffer: kind (c or t) and timestamp in epoch milliseconds'),
-  value: z
-    .string()
-    .meta({ examples: ['[0,1775957430000,24.1481,120.6731,1]'] })
-    .describe('The point as the buffer stored it'),
-  reason: z
-    .string()
-    .meta({ examples: ['new row violates check constraint'] })
-    .describe('The last error message of the database'),
-  refusals: z.int().describe('Number of refusals'),
+  userId: exampleText('w-5hk3q7d2m9x0c4v8b1n6r2t7ye'),
+  field: exampleText('t1775957430000').describe(
+    'Key in the pilgrim’s buffer: kind (c or t) and timestamp in epoch milliseconds',
+  ),
+  value: exampleText('[0,1775957430000,24.1481,120.6731,1]').describe('As the buffer stored it'),
+  reason: exampleText('new row violates check constraint').describe('The last error message of the database'),
+  refusals: z.int(),
   refused_at: Time,
 })
 export type DeadLetter = z.infer<typeof DeadLetter>
 
 const DeadLetterId = z.object({
-  id: z
-    .string()
-    .regex(/^\d{1,9}$/, { error: 'must be the number of a dead letter' })
-    .transform(Number)
-    .pipe(z.int().min(0).max(999_999_999)),
+  id: wholeNumber(0, 999_999_999, /^\d{1,9}$/, 'must be the number of a dead letter'),
 })
 
-export const deadLettersEndpoint = endpoint({
+export const deadLettersEndpoint = endpoint('GET /api/event/admin/dead-letters', {
   id: 'listDeadLetters',
-  method: 'GET',
-  path: '/api/event/admin/dead-letters',
   service: 'admin',
   summary: 'Points that the database refused, newest first',
   access: 'manager',
@@ -74,10 +59,8 @@ export const deadLettersEndpoint = endpoint({
   data: page(DeadLetter),
 })
 
-export const deadLetterEndpoint = endpoint({
+export const deadLetterEndpoint = endpoint('GET /api/event/admin/dead-letters/:id', {
   id: 'readDeadLetter',
-  method: 'GET',
-  path: '/api/event/admin/dead-letters/:id',
   service: 'admin',
   summary: 'One point that the database refused',
   access: 'manager',
@@ -96,10 +79,8 @@ export const Replayed = z.object({
 })
 export type Replayed = z.infer<typeof Replayed>
 
-export const requeueDeadLetterEndpoint = endpoint({
+export const requeueDeadLetterEndpoint = endpoint('POST /api/event/admin/dead-letters/:id/replay', {
   id: 'requeueDeadLetter',
-  method: 'POST',
-  path: '/api/event/admin/dead-letters/:id/replay',
   service: 'admin',
   summary:
     'Requeues a dead letter into the buffer; if the database refuses it again, it returns with the new reason',
@@ -109,10 +90,8 @@ export const requeueDeadLetterEndpoint = endpoint({
   errors: ['not-found', 'conflict'],
 })
 
-export const dropDeadLetterEndpoint = endpoint({
+export const dropDeadLetterEndpoint = endpoint('DELETE /api/event/admin/dead-letters/:id', {
   id: 'dropDeadLetter',
-  method: 'DELETE',
-  path: '/api/event/admin/dead-letters/:id',
   service: 'admin',
   summary: 'Deletes a dead letter permanently; the ledger counts it as rejected',
   access: 'owner',
@@ -132,10 +111,8 @@ export const Flushed = z.object({
 })
 export type Flushed = z.infer<typeof Flushed>
 
-export const forceFlushEndpoint = endpoint({
+export const forceFlushEndpoint = endpoint('POST /api/event/admin/flush', {
   id: 'forceFlush',
-  method: 'POST',
-  path: '/api/event/admin/flush',
   service: 'admin',
   summary: 'Flushes the buffer now; waits up to 20 s for the result',
   access: 'manager',

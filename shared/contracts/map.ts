@@ -1,9 +1,9 @@
 /** The map for everybody who follows the event: one public answer that any cache may keep, and the route. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { ActivityStatus, Latitude, Longitude, Time } from './fields.ts'
+import { ActivityStatus, Latitude, Longitude, Time, exampleText } from './fields.ts'
 
-/** Maximum number of cells in one answer. With more, places are coarser. */
+/** With more, places are coarser. */
 export const MAX_MAP_CELLS = 5_000
 
 /** Degrees as a whole number of 1e-5 degrees, about a metre. */
@@ -43,37 +43,27 @@ export const StationEstimate = z.object({
   by: z
     .enum(['speed', 'mean', 'plan'])
     .describe(
-      'speed: the middle keeps its pace of the last three hours, at most four times as far ahead as it is known from, to five minutes within an hour, else to half an hour; mean: it goes on as fast as on the whole walk until now, rests included, at most 3 days ahead; plan: the time in the file of the route',
+      'speed: at the pace of the last three hours, at most four times as far ahead as it is known from, to five minutes within an hour, else to half an hour; mean: as fast as on the whole walk until now, rests included, at most 3 days ahead; plan: the time in the file of the route',
     ),
 })
 export type StationEstimate = z.infer<typeof StationEstimate>
 
 export const MapTotals = z.object({
   as_of: Time.nullable().describe('Time of the last flush'),
-  pilgrims: z
-    .int()
-    .describe(
-      'Pilgrims in the totals, as in the report of carbon: with a counted point or a report above zero, including erased ones',
-    ),
-  km: z.int().describe('Kilometres of all pilgrims together, on foot and by vehicle, rounded down'),
+  pilgrims: z.int().describe('With a counted point or a report above zero, including erased ones'),
+  km: z.int().describe('Of all pilgrims, on foot and by vehicle, rounded down'),
   carbon_saved_kg: z.int().describe('Compared with the same distance by bus, rounded'),
-  levels: z
-    .array(z.int())
-    .length(9)
-    .describe('Number of pilgrims with a counted point of each level, level 1 first'),
+  levels: z.array(z.int()).length(9).describe('Pilgrims with a counted point of each level, level 1 first'),
 })
 export type MapTotals = z.infer<typeof MapTotals>
 
 /** Fields that a delta leaves out while they are unchanged. */
 const State = z.object({
   event: z.object({
-    name: z.string().meta({ examples: ['白沙屯媽祖進香'] }),
+    name: exampleText('白沙屯媽祖進香'),
     starts_at: Time.nullable(),
     ends_at: Time.nullable(),
-    time_zone: z
-      .string()
-      .meta({ examples: ['Asia/Taipei'] })
-      .describe('IANA zone of the event'),
+    time_zone: exampleText('Asia/Taipei'),
     crowd: z.int().describe('Fewest pilgrims in a cell'),
     route: z
       .string()
@@ -81,14 +71,12 @@ const State = z.object({
       .describe('Version of the route: GET /api/event/route?v=<version>. null: the event has no route'),
   }),
   status: ActivityStatus,
-  message: z.string().nullable().describe('The operators’ message'),
+  message: z.string().nullable(),
   stale: z
     .array(z.enum(['crowd', 'totals']))
-    .describe(
-      'Parts that are not current, because a store is unavailable: the crowd is that of `as_of`, the totals are those of `totals.as_of`',
-    ),
+    .describe('Parts that are not current, because a store is unavailable'),
   seen_since: Time.describe('All pilgrims of the cells were seen then or later'),
-  on_map: z.int().describe('Number of pilgrims in all cells together'),
+  on_map: z.int().describe('In all cells together'),
   cells: z.array(MapCellEntry),
   front: MapPlace.nullable().describe(
     '95 % of the pilgrims on the map are behind it; with a route, the farthest of the last hour. null: nobody is there',
@@ -98,17 +86,15 @@ const State = z.object({
   palanquin: MapPlace.extend({ seen_at: Time })
     .nullable()
     .describe(
-      'The device that an operator has named as the palanquin: its place is exact, and public by its nature. null: none is named, or it is hidden, or was not seen for a day',
+      'The device that an operator has named; its place is exact. null: none is named, or it is hidden, or was not seen for a day',
     ),
   speed_kmh: z
     .number()
     .nullable()
     .describe(
-      'Speed of the palanquin, or else of the middle, over the last hour, or since it is known (15 minutes at least); null: not known, or only faster than anybody walks (8 km/h), when late points have moved the middle',
+      'Of the palanquin, or else of the middle, over the last hour, or since it is known (15 minutes at least); null: not known, or faster than anybody walks (8 km/h)',
     ),
-  estimates: z
-    .array(StationEstimate)
-    .describe('Estimated times at the stations that the middle has not reached'),
+  estimates: z.array(StationEstimate).describe('Stations that the middle has not reached'),
   totals: MapTotals.nullable().describe('null: not known, or fewer pilgrims than the crowd'),
 })
 
@@ -123,9 +109,7 @@ export const EventMap = z.object({
 export type EventMap = z.infer<typeof EventMap>
 
 export const EventMapDelta = z.object({
-  since: Version.describe(
-    'This is what has changed since this version. Fields that are absent have not changed',
-  ),
+  since: Version.describe('Fields that are absent have not changed since this version'),
   version: Version,
   as_of: Time,
   ...State.partial().shape,
@@ -133,10 +117,8 @@ export const EventMapDelta = z.object({
 })
 export type EventMapDelta = z.infer<typeof EventMapDelta>
 
-export const mapEndpoint = endpoint({
-  method: 'GET',
+export const mapEndpoint = endpoint('GET /api/event/map', {
   id: 'readEventMap',
-  path: '/api/event/map',
   service: 'tracking',
   summary:
     'All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, and of single pilgrims the palanquin alone',
@@ -146,9 +128,7 @@ export const mapEndpoint = endpoint({
       .regex(/^\d{1,15}$/, { error: 'must be the version of an earlier answer' })
       .transform(Number)
       .optional()
-      .describe(
-        'Version of an earlier answer: returns what has changed, or the whole map if the version is too old',
-      ),
+      .describe('Version of an earlier answer: returns what has changed, or the whole map if it is too old'),
   }),
   data: z.union([EventMap, EventMapDelta]),
   tagged: true,
@@ -156,7 +136,7 @@ export const mapEndpoint = endpoint({
 })
 
 export const MapStation = z.object({
-  name: z.string().meta({ examples: ['拱天宮'] }),
+  name: exampleText('拱天宮'),
   names: z
     .record(z.string(), z.string())
     .describe('Names in other languages, by language: zh-Hant, zh-Hans, en, ja'),
@@ -164,11 +144,10 @@ export const MapStation = z.object({
   lng: Longitude,
   route_km: z.number().describe('Distance from the start of the route'),
 })
-export type MapStation = z.infer<typeof MapStation>
 
 export const EventRoute = z.object({
   version: z.string().nullable().describe('null: the event has no route'),
-  km: z.number().describe('Length of the route'),
+  km: z.number(),
   lines: z
     .array(z.array(z.int()))
     .describe(
@@ -178,13 +157,11 @@ export const EventRoute = z.object({
 })
 export type EventRoute = z.infer<typeof EventRoute>
 
-export const routeEndpoint = endpoint({
-  method: 'GET',
+export const routeEndpoint = endpoint('GET /api/event/route', {
   id: 'readRoute',
-  path: '/api/event/route',
   service: 'tracking',
   summary: 'The route and its stations. With the version of the map as v, caches may keep it for ever',
-  query: z.object({ v: z.string().optional().describe('Version of the route') }),
+  query: z.object({ v: z.string().optional() }),
   data: EventRoute,
   tagged: true,
 })

@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpoint } from './endpoint.ts'
-import { HttpsUrl, page, PageQuery, text, Time, UserId, HoursOfQuery } from './fields.ts'
+import { HttpsUrl, page, PageQuery, text, Time, UserId, HoursOfQuery, exampleText } from './fields.ts'
 
 /**
- * Recipients of a message. `participants` are pilgrims who walk, including volunteers with a check-in of their own.
- * `inactive` are participants without a point for some hours.
+ * `participants` are pilgrims who walk, including volunteers with a check-in of their own; `inactive` are
+ * participants without a point for some hours.
  */
 export const Audience = z.enum([
   'all',
@@ -47,7 +47,7 @@ export const PushRequest = z
       .nullish()
       .describe('Sends text and image as a card with this title'),
     image_url: HttpsUrl.nullish().describe(
-      'JPEG or PNG of at most 1 MB; LINE does not show other images. Only screenshots and cards of this service are checked; the URL is never fetched',
+      'JPEG or PNG of at most 1 MB; LINE shows no others. Only screenshots and cards of this service are checked; the URL is never fetched',
     ),
     dry_run: z.boolean().nullish().describe('Sends nothing; returns the number of recipients and the cost'),
     force: z.boolean().nullish().describe('Sends even if it exceeds the monthly quota'),
@@ -76,18 +76,18 @@ export type ExcludedRecipients = z.infer<typeof ExcludedRecipients>
 export const PushAnswer = z.object({
   id: z.string().nullable().describe('Id of the push, for push/{id}; null for a dry run'),
   recipients: z.int(),
-  cost: z.int().describe('Number of messages that count towards the monthly quota'),
+  cost: z.int().describe('Messages that count towards the monthly quota'),
   quota_remaining: z
     .int()
     .nullable()
     .describe('Before this push; null: unlimited, or LINE is not configured'),
   left_out: ExcludedRecipients,
-  devices: z.int().describe('Number of devices that get it by Web Push; they cost nothing'),
+  devices: z.int().describe('They get it by Web Push and cost nothing'),
   pending: z
     .null()
     .optional()
     .describe(
-      'null: the buffer is unavailable, and participants who are known only by their pending points are missing; absent otherwise',
+      'null: the buffer is unavailable, and who is known only by pending points is missing; absent otherwise',
     ),
 })
 export type PushAnswer = z.infer<typeof PushAnswer>
@@ -95,7 +95,6 @@ export type PushAnswer = z.infer<typeof PushAnswer>
 export const Cause = z.enum(['push', 'pause', 'summary', 'notification', 'alert'])
 export type Cause = z.infer<typeof Cause>
 
-/** Deliveries by Web Push, by their state. */
 export const WebPushProgress = z.object({
   sent: z.int().describe('Taken by the push service of the browser, which delivers within a day or never'),
   waiting: z.int(),
@@ -104,12 +103,12 @@ export const WebPushProgress = z.object({
 export type WebPushProgress = z.infer<typeof WebPushProgress>
 
 const NamedPerson = z.object({
-  userId: z.string().meta({ examples: ['U11111111111111111111111111111111'] }),
+  userId: exampleText('U11111111111111111111111111111111'),
   display_name: z.string().nullable(),
 })
 
 export const PushProgress = z.object({
-  id: z.string().meta({ examples: ['6f1c2b9a-4d3e-4f5a-8b7c-9d0e1f2a3b4c'] }),
+  id: exampleText('6f1c2b9a-4d3e-4f5a-8b7c-9d0e1f2a3b4c'),
   cause: Cause,
   audience: z.record(z.string(), z.unknown()),
   state: z.enum(['sending', 'sent', 'skipped']).describe('skipped: LINE is not configured'),
@@ -124,7 +123,7 @@ export const PushProgress = z.object({
   faults: z
     .array(
       z.object({
-        detail: z.string().meta({ examples: ['The user has blocked the account'] }),
+        detail: exampleText('The user has blocked the account'),
         recipients: z.int(),
         people: z.array(NamedPerson).max(20),
       }),
@@ -136,7 +135,7 @@ export const PushProgress = z.object({
 })
 export type PushProgress = z.infer<typeof PushProgress>
 
-/** A message of the ledger, without its errors: `GET push/{id}` lists them. */
+/** Without its errors: `GET push/{id}` lists them. */
 export const SentMessage = PushProgress.omit({ faults: true }).extend({
   text: z.string().nullable().describe('The beginning of the message; null if it has no text'),
 })
@@ -154,7 +153,7 @@ export type LineUsage = z.infer<typeof LineUsage>
 
 const Day = z.iso.date({ error: 'must be a date such as 2026-04-12' })
 
-/** A text per language; the first one replaces a missing one. */
+/** The first language replaces a missing one. */
 export const Texts = z.object({
   'zh-Hant': MessageText,
   'zh-Hans': MessageText.optional(),
@@ -196,10 +195,8 @@ export const Notifications = z.object({
 })
 export type Notifications = z.infer<typeof Notifications>
 
-export const pushEndpoint = endpoint({
+export const pushEndpoint = endpoint('POST /api/event/push', {
   id: 'sendPush',
-  method: 'POST',
-  path: '/api/event/push',
   service: 'line-bot',
   summary: 'Queues a message to an audience; it is sent in the background',
   access: 'manager',
@@ -208,10 +205,8 @@ export const pushEndpoint = endpoint({
   errors: ['conflict'],
 })
 
-export const messagesEndpoint = endpoint({
+export const messagesEndpoint = endpoint('GET /api/event/push', {
   id: 'listMessages',
-  method: 'GET',
-  path: '/api/event/push',
   service: 'line-bot',
   summary: 'Every message that was sent or is being sent, newest first',
   access: 'manager',
@@ -220,10 +215,8 @@ export const messagesEndpoint = endpoint({
   errors: [503],
 })
 
-export const pushProgressEndpoint = endpoint({
+export const pushProgressEndpoint = endpoint('GET /api/event/push/:id', {
   id: 'readPush',
-  method: 'GET',
-  path: '/api/event/push/:id',
   service: 'line-bot',
   summary: 'Progress of a message',
   access: 'manager',
@@ -232,38 +225,30 @@ export const pushProgressEndpoint = endpoint({
   errors: ['not-found'],
 })
 
-export const lineUsageEndpoint = endpoint({
+export const lineUsageEndpoint = endpoint('GET /api/event/line-usage', {
   id: 'readLineUsage',
-  method: 'GET',
-  path: '/api/event/line-usage',
   service: 'line-bot',
   summary: 'Use of the monthly message quota',
   access: 'volunteer',
   data: LineUsage,
 })
 
-export const notificationsEndpoint = endpoint({
+export const notificationsEndpoint = endpoint('GET /api/event/admin/notifications', {
   id: 'readNotifications',
-  method: 'GET',
-  path: '/api/event/admin/notifications',
   service: 'line-bot',
   summary: 'Scheduled notifications',
   access: 'manager',
   data: Notifications,
 })
 
-export const setNotificationsEndpoint = endpoint({
+export const setNotificationsEndpoint = endpoint('PUT /api/event/admin/notifications', {
   id: 'setNotifications',
-  method: 'PUT',
-  path: '/api/event/admin/notifications',
   service: 'line-bot',
   summary: 'Replaces the scheduled notifications',
   access: 'owner',
   body: SetNotificationsRequest,
   data: Notifications,
 })
-
-// Who an audience of messages leaves out, by name.
 
 /** Why LINE does not reach somebody: the fields of {@link ExcludedRecipients}. */
 export const LeftOutReason = ExcludedRecipients.keyof()
@@ -284,17 +269,15 @@ export const LeftOutRecipientsQuery = PageQuery.extend({
 export type LeftOutRecipientsQuery = z.infer<typeof LeftOutRecipientsQuery>
 
 export const LeftOutRecipient = z.object({
-  userId: z.string().meta({ examples: ['U33333333333333333333333333333333'] }),
+  userId: exampleText('U33333333333333333333333333333333'),
   display_name: z.string().nullable(),
   reason: LeftOutReason.describe('Why LINE does not reach this person'),
-  devices: z.int().describe('Number of devices that get the message by Web Push all the same'),
+  devices: z.int().describe('They get the message by Web Push all the same'),
 })
 export type LeftOutRecipient = z.infer<typeof LeftOutRecipient>
 
-export const leftOutRecipientsEndpoint = endpoint({
+export const leftOutRecipientsEndpoint = endpoint('GET /api/event/push/left-out', {
   id: 'listLeftOut',
-  method: 'GET',
-  path: '/api/event/push/left-out',
   service: 'line-bot',
   summary:
     'Who of an audience gets no LINE message, as of now: first who blocked or left the account, then who paused, then who does not use LINE',

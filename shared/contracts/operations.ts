@@ -1,19 +1,15 @@
 /** Roles, activity status and health, for operators. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { ActivityStatus, Role, text, Time } from './fields.ts'
+import { ActivityStatus, Role, text, Time, exampleText } from './fields.ts'
 
 export const CallerRole = z.object({
   role: Role,
   level: z.int().min(1).max(3),
-  name: z
-    .string()
-    .meta({ examples: ['lin'] })
-    .describe('Name of the token, which identifies its holder'),
+  name: exampleText('lin').describe('Name of the token, which identifies its holder'),
 })
 export type CallerRole = z.infer<typeof CallerRole>
 
-/** Progress of the end of the event; `null` until the event has ended. */
 export const Ending = z.object({
   flush: z.enum(['running', 'done']),
   cards: z.object({ done: z.int(), total: z.int().nullable() }),
@@ -28,8 +24,8 @@ export const Activity = z.object({
   message: z
     .string()
     .nullable()
-    .describe('Error message that pilgrims get while the event is paused or ended'),
-  changed_at: Time.describe('Time of the last status change; a new message alone does not change it'),
+    .describe('What pilgrims get as the error while the event is paused or ended'),
+  changed_at: Time.describe('A new message alone does not change it'),
   changed_by: z.string().nullable(),
   ending: Ending.nullable(),
 })
@@ -40,7 +36,7 @@ export const SetStatusRequest = z.object({
   message: text(500)
     .nullish()
     .describe(
-      'Error message that pilgrims get. If absent: removed when the status changes, unchanged when it does not. Empty: removed',
+      'What pilgrims get as the error. If absent: removed when the status changes, else unchanged. Empty: removed',
     ),
 })
 export type SetStatusRequest = z.infer<typeof SetStatusRequest>
@@ -49,13 +45,11 @@ export type SetStatusRequest = z.infer<typeof SetStatusRequest>
 export const EndPreview = z.object({
   status: ActivityStatus,
   points_waiting: z.int().describe('Points in the buffer, which the final flush stores'),
-  pilgrims_waiting: z.int().describe('Pilgrims with points in the buffer'),
+  pilgrims_waiting: z.int(),
   points_journaled: z.int().describe('Points in the journals; they reach the buffer by themselves'),
   cards: z
     .object({ done: z.int(), total: z.int() })
-    .describe(
-      'Cards that the end draws, and how many of them are up to date; points that wait may unlock more',
-    ),
+    .describe('Cards that the end draws, and how many are up to date; points that wait may unlock more'),
   as_of: Time,
 })
 export type EndPreview = z.infer<typeof EndPreview>
@@ -73,41 +67,32 @@ export const Health = z.object({
     .record(z.string(), Time.nullable())
     .meta({ examples: [{ 'event.example': '2026-07-01T00:00:00.000Z' }] })
     .describe('When the certificate of each public host ends, read within the last hour; null: unknown'),
-  version: z
-    .string()
-    .meta({ examples: ['1.1.0'] })
-    .describe('The release that runs'),
+  version: exampleText('1.1.0'),
 })
 export type Health = z.infer<typeof Health>
 
-/** The report, both inside the envelope and at the top level, where uptime monitors expect it. */
+/** Both inside the envelope and at the top level, where uptime monitors expect it. */
 export const HealthAnswer = Health.extend({ ok: z.boolean().meta({ examples: [true] }), data: Health })
 export type HealthAnswer = z.infer<typeof HealthAnswer>
 
-export const roleEndpoint = endpoint({
+export const roleEndpoint = endpoint('GET /api/event/auth/role', {
   id: 'readRole',
-  method: 'GET',
-  path: '/api/event/auth/role',
   service: 'admin',
   summary: 'Role of the caller’s token',
   access: 'volunteer',
   data: CallerRole,
 })
 
-export const readStatusEndpoint = endpoint({
+export const readStatusEndpoint = endpoint('GET /api/event/admin/status', {
   id: 'readStatus',
-  method: 'GET',
-  path: '/api/event/admin/status',
   service: 'admin',
   summary: 'Activity status, and progress of the end of the event',
   access: 'volunteer',
   data: Activity,
 })
 
-export const setStatusEndpoint = endpoint({
+export const setStatusEndpoint = endpoint('PUT /api/event/admin/status', {
   id: 'setStatus',
-  method: 'PUT',
-  path: '/api/event/admin/status',
   service: 'admin',
   summary:
     'Pauses or resumes the event; applies to the next request on every replica. Repeating the current status changes only the message',
@@ -117,20 +102,16 @@ export const setStatusEndpoint = endpoint({
   errors: ['conflict'],
 })
 
-export const endActivityEndpoint = endpoint({
+export const endActivityEndpoint = endpoint('POST /api/event/admin/end-activity', {
   id: 'endActivity',
-  method: 'POST',
-  path: '/api/event/admin/end-activity',
   service: 'admin',
   summary: 'Ends the event permanently: final flush, achievement cards, summary; idempotent',
   access: 'manager',
   data: Activity,
 })
 
-export const endPreviewEndpoint = endpoint({
+export const endPreviewEndpoint = endpoint('GET /api/event/admin/end-activity', {
   id: 'previewEnd',
-  method: 'GET',
-  path: '/api/event/admin/end-activity',
   service: 'admin',
   summary:
     'What ending the event would do now; changes nothing. A dry run of push to all returns the recipients of the summary',
@@ -139,10 +120,8 @@ export const endPreviewEndpoint = endpoint({
   errors: [503],
 })
 
-export const healthEndpoint = endpoint({
+export const healthEndpoint = endpoint('GET /health', {
   id: 'readHealth',
-  method: 'GET',
-  path: '/health',
   service: 'admin',
   summary: 'Health report, inside the envelope and at the top level; 503 while db or kv has an error',
   media: 'application/json',

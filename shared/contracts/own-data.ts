@@ -2,14 +2,13 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { Erasure } from './erasure.ts'
-import { Day, Time, UserId } from './fields.ts'
+import { Day, Time, UserId, exampleText } from './fields.ts'
 import { PendingPoints } from './profile.ts'
 import { UserExport } from './user-detail.ts'
 
 const OWN =
   'With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others'
 
-/** Most check-ins of a day that are listed. */
 export const MAX_CHECKINS = 2_000
 
 const OwnDay = z.object({
@@ -28,10 +27,7 @@ const Place = {
 const Stretch = z.object({
   from: Time,
   to: Time,
-  mode: z
-    .string()
-    .meta({ examples: ['walk'] })
-    .describe('Mode that the carbon was computed with'),
+  mode: exampleText('walk').describe('Mode that the carbon was computed with'),
   inferred: z
     .boolean()
     .describe('The phone named no mode, so the speed decided: above 15 km/h counts as a bus'),
@@ -48,9 +44,7 @@ export const OwnWalk = z.object({
     .array(OwnDay)
     .describe('Days with a point in the event’s area, ascending, in the event’s time zone'),
   day: Day.nullable().describe('The day that the fields below describe; null without any day'),
-  line: z
-    .array(z.object({ t: Time, ...Place }))
-    .describe('The places between which the distance is counted, in order of time'),
+  line: z.array(z.object({ t: Time, ...Place })).describe('Between these places the distance is counted'),
   stretches: z
     .array(Stretch)
     .describe('The day’s counted segments in order of time, joined while the mode is the same'),
@@ -68,9 +62,7 @@ export const OwnWalkRequest = z.object({
 })
 export type OwnWalkRequest = z.infer<typeof OwnWalkRequest>
 
-export const ownWalkEndpoint = endpoint({
-  method: 'POST',
-  path: '/api/event/me/walk',
+export const ownWalkEndpoint = endpoint('POST /api/event/me/walk', {
   id: 'readOwnWalk',
   service: 'admin',
   summary: `The pilgrim’s own way: all days, and one day’s line, check-ins and carbon with its reasons. ${OWN}`,
@@ -86,9 +78,7 @@ export const OwnExportRequest = z.object({
   format: z.enum(['json', 'gpx']).default('json'),
 })
 
-export const ownExportEndpoint = endpoint({
-  method: 'POST',
-  path: '/api/event/me/export',
+export const ownExportEndpoint = endpoint('POST /api/event/me/export', {
   id: 'exportOwnData',
   service: 'admin',
   summary: `All data of the calling pilgrim as a file: JSON, or the points as GPX. ${OWN}`,
@@ -109,9 +99,7 @@ export const OwnErasureRequest = z.object({
     .describe('true: the pilgrim was asked and wants it; nothing can be restored afterwards'),
 })
 
-export const ownErasureEndpoint = endpoint({
-  method: 'POST',
-  path: '/api/event/me/erase',
+export const ownErasureEndpoint = endpoint('POST /api/event/me/erase', {
   id: 'eraseOwnData',
   service: 'admin',
   summary: `Erases the calling pilgrim; the event’s totals keep their contribution, without the person. ${OWN}`,

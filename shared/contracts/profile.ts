@@ -13,31 +13,29 @@ import {
   withoutDirections,
   FirstSeen,
   LastSeen,
+  exampleText,
 } from './fields.ts'
 
 const OF_OTHERS =
   'only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token'
 
-/** The number of pending points: the same name and meaning in every answer that includes them. */
+/** The same name and meaning in every answer that includes pending points. */
 export const PendingPoints = z
   .int()
   .nullable()
   .describe(
-    'Number of points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing',
+    'Points in the buffer, which are included in this answer; null: the buffer is unavailable, and its points are missing',
   )
 
 export const Profile = z.object({
   userId: UserId,
-  display_name: z
-    .string()
-    .meta({ examples: ['阿明'] })
-    .nullable(),
+  display_name: exampleText('阿明').nullable(),
   picture_url: z.string().nullable(),
   level: z.int().min(1).max(9),
   level_name: z
     .object({ zh: z.string(), en: z.string() })
     .meta({ examples: [{ zh: '初行者', en: 'Beginner' }] }),
-  icon: z.string().meta({ examples: ['🌱'] }),
+  icon: exampleText('🌱'),
   km: z
     .number()
     .meta({ examples: [12.34] })
@@ -54,9 +52,7 @@ export const Profile = z.object({
     .number()
     .meta({ examples: [1.27] })
     .describe('Compared with the same distance by bus'),
-  phone: z
-    .string()
-    .meta({ examples: ['••••••••78'] })
+  phone: exampleText('••••••••78')
     .nullable()
     .describe('Masked except for the last two digits; others get no digit'),
   survey_completed: z.literal([0, 1]),
@@ -75,12 +71,12 @@ export const Profile = z.object({
     .null()
     .optional()
     .describe(
-      'null: the buffer is unavailable, and its points are missing. Otherwise absent: the figures include them, and their number is not public because it shows who is walking now',
+      'null: the buffer is unavailable, and its points are missing. Otherwise absent, because their number shows who is walking now',
     ),
 })
 export type Profile = z.infer<typeof Profile>
 
-/** Text that replaces the stored one; an empty string leaves it unchanged. */
+/** It replaces the stored text; an empty string leaves it unchanged. */
 const replacement = (max: number) =>
   text(max)
     .nullish()
@@ -100,10 +96,10 @@ const Count = z.int().min(0).max(5_000)
 /** More than a body can travel during the event: a bound of what one invented report adds to the event's totals. */
 export const MAX_REPORTED_KM = 5_000
 
-/** Maximum number of modes that a pilgrim may report, including those of earlier calls. */
+/** With those of earlier calls. */
 export const MAX_MODES = 20
 
-/** Normalizes the modes of self-reported kilometres. If two spellings become the same mode, the later one applies. */
+/** If two spellings become the same mode, the later one applies. */
 export const normalizeModes = (transport: Readonly<Record<string, number>>): Record<string, number> =>
   Object.fromEntries(Object.entries(transport).map(([mode, km]) => [normalizeMode(mode), km]))
 
@@ -144,7 +140,7 @@ export type UserSyncRequest = z.infer<typeof UserSyncRequest>
 
 const PHONE_RULE = 'must have 6 to 15 digits; only + - ( ) and spaces are allowed beside them'
 
-/** A phone number as the pilgrim writes it; null and an empty string clear it. */
+/** As the pilgrim writes it; null and an empty string clear it. */
 export const Phone = z
   .string({ error: PHONE_RULE })
   .trim()
@@ -158,20 +154,22 @@ export const Phone = z
   .meta({ examples: ['0912 345 678'] })
   .transform((phone) => phone || null)
 
-export const PhoneRequest = z.preprocess(
-  (given) =>
-    typeof given === 'object' && given !== null && !('phone' in given) && 'phone_number' in given
-      ? { ...given, phone: given.phone_number }
-      : given,
-  z.object({ user_id: UserId, phone: Phone }),
-)
+/** Existing clients send the field under another name. */
+const renamed = <S extends z.ZodType>(from: string, to: string, schema: S) =>
+  z.preprocess(
+    (given) =>
+      typeof given === 'object' && given !== null && !(to in given)
+        ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name === from ? to : name, value]))
+        : given,
+    schema,
+  )
+
+export const PhoneRequest = renamed('phone_number', 'phone', z.object({ user_id: UserId, phone: Phone }))
 export type PhoneRequest = z.infer<typeof PhoneRequest>
 
-export const ParticipantStatusRequest = z.preprocess(
-  (given) =>
-    typeof given === 'object' && given !== null && !('status' in given) && 'participant_status' in given
-      ? { ...given, status: given.participant_status }
-      : given,
+export const ParticipantStatusRequest = renamed(
+  'participant_status',
+  'status',
   z.object({ user_id: UserId, status: ParticipantStatus }),
 )
 export type ParticipantStatusRequest = z.infer<typeof ParticipantStatusRequest>
@@ -179,10 +177,8 @@ export type ParticipantStatusRequest = z.infer<typeof ParticipantStatusRequest>
 export const ParticipantStatusAnswer = z.object({ userId: UserId, participant_status: ParticipantStatus })
 export type ParticipantStatusAnswer = z.infer<typeof ParticipantStatusAnswer>
 
-export const profileEndpoint = endpoint({
+export const profileEndpoint = endpoint('GET /api/event/user/:userId', {
   id: 'readProfile',
-  method: 'GET',
-  path: '/api/event/user/:userId',
   service: 'survey-profile',
   summary: 'Profile and statistics of a pilgrim, including pending points',
   access: 'optional',
@@ -221,10 +217,8 @@ export const profileEndpoint = endpoint({
   errors: ['not-found'],
 })
 
-export const userSyncEndpoint = endpoint({
+export const userSyncEndpoint = endpoint('POST /api/event/user/sync', {
   id: 'syncProfile',
-  method: 'POST',
-  path: '/api/event/user/sync',
   service: 'survey-profile',
   summary: 'Updates profile data and self-reported figures; returns the whole profile',
   limit: 'user-write',
@@ -235,10 +229,8 @@ export const userSyncEndpoint = endpoint({
   errors: ['not-found', 'erased'],
 })
 
-export const phoneEndpoint = endpoint({
+export const phoneEndpoint = endpoint('POST /api/event/user/phone', {
   id: 'setPhone',
-  method: 'POST',
-  path: '/api/event/user/phone',
   service: 'survey-profile',
   summary: 'Sets or clears the phone number',
   limit: 'user-write',
@@ -248,10 +240,8 @@ export const phoneEndpoint = endpoint({
   errors: ['erased'],
 })
 
-export const participantStatusEndpoint = endpoint({
+export const participantStatusEndpoint = endpoint('POST /api/event/participant-status', {
   id: 'setParticipantStatus',
-  method: 'POST',
-  path: '/api/event/participant-status',
   service: 'survey-profile',
   summary: 'Sets the participant status to active, completed or withdrawn; a pilgrim cannot leave completed',
   limit: 'user-write',
@@ -261,23 +251,17 @@ export const participantStatusEndpoint = endpoint({
   errors: ['conflict', 'erased'],
 })
 
-// Photos that pilgrims send to the bot.
-
 export const PhotoCount = z.object({ userId: UserId, photo_count: z.int() })
 export type PhotoCount = z.infer<typeof PhotoCount>
 
-export const photoCountEndpoint = endpoint({
+export const photoCountEndpoint = endpoint('GET /api/event/photos/count', {
   id: 'countPhotos',
-  method: 'GET',
-  path: '/api/event/photos/count',
   service: 'survey-profile',
   summary: 'Number of photos that a pilgrim has sent to the bot',
   caller: 'query',
   query: z.object({ user_id: UserId }),
   data: PhotoCount,
 })
-
-// The consent to the privacy notice.
 
 export const PrivacyRequest = z.object({
   user_id: UserId,
@@ -298,10 +282,8 @@ export const PrivacyAnswer = z.object({
 })
 export type PrivacyAnswer = z.infer<typeof PrivacyAnswer>
 
-export const privacyEndpoint = endpoint({
+export const privacyEndpoint = endpoint('POST /api/event/privacy', {
   id: 'setPrivacy',
-  method: 'POST',
-  path: '/api/event/privacy',
   service: 'survey-profile',
   summary: 'Records privacy consent or its withdrawal',
   limit: 'user-write',

@@ -1,9 +1,8 @@
 /** Web Push: the devices on which a pilgrim’s browser shows the event’s messages. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { HttpsUrl, Time, UserId } from './fields.ts'
+import { HttpsUrl, Time, UserId, exampleText } from './fields.ts'
 
-/** Maximum number of devices of one pilgrim. */
 export const MAX_PUSH_SUBSCRIPTIONS = 10
 
 const Id = z.uuid({
@@ -17,18 +16,14 @@ const bytes = (form: RegExp, error: string) =>
     .overwrite((given) => given.replace(/=+$/, ''))
     .regex(form, { error })
 
-/** A device, without its keys and its address at the push service. */
+/** Without its keys and its address at the push service. */
 export const PushDevice = z.object({
   id: Id,
-  push_service: z
-    .string()
-    .meta({ examples: ['fcm.googleapis.com'] })
-    .describe('Host name of the browser’s push service'),
+  push_service: exampleText('fcm.googleapis.com').describe('Host name of the browser’s push service'),
   created_at: Time,
 })
 export type PushDevice = z.infer<typeof PushDevice>
 
-/** What `PushSubscription.toJSON()` gives, with the pilgrim’s id. */
 export const PushSubscriptionRequest = z.object({
   user_id: UserId,
   endpoint: HttpsUrl.meta({ examples: ['https://fcm.googleapis.com/fcm/send/eXampLe0nly'] }).describe(
@@ -53,10 +48,8 @@ export type PushDeviceList = z.infer<typeof PushDeviceList>
 
 const Owner = z.object({ user_id: UserId })
 
-export const subscribeToPushEndpoint = endpoint({
+export const subscribeToPushEndpoint = endpoint('POST /api/event/push-subscriptions', {
   id: 'subscribeToPush',
-  method: 'POST',
-  path: '/api/event/push-subscriptions',
   service: 'line-bot',
   summary: `Sends the event’s messages to this device by Web Push. Safe to repeat: one device has one subscription. A pilgrim has at most ${MAX_PUSH_SUBSCRIPTIONS}; one more replaces the oldest`,
   limit: 'user-write',
@@ -66,10 +59,8 @@ export const subscribeToPushEndpoint = endpoint({
   errors: ['conflict', 'erased'],
 })
 
-export const listPushSubscriptionsEndpoint = endpoint({
+export const listPushSubscriptionsEndpoint = endpoint('GET /api/event/push-subscriptions', {
   id: 'listPushSubscriptions',
-  method: 'GET',
-  path: '/api/event/push-subscriptions',
   service: 'line-bot',
   summary: 'The devices of a pilgrim that get the event’s messages by Web Push',
   limit: 'user-write',
@@ -78,10 +69,8 @@ export const listPushSubscriptionsEndpoint = endpoint({
   data: PushDeviceList,
 })
 
-export const unsubscribeFromPushEndpoint = endpoint({
+export const unsubscribeFromPushEndpoint = endpoint('DELETE /api/event/push-subscriptions/:id', {
   id: 'unsubscribeFromPush',
-  method: 'DELETE',
-  path: '/api/event/push-subscriptions/:id',
   service: 'line-bot',
   summary: 'Ends the messages to a device',
   limit: 'user-write',

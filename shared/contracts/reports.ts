@@ -13,6 +13,7 @@ import {
   Time,
   UserId,
   LastSeen,
+  exampleText,
 } from './fields.ts'
 import { Answer } from './survey.ts'
 import { ParticipantStatusAnswer, PendingPoints } from './profile.ts'
@@ -35,7 +36,7 @@ export type UserRow = z.infer<typeof UserRow>
 export const UserSort = z.enum(['userId', 'km', 'checkins', 'last_seen'])
 export type UserSort = z.infer<typeof UserSort>
 
-/** Most pilgrims whose pending points an order of pilgrims includes: as many as the largest page folds. */
+/** Most pilgrims whose pending points an order includes: as many as the largest page folds. */
 export const MAX_ORDERED = 200
 
 export const UsersQuery = PageQuery.extend({
@@ -45,7 +46,7 @@ export const UsersQuery = PageQuery.extend({
   order: z.enum(['asc', 'desc']).optional().describe('Default: asc for userId, desc for figures'),
   search: text(128).optional().describe('Part of a user id or a display name'),
   silent_hours: HoursOfQuery.optional().describe(
-    'Only pilgrims who take part and whose latest point is older than this many hours, and not older than a day unless 24 or more are asked for. With sort=last_seen only',
+    'Only who takes part and whose latest point is older than this, and not older than a day unless 24 or more are asked for. With sort=last_seen only',
   ),
   with_links: z
     .literal('true', { error: 'must be true, or not be given' })
@@ -64,14 +65,13 @@ export const SurveyRow = z.object({
   revision: z.int(),
   submitted_at: Time,
 })
-export type SurveyRow = z.infer<typeof SurveyRow>
 
 export const Surveys = page(SurveyRow).extend({
-  total: z.int().describe('Number of surveys'),
+  total: z.int(),
   responses: z
     .record(z.string(), z.int())
     .describe(
-      'Number of surveys that answer each question (q1 to q10) and each of the 50 most common names with a suffix',
+      'Surveys that answer each question (q1 to q10) and each of the 50 most common names with a suffix',
     ),
   counts: z
     .record(z.string(), z.record(z.string(), z.int()))
@@ -93,11 +93,7 @@ export const Carbon = z.object({
     .number()
     .meta({ examples: [2.7] })
     .describe('Compared with the same distance by bus'),
-  pilgrims: z
-    .int()
-    .describe(
-      'Number of pilgrims in the total: those with a counted point or a self-report above zero, including erased ones',
-    ),
+  pilgrims: z.int().describe('With a counted point or a self-report above zero, including erased ones'),
   by_mode: z
     .record(z.string(), Amount)
     .meta({ examples: [{ walk: { km: 12.34, kg: 0 }, train: { km: 42.5, kg: 1.74 } }] })
@@ -128,7 +124,7 @@ export const TimelineEntry = z.object({
 export type TimelineEntry = z.infer<typeof TimelineEntry>
 
 export const Timeline = z.object({
-  time_zone: z.string().meta({ examples: ['Asia/Taipei'] }),
+  time_zone: exampleText('Asia/Taipei'),
   days: z.array(Figures.extend({ day: Day })),
   hours: z.array(Figures.extend({ hour: Time })),
   entries: z.array(TimelineEntry),
@@ -140,10 +136,9 @@ export const RoleAssignment = z.object({
   userId: UserId,
   display_name: z.string().nullable(),
   role: Role,
-  assigned_by: z.string().meta({ examples: ['lin'] }),
+  assigned_by: exampleText('lin'),
   assigned_at: Time,
 })
-export type RoleAssignment = z.infer<typeof RoleAssignment>
 
 export const AssignRoleRequest = z.object({ user_id: UserId, role: Role.nullable() })
 export type AssignRoleRequest = z.infer<typeof AssignRoleRequest>
@@ -154,10 +149,8 @@ export type AssignRoleAnswer = z.infer<typeof AssignRoleAnswer>
 export const SetParticipantRequest = z.object({ status: ParticipantStatus })
 export type SetParticipantRequest = z.infer<typeof SetParticipantRequest>
 
-export const usersEndpoint = endpoint({
+export const usersEndpoint = endpoint('GET /api/event/admin/users', {
   id: 'listUsers',
-  method: 'GET',
-  path: '/api/event/admin/users',
   service: 'admin',
   summary: 'All pilgrims with their statistics',
   access: 'manager',
@@ -165,10 +158,8 @@ export const usersEndpoint = endpoint({
   data: page(UserRow).extend({ pending: PendingPoints }),
 })
 
-export const userStatusEndpoint = endpoint({
+export const userStatusEndpoint = endpoint('PUT /api/event/admin/users/:userId/status', {
   id: 'setUserStatus',
-  method: 'PUT',
-  path: '/api/event/admin/users/:userId/status',
   service: 'admin',
   summary: 'Sets any participant status of a pilgrim',
   access: 'manager',
@@ -183,10 +174,8 @@ export type SetPalanquinRequest = z.infer<typeof SetPalanquinRequest>
 export const SetPalanquinAnswer = z.object({ userId: UserId, palanquin: z.boolean() })
 export type SetPalanquinAnswer = z.infer<typeof SetPalanquinAnswer>
 
-export const palanquinEndpoint = endpoint({
+export const palanquinEndpoint = endpoint('PUT /api/event/admin/users/:userId/palanquin', {
   id: 'setPalanquin',
-  method: 'PUT',
-  path: '/api/event/admin/users/:userId/palanquin',
   service: 'admin',
   summary:
     'Names the pilgrim whose device is the palanquin, instead of an earlier one, or takes the name back. Its place and time are public and exact',
@@ -197,10 +186,8 @@ export const palanquinEndpoint = endpoint({
   errors: ['not-found', 'erased'],
 })
 
-export const eraseUserEndpoint = endpoint({
+export const eraseUserEndpoint = endpoint('DELETE /api/event/admin/users/:userId', {
   id: 'eraseUser',
-  method: 'DELETE',
-  path: '/api/event/admin/users/:userId',
   service: 'admin',
   summary: 'Erases one pilgrim; the event’s totals keep their contribution, without the person',
   mayContinue: true,
@@ -211,10 +198,8 @@ export const eraseUserEndpoint = endpoint({
   example: { params: { userId: 'U11111111111111111111111111111111' } },
 })
 
-export const surveysEndpoint = endpoint({
+export const surveysEndpoint = endpoint('GET /api/event/admin/surveys', {
   id: 'listSurveys',
-  method: 'GET',
-  path: '/api/event/admin/surveys',
   service: 'admin',
   summary: 'All survey submissions with counts per question; CSV with Accept: text/csv',
   access: 'manager',
@@ -224,10 +209,8 @@ export const surveysEndpoint = endpoint({
   downloads: ['text/csv'],
 })
 
-export const carbonEndpoint = endpoint({
+export const carbonEndpoint = endpoint('GET /api/event/admin/carbon', {
   id: 'readCarbon',
-  method: 'GET',
-  path: '/api/event/admin/carbon',
   service: 'admin',
   summary: 'Carbon footprint of the event: total, by mode, by day, and self-reported consumption',
   access: 'manager',
@@ -235,10 +218,8 @@ export const carbonEndpoint = endpoint({
   cacheMs: 1_000,
 })
 
-export const timelineEndpoint = endpoint({
+export const timelineEndpoint = endpoint('GET /api/event/admin/timeline', {
   id: 'readTimeline',
-  method: 'GET',
-  path: '/api/event/admin/timeline',
   service: 'admin',
   summary: 'Figures by day and hour in the event’s time zone, by the points’ own time',
   access: 'volunteer',
@@ -246,10 +227,8 @@ export const timelineEndpoint = endpoint({
   cacheMs: 1_000,
 })
 
-export const rolesEndpoint = endpoint({
+export const rolesEndpoint = endpoint('GET /api/event/admin/roles', {
   id: 'listRoles',
-  method: 'GET',
-  path: '/api/event/admin/roles',
   service: 'admin',
   summary: 'Role assignments',
   access: 'manager',
@@ -257,10 +236,8 @@ export const rolesEndpoint = endpoint({
   data: page(RoleAssignment),
 })
 
-export const assignRoleEndpoint = endpoint({
+export const assignRoleEndpoint = endpoint('POST /api/event/admin/roles', {
   id: 'assignRole',
-  method: 'POST',
-  path: '/api/event/admin/roles',
   service: 'admin',
   summary: 'Assigns, changes or (null) removes a role; callers cannot grant a role above their own',
   access: 'manager',

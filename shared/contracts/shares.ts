@@ -1,11 +1,9 @@
 /** Links that a pilgrim passes on: a page with their card, and where they are for as long as they say. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Time, UserId } from './fields.ts'
+import { Time, UserId, exampleText } from './fields.ts'
 
-/** Most links that a pilgrim has at a time. */
 export const MAX_SHARES = 20
-/** Longest time that a link shows where the pilgrim is. */
 const MAX_LIVE_HOURS = 240
 
 /** 144 random bits: nobody finds a link by trying. */
@@ -23,14 +21,12 @@ const LiveHours = z
 
 export const Share = z.object({
   id: ShareId,
-  url: z
-    .string()
-    .meta({ examples: ['https://event.example/s/kT2vXq8ZrB0mWc5NfJ7eLp1d'] })
-    .describe('Address of the page. It contains no user id'),
-  image_url: z
-    .string()
-    .meta({ examples: ['https://event.example/s/kT2vXq8ZrB0mWc5NfJ7eLp1d.png'] })
-    .describe('Address of the card, a PNG'),
+  url: exampleText('https://event.example/s/kT2vXq8ZrB0mWc5NfJ7eLp1d').describe(
+    'Address of the page. It contains no user id',
+  ),
+  image_url: exampleText('https://event.example/s/kT2vXq8ZrB0mWc5NfJ7eLp1d.png').describe(
+    'Address of the card, a PNG',
+  ),
   live_until: Time.nullable().describe('Until then the page shows where the pilgrim is; null: it does not'),
   show_name: z.boolean().describe('Whether page and card show the display name'),
   created_at: Time,
@@ -38,7 +34,7 @@ export const Share = z.object({
   views: z
     .int()
     .describe(
-      'How often the page was opened in a browser: the previews of chats are not counted, nor who comes back within ten minutes. Some seconds behind',
+      'Openings in a browser, without previews of chats and returns within ten minutes. Some seconds behind',
     ),
   last_viewed_at: Time.nullable().describe('When it was last opened, to the minute; null: never'),
 })
@@ -64,10 +60,8 @@ export type ChangeShareRequest = z.infer<typeof ChangeShareRequest>
 const Own = z.object({ user_id: UserId.describe('May be sent as the header X-Line-User-Id instead') })
 const Named = z.object({ id: ShareId })
 
-export const createShareEndpoint = endpoint({
+export const createShareEndpoint = endpoint('POST /api/event/shares', {
   id: 'createShare',
-  method: 'POST',
-  path: '/api/event/shares',
   service: 'feedback-media',
   summary: 'Makes a link that a pilgrim can pass on; withdrawal, a consent taken back and an erasure end it',
   limit: 'user-write',
@@ -77,10 +71,8 @@ export const createShareEndpoint = endpoint({
   errors: ['conflict', 'erased', 503],
 })
 
-export const listSharesEndpoint = endpoint({
+export const listSharesEndpoint = endpoint('GET /api/event/shares', {
   id: 'listShares',
-  method: 'GET',
-  path: '/api/event/shares',
   service: 'feedback-media',
   summary: 'The links of a pilgrim that work, newest first',
   limit: 'user-write',
@@ -90,10 +82,8 @@ export const listSharesEndpoint = endpoint({
   errors: [503],
 })
 
-export const changeShareEndpoint = endpoint({
+export const changeShareEndpoint = endpoint('PATCH /api/event/shares/:id', {
   id: 'changeShare',
-  method: 'PATCH',
-  path: '/api/event/shares/:id',
   service: 'feedback-media',
   summary: 'Changes what a link shows',
   limit: 'user-write',
@@ -104,10 +94,8 @@ export const changeShareEndpoint = endpoint({
   errors: ['not-found', 'conflict', 'erased', 503],
 })
 
-export const revokeShareEndpoint = endpoint({
+export const revokeShareEndpoint = endpoint('DELETE /api/event/shares/:id', {
   id: 'revokeShare',
-  method: 'DELETE',
-  path: '/api/event/shares/:id',
   service: 'feedback-media',
   summary: 'Revokes a link at once; it can not be restored',
   limit: 'user-write',
@@ -118,13 +106,11 @@ export const revokeShareEndpoint = endpoint({
   errors: [404, 503],
 })
 
-export const viewShareEndpoint = endpoint({
+export const viewShareEndpoint = endpoint('POST /api/event/shares/:id/views', {
   id: 'viewShare',
-  method: 'POST',
-  path: '/api/event/shares/:id/views',
   service: 'feedback-media',
   summary:
-    'Counts that the page of a link was opened. The page sends it itself, and it carries nothing of the reader; a link that is unknown or has ended counts nothing',
+    'Counts that the page of a link was opened. It carries nothing of the reader; a link that is unknown or has ended counts nothing',
   success: 202,
   params: Named,
   data: z.object({
@@ -133,14 +119,12 @@ export const viewShareEndpoint = endpoint({
   errors: [429],
 })
 
-export const sharePageEndpoint = endpoint({
+export const sharePageEndpoint = endpoint('GET /s/:file', {
   id: 'showShare',
-  method: 'GET',
-  path: '/s/:file',
   service: 'feedback-media',
   summary:
     'The page of a link, for everybody who has it; with .png at the end its card. A link that is revoked, expired or unknown gets 410',
-  params: z.object({ file: z.string().meta({ examples: ['kT2vXq8ZrB0mWc5NfJ7eLp1d'] }) }),
+  params: z.object({ file: exampleText('kT2vXq8ZrB0mWc5NfJ7eLp1d') }),
   query: z.object({
     lang: z
       .string()

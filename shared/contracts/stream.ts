@@ -20,7 +20,7 @@ export type StreamStatus = z.infer<typeof StreamStatus>
 const Admitted = z.object({
   points: z.int().describe('Check-ins and track points'),
   checkins: z.int(),
-  duplicates: z.int().describe('Points that were already known'),
+  duplicates: z.int(),
 })
 export type Admitted = z.infer<typeof Admitted>
 
@@ -40,7 +40,7 @@ export const StreamCells = z.object({
     z.object({
       cell: z.string().describe('zoom/x/y'),
       bounds: z.tuple([z.number(), z.number(), z.number(), z.number()]).describe('west, south, east, north'),
-      pilgrims: z.int().describe('Number of pilgrims with a new latest position in this cell'),
+      pilgrims: z.int().describe('With a new latest position in this cell'),
     }),
   ),
 })
@@ -50,7 +50,7 @@ export const StreamIncident = z.object({
   id: z.string(),
   opened_at: Time,
   failure: z.boolean().describe('true: data are at risk; false: a warning'),
-  alerts: z.int().describe('Number of alerts sent to the owner'),
+  alerts: z.int(),
 })
 export type StreamIncident = z.infer<typeof StreamIncident>
 
@@ -60,7 +60,7 @@ export const StreamAlert = z.object({
 })
 export type StreamAlert = z.infer<typeof StreamAlert>
 
-/** The current state. A part that cannot be read now is null; `incident` is also null when there is none. */
+/** A part that cannot be read now is null; `incident` is also null when there is none. */
 export const Snapshot = z.object({
   at: Time,
   resumed: z.boolean().describe('Whether all events since Last-Event-ID were sent before this snapshot'),
@@ -71,7 +71,6 @@ export const Snapshot = z.object({
 })
 export type Snapshot = z.infer<typeof Snapshot>
 
-/** Name of a stream event → its data. */
 export const STREAM_EVENTS = {
   snapshot: Snapshot,
   status: StreamStatus,
@@ -84,10 +83,8 @@ export const STREAM_EVENTS = {
 export type StreamEventName = keyof typeof STREAM_EVENTS
 export type StreamData<N extends StreamEventName> = z.infer<(typeof STREAM_EVENTS)[N]>
 
-export const streamEndpoint = endpoint({
+export const streamEndpoint = endpoint('GET /api/event/admin/stream', {
   id: 'openStream',
-  method: 'GET',
-  path: '/api/event/admin/stream',
   service: 'admin',
   summary:
     'Live stream of server-sent events: snapshot (first), status, ending, counts, cells, alert; resumes from Last-Event-ID',

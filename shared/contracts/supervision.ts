@@ -1,7 +1,7 @@
 /** How the installation is: its parts, the causes of an incident with what to do, the latest backup, the tokens. */
 import { z } from 'zod'
 import { endpoint, ServiceName } from './endpoint.ts'
-import { Role, Time } from './fields.ts'
+import { Role, Time, exampleText } from './fields.ts'
 import { Ledger } from './ledger.ts'
 import { StreamIncident } from './stream.ts'
 
@@ -12,16 +12,13 @@ const Sentence = z
 export const PartState = z.enum(['ok', 'degraded', 'error', 'silent', 'unknown'])
 export type PartState = z.infer<typeof PartState>
 
-/** A part of the installation: a store, or a service. */
 export const Part = z.object({
   name: z.union([ServiceName, z.enum(['db', 'kv', 'objects'])]),
   kind: z.enum(['service', 'store']),
   state: PartState.describe(
-    'ok; degraded: a process of the service has not reported for 20 s, and another has; error: a store does not answer; silent: no process of the service has reported for 20 s; unknown: reports cannot be read',
+    'degraded: a process of the service has not reported for 20 s, and another has; error: a store does not answer; silent: no process has reported for 20 s; unknown: reports cannot be read',
   ),
-  seen_at: Time.nullable().describe(
-    'Latest report of any process of the service; for a store, when it answered',
-  ),
+  seen_at: Time.nullable().describe('Latest report of any process; for a store, when it answered'),
   processes: z
     .object({
       running: z.int().describe('Reported in the last 20 s'),
@@ -32,7 +29,6 @@ export const Part = z.object({
 })
 export type Part = z.infer<typeof Part>
 
-/** Causes that the owner is alerted about. */
 const ALERTED = ['database', 'flush', 'disk', 'dead-letters', 'lost', 'clock', 'slots'] as const
 
 export const IncidentCause = z.object({
@@ -41,9 +37,8 @@ export const IncidentCause = z.object({
   text: Sentence.describe('What is wrong, as the owner’s alert says it'),
   what_to_do: Sentence,
 })
-export type IncidentCause = z.infer<typeof IncidentCause>
 
-/** Whom an alert reaches, and what causes one. It has no secret and no id. */
+/** It has no secret and no id. */
 export const Alerting = z.object({
   channel: z.enum(['line']).nullable().describe('null: nobody gets alerts; they are recorded only'),
   line: z.boolean().describe('Whether the service has credentials of LINE'),
@@ -71,28 +66,25 @@ export const Condition = z.object({
   ledger: Ledger.nullable().describe('As admin/ledger; null: it cannot be read now'),
   kv_memory: z.number().nullable().describe('Used memory of Redis as a fraction of its limit; null: unknown'),
   incident: StreamIncident.nullable().describe('The incident that the owner was alerted about'),
-  causes: z.array(IncidentCause).describe('What is wrong now, whether or not the owner was alerted yet'),
+  causes: z.array(IncidentCause).describe('Whether or not the owner was alerted yet'),
   alerting: Alerting,
-  backup_at: Time.nullable().describe('Time of the latest backup; null: none is known'),
+  backup_at: Time.nullable().describe('null: none is known'),
   as_of: Time,
 })
 export type Condition = z.infer<typeof Condition>
 
 export const TokenInUse = z.object({
-  name: z.string().meta({ examples: ['lin'] }),
+  name: exampleText('lin'),
   role: Role,
-  fingerprint: z
-    .string()
-    .meta({ examples: ['5e884898'] })
-    .describe('Identifies the token in the audit log; the token cannot be derived from it'),
+  fingerprint: exampleText('5e884898').describe(
+    'Identifies the token in the audit log; the token cannot be derived from it',
+  ),
   last_used: Time.nullable().describe('To the minute; null: not used, or not known'),
 })
 export type TokenInUse = z.infer<typeof TokenInUse>
 
-export const conditionEndpoint = endpoint({
+export const conditionEndpoint = endpoint('GET /api/event/admin/condition', {
   id: 'readCondition',
-  method: 'GET',
-  path: '/api/event/admin/condition',
   service: 'admin',
   summary: 'Health of each part, what is wrong and what to do about it, and the latest backup',
   access: 'manager',
@@ -100,19 +92,16 @@ export const conditionEndpoint = endpoint({
   cacheMs: 1_000,
 })
 
-export const tokensEndpoint = endpoint({
+export const tokensEndpoint = endpoint('GET /api/event/admin/tokens', {
   id: 'listTokens',
-  method: 'GET',
-  path: '/api/event/admin/tokens',
   service: 'admin',
   summary: 'Names of the configured admin tokens and when each was last used; never the tokens',
   access: 'owner',
   data: z.object({ items: z.array(TokenInUse), as_of: Time }),
 })
 
-// The last 60 minutes, for operators: how many walk, and what was received.
+// // The last 60 minutes.
 
-/** Length of a step. */
 export const STEP_SECONDS = 10
 
 export const Received = z.object({
@@ -121,7 +110,7 @@ export const Received = z.object({
   ),
   through: Time.describe('At most ten seconds ago, while Redis answers'),
   points: z.int().describe('Check-ins and track points that were received since then, of any time'),
-  checkins: z.int().describe('Check-ins among them'),
+  checkins: z.int(),
   steps: z
     .array(z.tuple([z.int(), z.int()]))
     .max(3_600 / STEP_SECONDS)
@@ -147,10 +136,8 @@ export const LastHour = z.object({
 })
 export type LastHour = z.infer<typeof LastHour>
 
-export const lastHourEndpoint = endpoint({
+export const lastHourEndpoint = endpoint('GET /api/event/admin/last-hour', {
   id: 'readLastHour',
-  method: 'GET',
-  path: '/api/event/admin/last-hour',
   service: 'admin',
   summary: 'The last 60 minutes: how many pilgrims walk, and the check-ins and points that were received',
   access: 'volunteer',

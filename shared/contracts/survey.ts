@@ -9,10 +9,9 @@ import { TrackSyncAnswer } from './tracking.ts'
 /** A key starts with its question: `q1`, `Q10`, `q3_reason`. */
 const QUESTION = /^q(10|[1-9])(_|$)/i
 
-/** The questions of the form, in order. */
 export const QUESTIONS: readonly string[] = Array.from({ length: 10 }, (_, i) => `q${i + 1}`)
 
-/** Maximum number of answers in one survey, including those under names with a suffix. */
+/** With those under names with a suffix. */
 const MAX_ANSWERS = 100
 
 export const Answer = z.union([z.number(), z.boolean(), text(10_000), z.array(text(500)).max(50)], {
@@ -31,10 +30,10 @@ export const Answers = z
   })
 export type Answers = z.infer<typeof Answers>
 
-/** Stored answers. They may predate the current rules. */
+/** They may predate the current rules. */
 export const StoredAnswers = z.record(z.string(), Answer)
 
-/** A request body: answers in `survey`, in `answers` or at the top level, and other data about the pilgrim. */
+/** Answers in `survey`, in `answers` or at the top level, and other data about the pilgrim. */
 const Submitted = z.looseObject({
   user_id: UserId,
   survey: z
@@ -46,7 +45,7 @@ const Submitted = z.looseObject({
   phone: z.unknown().optional().describe('As in user/phone; an invalid number does not fail the request'),
   phone_number: z.unknown().optional().describe('Another name of phone'),
   profile: z.unknown().optional().describe('{role}: the answer to q7 if q7 is absent'),
-  line_display_name: z.unknown().optional().describe('The display name'),
+  line_display_name: z.unknown().optional(),
 })
 type Submitted = z.infer<typeof Submitted>
 
@@ -56,7 +55,7 @@ const NAMED: ReadonlySet<string> = new Set([...Object.keys(Submitted.shape), 'us
 export const MAX_NAMED = 100
 const MAX_DISPLAY_NAME = 200
 
-/** Merges the answers of a submission and lists the names of ignored fields. */
+/** The answers of a submission, and the names of ignored fields. */
 function normalizeSubmission(given: Submitted, context: z.RefinementCtx<Submitted>) {
   const survey: Record<string, unknown> = {}
   const ignored: string[] = []
@@ -109,7 +108,7 @@ function takeRole(
     else if (value !== '') take('profile.role as ', 'q7', value)
 }
 
-/** Returns null if the name is absent or invalid. An invalid name does not fail the request. */
+/** An invalid name does not fail the request. */
 function displayNameOf(given: unknown, ignored: string[]): string | null {
   if (given === undefined || given === null) return null
   const name = typeof given === 'string' ? withoutDirections(given).trim() : null
@@ -135,7 +134,7 @@ export const SubmitRequest = Submitted.transform((given, context): unknown =>
 )
 export type SubmitRequest = z.infer<typeof SubmitRequest>
 
-/** A survey as clients should send it. `SubmitRequest` accepts more: other names of its fields, and invalid points. */
+/** As clients should send it. `SubmitRequest` accepts more: other names of its fields, and invalid points. */
 export const Survey = z.object({
   user_id: UserId,
   survey: Answers.meta({
@@ -143,13 +142,13 @@ export const Survey = z.object({
   }).describe('Answers by question'),
   gps_points: z.array(TrackPoint).max(MAX_POINTS).nullish().describe('Track points, as in track/sync'),
   phone: z.string().nullish().describe('As in user/phone; an invalid number does not fail the request'),
-  line_display_name: z.string().nullish().describe('The display name'),
+  line_display_name: z.string().nullish(),
 })
 
 export const SubmitAnswer = z.object({
   userId: UserId,
   submitted_at: Time,
-  answers: z.int().describe('Number of stored answers'),
+  answers: z.int(),
   revision: z.int().describe('1 for the first submission'),
   track: z
     .union([TrackSyncAnswer, z.object({ refused: z.string() })])
@@ -160,16 +159,14 @@ export const SubmitAnswer = z.object({
     .array(z.string())
     .meta({ examples: [[]] })
     .describe(
-      'Names of ignored fields: unknown names, second answers to a question, and new names once an event has 1,000; the first 100',
+      'Unknown names, second answers to a question, and new names once an event has 1,000; the first 100',
     ),
 })
 export type SubmitAnswer = z.infer<typeof SubmitAnswer>
 
-const submit = (id: string, path: string) =>
-  endpoint({
+const submit = (id: string, path: `/${string}`) =>
+  endpoint(`POST ${path}`, {
     id,
-    method: 'POST',
-    path,
     service: 'survey-profile',
     summary:
       'Stores survey answers Q1 to Q10; a new submission replaces the previous one, which stays in the history',

@@ -1,23 +1,21 @@
 /** Keys for tracker apps: a pilgrim makes one for each app, sees it once, and revokes it. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { text, Time, UserId } from './fields.ts'
+import { text, Time, UserId, exampleText } from './fields.ts'
 
-/** Maximum number of trackers of one pilgrim at the same time. */
 export const MAX_TRACKERS = 10
 
 const MAX_LABEL = 64
 
-/** The tracker apps whose formats `/api/event/ingest` reads. */
 export const TrackerApp = z.enum(['owntracks', 'overland', 'traccar', 'osmand', 'gpslogger'])
 export type TrackerApp = z.infer<typeof TrackerApp>
 
-/** Form of a key: 192 random bits in base64url. */
+/** 192 random bits in base64url. */
 export const TRACKER_KEY = /^[A-Za-z0-9_-]{32}$/
 
 const Id = z.uuid({ error: 'must be the id of a tracker, as GET /api/event/trackers lists it' })
 
-/** A tracker, without its key: the service stores only the key’s hash. */
+/** Without its key, of which the service stores only the hash. */
 export const Tracker = z.object({
   id: Id,
   label: z.string().nullable(),
@@ -25,24 +23,22 @@ export const Tracker = z.object({
   last_used_at: Time.nullable()
     .optional()
     .describe(
-      'When points of this tracker were last taken, up to a minute too early, with open identity of whole hours; null: not in the last three days; absent: not known at the moment',
+      'Up to a minute too early, with open identity of whole hours; null: not in the last three days; absent: not known at the moment',
     ),
 })
 export type Tracker = z.infer<typeof Tracker>
 
 export const AppSetUp = z.object({
-  url: z
-    .string()
-    .meta({ examples: ['https://event.example/api/event/ingest/q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a/owntracks'] })
-    .describe('The address that the app sends to; it contains the key'),
+  url: exampleText(
+    'https://event.example/api/event/ingest/q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a/owntracks',
+  ).describe('The address that the app sends to; it contains the key'),
   link: z
     .string()
     .nullable()
     .describe('Opens the app on the phone and sets it up; null: the app has no such link, so type the url'),
-  qr: z
-    .string()
-    .meta({ examples: ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 49 49">…</svg>'] })
-    .describe('A QR code of the link, or of the url where there is no link, as an SVG document'),
+  qr: exampleText('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 49 49">…</svg>').describe(
+    'A QR code of the link, or of the url where there is no link, as an SVG document',
+  ),
 })
 export type AppSetUp = z.infer<typeof AppSetUp>
 
@@ -76,10 +72,8 @@ export type TrackerList = z.infer<typeof TrackerList>
 
 const Owner = z.object({ user_id: UserId })
 
-export const createTrackerEndpoint = endpoint({
+export const createTrackerEndpoint = endpoint('POST /api/event/trackers', {
   id: 'createTracker',
-  method: 'POST',
-  path: '/api/event/trackers',
   service: 'tracking',
   summary: `Makes a key for a tracker app, with set-up links; a pilgrim has at most ${MAX_TRACKERS} at a time`,
   limit: 'user-write',
@@ -89,10 +83,8 @@ export const createTrackerEndpoint = endpoint({
   errors: ['conflict', 'erased'],
 })
 
-export const listTrackersEndpoint = endpoint({
+export const listTrackersEndpoint = endpoint('GET /api/event/trackers', {
   id: 'listTrackers',
-  method: 'GET',
-  path: '/api/event/trackers',
   service: 'tracking',
   summary: 'The trackers of a pilgrim, without their keys',
   limit: 'user-write',
@@ -101,10 +93,8 @@ export const listTrackersEndpoint = endpoint({
   data: TrackerList,
 })
 
-export const revokeTrackerEndpoint = endpoint({
+export const revokeTrackerEndpoint = endpoint('DELETE /api/event/trackers/:id', {
   id: 'revokeTracker',
-  method: 'DELETE',
-  path: '/api/event/trackers/:id',
   service: 'tracking',
   summary: 'Revokes a tracker: its key is refused from the answer on, by every replica',
   limit: 'user-write',

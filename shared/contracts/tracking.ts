@@ -2,10 +2,10 @@
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { fastCheckIn, fastTrackSync } from './fast-validation.ts'
-import { HIDDEN_ID, Instant, Latitude, Longitude, Time, UserId } from './fields.ts'
+import { HIDDEN_ID, Instant, Latitude, Longitude, Time, UserId, exampleText, wholeNumber } from './fields.ts'
 import { CheckIn, CheckInRequest, TrackBatch, TrackSyncRequest } from './gps-points.ts'
 
-/** Why a track point was rejected. The last three apply only to the track points of a check-in. */
+/** The last three apply only to the track points of a check-in. */
 export const PointRejection = z.enum([
   'not-an-object',
   'no-timestamp',
@@ -32,7 +32,6 @@ export const TrackSyncAnswer = z.object({
 })
 export type TrackSyncAnswer = z.infer<typeof TrackSyncAnswer>
 
-/** Result of the track points of a check-in. */
 export const AttachedAnswer = z.object({
   ...TrackSyncAnswer.shape,
   durable_through: TrackSyncAnswer.shape.durable_through.describe(
@@ -44,9 +43,9 @@ export type AttachedAnswer = z.infer<typeof AttachedAnswer>
 
 export const CheckInAnswer = z.object({
   userId: UserId,
-  recorded_at: Time.describe('Time of the check-in'),
+  recorded_at: Time,
   duplicate: z.boolean(),
-  pending: z.int().describe('Number of this pilgrim’s points in the buffer'),
+  pending: z.int().describe('This pilgrim’s points in the buffer'),
   in_range: z.boolean().describe('false: outside the event’s area, stored but not counted'),
   clock_corrected: z
     .boolean()
@@ -57,7 +56,7 @@ export type CheckInAnswer = z.infer<typeof CheckInAnswer>
 
 const coordinates = (value: string): number[] => value.split(',').map((part) => Number(part.trim() || NaN))
 
-/** `west,south,east,north` in degrees. */
+/** Degrees. */
 export const BoundingBox = z
   .string()
   .transform(coordinates)
@@ -77,30 +76,22 @@ export const BoundingBox = z
 export type BoundingBox = z.infer<typeof BoundingBox>
 
 export const DataQuery = z.object({
-  limit: z
-    .string()
-    .regex(/^\d+$/, { error: 'must be a whole number from 1 to 5000' })
-    .transform(Number)
-    .pipe(z.int().min(1).max(5_000))
-    .default(1_000),
+  limit: wholeNumber(1, 5_000).default(1_000),
   since: Instant.optional().describe('Without it: a day ago; without a token not earlier'),
   bbox: BoundingBox.optional().meta({ examples: ['120,23,121,25'] }),
 })
 export type DataQuery = z.infer<typeof DataQuery>
 
 export const LivePosition = z.object({
-  id: z
-    .string()
-    .meta({ examples: ['c4n8w1'] })
-    .describe(
-      'Changes every hour, because the pilgrim’s id is never public. Without a token it belongs to the place, so it stays when a pilgrim moves on',
-    ),
+  id: exampleText('c4n8w1').describe(
+    'Changes every hour. Without a token it belongs to the place, so it stays when a pilgrim moves on',
+  ),
   lat: Latitude.describe(
     'Without a token: centre of the smallest cell (zoom 10 to 18) that enough pilgrims share',
   ),
   lng: Longitude,
   recorded_at: Time.describe(
-    'Without a token: a whole minute, the same for all pilgrims of a cell; each of them was seen then or later',
+    'Without a token: a whole minute, the same for all of a cell, who were seen then or later',
   ),
   userId: UserId.optional().describe(`With a token only. ${HIDDEN_ID}`),
   display_name: z.string().nullish().describe('With a token only'),
@@ -122,10 +113,8 @@ const shownTrack = ({
   durable_through,
 })
 
-export const checkInEndpoint = endpoint({
+export const checkInEndpoint = endpoint('POST /api/event/checkin', {
   id: 'checkIn',
-  method: 'POST',
-  path: '/api/event/checkin',
   service: 'tracking',
   summary: 'Accepts a GPS check-in; answers when it is durable; the next flush writes it to the database',
   limit: 'checkin',
@@ -147,10 +136,8 @@ export const checkInEndpoint = endpoint({
   errors: ['paused', 'ended', 'forbidden', 'erased', 'buffer-full'],
 })
 
-export const trackSyncEndpoint = endpoint({
+export const trackSyncEndpoint = endpoint('POST /api/event/track/sync', {
   id: 'syncTrack',
-  method: 'POST',
-  path: '/api/event/track/sync',
   service: 'tracking',
   summary: 'Accepts a batch of GPS track points; the answer says which points the phone may delete',
   limit: 'sync',
@@ -163,10 +150,8 @@ export const trackSyncEndpoint = endpoint({
   errors: ['paused', 'ended', 'forbidden', 'erased', 'buffer-full'],
 })
 
-export const dataEndpoint = endpoint({
+export const dataEndpoint = endpoint('GET /api/event/data', {
   id: 'readMap',
-  method: 'GET',
-  path: '/api/event/data',
   service: 'tracking',
   summary: 'Latest position of each pilgrim, at most five seconds old',
   access: 'optional',

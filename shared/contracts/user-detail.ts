@@ -1,17 +1,17 @@
 /** All data of one pilgrim, for operators, and as an export for the pilgrim. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { Latitude, Longitude, Role, Time, UserId, FirstSeen, LastSeen } from './fields.ts'
+import { Latitude, Longitude, Role, Time, UserId, FirstSeen, LastSeen, exampleText } from './fields.ts'
 import { PendingPoints, Profile } from './profile.ts'
 import { Answer } from './survey.ts'
 import { Tracker } from './trackers.ts'
 import { DaySummary } from './user-history.ts'
 
-/** Maximum length of each list, newest first. An export contains all items. */
+/** Of each list, newest first. An export contains all items. */
 export const LISTED = 10
 
 const RecentCheckIn = z.object({
-  recorded_at: Time.describe('Time of the check-in'),
+  recorded_at: Time,
   received_at: Time,
   lat: Latitude,
   lng: Longitude,
@@ -28,7 +28,7 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
   language: z.string().nullable().describe('BCP 47, such as zh-TW'),
   palanquin: z.boolean().describe('This pilgrim’s device is the palanquin, whose place is public'),
   role: Role.nullable().describe('Role in the event; determines the audiences of messages, not access'),
-  role_assigned_by: z.string().nullable().describe('Name of the token'),
+  role_assigned_by: z.string().nullable(),
   role_assigned_at: Time.nullable(),
   reachable: z
     .boolean()
@@ -47,16 +47,13 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
     .describe(`The last ${LISTED} consents and withdrawals, newest first`),
   survey: z
     .object({ revision: z.int(), submitted_at: Time, answers: z.record(z.string(), Answer) })
-    .nullable()
-    .describe('The latest submission'),
+    .nullable(),
   consumption: z
     .record(z.string(), z.number())
     .describe('Self-reported numbers of water bottles, recycled bottles and hotel nights'),
   transport: z.record(z.string(), z.number()).describe('Self-reported kilometres by mode'),
-  stored_points: z.int().describe('Number of points in the database that are inside the event’s area'),
-  latest_day: DaySummary.nullable().describe(
-    'The latest day with points, and how many of them are not in the sum; null: there are no points',
-  ),
+  stored_points: z.int().describe('In the database, and inside the event’s area'),
+  latest_day: DaySummary.nullable().describe('null: there are no points'),
   recent_checkins: z
     .array(RecentCheckIn)
     .describe(`The last ${LISTED} check-ins by their own time, newest first`),
@@ -64,13 +61,13 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
     .array(
       z.object({
         id: z.int(),
-        category: z.string().meta({ examples: ['route'] }),
-        status: z.string().meta({ examples: ['new'] }),
+        category: exampleText('route'),
+        status: exampleText('new'),
         created_at: Time,
       }),
     )
     .describe(`The last ${LISTED} feedback items, newest first`),
-  push_devices: z.int().describe('Number of devices that get the event’s messages by Web Push'),
+  push_devices: z.int().describe('They get the event’s messages by Web Push'),
   trackers: z.array(Tracker).describe('The pilgrim’s tracker apps, oldest first, without their keys'),
   shares: z
     .array(
@@ -89,7 +86,7 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
         kind: z
           .enum(['message', 'note', 'log'])
           .describe('A message, a note beside feedback, or the audit log'),
-        text: z.string().meta({ examples: ['Please look after Lin A-chia.'] }),
+        text: exampleText('Please look after Lin A-chia.'),
         at: Time,
       }),
     )
@@ -99,14 +96,12 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
   created_at: Time.nullable().describe(
     'Time of the first contact; null for a pilgrim who is in the buffer only',
   ),
-  updated_at: Time.nullable().describe('Time of the last change of the profile'),
+  updated_at: Time.nullable(),
 })
 export type UserDetail = z.infer<typeof UserDetail>
 
-export const userEndpoint = endpoint({
+export const userEndpoint = endpoint('GET /api/event/admin/users/:userId', {
   id: 'readUser',
-  method: 'GET',
-  path: '/api/event/admin/users/:userId',
   service: 'admin',
   summary: 'All data of one pilgrim, with the unmasked phone number; each call is written to the audit log',
   access: 'manager',
@@ -117,7 +112,7 @@ export const userEndpoint = endpoint({
 
 const Rows = z.array(z.record(z.string(), z.unknown()))
 
-/** An export for the pilgrim: the rows of each table by table name, with snake_case columns and ISO times. */
+/** The rows of each table by table name, with snake_case columns and ISO times. */
 export const UserExport = z
   .object({
     userId: UserId,
@@ -130,10 +125,8 @@ export const UserExport = z
   .catchall(z.unknown())
 export type UserExport = z.infer<typeof UserExport>
 
-export const exportUserEndpoint = endpoint({
+export const exportUserEndpoint = endpoint('GET /api/event/admin/users/:userId/export', {
   id: 'exportUser',
-  method: 'GET',
-  path: '/api/event/admin/users/:userId/export',
   service: 'admin',
   summary: 'All data of one pilgrim as a file: JSON, or the points as GPX',
   access: 'owner',

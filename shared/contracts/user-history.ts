@@ -5,13 +5,11 @@ import { Day, Latitude, Longitude, page, PageQuery, Time, UserId } from './field
 import { Cause } from './messages.ts'
 import { PendingPoints } from './profile.ts'
 
-/** Maximum number of positions in `way`. */
 export const MAX_WAY = 500
 
-/** Maximum number of points of a day that are read. Phones record at most one a second. */
+/** Phones record at most one a second. */
 export const MAX_POINTS_A_DAY = 100_000
 
-/** Outcomes of points that are not in the sum. */
 export const LEFT_OUT = ['too-soon', 'too-near', 'too-fast', 'same-instant', 'rough', 'outside'] as const
 
 export const PointOutcome = z.enum(['first', 'counted', ...LEFT_OUT])
@@ -29,7 +27,6 @@ export const LeftOut = z
   .describe('Number of the day’s points that are left out of the sum, by reason; pending points included')
 export type LeftOut = z.infer<typeof LeftOut>
 
-/** Of one day: how many points there are, and what of them is not in the sum. */
 export const DaySummary = z.object({
   day: Day,
   points: z.int().describe('Number of points of the day, also outside the area; pending points included'),
@@ -70,9 +67,7 @@ export const UserPoints = page(UserPoint).extend({
   day: Day.nullable().describe('The day of these points, in the event’s time zone; null: there are none'),
   days: z
     .array(z.object({ day: Day, points: z.int(), km: z.number() }))
-    .describe(
-      'Days with points inside the area, latest first. Of a day whose points all wait in the buffer: how many, and 0 km',
-    ),
+    .describe('Days with points inside the area, latest first; 0 km while all of them wait in the buffer'),
   way: z
     .array(z.tuple([Longitude, Latitude]))
     .describe(`The day’s way through its counted points, at most ${MAX_WAY} positions`),
@@ -103,13 +98,10 @@ export const UserMessage = z.object({
 })
 export type UserMessage = z.infer<typeof UserMessage>
 
-/** Number of latest messages of the event that are searched for a pilgrim. */
 export const SEARCHED_MESSAGES = 100
 
-export const userPointsEndpoint = endpoint({
+export const userPointsEndpoint = endpoint('GET /api/event/admin/users/:userId/points', {
   id: 'listUserPoints',
-  method: 'GET',
-  path: '/api/event/admin/users/:userId/points',
   service: 'admin',
   summary:
     'One day of a pilgrim’s points, earliest first, with what each adds to the sum or why it is left out; the first page is written to the audit log',
@@ -120,10 +112,8 @@ export const userPointsEndpoint = endpoint({
   errors: [404, 503],
 })
 
-export const userMessagesEndpoint = endpoint({
+export const userMessagesEndpoint = endpoint('GET /api/event/admin/users/:userId/messages', {
   id: 'listUserMessages',
-  method: 'GET',
-  path: '/api/event/admin/users/:userId/messages',
   service: 'admin',
   summary: `Messages to one pilgrim among the latest ${SEARCHED_MESSAGES} of the event, newest first`,
   access: 'manager',
@@ -132,10 +122,8 @@ export const userMessagesEndpoint = endpoint({
   errors: [404, 503],
 })
 
-export const revokeTrackerOfUserEndpoint = endpoint({
+export const revokeTrackerOfUserEndpoint = endpoint('DELETE /api/event/admin/users/:userId/trackers/:id', {
   id: 'revokeTrackerOfUser',
-  method: 'DELETE',
-  path: '/api/event/admin/users/:userId/trackers/:id',
   service: 'admin',
   summary: 'Revokes a pilgrim’s tracker, such as that of a lost phone: its key is refused from the answer on',
   access: 'manager',
@@ -145,14 +133,12 @@ export const revokeTrackerOfUserEndpoint = endpoint({
   example: { params: { id: '3b8f0a1c-4a8e-4c6b-9d59-7d0f3c520b2e' } },
 })
 
-export const revokeSharesOfUserEndpoint = endpoint({
+export const revokeSharesOfUserEndpoint = endpoint('DELETE /api/event/admin/users/:userId/shares', {
   id: 'revokeSharesOfUser',
-  method: 'DELETE',
-  path: '/api/event/admin/users/:userId/shares',
   service: 'admin',
   summary: 'Ends all links that a pilgrim or the bot has made to the pilgrim’s page',
   access: 'manager',
   params: z.object({ userId: UserId }),
-  data: z.object({ revoked: z.int().describe('Number of links that have ended') }),
+  data: z.object({ revoked: z.int() }),
   errors: [404, 503],
 })

@@ -2,7 +2,7 @@
 import { eq } from 'drizzle-orm'
 import { ActivityStatus } from '#shared/contracts/fields.ts'
 import type { Database } from '#shared/stores/db/db.ts'
-import type { VersionedStatus } from '#shared/stores/kv/kv.ts'
+import type { Kv, VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { activity } from '#shared/stores/schema/tables.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
@@ -16,3 +16,12 @@ export async function readStatus(db: Database): Promise<VersionedStatus> {
     throw new LoggableError('the table of the activity is empty: the database is not migrated')
   return { status: ActivityStatus.parse(row.status), version: row.version, message: row.message }
 }
+
+/** From the kv, or from the database where the kv does not have it. */
+export const readStatusCopy = async ({
+  db,
+  kv,
+}: {
+  readonly db: Database
+  readonly kv: Kv
+}): Promise<VersionedStatus> => (await kv.status().catch(() => null)) ?? readStatus(db)

@@ -21,7 +21,6 @@ export interface ServiceContext {
   readonly outbox: Outbox
   readonly auth: Auth
   readonly calendar: Calendar
-  /** Verifies that a caller is the pilgrim whose id they send. */
   readonly checkIdentity: CheckIdentity
   /** The rate limit of all writes per client address. */
   readonly addresses: AddressLimit
@@ -31,13 +30,13 @@ export interface ServiceContext {
   readonly metrics: Metrics
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Whether clients connect to this process by TLS directly, without the proxy. */
+  /** Whether clients connect to this process by TLS, without the proxy. */
   readonly tls: boolean
   /** The client's address according to our proxy; for IPv6 its /64 network. */
   readonly addressOf: (request: Request) => string
   /** Aborted when the process begins to stop, which ends endless answers such as streams. */
   readonly stopping: AbortSignal
-  /** Sets a request's idle timeout: the connection closes after so many seconds without data; 0: never. */
+  /** The connection closes after so many seconds without data; 0: never. */
   readonly idleAfter: (request: Request, seconds: number) => void
 }
 

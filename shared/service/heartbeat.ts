@@ -6,9 +6,8 @@ import { hostname } from 'node:os'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 
 const EVERY_MS = 5_000
-/** A process is silent when it has not reported for so long. */
 export const SILENT_MS = 20_000
-/** How long the last report of a service stays readable, and the list of its processes. */
+/** The last report of a service stays readable for so long, and the list of its processes. */
 const KEPT_MS = 7 * 86_400_000
 /** A process that was not stopped but died is reported as silent for so long; then it counts as removed. */
 const REMOVED_MS = 3_600_000
@@ -20,11 +19,10 @@ const processKeyOf = (service: string, process: string): string => `heartbeat:${
 /** Names of the processes of a service, as JSON. */
 const listKeyOf = (service: string): string => `processes:${service}`
 
-/** What is known of a service's processes. Times are by the kv's clock, because those of the processes may be wrong. */
+/** By the kv's clock, because those of the processes may be wrong. */
 export interface Beats {
-  /** Latest report of any process, epoch milliseconds; null: none. */
   readonly latestMs: number | null
-  /** Latest report of each process that was not stopped, epoch milliseconds. */
+  /** Of each process that was not stopped. */
   readonly processesMs: readonly number[]
 }
 
@@ -32,7 +30,7 @@ async function readNames(kv: Kv, service: string): Promise<string[]> {
   return JSON.parse((await kv.cached(listKeyOf(service))) ?? '[]') as string[]
 }
 
-/** Adds a process to the list. Where two are added at the same moment, one is missing until its next report. */
+/** Where two are added at the same moment, one is missing until its next report. */
 async function list(kv: Kv, service: string, process: string): Promise<void> {
   const names = await readNames(kv, service)
   if (names.includes(process)) return
@@ -42,9 +40,8 @@ async function list(kv: Kv, service: string, process: string): Promise<void> {
 }
 
 /**
- * Starts the reports of a process.
  * @param port with the host's name it names the process, so that one that is started again replaces itself
- * @returns a function that stops them and takes the process off the list
+ * @returns a function that stops the reports and takes the process off the list
  */
 export function startHeartbeat(
   { kv, now }: { readonly kv: Kv; readonly now: () => number },
@@ -91,27 +88,20 @@ async function readBeats(kv: Kv, service: string): Promise<Beats> {
   }
 }
 
-/**
- * The reports of each service.
- * @throws KvUnavailable
- */
+/** @throws KvUnavailable */
 export async function readHeartbeats(kv: Kv, services: readonly string[]): Promise<Map<string, Beats>> {
   const beats = await Promise.all(services.map((service) => readBeats(kv, service)))
   return new Map(services.map((service, i) => [service, beats[i]!]))
 }
 
 interface ProcessClock {
-  /** Host and port. */
   readonly process: string
   readonly services: readonly string[]
   /** How far it is ahead of the kv's clock, at least; negative: behind. Milliseconds. */
   readonly aheadMs: number
 }
 
-/**
- * The clocks of the processes that report now.
- * @throws KvUnavailable
- */
+/** Of the processes that report now. @throws KvUnavailable */
 export async function readClocks(kv: Kv, services: readonly string[]): Promise<ProcessClock[]> {
   const servicesOf = new Map<string, string[]>()
   const names = await Promise.all(services.map((service) => readNames(kv, service)))

@@ -21,16 +21,14 @@ import { startTraces } from '#shared/runtime/traces.ts'
 import { openObjects } from '#shared/stores/objects/open-objects.ts'
 import { createOutbox } from '#shared/stores/bus/outbox.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
-import { watchUncaughtErrors } from './uncaught-errors.ts'
 import type { Server } from 'bun'
 import { join } from 'node:path'
 
 /** Longer than the two minutes that a proxy keeps idle connections: a request on a closing connection would be lost. */
 const IDLE_S = 255
-/** Maximum wait at stop for clients that have not finished their requests; phones send them again. */
+/** Clients that have not finished their requests send them again. */
 const DRAIN_MS = 25_000
 
-/** The dependencies that all services of a process share. */
 export type Ports = Pick<
   ServiceContext,
   | 'config'
@@ -49,7 +47,6 @@ export type Ports = Pick<
 }
 
 /**
- * Opens the stores that the configuration names.
  * @param prepare prepares the database, for example migrates it
  * @param statementMs statement timeout, as in `openDatabase`
  */
@@ -86,7 +83,7 @@ export async function openStores(
   }
 }
 
-/** Opens every port that the configuration names. @param prepare prepares the database, for example migrates it */
+/** @param prepare as in `openStores` */
 export async function openPorts(
   config: Config,
   log: Log,
@@ -122,11 +119,7 @@ export async function openPorts(
 
 const SCHEMA_CHECK_MS = 5_000
 
-/**
- * Rejects a database with another schema. A service starts even if the database is unavailable; the check is then
- * retried until it is available.
- * @throws OtherSchema
- */
+/** A service starts even if the database is unavailable; the check is then retried. @throws OtherSchema */
 async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
   try {
     await db.probe()
@@ -144,7 +137,7 @@ async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
 
 const REPEAT_MS = 30_000
 
-/** Logs a port's errors; repeats the same error at most twice a minute, because an outage causes many. */
+/** Repeats the same error at most twice a minute, because an outage causes many. */
 const reportChanges = (log: Log) => (port: string) => {
   let last = ''
   let lastMs = 0
@@ -157,7 +150,6 @@ const reportChanges = (log: Log) => (port: string) => {
   }
 }
 
-/** Creates the context of a service on shared ports. */
 export function contextOf(
   ports: Ports,
   name: string,
@@ -178,7 +170,7 @@ export function contextOf(
   }
 }
 
-/** Routes for the operator's own network; the proxy does not forward them. */
+/** For the operator's own network; the proxy does not forward them. */
 const operations = (
   context: ServiceContext,
   ready: () => boolean,
@@ -189,20 +181,20 @@ const operations = (
     new Response(await context.metrics.page(), { headers: { 'Content-Type': 'text/plain; version=0.0.4' } }),
 })
 
-/** The client address from our proxy, which overwrites the header of a client. */
+/** Our proxy overwrites the header of a client. */
 const PROXIED = {
   tls: false,
   addressOf: (request: Request): string => request.headers.get('x-forwarded-for') ?? 'unknown',
 }
 
-/** Reads the configuration (`readConfig`) and warns about unknown settings. @throws ConfigError */
+/** Warns about unknown settings. @throws ConfigError */
 export function readSettings(env: Environment, log: Log, isBot: boolean): Config {
   const names = unknownSettings(env)
   if (names.length > 0) log.warn('unknown settings: misspelt, or from another release', { names })
   return readConfig(env, isBot)
 }
 
-/** Runs a service until SIGTERM or SIGINT; each service's `app.ts` calls it. `isBot` is that of `readConfig`. */
+/** Runs a service until SIGTERM or SIGINT. `isBot` is that of `readConfig`. */
 export async function runService(
   create: (context: ServiceContext) => Service,
   { env = environment(), isBot = false }: { readonly env?: Environment; readonly isBot?: boolean } = {},
@@ -247,14 +239,36 @@ export async function runService(
   process.exit(0)
 }
 
-/** Stops a server when its requests are answered, at the latest after 25 s. */
+/** At the latest after 25 s. */
 export async function drain(server: Server<undefined>): Promise<void> {
   await within(server.stop(), DRAIN_MS, () => server.stop(true))
 }
 
-/** Resolves at the first SIGTERM or SIGINT. Under `bun run` each signal arrives twice, so later ones are ignored. */
+/** Under `bun run` each signal arrives twice, so later ones are ignored. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
+  })
+}
+
+// Uncaught errors are logged in one line and end the process.
+
+/**
+ * postgres.js leaves a rejection unhandled when the server dies while a connection opens. The queries report the same
+ * error, so this one does not end the process.
+ */
+export function watchUncaughtErrors(log: Log): void {
+  process.on('unhandledRejection', (error) => {
+    if (isDatabaseUnavailable(error)) {
+      log.warn('a connection to the database broke while it was opening', errorFields(error))
+      return
+    }
+    log.error('unhandled rejection of a promise: stopping', errorFields(error))
+    process.exit(1)
+  })
+  // Also errors at start. Bun itself would print the error with all its properties.
+  process.on('uncaughtException', (error) => {
+    log.error('uncaught error: stopping', errorFields(error))
+    process.exit(1)
   })
 }

@@ -1,6 +1,14 @@
 /** What the console knows of the last hour: the service's counts from before it was opened, and the stream's since. */
 import { beforeEach, expect, test } from 'bun:test'
-import { addCounts, addHistory, clearRates, rates, ratesSince, valuesOf } from '#proxy/pages/console/rates.ts'
+import {
+  addCounts,
+  addHistory,
+  clearRates,
+  rates,
+  ratesSince,
+  topOf,
+  valuesOf,
+} from '#proxy/pages/console/rates.ts'
 
 const START = Date.parse('2026-04-12T02:00:00Z')
 const at = (seconds: number): number => START + seconds * 1_000
@@ -58,4 +66,24 @@ test('sixty minutes roll: what is older is not counted any more', () => {
   expect(held()).toBe(720)
   addHistory(history(600, 4_200))
   expect(held()).toBe(720)
+})
+
+/** Check-ins that the chart shows, in its latest minutes, after the start of an event with a burst in its first step. */
+function shown(minutes: number, burst: number) {
+  const counted = history(0, minutes * 60)
+  const [[points, checkins] = [0, 0], ...steps] = counted.steps
+  addHistory({ ...counted, steps: [[points, checkins + burst], ...steps] })
+  return valuesOf(rates.value, 'checkins', ratesSince.value!, at(minutes * 60))
+}
+
+test.each([5, 10, 30])('a burst at the start does not flatten the %i minutes after it', (minutes) => {
+  const values = shown(minutes, 5_000)
+  expect(Math.max(...values.map(({ value }) => value))).toBe(5_012)
+  expect(topOf(values)).toBe(50)
+})
+
+test('an ordinary rise, and the first minutes alone, are shown whole', () => {
+  expect(topOf(shown(30, 20))).toBe(40)
+  clearRates()
+  expect(topOf(shown(2, 5_000))).toBe(6_000)
 })

@@ -1,6 +1,6 @@
 /** What the map page does for its reader: it says where they are, and when the procession comes to their station. */
 import { expect, test } from 'bun:test'
-import type { Page } from './browser.ts'
+import { type Page, photograph } from './browser.ts'
 import type { OpenMap } from './map-gestures.suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { heard } from './map-page.ts'
@@ -188,10 +188,16 @@ export function readerTests(open: OpenMap): void {
     const [credit] = await boxes('.map-source')
     const [scan] = await boxes('.screen figcaption')
     expect(credit!.y + credit!.height).toBeLessThanOrEqual(foot!.y)
-    for (const { x, y, width, height } of [...(await boxes('.screen-facts dd')), scan!]) {
-      expect(x + width).toBeLessThanOrEqual(1_280)
-      expect(y + height).toBeLessThanOrEqual(800)
+    const fits = (all: typeof facts, [right, bottom]: readonly [number, number]) => {
+      for (const { x, y, width, height } of all) {
+        expect(x + width).toBeLessThanOrEqual(right)
+        expect(y + height).toBeLessThanOrEqual(bottom)
+      }
     }
+    fits([...(await boxes('.screen-facts dd')), scan!], [1_280, 800])
+    await page.setViewportSize({ width: 390, height: 844 })
+    await photograph(page, 'map-screen-phone')
+    fits(await boxes('.screen-facts dd'), [390, 844])
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 

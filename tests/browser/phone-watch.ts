@@ -92,7 +92,7 @@ export async function newRecorder(app: ReturnType<typeof walkApp>): Promise<Reco
   await firstMinute(page, 'Old Chen')
   expect((await askedOf(page)).persist).toBe(0)
   await page.getByRole('button', { name: 'Start recording' }).click()
-  await page.getByText('Recording your walk.').waitFor()
+  await page.getByText('Recording.', { exact: true }).waitFor()
   await context.clock.pauseAt((pausedMs = (await page.evaluate(() => Date.now())) + 5_000))
   return {
     ...phone,

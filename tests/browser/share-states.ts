@@ -3,12 +3,10 @@ import { join } from 'node:path'
 import type { Language } from '#shared/contracts/bot.ts'
 import { readRoute } from '#shared/runtime/config/read-route.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
-import { progressOf } from '#services/feedback-media/shares/progress.ts'
+import { type Fix, progressOf } from '#services/feedback-media/shares/progress.ts'
 import type { ShareView } from '#services/feedback-media/shares/read-share.ts'
-import type { Fix } from '#services/feedback-media/shares/read-way.ts'
-import { shareTexts } from '#services/feedback-media/shares/share-format.ts'
 import { createRouteAnswer } from '#services/tracking/map/show-route.ts'
-import { emptyPage, sharePage } from '#services/feedback-media/shares/share-page.ts'
+import { emptyPage, sharePage, shareTexts } from '#services/feedback-media/shares/share-page.ts'
 
 const MINUTE_MS = 60_000
 /** Noon in Taiwan. */

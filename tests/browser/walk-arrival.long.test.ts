@@ -43,7 +43,7 @@ describeOnServers('arrival', () => {
         timeoutMs: 10_000,
         what: `${told} on the other tab`,
       })
-      expect(await page.getByText('Arrival times appear after').count()).toBe(0)
+      expect(await page.getByText('Times follow after').count()).toBe(0)
     },
     TEST_MS,
   )

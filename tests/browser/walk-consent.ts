@@ -13,7 +13,7 @@ export async function stopsWithTheConsent(app: WalkApp, page: Page, userId: stri
   await other.goto(app.address(`?lang=en#restore=${userId}`))
   await other.getByText('Record with one phone only.').waitFor()
   await other.getByText('My phone is lost').click()
-  await other.getByText('that phone cannot be shut out from here').waitFor()
+  await other.getByText('Whoever unlocks it can see your walk').waitFor()
   await other.getByRole('button', { name: 'Yes, that is me' }).click()
   // The walk has been taken to this phone.
   await checkInButton(other).waitFor()
@@ -23,7 +23,7 @@ export async function stopsWithTheConsent(app: WalkApp, page: Page, userId: stri
   await second.context.setOffline(true)
   await withdraw.click()
   await other.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
-  await other.getByText('No network, so this was not done. Please try again').waitFor()
+  await other.getByText('Not done: no network. Please try again').waitFor()
   await second.context.setOffline(false)
   await withdraw.click()
   await other.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
@@ -32,7 +32,7 @@ export async function stopsWithTheConsent(app: WalkApp, page: Page, userId: stri
   await other.goto(app.address('?lang=en#walk'))
   for (const phone of [page, other]) {
     await phone.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
-    await phone.getByText('so nothing is recorded. Agree again to record.').waitFor()
+    await phone.getByText('Nothing is recorded without your consent.').waitFor()
     expect(await phone.getByRole('button', { name: /^(Start|Stop) recording$/ }).count()).toBe(0)
   }
   await page.getByRole('button', { name: 'I agree again' }).click()

@@ -124,7 +124,7 @@ describeOnServers('hearing the organisers', () => {
         location.hash = 'me'
       })
       await page.getByRole('button', { name: 'Get messages on this phone' }).click()
-      await page.getByText('The phone does not allow it.').waitFor()
+      await page.getByText('Please allow notifications').waitFor()
     },
     TEST_MS,
   )
@@ -222,7 +222,7 @@ describeOnServers('hearing the organisers', () => {
       await photograph(page, 'walk-consent-declined', true)
       expect(await agrees()).toBe(false)
       // Nothing is recorded any more, and nobody is asked again.
-      await page.getByText('so nothing is recorded. Agree again to record.').waitFor()
+      await page.getByText('Nothing is recorded without your consent.').waitFor()
       await page.reload()
       await page.getByText('You have withdrawn your consent.').waitFor()
       expect(await changed.count()).toBe(0)

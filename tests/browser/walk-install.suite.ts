@@ -17,18 +17,18 @@ const onIphone =
 
 export function installTests(app: WalkApp): void {
   test(
-    'the walk of the browser is brought to the app on the Home Screen, which says that it begins empty',
+    'the walk of the browser is brought to the app on the Home Screen, which asks for its code',
     async () => {
       await using browser = await app.newPhone(
         { permissions: ['geolocation', 'clipboard-read', 'clipboard-write'] },
         onIphone(false),
       )
       await browser.page.goto(app.address('?lang=en'))
-      expect(await browser.page.getByText('This app starts empty').count()).toBe(0)
+      expect(await browser.page.getByText('Did you begin in the browser?').count()).toBe(0)
       await firstMinute(browser.page, 'Aunt Li')
       await browser.page.goto(app.address('#me'))
       await browser.page.getByText('Install the app').click()
-      await browser.page.getByText('That app starts empty.').waitFor()
+      await browser.page.getByText('When everything here is sent').waitFor()
       expect(await seriousFaults(browser.page)).toEqual([])
       await photograph(browser.page, 'walk-install-iphone', true)
       await browser.page.getByRole('button', { name: 'Copy the words' }).click()
@@ -39,7 +39,7 @@ export function installTests(app: WalkApp): void {
       await using home = await app.newPhone({}, onIphone(true))
       const { page } = home
       await page.goto(app.address('?lang=en'))
-      await page.getByText('This app starts empty, even if you began').waitFor()
+      await page.getByText('Did you begin in the browser?').waitFor()
       expect(await seriousFaults(page)).toEqual([])
       await photograph(page, 'walk-welcome-home-screen', true)
       await page.getByRole('button', { name: 'Restore my walk' }).click()

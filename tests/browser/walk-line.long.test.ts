@@ -110,7 +110,7 @@ describeOnServers('with identity by LINE', () => {
       await context.addInitScript(() => Object.assign(globalThis, { _liff: { features: [] } }))
       await page.goto((await line.addressInLine()).replace('#', '?lang=en#'))
       await page.getByRole('button', { name: 'I agree' }).click()
-      await page.getByText('LINE forgets pages without a network').waitFor()
+      await page.getByText('In the browser this opens without a network').waitFor()
       expect(page.url()).not.toContain('id_token')
       await checkInButton(page).click()
       await counted(1)

@@ -28,7 +28,7 @@ export async function passLinkOn(page: Page, userId: string): Promise<void> {
     Object.defineProperty(navigator, 'share', { configurable: true, value: undefined }),
   )
   await send(page)
-  await page.getByText('Copied. Now paste it').waitFor()
+  await page.getByText('Copied. Paste it').waitFor()
   await photograph(page, 'walk-link-copied', true)
   expect(await page.locator('.toast').count()).toBe(0)
   // Where the browser can do neither, the link is there to be copied by hand.
@@ -36,7 +36,7 @@ export async function passLinkOn(page: Page, userId: string): Promise<void> {
     Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined }),
   )
   await send(page)
-  await page.getByText('Copy this address and send it:').waitFor()
+  await page.getByText('Send this address:').waitFor()
   const address = page.locator('[data-share] code')
   expect(await address.innerText()).toBe(url!.replace('#own', ''))
   // Its ground covers nothing of the sentence before it.
@@ -46,6 +46,6 @@ export async function passLinkOn(page: Page, userId: string): Promise<void> {
     return sentence.getBoundingClientRect().bottom - code.getBoundingClientRect().top
   })
   expect(covered).toBeLessThanOrEqual(0)
-  expect(await page.getByText('Copied. Now paste it').count()).toBe(0)
+  expect(await page.getByText('Copied. Paste it').count()).toBe(0)
   await photograph(page, 'walk-link-by-hand', true)
 }

@@ -32,7 +32,7 @@ describeOnServers('own matters', () => {
       await phone.context.setOffline(true)
       // Whoever leaves a field has it saved.
       await page.keyboard.press('Tab')
-      await page.getByText('No network, so this was not done.').waitFor()
+      await page.getByText('Not done: no network.').waitFor()
       // What was not saved is not shown as the pilgrim's name.
       expect(await page.evaluate(() => localStorage.getItem('event-walk-person'))).not.toContain('Ahua')
       await phone.context.setOffline(false)
@@ -52,7 +52,7 @@ describeOnServers('own matters', () => {
       expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Grandmother Lin')
       await page.getByText('Not saved yet.').waitFor()
       await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('No network, so this was not done.').waitFor()
+      await page.getByText('Not done: no network.').waitFor()
       // The number stays, so that pressing again saves it.
       await phone.context.setOffline(false)
       await removesTheNumber(page, '0912-345-678')
@@ -61,19 +61,19 @@ describeOnServers('own matters', () => {
       await page.getByRole('button', { name: 'My data' }).click()
       const withdraw = page.getByRole('button', { name: 'Withdraw my consent' })
       await withdraw.click()
-      await page.getByRole('dialog').getByText('What you have walked stays').waitFor()
+      await page.getByRole('dialog').getByText('Your walk stays').waitFor()
       await photograph(page, 'walk-withdraw-dialog')
       await page.getByRole('button', { name: 'Keep it' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       expect((await profileOf(app.stack, userId)).privacy_agreed).toBe(true)
       await withdraw.click()
       await page.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
-      await page.getByText('You are on no map.').waitFor()
+      await page.getByText('You have withdrawn your consent.').waitFor()
       await page.getByRole('button', { name: 'I agree again' }).click()
-      await page.getByText('You agreed to the privacy notice').waitFor()
-      await page.getByText('To record again, start under “Walk”').waitFor()
+      await page.getByText('You agreed to privacy notice').waitFor()
+      await page.getByText('Now start recording').waitFor()
       await page.getByRole('button', { name: 'Pause my participation' }).click()
-      await page.getByText('You have paused taking part').waitFor()
+      await page.getByText('You have paused').waitFor()
       expect(await profileOf(app.stack, userId)).toMatchObject({
         phone: '••••••••••78',
         privacy_agreed: true,
@@ -81,7 +81,7 @@ describeOnServers('own matters', () => {
       })
       // The first tab says so, too, and ends the pause.
       await page.goto(app.address('#walk'))
-      await page.getByText('What you send now is saved, and counts for you.').waitFor()
+      await page.getByText('Your walk still counts.').waitFor()
       await photograph(page, 'walk-paused')
       await checkInButton(page).click()
       await page.locator('[data-state=counted]').waitFor()
@@ -90,7 +90,7 @@ describeOnServers('own matters', () => {
         participant_status: 'withdrawn',
       })
       await page.getByRole('button', { name: 'Take part again' }).click()
-      await page.getByText('You have paused taking part').waitFor({ state: 'detached' })
+      await page.getByText('You have paused').waitFor({ state: 'detached' })
       expect((await profileOf(app.stack, userId)).participant_status).toBe('active')
 
       await page.goto(app.address('#trackers'))
@@ -98,7 +98,7 @@ describeOnServers('own matters', () => {
       // One way out, where the thumb is.
       expect(await page.getByRole('navigation').innerText()).toBe('‹ Back')
       await page.getByRole('button', { name: 'Set it up for me' }).first().click()
-      const link = await page.getByRole('link', { name: 'Set up the app now' }).getAttribute('href')
+      const link = await page.getByRole('link', { name: 'Set up the app' }).getAttribute('href')
       expect(link).toContain('traccar')
       await page.getByText('Nothing received yet.').waitFor()
       await photograph(page, 'walk-tracker-set-up', true)
@@ -116,9 +116,9 @@ describeOnServers('own matters', () => {
       await page.goto(app.address('#data'))
       await withdraw.click()
       await page.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
-      await page.getByText('You are on no map.').waitFor()
+      await page.getByText('You have withdrawn your consent.').waitFor()
       await page.getByRole('button', { name: 'I agree again' }).click()
-      await page.getByText('You agreed to the privacy notice').waitFor()
+      await page.getByText('You agreed to privacy notice').waitFor()
       await page.goto(app.address('#trackers'))
       await page.getByText('Connected apps').waitFor({ state: 'detached' })
       await stopsWithTheConsent(app, page, userId)
@@ -170,7 +170,7 @@ describeOnServers('own matters', () => {
       await page.getByRole('button', { name: 'Delete everything about me' }).click()
       await context.setOffline(true)
       await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
-      await page.getByRole('dialog').getByText('No network, so this was not done.').waitFor()
+      await page.getByRole('dialog').getByText('Not done: no network.').waitFor()
       await context.setOffline(false)
       await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
       await page.getByText(/Everything about you is deleted|being deleted/).waitFor()
@@ -258,8 +258,8 @@ describeOnServers('own matters', () => {
       expect(taken.status).toBe(200)
       await context.setOffline(false)
       const said = page.locator('[data-waiting="1"]')
-      await said.getByText('You have withdrawn your consent, so').waitFor()
-      expect(await page.getByText('It counts, and is sent by itself').count()).toBe(0)
+      await said.getByText('Nothing is recorded without your consent.').waitFor()
+      expect(await page.getByText('It is sent by itself').count()).toBe(0)
       expect(await checkInButton(page).isDisabled()).toBe(true)
       // Once it is known, not even a touch sends anything.
       const sent: string[] = []

@@ -6,7 +6,7 @@ export async function removesTheNumber(page: Page, number: string): Promise<void
   await page.getByRole('button', { name: 'Save' }).click()
   const remove = page.getByRole('button', { name: 'Remove' })
   await remove.click()
-  await page.getByText('The number is removed.').waitFor()
+  await page.getByText('Removed.').waitFor()
   await page.getByLabel('Phone', { exact: true }).fill(number)
   await page.keyboard.press('Tab')
   await remove.waitFor()

@@ -79,10 +79,10 @@ describeOnServers('the phone', () => {
         await context.setGeolocation({ ...north(metres), accuracy: 3_000 })
         await move(2 * MINUTE)
       }
-      await page.getByText('The phone gives only a rough place, so no kilometres are counted.').waitFor()
-      expect(await page.getByText('Recording your walk.').count()).toBe(0)
+      await page.getByText('Only a rough place: no kilometres are counted.').waitFor()
+      expect(await page.getByText('Recording.', { exact: true }).count()).toBe(0)
       await arrive(740)
-      await page.getByText('Recording your walk.').waitFor()
+      await page.getByText('Recording.', { exact: true }).waitFor()
       await page.waitForFunction(
         () => localStorage.getItem('event-walk-pauses')?.includes('"cause":"rough"}]') === true,
       )
@@ -97,9 +97,9 @@ describeOnServers('the phone', () => {
       const { page, context } = phone
       const other = await context.newPage()
       await other.goto(app.address('?lang=en'))
-      await other.getByText('Another window of this app records your walk.').waitFor()
+      await other.getByText('Another window records your walk.').waitFor()
       await look(page, 'hidden')
-      await other.getByText('Recording your walk.').waitFor()
+      await other.getByText('Recording.', { exact: true }).waitFor()
       expect((await askedOf(other)).positions.length).toBeGreaterThan(0)
     },
     TEST_MS,
@@ -253,7 +253,7 @@ describeOnServers('the phone', () => {
           userId,
         )
       expect(await held()).toBe(1)
-      const newerInUse = page.getByText('A newer version of this app is in use on this phone.')
+      const newerInUse = page.getByText('A newer version is in use.')
       await newerInUse.waitFor()
       await photograph(page, 'walk-outdated', true)
       const aside = (number: number) =>
@@ -300,7 +300,7 @@ describeOnServers('the phone', () => {
         indexedDB.open = (name, version) => open(name, version === undefined ? version : version + 1)
       })
       await page.goto(app.address())
-      await page.getByText('An older version of this app is open in another window.').waitFor()
+      await page.getByText('An older version is open in another window.').waitFor()
       await checkInButton(page).click()
       await page.locator('[data-state=kept]').waitFor()
       await photograph(page, 'walk-store-blocked', true)

@@ -18,7 +18,7 @@ export function surveyTests(app: WalkApp): void {
       const { page, context } = phone
       await context.setOffline(true)
       await page.evaluate(() => (location.hash = 'survey'))
-      await page.getByText('No network, so this was not done.').waitFor()
+      await page.getByText('Not done: no network.').waitFor()
       await context.setOffline(false)
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByLabel('2 to 4 times').waitFor()
@@ -54,7 +54,7 @@ export function surveyTests(app: WalkApp): void {
       await page.getByText('No network.').first().waitFor()
       await photograph(page, 'walk-survey-waits')
       await page.getByRole('button', { name: 'Back' }).click()
-      await page.getByText('Your answers are on this phone. They are sent by themselves').waitFor()
+      await page.getByText('Your answers are saved here. They are sent by themselves').waitFor()
       await context.setOffline(false)
       await page.getByText('Answered. You can change it.').waitFor()
       expect((await profileOf(app.stack, userId)).survey_completed).toBe(1)
@@ -100,7 +100,7 @@ async function seesCard(app: WalkApp, page: Page): Promise<void> {
   }
   await page.goto(app.address('#me'))
   await page.getByRole('button', { name: 'See my card' }).click()
-  const picture = page.getByAltText('Your card: level, distance, check-ins and the route')
+  const picture = page.getByAltText('Your card with level, distance and check-ins')
   await picture.waitFor()
   await page.waitForFunction(
     () => document.querySelector<HTMLImageElement>('.own-card')?.naturalWidth === 1_200,

@@ -27,7 +27,7 @@ describeOnServers('the app', () => {
       const { page } = phone
       await page.goto(app.address('?lang=en'))
       await page.getByRole('button', { name: 'I agree' }).click()
-      expect(await page.getByRole('alert').textContent()).toBe('Please write a name first.')
+      expect(await page.getByRole('alert').textContent()).toBe('Please write a name.')
       await firstMinute(page, 'Grandmother Wang')
       const profile = await profileOf(app.stack, await userIdOf(page))
       expect(profile).toMatchObject({ display_name: 'Grandmother Wang', privacy_agreed: true })
@@ -64,6 +64,51 @@ describeOnServers('the app', () => {
   )
 
   test(
+    'a counted check-in is told while somebody looks, then Stop is in sight; one that is only kept stays told',
+    async () => {
+      await using phone = await app.newPhone({ viewport: { width: 360, height: 640 } })
+      const { page, context } = phone
+      const [told, kept] = [page.locator('[data-state=counted]'), page.locator('[data-state=kept]')]
+      await page.clock.install()
+      await page.goto(app.address('?lang=en'))
+      await firstMinute(page, 'Grandmother Wang')
+      await page.evaluate(() => (document.documentElement.dataset.letters = 'largest'))
+      await context.setOffline(true)
+      await checkInButton(page).click()
+      await kept.waitFor()
+      await page.clock.fastForward(60_000)
+      await kept.waitFor()
+      // It is counted while nobody looks, and told to whoever looks then.
+      const turn = (state: string) =>
+        page.evaluate((is) => {
+          Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => is })
+          document.dispatchEvent(new Event('visibilitychange'))
+        }, state)
+      await turn('hidden')
+      await context.setOffline(false)
+      await told.waitFor()
+      await page.clock.fastForward(30_000)
+      await told.waitFor()
+      await turn('visible')
+      await page.getByRole('button', { name: 'Start recording' }).click()
+      await page.getByText('Recording.', { exact: true }).waitFor()
+      await told.waitFor()
+      await page.clock.fastForward(11_000)
+      await told.waitFor({ state: 'detached' })
+      await page.evaluate(() => scrollTo(0, 0))
+      await photograph(page, 'walk-small-recording')
+      const [state, stop, tabs] = await Promise.all([
+        page.locator('[data-resting]').boundingBox(),
+        page.getByRole('button', { name: 'Stop recording' }).boundingBox(),
+        page.getByRole('navigation').boundingBox(),
+      ])
+      expect(state!.y).toBeGreaterThan(0)
+      expect(stop!.y + stop!.height).toBeLessThanOrEqual(tabs!.y)
+    },
+    TEST_MS,
+  )
+
+  test(
     'opens in a dead zone, and a check-in waits for the network',
     async () => {
       await using phone = await app.newPilgrim()
@@ -91,7 +136,7 @@ describeOnServers('the app', () => {
       const other = await context.newPage()
       await other.goto(app.address())
       await page.getByRole('button', { name: 'Start recording' }).click()
-      await page.getByText('Recording your walk.').waitFor()
+      await page.getByText('Recording.', { exact: true }).waitFor()
       await photograph(page, 'walk-recording')
       // What to do with the phone now is above the tabs.
       const advice = await page.getByText('Do not press the power key.').boundingBox()
@@ -100,13 +145,13 @@ describeOnServers('the app', () => {
       expect(advice!.y).toBeGreaterThan(0)
       expect(dark!.y).toBeGreaterThan(advice!.y)
       expect(dark!.y + dark!.height).toBeLessThan(tabs!.y)
-      await other.getByText('Another window of this app records your walk.').waitFor()
+      await other.getByText('Another window records your walk.').waitFor()
       await checkInButton(page).click()
       await checkInButton(other).click()
       await counted(userId, 2)
       // The other one takes over.
       await page.close()
-      await other.getByText('Recording your walk.').waitFor()
+      await other.getByText('Recording.', { exact: true }).waitFor()
     },
     TEST_MS,
   )

@@ -12,8 +12,11 @@ import { createShare } from '#services/feedback-media/shares/manage-shares.ts'
 import { subscribe } from '#services/line-bot/web-push/manage-subscriptions.ts'
 import { createSender } from '#services/line-bot/sending/send-messages.ts'
 import { applyWebhookEvent } from '#services/line-bot/webhook/apply-webhook-event.ts'
-import { spoolEvents, drainSpool } from '#services/line-bot/webhook/webhook-spool.ts'
-import { storeWebhookEvents } from '#services/line-bot/webhook/store-webhook-events.ts'
+import {
+  drainSpool,
+  spoolEvents,
+  storeWebhookEvents,
+} from '#services/line-bot/webhook/store-webhook-events.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
 import { setPhone } from '#services/survey-profile/write-profile.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'

@@ -3,8 +3,7 @@
  * a person or an operator that is not a point.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { updateFeedback } from '#services/feedback-media/feedback/update-feedback.ts'
-import { submitFeedback } from '#services/feedback-media/feedback/submit-feedback.ts'
+import { submitFeedback, updateFeedback } from '#services/feedback-media/feedback/reports.ts'
 import { assignRole, setUserStatus } from '#services/admin/pilgrims/change-pilgrim.ts'
 import { push } from '#services/line-bot/sending/push.ts'
 import { setNotifications } from '#services/line-bot/sending/set-notifications.ts'

@@ -10,8 +10,8 @@ import { environment, readConfig } from '#shared/runtime/config/config.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { type Level, LEVELS } from '#shared/core/rules/levels.ts'
-import type { CardFacts, CardRoute, Place } from '#services/feedback-media/card-design/card-facts.ts'
-import { cardOf } from '#services/feedback-media/card-design/card.ts'
+import type { CardFacts, CardRoute, Place } from '#services/feedback-media/cards/drawing/card-facts.ts'
+import { cardOf } from '#services/feedback-media/cards/drawing/card.ts'
 
 interface Sample {
   readonly title: string

@@ -1,11 +1,9 @@
 /** How a pilgrim gets on, and how a page of a link says it. */
 import { expect, test } from 'bun:test'
 import { Language } from '#shared/contracts/bot.ts'
-import { progressOf } from '#services/feedback-media/shares/progress.ts'
-import { liveMap, liveNext, liveState, shownWay } from '#services/feedback-media/shares/live-part.ts'
+import { type Fix, progressOf, shownWay } from '#services/feedback-media/shares/progress.ts'
+import { liveMap, liveNext, liveState, shareTexts } from '#services/feedback-media/shares/share-page.ts'
 import type { ShareView } from '#services/feedback-media/shares/read-share.ts'
-import type { Fix } from '#services/feedback-media/shares/read-way.ts'
-import { shareTexts } from '#services/feedback-media/shares/share-format.ts'
 import { PAGE_WORDS } from '#shared/locales/by-language.ts'
 import { createRoute, type Station } from '#shared/core/map/walking-route.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'

@@ -2,14 +2,14 @@
 import { expect, test } from 'bun:test'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { dataEndpoint } from '#shared/contracts/tracking.ts'
-import { createRouter, serve } from '#shared/service/http/router.ts'
+import { createRouter } from '#shared/service/http/router.ts'
 
 test('a route prepares nothing that it does not read, because that costs more than the answer', () => {
   // Nobody asks it anything.
   const context = { tls: false, config: { corsOrigins: ['*'] }, now: Date.now } as unknown as ServiceContext
-  const router = createRouter(context)
-  serve(router, context, dataEndpoint, () => ({ points: [], generated_at: '' }))
-  const [route] = router.routes
+  const { app, serve } = createRouter(context)
+  serve(dataEndpoint, () => ({ points: [], generated_at: '' }))
+  const [route] = app.routes
   const text = String(route!.compile())
   expect(text).toContain('handler(c)')
   for (const prepared of ['parseCookie', 'parseQuery', 'c.headers', 'getServer', 'c.body'])

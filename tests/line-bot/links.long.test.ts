@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { BotAction, Language } from '#shared/contracts/bot.ts'
 import { policyOf } from '#proxy/pages/pages.ts'
-import { designMenu } from '#services/line-bot/rich-menu/design.ts'
+import { designMenu } from '#services/line-bot/bot/rich-menu.ts'
 import { checkIn } from '#tests/helpers/test-stack.ts'
 import { lineSettings, lineUser, type Sent, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'

@@ -8,7 +8,7 @@ import { actionOfPostback, actionOfText, postbackData } from '#services/line-bot
 import { cut } from '#services/line-bot/bot/flex.ts'
 import { menu, photoReply, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
 import { BOT_WORDS, languageOf } from '#shared/locales/by-language.ts'
-import { backoffMs } from '#services/line-bot/sending/backoff.ts'
+import { backoffMs } from '#services/line-bot/sending/sending-loop.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
 
 describe('language', () => {

@@ -1,6 +1,6 @@
 /** The areas of the rich menu. */
 import { describe, expect, test } from 'bun:test'
-import { designMenu } from '#services/line-bot/rich-menu/design.ts'
+import { designMenu } from '#services/line-bot/bot/rich-menu.ts'
 import { Language } from '#shared/contracts/bot.ts'
 
 describe('rich menu', () => {

@@ -1,6 +1,6 @@
 /** The queue of Web Push: devices whose push service does not answer delay those of others by one round of calls. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createPushSender } from '#services/line-bot/web-push/serve-web-push.ts'
+import { createPushSender } from '#services/line-bot/web-push/send-deliveries.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { createLog } from '#shared/runtime/log.ts'

@@ -10,9 +10,7 @@ import { levelName } from '#shared/locales/by-language.ts'
 import { UNITS } from '#shared/locales/units.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { progressOf } from '#services/feedback-media/shares/progress.ts'
-import { liveMap } from '#services/feedback-media/shares/live-part.ts'
-import { sharePage } from '#services/feedback-media/shares/share-page.ts'
-import { shareTexts } from '#services/feedback-media/shares/share-format.ts'
+import { liveMap, sharePage, shareTexts } from '#services/feedback-media/shares/share-page.ts'
 import { menu, photoReply, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
 
 const simplified = Converter({ from: 't', to: 'cn' })

@@ -9,9 +9,9 @@ import { newDirectory } from '#tests/helpers/process.ts'
 async function endOf(code: string): Promise<number> {
   const script = `
     import { createLog } from '#shared/runtime/log.ts'
-    import { watchUncaughtErrors } from '#shared/service/uncaught-errors.ts'
+    import { watchUncaughtErrors } from '#shared/service/service.ts'
     watchUncaughtErrors(createLog())
-    import { watchUncaughtErrors } from '#shared/service/uncaught-errors.ts'
+    import { watchUncaughtErrors } from '#shared/service/service.ts'
     void Promise.reject(Object.assign(new Error('broken'), { code: ${JSON.stringify(code)} }))
     setTimeout(() => process.exit(7), 200)`
   const child = Bun.spawn([process.execPath, '--no-env-file', '-e', script], {
@@ -53,7 +53,7 @@ test.each([
 ])('an error that nobody catches %s ends the process, and its values are not told', async (_, fails) => {
   const script = `
     import { createLog } from '#shared/runtime/log.ts'
-    import { watchUncaughtErrors } from '#shared/service/uncaught-errors.ts'
+    import { watchUncaughtErrors } from '#shared/service/service.ts'
     watchUncaughtErrors(createLog())
     const value = ['0912', '345678'].join('')
     const error = Object.assign(new TypeError(value), { code: 'E_BROKEN', params: [value], cause: new Error(value) })

@@ -12,7 +12,7 @@ import type { Service } from '#shared/service/context.ts'
 import { mapEndpoint } from '#shared/contracts/map.ts'
 import { dataEndpoint } from '#shared/contracts/tracking.ts'
 import { migrateDatabase } from '#shared/stores/db/migrate.ts'
-import { createRouter, serve } from '#shared/service/http/router.ts'
+import { createRouter } from '#shared/service/http/router.ts'
 import { serviceOf } from '#shared/service/http/routes.ts'
 import { createRoute } from '#shared/core/map/walking-route.ts'
 import { createLog } from '#shared/runtime/log.ts'
@@ -68,14 +68,14 @@ export async function openScene(startMs: number, settings: Environment): Promise
   const map = createRouter(context)
   const publicMap = new PublicMap(live, config.mapCrowd, now)
   const showMap = createMap(context, live, publicMap)
-  serve(map, context, dataEndpoint, ({ query, operator }) => showMap(query, operator))
+  map.serve(dataEndpoint, ({ query, operator }) => showMap(query, operator))
   const followers = new FollowersMap(context, publicMap)
-  serve(map, context, mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
+  map.serve(mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
   return Object.assign(clock, {
     async fetch(path: string, init?: RequestInit) {
       const request = new Request(`http://event.test${path}`, init)
       const { pathname } = new URL(request.url)
-      if (pathname === dataEndpoint.path || pathname === mapEndpoint.path) return map.fetch(request)
+      if (pathname === dataEndpoint.path || pathname === mapEndpoint.path) return map.app.fetch(request)
       return services.get(serviceOf(pathname, request.method))!.fetch(request)
     },
     async refresh() {

@@ -10,11 +10,7 @@ const REPORTS_MS = 60_000
 
 /** Reports that nobody has looked at; null: not known. */
 export function useNewReports(): number | null {
-  const reports = useResource(
-    (signal) => client.listFeedback({ limit: 1 }, { signal }),
-    REPORTS_MS,
-    'new-reports',
-  )
+  const reports = useResource(client.listFeedback, REPORTS_MS, 'new-reports', { limit: 1 })
   const page = reports.value.value
   return page === null ? null : (countsOf(page)?.new ?? null)
 }
@@ -27,9 +23,9 @@ export const LastHour = createContext<Resource<Data<'readLastHour'>> | null>(nul
 
 /** Reads it. What the chart did not see is put into it. */
 export const useLastHour = (): Resource<Data<'readLastHour'>> =>
-  useResource(
-    async (signal) => {
-      const answer = await client.readLastHour({}, { signal })
+  useResource<Data<'readLastHour'>, object>(
+    async (input, { signal }) => {
+      const answer = await client.readLastHour(input, { signal })
       if (answer.ok && !signal.aborted && answer.data.received !== null) addHistory(answer.data.received)
       return answer
     },

@@ -108,8 +108,15 @@ export function valuesOf(rates: readonly Rate[], series: Series, since: number, 
   return values
 }
 
-/** A round figure at or above a value, for the top of an axis. */
-export const roundUp = (value: number): number => {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, value)))
-  return Math.max(10, Math.ceil(value / power) * power)
+/** Values beyond so many times what is usual are a burst, such as the start of the event. */
+const BURST = 4
+
+/** A round figure for the top of an axis: above all values, or a burst alone would make the others a flat line. */
+export function topOf(values: readonly Value[]): number {
+  const sorted = values.map(({ value }) => value).sort((a, b) => a - b)
+  const usual = (sorted[Math.floor(sorted.length * 0.75)] ?? 0) * BURST
+  const [most = 0] = sorted.slice(-1)
+  const top = usual > 0 ? Math.min(most, usual) : most
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, top)))
+  return Math.max(10, Math.ceil(top / power) * power)
 }

@@ -21,7 +21,7 @@ export interface Resource<T> {
   reload(): Promise<void>
 }
 
-type Load<T> = (signal: AbortSignal) => Promise<Answer<T>>
+type Load<T, I> = (input: I, options: { readonly signal: AbortSignal }) => Promise<Answer<T>>
 
 interface Open {
   readonly reload: () => Promise<void>
@@ -63,6 +63,9 @@ export const reloadAll = async (): Promise<void> => {
   await Promise.all([...open].map(({ reload }) => reload()))
 }
 
+/** What is known without asking, as an answer. */
+export const answered = <T>(data: T): Answer<T> => ({ ok: true, status: 200, data, headers: new Headers() })
+
 const LATE = 2.5
 const SHORTEST_STALE_MS = 20_000
 
@@ -73,7 +76,7 @@ function waitMs({ status, retryAfter = 0 }: ClientError): number {
 }
 
 /** @param key names what is read; with another key another resource is made */
-function createResource<T>(key: string, load: () => Load<T>, everyMs: number) {
+function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<Answer<T>>, everyMs: number) {
   const last = everyMs > 0 ? recall(key) : null
   // The same key is of the same endpoint and query.
   const value = signal<T | null>((last?.value as T | undefined) ?? null)
@@ -92,7 +95,7 @@ function createResource<T>(key: string, load: () => Load<T>, everyMs: number) {
     }
     const mine = new AbortController()
     controller = mine
-    const answer = await load()(mine.signal)
+    const answer = await load(mine.signal)
     if (mine.signal.aborted) return
     if (answer.ok) {
       value.value = answer.data
@@ -124,15 +127,21 @@ function createResource<T>(key: string, load: () => Load<T>, everyMs: number) {
 }
 
 /**
- * Reads while the component is shown, and again when `key` changes. What is read once is not remembered.
- * @param key its first word names the resource, of which one answer is remembered; the rest is its query
+ * Reads while the component is shown, and again when what is asked changes. What is read once is not remembered.
  * @param everyMs time between readings; 0: once
+ * @param name of what is read, one word: its last answer is remembered
  */
-export function useResource<T>(load: Load<T>, everyMs: number, key: string): Resource<T> {
-  const latest = useRef(load)
-  latest.current = load
+export function useResource<T, I>(
+  load: Load<T, I>,
+  everyMs: number,
+  name: string,
+  input: I = {} as I,
+): Resource<T> {
+  const latest = useRef({ load, input })
+  latest.current = { load, input }
+  const key = `${name} ${JSON.stringify(input)}`
   const { resource, start, stop } = useMemo(
-    () => createResource<T>(key, () => latest.current, everyMs),
+    () => createResource<T>(key, (signal) => latest.current.load(latest.current.input, { signal }), everyMs),
     [key, everyMs],
   )
   useEffect(() => {

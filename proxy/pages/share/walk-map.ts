@@ -11,7 +11,7 @@ import { routeShapes, type Shape, shapeOf } from '../map/shapes.ts'
 /** Set by the build: addresses of coasts and towns. */
 declare const DATA_FILES: Readonly<Record<string, string>>
 
-/** What the service writes into `data-way` (services/feedback-media/shares/live-part.ts). */
+/** What the service writes into `data-way` (services/feedback-media/shares/progress.ts). */
 interface ShownWay {
   readonly line: readonly (readonly [lng: number, lat: number])[]
   readonly fit: readonly (readonly [lng: number, lat: number])[]

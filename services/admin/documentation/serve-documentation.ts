@@ -8,7 +8,7 @@ import {
 } from '#shared/contracts/documentation.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { Prepared } from '#shared/service/http/prepared-response.ts'
-import { type Router, serve } from '#shared/service/http/router.ts'
+import { type Router } from '#shared/service/http/router.ts'
 import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { createHash } from 'node:crypto'
@@ -37,25 +37,25 @@ function createDocument({ config, now }: ServiceContext): () => Prepared {
   }
 }
 
-export function serveDocumentation(router: Router, context: ServiceContext): void {
+export function serveDocumentation({ serve }: Router, context: ServiceContext): void {
   const { eventName, publicUrl } = context.config
   for (const endpoint of [indexEndpoint, apiIndexEndpoint])
-    serve(router, context, endpoint, () => ({
+    serve(endpoint, () => ({
       name: eventName,
       docs: publicUrl + docsEndpoint.path,
       openapi: publicUrl + openApiEndpoint.path,
     }))
   const document = createDocument(context)
-  serve(router, context, openApiEndpoint, ({ request }) => document().respond(request, REVALIDATED))
+  serve(openApiEndpoint, ({ request }) => document().respond(request, REVALIDATED))
   // The package is read at the first request.
   let made: DocsPage | undefined
   const docs = () => (made ??= createDocsPage(context.config.eventName))
-  serve(router, context, docsEndpoint, ({ request }) => {
+  serve(docsEndpoint, ({ request }) => {
     const answer = docs().page.respond(request, REVALIDATED)
     answer.headers.set('Content-Security-Policy', DOCS_POLICY)
     return answer
   })
-  serve(router, context, docsScriptEndpoint, ({ request, query }) =>
+  serve(docsScriptEndpoint, ({ request, query }) =>
     docs().script.respond(request, query.v === docs().version ? IMMUTABLE : REVALIDATED),
   )
 }

@@ -1,8 +1,7 @@
 /** The condition of the installation. It never fails: a part that cannot be read is reported as such. */
-import { alertingOf } from '#shared/service/alerts/alert-conditions.ts'
+import { alertingOf, bilingual, WHAT_TO_DO } from '#shared/service/alerts/alert-conditions.ts'
 import { createIncidentStore } from '#shared/service/alerts/incident-store.ts'
 import { createChecks } from '#shared/service/alerts/health-checks.ts'
-import { bilingual, WHAT_TO_DO } from '#shared/service/alerts/what-to-do.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { Health } from '#shared/contracts/operations.ts'

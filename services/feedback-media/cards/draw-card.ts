@@ -5,7 +5,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import type { StoredObject } from '#shared/stores/objects/objects.ts'
 import { shareCards } from '#shared/stores/schema/tables.ts'
-import { cardOf } from '../card-design/card.ts'
+import { cardOf } from './drawing/card.ts'
 import { type Portrait, readPortrait } from './read-card-facts.ts'
 import { cardRouteOf, readCardRoute } from './passed-stretch.ts'
 import { beginCard, keyOf, recordCard, storeCard, unknownPilgrim } from './store-card.ts'
@@ -13,40 +13,24 @@ import { beginCard, keyOf, recordCard, storeCard, unknownPilgrim } from './store
 /** A picture and its ETag, without quotes. */
 export type Picture = Pick<StoredObject, 'bytes' | 'etag'>
 
-/** A pilgrim's card at one moment. */
 export interface Look {
   readonly userId: string
   readonly named: boolean
-  /** The pilgrim's generation, read before everything else. */
+  /** Read before everything else. */
   readonly generation: number
-  /** The content that the card should show. */
   readonly portrait: Portrait
-  /** The stored card; null when none is stored. */
   readonly stored: Picture | null
-  /** The stored card if it shows the portrait, else null. */
+  /** If it shows the portrait. */
   readonly current: Picture | null
 }
 
-export interface Cards {
-  /**
-   * @param named whether the picture shows the pilgrim's name; default true
-   * @throws Refusal 404 for an unknown pilgrim
-   */
-  look(userId: string, named?: boolean): Promise<Look>
-  /**
-   * Draws and stores a card. Concurrent calls for the same picture share one drawing.
-   * @throws Refusal 503 when the queue is full; RenderFailed when this card cannot be drawn
-   */
-  draw(look: Look): Promise<Picture>
-  /** Updates the stored card and its row. @throws as `look` and `draw` */
-  bring(userId: string): Promise<void>
-}
+export type Cards = ReturnType<typeof createCards>
 
-/** Creates the cards of one process. */
-export function createCards(context: ServiceContext, renderer: Renderer): Cards {
+export function createCards(context: ServiceContext, renderer: Renderer) {
   const { config, db, objects, metrics } = context
   const drawings = new Map<string, Promise<Picture>>()
 
+  /** @param named whether the picture shows the pilgrim's name @throws Refusal 404 for an unknown pilgrim */
   const look = async (userId: string, named = true): Promise<Look> => {
     // First, so that an erasure during the reads is detected.
     const generation = await beginCard(context, userId)
@@ -75,21 +59,21 @@ export function createCards(context: ServiceContext, renderer: Renderer): Cards 
     return { bytes, etag }
   }
 
+  /**
+   * Concurrent calls for the same picture share one drawing.
+   * @throws Refusal 503 when the queue is full; RenderFailed when this card cannot be drawn
+   */
   const draw = (seen: Look): Promise<Picture> => {
     const { portrait } = seen
     const key = `${keyOf(seen)} ${portrait.fingerprint} ${seen.generation}`
-    let promise = drawings.get(key)
-    if (promise === undefined) {
-      promise = drawNew(seen).finally(() => drawings.delete(key))
-      drawings.set(key, promise)
-    }
-    return promise
+    return drawings.getOrInsertComputed(key, () => drawNew(seen).finally(() => drawings.delete(key)))
   }
 
   return {
     look,
     draw,
-    async bring(userId) {
+    /** Updates the stored card and its row. @throws as `look` and `draw` */
+    async bring(userId: string): Promise<void> {
       const seen = await look(userId)
       if (seen.current === null) await draw(seen)
       else if (!seen.portrait.isNewcomer) await recordCard(context, seen, seen.current.etag)

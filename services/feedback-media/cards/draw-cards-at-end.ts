@@ -26,14 +26,7 @@ const SWEEP_MS = 20_000
 const FLUSH_WAIT_MS = 60_000
 const RECORD_EVERY = 10
 
-interface CardDrawing {
-  /** Draws all due cards, or joins a running drawing. Rejects when it is interrupted by a failure. */
-  drawAll(): Promise<void>
-  start(): void
-  stop(): Promise<void>
-}
-
-/** Draws one card. A failure is recorded, and retried after the other cards. */
+/** A failure is recorded, and retried after the other cards. */
 async function drawOne(context: ServiceContext, cards: Cards, userId: string): Promise<void> {
   try {
     await cards.bring(userId)
@@ -49,7 +42,7 @@ async function drawOne(context: ServiceContext, cards: Cards, userId: string): P
   }
 }
 
-/** Draws each due card once. @param token of the lock, which is renewed meanwhile */
+/** @param token of the lock, which is renewed meanwhile */
 async function drawDue(
   context: ServiceContext,
   cards: Cards,
@@ -79,7 +72,7 @@ async function drawDue(
   await recordProgress()
 }
 
-export function createCardDrawing(context: ServiceContext, cards: Cards): CardDrawing {
+export function createCardDrawing(context: ServiceContext, cards: Cards) {
   const { db, kv, log } = context
   const stopping = new AbortController()
   let running: Promise<void> | null = null
@@ -100,6 +93,7 @@ export function createCardDrawing(context: ServiceContext, cards: Cards): CardDr
     }
   }
 
+  /** Or joins a running drawing. Rejects when it is interrupted by a failure. */
   const drawAll = (): Promise<void> => (running ??= drawLocked().finally(() => (running = null)))
 
   const sweep = async (): Promise<void> => {
@@ -112,11 +106,11 @@ export function createCardDrawing(context: ServiceContext, cards: Cards): CardDr
 
   return {
     drawAll,
-    start() {
+    start(): void {
       timer = setInterval(() => void sweep(), SWEEP_MS)
       void sweep()
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort()
       clearInterval(timer)
       // The caller of drawAll gets the error. Here only the end of the work matters.
@@ -125,12 +119,10 @@ export function createCardDrawing(context: ServiceContext, cards: Cards): CardDr
   }
 }
 
-/** Delay before a failed card is retried. */
 const RETRY_MS = 600_000
-/** Tolerance for clocks of two machines: a card is checked once too often rather than missed. */
+/** Of two machines: a card is checked once too often rather than missed. */
 const CLOCKS_MS = 5_000
 
-/** The card's content may have changed since the last check. */
 const stale = (sql: Query) => sql`
   (c.fingerprint IS NULL OR c.unlocked IS DISTINCT FROM ${unlocked(sql)} OR c.points <> t.points
     OR p.updated_at > c.checked_at - ${CLOCKS_MS / 1_000}::float8 * interval '1 second')`

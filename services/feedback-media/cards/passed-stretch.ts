@@ -6,7 +6,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { measuredRoute } from '#shared/core/map/shown-route.ts'
 import type { Place, Route, Station } from '#shared/core/map/walking-route.ts'
 import { stretchWalked } from '#shared/core/rules/along-route.ts'
-import type { CardRoute } from '../card-design/card-facts.ts'
+import type { CardRoute } from './drawing/card-facts.ts'
 
 /** Places of the way that are looked at; a slot of nine days is a quarter of an hour. */
 const SLOTS = 900
@@ -15,10 +15,9 @@ const MAX_POINTS = 500_000
 
 type Given = Pick<ServiceContext, 'db' | 'calendar' | 'config' | 'now'>
 
-/** Beginning of today, epoch milliseconds. */
 const midnightOf = ({ calendar, now }: Given): number => calendar.span(calendar.day(now()))[0]
 
-/** Number of stored points of days that are over: the stretch changes only with it. */
+/** The stretch changes only with it. */
 export async function countPastPoints({ db, calendar, now }: Given, userId: string): Promise<number> {
   const [row] = await db.read(
     () => db.sql<[{ points: number }]>`
@@ -28,7 +27,7 @@ export async function countPastPoints({ db, calendar, now }: Given, userId: stri
   return row.points
 }
 
-/** The route with the pilgrim's stretch; null for an event without a route. */
+/** Null for an event without a route. */
 export async function readCardRoute(given: Given, userId: string): Promise<CardRoute | null> {
   const { route, stations } = given.config
   if (route === null) return null

@@ -1,23 +1,17 @@
 /** Reads what a pilgrim's card shows. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Pilgrim, readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
-import { coarseKg, coarseKm, isExactForAll } from '#shared/pilgrims/public-figures.ts'
-import { savedMg, transportSums } from '#shared/core/rules/carbon.ts'
-import { levelOf, achievementCard } from '#shared/core/rules/levels.ts'
-import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
-import { zeroTotals } from '#shared/core/distance/points-to-distance.ts'
-import type { CardFacts } from '../card-design/card-facts.ts'
+import { isExactForAll, publicFigures } from '#shared/pilgrims/public-figures.ts'
+import type { CardFacts } from './drawing/card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
 
-/** Version of the design; a new one makes every stored card outdated. */
+/** A new one makes every stored card outdated. */
 const DESIGN = 7
 
 export interface Portrait {
   readonly facts: CardFacts
-  /** Points in the database. */
   readonly storedPoints: number
   readonly pending: number | null
-  /** Digest of everything that the picture shows. */
   readonly fingerprint: string
   /** Has no counted point. All newcomers share one picture, which shows no name. */
   readonly isNewcomer: boolean
@@ -57,7 +51,6 @@ function daysOf({ startsMs, endsMs, timeZone }: Days): string | null {
   return last === null || last.join() === first.join() ? from : `${from}–${last.join('.')}`
 }
 
-/** Year, month and day as figures. */
 const dayOf = (ms: number, timeZone: string): string[] =>
   new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
     .format(ms)
@@ -71,21 +64,14 @@ function factsOf(
   { row, statistics }: Pick<Pilgrim, 'row' | 'statistics'>,
   isExact: boolean,
 ): CardFacts {
-  const { distanceMm: exactMm, checkins, carbonMg: mg } = statistics ?? zeroTotals()
-  const distanceMm = isExact ? exactMm : coarseKm(exactMm / 1e6) * 1e6
-  const reported = transportSums(row?.transport ?? {})
-  const savedKg = roundKg(savedMg(exactMm + reported.distanceMm, mg + reported.carbonMg))
-  const surveyCompleted = row?.surveyCompleted ?? false
-  const phone = row?.phone ?? null
+  const { savedKg: carbonSavedKg, unlocked, ...figures } = publicFigures({ row, statistics }, isExact)
   return {
     eventName: event.eventName,
     eventDays: daysOf(event),
     displayName: row?.displayName ?? null,
     language: row?.language ?? null,
-    level: levelOf(distanceMm, checkins),
-    km: roundKm(distanceMm),
-    checkins,
-    carbonSavedKg: isExact ? savedKg : coarseKg(savedKg),
-    unlocked: achievementCard({ checkins, surveyCompleted, phone }) === 'unlocked',
+    ...figures,
+    carbonSavedKg,
+    unlocked,
   }
 }

@@ -11,19 +11,15 @@ import type { Portrait } from './read-card-facts.ts'
 
 type Stores = Pick<ServiceContext, 'db' | 'objects' | 'now'>
 
-/** A card to store. */
 interface Card {
   readonly userId: string
-  /** Whether the picture shows the pilgrim's name. */
   readonly named: boolean
-  /** From `beginCard`. */
   readonly generation: number
   readonly portrait: Pick<Portrait, 'fingerprint' | 'storedPoints' | 'isNewcomer'> & {
     readonly facts: Pick<Portrait['facts'], 'unlocked'>
   }
 }
 
-/** The object key of the card. */
 export function keyOf({
   userId,
   named,
@@ -37,9 +33,9 @@ export const unknownPilgrim = (userId: string): Refusal =>
   notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
 
 /**
- * Reads the pilgrim's generation. Call it before anything else of a card is read.
- * @throws Refusal 404 during an erasure, because the buffer may still have points that the database has deleted; and for
- * a pilgrim who has withdrawn or taken back their consent
+ * Call it before anything else of a card is read.
+ * @throws Refusal 404 during an erasure, because the buffer may still have points that the database has deleted; and
+ * for a pilgrim who has withdrawn or taken back their consent
  */
 export async function beginCard({ db }: Pick<Stores, 'db'>, userId: string): Promise<number> {
   // In this order, so that an erasure between the two reads is detected.
@@ -83,7 +79,7 @@ async function upsertRow(
 }
 
 /**
- * Records that the stored card with this ETag shows the current statistics.
+ * The stored card with this ETag shows the current statistics.
  * @throws Refusal 404 when the pilgrim has been erased since
  */
 export async function recordCard({ db, now }: Stores, card: Card, etag: string): Promise<void> {
@@ -94,9 +90,9 @@ export async function recordCard({ db, now }: Stores, card: Card, etag: string):
 }
 
 /**
- * Stores a drawn card. A concurrent erasure waits, and then deletes it.
+ * A concurrent erasure waits, and then deletes it.
  * @returns its ETag, without quotes
- * @throws Refusal 404 when the pilgrim has been erased since; nothing is stored then
+ * @throws as `recordCard`; nothing is stored then
  */
 export async function storeCard(
   { db, objects, now }: Stores,
@@ -114,7 +110,7 @@ export async function storeCard(
   })
 }
 
-/** Records that a card could not be drawn, unless the pilgrim has been erased. */
+/** Unless the pilgrim has been erased. */
 export async function recordCardFailure({ db, now }: Stores, userId: string): Promise<void> {
   const failed = { failedAt: new Date(now()), checkedAt: new Date(now()) }
   await db.orm.transaction(async (tx) => {

@@ -5,7 +5,6 @@ import { type ImageFormat, withoutMetadata } from './image-format.ts'
 
 export interface DecodeOrder {
   readonly picture: Uint8Array<ArrayBuffer>
-  /** The format, from the first bytes. */
   readonly format: ImageFormat
   readonly maxPixels: number
   readonly maxSidePx: number
@@ -13,7 +12,6 @@ export interface DecodeOrder {
   readonly maxBytes: number
 }
 
-/** The new picture, or the reason why there is none. */
 export type Decoded =
   | { readonly png: Uint8Array }
   | { readonly unreadable: true }

@@ -31,9 +31,9 @@ const TOO_COSTLY =
 
 export const NOT_AN_IMAGE = 'image: is not a whole PNG, JPEG or WebP picture'
 
-/** Pictures of one address that wait or are decoded at a time, so that others get their turn. */
+/** That wait or are decoded at a time, so that others get their turn. */
 const OF_ADDRESS = 2
-/** What a picture costs, in calls of its address: 120 in a minute, and 10 that reach a limit of the decoder. */
+/** In calls of its address: 120 in a minute, and 10 that reach a limit of the decoder. */
 const PRICE = 50
 const COSTLY_PRICE = 600
 
@@ -45,7 +45,7 @@ const CHILD = join(import.meta.dir, 'decode-child.ts')
 
 export interface Decoder {
   /**
-   * Decodes a picture and encodes it as a new PNG of at most `MAX_STORED_BYTES`; a larger one is scaled down.
+   * A new PNG of at most `MAX_STORED_BYTES`; a larger one is scaled down.
    * @param address who sent it: a costly picture stays in its rate limit
    * @throws Refusal 400 for an incomplete picture or a format, size or cost that is not allowed; 429; 503 when the
    * queue is full, two pictures of the address are in it, or the machine is too busy
@@ -54,14 +54,12 @@ export interface Decoder {
   close(): Promise<void>
 }
 
-/** Opens a decoder. The first picture starts the first child process. */
 export function openDecoder(addresses: AddressLimit): Decoder {
   const ofAddress = new Map<string, number>()
   const child = openChild<DecodeOrder, Decoded>({
     program: CHILD,
     waiting: WAITING,
-    // One process per picture: the kernel limits processor time per process, and pictures are isolated from each
-    // other.
+    // The kernel limits processor time per process, and pictures are isolated from each other.
     recycleAfter: 1,
     recycleBytes: LIMITS.memoryBytes,
     timeoutMs: TIMEOUT_MS,

@@ -10,7 +10,7 @@ const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const ascii = (bytes: Uint8Array, at: number, text: string): boolean =>
   Array.from(text).every((char, i) => bytes[at + i] === char.charCodeAt(0))
 
-/** @returns the format according to the first bytes; null for an unknown one */
+/** By the first bytes; null for an unknown one. */
 export function formatOf(bytes: Uint8Array): ImageFormat | null {
   if (PNG_SIGNATURE.every((byte, i) => bytes[i] === byte)) return 'png'
   if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return 'jpeg'
@@ -41,10 +41,7 @@ function endOfScan(bytes: Uint8Array, from: number): number {
   return bytes.length
 }
 
-/**
- * A JPEG is complete when its segments and scans lead to the end marker. The end marker of a thumbnail does not
- * count.
- */
+/** When its segments and scans lead to the end marker; that of a thumbnail does not count. */
 function jpegIsWhole(bytes: Uint8Array): boolean {
   const data = view(bytes)
   let at = 2
@@ -67,14 +64,13 @@ const webpIsWhole = (bytes: Uint8Array): boolean => view(bytes).getUint32(4, tru
 
 const IS_WHOLE = { png: pngIsWhole, jpeg: jpegIsWhole, webp: webpIsWhole }
 
-/** Whether the picture is complete. */
 export const isWhole = (bytes: Uint8Array, format: ImageFormat): boolean =>
   bytes.length >= 16 && IS_WHOLE[format](bytes)
 
 /** Chunks of the picture itself (PNG, third edition, 5.6); all others are metadata. */
 const PICTURE_CHUNKS = ['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND']
 
-/** Removes metadata from a PNG: profile, text, time and place. */
+/** Profile, text, time and place. */
 export function withoutMetadata(png: Uint8Array): Uint8Array<ArrayBuffer> {
   const data = view(png)
   const parts = [png.subarray(0, PNG_SIGNATURE.length)]

@@ -7,7 +7,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
 
 const EVERY_MS = 5_000
-/** Links whose views wait at the same time. Ids are not checked before they are written, so strangers can send any. */
+/** Ids are not checked before they are written, so strangers can send any. */
 const MAX_LINKS = 10_000
 const SLICE = 1_000
 /** A row that another transaction holds is left out. After so many writes a link without a row has none. */
@@ -20,16 +20,9 @@ interface Waiting {
   writes: number
 }
 
-export interface ViewCounter {
-  /** @returns false when too many links wait */
-  count(id: string): boolean
-  /** Writes what waits. What the database does not take goes on waiting. */
-  write(): Promise<void>
-  start(): void
-  stop(): Promise<void>
-}
+export type ViewCounter = ReturnType<typeof createViewCounter>
 
-/** Writes views of these links. @returns the ids of those that were written */
+/** @returns the ids of those that were written */
 async function writeViews(
   { sql }: ServiceContext['db'],
   taken: readonly (Waiting & { readonly id: string })[],
@@ -50,7 +43,7 @@ async function writeViews(
   return new Set(written.map(({ id }) => id))
 }
 
-export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 'log' | 'now'>): ViewCounter {
+export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 'log' | 'now'>) {
   const waiting = new Map<string, Waiting>()
 
   const writeSlice = async (ids: readonly string[]): Promise<void> => {
@@ -70,7 +63,8 @@ export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 
   const writing = repeated(log, 'views of links could not be written', EVERY_MS, writeAll)
 
   return {
-    count(id) {
+    /** @returns false when too many links wait */
+    count(id: string): boolean {
       const held = waiting.get(id)
       if (held === undefined && waiting.size >= MAX_LINKS) return false
       // A whole minute: the exact moment is the reader's own.
@@ -79,9 +73,10 @@ export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 
       else Object.assign(held, { views: held.views + 1, lastMs })
       return true
     },
+    /** What the database does not take goes on waiting. */
     write: writing.run,
     start: () => writing.start(false),
-    async stop() {
+    async stop(): Promise<void> {
       // A write under way does not hold the views that came since it began.
       await writing.stop()
       await writing.run()

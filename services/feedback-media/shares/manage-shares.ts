@@ -58,7 +58,7 @@ function liveFor(hours: number | null | undefined, nowMs: number, before: ShareR
 }
 
 /**
- * Locks the pilgrim's row, so that a withdrawal comes before or after this write.
+ * A withdrawal comes before or after this write.
  * @throws Refusal 409 for a pilgrim who has withdrawn, 410 for one who was erased
  */
 async function lockSharing(tx: Writer, userId: string): Promise<void> {
@@ -104,7 +104,7 @@ export async function createShare(context: Context, request: CreateShareRequest)
   return shown(context, row)
 }
 
-/** The links that work, newest first. @throws Refusal 403 as above */
+/** Newest first. @throws Refusal 403 as above */
 export async function listShares(context: Context, userId: string): Promise<{ items: Share[] }> {
   const { config, db, now } = context
   expectOwnId(config, userId)

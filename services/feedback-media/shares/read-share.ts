@@ -3,23 +3,19 @@ import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { SHARE_ID } from '#shared/contracts/shares.ts'
+import { peekPilgrim } from '#shared/points/pending-points.ts'
+import { readablePoints } from '#shared/points/point.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
-import { zeroTotals } from '#shared/core/distance/points-to-distance.ts'
-import { readStatus } from '#shared/pilgrims/activity-status.ts'
-import { coarseKg, coarseKm, isExactForAll } from '#shared/pilgrims/public-figures.ts'
+import { readStatusCopy } from '#shared/pilgrims/activity-status.ts'
+import { isExactForAll, type PublicFigures, publicFigures } from '#shared/pilgrims/public-figures.ts'
 import { maySharePilgrim, type ShareRow } from '#shared/pilgrims/shares.ts'
-import { savedMg, transportSums } from '#shared/core/rules/carbon.ts'
-import { type Level, levelOf, achievementCard } from '#shared/core/rules/levels.ts'
-import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import { pilgrims, shares } from '#shared/stores/schema/tables.ts'
-import { type Progress, progressOf } from './progress.ts'
-import { type Fix, readWay } from './read-way.ts'
+import { type Fix, type Progress, progressOf } from './progress.ts'
 
 const HOUR_MS = 3_600_000
-/** The line shows the last hours, and nothing from before the link began to show it. */
+/** And nothing from before the link began to show it. */
 const LINE_MS = 6 * HOUR_MS
 
-/** A link that works, and its pilgrim. */
 export interface OpenShare {
   readonly row: ShareRow
   /** BCP 47. */
@@ -30,19 +26,12 @@ export interface OpenShare {
 
 interface LiveView {
   readonly untilMs: number
-  /** Null: nothing has been heard. */
   readonly progress: Progress | null
   readonly line: readonly Fix[]
 }
 
-export interface ShareView {
+export interface ShareView extends PublicFigures {
   readonly name: string | null
-  readonly level: Level
-  readonly km: number
-  readonly checkins: number
-  readonly savedKg: number
-  /** Whether the card is the achievement card. */
-  readonly unlocked: boolean
   /** The latest points are missing. */
   readonly incomplete: boolean
   readonly status: ActivityStatus
@@ -70,34 +59,18 @@ export async function findShare(
 }
 
 export async function readShare(context: ServiceContext, { row, name }: OpenShare): Promise<ShareView> {
-  const { db, kv } = context
   const { userId } = row
   const [known, activity, live] = await Promise.all([
     readPilgrimsDegraded(context, [userId]),
-    kv.status().then(
-      (status) => status ?? readStatus(db),
-      () => readStatus(db),
-    ),
+    readStatusCopy(context),
     readLive(context, row),
   ])
   const pilgrim = known.get(userId) ?? null
-  const { distanceMm, checkins, carbonMg } = pilgrim?.statistics ?? zeroTotals()
-  const reported = transportSums(pilgrim?.row?.transport ?? {})
-  const savedKg = roundKg(savedMg(distanceMm + reported.distanceMm, carbonMg + reported.carbonMg))
   // A live link shows the place.
   const isExact = live !== null || (await isExactForAll(context))
   return {
     name,
-    level: levelOf(distanceMm, checkins),
-    km: isExact ? roundKm(distanceMm) : coarseKm(distanceMm / 1e6),
-    checkins,
-    savedKg: isExact ? savedKg : coarseKg(savedKg),
-    unlocked:
-      achievementCard({
-        checkins,
-        surveyCompleted: pilgrim?.row?.surveyCompleted ?? false,
-        phone: pilgrim?.row?.phone ?? null,
-      }) === 'unlocked',
+    ...publicFigures(pilgrim ?? { row: null, statistics: null }, isExact),
     incomplete: (pilgrim?.pending ?? null) === null || (live?.incomplete ?? false),
     status: activity.status,
     live,
@@ -118,4 +91,58 @@ async function readLive(
   )
   const progress = progressOf(points, context.config, nowMs)
   return { untilMs: liveUntil.getTime(), progress, line: points, incomplete }
+}
+
+interface Way {
+  /** Ordered by time. A single one may be older than the line's period. */
+  readonly points: readonly Fix[]
+  /** As in `ShareView`. */
+  readonly incomplete: boolean
+}
+
+/** A phone may record each second, and the time to draw a line can grow with the square of its points. */
+const SLOT_MS = 15_000
+const slotOf = ({ t }: Fix): number => Math.floor(t / SLOT_MS)
+
+/**
+ * @param sinceMs beginning of the line, epoch milliseconds
+ * @param fromMs nothing from before it is read, the last place included
+ */
+async function readWay(
+  { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
+  userId: string,
+  sinceMs: number,
+  fromMs: number,
+): Promise<Way> {
+  // Before the stored points, so that points which a flush stores in between are not missing.
+  const entries = await peekPilgrim(kv, userId)
+  const stored = await db.read(
+    () => db.sql<Fix[]>`
+      SELECT fix[1] AS t, fix[2] AS lat, fix[3] AS lng
+      FROM (
+        SELECT min(ARRAY[p.t, p.lat, p.lng]) AS fix
+        FROM (
+          SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS t, lat, lng FROM gps_points
+          WHERE user_id = ${userId} AND in_range AND recorded_at >= to_timestamp(${sinceMs / 1_000}::float8)
+        ) p
+        GROUP BY floor(p.t / ${SLOT_MS}::int)
+      ) slots
+      UNION ALL
+      SELECT extract(epoch FROM last_seen)::float8 * 1000, last_lat, last_lng
+      FROM pilgrim_totals WHERE user_id = ${userId} AND last_lat IS NOT NULL
+        AND last_seen >= to_timestamp(${fromMs / 1_000}::float8)`,
+  )
+  const pending = readablePoints(entries ?? [])
+    .filter(({ inRange, recordedMs }) => inRange && recordedMs >= fromMs)
+    .map(({ recordedMs: t, lat, lng }) => ({ t, lat, lng }))
+  const all = [...stored, ...pending].sort((a, b) => a.t - b.t)
+  const last = all.at(-1)
+  const recent = all.filter(({ t }) => t >= sinceMs)
+  const line = recent.filter(
+    (fix, i) => i === 0 || i === recent.length - 1 || slotOf(fix) !== slotOf(recent[i - 1]!),
+  )
+  return {
+    points: line.length === 0 && last !== undefined ? [last] : line,
+    incomplete: entries === null,
+  }
 }

@@ -4,11 +4,15 @@ import { Language } from '#shared/contracts/bot.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 import { carbonIn, figure, UNITS } from '#shared/locales/units.ts'
-import { PAGE_WORDS, SHARE_WORDS } from '#shared/locales/by-language.ts'
+import { levelName, PAGE_WORDS, SHARE_WORDS } from '#shared/locales/by-language.ts'
+import type { ShareWords } from '#shared/locales/words.ts'
+import type { Station } from '#shared/core/map/walking-route.ts'
+import type { Level } from '#shared/core/rules/levels.ts'
+import { placeName } from '#shared/core/rules/languages.ts'
+import { townOf } from '#shared/runtime/taiwan.ts'
 import { emblem } from '#shared/core/rules/emblems.ts'
-import { liveMap, liveNext, liveState } from './live-part.ts'
+import { shownWay } from './progress.ts'
 import type { ShareView } from './read-share.ts'
-import type { ShareTexts } from './share-format.ts'
 
 interface SharePage {
   readonly view: ShareView
@@ -43,7 +47,7 @@ ${view.status === 'paused' ? notice(paused) : ''}
 ${isLive ? liveMap(view, texts) : ''}
 <div class="${isLive ? 'card stack' : 'stack'}">
 ${isLive ? liveNext(view, texts) + figures(page) : cardImage(page)}
-${view.incomplete ? `<p class="quiet small">${escapeMarkup(words.incomplete)}</p>` : ''}
+${view.incomplete ? paragraph(words.incomplete) : ''}
 </div>
 <footer class="stack quiet small">
 <p data-offline hidden>${escapeMarkup(offline)}</p>
@@ -56,10 +60,7 @@ ${languages(language)}
   return document({ texts, head: previewTags(page), title, body, renews: true })
 }
 
-/**
- * A page that says why there is nothing else: the link has ended, or the service is away.
- * @param renews whether the page tries again by itself
- */
+/** The link has ended, or the service is away. @param renews whether the page tries again by itself */
 export function emptyPage(
   texts: ShareTexts,
   {
@@ -113,8 +114,8 @@ ${body}
 `
 }
 
-const meta = (kind: 'property' | 'name', name: string, content: string | number): string =>
-  `<meta ${kind}="${name}" content="${escapeMarkup(String(content))}">`
+const meta = (name: string, content: string | number): string =>
+  `<meta ${name.startsWith('og:') ? 'property' : 'name'}="${name}" content="${escapeMarkup(String(content))}">`
 
 const descriptionOf = ({ view, texts }: SharePage): string =>
   texts.words.description(figure(view.km), view.checkins, texts.level(view.level))
@@ -127,26 +128,26 @@ function previewTags(page: SharePage): string {
   const description = descriptionOf(page)
   const alt = words.imageAlt(texts.name)
   return [
-    meta('name', 'description', description),
-    meta('property', 'og:type', 'website'),
-    meta('property', 'og:site_name', texts.event),
-    meta('property', 'og:title', title),
-    meta('property', 'og:description', description),
-    meta('property', 'og:url', url),
-    meta('property', 'og:image', imageUrl),
-    meta('property', 'og:image:type', 'image/png'),
-    meta('property', 'og:image:width', CARD_SIZE.width),
-    meta('property', 'og:image:height', CARD_SIZE.height),
-    meta('property', 'og:image:alt', alt),
-    meta('property', 'og:locale', LOCALES[language]),
+    meta('description', description),
+    meta('og:type', 'website'),
+    meta('og:site_name', texts.event),
+    meta('og:title', title),
+    meta('og:description', description),
+    meta('og:url', url),
+    meta('og:image', imageUrl),
+    meta('og:image:type', 'image/png'),
+    meta('og:image:width', CARD_SIZE.width),
+    meta('og:image:height', CARD_SIZE.height),
+    meta('og:image:alt', alt),
+    meta('og:locale', LOCALES[language]),
     ...Language.options
       .filter((other) => other !== language)
-      .map((other) => meta('property', 'og:locale:alternate', LOCALES[other])),
-    meta('name', 'twitter:card', 'summary_large_image'),
-    meta('name', 'twitter:title', title),
-    meta('name', 'twitter:description', description),
-    meta('name', 'twitter:image', imageUrl),
-    meta('name', 'twitter:image:alt', alt),
+      .map((other) => meta('og:locale:alternate', LOCALES[other])),
+    meta('twitter:card', 'summary_large_image'),
+    meta('twitter:title', title),
+    meta('twitter:description', description),
+    meta('twitter:image', imageUrl),
+    meta('twitter:image:alt', alt),
   ].join('\n')
 }
 
@@ -172,7 +173,6 @@ const cardImage = (page: SharePage): string => {
   return `<img class="picture" src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(`${texts.words.imageAlt(texts.name)} ${descriptionOf(page)}`)}">`
 }
 
-/** The other languages, behind the one that is shown. */
 const languages = (shown: Language): string =>
   `<details><summary>${SHARE_WORDS[shown].language}</summary>
 <nav class="row">${Language.options
@@ -195,3 +195,135 @@ export const SHARE_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
+
+const paragraph = (sentence: string): string => `<p class="quiet small">${escapeMarkup(sentence)}</p>`
+
+const MINUTE_MS = 60_000
+/** Then the page says why nothing may be heard. */
+const EXPLAINED_MS = 15 * MINUTE_MS
+
+export function liveState({ live }: ShareView, texts: ShareTexts): string {
+  const { words } = texts
+  const progress = live!.progress
+  const until = paragraph(words.liveUntil(texts.clock(live!.untilMs)))
+  if (progress === null)
+    return `<p class="state row"><span class="badge quiet">${escapeMarkup(words.nothingYet)}</span></p>${until}`
+  const { isHeard, silentMs, restsSinceMs } = progress
+  const [kind, sentence] = !isHeard
+    ? (['warning', words.lastHeard(texts.ago(silentMs))] as const)
+    : restsSinceMs === null
+      ? (['good', words.now] as const)
+      : (['good', words.resting(texts.clock(restsSinceMs))] as const)
+  const ago = silentMs < MINUTE_MS ? words.justNow : words.ago(texts.ago(silentMs))
+  return `<p class="state row" role="status"><span class="badge ${kind}">${escapeMarkup(sentence)}</span>${isHeard ? `<span>${escapeMarkup(ago)}</span>` : ''}</p>
+${silentMs >= EXPLAINED_MS ? paragraph(words.silence) : ''}
+${until}`
+}
+
+const button = (zoom: number, label: string, drawing: string): string =>
+  `<button type="button" class="button icon" data-zoom="${zoom}" aria-label="${escapeMarkup(label)}" title="${escapeMarkup(label)}"><svg class="symbol" viewBox="0 0 24 24" aria-hidden="true"><path d="${drawing}"/></svg></button>`
+
+/** The page's script draws it (proxy/pages/share/walk-map.ts). */
+export function liveMap({ live }: ShareView, texts: ShareTexts): string {
+  const { progress, line } = live!
+  if (progress === null) return ''
+  const { words, language } = texts
+  const { closer, farther, mapSource } = PAGE_WORDS[language]
+  const { isHeard, last, previous, next } = progress
+  const at = `${last.lat.toFixed(5)},${last.lng.toFixed(5)}`
+  const way = shownWay(line, [previous, next?.station ?? null])
+  const town = townOf(last)
+  const where = town === null ? '' : `<p><strong>${escapeMarkup(placeName(language, town))}</strong></p>`
+  const title = isHeard ? words.where : words.whereLast
+  return `<section class="card stack">
+<div><h2>${escapeMarkup(title)}</h2>${where}</div>
+<figure class="map" data-heard="${isHeard}" data-way="${escapeMarkup(JSON.stringify(way))}">
+<section class="map-frame" tabindex="0" aria-label="${escapeMarkup(words.mapAlt)}">
+<div class="world"><canvas class="ground"></canvas><canvas class="crowd"></canvas><canvas class="names"></canvas>
+<div class="marker marker-me" data-mark="me" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><circle class="pulse" cx="12" cy="12" r="8"/><circle cx="12" cy="12" r="8"/></svg><span>${escapeMarkup(texts.name)}</span></div></div>
+</section>
+<div class="map-controls" data-over-map>${button(1, closer, 'M12 5v14M5 12h14')}${button(-1, farther, 'M5 12h14')}${button(0, title, 'M12 2v4M12 18v4M2 12h4M18 12h4M12 7a5 5 0 1 0 0 10a5 5 0 1 0 0-10')}</div>
+<small class="map-source" data-over-map hidden>${escapeMarkup(mapSource)}</small>
+</figure>
+<p><a class="button primary" rel="noopener noreferrer" href="https://www.google.com/maps/search/?api=1&amp;query=${at}">${escapeMarkup(words.openMap)}</a></p>
+</section>`
+}
+
+export function liveNext({ live }: ShareView, texts: ShareTexts): string {
+  const next = live!.progress?.next ?? null
+  if (next === null) return ''
+  const { words } = texts
+  const km = figure(next.km)
+  const when =
+    next.expectedMs === null
+      ? paragraph(words.unknownArrival)
+      : `<p><b>${escapeMarkup(words.expected(texts.clock(next.expectedMs)))}</b></p>${paragraph(words.estimate)}`
+  return `<div><p class="quiet small">${escapeMarkup(words.next)}</p>
+<p class="next row"><strong>${escapeMarkup(texts.station(next.station))}</strong><span>${escapeMarkup(words.distanceTo(km))}</span></p>
+${when}</div>`
+}
+
+export interface ShareTexts {
+  readonly language: Language
+  readonly words: ShareWords
+  readonly event: string
+  /** The pilgrim's name, or the word for one. */
+  readonly name: string
+  readonly nowMs: number
+  /** Time of day; with the day when it is not today's. */
+  clock(ms: number): string
+  ago(ms: number): string
+  level(level: Level): string
+  station(station: Station): string
+}
+
+const HOUR_MIN = 60
+const DAY_MIN = 24 * HOUR_MIN
+
+export function shareTexts(
+  language: Language,
+  {
+    event,
+    name,
+    timeZone,
+    nowMs,
+  }: {
+    readonly event: string
+    readonly name: string | null
+    readonly timeZone: string
+    readonly nowMs: number
+  },
+): ShareTexts {
+  const words = SHARE_WORDS[language]
+  const hour = new Intl.DateTimeFormat(language, {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
+  const day = new Intl.DateTimeFormat(language, {
+    timeZone,
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
+  const dayOf = new Intl.DateTimeFormat('en-CA', { timeZone })
+  return {
+    language,
+    words,
+    event,
+    name: name ?? words.somebody,
+    nowMs,
+    clock: (ms) => (dayOf.format(ms) === dayOf.format(nowMs) ? hour : day).format(ms),
+    ago(ms) {
+      const minutes = Math.max(0, Math.floor(ms / MINUTE_MS))
+      if (minutes < HOUR_MIN) return words.minutes(minutes)
+      if (minutes < DAY_MIN) return words.hours(Math.floor(minutes / HOUR_MIN), minutes % HOUR_MIN)
+      return words.days(Math.floor(minutes / DAY_MIN))
+    },
+    level: ({ level }) => levelName(level, language),
+    station: ({ name: own, names }) => names[language] ?? (language === 'en' ? (names.en ?? own) : own),
+  }
+}

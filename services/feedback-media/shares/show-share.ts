@@ -10,10 +10,9 @@ import type { Cards } from '../cards/draw-card.ts'
 import { serveLook } from '../cards/serve-card.ts'
 import { answerPng } from '../png-answer.ts'
 import { findShare, type OpenShare, readShare, type ShareView } from './read-share.ts'
-import { shareTexts } from './share-format.ts'
-import { emptyPage, SHARE_POLICY, sharePage } from './share-page.ts'
+import { emptyPage, SHARE_POLICY, sharePage, shareTexts } from './share-page.ts'
 
-/** Many may look at one page; what it shows is read again after this time. Whether the link works is always read. */
+/** What a page shows is read again after this time. Whether the link works is always read. */
 const KEPT_MS = 5_000
 const MAX_KEPT = 500
 const RETRY_S = 5
@@ -24,13 +23,11 @@ const ASK = 'private, no-cache'
 
 interface ShareRequest {
   readonly request: Request
-  /** The last part of the path. */
   readonly file: string
-  /** The parameter `lang`. */
   readonly lang: string | undefined
 }
 
-/** Creates the handler of pages and cards. @throws Refusal 410, 429, 503 for a card; a page is always answered */
+/** @throws Refusal 410, 429, 503 for a card; a page is always answered */
 export function createShowShare(context: ServiceContext, cards: Cards) {
   const read = createReader(context)
   return (asked: ShareRequest): Promise<Response> =>
@@ -124,7 +121,7 @@ function withoutTraces(response: Response): Response {
   return response
 }
 
-/** Reads what a link shows, once for all who ask within `KEPT_MS`. */
+/** Once for all who ask within `KEPT_MS`. */
 function createReader(context: ServiceContext): (share: OpenShare) => Promise<ShareView> {
   const kept = new Map<string, { readonly untilMs: number; readonly view: Promise<ShareView> }>()
   return (share) => {

@@ -58,12 +58,10 @@ export const figure = (name: string, value: string): Component => ({
   ],
 })
 
-/** The buttons of all actions, shown under an answer. */
 export const quickReply = (words: BotWords): messagingApi.QuickReply => ({
   items: BotAction.options.map((action) => ({ type: 'action', action: postback(action, words) })),
 })
 
-/** A card with a title, contents and buttons. */
 export function card(options: {
   readonly title: string
   readonly contents: readonly Component[]

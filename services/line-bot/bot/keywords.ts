@@ -1,10 +1,7 @@
-/** Recognises the action that a pilgrim asks for, by keywords of four languages or by a button. */
+/** The action that a pilgrim asks for, by keywords of four languages or by a button. */
 import { BotAction } from '#shared/contracts/bot.ts'
 
-/**
- * Searched in this order: the first action with a keyword in the text wins. Full-width letters are normalised
- * first.
- */
+/** The first action with a keyword in the text wins. Full-width letters are normalised first. */
 const WORDS: readonly (readonly [BotAction, readonly string[]])[] = [
   ['checkin', ['打卡', '報到', '报到', '簽到', '签到', 'check-in', 'check in', 'checkin', 'チェックイン']],
   ['survey', ['問卷', '问卷', '調查', '调查', 'survey', 'questionnaire', 'アンケート']],
@@ -16,14 +13,14 @@ const WORDS: readonly (readonly [BotAction, readonly string[]])[] = [
   ['help', ['幫助', '帮助', '說明', '说明', '怎麼', '怎么', 'help', 'how', 'ヘルプ', '使い方', '助けて']],
 ]
 
-/** @returns the action that a text asks for; null without a keyword */
+/** @returns null without a keyword */
 export function actionOfText(text: string): BotAction | null {
   const normalised = text.normalize('NFKC').toLowerCase()
   for (const [action, words] of WORDS) if (words.some((word) => hasWord(normalised, word))) return action
   return null
 }
 
-/** Latin keywords match whole words. Other scripts match anywhere, because they are written without spaces. */
+/** Other scripts than Latin match anywhere, because they are written without spaces. */
 function hasWord(text: string, word: string): boolean {
   if (!/^[a-z]/.test(word)) return text.includes(word)
   return new RegExp(`(^|[^a-z0-9])${word}s?($|[^a-z0-9])`).test(text)
@@ -31,7 +28,7 @@ function hasWord(text: string, word: string): boolean {
 
 export const postbackData = (action: BotAction): string => `action=${action}`
 
-/** @returns the action of a button; null for an action that this release does not know */
+/** @returns null for an action that this release does not know */
 export function actionOfPostback(data: string): BotAction | null {
   const parsed = BotAction.safeParse(new URLSearchParams(data).get('action'))
   return parsed.success ? parsed.data : null

@@ -1,4 +1,4 @@
-/** Loads the context of an answer: the pilgrim's language from LINE, and the same figures as in their profile. */
+/** The context of an answer: the pilgrim's language from LINE, and the same figures as in their profile. */
 import { eq } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { HttpsUrl, withoutDirections } from '#shared/contracts/fields.ts'
@@ -12,12 +12,12 @@ import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import { zeroTotals } from '#shared/core/distance/points-to-distance.ts'
 import { followers, pilgrims } from '#shared/stores/schema/tables.ts'
 import type { Figures } from './replies.ts'
-import { linkMenu } from '../rich-menu/deploy-menus.ts'
+import { linkMenu } from './rich-menu.ts'
 import { bringBotShare, shareUrl } from '#shared/pilgrims/shares.ts'
 
 export type Pilgrim = typeof pilgrims.$inferSelect
 
-/** Reads the pilgrim, and fetches a missing profile from LINE. @returns null for an unknown user id */
+/** Fetches a missing profile from LINE. @returns null for an unknown user id */
 export async function readPilgrim(
   context: ServiceContext,
   line: Line | null,
@@ -80,7 +80,7 @@ async function storeProfile(
   })
 }
 
-/** Reads the pilgrim's figures, pending points included. Without the buffer the figures are marked `incomplete`. */
+/** Pending points included. Without the buffer the figures are marked `incomplete`. */
 export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Promise<Figures> {
   const known = (await readPilgrimsDegraded(context, [pilgrim.userId])).get(pilgrim.userId)
   const { checkins, distanceMm, carbonMg: mg } = known?.statistics ?? zeroTotals()
@@ -96,11 +96,9 @@ export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Pr
   }
 }
 
-// The link that the bot's answers give a pilgrim to pass on. It contains no user id.
-
 /**
- * Makes the link at the first call.
- * @param askedMs when the pilgrim was read, epoch milliseconds
+ * The link to pass on, which contains no user id; made at the first call.
+ * @param askedMs when the pilgrim was read
  * @returns null for a pilgrim who has withdrawn, or was erased
  */
 export async function linkOfPilgrim(

@@ -6,7 +6,6 @@ import type { BotWords } from '#shared/locales/words.ts'
 import { levelName } from '#shared/locales/by-language.ts'
 import { carbonIn, figure as written, kmToGo, UNITS } from '#shared/locales/units.ts'
 
-/** A pilgrim's figures, the same as in their profile. */
 export interface Figures {
   readonly level: { readonly level: number; readonly icon: string }
   readonly km: number
@@ -22,15 +21,14 @@ export interface Figures {
   readonly incomplete: boolean
 }
 
-/** The addresses and names that answers contain. */
 export interface Places {
   readonly event: string
   readonly home: string
   readonly checkin: string
   readonly survey: string
-  /** Address of the page that the pilgrim can pass on; null for an unknown person, and after a withdrawal. */
+  /** That the pilgrim can pass on; null for an unknown person, and after a withdrawal. */
   readonly link: string | null
-  /** Address of the pilgrim's share card (PNG); null where there is no link. */
+  /** The share card (PNG); null where there is no link. */
   readonly card: string | null
   readonly surveyCompleted: boolean
 }
@@ -138,20 +136,20 @@ const carbonCard = (words: BotWords, { carbonKg, savedKg, km, incomplete }: Figu
 const carbonText = ({ language }: BotWords, kg: number): string =>
   `${Object.values(carbonIn(language, kg)).join(' ')} CO2e`
 
-/** The answer to a new follower. */
+/** To a new follower. */
 export const welcome = (words: BotWords, event: string): Message[] => [
   { ...text(words.welcome(event)), quickReply: quickReply(words) },
 ]
 
-/** The answer to a text without a keyword. */
+/** To a text without a keyword. */
 export const menu = (words: BotWords): Message[] => [
   { ...text(words.unknown), quickReply: quickReply(words) },
 ]
 
-/** The answer to a photo. @param count all of the pilgrim's photos */
+/** @param count all of the pilgrim's photos */
 export const photoReply = (words: BotWords, count: number): Message[] => [
   { ...text(words.photo(count)), quickReply: quickReply(words) },
 ]
 
-/** The answer to a group member whose user id LINE does not send. */
+/** To a group member whose user id LINE does not send. */
 export const personOnly = (words: BotWords): Message[] => [text(words.personOnly)]

@@ -3,103 +3,99 @@ import { eq, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
-import type { Audience, Cause, Texts } from '#shared/contracts/messages.ts'
+import type { Audience, Cause } from '#shared/contracts/messages.ts'
 import { recordSummary, waitForFinalFlush } from '#shared/pilgrims/end-progress.ts'
 import type { Message } from '#shared/service/line/line-client.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { PILGRIMS_OF_EVENT, messages, type Notice, ending } from '#shared/stores/schema/tables.ts'
+import { ending, messages, type Notice, PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
-import { selectRecipients, type RecipientBuffer, readPendingOfRecipients } from './audience.ts'
+import { selectRecipients, readPendingOfRecipients } from './audience.ts'
 import { button, card, paragraph, postback } from '../bot/flex.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import type { BotWords } from '#shared/locales/words.ts'
 import { planMessage } from './plan-message.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
-/** The summary counts the points of the final flush. It waits at most this long for that flush. */
+/** The summary counts the points of the final flush, and waits for it at most this long. */
 const FLUSH_TIMEOUT_MS = 600_000
-/** The wait of one attempt. */
 const FLUSH_WAIT_MS = 20_000
 
 interface Announcement {
   readonly cause: Cause
   readonly causeKey: string
   readonly audience: Audience
-  /** The buffer as it was before the transaction. */
-  readonly buffer: RecipientBuffer
+}
+
+/** What recipients see: in LINE, and by Web Push. */
+interface Content {
   readonly content: (language: Language) => readonly Message[]
   readonly notice: (language: Language) => Notice
 }
 
-/** Plans the message. Repeated calls plan it once. */
+/** Repeated calls plan the message once. */
 async function announce(
-  { config, now }: ServiceContext,
-  tx: Writer,
+  { config, kv, db, now }: ServiceContext,
   configured: boolean,
-  { audience, buffer, notice, ...announcement }: Announcement,
+  announcement: Announcement,
+  contentOf: (tx: Writer) => Promise<Content>,
+  planned: (tx: Writer) => Promise<void> = async () => undefined,
 ): Promise<void> {
-  await lockRecipients(tx)
-  const selected = await selectRecipients(tx, { audience }, now(), buffer)
-  await planMessage(tx, {
-    ...announcement,
-    ...(config.push === null ? {} : { notice }),
-    audience: { audience },
-    selected,
-    configured,
-    nowMs: now(),
+  const buffer = await readPendingOfRecipients(kv)
+  await db.orm.transaction(async (tx) => {
+    const { content, notice } = await contentOf(tx)
+    await lockRecipients(tx)
+    const audience = { audience: announcement.audience }
+    await planMessage(tx, {
+      ...announcement,
+      content,
+      ...(config.push === null ? {} : { notice }),
+      audience,
+      selected: await selectRecipients(tx, audience, now(), buffer),
+      configured,
+      nowMs: now(),
+    })
+    await planned(tx)
   })
 }
 
-const noticeOf = ({ config }: ServiceContext, body: string): Notice => ({ title: config.eventName, body })
+const announceText = (
+  context: ServiceContext,
+  configured: boolean,
+  announcement: Announcement,
+  textOf: (language: Language) => string,
+): Promise<void> =>
+  announce(context, configured, announcement, async () => ({
+    content: (language) => [{ type: 'text', text: textOf(language) }],
+    notice: (language) => ({ title: context.config.eventName, body: textOf(language) }),
+  }))
 
-const text = (content: string): Message[] => [{ type: 'text', text: content }]
-
-/** Notifies the volunteers that the event is paused. */
-export async function notifyVolunteers(
+export const notifyVolunteers = (
   context: ServiceContext,
   configured: boolean,
   { version, message }: Payload<'event.admin.status.paused'>,
-): Promise<void> {
-  const buffer = await readPendingOfRecipients(context.kv)
-  await context.db.orm.transaction((tx) =>
-    announce(context, tx, configured, {
-      cause: 'pause',
-      causeKey: `pause:${version}`,
-      audience: 'volunteers',
-      buffer,
-      content: (language) => text(BOT_WORDS[language].paused(message)),
-      notice: (language) => noticeOf(context, BOT_WORDS[language].paused(message)),
-    }),
+): Promise<void> =>
+  announceText(
+    context,
+    configured,
+    { cause: 'pause', causeKey: `pause:${version}`, audience: 'volunteers' },
+    (language) => BOT_WORDS[language].paused(message),
   )
-}
 
-/** Sends a scheduled notification that is due. */
-export async function sendNotification(
+export const sendNotification = (
   context: ServiceContext,
   configured: boolean,
   { day, slot }: Payload<'event.scheduler.notification.due'>,
-): Promise<void> {
-  const buffer = await readPendingOfRecipients(context.kv)
-  await context.db.orm.transaction((tx) =>
-    announce(context, tx, configured, {
-      cause: 'notification',
-      causeKey: `notification:${slot.id}:${day}`,
-      audience: slot.audience,
-      buffer,
-      content: (language) => text(textIn(slot.text, language)),
-      notice: (language) => noticeOf(context, textIn(slot.text, language)),
-    }),
+): Promise<void> =>
+  announceText(
+    context,
+    configured,
+    { cause: 'notification', causeKey: `notification:${slot.id}:${day}`, audience: slot.audience },
+    (language) => slot.text[language] ?? slot.text['zh-Hant'],
   )
-}
 
-const textIn = (texts: Texts, language: Language): string => texts[language] ?? texts['zh-Hant']
-
-/**
- * Sends the final summary to every pilgrim who can be reached, in their language.
- * @throws while the final flush still runs; the domain event is delivered again
- */
+/** @throws while the final flush still runs; the domain event is delivered again */
 export async function sendSummary(context: ServiceContext, configured: boolean): Promise<void> {
   const { config, db, now, stopping } = context
   const flushed = await waitForFinalFlush(db, FLUSH_WAIT_MS, stopping)
@@ -107,22 +103,22 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
   const since = now() - (row?.endedAt.getTime() ?? now())
   if (!flushed && since < FLUSH_TIMEOUT_MS)
     throw new LoggableError('the final flush is still running; the final summary is sent after it')
-  const buffer = await readPendingOfRecipients(context.kv)
-  await db.orm.transaction(async (tx) => {
-    const figures = await readFigures(tx)
-    await announce(context, tx, configured, {
-      cause: 'summary',
-      causeKey: 'summary',
-      audience: 'all',
-      buffer,
-      content: (language) => [summaryCard(language, config.eventName, figures)],
-      notice: (language) => ({
-        title: BOT_WORDS[language].summaryTitle(config.eventName),
-        body: BOT_WORDS[language].summary(...figures),
-      }),
-    })
-    await recordProgress(tx)
-  })
+  await announce(
+    context,
+    configured,
+    { cause: 'summary', causeKey: 'summary', audience: 'all' },
+    async (tx) => {
+      const figures = await readFigures(tx)
+      return {
+        content: (language) => [summaryCard(language, config.eventName, figures)],
+        notice: (language) => ({
+          title: BOT_WORDS[language].summaryTitle(config.eventName),
+          body: BOT_WORDS[language].summary(...figures),
+        }),
+      }
+    },
+    recordProgress,
+  )
 }
 
 function summaryCard(language: Language, event: string, figures: Figures): Message {
@@ -144,7 +140,7 @@ async function recordProgress(tx: Writer): Promise<void> {
   await recordSummary(tx, state === 'sending' || state === 'skipped' ? state : 'sent')
 }
 
-/** All figures are those of the whole event, with reported ways and erased pilgrims, as in the console's reports. */
+/** Of the whole event, with reported ways and erased pilgrims, as in the console's reports. */
 async function readFigures(tx: Writer): Promise<Figures> {
   const reported = sql`FROM reported_sums WHERE name NOT IN ${Object.keys(KG_PER_UNIT)}`
   const [sums] = await tx.execute<{ pilgrims: number; checkins: number } & Record<Amount, number>>(sql`

@@ -25,7 +25,6 @@ interface Row extends Record<string, unknown> {
   fits: boolean
 }
 
-/** Somebody whom LINE does not reach. */
 export interface LeftOut {
   readonly userId: string
   readonly reason: LeftOutReason
@@ -36,14 +35,13 @@ export interface LeftOut {
 export interface Selected {
   readonly byLanguage: ReadonlyMap<Language, readonly string[]>
   readonly count: number
-  /** Everybody who has not withdrawn, with LINE or without: their devices get it by Web Push. */
+  /** With LINE or without: their devices get it by Web Push. Who has withdrawn gets nothing. */
   readonly everybody: ReadonlyMap<Language, readonly string[]>
   readonly leftOut: ExcludedRecipients
-  /** The buffer decides on recipients, and was unavailable: the selection uses the tables alone. */
+  /** The buffer decides on recipients, and was unavailable. */
   readonly lacksBuffer: boolean
 }
 
-/** A participant is a person without a role, or with a check-in. */
 const IS_PARTICIPANT = sql`(r.role IS NULL OR coalesce(t.checkins, 0) > 0)`
 
 const withRole = (role: string): SQL => sql`r.role = ${role}`
@@ -70,20 +68,17 @@ function conditionOf(audience: Audience, sinceMs: number): SQL {
   }
 }
 
-/** Audiences on whom pending points decide. The others are known by the tables alone. */
+/** Pending points decide on them. */
 const BY_BUFFER: ReadonlySet<Audience> = new Set(['all', 'participants', 'inactive'])
 
-/** Everybody known, with whether they have pending points. Some people are known in the buffer only. */
+/** Some people are known in the buffer only. */
 const everybody = (waiting: readonly string[]): SQL => sql`(
   SELECT user_id, bool_or(waits) AS waits FROM (
     SELECT user_id, false AS waits FROM pilgrims UNION ALL SELECT user_id, false FROM followers
     UNION ALL SELECT value, true FROM jsonb_array_elements_text(${JSON.stringify(waiting)}::text::jsonb)
   ) each GROUP BY user_id)`
 
-/**
- * Selects the recipients as of now, each once.
- * @param buffer read before this transaction
- */
+/** Each once. @param buffer read before this transaction */
 export async function selectRecipients(
   tx: Writer,
   wanted: Recipients,
@@ -94,10 +89,7 @@ export async function selectRecipients(
   return { ...sorted(rows), lacksBuffer }
 }
 
-/**
- * Selects who of an audience is left out as of now, each once, ordered by id as JavaScript compares text.
- * @param buffer read before this transaction
- */
+/** Each once, ordered by id as JavaScript compares text. @param buffer read before this transaction */
 export async function selectLeftOut(
   tx: Writer,
   wanted: Recipients,
@@ -145,7 +137,7 @@ async function selectAudience(
   return { rows: corrected ?? rows, lacksBuffer: needsBuffer && corrected === null }
 }
 
-/** Corrects the selection by pending points: who participates, and who was seen recently; null: they can not be read. */
+/** By pending points: who participates, and who was seen recently; null: they can not be read. */
 async function withBuffer(
   rows: readonly Row[],
   audience: Audience,
@@ -167,7 +159,7 @@ async function withBuffer(
   return rows.filter((row) => !decides(row) || fits(row, held.get(row.user_id) ?? []))
 }
 
-/** Why LINE does not reach somebody; null: it does. */
+/** Null: LINE reaches them. */
 function reasonToLeaveOut({ user_id: userId, withdrawn, reachable }: Row): LeftOutReason | null {
   if (!isLineUserId(userId)) return 'no_line_id'
   return withdrawn ? 'withdrawn' : reachable ? null : 'unreachable'
@@ -191,16 +183,14 @@ function sorted(rows: readonly Row[]): Omit<Selected, 'lacksBuffer'> {
   return { byLanguage, count, everybody: everyone, leftOut }
 }
 
-// Reads from the buffer what the selection of recipients needs.
-
 export interface RecipientBuffer {
-  /** Everybody with pending points; null: the buffer is unavailable. */
+  /** Null: the buffer is unavailable. */
   readonly waiting: readonly string[] | null
-  /** Reads the pending points in the area of some of them; null: the buffer is unavailable. */
+  /** The pending points in the area; null: the buffer is unavailable. */
   read(userIds: readonly string[]): Promise<ReadonlyMap<string, readonly Point[]> | null>
 }
 
-/** Reads the buffer, outside any transaction, so that a slow kv holds no locks. */
+/** Outside any transaction, so that a slow kv holds no locks. */
 export async function readPendingOfRecipients(kv: Kv): Promise<RecipientBuffer> {
   return {
     waiting: await pendingUsersWithTimeout(kv),

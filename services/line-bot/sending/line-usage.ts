@@ -16,16 +16,19 @@ const NOTHING: LineUsage = {
   configured: false,
 }
 
-/** @throws Refusal 503 when LINE does not answer */
-export async function readUsage({ db, log }: ServiceContext, line: Line | null): Promise<LineUsage> {
-  if (line === null) return NOTHING
-  let quota: Quota
-  try {
-    quota = await line.quota()
-  } catch (error) {
+/** @returns null when LINE does not answer, which is logged */
+export const askQuota = ({ log }: ServiceContext, line: Line): Promise<Quota | null> =>
+  line.quota().catch((error: unknown) => {
     log.warn('the quota could not be read from LINE', errorFields(error))
-    throw unavailable('LINE does not answer. Please try again in a moment.')
-  }
+    return null
+  })
+
+/** @throws Refusal 503 when LINE does not answer */
+export async function readUsage(context: ServiceContext, line: Line | null): Promise<LineUsage> {
+  if (line === null) return NOTHING
+  const { db } = context
+  const quota = await askQuota(context, line)
+  if (quota === null) throw unavailable('LINE does not answer. Please try again in a moment.')
   const { limit, used } = quota
   const [reachable] = await db.read(() =>
     db.orm.select({ count: count() }).from(followers).where(eq(followers.reachable, true)),

@@ -1,4 +1,4 @@
-/** Lists who of an audience LINE does not reach, so that an operator can tell them in another way. */
+/** Who of an audience LINE does not reach, so that an operator can tell them in another way. */
 import { eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { UserId } from '#shared/contracts/fields.ts'
@@ -25,10 +25,7 @@ const isAfter = ({ reason, userId }: LeftOut, [reasonBefore, before]: z.infer<ty
   return distance > 0 || (distance === 0 && userId > before)
 }
 
-/**
- * A page of the people of an audience whom LINE does not reach, as of now.
- * @throws Refusal 404 for an unknown message; 503 when it can not be told who is inactive because the buffer is unavailable
- */
+/** @throws Refusal 404 for an unknown message; 503 when it can not be told who is inactive */
 export async function listLeftOut(context: ServiceContext, query: LeftOutRecipientsQuery) {
   const { db, now } = context
   const wanted = await audienceOf(context, query)

@@ -6,13 +6,13 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { PushAnswer, PushRequest, Recipients } from '#shared/contracts/messages.ts'
 import { conflict, invalid, unavailable } from '#shared/runtime/refusal.ts'
 import type { Line, Message } from '#shared/service/line/line-client.ts'
-import { errorFields } from '#shared/runtime/log.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { withoutErased, lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import type { Notice } from '#shared/stores/schema/tables.ts'
 import { countDevices } from '../web-push/plan-deliveries.ts'
 import { selectRecipients, readPendingOfRecipients } from './audience.ts'
 import { card, paragraph } from '../bot/flex.ts'
+import { askQuota } from './line-usage.ts'
 import { planMessage, type Planned, undecided } from './plan-message.ts'
 import { screenshotKey } from '#shared/stores/objects/pictures.ts'
 import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
@@ -34,17 +34,9 @@ async function checkImage({ config, objects }: ServiceContext, url: string): Pro
 }
 
 /**
- * Keeps a screenshot of this service until the message that names it is stored.
- * @throws Refusal 400 when it is deleted
- */
-async function holdImage(tx: Writer, { config, objects }: ServiceContext, url: string): Promise<void> {
-  if (!(await holdScreenshot(tx, objects, config, url))) throw missing()
-}
-
-/**
- * Plans a push. With `dry_run` it only returns the recipients and the cost.
+ * With `dry_run` it only returns the recipients and the cost.
  * @throws Refusal 400 for a screenshot that LINE would not show; 409 beyond the quota, unless forced; 503 when the
- * quota can not be read from LINE, or when it can not be told who is inactive because the buffer is unavailable
+ * quota can not be read from LINE, or when it can not be told who is inactive
  */
 export async function push(
   context: ServiceContext,
@@ -55,10 +47,13 @@ export async function push(
   const { db, now } = context
   const requestedMs = now()
   if (request.image_url != null) await checkImage(context, request.image_url)
-  const quota = line === null ? null : await readQuota(context, line, request.force === true)
+  const quota = line === null ? null : await readRemaining(context, line, request.force === true)
   const buffer = await readPendingOfRecipients(context.kv)
   return db.orm.transaction(async (tx) => {
-    await lockForPush(tx, context, request)
+    // Other pushes wait, and the picture is kept until the message is stored.
+    await lockRecipients(tx)
+    const { image_url: url } = request
+    if (url != null && !(await holdScreenshot(tx, context.objects, context.config, url))) throw missing()
     const named = request.user_ids && (await withoutErased(tx, request.user_ids, requestedMs))
     const audience = recipientsOf({ ...request, user_ids: named })
     const selected = checkKnown(audience, await selectRecipients(tx, audience, now(), buffer))
@@ -96,13 +91,7 @@ export async function push(
   })
 }
 
-/** Other pushes wait, and the picture is kept until the message is stored. @throws Refusal 400 when it is deleted */
-async function lockForPush(tx: Writer, context: ServiceContext, { image_url: url }: PushRequest) {
-  await lockRecipients(tx)
-  if (url != null) await holdImage(tx, context, url)
-}
-
-/** @throws Refusal 503 when people who were seen lately may be among the inactive */
+/** People who were seen lately may be among the inactive. @throws Refusal 503 */
 export function checkKnown<S extends { readonly lacksBuffer: boolean }>(
   { audience }: Recipients,
   selected: S,
@@ -131,21 +120,15 @@ function auditPush(
 }
 
 /** @returns messages left this month; null when unlimited, or unknown while forced */
-async function readQuota({ log }: ServiceContext, line: Line, forced: boolean): Promise<number | null> {
-  try {
-    const { limit, used } = await line.quota()
-    return limit === null ? null : limit - used
-  } catch (error) {
-    log.warn('the quota could not be read from LINE', errorFields(error))
-    if (forced) return null
-    throw unavailable('The quota could not be read from LINE. Try again in a moment, or set force.')
-  }
+async function readRemaining(context: ServiceContext, line: Line, forced: boolean): Promise<number | null> {
+  const quota = await askQuota(context, line)
+  if (quota !== null) return quota.limit === null ? null : quota.limit - quota.used
+  if (forced) return null
+  throw unavailable('The quota could not be read from LINE. Try again in a moment, or set force.')
 }
 
-/** Default of `hours` for the audience `inactive`. */
 const INACTIVE_HOURS = 24
 
-/** The audience of a request, with its defaults. */
 export const recipientsOf = ({
   audience,
   hours,
@@ -160,7 +143,7 @@ export const recipientsOf = ({
 const noticeOf = ({ config }: ServiceContext, { title, text }: PushRequest): Notice | undefined =>
   config.push === null || text == null ? undefined : { title: title ?? config.eventName, body: text }
 
-/** With a title the message is one card. Without a title the picture comes before the text. */
+/** Without a title the picture comes before the text. */
 function contentOf({ title, text, image_url: image }: PushRequest): Message[] {
   if (title != null)
     return [card({ title, contents: [paragraph(text!)], ...(image == null ? {} : { imageUrl: image }) })]

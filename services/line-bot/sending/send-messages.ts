@@ -7,8 +7,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { type Delivery, type Line, type Message, RETRY_KEY_MS } from '#shared/service/line/line-client.ts'
 import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { messageChunks, messages, followers } from '#shared/stores/schema/tables.ts'
-import { backoffMs } from './backoff.ts'
-import { createSendingLoop, type Sender } from './sending-loop.ts'
+import { backoffMs, createSendingLoop, type Sender } from './sending-loop.ts'
 import { describeError } from '#shared/runtime/log.ts'
 import { recordSummary } from '#shared/pilgrims/end-progress.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
@@ -21,8 +20,7 @@ const LOCK_MS = 15_000
 export function createSender(context: ServiceContext, line: Line): Sender {
   const { kv } = context
   const drain = async (isOpen: () => boolean): Promise<void> => {
-    // Without the kv two replicas may send at the same time. The retry keys prevent duplicates; only calls are
-    // wasted.
+    // The retry keys prevent duplicates of two replicas; only calls are wasted.
     const lock = await kv.lock(LOCK, LOCK_MS).catch(() => '')
     if (lock === null) return
     try {
@@ -36,7 +34,7 @@ export function createSender(context: ServiceContext, line: Line): Sender {
   return createSendingLoop(context, drain)
 }
 
-/** Sends the chunk that has been due longest. @returns false when none is due */
+/** @returns false when none is due */
 async function sendNext(context: ServiceContext, line: Line): Promise<boolean> {
   const { db, now } = context
   const [row] = await db.orm
@@ -73,7 +71,7 @@ const postpone = ({ db, now }: ServiceContext, { id, attempts }: Chunk, detail: 
     .set({ detail, dueAt: new Date(now() + Math.max(afterMs, backoffMs(attempts + 1))) })
     .where(eq(messageChunks.id, id))
 
-/** Whether a chunk fits the month's quota. Otherwise it fails, or is postponed while other calls are undecided. */
+/** Otherwise it fails, or is postponed while other calls are undecided. */
 async function fits(context: ServiceContext, line: Line, chunk: Chunk): Promise<boolean> {
   const { db } = context
   let remaining: number
@@ -151,8 +149,6 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
   }
 }
 
-// Records LINE's decision about a chunk, each once.
-
 export type Chunk = typeof messageChunks.$inferSelect
 
 interface Outcome {
@@ -161,7 +157,7 @@ interface Outcome {
   readonly detail?: string
 }
 
-/** Records the outcome of a pending chunk. The last chunk completes its message. */
+/** The last chunk completes its message. */
 export async function recordDelivery(tx: Writer, held: Chunk, outcome: Outcome, at: Date): Promise<void> {
   const recorded = await tx
     .update(messageChunks)
@@ -176,13 +172,13 @@ export async function recordDelivery(tx: Writer, held: Chunk, outcome: Outcome, 
   if (recorded.length > 0) await completeMessage(tx, held.messageId, at)
 }
 
-/** Locks a chunk and reads its recipients again, so that people erased since are not stored again. */
+/** Recipients are read again, so that people erased since are not stored again. */
 async function lockChunk(tx: Writer, held: Chunk): Promise<Chunk> {
   const [row] = await tx.select().from(messageChunks).where(eq(messageChunks.id, held.id)).for('update')
   return { ...held, recipients: row?.recipients ?? [] }
 }
 
-/** Splits a chunk in halves, because LINE refuses a whole call for one bad id. The caller holds the chunk's lock. */
+/** LINE refuses a whole call for one bad id. The caller holds the chunk's lock. */
 export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Date): Promise<void> {
   const split = await tx
     .update(messageChunks)
@@ -200,7 +196,7 @@ export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Da
     .values(halves.map((half) => chunk(held.messageId, half, held.body, 'waiting', at)))
 }
 
-/** Marks a refused person as unreachable until they follow the account again. */
+/** Until they follow the account again. */
 async function recordRefusal(tx: Writer, userId: string, at: Date): Promise<void> {
   await tx
     .insert(followers)

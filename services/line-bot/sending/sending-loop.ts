@@ -1,4 +1,6 @@
-/** The loop of a sender: it sends what is due, when it is woken and every two seconds. */
+/**
+ * The loop of a sender: it sends what is due, when it is woken and every two seconds; and its waits after failures.
+ */
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -59,4 +61,13 @@ export function joinSenders(...given: readonly (Sender | null)[]): Sender {
       await Promise.all(senders.map((sender) => sender.stop()))
     },
   }
+}
+
+const FIRST_BACKOFF_MS = 1_000
+const MAX_BACKOFF_MS = 60_000
+
+/** From 1 s to 60 s with 50 % jitter, so that calls are not retried together. */
+export function backoffMs(attempts: number, random: () => number = Math.random): number {
+  const full = Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, attempts - 1), MAX_BACKOFF_MS)
+  return full * (0.5 + random() / 2)
 }

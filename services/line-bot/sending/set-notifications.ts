@@ -30,18 +30,15 @@ export async function setNotifications(
   })
 }
 
-// What a change of the schedule changes, for the audit log.
-
-/** What of a text the log shows. */
 const TEXT_MAX = 120
 
 interface Change {
   readonly id: string
   readonly hour: number
   readonly change: 'added' | 'removed' | 'changed'
-  /** Of a change: the fields that are different, with their values before and after. */
+  /** Of a change: the values before and after. */
   readonly fields?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
-  /** The texts that are new or different, by their language; null: taken away. */
+  /** New or different texts; null: taken away. */
   readonly texts?: Readonly<Record<string, string | null>>
 }
 
@@ -59,7 +56,7 @@ function textsOf(before: NotificationSlot['text'] | null, after: NotificationSlo
   )
 }
 
-/** The slots that were added, removed or changed, in the order of the new list; removed ones come last. */
+/** In the order of the new list; removed ones come last. */
 export function slotChanges(
   before: readonly NotificationSlot[],
   after: readonly NotificationSlot[],

@@ -11,14 +11,13 @@ type People = ReadonlyMap<Language, readonly string[]>
 const idsOf = (people: readonly string[]) => sql`
   SELECT jsonb_array_elements_text(${JSON.stringify(people)}::text::jsonb)`
 
-/** The number of devices of these people. */
 export async function countDevices(tx: Writer, people: People): Promise<number> {
   const [row] = await tx.execute<{ n: number }>(sql`
     SELECT count(*)::int AS n FROM push_subscriptions WHERE user_id IN (${idsOf([...people.values()].flat())})`)
   return row!.n
 }
 
-/** Stores a delivery for each device of these people. The caller holds `lockRecipients`. */
+/** The caller holds `lockRecipients`. */
 export async function planDeliveries(
   tx: Writer,
   messageId: string,
@@ -40,11 +39,9 @@ export async function planDeliveries(
     await tx.update(messages).set({ notices }).where(eq(messages.id, messageId))
 }
 
-// Counts the deliveries of messages by their state.
-
 export const NO_DELIVERIES: WebPushProgress = { sent: 0, waiting: 0, failed: 0 }
 
-/** By the id of the message; none for a message without deliveries. */
+/** None for a message without deliveries. */
 export async function countDeliveries(
   { db }: ServiceContext,
   messageIds: readonly string[],

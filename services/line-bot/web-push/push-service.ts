@@ -25,7 +25,6 @@ export type Delivery =
   | { readonly outcome: 'silent'; readonly detail: string; readonly waitMs: 0 }
   | { readonly outcome: 'later'; readonly detail: string; readonly waitMs: number }
 
-/** Whether an address belongs to one of these push services. */
 export function isAllowedService(services: readonly string[], address: string): boolean {
   const { protocol, host, username, password } = new URL(address)
   if (protocol !== 'https:' || username !== '' || password !== '') return false
@@ -35,9 +34,9 @@ export function isAllowedService(services: readonly string[], address: string): 
 }
 
 /**
- * Sends a text to a device. Never rejects.
+ * Never rejects.
  * @param ttlMs for how long the service keeps it for a device that is off
- * @param nowMs when it is sent, for a wait until a date
+ * @param nowMs for a `Retry-After` that is a date
  */
 export async function callPushService(
   settings: PushSettings,
@@ -77,7 +76,6 @@ export async function callPushService(
   }
 }
 
-/** What an answer of a push service means for the message. */
 export function deliveryOf(
   host: string,
   { status, headers }: Pick<Response, 'status' | 'headers'>,
@@ -91,7 +89,7 @@ export function deliveryOf(
   return { outcome: 'refused', detail }
 }
 
-/** The wait of a `Retry-After`, which is a number of seconds or a date. */
+/** A number of seconds, or a date. */
 function waitOf(retryAfter: string | null, nowMs: number): number {
   if (retryAfter === null) return 0
   const seconds = Number(retryAfter)

@@ -8,10 +8,10 @@ import type { PushSettings } from '#shared/runtime/config/read-push.ts'
 import { cutText } from '#shared/contracts/fields.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Notice, pushDeliveries, pushSubscriptions } from '#shared/stores/schema/tables.ts'
-import { backoffMs } from '../sending/backoff.ts'
+import { backoffMs, createSendingLoop, joinSenders, type Sender } from '../sending/sending-loop.ts'
 import { callPushService, type Delivery, type Device, WORTH_MS } from './push-service.ts'
 
-/** Calls at the same time: to hosts that answer, and to the others. */
+/** To hosts that answer, and to the others. */
 const AT_ONCE = { answering: 20, silent: 5 }
 /** Longer than the calls of one round and their writes take. */
 const CLAIM_MS = 30_000
@@ -33,17 +33,29 @@ interface Claimed extends Record<string, unknown> {
 }
 
 /**
- * Which deliveries a sender takes. Addresses come from clients: those of hosts whose last call had no answer have calls
- * of their own, in any order, so that invented devices delay no others for long.
+ * Addresses come from clients: those of hosts whose last call had no answer have calls of their own, in any order, so
+ * that invented devices delay no others for long.
  */
-export type Lane = keyof typeof AT_ONCE
+type Lane = keyof typeof AT_ONCE
+
+/** @returns null while Web Push is off */
+export function createPushSender(context: ServiceContext): Sender | null {
+  const { push } = context.config
+  if (push === null) return null
+  // Hosts that the settings name are believed to answer; of those behind a `*.` the first answer tells.
+  const answering = new Set(push.services.filter((host) => !host.startsWith('*.')))
+  const send = (lane: Lane) =>
+    createSendingLoop(context, async (isOpen) => {
+      while (isOpen() && (await sendDeliveries(context, push, lane, answering)));
+    })
+  return joinSenders(send('answering'), send('silent'))
+}
 
 /**
- * Sends the deliveries of a lane that have been due longest.
  * @param answering hosts that are believed to answer; each call brings it up to date
  * @returns false when none was due
  */
-export async function sendDeliveries(
+async function sendDeliveries(
   context: ServiceContext,
   settings: PushSettings,
   lane: Lane,

@@ -9,7 +9,7 @@ import { followers, lineEvents, pilgrims } from '#shared/stores/schema/tables.ts
 import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
 import { isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
 
-/** @returns the user id of the sender; null where LINE does not send it */
+/** @returns null where LINE does not send it */
 export function senderOf({ source }: LineEvent): string | null {
   const userId = source?.userId
   return userId !== undefined && isUserId(userId) ? userId : null
@@ -19,7 +19,7 @@ const isOneToOne = ({ source }: LineEvent): boolean => source?.type === 'user'
 
 export const mentionsOf = ({ message }: LineEvent) => message?.mention?.mentionees ?? []
 
-/** Whether an event is for the bot: one-to-one, a button, or a mention in a group. Other events are not stored. */
+/** One-to-one, a button, or a mention in a group. Other events are not stored. */
 export const isForBot = (event: LineEvent): boolean =>
   isOneToOne(event) || event.type === 'postback' || mentionsOf(event).some(({ isSelf }) => isSelf === true)
 
@@ -28,8 +28,8 @@ const isPhoto = (event: LineEvent): boolean =>
   event.type === 'message' && event.message?.type === 'image' && isOneToOne(event)
 
 /**
- * Applies an event. A repetition changes nothing.
- * @returns false when the sender was erased after the event; the event is then discarded
+ * A repetition changes nothing.
+ * @returns false when the sender was erased after the event, which is then discarded
  */
 export async function applyWebhookEvent({ db, now }: ServiceContext, event: LineEvent): Promise<boolean> {
   const userId = senderOf(event)
@@ -42,7 +42,7 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
       .returning({ id: lineEvents.webhookEventId })
     // Talking in a group does not make a person a pilgrim.
     if (fresh.length === 0 || userId === null || !isOneToOne(event)) return true
-    // The bot answers a person who was erased and did not consent anew, and stores nothing about them.
+    // The bot answers a person who was erased and did not consent anew, and stores nothing.
     if (!(await mayWrite(tx, userId, event.timestamp))) return true
     await recordReachability(tx, event, userId)
     if (event.type === 'unfollow') return true
@@ -52,10 +52,7 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
   })
 }
 
-/**
- * Updates the cached photo count of the sender, where the event is a photo.
- * @throws KvUnavailable; the cache may then hold an older count until it expires
- */
+/** @throws KvUnavailable; the cache may then hold an older count until it expires */
 export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEvent): Promise<void> {
   const userId = senderOf(event)
   if (userId === null || !isPhoto(event)) return
@@ -67,10 +64,7 @@ export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEve
   })
 }
 
-/**
- * Whoever talks to the account can be reached. Events may arrive late and out of order: the newest one decides whether
- * a person is reachable.
- */
+/** Events may arrive late and out of order: the newest one decides. */
 async function recordReachability(tx: Writer, { type, timestamp }: LineEvent, userId: string): Promise<void> {
   const fields = { reachable: type !== 'unfollow', changedAt: new Date(timestamp) }
   await tx

@@ -1,17 +1,23 @@
-/** Stores webhook events in the database, each once, also when LINE delivers them again. */
+/**
+ * Where webhook events are stored: in the database, each once; aside, as text, when the database refuses them; and in
+ * the object store while the database is down.
+ */
+import { sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { LineEvent } from '#shared/contracts/bot.ts'
+import { LineEvent } from '#shared/contracts/bot.ts'
 import type { Event } from '#shared/contracts/events.ts'
+import { errorFields } from '#shared/runtime/log.ts'
 import { isDataRefused } from '#shared/stores/db/db.ts'
-import { isErasedSince } from '#shared/pilgrims/person-lock.ts'
-import { lineEvents } from '#shared/stores/schema/tables.ts'
+import { isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
+import { SPOOL } from '#shared/stores/objects/spooled-webhook-events.ts'
+import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
+import { lineEvents, refusedLineEvents } from '#shared/stores/schema/tables.ts'
+import { eachApart } from '#shared/stores/work-through-queue.ts'
 import { senderOf } from './apply-webhook-event.ts'
-import { setAside } from './store-refused-event.ts'
 
 /**
- * Stores new events, each with its row in the outbox. An event that the database refuses is set aside with the
- * reason; the others are stored. Events from before the sender's erasure are not stored, also when they arrive late
- * from the spool or from LINE.
+ * Each with its row in the outbox. Events from before the sender's erasure are not stored, also when they arrive
+ * late.
  * @returns the number of new events
  */
 export async function storeWebhookEvents(
@@ -28,10 +34,7 @@ export async function storeWebhookEvents(
   }
 }
 
-/**
- * A permanent fault of the event: values that Postgres rejects, or nesting that is too deep. A retry can not
- * succeed.
- */
+/** Values that Postgres rejects, or nesting that is too deep. A retry can not succeed. */
 const isPoison = (error: unknown): boolean => isDataRefused(error) || error instanceof RangeError
 
 async function storeEach(context: ServiceContext, events: readonly LineEvent[]): Promise<number> {
@@ -40,7 +43,6 @@ async function storeEach(context: ServiceContext, events: readonly LineEvent[]):
   return stored
 }
 
-/** Stores all events or none. */
 async function storeTogether(
   { db, outbox, now }: ServiceContext,
   events: readonly LineEvent[],
@@ -69,8 +71,92 @@ async function storeTogether(
   return stored.length
 }
 
-/** Removes NUL and lone surrogates from values, because Postgres rejects them. LINE's field names contain neither. */
+/** Postgres rejects NUL and lone surrogates. LINE's field names contain neither. */
 const storable = (event: LineEvent): LineEvent =>
   JSON.parse(JSON.stringify(event), (_key, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed().replaceAll('\u0000', '') : value,
   ) as LineEvent
+
+/** Without the query's error around it, which would contain personal data. */
+function reasonOf(error: unknown): string {
+  let cause = error
+  while (cause instanceof Error && cause.cause !== undefined) cause = cause.cause
+  if (!(cause instanceof Error)) return 'unknown'
+  const code = 'code' in cause && typeof cause.code === 'string' ? ` (${cause.code})` : ''
+  return `${cause.message}${code}`
+}
+
+/** A repeated delivery is the same row. */
+async function setAside({ db, log, now }: ServiceContext, given: unknown, error: unknown): Promise<void> {
+  const reason = reasonOf(error)
+  // JSON escapes the characters that Postgres rejects.
+  const event = JSON.stringify(given)
+  const parsed = LineEvent.safeParse(given)
+  const userId = parsed.success ? senderOf(parsed.data) : null
+  await db.orm.transaction(async (tx) => {
+    if (userId !== null && !(await mayWrite(tx, userId, parsed.data!.timestamp))) return
+    await tx
+      .insert(refusedLineEvents)
+      .values({
+        digest: new Bun.CryptoHasher('sha256').update(event).digest('hex'),
+        userId,
+        event,
+        reason,
+        refusedAt: new Date(now()),
+      })
+      .onConflictDoNothing()
+  })
+  log.warn('the database refused a webhook event; it is set aside', errorFields(error))
+}
+
+export async function countSetAside({ db }: ServiceContext): Promise<number> {
+  const [row] = await db.orm.select({ n: sql<number>`count(*)::int` }).from(refusedLineEvents)
+  return row!.n
+}
+
+// The spool in the object store. LINE redelivers only after an error.
+
+const EVERY_MS = 15_000
+
+/** A repeated event is the same object. */
+export async function spoolEvents({ objects }: ServiceContext, events: readonly LineEvent[]): Promise<void> {
+  await Promise.all(
+    events.map((event) =>
+      objects.put(
+        `${SPOOL}${event.webhookEventId.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`,
+        Buffer.from(JSON.stringify(event)),
+        { contentType: 'application/json' },
+      ),
+    ),
+  )
+}
+
+/**
+ * Safe to repeat. An event that can not be moved stays or is set aside, and does not block the others.
+ * @throws when a store is unavailable
+ */
+export async function drainSpool(context: ServiceContext): Promise<void> {
+  const { objects } = context
+  await eachApart(context, 'spooled webhook events', objects.list(SPOOL), async (key) => {
+    const object = await objects.get(key)
+    if (object === null) return
+    await move(context, Buffer.from(object.bytes).toString('utf8'))
+    await objects.delete(key)
+  })
+}
+
+async function move(context: ServiceContext, text: string): Promise<void> {
+  const event = LineEvent.safeParse(parsed(text))
+  await (event.success ? storeWebhookEvents(context, [event.data]) : setAside(context, text, event.error))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const watchSpool = (context: ServiceContext): Repeated =>
+  repeated(context.log, 'the spool could not be drained', EVERY_MS, () => drainSpool(context))

@@ -1,4 +1,5 @@
 /** The clock and the network of the device, as the queue sees them. */
+import { sleep } from '../request-backoff.ts'
 
 export interface Clock {
   /** Epoch milliseconds. */
@@ -29,17 +30,7 @@ const LONGEST_SLEEP_MS = 3_600_000
 export const systemClock: Clock = {
   now: Date.now,
   random: Math.random,
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-      const timer = setTimeout(done, Math.min(ms, LONGEST_SLEEP_MS))
-      if (signal.aborted) done()
-      else signal.addEventListener('abort', done)
-    }),
+  sleep: (ms, signal) => sleep(Math.min(ms, LONGEST_SLEEP_MS), signal),
 }
 
 /** The network of a browser. In Bun and Node it is always online, and there are no tabs. */

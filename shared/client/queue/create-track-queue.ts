@@ -41,7 +41,7 @@ export interface TrackQueue {
   dismiss(points: readonly RejectedPoint[]): Promise<void>
 }
 
-/** Keeps all of these points, or says why it keeps none. Never rejects. */
+/** All of them, or none and why. Never rejects. */
 async function keepPoints(
   { client, store, clock }: Pick<Parts, 'client' | 'store' | 'clock'>,
   kind: Kind,
@@ -63,7 +63,6 @@ async function keepPoints(
 /** More points than any phone records, and a count that IndexedDB takes. */
 const ALL = 2 ** 31 - 1
 
-/** What waits of a pilgrim, oldest first. */
 async function allOf(store: QueueStore, userId: string): Promise<QueuedPoint[]> {
   const kinds = await Promise.all(KINDS.map((kind) => store.oldest(userId, kind, ALL)))
   return kinds.flat().sort((a, b) => a.t - b.t)
@@ -84,7 +83,7 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     return kept
   }
 
-  /** The pilgrim's points, or none while nobody is signed in. The state shows what is read. */
+  /** None while nobody is signed in. The state shows what is read. */
   async function ofPilgrim<T>(read: (userId: string) => Promise<T[]>): Promise<T[]> {
     const who = await readOwner(client)
     const points = who.ok ? await read(who.userId) : []
@@ -120,15 +119,7 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
   }
 }
 
-interface SendLoop {
-  start(): void
-  /** Resolves when no request is on its way. */
-  stop(): Promise<void>
-  /** Something has changed: the next round begins now. */
-  awaken(): void
-}
-
-function createSendLoop(rounds: Rounds, clock: Clock, network: Network): SendLoop {
+function createSendLoop(rounds: Rounds, clock: Clock, network: Network) {
   let running: { readonly stopping: AbortController; readonly ended: Promise<void> } | null = null
   let sleep = new AbortController()
   const awaken = () => sleep.abort()
@@ -147,14 +138,15 @@ function createSendLoop(rounds: Rounds, clock: Clock, network: Network): SendLoo
 
   return {
     awaken,
-    start() {
+    start(): void {
       if (running !== null) return
       const stopping = new AbortController()
       // When the store fails, the next round says so.
       const leave = network.subscribe(() => void rounds.reconnect().then(awaken, awaken))
       running = { stopping, ended: run(stopping.signal).finally(leave) }
     },
-    async stop() {
+    /** Resolves when no request is on its way. */
+    async stop(): Promise<void> {
       const was = running
       running = null
       was?.stopping.abort()

@@ -44,7 +44,7 @@ export class OutdatedError extends Error {
 
 type Upgrade = NonNullable<OpenDBCallbacks<Schema>['upgrade']>
 
-/** Brings a database up to date: all of its steps, or none. @throws what a step throws */
+/** All of its steps, or none. @throws what a step throws */
 async function runSteps(
   steps: readonly SchemaStep[],
   [db, before, , transaction]: Parameters<Upgrade>,
@@ -72,7 +72,7 @@ const answered = <T>(work: Promise<T>): Promise<T> =>
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
-/** A database that is opened again when its connection is lost. */
+/** Opens again when the connection is lost. */
 async function openDatabase(name: string, options: IndexedDbOptions) {
   const { onOutdated, onBlocked, steps = SCHEMA_STEPS } = options
   let opened: Promise<IDBPDatabase<Schema>> | null = null

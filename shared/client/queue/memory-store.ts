@@ -6,7 +6,6 @@ const keyOf = ({ userId, kind, t }: Named): string => `${userId} ${kind} ${t}`
 
 let created = 0
 
-/** Creates an empty store. */
 export function createMemoryStore(): QueueStore {
   const points = new Map<string, QueuedPoint>()
   const rejected = new Map<string, RejectedPoint>()

@@ -28,7 +28,6 @@ export interface QueueState {
   readonly stopped: boolean
 }
 
-/** The state before the store was read. */
 const EMPTY: QueueState = {
   loaded: false,
   waiting: { checkIns: 0, points: 0 },
@@ -55,7 +54,6 @@ interface Circumstances {
   readonly now: number
 }
 
-/** Why something waits, and until when. */
 export function shownReason({
   due,
   stopped,
@@ -71,7 +69,6 @@ export function shownReason({
   return { why: due.wait?.code ?? null, message: due.wait?.message ?? null, nextAttemptAt }
 }
 
-/** Keeps the state, and tells listeners of each change. */
 export function createShownState() {
   const listeners = new Set<(state: QueueState) => void>()
   let state = EMPTY

@@ -3,13 +3,12 @@ import { type Failure, failure } from '../answer.ts'
 import type { Client } from '../create-client.ts'
 import type { Kind, PointFields, QueuedPoint } from './store.ts'
 
-/** A point as an app records it. */
 export type RecordedPoint = PointFields & {
   /** When: epoch milliseconds, a Date, or ISO 8601 with a zone, of the years 1970 to 2999. Now, if absent. */
   readonly timestamp?: number | string | Date | null | undefined
 }
 
-/** The point that the queue keeps, or why it cannot keep it: what the service would refuse, the device refuses at once. */
+/** What the service would refuse, the device refuses at once. */
 export function queuedPoint(
   userId: string,
   kind: Kind,
@@ -34,7 +33,6 @@ function wrongDegrees(fields: PointFields, name: 'lat' | 'lng', most: number): s
   return `${name}: ${String(given)} is no place on Earth; give degrees from -${most} to ${most}.`
 }
 
-/** The point as the service takes it. */
 export const asSent = ({ t, fields }: QueuedPoint): PointFields & { timestamp: number } => ({
   ...fields,
   timestamp: t,
@@ -102,8 +100,7 @@ export async function readOwner(
       `identity: userId ${JSON.stringify(userId)} must be 1 to 128 characters of A-Z a-z 0-9 _ . : @ - (and not "." or "..").`,
     )
   } catch (cause) {
-    const { error } = failure('unauthorized', `Who is signed in cannot be read: ${(cause as Error).message}`)
-    return { ok: false, error: { ...error, cause } }
+    return failure('unauthorized', `Who is signed in cannot be read: ${(cause as Error).message}`, { cause })
   }
 }
 

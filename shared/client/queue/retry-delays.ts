@@ -10,7 +10,6 @@ import type { Clock } from './clock-and-network.ts'
 /** A refusal by a rate limit holds for its kind, every other failure for all. */
 const laneOf = (kind: Kind, { code }: ClientError): Kind | 'all' => (code === 'rate-limited' ? kind : 'all')
 
-/** The waits after a failure. */
 export function afterFailure(waits: Waits, kind: Kind, error: ClientError, clock: Clock): Waits {
   const lane = laneOf(kind, error)
   const before = waits[lane]?.failures ?? 0
@@ -24,7 +23,7 @@ const EARLY_MS = 60_000
 const LONGEST_EARLY_MS = 3_600_000
 export const AHEAD = 'The time of the point lies in the future: the clock of the device is wrong.'
 
-/** The waits after points that lay in the future, oldest first: they wait alone. */
+/** Oldest first: they wait alone. */
 export function afterTooEarly(waits: Waits, [first]: readonly QueuedPoint[], nowMs: number): Waits {
   if (first === undefined) return waits
   const ms = Math.min(LONGEST_EARLY_MS, Math.max(EARLY_MS, first.t - nowMs))
@@ -33,13 +32,13 @@ export function afterTooEarly(waits: Waits, [first]: readonly QueuedPoint[], now
   return { ...waits, later: { failures: 0, notBefore, ms, code: 'clock', message: AHEAD } }
 }
 
-/** The waits after a success: the other kinds keep their own. */
+/** The other kinds keep their own waits. */
 export function afterSuccess(waits: Waits, kind: Kind): Waits {
   const { all: _all, [kind]: _own, ...others } = waits
   return others
 }
 
-/** The waits when the network is back: what waited for it alone is due. Why it waited is shown until a success. */
+/** What waited for the network alone is due. Why it waited is shown until a success. */
 export function afterReconnection(waits: Waits): Waits {
   const { all } = waits
   return all?.code === 'network' || all?.code === 'timeout'
@@ -47,13 +46,13 @@ export function afterReconnection(waits: Waits): Waits {
     : waits
 }
 
-/** The wait that ends last for a kind; undefined when nothing has to wait. */
+/** That ends last; undefined when nothing has to wait. */
 function longestWait(waits: Waits, kind: Kind, nowMs: number): Wait | undefined {
   const open = [waits.all, waits[kind]].filter((wait) => wait !== undefined && msLeft(wait, nowMs) > 0)
   return open.sort((a, b) => msLeft(b!, nowMs) - msLeft(a!, nowMs))[0]
 }
 
-/** Milliseconds that a wait has left. One that seems longer than it was made ends: the clock was set back. */
+/** One that seems longer than it was made ends: the clock was set back. */
 function msLeft({ notBefore, ms }: Wait, nowMs: number): number {
   const left = notBefore - nowMs
   return left > ms ? 0 : left
@@ -97,7 +96,7 @@ export interface Moment {
   readonly notBefore: number
 }
 
-/** What is sent next; null when nothing waits. */
+/** Null when nothing waits. */
 export function nextDue(counts: Counts, waits: Waits, moment: Moment): Due | null {
   const { now, full, collectedAt, notBefore } = moment
   const all = KINDS.filter((kind) => counts[kind] > 0)

@@ -1,4 +1,4 @@
-/** Rounds of sending: one request after the other, until nothing is left or the rest has to wait. */
+/** Rounds of sending, until nothing is left or the rest has to wait. */
 import type { ClientError } from '../answer.ts'
 import type { Client } from '../create-client.ts'
 import {
@@ -34,7 +34,7 @@ const OFFLINE_MS = 60_000
 /** After a failure of the store, or of `identity`. */
 const AGAIN_MS = 10_000
 
-/** Epoch milliseconds of the next attempt; null: not before something happens. */
+/** Of the next attempt; null: not before something happens. */
 type Pending = number | null
 
 export interface Parts {
@@ -55,7 +55,7 @@ interface Choices {
   readonly collecting: boolean
 }
 
-/** What a look at the store found: `due` is set when something may be sent at `at`. */
+/** `due` is set when something may be sent at `at`. */
 interface Found {
   readonly at: Pending
   readonly due: (Due & { readonly userId: string }) | null
@@ -70,7 +70,6 @@ export class Rounds {
   /** Most points of the future in the next request: one tries whether their time has come. */
   #laterSize = 1
   #stopped: ClientError | null = null
-  /** The store failed in the last round. */
   #fault: Fault | null = null
   #lastTurn = 0
   #shownTurn = 0
@@ -87,7 +86,7 @@ export class Rounds {
     this.#lastTriedAt = parts.clock.now()
   }
 
-  /** Sends until nothing is left or the rest has to wait. Never rejects. */
+  /** Never rejects. */
   run(choices: Choices): Promise<Pending> {
     const { store, network, show } = this.#parts
     const round = async (): Promise<Pending> => {
@@ -177,12 +176,11 @@ export class Rounds {
     }
   }
 
-  /** Reads what waits, and shows it. Never rejects: a store that fails is shown. */
+  /** Never rejects: a store that fails is shown. */
   async look(): Promise<void> {
     await this.#refresh(true).catch((error: unknown) => void this.#storeFailed(error))
   }
 
-  /** Shows that the store failed, and when it is tried again. */
   #storeFailed(error: unknown): Fault {
     const { clock, show } = this.#parts
     const fault = { message: (error as Error).message, nextAttemptAt: clock.now() + AGAIN_MS }
@@ -190,7 +188,7 @@ export class Rounds {
     return fault
   }
 
-  /** Reads what waits, and shows it. @throws the store's error */
+  /** @throws the store's error */
   async #refresh(collecting: boolean): Promise<Found> {
     const { client, store, clock, network, show } = this.#parts
     const turn = ++this.#lastTurn
@@ -234,13 +232,12 @@ export class Rounds {
     }
   }
 
-  /** The network may be back: what waited for it alone is due. */
+  /** What waited for the network alone is due. */
   async reconnect(): Promise<void> {
     this.#lastTriedAt = this.#lastTrackAt = -Infinity
     await this.#changeWaits(afterReconnection)
   }
 
-  /** Forgets every wait. */
   async forgive(): Promise<void> {
     this.#stopped = null
     await this.#changeWaits(() => ({}))

@@ -1,4 +1,4 @@
-/** Sends the oldest points of a kind in one request, and settles what the answer covers. */
+/** Sends the oldest points of a kind in one request. */
 import { type Answer, type ClientError, failure } from '../answer.ts'
 import type { CallOptions, Client, Data } from '../create-client.ts'
 import { asSent, fittingBatch } from './queued-point.ts'
@@ -21,7 +21,6 @@ export interface Sent {
 
 export interface Unsent {
   readonly error: ClientError
-  /** The points of the request. */
   readonly points: readonly QueuedPoint[]
 }
 
@@ -44,10 +43,7 @@ export async function sendCheckIn(
   return { kind: 'checkin', durable: [point], rejected: [], later: [], answer: answer.data }
 }
 
-/**
- * Sends the first of these points that fit into one body.
- * @param nowMs by the device's clock, epoch milliseconds
- */
+/** As many as fit into one body. */
 export async function sendTrack(
   client: Sender,
   points: readonly QueuedPoint[],
@@ -64,7 +60,7 @@ export async function sendTrack(
   return answer.ok ? answer.data : { error: answer.error, points: batch }
 }
 
-/** What of a batch its answer covers: up to `durable_through`, and the rejected indexes; nothing else. */
+/** Up to `durable_through`, and the rejected indexes; nothing else. */
 function covering(
   batch: readonly QueuedPoint[],
   nowMs: number,
@@ -84,7 +80,9 @@ function covering(
   const durable = batch.filter((point, index) => !reasons.has(index) && point.t <= throughMs)
   const later = batch.filter(isLater)
   if (durable.length + rejected.length + later.length === 0)
-    return failure('unexpected', 'The service took no point and refused none.', answer.status)
+    return failure('unexpected', 'The service took no point and refused none.', {
+      status: answer.status,
+    })
   return { ...answer, data: { kind: batch[0]!.kind, durable, rejected, later, answer: answer.data } }
 }
 
@@ -96,6 +94,5 @@ const SENTENCES: Readonly<Partial<Record<PointRejection, string>>> = {
   'invalid-field': 'Another field of the point is wrong.',
 }
 
-/** A sentence for people. */
 const sentenceOf = (reason: PointRejection): string =>
   SENTENCES[reason] ?? `The service does not take the point (${reason}).`

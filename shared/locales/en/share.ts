@@ -9,7 +9,7 @@ export const share = {
   /** Under the title in a chat or a timeline. */
   description: (km: string, checkins: number, level: string) =>
     `${km} km, ${count(checkins, 'check-in', 'check-ins')}, ${level}`,
-  imageAlt: (name: string) => `The card of ${name}: level, distance, check-ins and the route.`,
+  imageAlt: (name: string) => `The card of ${name}.`,
   km: 'Distance',
   checkins: 'Check-ins',
   level: 'Level',
@@ -20,9 +20,8 @@ export const share = {
   resting: (since: string) => `Resting since ${since}`,
   lastHeard: (ago: string) => `Last heard ${ago} ago`,
   /** Why nothing is heard. */
-  silence:
-    'The phone may be out of signal, or its battery is empty. What it records is sent later, and the line is completed then.',
-  nothingYet: 'No position since sharing began. It appears here by itself.',
+  silence: 'Perhaps no signal, or an empty battery. What the phone records comes later.',
+  nothingYet: 'No position yet. It appears by itself.',
   liveUntil: (at: string) => `The place is shown until ${at}`,
   notLive: 'This link shows the card alone.',
   minutes: (minutes: number) => count(minutes, 'minute', 'minutes'),
@@ -31,14 +30,14 @@ export const share = {
   days: (days: number) => count(days, 'day', 'days'),
   next: 'Next station',
   expected: (at: string) => `expected about ${at}`,
-  estimate: 'An estimate from the speed of the last hour. Rests are not included.',
-  unknownArrival: 'A time is estimated after some more walking',
+  estimate: 'At the speed of the last hour, without rests.',
+  unknownArrival: 'A time follows after some more walking',
   distanceTo: (km: string) => `${km} km along the route`,
   openMap: 'Open in a map',
   mapAlt: 'The line of the last hours, and where the pilgrim is',
   ended: 'The event has ended. Thank you for walking along.',
-  privacy: 'Whoever has this link sees this page. The pilgrim can end it at any time.',
-  incomplete: 'What was recorded last is safe, and is not counted here yet.',
+  privacy: 'Whoever has this link sees this page, until the pilgrim ends it.',
+  incomplete: 'The newest places are not counted yet.',
   ago: (time: string) => `${time} ago`,
   justNow: 'just now',
   card: {
@@ -48,7 +47,7 @@ export const share = {
     achieved: 'Achievement unlocked',
   },
   goneTitle: 'This link shows nothing',
-  gone: 'It has expired, was stopped, or is not complete. Ask for a new one if you would like to follow along.',
+  gone: 'It has expired, was stopped, or is not complete. Please ask for a new one.',
   awayTitle: 'One moment, please',
-  away: 'The service does not answer right now. This page tries again by itself.',
+  away: 'The service does not answer. This page tries again by itself.',
 }

@@ -126,11 +126,12 @@ export function upsertOf(
   { name, key, columns }: Table,
   before: (column: string) => string = () => '',
 ): readonly [string, string] {
-  const names = Object.keys(columns)
-  const values = names.map((column) =>
-    columns[column] === 'instant' ? `to_timestamp(${column} / 1000)` : column,
+  const named = Object.entries(columns)
+  const names = named.map(([column]) => column)
+  const values = named.map(([column, type]) =>
+    type === 'instant' ? `to_timestamp(${column} / 1000)` : column,
   )
-  const types = names.map((column) => `${column} ${JSON_TYPE[columns[column]!]}`)
+  const types = named.map(([column, type]) => `${column} ${JSON_TYPE[type]}`)
   const changed = names.filter((column) => !key.includes(column))
   return [
     `INSERT INTO ${name} AS t (${names.join(', ')}) SELECT ${values.join(', ')} FROM jsonb_to_recordset(`,

@@ -2,95 +2,113 @@
 import type { Alerting } from '#shared/contracts/supervision.ts'
 import { NOTICE_DAYS } from './certificates.ts'
 import { STALE_MS, CLOCK_MS, EARLY_SHARE, FREE_BYTES } from './health-checks.ts'
-import { GAPS_MS } from './alert-decision.ts'
+import { type Bilingual, GAPS_MS } from './alert-decision.ts'
 import { THRESHOLDS } from './notices.ts'
 import { LOOK_EVERY_MS } from './watch.ts'
-import { WHAT_TO_DO } from './what-to-do.ts'
 
 const MINUTE_MS = 60_000
 const staleMinutes = STALE_MS / MINUTE_MS
 const freeMb = FREE_BYTES / 1_048_576
 const percents = THRESHOLDS.toReversed()
 
-const CONDITIONS: Alerting['conditions'] = [
-  {
-    key: 'database',
-    when: { 'zh-Hant': '資料庫沒有回應', en: 'The database does not answer' },
-    what_to_do: WHAT_TO_DO.database,
+const WHEN: Readonly<Record<Alerting['conditions'][number]['key'], Bilingual>> = {
+  database: { 'zh-Hant': '資料庫沒有回應', en: 'The database does not answer' },
+  flush: {
+    'zh-Hant': `${staleMinutes} 分鐘沒有把定位寫入資料庫`,
+    en: `Points were not written to the database for ${staleMinutes} minutes`,
   },
-  {
-    key: 'flush',
-    when: {
-      'zh-Hant': `${staleMinutes} 分鐘沒有把定位寫入資料庫`,
-      en: `Points were not written to the database for ${staleMinutes} minutes`,
-    },
-    what_to_do: WHAT_TO_DO.flush,
+  disk: {
+    'zh-Hant': `磁碟沒有回應，或剩餘空間少於 ${freeMb} MB`,
+    en: `The disk does not answer, or has less than ${freeMb} MB left`,
   },
-  {
-    key: 'disk',
-    when: {
-      'zh-Hant': `磁碟沒有回應，或剩餘空間少於 ${freeMb} MB`,
-      en: `The disk does not answer, or has less than ${freeMb} MB left`,
-    },
-    what_to_do: WHAT_TO_DO.disk,
+  'dead-letters': { 'zh-Hant': '資料庫拒絕了定位', en: 'The database refused a point' },
+  lost: { 'zh-Hant': '有定位遺失', en: 'A point is lost' },
+  clock: {
+    'zh-Hant': `服務的時鐘與 Redis 相差超過 ${CLOCK_MS / 1_000} 秒，或 ${EARLY_SHARE * 100}% 的定位時間在未來`,
+    en: `The clock of a service differs by more than ${CLOCK_MS / 1_000} s from that of Redis, or ${EARLY_SHARE * 100} % of all points lie in the future`,
   },
-  {
-    key: 'dead-letters',
-    when: { 'zh-Hant': '資料庫拒絕了定位', en: 'The database refused a point' },
-    what_to_do: WHAT_TO_DO['dead-letters'],
+  slots: { 'zh-Hant': 'Redis Cluster 的 slot 正在搬移', en: 'Slots of the Redis Cluster are moving' },
+  certificate: {
+    'zh-Hant': `憑證在到期前 ${NOTICE_DAYS} 天仍未更新`,
+    en: `A certificate is not renewed ${NOTICE_DAYS} days before it ends`,
   },
-  {
-    key: 'lost',
-    when: { 'zh-Hant': '有定位遺失', en: 'A point is lost' },
-    what_to_do: WHAT_TO_DO.lost,
+  quota: {
+    'zh-Hant': `本月 LINE 訊息已使用 ${percents.join('%、')}%`,
+    en: `${percents.join(' % or ')} % of this month’s LINE messages are used`,
   },
-  {
-    key: 'clock',
-    when: {
-      'zh-Hant': `服務的時鐘與 Redis 相差超過 ${CLOCK_MS / 1_000} 秒，或 ${EARLY_SHARE * 100}% 的定位時間在未來`,
-      en: `The clock of a service differs by more than ${CLOCK_MS / 1_000} s from that of Redis, or ${EARLY_SHARE * 100} % of all points lie in the future`,
-    },
-    what_to_do: WHAT_TO_DO.clock,
-  },
-  {
-    key: 'slots',
-    when: { 'zh-Hant': 'Redis Cluster 的 slot 正在搬移', en: 'Slots of the Redis Cluster are moving' },
-    what_to_do: WHAT_TO_DO.slots,
-  },
-  {
-    key: 'certificate',
-    when: {
-      'zh-Hant': `憑證在到期前 ${NOTICE_DAYS} 天仍未更新`,
-      en: `A certificate is not renewed ${NOTICE_DAYS} days before it ends`,
-    },
-    what_to_do: {
-      'zh-Hant': '查看 Caddy 的日誌為何沒有更新憑證，然後更新它。',
-      en: 'Look at the log of Caddy why the certificate is not renewed, and renew it.',
-    },
-  },
-  {
-    key: 'quota',
-    when: {
-      'zh-Hant': `本月 LINE 訊息已使用 ${percents.join('%、')}%`,
-      en: `${percents.join(' % or ')} % of this month’s LINE messages are used`,
-    },
-    what_to_do: {
-      'zh-Hant': '在 LINE 升級方案，或減少發送。警報使用同一額度。',
-      en: 'Raise the plan at LINE, or send less. Alerts use the same quota.',
-    },
-  },
-]
+}
 
-/**
- * What the console tells of alerts: whether they reach anybody, and what causes them.
- * @param hasLine whether the service has credentials of LINE
- * @param userId the LINE user who is alerted; empty: none. It is not told
- */
+/** What an operator does, also about parts that nobody is alerted about: one sentence each, here and nowhere else. */
+export const WHAT_TO_DO: Readonly<Record<keyof typeof WHEN | 'kv' | 'objects' | 'service', Bilingual>> = {
+  kv: {
+    'zh-Hant': '檢查 Redis 是否在執行、記憶體是否已滿；打卡暫存在日誌，軌跡由手機保留。',
+    en: 'Check that Redis runs and has memory left; check-ins go to the journals meanwhile, and phones keep their tracks.',
+  },
+  objects: {
+    'zh-Hant': '檢查物件儲存是否可以連線；卡片與截圖會稍後補上。',
+    en: 'Check that the object store can be reached; cards and screenshots are made later.',
+  },
+  service: {
+    'zh-Hant': '查看這個服務的日誌並重新啟動；其他服務照常運作。',
+    en: 'Read the log of this service and restart it; the other services go on without it.',
+  },
+  database: {
+    'zh-Hant': '檢查 Postgres 是否在執行、磁碟是否已滿；打卡仍會被接收並緩存三天。',
+    en: 'Check that Postgres runs and that its disk is not full; check-ins are still accepted and kept for three days.',
+  },
+  flush: {
+    'zh-Hant': '檢查 scheduler 服務是否在執行，然後按「立即寫入」；等待中的定位不會遺失。',
+    en: 'Check that the scheduler service runs, then press “Flush now”; points that wait are not lost.',
+  },
+  disk: {
+    'zh-Hant': '檢查伺服器的磁碟是否正常；快滿時刪除舊備份或擴大磁碟。磁碟滿了之後打卡會被拒絕。',
+    en: 'Check the server’s disk: if it is nearly full, delete old backups or enlarge it; with a full disk check-ins are refused.',
+  },
+  'dead-letters': {
+    'zh-Hant':
+      '在「系統」頁的「無法寫入的定位」看每一筆被拒絕的原因，先排除原因，再按「重送」；排除之前不要刪除，刪除就沒有了。',
+    en: 'Read the reasons under “System”, “Dead letters”, correct the cause, then press “Requeue”; what is dropped is gone.',
+  },
+  lost: {
+    'zh-Hant': '檢查 Redis 是否曾重新啟動或遺失磁碟，並保留日誌；手機以為已送達，不會自動重送。',
+    en: 'Check whether Redis restarted or lost its disk, and keep the logs; phones do not send these points again, as they were told that they had arrived.',
+  },
+  clock: {
+    'zh-Hant':
+      '在該主機上啟用時間同步（NTP）；若所有服務都差一樣多，錯的是 Redis 的主機。手機的時鐘請設為自動。時間在未來的定位會由手機保留，稍後再送。',
+    en: 'Turn time synchronisation (NTP) on at that machine; if all services differ alike, it is that of Redis. Phones: set the clock to automatic. They keep points of the future and send them later.',
+  },
+  slots: {
+    'zh-Hant':
+      '立即暫停活動並停止搬移；在兩台伺服器上執行 CLUSTER SETSLOT <slot> STABLE，按「立即寫入」，停止所有服務之後再搬移。',
+    en: 'Pause the event at once and stop the move; run CLUSTER SETSLOT <slot> STABLE on both servers, press “Flush now”, and move slots only after all services are stopped.',
+  },
+  certificate: {
+    'zh-Hant': '查看 Caddy 的日誌為何沒有更新憑證，然後更新它。',
+    en: 'Look at the log of Caddy why the certificate is not renewed, and renew it.',
+  },
+  quota: {
+    'zh-Hant': '在 LINE 升級方案，或減少發送。警報使用同一額度。',
+    en: 'Raise the plan at LINE, or send less. Alerts use the same quota.',
+  },
+}
+
+/** Alerts send both languages at once. */
+export function bilingual(text: string): Bilingual {
+  const [zh = text, en = zh] = text.split(' · ')
+  return { 'zh-Hant': zh, en }
+}
+
+/** @param userId the LINE user who is alerted; empty: none. It is not told */
 export const alertingOf = (hasLine: boolean, userId: string): Alerting => ({
   channel: hasLine && userId !== '' ? 'line' : null,
   line: hasLine,
   recipient: userId !== '',
   within_s: LOOK_EVERY_MS / 1_000,
   repeats_min: GAPS_MS.map((ms) => ms / MINUTE_MS),
-  conditions: CONDITIONS,
+  conditions: (Object.keys(WHEN) as (keyof typeof WHEN)[]).map((key) => ({
+    key,
+    when: WHEN[key],
+    what_to_do: WHAT_TO_DO[key],
+  })),
 })

@@ -1,18 +1,23 @@
-/** Decides when the owner is alerted: a pure function of the incident so far, the current causes, and the time. */
+/** Decides when the owner is alerted: a pure function. */
 
 /** Minutes between consecutive alerts; the last interval repeats. */
 export const GAPS_MS = [10, 30, 60, 120, 240].map((minutes) => minutes * 60_000)
 /** Causes that recur within this time belong to the same incident. */
 const CALM_MS = 60_000
 
-/** A cause of trouble. A failure stops the event's data; a warning precedes a possible failure. */
+export interface Bilingual {
+  readonly 'zh-Hant': string
+  readonly en: string
+}
+
+/** A failure stops the event's data; a warning precedes a possible failure. */
 export interface Cause {
   readonly key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'clock' | 'slots'
   readonly failure: boolean
   readonly text: string
 }
 
-/** An incident; all concurrent causes share one incident and one schedule. */
+/** All concurrent causes share one incident and one schedule. */
 export interface Incident {
   readonly id: string
   readonly openedMs: number
@@ -29,11 +34,10 @@ export interface Incident {
 
 interface Decision {
   readonly say: 'nothing' | 'alert' | 'recovery'
-  /** The incident after that message. */
   readonly next: Incident | null
 }
 
-/** Decides what to send now. @param newId id of the incident if a new one begins */
+/** @param newId id of the incident if a new one begins */
 export function decide(
   incident: Incident | null,
   causes: readonly Cause[],
@@ -68,6 +72,6 @@ export function decide(
   const gapMs = GAPS_MS[Math.min(incident.alerts, GAPS_MS.length) - 1]!
   if (nowMs >= going.lastAlertMs + gapMs)
     return { say: 'alert', next: { ...going, alerts: incident.alerts + 1, lastAlertMs: nowMs } }
-  // A failure during an incident of warnings is alerted immediately; the schedule is unchanged.
+  // A failure during an incident of warnings; the schedule is unchanged.
   return { say: begins ? 'alert' : 'nothing', next: going }
 }

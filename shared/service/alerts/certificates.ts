@@ -6,7 +6,7 @@ import type { Config } from '#shared/runtime/config/config.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { withCheckTimeout } from './check-timeout.ts'
+import { withCheckTimeout } from './health-checks.ts'
 
 const READ_EVERY_MS = 10 * 60_000
 /** At the start the proxy, or the embedded run itself, does not listen yet. */
@@ -22,10 +22,7 @@ export interface Certificate {
   readonly dueMs: number
 }
 
-/**
- * Opens a TLS connection as a phone does, and looks at the certificate.
- * @returns it, and why phones do not trust it, or null
- */
+/** Looks at the certificate as a phone does. `distrust` says why phones do not trust it. */
 export async function readCertificate(
   host: string,
   port: number,
@@ -51,7 +48,6 @@ export async function readCertificate(
   }
 }
 
-/** The public hosts that serve TLS. */
 export const publicHosts = ({ publicUrl, aliasHost }: Config): { host: string; port: number }[] => {
   const { protocol, hostname, port } = new URL(publicUrl)
   const hosts = protocol === 'https:' ? [...new Set([hostname, aliasHost || hostname])] : []
@@ -60,7 +56,7 @@ export const publicHosts = ({ publicUrl, aliasHost }: Config): { host: string; p
 
 const keyOf = (host: string): string => `certificate:${host}`
 
-/** The certificate of each public host as the scheduler has read it; null: unknown. */
+/** As the scheduler has read it; null: unknown. */
 export async function knownCertificates(
   kv: Kv,
   config: Config,
@@ -72,7 +68,6 @@ export async function knownCertificates(
   return Object.fromEntries(await Promise.all(hosts))
 }
 
-/** The job that reads the certificates, and the metric of them. */
 export function createCertificateReader({ config, kv, log, metrics, now }: ServiceContext): Repeated {
   metrics.figures('event_certificate_due_timestamp_seconds', async () => {
     const known = Object.entries(await knownCertificates(kv, config))

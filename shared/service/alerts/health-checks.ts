@@ -4,13 +4,23 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { readLastFlush } from '#shared/points/last-flush.ts'
 import { deadLetters, ledgerLosses } from '#shared/stores/schema/tables.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
-import type { Cause } from './alert-decision.ts'
-import { withCheckTimeout } from './check-timeout.ts'
+import type { Bilingual, Cause } from './alert-decision.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { readClocks } from '#shared/service/heartbeat.ts'
-import type { Bilingual } from './what-to-do.ts'
 import { statfs } from 'node:fs/promises'
+
+const CHECK_MS = 3_000
+
+/** @throws LoggableError on timeout */
+export const withCheckTimeout = <T>(work: Promise<T>): Promise<T> =>
+  within(
+    work,
+    CHECK_MS,
+    rejectWith(() => new LoggableError(`no answer within ${CHECK_MS} ms`)),
+  )
 
 /** Specification, "Limits": stale-flush alert threshold. */
 export const STALE_MS = 30 * 60_000
@@ -21,7 +31,6 @@ const NEWS_MS = 120_000
 const FIRST_START_KEY = 'first-start'
 const FOR_EVER_MS = 10 * 365 * 86_400_000
 
-/** Returns the current causes of trouble. */
 export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
   const { kv, db, now } = context
   const startedMs = now()
@@ -69,7 +78,6 @@ const answersProbe = ({ db }: ServiceContext): Promise<boolean> =>
     () => false,
   )
 
-/** Slots of a Redis Cluster that move, or did not arrive. */
 async function checkSlots({ kv }: ServiceContext): Promise<Cause | null> {
   const slots = await withCheckTimeout(kv.movingSlots()).catch(() => 0)
   if (slots === 0) return null
@@ -77,7 +85,6 @@ async function checkSlots({ kv }: ServiceContext): Promise<Cause | null> {
   return { key: 'slots', failure: true, text }
 }
 
-/** Points that the database refused in the last day. */
 async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | null> {
   const since = new Date(now() - TOLD_FOR_MS)
   const query = db.orm.select({ count: count() }).from(deadLetters).where(gt(deadLetters.createdAt, since))
@@ -87,7 +94,6 @@ async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | nu
   return { key: 'dead-letters', failure: false, text }
 }
 
-/** Points that were found to be lost in the last day. */
 async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
   const since = new Date(now() - TOLD_FOR_MS)
   const query = db.orm
@@ -99,13 +105,13 @@ async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
   if (lost <= 0) return null
   return {
     key: 'lost',
-    // After that it is a warning for the rest of the day, so that a new failure still causes its own alert.
+    // Then a warning for the rest of the day, so that a new failure still causes its own alert.
     failure: now() - row!.at!.getTime() < NEWS_MS,
     text: `遺失了 ${lost} 筆定位 · ${lost} points are lost: see admin/ledger`,
   }
 }
 
-// The check of the clocks: of each process, against the kv's; and of the phones, by the points that lie in the future.
+// Clocks of each process, against the kv's; and of the phones, by the points that lie in the future.
 
 /** A clock that differs by more is wrong. */
 export const CLOCK_MS = 5_000
@@ -117,7 +123,7 @@ const SPAN_MS = 10 * 60_000
 
 type Stores = Pick<ServiceContext, 'kv' | 'db'>
 
-/** Says which clocks are wrong. Without the kv or the database it says what can be known. */
+/** Without the kv or the database it says what can be known. */
 async function checkClocks(stores: Stores): Promise<Cause | null> {
   const [processes, phones] = await Promise.all(
     [wrongProcesses(stores), wrongPhones(stores)].map((check) => withCheckTimeout(check).catch(() => [])),
@@ -165,21 +171,20 @@ async function wrongPhones({ kv, db }: Stores): Promise<Bilingual[]> {
 
 const keyOf = (span: number): string => `early-points:${span}`
 
-// The check of the data directory's disk: whether it answers, and whether it has room.
+// The disk of the data directory.
 
 /** Minimum free disk space: below it journals may soon fail. */
 export const FREE_BYTES = 512 * 1_024 * 1_024
 
-/** Free bytes of the disk of a directory, or of the working directory's while that one is missing. */
+/** Of the working directory's disk while the directory is missing. */
 export async function freeBytesOf(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory).catch(() => statfs('.'))
   return bavail * bsize
 }
 
 /**
- * Creates the check.
- * @param freeBytes asks the disk. A call to a disk that hangs can not be ended and keeps a thread, so the next one waits
- * for it instead of asking again
+ * @param freeBytes asks the disk. A call to a disk that hangs can not be ended and keeps a thread, so the next one
+ * waits for it
  */
 export function createDiskCheck(
   freeBytes: () => Promise<number>,

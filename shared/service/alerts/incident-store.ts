@@ -10,17 +10,12 @@ interface State {
   readonly atMs: number
 }
 
-interface IncidentStore {
-  /** The newer of the state in the kv and the state that this watcher has stored or recalled. */
-  recall(): Promise<Incident | null>
-  remember(incident: Incident | null): Promise<void>
-}
-
-export function createIncidentStore({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>): IncidentStore {
+export function createIncidentStore({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>) {
   let memory: State = { incident: null, atMs: -Infinity }
   return {
-    async recall() {
-      // Nor is anything known when the state can not be read, as an alert too many is better than none.
+    /** The newer of the states in the kv and in memory. */
+    async recall(): Promise<Incident | null> {
+      // An alert too many is better than none.
       const shared = await kv
         .cached(STATE_KEY)
         .then((held) => (held === null ? null : (JSON.parse(held) as State)))
@@ -31,7 +26,7 @@ export function createIncidentStore({ kv, now }: Pick<ServiceContext, 'kv' | 'no
         memory = { ...shared, atMs: Math.min(shared.atMs, now()) }
       return memory.incident
     },
-    async remember(incident) {
+    async remember(incident: Incident | null): Promise<void> {
       memory = { incident, atMs: now() }
       await kv.cache(STATE_KEY, JSON.stringify(memory), STATE_MS).catch(() => undefined)
     },

@@ -3,9 +3,9 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Line, Message } from '#shared/service/line/line-client.ts'
 import { messageChunks, messages } from '#shared/stores/schema/tables.ts'
-import { withCheckTimeout } from './check-timeout.ts'
+import { withCheckTimeout } from './health-checks.ts'
 
-/** Maximum number of pending ledger entries; older ones are only in the log. */
+/** Older ones are only in the log. */
 const UNWRITTEN_MAX = 100
 
 interface Entry {
@@ -18,23 +18,15 @@ interface Entry {
   readonly detail: string | null
 }
 
-export interface Messenger {
-  /**
-   * Sends an alert to the owner. @param key identifies the alert: it is delivered once even if it is sent twice
-   * @returns false if the result is unknown, so that the caller retries
-   */
-  tell(key: string, text: string): Promise<boolean>
-  /** Writes pending entries to the ledger. */
-  catchUp(): Promise<void>
-}
+export type Messenger = ReturnType<typeof createMessenger>
 
-/** A UUID derived from the key, so that LINE deduplicates the alert of two watchers. */
+/** Derived from the key, so that LINE deduplicates the alert of two watchers. */
 const retryKeyOf = (key: string): string => {
   const hex = createHash('sha256').update(key).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-export function createMessenger(context: ServiceContext, line: Line | null): Messenger {
+export function createMessenger(context: ServiceContext, line: Line | null) {
   const { config, log, now } = context
   let unwritten: Entry[] = []
 
@@ -56,7 +48,11 @@ export function createMessenger(context: ServiceContext, line: Line | null): Mes
   }
 
   return {
-    async tell(key, text) {
+    /**
+     * @param key an alert with the same key is delivered once
+     * @returns false if the result is unknown, so that the caller retries
+     */
+    async tell(key: string, text: string): Promise<boolean> {
       const entry = { key, text, retryKey: retryKeyOf(key), at: new Date(now()), requestId: null }
       log.error('alert', { alert: text })
       if (line === null || config.alertUserId === '') {

@@ -17,16 +17,8 @@ const LOCK = 'alert-watch'
 /** Longer than a check takes when every dependency is down. */
 const LOCK_MS = 30_000
 
-interface AlertWatch {
-  /** Checks once and sends the alerts that are due. */
-  look(): Promise<void>
-  /** Starts periodic checks. */
-  start(): void
-  stop(): Promise<void>
-}
-
 /** @param machineNow the clock of this machine, which is compared with that of the kv */
-export function createAlertWatch(given: ServiceContext, machineNow: () => number = Date.now): AlertWatch {
+export function createAlertWatch(given: ServiceContext, machineNow: () => number = Date.now) {
   let aheadMs = 0
   // All watchers share the time of the kv, as far as it is known.
   const now = (): number => given.now() - (Math.abs(aheadMs) > CLOCK_MS ? aheadMs : 0)
@@ -75,7 +67,7 @@ export function createAlertWatch(given: ServiceContext, machineNow: () => number
   }
 }
 
-/** Deduplication key of an alert: the same for every watcher, and unique within the incident. */
+/** The same for every watcher, and unique within the incident. */
 const nameOf = ({ id }: Incident, next: Incident | null): string =>
   `${id}:${next === null ? 'recovery' : `${next.alerts}-${next.failures}`}`
 

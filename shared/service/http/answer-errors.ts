@@ -12,10 +12,7 @@ import { allowedMethods, routeOf } from './routes.ts'
 /** Timeout of a request, in case a dependency hangs. */
 const REQUEST_TIMEOUT_MS = 25_000
 
-/**
- * Limits the time to an answer. A body that is still arriving has its own limits.
- * @throws Refusal 503 on timeout
- */
+/** A body that is still arriving has limits of its own. @throws Refusal 503 on timeout */
 export const withRequestTimeout = (request: Request, answer: Promise<Response>): Promise<Response> =>
   within(answer, REQUEST_TIMEOUT_MS, () => {
     if (isBodyArriving(request)) return withRequestTimeout(request, answer)
@@ -29,7 +26,7 @@ const MAX_NAMED = 5
 /** Keys come from the client and may be long. */
 const MAX_PATH = 200
 
-/** The message of an issue; for a key that is not allowed, the rule of keys. */
+/** Of a key that is not allowed, the rule of keys. */
 const messageOf = (issue: z.core.$ZodIssue): string =>
   issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
 
@@ -65,7 +62,6 @@ function refusalOf(context: ServiceContext, error: unknown, request: Request): R
   return new Refusal(500, 'internal', 'Internal server error')
 }
 
-/** The answer to a request that failed with an error. */
 export function answerError(
   context: ServiceContext,
   error: unknown,
@@ -82,7 +78,6 @@ export function answerError(
   return Response.json(body, { status: refusal.httpStatus, headers: refusal.headers })
 }
 
-/** The answer to a request that failed in the router. */
 export function answerUnexpected(log: Log, error: unknown): Response {
   log.error('a request failed before it reached a route', errorFields(error))
   const body: ErrorBody = { error: 'Internal server error', code: 'internal' }

@@ -9,13 +9,11 @@ const tooLarge = (max: number) =>
 
 /** Phones on bad networks are slow, so a body may take long as long as it makes progress. */
 const BYTES_A_SECOND = 256
-/** Period over which the rate is measured, in seconds. */
 const PACE_S = 10
 const LONGEST_S = 120
 const PACE_BYTES = PACE_S * BYTES_A_SECOND
 const SECOND_MS = 1_000
 
-/** The required pace of a body, as text. */
 export const BODY_PACE = `at least ${BYTES_A_SECOND} bytes a second over any ${PACE_S} seconds, ${LONGEST_S} s in all`
 
 const tooSlow = () =>
@@ -25,7 +23,7 @@ const tooSlow = () =>
 
 const arriving = new WeakSet<Request>()
 
-/** Whether the body of a request is still arriving, so that the client causes the delay. */
+/** The client causes the delay. */
 export const isBodyArriving = (request: Request): boolean => arriving.has(request)
 
 /** @throws Refusal 413 beyond `max` bytes, 408 for a body that arrives too slowly */
@@ -48,7 +46,6 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   }
 }
 
-/** Reads a body and checks its progress once a second. */
 async function readStream(body: ReadableStream<Uint8Array>, max: number): Promise<Uint8Array<ArrayBuffer>> {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
@@ -82,7 +79,7 @@ async function readStream(body: ReadableStream<Uint8Array>, max: number): Promis
 const MAX_DEPTH = 5_000
 const OPENING = ['[', '{'].map((bracket) => bracket.charCodeAt(0))
 
-/** Whether there are enough opening brackets for the depth. `indexOf` is faster than a loop over all bytes. */
+/** `indexOf` is faster than a loop over all bytes. */
 function mayBeDeep(bytes: Uint8Array): boolean {
   let opening = 0
   for (const bracket of OPENING)
@@ -91,7 +88,7 @@ function mayBeDeep(bytes: Uint8Array): boolean {
   return false
 }
 
-/** Whether too many brackets are open at the same time; brackets in strings are counted as well. */
+/** Brackets in strings are counted as well. */
 function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0
   for (const byte of bytes) {
@@ -105,7 +102,7 @@ function isTooDeep(bytes: Uint8Array): boolean {
 }
 
 /**
- * Parses JSON, independent of the Content-Type (page-hide beacons send text/plain).
+ * Parses JSON of any Content-Type (page-hide beacons send text/plain).
  * @throws Refusal 400 for a body that is not JSON in UTF-8, or is nested too deeply
  */
 export function parseJson(bytes: Uint8Array): unknown {

@@ -3,7 +3,7 @@
  * own checks (status, existence). Elysia's hooks would validate before they authenticate, so they are not used.
  */
 import { z } from 'zod'
-import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import { readStatusCopy } from '#shared/pilgrims/activity-status.ts'
 import { ACCESS_LEVEL, type Acting, type Operator } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { actsForPilgrim, type Endpoint, type LimitName, Nothing } from '#shared/contracts/endpoint.ts'
@@ -15,7 +15,6 @@ import { validationMessage } from '#shared/runtime/validation-message.ts'
 import { validationError } from './answer-errors.ts'
 import { parseJson, readBytes } from './body.ts'
 
-/** A checked request, the input of a handler. */
 export interface Call<P, Q, B, O = Acting | null> {
   readonly params: P
   readonly query: Q
@@ -62,16 +61,13 @@ async function authorize(
 }
 
 /** @throws Refusal 403 once the event has ended */
-async function refuseAfterEnd({ db, kv }: ServiceContext): Promise<void> {
-  const held = await kv.status().catch(() => null)
-  const { status, message } = held ?? (await readStatus(db))
+async function refuseAfterEnd(context: ServiceContext): Promise<void> {
+  const { status, message } = await readStatusCopy(context)
   if (status === 'ended') throw notActive('ended', message)
 }
 
-/** Limits that admission applies in the atomic call that buffers the points. */
 const ADMISSION_LIMITS: readonly LimitName[] = SUBMISSION_KINDS
 
-/** Counts a call in its rate limit, except for limits that admission applies. */
 async function chargePublic(context: ServiceContext, endpoint: Endpoint, userId: unknown, request: Request) {
   const { limit } = endpoint
   if (limit === null || limit === 'admin' || ADMISSION_LIMITS.includes(limit)) return
@@ -83,7 +79,7 @@ async function chargePublic(context: ServiceContext, endpoint: Endpoint, userId:
   await charge(context.kv, name, `${route}:${caller}`, context.config.limits[name])
 }
 
-/** The limit of an address that counts a call. The webhook has none, because LINE's signature protects it. */
+/** The webhook has none, because LINE's signature protects it. */
 function addressLimitOf(
   { addresses, reads }: ServiceContext,
   { limit, method }: Endpoint,
@@ -94,10 +90,10 @@ function addressLimitOf(
   return method === 'GET' ? reads : null
 }
 
-/** Refusals that do not count in the limit of an address: the request was invalid, or the time was wrong. */
+/** Refusals that do not count for an address: the request was invalid, or the time was wrong. */
 const UNCOUNTED: readonly number[] = [400, 401, 403, 413]
 
-/** Removes a call that its handler refused from the limit of its address. */
+/** Of a call that its handler refused. */
 export function forgiveAddress(
   context: ServiceContext,
   endpoint: Endpoint,
@@ -120,7 +116,7 @@ export async function admit(context: ServiceContext, endpoint: Endpoint, request
   return { json, bytes, operator }
 }
 
-/** The user id of a call after validation. @throws Refusal 400 for an invalid id in the header */
+/** @throws Refusal 400 for an invalid id in the header */
 function callerOf(endpoint: Endpoint, body: unknown, query: unknown, header: string | null): unknown {
   if (endpoint.caller === 'header')
     return header ? parse(NamedByHeader, { 'X-Line-User-Id': header })['X-Line-User-Id'] : undefined
@@ -157,12 +153,7 @@ export async function callOf(
   }
 }
 
-// The user id of a public call.
-
-/**
- * Sets `user_id` from its aliases, or from the header if the body has none.
- * @throws Refusal 400 if two of them differ
- */
+/** From its aliases, or from the header if the body has none. @throws Refusal 400 if two of them differ */
 function foldUserId(given: unknown, header: string | null): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
   const fields = given as Partial<Record<(typeof USER_ID_ALIASES)[number], unknown>>

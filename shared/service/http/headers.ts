@@ -14,10 +14,9 @@ const REQUEST_HEADERS = [
 const EXPOSED = ['Retry-After', 'X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag']
 const PREFLIGHT_S = 86_400
 
-/** The form of a client's request id, which appears in logs and answers. */
+/** It appears in logs and answers. */
 const CLIENT_REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/
 
-/** The client's request id, or a new one. */
 export function requestIdOf(request: Request): string {
   const given = request.headers.get('x-request-id')
   return given !== null && CLIENT_REQUEST_ID.test(given) ? given : crypto.randomUUID()
@@ -41,8 +40,8 @@ export function crossOrigin(origins: readonly string[]) {
 type Headers = Record<string, string>
 
 /**
- * Returns the headers that the CORS plugin has set, without those of preflights, and removes them from `set`. Elysia
- * would merge them one by one into a finished response, which costs more than the rest of its work.
+ * Takes from `set` the headers of the CORS plugin, without those of preflights. Elysia would merge them one by one
+ * into a finished response, which costs more than the rest of its work.
  */
 export function takeHeaders(set: Context['set'], requestId: string): Headers {
   const given = set.headers as Headers
@@ -60,7 +59,6 @@ export function takeHeaders(set: Context['set'], requestId: string): Headers {
   return headers
 }
 
-/** Adds these headers to a finished response. */
 export function stamp(response: Response, set: Context['set'], requestId: string): Response {
   for (const [name, value] of Object.entries(takeHeaders(set, requestId))) {
     if (name === 'vary') response.headers.append(name, value)
@@ -69,7 +67,6 @@ export function stamp(response: Response, set: Context['set'], requestId: string
   return response
 }
 
-/** The answer to OPTIONS, for every path. */
 export function preflight(set: Context['set'], requestId: string): Response {
   const { 'access-control-allow-methods': methods, 'access-control-allow-headers': names } =
     set.headers as Headers
@@ -84,7 +81,7 @@ export function preflight(set: Context['set'], requestId: string): Response {
   })
 }
 
-// Security headers of every answer, for runs without a proxy; proxy/headers.caddy sets the same.
+// Headers of every answer, for runs without a proxy; proxy/headers.caddy sets the same.
 
 export const BROWSER_HEADERS: Readonly<Record<string, string>> = {
   'Strict-Transport-Security': 'max-age=31536000',
@@ -97,7 +94,6 @@ export const BROWSER_HEADERS: Readonly<Record<string, string>> = {
 /** A page with scripts sets its own policy. */
 const DEFAULT_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-/** Returns the answer with these headers. */
 export function withBrowserHeaders(response: Response): Response {
   for (const [name, value] of Object.entries(BROWSER_HEADERS)) response.headers.set(name, value)
   if (!response.headers.has('Content-Security-Policy'))
@@ -111,4 +107,22 @@ export function matchesEtag(request: Request, tag: string): boolean {
   if (header === null) return false
   if (header.trim() === '*') return true
   return header.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
+}
+
+/**
+ * 200, or 304 when the client has this version. HEAD gets the same.
+ * @param tag with quotes
+ * @param headers of both answers
+ * @param ofBody of the body alone
+ */
+export function taggedResponse(
+  request: Request,
+  tag: string,
+  body: BodyInit,
+  headers: Headers,
+  ofBody: Headers,
+): Response {
+  headers.etag = tag
+  if (matchesEtag(request, tag)) return new Response(null, { status: 304, headers })
+  return new Response(body, { headers: Object.assign(headers, ofBody) })
 }

@@ -1,7 +1,7 @@
 /** An answer that is prepared once: each encoding is compressed at the first request for it, and then kept. */
 import { promisify } from 'node:util'
 import { brotliCompress, brotliCompressSync, constants, gzip } from 'node:zlib'
-import { matchesEtag } from './headers.ts'
+import { taggedResponse } from './headers.ts'
 
 type Encoding = 'br' | 'zstd' | 'gzip' | 'identity'
 
@@ -20,7 +20,7 @@ const encode: Readonly<Record<Encoding, (bytes: Uint8Array<ArrayBuffer>) => Uint
   identity: (bytes) => bytes,
 }
 
-/** The same in threads of their own. */
+/** The same in threads. */
 const brotli = promisify(brotliCompress)
 const gzipped = promisify(gzip)
 const encodeAside: Readonly<Record<Encoding, (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>>> = {
@@ -64,7 +64,6 @@ export class Prepared {
     this.#hash = Bun.hash(text).toString(36)
   }
 
-  /** Size of the plain body, bytes. */
   get size(): number {
     return this.#bytes.length
   }
@@ -81,15 +80,11 @@ export class Prepared {
   respond(request: Request, cacheControl: string): Response {
     const encoding = encodingOf(request.headers.get('accept-encoding'))
     const { blob, tag } = this.#body(encoding)
-    const headers: Record<string, string> = {
-      etag: tag,
-      'cache-control': cacheControl,
-      vary: 'Accept-Encoding',
-    }
-    if (matchesEtag(request, tag)) return new Response(null, { status: 304, headers })
-    headers['content-type'] = this.contentType
-    if (encoding !== 'identity') headers['content-encoding'] = encoding
-    return new Response(blob, { headers })
+    const headers = { 'cache-control': cacheControl, vary: 'Accept-Encoding' }
+    return taggedResponse(request, tag, blob, headers, {
+      'content-type': this.contentType,
+      ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+    })
   }
 
   #body(encoding: Encoding): Body {

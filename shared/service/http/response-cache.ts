@@ -1,11 +1,10 @@
 /**
- * The response cache: stores the serialized answers of popular endpoints for a moment. Concurrent requests share one
- * computation; errors are not cached.
+ * Stores the serialized answers of popular endpoints for a moment. Concurrent requests share one computation; errors
+ * are not cached.
  */
 import type { Operator } from '#shared/service/security/admin-auth.ts'
-import { matchesEtag } from './headers.ts'
+import { taggedResponse } from './headers.ts'
 
-/** A serialized answer and its entity tag with quotes. */
 interface CachedAnswer {
   /** A Blob, because an array of bytes would be copied for each response. */
   readonly body: Blob
@@ -15,17 +14,15 @@ interface CachedAnswer {
 interface Entry {
   readonly untilMs: number
   readonly making: Promise<CachedAnswer>
-  /** The answer, when it is ready. */
   cached: CachedAnswer | null
 }
 
 /** Maximum number of cache keys per endpoint; each answer has up to two. */
 const MAX_KEYS = 256
 
-/** The key contains the role, because an answer with a token may contain more than the public one. */
+/** With a token an answer may contain more than the public one. */
 const cacheKey = (operator: Operator | null, what: string): string => `${operator?.role ?? 'public'} ${what}`
 
-/** The raw path and query. */
 const pathAndQuery = ({ url }: Request): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))
 
 function cachedAnswer(text: string): CachedAnswer {
@@ -33,46 +30,38 @@ function cachedAnswer(text: string): CachedAnswer {
 }
 
 type Headers = Record<string, string>
-/** Returns the common headers; called only when there is an answer. */
+/** Called only when there is an answer. */
 type HeadersOf = () => Headers
 const NONE: HeadersOf = () => ({})
 
-/** Creates the response. Clients may cache it but must revalidate it each time. */
+/** Clients may cache it but must revalidate it each time. */
 function answerWith(
   request: Request,
   operator: Operator | null,
   { body, tag }: CachedAnswer,
   headers: Headers,
 ): Response {
-  headers.etag = tag
   headers['cache-control'] = operator === null ? 'no-cache' : 'private, no-cache'
-  if (matchesEtag(request, tag)) return new Response(null, { status: 304, headers })
-  headers['content-type'] = 'application/json;charset=utf-8'
-  return new Response(body, { headers })
+  return taggedResponse(request, tag, body, headers, { 'content-type': 'application/json;charset=utf-8' })
 }
 
-/** The cache of one endpoint, whose answers depend only on the request and the caller's role. */
+/** Of one endpoint, whose answers depend only on the request and the caller's role. */
 export class ResponseCache {
   /** Approximately in order of expiry. */
   readonly #entries = new Map<string, Entry>()
 
-  /** @param cacheMs lifetime, from the start of the computation, in milliseconds */
+  /** @param cacheMs lifetime, from the start of the computation */
   constructor(
     private readonly cacheMs: number,
     private readonly now: () => number,
   ) {}
 
-  /** Finds the cached answer for the same raw path and query. */
   find(request: Request, operator: Operator | null, headersOf = NONE): Response | null {
     const cached = this.#fresh(cacheKey(operator, pathAndQuery(request)))?.cached
     return cached ? answerWith(request, operator, cached, headersOf()) : null
   }
 
-  /**
-   * Returns the answer to a request from the cache, or computes it.
-   * @param what the parsed request, the same for all spellings of it
-   * @param make computes the JSON of the answer
-   */
+  /** @param what the parsed request, the same for all spellings of it @param make computes the JSON of the answer */
   async answer(
     request: Request,
     operator: Operator | null,

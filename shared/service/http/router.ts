@@ -22,29 +22,36 @@ type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? 
 type Handler<E> = (call: CallOf<E>) => Promise<Answer<E>> | Answer<E>
 type Answer<E> = DataOf<E> | Written | Response
 
-/** Creates the router of a service, which answers preflights, errors, 404 and 405. */
-export function createRouter(context: ServiceContext) {
-  return (
-    new Elysia({
-      // The router searches for the path from a fixed offset of the URL: 11, or 7. Behind the proxy, URLs begin with
-      // http:// and only 7 is correct for every Host; with TLS they begin with https:// and 11 is correct.
-      handler: { standardHostname: context.tls },
-      // A path with a trailing slash is a different path, as in the proxy.
-      strictPath: true,
+/** Answers preflights, errors, 404 and 405 by itself. */
+function createApp(context: ServiceContext) {
+  return new Elysia({
+    // The router searches for the path from a fixed offset of the URL: 11, or 7. Behind the proxy, URLs begin with
+    // http:// and only 7 is correct for every Host; with TLS they begin with https:// and 11 is correct.
+    handler: { standardHostname: context.tls },
+    // A path with a trailing slash is a different path, as in the proxy.
+    strictPath: true,
+  })
+    .use(crossOrigin(context.config.corsOrigins))
+    .onError(({ error, request, set }) => {
+      const requestId = requestIdOf(request)
+      if (request.method === 'OPTIONS') return preflight(set, requestId)
+      return stamp(answerError(context, error, request, requestId), set, requestId)
     })
-      .use(crossOrigin(context.config.corsOrigins))
-      // No route handles OPTIONS, so all of these requests arrive here.
-      .onError(({ error, request, set }) => {
-        const requestId = requestIdOf(request)
-        if (request.method === 'OPTIONS') return preflight(set, requestId)
-        return stamp(answerError(context, error, request, requestId), set, requestId)
-      })
-  )
+}
+
+/** The routes of a service. */
+export function createRouter(context: ServiceContext) {
+  const app = createApp(context)
+  return {
+    app,
+    /** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
+    serve: <E extends Endpoint>(endpoint: E, handler: Handler<E>): void =>
+      void app.route(endpoint.method, endpoint.path, routeOf(context, endpoint, handler), { parse: 'none' }),
+  }
 }
 
 export type Router = ReturnType<typeof createRouter>
 
-/** The context of a route. */
 type Routed = Pick<Context, 'request' | 'set'> & { readonly params: unknown }
 
 const JSON_TYPE = 'application/json;charset=utf-8'
@@ -74,20 +81,10 @@ function counted(
   return response
 }
 
-/** The error in the endpoint's terms. */
 const termsOf = ({ temporaryIs503 }: Endpoint, error: unknown): unknown =>
   temporaryIs503 ? temporaryAs503(error) : error
 
-/** `serve` with a router and a context. */
-export type Serve = <E extends Endpoint>(endpoint: E, handler: Handler<E>) => void
-
-/** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
-export function serve<E extends Endpoint>(
-  router: Router,
-  context: ServiceContext,
-  endpoint: E,
-  handler: Handler<E>,
-): void {
+function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handler: Handler<E>) {
   const cache = endpoint.cacheMs > 0 ? new ResponseCache(endpoint.cacheMs, context.now) : null
   const publicCache = ACCESS_LEVEL[endpoint.access] === 0 ? cache : null
   const answer = async ({ request, params, set }: Routed, requestId: string): Promise<Response> => {
@@ -126,7 +123,7 @@ export function serve<E extends Endpoint>(
   const spanName = `${endpoint.method} ${endpoint.path}`
   const attributes = { 'http.request.method': endpoint.method, 'http.route': endpoint.path }
   // Elysia parses this parameter list and prepares only what it names: no headers, query or cookies.
-  const route = ({ request, params, set }: Routed): Response | Promise<Response> => {
+  return ({ request, params, set }: Routed): Response | Promise<Response> => {
     const startedMs = performance.now()
     const requestId = requestIdOf(request)
     // Fast path for the public: a cached answer needs no checks.
@@ -142,5 +139,4 @@ export function serve<E extends Endpoint>(
       }),
     )
   }
-  router.route(endpoint.method, endpoint.path, route, { parse: 'none' })
 }

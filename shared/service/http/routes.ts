@@ -11,17 +11,23 @@ const PATTERNS = ENDPOINTS.filter(({ path }) => path.includes(':')).map((endpoin
   pattern: new RegExp(`^${endpoint.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
 }))
 
-/** Endpoints that match a path, fixed paths before those with parameters, as in the router. */
+/** Fixed paths before those with parameters, as in the router. */
 const matching = (path: string): readonly Endpoint[] => [
   ...(FIXED.get(path) ?? []),
   ...PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ endpoint }) => endpoint),
 ]
 
-/** The path pattern of a request, for logs and metrics: the path itself may contain user ids. */
-export const routeOf = (path: string, method: string): string => {
+/** The endpoint of a request, or another one of its path. */
+const endpointOf = (path: string, method: string): Endpoint | undefined => {
+  // Fixed paths have precedence and are the most frequent ones.
+  const fixed = FIXED.get(path)?.find((endpoint) => endpoint.method === method)
+  if (fixed !== undefined) return fixed
   const endpoints = matching(path)
-  return (endpoints.find((endpoint) => endpoint.method === method) ?? endpoints[0])?.path ?? 'unknown'
+  return endpoints.find((endpoint) => endpoint.method === method) ?? endpoints[0]
 }
+
+/** Of a request, for logs and metrics: the path itself may contain user ids. */
+export const routeOf = (path: string, method: string): string => endpointOf(path, method)?.path ?? 'unknown'
 
 /** Methods of a path; empty for an unknown path. */
 export function allowedMethods(path: string): string[] {
@@ -31,12 +37,6 @@ export function allowedMethods(path: string): string[] {
   return [...methods, 'OPTIONS']
 }
 
-/** The service of a path; the admin service answers unknown paths with 404. */
-export function serviceOf(path: string, method: string): ServiceName {
-  // Fixed paths have precedence and are the most frequent ones.
-  const fixed = FIXED.get(path)?.find((endpoint) => endpoint.method === method)
-  if (fixed !== undefined) return fixed.service
-  const endpoints = matching(path)
-  const exact = endpoints.find((endpoint) => endpoint.method === method) ?? endpoints[0]
-  return exact?.service ?? 'admin'
-}
+/** The admin service answers unknown paths with 404. */
+export const serviceOf = (path: string, method: string): ServiceName =>
+  endpointOf(path, method)?.service ?? 'admin'

@@ -4,6 +4,7 @@
  */
 import { HTTPFetchError, messagingApi } from '@line/bot-sdk'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
+import { cutText } from '#shared/contracts/fields.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { describeError, LoggableError } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
@@ -15,18 +16,19 @@ export const MULTICAST_MAX = 500
 /** LINE stores a retry key for 24 hours ("Retry failed API requests"); one hour is a safety margin. */
 export const RETRY_KEY_MS = 23 * 3_600_000
 
-/** The form of LINE's user ids; LINE refuses a whole call if it contains any other id. */
+/** The ids of webhook events are stored longer than LINE redelivers an event. Older events are not accepted. */
+export const DEDUPLICATION_WINDOW_MS = 30 * 86_400_000
+
+/** LINE refuses a whole call if it contains any other id. */
 export const isLineUserId = (id: string): boolean => /^U[0-9a-f]{32}$/.test(id)
 
-/** LINE's error for a call that it refused. */
 interface Fault {
-  /** LINE's error text, for the message ledger; it may quote the message and name recipients. */
+  /** For the message ledger; it may quote the message and name recipients. */
   readonly detail: string
   /** A short form for the log, without anything that was sent. */
   readonly brief: string
 }
 
-/** Result of sending a message. */
 export type Delivery =
   /** Accepted, now or by an earlier call with the same retry key. */
   | { readonly outcome: 'accepted'; readonly requestId: string | null }
@@ -42,33 +44,20 @@ export interface Profile {
   readonly language: string | null
 }
 
-/** The monthly message quota; `limit` null: unlimited. */
+/** `limit` null: unlimited. */
 export interface Quota {
   readonly limit: number | null
   readonly used: number
 }
 
-export interface Line {
-  /** Sends the same messages to at most 500 people. */
-  multicast(to: readonly string[], messages: readonly Message[], retryKey: string): Promise<Delivery>
-  push(to: string, messages: readonly Message[], retryKey: string): Promise<Delivery>
-  /** Replies to a webhook event. LINE refuses a used reply token, so a repeated call is harmless. */
-  reply(token: string, messages: readonly Message[]): Promise<Delivery>
-  /** Rejects if LINE does not return it. */
-  profile(userId: string): Promise<Profile>
-  /** Rejects if LINE does not return it. */
-  quota(): Promise<Quota>
-  /** The webhook URL that is set at LINE. */
-  webhookAddress(): Promise<string>
-  readonly menus: Menus
-}
+export type Line = NonNullable<ReturnType<typeof createLineClient>>
 
 const SEND_MS = 10_000
 /** Timeout of replies: the pilgrim and the next webhook events wait for them. */
 const ANSWER_MS = 3_000
 
-/** Creates the client; null without an access token, so that nothing is sent. */
-export function createLineClient(settings: Config['line']): Line | null {
+/** Null without an access token, so that nothing is sent. */
+export function createLineClient(settings: Config['line']) {
   const { accessToken: channelAccessToken, apiBaseUrl, dataApiBaseUrl } = settings
   if (channelAccessToken === '') return null
   const api = new messagingApi.MessagingApiClient({
@@ -80,24 +69,28 @@ export function createLineClient(settings: Config['line']): Line | null {
     ...(dataApiBaseUrl === '' ? {} : { baseURL: dataApiBaseUrl }),
   })
   return {
-    multicast: (to, messages, retryKey) =>
+    multicast: (to: readonly string[], messages: readonly Message[], retryKey: string): Promise<Delivery> =>
       delivered(api.multicastWithHttpInfo({ to: [...to], messages: [...messages] }, retryKey), SEND_MS),
-    push: (to, messages, retryKey) =>
+    push: (to: string, messages: readonly Message[], retryKey: string): Promise<Delivery> =>
       delivered(api.pushMessageWithHttpInfo({ to, messages: [...messages] }, retryKey), SEND_MS),
-    reply: (replyToken, messages) =>
+    /** LINE refuses a used reply token, so a repeated call is harmless. */
+    reply: (replyToken: string, messages: readonly Message[]): Promise<Delivery> =>
       delivered(api.replyMessageWithHttpInfo({ replyToken, messages: [...messages] }), ANSWER_MS),
-    async profile(userId) {
+    /** Rejects if LINE does not return it, as those below. */
+    async profile(userId: string): Promise<Profile> {
       const { displayName, pictureUrl, language } = await withTimeout(api.getProfile(userId), ANSWER_MS)
       return { displayName, pictureUrl: pictureUrl ?? null, language: language ?? null }
     },
-    async quota() {
+    async quota(): Promise<Quota> {
       const [quota, { totalUsage }] = await withTimeout(
         Promise.all([api.getMessageQuota(), api.getMessageQuotaConsumption()]),
         SEND_MS,
       )
       return { limit: quota.type === 'limited' ? (quota.value ?? 0) : null, used: totalUsage }
     },
-    webhookAddress: async () => (await withTimeout(api.getWebhookEndpoint(), SEND_MS)).endpoint,
+    /** The one that is set at LINE. */
+    webhookAddress: async (): Promise<string> =>
+      (await withTimeout(api.getWebhookEndpoint(), SEND_MS)).endpoint,
     menus: createMenus(api, blobs),
   }
 }
@@ -132,57 +125,40 @@ function faultOf(body: string): 'recipients' | 'messages' {
   return /"property"\s*:\s*"messages/.test(body) ? 'messages' : 'recipients'
 }
 
-// LINE's rich menu API.
-
-/** Maximum number of users per call of "Link rich menu to multiple users". */
+/** Of "Link rich menu to multiple users". */
 const LINK_MAX = 500
 const MENU_MS = 20_000
 
-interface Menus {
-  /** Creates a menu with its image; returns its id. */
-  create(menu: messagingApi.RichMenuRequest, png: Uint8Array<ArrayBuffer>): Promise<string>
-  list(): Promise<readonly messagingApi.RichMenuResponse[]>
-  /** Sets the menu of users without their own one. */
-  setDefault(menuId: string): Promise<void>
-  link(menuId: string, userIds: readonly string[]): Promise<void>
-  remove(menuId: string): Promise<void>
-}
-
 /** Every method rejects if LINE refuses or does not answer. */
-function createMenus(
-  api: messagingApi.MessagingApiClient,
-  blobs: messagingApi.MessagingApiBlobClient,
-): Menus {
+function createMenus(api: messagingApi.MessagingApiClient, blobs: messagingApi.MessagingApiBlobClient) {
   return {
-    async create(menu, png) {
+    async create(menu: messagingApi.RichMenuRequest, png: Uint8Array<ArrayBuffer>): Promise<string> {
       const { richMenuId } = await withTimeout(api.createRichMenu(menu), MENU_MS)
       await withTimeout(blobs.setRichMenuImage(richMenuId, new Blob([png], { type: 'image/png' })), MENU_MS)
       return richMenuId
     },
     list: async () => (await withTimeout(api.getRichMenuList(), MENU_MS)).richmenus,
-    async setDefault(menuId) {
+    /** Of users without a menu of their own. */
+    async setDefault(menuId: string): Promise<void> {
       await withTimeout(api.setDefaultRichMenu(menuId), MENU_MS)
     },
-    async link(menuId, userIds) {
+    async link(menuId: string, userIds: readonly string[]): Promise<void> {
       for (let from = 0; from < userIds.length; from += LINK_MAX) {
         const some = userIds.slice(from, from + LINK_MAX)
         await withTimeout(api.linkRichMenuIdToUsers({ richMenuId: menuId, userIds: some }), MENU_MS)
       }
     },
-    async remove(menuId) {
+    async remove(menuId: string): Promise<void> {
       await withTimeout(api.deleteRichMenu(menuId), MENU_MS)
     },
   }
 }
-
-// A timeout for calls of the SDK, which has none.
 
 /** LINE did not answer in time; it is unknown whether the call took effect. */
 class LineTimeout extends LoggableError {
   override name = 'LineTimeout'
 }
 
-/** Waits for a call, at most `ms` milliseconds. */
 const withTimeout = <T>(call: Promise<T>, ms: number): Promise<T> =>
   within(
     call,
@@ -190,6 +166,20 @@ const withTimeout = <T>(call: Promise<T>, ms: number): Promise<T> =>
     rejectWith(() => new LineTimeout(`LINE did not answer within ${ms} ms`)),
   )
 
-/** Where LINE must deliver its events. */
 export const ownWebhookAddress = ({ publicUrl }: Pick<Config, 'publicUrl'>): string =>
   `${publicUrl}${webhookEndpoint.path}`
+
+const TEXT_MAX = 200
+
+/**
+ * For lists: of a text its text, of a card its alternative text.
+ * @param body the stored messages of one push; null for a picture without text
+ */
+export function textOfMessage(body: readonly unknown[] | null): string | null {
+  for (const message of body ?? []) {
+    const { text, altText } = message as { readonly text?: unknown; readonly altText?: unknown }
+    const found = typeof text === 'string' ? text : typeof altText === 'string' ? altText : null
+    if (found !== null) return cutText(found, TEXT_MAX)
+  }
+  return null
+}

@@ -8,7 +8,6 @@ import { notificationPlan } from '#shared/stores/schema/tables.ts'
 /** Id of the table's single row. */
 export const PLAN_ID = 1
 
-/** The defaults: a greeting before the walk, a reminder to drink water, and an evening message. */
 export const DEFAULT_SLOTS: readonly NotificationSlot[] = [
   {
     id: 'morning',
@@ -51,7 +50,6 @@ export const DEFAULT_SLOTS: readonly NotificationSlot[] = [
   },
 ]
 
-/** The current slots, and who set them. */
 export async function readNotifications(tx: Writer): Promise<Notifications> {
   const [row] = await tx.select().from(notificationPlan).where(eq(notificationPlan.id, PLAN_ID))
   if (row === undefined)

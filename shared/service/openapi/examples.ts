@@ -4,26 +4,7 @@
  * (tests/openapi/examples.test.ts).
  */
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
-import type { Json } from './named-schemas.ts'
-
-interface Schema {
-  readonly $ref?: string
-  readonly examples?: readonly unknown[]
-  readonly const?: unknown
-  readonly enum?: readonly unknown[]
-  readonly anyOf?: readonly Schema[]
-  readonly allOf?: readonly Schema[]
-  /** One, or one of several. */
-  readonly type?: string | readonly string[]
-  readonly format?: string
-  readonly default?: unknown
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly items?: Schema
-  readonly prefixItems?: readonly Schema[]
-  readonly minimum?: number
-  readonly maximum?: number
-}
+import type { Json, Schema } from './named-schemas.ts'
 
 interface Media {
   readonly schema: Schema
@@ -47,7 +28,7 @@ const JSON_MEDIA = 'application/json'
 /** Of everything that has a random id. */
 const EXAMPLE_ID = '7d0f3c52-4a8e-4c6b-9d59-0b3b8f0a1c2e'
 
-/** What is given at an endpoint takes the place of what its fields say; an object field by field. */
+/** An endpoint's example takes the place of what its fields say; an object field by field. */
 const over = (composed: unknown, given: unknown): unknown =>
   given !== null && typeof given === 'object' && !Array.isArray(given) && typeof composed === 'object'
     ? { ...composed, ...given }
@@ -64,7 +45,7 @@ export function createExamples(components: Readonly<Record<string, Schema>>) {
     return schema.anyOf?.map(own).find((example) => example !== undefined)
   }
 
-  /** A value of a schema. Without an example what may be null is null, and what may be left out is left out. */
+  /** Without an example what may be null is null, and what may be left out is left out. */
   function of(schema: Schema, at: string): unknown {
     const beside = own(schema)
     if (beside !== undefined) return beside
@@ -99,7 +80,6 @@ export function createExamples(components: Readonly<Record<string, Schema>>) {
   }
 
   return {
-    /** Writes the examples of an operation into it. */
     addTo({ parameters, requestBody, responses }: Operation, { id, example }: Endpoint): void {
       const given = { ...example.params, ...example.query }
       for (const one of parameters) {

@@ -3,6 +3,29 @@ import { z } from 'zod'
 import { SCHEMA_NAMES } from '#shared/contracts/endpoints.ts'
 
 export type Json = Record<string, unknown>
+
+/** A JSON Schema, as zod writes it. */
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly prefixItems?: readonly Schema[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: Schema | boolean
+  readonly description?: string
+  readonly examples?: readonly unknown[]
+  readonly format?: string
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
 /** Requests are described as they are sent, answers as they are read. */
 type Direction = 'input' | 'output'
 
@@ -10,13 +33,12 @@ const COMPONENTS = '#/components/schemas/'
 const INPUTS = '#/inputs/'
 const DEFINITIONS = '#/$defs/'
 
-/** Replaces each target of a reference. */
 const mapReferences = (value: unknown, map: (to: string) => string): unknown =>
   JSON.parse(JSON.stringify(value), (key, one: unknown) =>
     key === '$ref' && typeof one === 'string' ? map(one) : one,
   ) as unknown
 
-/** The name of a contract that no module exports: after its operation. */
+/** After its operation, for a contract that no module exports. */
 export const nameAfter = (id: string, what: 'Request' | 'Answer' | 'Form'): string =>
   `${id[0]!.toUpperCase()}${id.slice(1)}${what}`
 
@@ -27,11 +49,11 @@ interface Properties {
 
 const propertiesIn = (schema: Json): Properties => ({ properties: {}, required: [], ...schema })
 
-/** The properties of a contract after it has parsed a request, without references. */
+/** After it has parsed a request, without references. */
 export const parsedProperties = (contract: z.ZodType): Properties =>
   propertiesIn(z.toJSONSchema(contract, { unrepresentable: 'any' }))
 
-/** The schemas that a document refers to, directly or through others, in their order. */
+/** Directly or through others, in their order. */
 function usedBy(document: Json, schemas: Readonly<Record<string, Json>>): Record<string, Json> {
   const used = new Set<string>()
   const visit = (part: unknown): unknown =>
@@ -47,16 +69,14 @@ function usedBy(document: Json, schemas: Readonly<Record<string, Json>>): Record
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)))
 }
 
-/** The components of one document. */
 export class NamedSchemas {
   readonly #definitions = { input: new Map<string, Json>(), output: new Map<string, Json>() }
 
-  /** A reference to a contract. @param name for a contract that no module exports */
+  /** @param name for a contract that no module exports */
   reference(contract: z.ZodType, direction: Direction, name: string): Json {
     return this.#generate(contract, direction, SCHEMA_NAMES.get(contract) ?? name)
   }
 
-  /** The properties of a contract of an object, and the names of the required ones. */
   properties(contract: z.ZodType, direction: Direction): Properties {
     return propertiesIn(this.#generate(contract, direction, null))
   }
@@ -94,7 +114,7 @@ export class NamedSchemas {
     this.#definitions[direction].set(name, schema)
   }
 
-  /** Names whose schema is not the same in requests and answers; in requests they end in Input. */
+  /** In requests they end in Input. */
   #twofold(): Set<string> {
     const { input, output } = this.#definitions
     const asOutput = (schema: Json) => mapReferences(schema, (to) => to.replace(INPUTS, COMPONENTS))
@@ -115,7 +135,6 @@ export class NamedSchemas {
     return found
   }
 
-  /** The finished document, with its components. */
   finish(document: Json): Json {
     const twofold = this.#twofold()
     const named = (name: string) => (twofold.has(name) ? `${name}Input` : name)

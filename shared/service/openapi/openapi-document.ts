@@ -58,7 +58,6 @@ Sending a write again is always safe. After 408, 429, 500, 503 and without an an
 
 For programs, this document is at [/api/event/openapi.json](/api/event/openapi.json).`
 
-/** Which tokens a call needs or may have. */
 function securityOf(endpoint: Endpoint): Json[] {
   const { access, readsIdentity } = endpoint
   const pilgrim = actsForPilgrim(endpoint) || readsIdentity ? [{ idToken: [] }] : []
@@ -66,7 +65,6 @@ function securityOf(endpoint: Endpoint): Json[] {
   return access === 'optional' ? [{}, { adminToken: [] }, ...pilgrim] : [{ adminToken: [] }]
 }
 
-/** What one document is about. */
 interface About {
   readonly bodyBytes: number
   readonly schemas: NamedSchemas
@@ -92,19 +90,14 @@ const operationOf = (endpoint: Endpoint, { bodyBytes, schemas }: About): Json =>
 })
 
 /** The path of an endpoint in the notation of OpenAPI. */
-const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
+export const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
 
 interface Options {
-  /** Limit of a request body. */
   readonly bodyBytes?: number
   /** Day of the examples, `YYYY-MM-DD`. */
   readonly day?: string
 }
 
-/**
- * The whole document.
- * @param name of the event
- */
 export function openApiDocument(
   name: string,
   { bodyBytes = BODY_BYTES, day = EXAMPLE_DAY }: Options = {},
@@ -145,7 +138,7 @@ export function openApiDocument(
   return JSON.parse(JSON.stringify(document).replaceAll(EXAMPLE_DAY, day)) as Json
 }
 
-// The chapters of the documentation: one for each service.
+// A chapter of the documentation for each service.
 
 const TAGS: Record<ServiceName, { readonly name: string; readonly description: string }> = {
   tracking: { name: 'Check-ins, tracks, map', description: 'What phones send while their owners walk' },

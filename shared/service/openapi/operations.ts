@@ -6,7 +6,7 @@ import { type ErrorCode, STATUS_OF_CODE, TEMPORARY_CODES } from '#shared/contrac
 import { BODY_PACE } from '#shared/service/http/body.ts'
 import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
 
-/** Parameters of the path or the query. Numbers are described as numbers, although they are sent as text. */
+/** Numbers are described as numbers, although they are sent as text. */
 function listed(contract: z.ZodType, place: 'path' | 'query', schemas: NamedSchemas): Json[] {
   const { properties, required } = schemas.properties(contract, 'input')
   const parsed = parsedProperties(contract).properties
@@ -73,13 +73,10 @@ function requestBodyOf({ id, bodyKind, body, sent }: Endpoint, schemas: NamedSch
   return { requestBody: { required: true, content: Object.fromEntries(content) as Json } }
 }
 
-/** The request of an operation. */
 export const requestOf = (endpoint: Endpoint, schemas: NamedSchemas): Json => ({
   parameters: parametersOf(endpoint, schemas),
   ...requestBodyOf(endpoint, schemas),
 })
-
-// Successful answers of the document, and the headers of all answers.
 
 const declared = (description: string, type = 'string', example?: unknown): Json => ({
   description,
@@ -87,7 +84,6 @@ const declared = (description: string, type = 'string', example?: unknown): Json
   ...(example === undefined ? {} : { example }),
 })
 
-/** Headers of answers. */
 export const HEADERS = {
   'X-Request-Id': declared('The id of this request: name it when you ask for help'),
   ETag: declared('The version of this answer, for If-None-Match'),
@@ -104,7 +100,6 @@ const headers = (...names: (keyof typeof HEADERS)[]): Json =>
 const answersTagged = ({ cacheMs, media, tagged }: Pick<Endpoint, 'cacheMs' | 'media' | 'tagged'>): boolean =>
   tagged || cacheMs > 0 || media === 'image/png'
 
-/** Text, or bytes. */
 const plain = (media: string): Json =>
   media.startsWith('text/') || media.endsWith('xml')
     ? { schema: { type: 'string' } }
@@ -155,7 +150,6 @@ const downloadHeader = ({ downloads }: Endpoint): Json =>
         },
       }
 
-/** Successful answers by status. */
 export function successesOf(endpoint: Endpoint, schemas: NamedSchemas): Json {
   const tagged = answersTagged(endpoint)
   const own = {
@@ -189,7 +183,7 @@ export function successesOf(endpoint: Endpoint, schemas: NamedSchemas): Json {
   }
 }
 
-// The errors of an endpoint: those that follow from its declaration, and those that it declares itself.
+// Those that follow from an endpoint's declaration, and those that it declares itself.
 
 /** A sentence of each code, for examples. */
 const SENTENCES: Record<ErrorCode, string> = {
@@ -228,7 +222,6 @@ const MEANINGS: Record<number, string> = {
 const statusOf = ({ temporaryIs503 }: Endpoint, code: ErrorCode): number =>
   temporaryIs503 && TEMPORARY_CODES.includes(code) ? 503 : STATUS_OF_CODE[code]
 
-/** Codes of an endpoint by status, in ascending order. */
 function codesOf(endpoint: Endpoint): Map<number, ErrorCode[]> {
   const { access, limit, method, closedAtEnd, errors } = endpoint
   const codes = new Set<ErrorCode>(['invalid-request', 'internal', 'unavailable'])
@@ -261,7 +254,6 @@ const example = (code: ErrorCode): Json => ({
   request_id: '0f6f9c1e-6d0b-4c5e-9a55-5a3a2c1f7a10',
 })
 
-/** The refusals of an endpoint as responses of the document. @param bodyBytes the limit of a body */
 export function refusalsOf(endpoint: Endpoint, schemas: NamedSchemas, bodyBytes: number): Json {
   const responses = [...codesOf(endpoint)].map(([status, codes]) => {
     const error: Json = {

@@ -1,26 +1,13 @@
 /**
  * Writes what `shared/client` knows of the API: the types of every operation, and a table of how each is called.
  */
-import { openApiDocument } from './openapi-document.ts'
+import type { Schema } from './named-schemas.ts'
+import { actsForPilgrim, type Endpoint } from '#shared/contracts/endpoint.ts'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
+import { openApiDocument, templateOf } from './openapi-document.ts'
 
-/** A JSON Schema, as zod writes it. */
-interface Schema {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly const?: unknown
-  readonly enum?: readonly unknown[]
-  readonly anyOf?: readonly Schema[]
-  readonly oneOf?: readonly Schema[]
-  readonly allOf?: readonly Schema[]
-  readonly items?: Schema
-  readonly prefixItems?: readonly Schema[]
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly additionalProperties?: Schema | boolean
-  readonly description?: string
-}
-
-/** What may be absent may be undefined in an input, because JSON and queries leave it out; an answer has no undefined. */
+/** What may be absent may be undefined in an input, because JSON leaves it out; an answer has no undefined. */
 type Use = 'input' | 'answer'
 
 const REFERENCE = '#/components/schemas/'
@@ -32,7 +19,6 @@ const SIMPLE: Record<string, string> = {
   null: 'null',
 }
 
-/** A name as a property: quoted unless it is an identifier. */
 const propertyName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name))
 
 const literal = (value: unknown): string =>
@@ -51,12 +37,7 @@ function partOf(schema: Schema, indent: string, use: Use): string {
   return isCompound && /[|&]/.test(type) ? `(${type})` : type
 }
 
-/**
- * The type of a schema.
- * @param indent spaces before the lines of an object
- * @param use what is done with values of the type
- * @throws Error for a reference that is no named schema
- */
+/** @param indent spaces before the lines of an object @throws Error for a reference that is no named schema */
 function typeOf(schema: Schema, indent = '', use: Use = 'answer'): string {
   const { $ref, enum: values, anyOf, oneOf, allOf, type } = schema
   if ($ref !== undefined) return nameOf($ref)
@@ -72,13 +53,12 @@ function typeOf(schema: Schema, indent = '', use: Use = 'answer'): string {
   return SIMPLE[type as string] ?? 'unknown'
 }
 
-/** The name of the schema that a reference points to. */
 function nameOf(reference: string): string {
   if (!reference.startsWith(REFERENCE)) throw new Error(`${reference} is not one of ${REFERENCE}`)
   return reference.slice(REFERENCE.length)
 }
 
-/** The schemas that a part of the document refers to, also through others. */
+/** Also through others. */
 function namesIn(
   part: unknown,
   schemas: Readonly<Record<string, Schema>>,
@@ -116,77 +96,53 @@ function objectOf(schema: Schema, indent: string, use: Use): string {
   return `{\n${lines.join('\n')}\n${indent}}`
 }
 
-/** A description as a comment. */
 const comment = (text: string | undefined, indent: string): string[] =>
   text === undefined ? [] : [`${indent}/** ${text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ')} */`]
 
-interface Parameter {
-  readonly name: string
-  readonly in: 'path' | 'query' | 'header'
-  readonly required: boolean
-  readonly description?: string
-  readonly schema: Schema
-}
-
-interface Reference {
-  readonly $ref: string
-}
-
-interface Answer {
-  readonly content?: Readonly<
-    Record<string, { readonly schema: Schema & { readonly contentSchema?: Schema } }>
-  >
-}
-
 interface Operation {
-  readonly operationId: string
-  readonly description: string
-  readonly parameters?: readonly (Parameter | Reference)[]
-  readonly requestBody?: { readonly required?: boolean; readonly content: NonNullable<Answer['content']> }
-  readonly security?: readonly Readonly<Record<string, unknown>>[]
-  readonly responses: Readonly<Record<string, Answer>>
+  /** Those that are declared once for all have no place: they are references to headers. */
+  readonly parameters: readonly {
+    readonly name: string
+    readonly in?: 'path' | 'query' | 'header'
+    readonly required: boolean
+    readonly description?: string
+    readonly schema: Schema
+  }[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<number, { readonly content?: Content }>>
 }
+
+type Content = Readonly<Record<string, { readonly schema: Schema & { readonly contentSchema?: Schema } }>>
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: {
-    readonly schemas: Readonly<Record<string, Schema>>
-    readonly parameters?: Readonly<Record<string, Parameter>>
-  }
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
 interface Call {
-  readonly method: string
-  readonly path: string
+  readonly endpoint: Endpoint
   readonly operation: Operation
 }
 
 const EVENTS = 'text/event-stream'
 const JSON_MEDIA = 'application/json'
-const USER = 'user_id'
 
-/** The generated module. */
 export function clientModule(): string {
-  const document = openApiDocument('the event') as unknown as Document
-  const calls = Object.entries(document.paths)
-    .flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]): Call => ({
-        method: method.toUpperCase(),
-        path,
-        operation,
-      })),
-    )
-    .sort((a, b) => (a.operation.operationId < b.operation.operationId ? -1 : 1))
-  const schemas = Object.entries(document.components.schemas).sort(([a], [b]) => (a < b ? -1 : 1))
+  const { paths, components } = openApiDocument('the event') as unknown as Document
+  const calls = ENDPOINTS.map((endpoint): Call => {
+    const operation = paths[templateOf(endpoint.path)]![endpoint.method.toLowerCase()]!
+    return { endpoint, operation }
+  }).sort((a, b) => (a.endpoint.id < b.endpoint.id ? -1 : 1))
+  const schemas = Object.entries(components.schemas).sort(([a], [b]) => (a < b ? -1 : 1))
   const answers = calls.map(({ operation }) => operation.responses)
-  const answered = namesIn(answers, document.components.schemas)
+  const answered = namesIn(answers, components.schemas)
   return (
     [
       PREAMBLE,
       ...schemas.map(([name, schema]) => named(name, schema, answered.has(name) ? 'answer' : 'input')),
-      `/** Every operation: what it takes, and what it answers. */\nexport interface Operations {\n${calls.flatMap((call) => typesOf(call, document)).join('\n')}\n}`,
+      `/** Every operation: what it takes, and what it answers. */\nexport interface Operations {\n${calls.flatMap(typesOf).join('\n')}\n}`,
       `/** The data of the events of the operators' stream, by name. */\nexport interface StreamEvents ${typeOf(streamEvents(calls), '')}`,
-      `/** How each operation is called: method, path with ~ for /api/event, and flags (see shared/service/openapi/write-client.ts). */\nexport const OPERATIONS = {\n${calls.map((call) => `  ${call.operation.operationId}: '${lineOf(call, document)}',`).join('\n')}\n} as const`,
+      `/** How each operation is called: method, path with ~ for /api/event, and flags (see shared/service/openapi/write-client.ts). */\nexport const OPERATIONS = {\n${calls.map(({ endpoint }) => `  ${endpoint.id}: '${lineOf(endpoint)}',`).join('\n')}\n} as const`,
       '',
     ]
       .join('\n\n')
@@ -203,77 +159,54 @@ function named(name: string, schema: Schema, use: Use): string {
   return [...comment(schema.description, ''), `export ${declaration}`].join('\n')
 }
 
-const successOf = ({ responses }: Operation): Answer =>
-  Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1] ?? {}
+const successOf = ({ endpoint, operation }: Call): Content =>
+  operation.responses[endpoint.success]!.content ?? {}
 
-const isStream = ({ operation }: Call): boolean => successOf(operation).content?.[EVENTS] !== undefined
+const isStream = ({ endpoint }: Call): boolean => endpoint.media === EVENTS
 
 /** The schema of a JSON body; undefined: another form of body comes first. */
-const jsonBodyOf = ({ requestBody }: Operation): Schema | undefined =>
-  Object.keys(requestBody?.content ?? {})[0] === JSON_MEDIA
-    ? requestBody!.content[JSON_MEDIA]!.schema
-    : undefined
-
-function bodyOf(operation: Operation, document: Document): Schema | null {
-  const schema = jsonBodyOf(operation)
-  return schema === undefined ? null : resolved(schema, document)
+const jsonBodyOf = ({ requestBody }: Operation): Schema | undefined => {
+  const [first] = Object.entries(requestBody?.content ?? {})
+  return first?.[0] === JSON_MEDIA ? first[1].schema : undefined
 }
 
-const resolved = (schema: Schema, document: Document): Schema =>
-  schema.$ref === undefined ? schema : resolved(document.components.schemas[nameOf(schema.$ref)]!, document)
-
-/** The parameters of an operation, with those that are declared once for all. */
-const parametersOf = ({ parameters = [] }: Operation, { components }: Document): Parameter[] =>
-  parameters.map((one) =>
-    '$ref' in one ? components.parameters![one.$ref.slice(one.$ref.lastIndexOf('/') + 1)]! : one,
-  )
-
-/** Whether a JSON body, or one of its forms, has a property. */
-function hasProperty(schema: Schema, name: string, document: Document): boolean {
-  const { properties = {}, allOf = [], anyOf = [] } = resolved(schema, document)
-  return name in properties || [...allOf, ...anyOf].some((one) => hasProperty(one, name, document))
-}
-
-/** The members of an operation in the interface of all operations. */
-function typesOf(call: Call, document: Document): string[] {
+function typesOf(call: Call): string[] {
   if (isStream(call)) return []
-  const { operation } = call
+  const { id, summary } = call.endpoint
   return [
-    ...comment(operation.description, '  '),
-    `  ${operation.operationId}: {`,
-    `    input: ${inputOf(call, document)}`,
-    `    data: ${dataOf(operation, document)}`,
+    ...comment(summary, '  '),
+    `  ${id}: {`,
+    `    input: ${inputOf(call)}`,
+    `    data: ${dataOf(call)}`,
     '  }',
   ]
 }
 
-/** The type of the one input object. */
-function inputOf(call: Call, document: Document): string {
-  const { requestBody } = call.operation
-  const parameters = parametersOf(call.operation, document)
-  const flags = flagsOf(call, document)
-  const listed = parameters
-    .filter(({ in: place }) => place !== 'header')
-    .map(({ name, in: place, required, description, schema }): [string, Schema, boolean] => [
-      name,
-      {
-        ...schema,
-        ...(description === undefined ? {} : { description }),
-        ...(place === 'query' ? queryType(name, schema) : {}),
-      },
-      required && !(flags.includes('q') && name === USER),
-    ])
+function inputOf({ endpoint, operation }: Call): string {
+  const flags = flagsOf(endpoint)
+  const listed = operation.parameters.filter(({ in: place }) => place === 'path' || place === 'query')
   const own: Schema = {
     type: 'object',
-    properties: Object.fromEntries(listed.map(([name, schema]) => [name, schema])),
-    required: listed.filter(([, , required]) => required).map(([name]) => name),
+    properties: Object.fromEntries(
+      listed.map(({ name, in: place, description, schema }) => [
+        name,
+        {
+          ...schema,
+          ...(description === undefined ? {} : { description }),
+          ...(place === 'query' ? queryType(name, schema) : {}),
+        },
+      ]),
+    ),
+    required: listed
+      .filter(({ name, required }) => required && !(flags.includes('q') && name === 'user_id'))
+      .map(({ name }) => name),
   }
   const parts = listed.length > 0 ? [typeOf(own, '    ', 'input')] : []
-  const body = jsonBodyOf(call.operation)
+  const body = jsonBodyOf(operation)
   if (body !== undefined) {
     const type = typeOf(body, '    ', 'input')
     parts.push(flags.includes('b') ? `Caller<${type}>` : / \| /.test(type) ? `(${type})` : type)
-  } else if (requestBody !== undefined) parts.push('RawBody')
+  } else if (operation.requestBody !== undefined) parts.push('RawBody')
   return parts.length > 0 ? parts.join(' & ') : 'Nothing'
 }
 
@@ -284,27 +217,14 @@ function queryType(name: string, schema: Schema): Schema {
 }
 
 /** Whether the success is a text that is no JSON, such as a page. */
-const isText = (operation: Operation): boolean =>
-  Object.keys(successOf(operation).content ?? {}).every((media) => media.startsWith('text/'))
+const isText = ({ media, otherMedia }: Endpoint): boolean =>
+  [media ?? '', ...otherMedia].every((one) => one.startsWith('text/'))
 
-function dataOf(operation: Operation, document: Document): string {
-  const { content = {} } = successOf(operation)
-  const json = content[JSON_MEDIA]?.schema
-  if (json === undefined) return isText(operation) ? 'string' : 'Blob'
-  const data = enveloped(json, document)
-  return typeOf(data ?? json, '    ')
-}
-
-/** The schema of `data` in the envelope; null: the answer has no envelope. */
-function enveloped(schema: Schema, document: Document): Schema | null {
-  const { properties = {}, additionalProperties } = resolved(schema, document)
-  const { ok, data, ...others } = properties
-  return ok !== undefined &&
-    data !== undefined &&
-    Object.keys(others).length === 0 &&
-    additionalProperties !== true
-    ? data
-    : null
+function dataOf(call: Call): string {
+  const { endpoint } = call
+  const json = successOf(call)[JSON_MEDIA]?.schema
+  if (json === undefined) return isText(endpoint) ? 'string' : 'Blob'
+  return typeOf(endpoint.media === null ? json.properties!.data! : json, '    ')
 }
 
 /**
@@ -312,37 +232,25 @@ function enveloped(schema: Schema, document: Document): Schema | null {
  * the body, `q` in the query, `h` in a header, `r` a raw body. The answer is JSON in the envelope; `j` JSON without
  * it, `t` text, `o` other bytes.
  */
-function flagsOf({ operation }: Call, document: Document): string {
-  const { requestBody, security = [] } = operation
-  const parameters = parametersOf(operation, document)
-  const mayBeOperator = security.some((scheme) => 'adminToken' in scheme)
-  const isOperator = mayBeOperator && security.every((scheme) => 'adminToken' in scheme)
-  const body = bodyOf(operation, document)
-  const json = successOf(operation).content?.[JSON_MEDIA]?.schema
-  const inBody = !isOperator && body !== null && hasProperty(body, USER, document)
-  const inQuery = !isOperator && parameters.some(({ in: place, name }) => place === 'query' && name === USER)
-  const inHeader =
-    !(isOperator || inBody || inQuery) &&
-    parameters.some(({ in: place, name }) => place === 'header' && /user-id$/i.test(name))
+function flagsOf(endpoint: Endpoint): string {
+  const { access, bodyKind, caller, media, readsIdentity, sent } = endpoint
+  const isPilgrims = ACCESS_LEVEL[access] === 0
   return [
-    mayBeOperator ? 'a' : '',
-    inBody || inQuery || inHeader || security.some((scheme) => 'idToken' in scheme) ? 'u' : '',
-    inBody ? 'b' : '',
-    inQuery ? 'q' : '',
-    inHeader ? 'h' : '',
-    requestBody !== undefined && body === null ? 'r' : '',
-    json === undefined ? (isText(operation) ? 't' : 'o') : enveloped(json, document) === null ? 'j' : '',
+    access === 'public' ? '' : 'a',
+    isPilgrims && (caller !== 'none' || actsForPilgrim(endpoint) || readsIdentity) ? 'u' : '',
+    isPilgrims && caller !== 'none' ? caller[0] : '',
+    bodyKind === 'raw' && Object.keys(sent)[0] !== JSON_MEDIA ? 'r' : '',
+    media === null ? '' : media === JSON_MEDIA ? 'j' : isText(endpoint) ? 't' : 'o',
   ].join('')
 }
 
 /** The client puts `/api/event` in the place of `~`: a page loads every byte of this table. */
-const lineOf = (call: Call, document: Document): string =>
-  `${call.method} ${call.path.replace(/^\/api\/event/, '~')} ${flagsOf(call, document)}`.trimEnd()
+const lineOf = (endpoint: Endpoint): string =>
+  `${endpoint.method} ${templateOf(endpoint.path).replace(/^\/api\/event/, '~')} ${flagsOf(endpoint)}`.trimEnd()
 
 function streamEvents(calls: readonly Call[]): Schema {
-  const stream = calls.find(isStream)
-  const properties = stream && successOf(stream.operation).content?.[EVENTS]?.schema.contentSchema?.properties
-  return { type: 'object', properties: properties ?? {}, required: Object.keys(properties ?? {}) }
+  const properties = successOf(calls.find(isStream)!)[EVENTS]?.schema.contentSchema?.properties ?? {}
+  return { type: 'object', properties, required: Object.keys(properties) }
 }
 
 // The types that the client's generated interfaces refer to.

@@ -14,12 +14,11 @@ export const ACCESS_LEVEL = { public: 0, optional: 0, ...ROLE_LEVEL } as const s
   number
 >
 
-/** Holder of a valid token. */
 export interface Operator {
   readonly role: Role
   readonly level: 1 | 2 | 3
   readonly name: string
-  /** Identifies the token in the audit log and in limits without revealing it. */
+  /** Identifies the token without revealing it. */
   readonly fingerprint: string
 }
 
@@ -28,25 +27,24 @@ export interface Acting extends Operator {
   readonly requestId: string
 }
 
-/** Maximum delay of the answer to a wrong token; the delay grows with each one from the same address. */
+/** It grows with each wrong token from the same address. */
 const MAX_DELAY_MS = 2_000
 const FORGET_AFTER_MS = 600_000
 const MAX_ADDRESSES = 10_000
 
-/** Called for the first, second, fourth, eighth … consecutive wrong token from one address. */
+/** For the first, second, fourth, eighth … consecutive wrong token from one address. */
 type OnGuess = (address: string, guesses: number) => void
 
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
 
-/** What identifies a token without revealing it. */
 export const fingerprintOf = (value: string): string => digest(value).toString('hex').slice(0, 12)
 
 export interface Auth {
-  /** Returns the operator of a token; null without a token. @throws Refusal 401 for a wrong one, after a delay */
+  /** Null without a token. @throws Refusal 401 for a wrong one, after a delay */
   authenticate(token: string | null, address: string): Promise<Operator | null>
 }
 
-/** Compares in constant time with every configured token. Without configured tokens, every token is wrong. */
+/** In constant time. Without configured tokens, every token is wrong. */
 export function createAuth(
   tokens: readonly Token[],
   now: () => number,
@@ -84,15 +82,14 @@ export function createAuth(
   }
 }
 
-// When each admin token was last used, to the minute: in the kv, by the token's fingerprint.
+// When each token was last used, to the minute: in the kv, by its fingerprint.
 
-/** A use within this time of the last recorded one is not recorded again. */
 const EVERY_MS = 60_000
 const KEPT_MS = 10 * 365 * 86_400_000
 
 const keyOf = (fingerprint: string): string => `token-used:${fingerprint}`
 
-/** Records each use of a valid token. A failure to record it does not affect the request. */
+/** A failure to record a use does not affect the request. */
 export function withTokenUse(auth: Auth, kv: Kv, now: () => number): Auth {
   const recorded = new Map<string, number>()
   return {
@@ -111,7 +108,7 @@ export function withTokenUse(auth: Auth, kv: Kv, now: () => number): Auth {
   }
 }
 
-/** Epoch milliseconds of the last use of each token, in order; null: none is known. @throws KvUnavailable */
+/** In order; null: none is known. @throws KvUnavailable */
 export async function readTokenUse(kv: Kv, fingerprints: readonly string[]): Promise<(number | null)[]> {
   const found = await Promise.all(fingerprints.map((fingerprint) => kv.cached(keyOf(fingerprint))))
   return found.map((value) => (value === null ? null : Number(value)))

@@ -10,7 +10,7 @@ import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { endpoint } from '#shared/contracts/endpoint.ts'
 import { migrateDatabase } from '#shared/stores/db/migrate.ts'
-import { createRouter, serve } from '#shared/service/http/router.ts'
+import { createRouter } from '#shared/service/http/router.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { contextOf, openPorts } from '#shared/service/service.ts'
@@ -212,20 +212,19 @@ async function openSide({ databaseUrl, name, redisUrl, dataDir, pilgrims }: Side
 /** Asks the database for nothing, behind the same token, limit and router as every aggregate. */
 function createBare(context: ServiceContext) {
   const router = createRouter(context)
-  const one = endpoint({
+  const { serve } = router
+  const one = endpoint('GET /bench/select-1', {
     id: 'readOne',
-    method: 'GET',
-    path: '/bench/select-1',
     service: 'admin',
     summary: 'SELECT 1',
     access: 'manager',
     data: z.object({ one: z.int() }),
   })
-  serve(router, context, one, async () => {
+  serve(one, async () => {
     const [row] = await context.db.sql<[{ one: number }]>`SELECT 1 AS one`
     return row
   })
-  return router
+  return router.app
 }
 
 /** Everybody somewhere on the live map. */

@@ -7,6 +7,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { Button } from '../../design/button.tsx'
+import { Field } from './fields.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { pageWords } from '../../frame/page-words.ts'
 import { pair, words } from '../words.ts'
@@ -74,7 +75,7 @@ interface ConfirmProps<T> {
 }
 
 export function Confirm<T>(props: ConfirmProps<T>) {
-  const { title, open, onClose, typed, disabled = false, children } = props
+  const { title, open, onClose, button, danger = false, typed, disabled = false, children } = props
   const text = useSignal('')
   const busy = useSignal(false)
   const problem = useSignal<ClientError | null>(null)
@@ -97,13 +98,29 @@ export function Confirm<T>(props: ConfirmProps<T>) {
   }
   const ready = !disabled && (typed === undefined || text.value.trim() === typed)
   const actions = (
-    <Actions {...props} ready={ready} busy={busy.value} onCancel={close} onRun={() => void run()} />
+    <>
+      <Button onClick={close}>{pageWords.value.cancel}</Button>
+      <Button
+        kind={danger ? 'danger' : 'primary'}
+        disabled={!ready}
+        busy={busy.value}
+        onClick={() => void run()}
+      >
+        {button}
+      </Button>
+    </>
   )
   return (
     <Dialog title={title} open={open} onClose={close} closeWord={pageWords.value.close} actions={actions}>
       {children}
       {typed === undefined ? null : (
-        <Typed typed={typed} value={text.value} onInput={(value) => (text.value = value)} />
+        <Field
+          label={words.value.common.typeToConfirm(typed)}
+          autocomplete="off"
+          spellcheck={false}
+          value={text.value}
+          onType={(value) => (text.value = value)}
+        />
       )}
       <p role="alert" class="problem">
         {problem.value === null ? null : refusalOf(problem.value)}
@@ -138,42 +155,25 @@ export function Ask<T>({ ask, kind, pressed, children, ...confirm }: AskProps<T>
   )
 }
 
-interface ActionsProps {
-  readonly button: string
-  readonly danger?: boolean
-  readonly ready: boolean
-  readonly busy: boolean
-  readonly onCancel: () => void
-  readonly onRun: () => void
+interface BusyProps {
+  readonly run: () => Promise<unknown>
+  readonly children: ComponentChildren
 }
 
-const Actions = ({ button, danger = false, ready, busy, onCancel, onRun }: ActionsProps) => (
-  <>
-    <Button onClick={onCancel}>{pageWords.value.cancel}</Button>
-    <Button kind={danger ? 'danger' : 'primary'} disabled={!ready} busy={busy} onClick={onRun}>
-      {button}
+/** A button that is busy until what it does is done. */
+export function BusyButton({ run, children }: BusyProps) {
+  const busy = useSignal(false)
+  const press = async () => {
+    busy.value = true
+    await run()
+    busy.value = false
+  }
+  return (
+    <Button busy={busy.value} onClick={() => void press()}>
+      {children}
     </Button>
-  </>
-)
-
-interface TypedProps {
-  readonly typed: string
-  readonly value: string
-  readonly onInput: (value: string) => void
+  )
 }
-
-const Typed = ({ typed, value, onInput }: TypedProps) => (
-  <label class="field">
-    <span>{words.value.common.typeToConfirm(typed)}</span>
-    <input
-      type="text"
-      autocomplete="off"
-      spellcheck={false}
-      value={value}
-      onInput={(event) => onInput(event.currentTarget.value)}
-    />
-  </label>
-)
 
 // Gives a person a role of the event, or takes it.
 

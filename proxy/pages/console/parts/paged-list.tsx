@@ -1,7 +1,7 @@
 /** A panel of a list that the service cuts into pages. */
 import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChild, ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Answer } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
@@ -22,8 +22,10 @@ interface Step {
 
 interface PagedListProps<T extends Paged, Q extends object> extends Omit<
   FromProps<T>,
-  'from' | 'meanwhile' | 'children'
+  'from' | 'meanwhile' | 'children' | 'kind'
 > {
+  /** One word, for the place of the panel in its view, and by which its answer is remembered. */
+  readonly kind: string
   /** What is listed and how. Another query begins at its first page. */
   readonly query: Q
   readonly read: (
@@ -54,17 +56,13 @@ function rangeOf<T extends Paged>(
 }
 
 export function PagedList<T extends Paged, Q extends object>(props: PagedListProps<T, Q>) {
-  const { query, read, everyMs, totalOf, children, ...panel } = props
+  const { kind, query, read, everyMs, totalOf, children, ...panel } = props
   const asked = JSON.stringify(query)
   // The pages that led here. Those of another query do not count.
   const trail = useSignal({ asked, steps: FIRST_PAGE })
   const steps = trail.value.asked === asked ? trail.value.steps : FIRST_PAGE
   const { cursor, before = 0 } = steps.at(-1) ?? {}
-  const list = useResource(
-    (signal) => read({ ...query, ...(cursor === undefined ? {} : { cursor }) }, { signal }),
-    everyMs,
-    `${panel.kind ?? panel.title} ${asked} ${cursor}`,
-  )
+  const list = useResource(read, everyMs, kind, { ...query, ...(cursor === undefined ? {} : { cursor }) })
   // Until a page has come, the one before stays: the panel keeps its height, and the buttons their place.
   const shown = useRef<{ readonly page: T; readonly before: number } | null>(null)
   const latest = list.value.value
@@ -74,6 +72,7 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
   return (
     <PanelFrom
       {...panel}
+      kind={kind}
       actions={
         <>
           <span class="small quiet range">{range}</span>
@@ -97,6 +96,11 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
     </PanelFrom>
   )
 }
+
+/** Rows, or that there are none. */
+export const Listed = ({ children }: { readonly children: readonly ComponentChild[] }) => (
+  <ul class="rows">{children.length === 0 ? <li class="quiet">{words.value.common.none}</li> : children}</ul>
+)
 
 interface PagesProps {
   readonly page: Paged

@@ -9,7 +9,7 @@ import { chooseLanguage } from '../../frame/language.ts'
 import { chooseTheme, theme } from '../../frame/theme.ts'
 import { status } from '../live.ts'
 import { reloadAll } from '../resource.ts'
-import { endSession, level, MANAGER, OWNER } from '../session.ts'
+import { endSession, level, MANAGER, OWNER, VOLUNTEER } from '../session.ts'
 
 const isOpen = signal(false)
 /** Whether the command leads to another place. The dialog gives the focus back when it closes, and then it can be moved. */
@@ -146,6 +146,10 @@ function panelPlaces(): readonly PanelPlace[] {
     Object.entries(names).map(([panel, name]) => ({ view, panel, name, least }))
   return [
     ...places('now', MANAGER, { alerts: now.alerts }),
+    ...places('reports', VOLUNTEER, {
+      timeline: reports.timeline,
+      'procession-over-time': reports.procession,
+    }),
     ...places('reports', MANAGER, { carbon: reports.carbon, surveys: reports.surveys }),
     ...places('messages', MANAGER, { 'sent-messages': messages.ledger, schedule: schedule.title }),
     ...places('lifecycle', MANAGER, { history: lifecycle.history }),

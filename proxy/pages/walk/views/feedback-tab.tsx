@@ -48,14 +48,14 @@ function surveyText(words: WalkWords['say']): string | undefined {
   return profile.value?.survey_completed === 1 ? words.surveyDone : undefined
 }
 
-/** What became of the last report, before what a report is for. */
-function reportText(): string {
+/** What became of the last report. */
+function reportText(): string | undefined {
   const { say, feedback } = words.value
   if (reportWaits.value) return feedback.waits
   if (hasEnded()) return say.closed
   if (isBegun() || refusedReport.value !== null) return say.draft
   const last = arrivedReport.value
-  return last === null ? say.feedbackWhy : say.reportArrived(last.number, whenText(last.atMs, now()))
+  return last === null ? undefined : say.reportArrived(last.number, whenText(last.atMs, now()))
 }
 
 const hasEnded = (): boolean => config.value?.status === 'ended'

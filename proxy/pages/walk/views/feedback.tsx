@@ -104,7 +104,7 @@ const Fields = ({ words }: { readonly words: WalkWords['feedback'] }) => (
       </select>
       {fault.value === 'category' ? (
         <p class="wrong" role="alert">
-          {words.categoryMissing}
+          {words.choose}
         </p>
       ) : null}
     </div>

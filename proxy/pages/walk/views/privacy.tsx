@@ -24,7 +24,7 @@ export function Privacy() {
     <>
       <section class="card stack-2">
         <p>{status === 'completed' ? me.completed : status === 'withdrawn' ? me.paused : me.pauseWhy}</p>
-        {status === 'withdrawn' && recording.value ? <p class="strong">{me.goesOn}</p> : null}
+        {status === 'withdrawn' && recording.value ? <p class="strong">{words.value.record.darkOn}</p> : null}
         {part.said(me.saved)}
         {status === 'completed' ? null : (
           <Button

@@ -4,7 +4,6 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { minutesOf, timeText } from '../format.ts'
-import { RECOMMENDED, TRACKER_APPS } from '../own-data/tracker-apps.ts'
 import { openPause } from '../recording/pause-log.ts'
 import {
   lastFix,
@@ -111,9 +110,9 @@ export const Pauses = () => {
           </li>
         ))}
       </ul>
-      <p class="quiet">{record.honest(TRACKER_APPS[RECOMMENDED].name)}</p>
+      <p class="quiet">{record.honest}</p>
       <ul class="rows card">
-        <Way to="trackers" title={words.value.trackers.title} />
+        <Way to="trackers" title={words.value.trackers.title} more={record.trackersMore} />
       </ul>
     </View>
   )

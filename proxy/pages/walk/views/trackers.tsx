@@ -41,7 +41,7 @@ export function Trackers() {
   useEachMinute(readTrackersAgain)
   return (
     <View title={trackers.title} back>
-      <p>{trackers.why}</p>
+      <p>{words.value.record.trackersMore}</p>
       {trackerError.value === null ? null : (
         <Notice kind="warning">{notDoneSentence(trackerError.value)}</Notice>
       )}

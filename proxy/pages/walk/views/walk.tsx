@@ -1,6 +1,8 @@
 /** The first tab: check in, record, and what waits to be sent. */
 import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { checkIn, checkInFault, checkingIn } from '../checkin/check-in.ts'
 import { roughText, timeText } from '../format.ts'
@@ -40,6 +42,8 @@ export const Walk = () => {
 /** There is something to lose. */
 const hasWalked = (): boolean => totalCheckIns.value > 0 || (profile.value?.km ?? 0) > 0
 
+/** So long a check-in that was counted is told to whoever looks. Then recording's state and its button are in sight. */
+const TOLD_MS = 10_000
 /** So long the seal shows the check-in. Another one within this time counts once. */
 const STAMPED_MS = 60_000
 
@@ -77,26 +81,50 @@ function CheckIn() {
 
 function Said() {
   const fault = checkInFault.value
+  const last = lastCheckIn.value
+  useTelling(last)
   if (fault !== null) {
     const why = fault === 'closed' ? words.value.record.causes.closed : words.value.problems[fault]
     return <p class="wrong">{words.value.checkIn.failed(why)}</p>
   }
-  const last = lastCheckIn.value
-  if (last === null || checkingIn.value) return null
+  if (last === null || checkingIn.value || last === toldCheckIn.value) return null
   const { t, accuracy, state, inRange, clockCorrected } = last
   if (state === 'kept' && config.value?.status === 'ended')
     return <p class="strong">{words.value.checkIn.keptAfterEnd}</p>
   if (state === 'kept' && consentWithdrawn.value) return <p class="strong">{words.value.record.noConsent}</p>
+  const { checkIn } = words.value
+  const counts = state === 'counted' && inRange
   return (
     <>
-      <p class={state === 'counted' ? 'good strong' : 'strong'} data-state={state}>
+      <p class={counts ? 'good strong' : 'strong'} data-state={state}>
         <span aria-hidden="true">✓ </span>
-        {state === 'counted'
-          ? words.value.checkIn.counted(timeText(t))
-          : words.value.checkIn.kept(timeText(t))}
+        {inRange ? checkIn[state](timeText(t)) : checkIn.outside}
       </p>
-      <p class="quiet">{inRange ? roughText(words.value, accuracy) : words.value.checkIn.outside}</p>
-      {clockCorrected ? <p>{words.value.checkIn.corrected}</p> : null}
+      <p class="quiet">{inRange ? roughText(words.value, accuracy) : null}</p>
+      {clockCorrected ? <p>{checkIn.corrected}</p> : null}
     </>
   )
+}
+
+/** What was told of being counted. */
+const toldCheckIn = signal<typeof lastCheckIn.value>(null)
+
+/** Notes that a check-in has been told as counted, once it was in sight for long enough. What did not count stays. */
+function useTelling(last: typeof lastCheckIn.value): void {
+  const isPlain = last?.state === 'counted' && last.inRange && !last.clockCorrected
+  useEffect(() => {
+    if (!isPlain) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const look = () => {
+      clearTimeout(timer)
+      if (document.visibilityState === 'visible')
+        timer = setTimeout(() => (toldCheckIn.value = last), TOLD_MS)
+    }
+    look()
+    document.addEventListener('visibilitychange', look)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', look)
+    }
+  }, [last, isPlain])
 }

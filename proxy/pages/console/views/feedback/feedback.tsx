@@ -1,5 +1,5 @@
 /** Feedback: a board by status, one item with its screenshot beside it, triage by keyboard. */
-import { Choice } from '../../parts/choice.tsx'
+import { Choice, SearchField } from '../../parts/fields.tsx'
 import type { Data } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { Button } from '../../../design/button.tsx'
@@ -62,7 +62,14 @@ export function Feedback() {
         read={client.listFeedback}
         everyMs={EVERY_MS}
         totalOf={(page) => totalOf(page, status.value)}
-        actions={<SearchField typed={typed} />}
+        actions={
+          <SearchField
+            class="feedback-search"
+            label={said.search}
+            value={typed.value}
+            onType={(text) => (typed.value = text)}
+          />
+        }
       >
         {(page) => (
           <>
@@ -130,17 +137,6 @@ function Page({ page, chosen, onChoose, shown }: PageProps) {
     </>
   )
 }
-
-const SearchField = ({ typed }: { readonly typed: Signal<string> }) => (
-  <input
-    type="search"
-    class="feedback-search"
-    aria-label={words.value.feedback.search}
-    placeholder={words.value.feedback.search}
-    value={typed.value}
-    onInput={(event) => (typed.value = event.currentTarget.value)}
-  />
-)
 
 /** What the report is about, as the pilgrim chose it. */
 const CategoryFilter = ({ chosen }: { readonly chosen: Signal<string> }) => {

@@ -10,7 +10,7 @@ import { show } from '../../router.ts'
 import { client } from '../../session.ts'
 import { pair, words } from '../../words.ts'
 import { progressText } from '../messages/sent-messages.tsx'
-import { useLineConfigured, whyNobody } from './pause-and-resume.tsx'
+import { leftOutText, useLineConfigured, useRecipients } from '../messages/left-out-people.tsx'
 import { ending } from '../../live.ts'
 
 /** The end waits up to 20 s for the final flush before it answers. */
@@ -41,12 +41,8 @@ export function EndEvent() {
 
 /** What the end will do: dry runs of the end, and of its summary. */
 function Preview() {
-  const preview = useResource((signal) => client.previewEnd({}, { signal }), 0, 'preview-end')
-  const summary = useResource(
-    (signal) => client.sendPush({ audience: 'all', text: '·', dry_run: true }, { signal }),
-    0,
-    'preview-summary',
-  )
+  const preview = useResource(client.previewEnd, 0, 'preview-end')
+  const summary = useRecipients('all')
   return (
     <>
       <StillHeard />
@@ -57,7 +53,7 @@ function Preview() {
 
 /** Nothing of theirs is taken after the end. */
 function StillHeard() {
-  const hour = useResource((signal) => client.readLastHour({}, { signal }), 0, 'still-heard')
+  const hour = useResource(client.readLastHour, 0, 'still-heard')
   const answer = hour.value.value
   if (answer === null) return <p class="quiet">{absenceOf(hour)}</p>
   const said = words.value.lifecycle
@@ -105,7 +101,7 @@ function summaryText(summary: StepsProps['summary'], isConfigured: boolean): str
   const byPush = devices === 0 ? '' : ` ${pair(words.value.messages.devices, figure(devices))}`
   const text =
     recipients === 0 || !isConfigured
-      ? `${said.endSummaryNobody} ${isConfigured ? whyNobody(left_out) : words.value.now.notConfigured}`
+      ? `${said.endSummaryNobody} ${isConfigured ? leftOutText(left_out) : words.value.now.notConfigured}`
       : said.endSummary(recipients, cost) +
         (quota_remaining === null ? '' : ` ${pair(words.value.messages.left, figure(quota_remaining))}`)
   return text + byPush
@@ -183,7 +179,7 @@ const finishedText = (summary: Ending['summary']): string =>
   summary === 'skipped' ? words.value.lifecycle.finishedWithout : words.value.lifecycle.finished
 
 function Flushing() {
-  const preview = useResource((signal) => client.previewEnd({}, { signal }), PREVIEW_MS, 'end-waiting')
+  const preview = useResource(client.previewEnd, PREVIEW_MS, 'end-waiting')
   const waiting = preview.value.value
   const text =
     waiting === null
@@ -209,11 +205,7 @@ type Message = Data<'listMessages'>['items'][number]
 /** The summary by its entry of the ledger: how many it has reached, or why nobody. */
 function Summary({ state }: { readonly state: Message['state'] }) {
   const said = words.value.lifecycle
-  const list = useResource(
-    (signal) => client.listMessages({ cause: 'summary', limit: 1 }, { signal }),
-    SUMMARY_MS,
-    'end-summary',
-  )
+  const list = useResource(client.listMessages, SUMMARY_MS, 'end-summary', { cause: 'summary', limit: 1 })
   const message = list.value.value?.items[0]
   const { sent = 0, recipients = 0 } = message ?? {}
   return (

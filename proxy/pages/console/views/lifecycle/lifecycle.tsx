@@ -14,7 +14,7 @@ const STATUS_MS = 15_000
 
 export function Lifecycle() {
   // Beside the stream, so that the view stands on an answer of its own where no stream gets through.
-  const activity = useResource((signal) => client.readStatus({}, { signal }), STATUS_MS, 'status')
+  const activity = useResource(client.readStatus, STATUS_MS, 'status')
   const state = status.value?.status ?? activity.value.value?.status
   return (
     <div class="view lifecycle">
@@ -35,7 +35,7 @@ const KEPT_MS = 1_200
 
 /** What happened to the event itself, latest first. */
 function History() {
-  const timeline = useResource((signal) => client.readTimeline({}, { signal }), EVERY_MS, 'timeline')
+  const timeline = useResource(client.readTimeline, EVERY_MS, 'timeline')
   const changedAt = status.value?.changed_at
   const { reload } = timeline
   const before = useRef(changedAt)

@@ -8,13 +8,14 @@ import { pageWords } from '../../../frame/page-words.ts'
 import { showToast } from '../../../design/toast.tsx'
 import { clock, date } from '../../clock.ts'
 import { status } from '../../live.ts'
-import { warn, Confirm } from '../../parts/actions.tsx'
+import { BusyButton, Confirm, warn } from '../../parts/actions.tsx'
+import { Field } from '../../parts/fields.tsx'
 import { PanelFrom, refusalOf, absenceOf } from '../../parts/panel.tsx'
-import { type Resource, useResource } from '../../resource.ts'
+import type { Resource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client } from '../../session.ts'
 import { pair, words } from '../../words.ts'
-import { leftOutText } from '../messages/left-out-people.tsx'
+import { leftOutText, useLineConfigured, useRecipients } from '../messages/left-out-people.tsx'
 import { draft } from '../messages/compose.tsx'
 
 type Activity = Data<'readStatus'>
@@ -53,13 +54,27 @@ function Controls({ current }: { readonly current: Current }) {
     typed.value = null
     void readBack()
   }
+  const update = async () => {
+    const answer = await send('paused')
+    if (answer.ok) done()
+    else warn(answer.error, refusalOf)
+  }
   // The change is seen although its answer was lost, or another operator made it: there is no question any more.
   useEffect(() => {
     if (asked.peek() !== current.status) return
     asked.value = null
     void readBack()
   }, [asked, current.status])
-  const field = <MessageField value={message} onInput={(value) => (typed.value = value)} />
+  const field = (
+    <Field
+      long
+      name="message"
+      label={said.message}
+      maxLength={MAX_MESSAGE}
+      value={message}
+      onType={(text) => (typed.value = text)}
+    />
+  )
   return (
     <div class="stack">
       <State current={current} />
@@ -68,7 +83,7 @@ function Controls({ current }: { readonly current: Current }) {
         <Button kind="primary" onClick={() => (asked.value = paused ? 'active' : 'paused')}>
           {paused ? said.resumeAsk : said.pauseAsk}
         </Button>
-        {paused && changed ? <Update run={() => send('paused')} onDone={done} /> : null}
+        {paused && changed ? <BusyButton run={update}>{said.update}</BusyButton> : null}
         {paused ? <WriteToAll label={said.writeToAll} message={current.message ?? ''} /> : null}
         {isResumed(current) ? <WriteToAll label={said.writeToAll} message={said.goesOn} /> : null}
       </div>
@@ -158,56 +173,13 @@ const State = ({ current }: { readonly current: Current }) => (
   </p>
 )
 
-interface MessageProps {
-  readonly value: string
-  readonly onInput: (value: string) => void
-}
-
-const MessageField = ({ value, onInput }: MessageProps) => (
-  <label class="field">
-    <span>{words.value.lifecycle.message}</span>
-    <textarea
-      name="message"
-      maxLength={MAX_MESSAGE}
-      value={value}
-      aria-label={words.value.lifecycle.message}
-      onInput={(event) => onInput(event.currentTarget.value)}
-    />
-  </label>
-)
-
-interface UpdateProps {
-  readonly run: () => ReturnType<typeof client.setStatus>
-  readonly onDone: () => void
-}
-
-function Update({ run, onDone }: UpdateProps) {
-  const busy = useSignal(false)
-  const update = async () => {
-    busy.value = true
-    const answer = await run()
-    busy.value = false
-    if (answer.ok) onDone()
-    else warn(answer.error, refusalOf)
-  }
-  return (
-    <Button busy={busy.value} onClick={() => void update()}>
-      {words.value.lifecycle.update}
-    </Button>
-  )
-}
-
 // Who gets which message of a pause, before it begins.
 
 type Counted = Data<'sendPush'>
 
 /** The volunteers are counted by a dry run. */
 function WhoIsTold() {
-  const count = useResource(
-    (signal) => client.sendPush({ audience: 'volunteers', text: '·', dry_run: true }, { signal }),
-    0,
-    'pause-recipients',
-  )
+  const count = useRecipients('volunteers')
   const isConfigured = useLineConfigured()
   const value = count.value.value
   const lines = value === null ? [absenceOf(count)] : volunteersOf(value, isConfigured)
@@ -226,14 +198,5 @@ function volunteersOf({ recipients, devices, left_out }: Counted, isConfigured: 
   const byPush = devices === 0 ? [] : [pair(words.value.messages.devices, figure(devices))]
   if (!isConfigured) return [`${said.pauseNobody} ${words.value.now.notConfigured}`, ...byPush]
   if (recipients > 0) return [pair(said.pauseVolunteers, figure(recipients)), ...byPush]
-  return [`${said.pauseNobody} ${whyNobody(left_out)}`, ...byPush]
+  return [`${said.pauseNobody} ${leftOutText(left_out)}`, ...byPush]
 }
-
-/** Whether there is a LINE account to send with; true until the service says that there is none. */
-export function useLineConfigured(): boolean {
-  const usage = useResource((signal) => client.readLineUsage({}, { signal }), 0, 'line-configured')
-  return usage.value.value?.configured ?? true
-}
-
-/** Who was left out, and why; empty when there is nobody. */
-export const whyNobody = (leftOut: Counted['left_out']): string => leftOutText(leftOut)

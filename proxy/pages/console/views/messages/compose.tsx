@@ -1,4 +1,4 @@
-import { Choice } from '../../parts/choice.tsx'
+import { Choice, Field } from '../../parts/fields.tsx'
 import { figure } from '#shared/locales/units.ts'
 import { useSignal, computed, signal } from '@preact/signals'
 import type { ClientError, Data, Input } from '#shared/client/index.ts'
@@ -45,16 +45,14 @@ function AudienceField() {
         onChoose={(chosen) => change({ audience: chosen })}
       />
       {audience === 'inactive' ? (
-        <label class="field">
-          <span>{said.hours}</span>
-          <input
-            type="number"
-            min="1"
-            max="8760"
-            value={hours}
-            onInput={(event) => change({ hours: Math.max(1, Number(event.currentTarget.value) || 1) })}
-          />
-        </label>
+        <Field
+          label={said.hours}
+          type="number"
+          min="1"
+          max="8760"
+          value={hours}
+          onType={(typed) => change({ hours: Math.max(1, Number(typed) || 1) })}
+        />
       ) : null}
       <AudienceMeans of={audience} />
     </div>
@@ -81,34 +79,27 @@ function TextFields() {
   const isMore = title !== '' || image !== ''
   return (
     <>
-      <label class="field">
-        <span>{said.text}</span>
-        <textarea
-          maxLength={title === '' ? TEXT_MAX : CARD_TEXT_MAX}
-          value={text}
-          onInput={(event) => change({ text: event.currentTarget.value })}
-        />
-      </label>
+      <Field
+        long
+        label={said.text}
+        maxLength={title === '' ? TEXT_MAX : CARD_TEXT_MAX}
+        value={text}
+        onType={(typed) => change({ text: typed })}
+      />
       <details open={isMore}>
         <summary>{said.add}</summary>
-        <label class="field">
-          <span>{said.titleField}</span>
-          <input
-            type="text"
-            maxLength={TITLE_MAX}
-            value={title}
-            onInput={(event) => change({ title: event.currentTarget.value })}
-          />
-        </label>
-        <label class="field">
-          <span>{said.image}</span>
-          <input
-            type="text"
-            inputMode="url"
-            value={image}
-            onInput={(event) => change({ image: event.currentTarget.value })}
-          />
-        </label>
+        <Field
+          label={said.titleField}
+          maxLength={TITLE_MAX}
+          value={title}
+          onType={(typed) => change({ title: typed })}
+        />
+        <Field
+          label={said.image}
+          inputMode="url"
+          value={image}
+          onType={(typed) => change({ image: typed })}
+        />
       </details>
     </>
   )

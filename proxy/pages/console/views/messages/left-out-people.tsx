@@ -1,15 +1,14 @@
 /** Whom LINE does not reach, by name. */
 import { figure } from '#shared/locales/units.ts'
-import { useSignal } from '@preact/signals'
 import type { Data, Input } from '#shared/client/index.ts'
-import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { dayOf, now } from '../../clock.ts'
-import { warn } from '../../parts/actions.tsx'
+import { BusyButton, warn } from '../../parts/actions.tsx'
 import { fileName, saveCsv } from '../../parts/download.ts'
-import { PagedList } from '../../parts/paged-list.tsx'
+import { Listed, PagedList } from '../../parts/paged-list.tsx'
 import { sentenceOf } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
+import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { pair, words } from '../../words.ts'
 
@@ -24,6 +23,14 @@ export function leftOutText(counts: Data<'sendPush'>['left_out']): string {
     .map((reason) => `${figure(counts[reason])} ${leftOutReasons[reason]}`)
   return some.length === 0 ? '' : pair(leftOut, some.join(words.value.common.comma))
 }
+
+/** To how many a message goes, and at which cost: a dry run, which sends nothing. */
+export const useRecipients = (audience: Input<'sendPush'>['audience']): Resource<Data<'sendPush'>> =>
+  useResource(client.sendPush, 0, 'recipients', { audience, text: '·', dry_run: true })
+
+/** Whether there is a LINE account to send with; true until the service says that there is none. */
+export const useLineConfigured = (): boolean =>
+  useResource(client.readLineUsage, 0, 'line-configured').value.value?.configured ?? true
 
 /** Pages of the file, each of the most people that the service lists at once. More calls would use up the token's limit. */
 const FILE_PAGES = 5
@@ -40,12 +47,11 @@ export const LeftOutPeople = ({ of }: { readonly of: Input<'listLeftOut'> }) => 
     actions={<NamesFile of={of} />}
   >
     {({ items }) => (
-      <ul class="rows">
+      <Listed>
         {items.map((person) => (
           <LeftOutPerson key={person.userId} person={person} />
         ))}
-        {items.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
-      </ul>
+      </Listed>
     )}
   </PagedList>
 )
@@ -68,9 +74,7 @@ function LeftOutPerson({ person: { userId, display_name, reason, devices } }: { 
 /** The list as a file, for whoever calls these people or hands the list on. */
 function NamesFile({ of }: { readonly of: Input<'listLeftOut'> }) {
   const said = words.value.messages
-  const busy = useSignal(false)
   const save = async () => {
-    busy.value = true
     const people: Person[] = []
     let cursor: string | null = null
     for (let page = 0; page < FILE_PAGES && (page === 0 || cursor !== null); page++) {
@@ -79,23 +83,14 @@ function NamesFile({ of }: { readonly of: Input<'listLeftOut'> }) {
         limit: FILE_PAGE,
         ...(cursor === null ? {} : { cursor }),
       })
-      if (!answer.ok) {
-        busy.value = false
-        warn(answer.error, sentenceOf)
-        return
-      }
+      if (!answer.ok) return warn(answer.error, sentenceOf)
       people.push(...answer.data.items)
       cursor = answer.data.next_cursor
     }
-    busy.value = false
     saveCsv(rowsOf(people), fileName('no-line-message', dayOf(now.peek()), 'csv'))
     if (cursor !== null) showToast(pair(said.leftOutFileCut, figure(people.length)), { warning: true })
   }
-  return (
-    <Button busy={busy.value} onClick={() => void save()}>
-      {said.leftOutFile}
-    </Button>
-  )
+  return <BusyButton run={save}>{said.leftOutFile}</BusyButton>
 }
 
 const rowsOf = (people: readonly Person[]) => [

@@ -1,10 +1,11 @@
 /** Scheduled reminders. An owner edits them; everybody else reads them. */
-import { Choice } from '../../parts/choice.tsx'
+import { Choice, Field } from '../../parts/fields.tsx'
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
 import { instantOf, now, shortDay, dayOf } from '../../clock.ts'
 import { status } from '../../live.ts'
 import { PanelFrom, absenceOf } from '../../parts/panel.tsx'
+import { Listed } from '../../parts/paged-list.tsx'
 import { useResource } from '../../resource.ts'
 import { client, level, OWNER } from '../../session.ts'
 import { consoleLanguage, pair, words } from '../../words.ts'
@@ -22,7 +23,7 @@ import {
   newSlotId,
 } from './slot.ts'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { useLineConfigured } from '../lifecycle/pause-and-resume.tsx'
+import { useLineConfigured, useRecipients } from './left-out-people.tsx'
 
 const EVERY_MS = 60_000
 const CONFIG_MS = 600_000
@@ -31,7 +32,7 @@ const NONE = ''
 
 /** When the event is. Until it is known, it has no bounds. */
 function useBounds(): Bounds {
-  const config = useResource((signal) => client.readEventConfig({}, { signal }), CONFIG_MS, 'config').value
+  const config = useResource(client.readEventConfig, CONFIG_MS, 'config').value
   const { starts_at = null, ends_at = null } = config.value ?? {}
   return {
     startsMs: starts_at === null ? -Infinity : Date.parse(starts_at),
@@ -51,7 +52,7 @@ const inOrder = (slots: readonly Slot[], bounds: Bounds): readonly Dated[] =>
     .toSorted((a, b) => (a.next?.atMs ?? Infinity) - (b.next?.atMs ?? Infinity) || a.slot.hour - b.slot.hour)
 
 export function Schedule() {
-  const plan = useResource((signal) => client.readNotifications({}, { signal }), EVERY_MS, 'notifications')
+  const plan = useResource(client.readNotifications, EVERY_MS, 'notifications')
   const bounds = useBounds()
   const edited = useSignal(NONE)
   const said = words.value.schedule
@@ -60,7 +61,7 @@ export function Schedule() {
       {({ slots }) => (
         <>
           <Rests />
-          <ul class="rows">
+          <Listed>
             {inOrder(slots, bounds).map((dated) =>
               dated.slot.id === edited.value ? (
                 <li key={dated.slot.id}>
@@ -70,8 +71,7 @@ export function Schedule() {
                 <SlotRow key={dated.slot.id} {...dated} onEdit={() => (edited.value = dated.slot.id)} />
               ),
             )}
-            {slots.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
-          </ul>
+          </Listed>
           <Additions bounds={bounds} />
         </>
       )}
@@ -248,28 +248,29 @@ function TextFields({
   const said = words.value.messages
   return (
     <>
-      <label class="field wide">
-        <span>{said.text} · 繁體中文</span>
-        <textarea
-          name="zh"
-          required
-          maxLength={TEXT_MAX}
-          value={text['zh-Hant']}
-          onInput={(event) => onChange({ text: { ...text, 'zh-Hant': event.currentTarget.value } })}
-        />
-      </label>
-      <label class="field wide">
-        <span>{said.text} · English</span>
-        <textarea
-          name="en"
-          maxLength={TEXT_MAX}
-          value={text.en ?? ''}
-          onInput={(event) => onChange({ text: { ...text, en: event.currentTarget.value } })}
-        />
+      <Field
+        long
+        wide
+        name="zh"
+        required
+        label={`${said.text} · 繁體中文`}
+        maxLength={TEXT_MAX}
+        value={text['zh-Hant']}
+        onType={(typed) => onChange({ text: { ...text, 'zh-Hant': typed } })}
+      />
+      <Field
+        long
+        wide
+        name="en"
+        label={`${said.text} · English`}
+        maxLength={TEXT_MAX}
+        value={text.en ?? ''}
+        onType={(typed) => onChange({ text: { ...text, en: typed } })}
+      >
         {isEnglishOld(text, before) ? (
           <strong class="small warn-text">{words.value.schedule.englishOld}</strong>
         ) : null}
-      </label>
+      </Field>
     </>
   )
 }
@@ -307,11 +308,7 @@ interface SendingProps {
 function Sending({ draft, bounds, isNew }: SendingProps) {
   const said = words.value.schedule
   const { audience } = draft
-  const count = useResource(
-    (signal) => client.sendPush({ audience, text: '-', dry_run: true }, { signal }),
-    0,
-    `reminder-recipients ${audience}`,
-  )
+  const count = useRecipients(audience)
   const next = nextSending(draft, now.value, bounds)
   const recipients = count.value.value
   const { messages } = words.value

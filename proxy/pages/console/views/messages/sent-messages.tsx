@@ -8,7 +8,7 @@ import { Await } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { nameOf, pair, words } from '../../words.ts'
-import { PagedList } from '../../parts/paged-list.tsx'
+import { Listed, PagedList } from '../../parts/paged-list.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { LeftOutPeople, leftOutText, Reason } from './left-out-people.tsx'
 
@@ -33,12 +33,11 @@ export const SentMessages = () => (
     {({ items }, list) => (
       <>
         <Soon list={list} />
-        <ul class="rows">
+        <Listed>
           {items.map((message) => (
             <Sent key={message.id} message={message} />
           ))}
-          {items.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
-        </ul>
+        </Listed>
       </>
     )}
   </PagedList>
@@ -128,7 +127,7 @@ export function progressText({ sent, waiting, failed }: Message['web_push']): st
 
 function Faults({ id }: { readonly id: string }) {
   const said = words.value.messages
-  const progress = useResource((signal) => client.readPush({ id }, { signal }), 0, `push ${id}`)
+  const progress = useResource(client.readPush, 0, 'push', { id })
   return (
     <Await from={progress}>
       {({ faults, left_out }) => (
@@ -171,8 +170,7 @@ const USAGE_EVERY_MS = 300_000
 /** The month's quota as a bar. */
 function Usage() {
   const said = words.value.messages
-  const usage = useResource((signal) => client.readLineUsage({}, { signal }), USAGE_EVERY_MS, 'usage').value
-    .value
+  const usage = useResource(client.readLineUsage, USAGE_EVERY_MS, 'usage').value.value
   if (usage === null) return null
   if (!usage.configured) return <p class="small quiet">{words.value.now.notConfigured}</p>
   const { quota, consumption, usage_percent } = usage

@@ -11,7 +11,7 @@ import { CrowdLegend } from '../../map/crowd-legend.tsx'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import type { Dot } from '../../map/over-map.tsx'
 import { Panel, Stamp, useStale, Await } from '../../parts/panel.tsx'
-import { type Resource, useResource } from '../../resource.ts'
+import { answered, type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { inKm, words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
@@ -47,12 +47,11 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   const seen = useSignal<Shown | null>(null)
   useSettled(seen.value, asked)
   const { zoom = 10, bbox = null } = asked.value ?? {}
-  const cells = useResource(
-    (signal) =>
-      client.readClusters({ since: dayBefore(), zoom, ...(bbox === null ? {} : { bbox }) }, { signal }),
-    CELLS_EVERY_MS,
-    `cells ${zoom} ${bbox}`,
-  )
+  const cells = useResource(client.readClusters, CELLS_EVERY_MS, 'cells', {
+    since: dayBefore(),
+    zoom,
+    ...(bbox === null ? {} : { bbox }),
+  })
   useFollowed(cells)
   const value = cells.value.value
   // What was shown stays until the cells of another part are there.
@@ -139,13 +138,14 @@ const NOBODY: readonly Dot[] = []
 
 /** Single pilgrims in a part of the map; null where the map is too far away. */
 function usePeople(bbox: string | null): People | null {
-  const people = useResource<Data<'readMap'> | null>(
-    async (signal) =>
-      bbox === null || level.value < MANAGER
-        ? { ok: true as const, status: 200, data: null, headers: new Headers() }
-        : client.readMap({ bbox, limit: MOST_PEOPLE }, { signal }),
+  const people = useResource(
+    async (part: string | null, options) =>
+      part === null || level.value < MANAGER
+        ? answered(null)
+        : client.readMap({ bbox: part, limit: MOST_PEOPLE }, options),
     bbox === null ? 0 : CELLS_EVERY_MS,
-    `people ${bbox}`,
+    'people',
+    bbox,
   ).value.value
   return useMemo(() => (people === null ? null : peopleOf(people)), [people])
 }
@@ -201,11 +201,7 @@ interface Props {
  */
 function PilgrimCard({ userId, seenAt }: Props) {
   const said = words.value.people
-  const found = useResource(
-    (signal) => client.listUsers({ search: userId, limit: FOUND }, { signal }),
-    CARD_EVERY_MS,
-    `pilgrim-card ${userId}`,
-  )
+  const found = useResource(client.listUsers, CARD_EVERY_MS, 'pilgrim-card', { search: userId, limit: FOUND })
   return (
     <>
       <dl class="card-rows small">
@@ -261,12 +257,10 @@ export type Overview = Omit<EventMap, 'cells' | 'since'>
 /** Reads the map, whole the first time, and then what has changed. */
 export function useEventMap(): Resource<Overview> {
   const known = useRef<Overview | null>(null)
-  return useResource<Overview>(
-    async (signal) => {
+  return useResource<Overview, object>(
+    async (_, options) => {
       const last = known.current
-      const answer = await client.readEventMap(last === null ? {} : { since: String(last.version) }, {
-        signal,
-      })
+      const answer = await client.readEventMap(last === null ? {} : { since: String(last.version) }, options)
       if (!answer.ok) return answer
       const { cells: _cells, since: _since, ...changed } = answer.data
       const data = { ...last, ...changed } as Overview

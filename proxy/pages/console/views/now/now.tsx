@@ -24,11 +24,7 @@ const SAFETY_MS = 60_000
 export function Now() {
   const map = useEventMap()
   const hour = useContext(LastHour)!
-  const safety = useResource(
-    (signal) => client.listFeedback({ limit: 1, category: 'safety' }, { signal }),
-    SAFETY_MS,
-    'safety',
-  )
+  const safety = useResource(client.listFeedback, SAFETY_MS, 'safety', { limit: 1, category: 'safety' })
   const shared = { map, hour, safety }
   return (
     <div class="view now">
@@ -49,7 +45,7 @@ type Shared = Omit<Parameters<typeof FigureTiles>[0], 'condition'>
 
 /** What managers and owners see. On a phone it stands in this order. */
 function Operating(shared: Shared) {
-  const condition = useResource((signal) => client.readCondition({}, { signal }), CONDITION_MS, 'condition')
+  const condition = useResource(client.readCondition, CONDITION_MS, 'condition')
   return (
     <>
       <Alerts condition={condition} />

@@ -9,9 +9,9 @@ import {
   ratesSince,
   STEP_MS,
   windowOf,
-  roundUp,
   type Series,
   ticksOf,
+  topOf,
   type Value,
   valuesOf,
 } from '../../rates.ts'
@@ -125,7 +125,11 @@ interface Scale {
 }
 
 function RateChart({ series, values, chosen, to, span }: Props) {
-  const top = roundUp(Math.max(0, ...values.map(({ value }) => value)))
+  const top = topOf(values)
+  // What is cut off tells its figure.
+  const told =
+    chosen ??
+    values.reduce<Value | null>((most, one) => (one.value > (most?.value ?? top) ? one : most), null)
   // A value stands at the end of its step.
   const scale: Scale = {
     x: (at) => (at + STEP_MS - (to - span.spanMs)) / span.spanMs,
@@ -142,7 +146,7 @@ function RateChart({ series, values, chosen, to, span }: Props) {
           </span>
         ))}
         <Lines values={values} scale={scale} ticks={ticks.map(({ share }) => share)} chosen={chosen} />
-        {chosen === null ? null : <Tip value={chosen} scale={scale} />}
+        {told === null ? null : <Tip value={told} scale={scale} />}
       </div>
       <p class="times small quiet" aria-hidden="true">
         {ticks.map(({ at, share }) => (
@@ -207,7 +211,7 @@ function Tip({ value, scale }: { readonly value: Value; readonly scale: Scale })
   const left = `${share * 100}%`
   return (
     <>
-      <span class="tip-dot" style={{ left, top: `${scale.y(value.value) * 100}%` }} />
+      <span class="tip-dot" style={{ left, top: `${Math.max(0, scale.y(value.value)) * 100}%` }} />
       <span class={share > 0.5 ? 'tip before' : 'tip'} style={{ left }}>
         {clock(value.at)} <strong>{figure(value.value)}</strong>
       </span>

@@ -1,5 +1,5 @@
 /** Pilgrims: a list that the service searches, sorts and cuts into pages, and everything about one of them. */
-import { Choice } from '../../parts/choice.tsx'
+import { Choice, SearchField } from '../../parts/fields.tsx'
 import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -84,7 +84,12 @@ function PeopleList(props: Props) {
       actions={
         <>
           <Filter {...props} />
-          <SearchField typed={typed} onType={onType} />
+          <SearchField
+            class="people-search"
+            label={words.value.people.searchLabel}
+            value={typed}
+            onType={onType}
+          />
         </>
       }
     >
@@ -147,17 +152,6 @@ const silenceText = (hours: number): string =>
   hours === 0
     ? words.value.people.everybody
     : `${words.value.people.silentFor} ${hours < DAY_HOURS ? `${hours}–${DAY_HOURS}` : `≥ ${hours}`} h`
-
-const SearchField = ({ typed, onType }: Pick<Props, 'typed' | 'onType'>) => (
-  <input
-    type="search"
-    class="people-search"
-    aria-label={words.value.people.searchLabel}
-    placeholder={words.value.people.searchLabel}
-    value={typed}
-    onInput={(event) => onType(event.currentTarget.value)}
-  />
-)
 
 /** With its name, which a phone has no head of the table for. */
 const named = (value: string | number, name: string) => (

@@ -1,4 +1,4 @@
-import { Choice } from '../../parts/choice.tsx'
+import { Choice } from '../../parts/fields.tsx'
 import type { Detail } from './person-points.tsx'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'

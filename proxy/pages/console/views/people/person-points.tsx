@@ -1,5 +1,5 @@
 /** A day's points: what was received when, and what is left out of the sum and why. */
-import { Choice } from '../../parts/choice.tsx'
+import { Choice } from '../../parts/fields.tsx'
 import type { Data } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { Button } from '../../../design/button.tsx'

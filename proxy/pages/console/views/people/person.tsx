@@ -5,6 +5,7 @@
 import { figure, kmToGo } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import { Button, Segments } from '../../../design/button.tsx'
+import { Listed } from '../../parts/paged-list.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -31,7 +32,7 @@ const TABS = ['figures', 'points', 'messages', 'about'] as const
 type Tab = (typeof TABS)[number]
 
 export function Person({ userId, onBack }: { readonly userId: string; readonly onBack: () => void }) {
-  const detail = useResource((signal) => client.readUser({ userId }, { signal }), 0, `user ${userId}`)
+  const detail = useResource(client.readUser, 0, 'user', { userId })
   const tab = useSignal<Tab>('figures')
   const onlyOut = useSignal(false)
   const said = words.value.people
@@ -321,15 +322,11 @@ const TONES = { sent: 'good', failed: 'danger', waiting: 'warning', skipped: '' 
 
 /** Messages to one pilgrim, and why one failed. */
 function PersonMessages({ userId }: { readonly userId: string }) {
-  const list = useResource(
-    (signal) => client.listUserMessages({ userId }, { signal }),
-    0,
-    `messages ${userId}`,
-  )
+  const list = useResource(client.listUserMessages, 0, 'messages', { userId })
   return (
     <PanelFrom title={words.value.people.tabs.messages} kind="inner" from={list}>
       {({ items }) => (
-        <ul class="rows">
+        <Listed>
           {items.map((message) => (
             <li key={message.id}>
               <span class="small quiet">{date(message.created_at)}</span>
@@ -348,8 +345,7 @@ function PersonMessages({ userId }: { readonly userId: string }) {
               <span class="small quiet">{words.value.messages.causes[message.cause]}</span>
             </li>
           ))}
-          {items.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
-        </ul>
+        </Listed>
       )}
     </PanelFrom>
   )

@@ -29,13 +29,11 @@ export function useExports(title: string, saves: Saves | null): void {
   }, [title, hasFiles])
 }
 
-/** In the order of the panels, whichever has come first. */
+/** In the order of the panels, whichever has come first; one that is not named here stands at the top. */
 function inOrder(): readonly Offer[] {
-  const said = words.value.reports
-  const { timeline, procession, carbon, surveys, answersPrivate, answersKey } = said
-  return [timeline, procession, carbon, surveys, answersPrivate, answersKey].flatMap((title) =>
-    offers.value.filter((offer) => offer.title === title),
-  )
+  const { timeline, procession, carbon, surveys, answersPrivate, answersKey } = words.value.reports
+  const titles = [timeline, procession, carbon, surveys, answersPrivate, answersKey]
+  return offers.value.toSorted((a, b) => titles.indexOf(a.title) - titles.indexOf(b.title))
 }
 
 /** The browser opens and closes it, and gives the focus back. A choice closes it, too. */

@@ -1,5 +1,5 @@
 /** The procession hour by hour: a slider, and a button that plays it. Each hour is read once. */
-import { Choice } from '../../parts/choice.tsx'
+import { Choice } from '../../parts/fields.tsx'
 import { pageWords } from '../../../frame/page-words.ts'
 import { effect, type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
@@ -11,7 +11,7 @@ import type { Seen } from '../../map/crowd-camera.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type ProcessionPlaces, ProcessionRows } from '../../map/procession-places.tsx'
 import { absenceOf, Panel } from '../../parts/panel.tsx'
-import { type Resource, useResource } from '../../resource.ts'
+import { answered, type Resource, useResource } from '../../resource.ts'
 import { words } from '../../words.ts'
 import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
 import { useExports } from './exports.tsx'
@@ -106,12 +106,10 @@ function useHours(hour: string): { readonly known: Hours; readonly reading: Reso
   const { current: hours } = useRef(new Map<string, Hour>())
   const known = hours.get(hour)
   const reading = useResource(
-    async (signal) =>
-      known === undefined
-        ? readHour(hour, signal)
-        : { ok: true as const, status: 200, data: known, headers: new Headers() },
+    async (asked: string, { signal }) => (known === undefined ? readHour(asked, signal) : answered(known)),
     0,
-    `procession ${hour}`,
+    'procession',
+    hour,
   )
   if (reading.value.value !== null) hours.set(hour, reading.value.value)
   return { known: hours, reading }

@@ -22,12 +22,12 @@ const EVERY_MS = 60_000
 export const Reports = () => (level.value >= MANAGER ? <Whole /> : <Report carbon={null} />)
 
 function Whole() {
-  const carbon = useResource((signal) => client.readCarbon({}, { signal }), EVERY_MS, 'carbon')
+  const carbon = useResource(client.readCarbon, EVERY_MS, 'carbon')
   return <Report carbon={carbon} />
 }
 
 function Report({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> | null }) {
-  const timeline = useResource((signal) => client.readTimeline({}, { signal }), EVERY_MS, 'timeline')
+  const timeline = useResource(client.readTimeline, EVERY_MS, 'timeline')
   const said = words.value.reports
   return (
     <div class="view reports">

@@ -1,4 +1,4 @@
-import { Choice } from '../../parts/choice.tsx'
+import { Choice } from '../../parts/fields.tsx'
 import { figure } from '#shared/locales/units.ts'
 import { pageWords } from '../../../frame/page-words.ts'
 import { useSignal } from '@preact/signals'

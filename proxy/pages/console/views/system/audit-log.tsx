@@ -1,4 +1,4 @@
-import { Choice } from '../../parts/choice.tsx'
+import { Choice, Field } from '../../parts/fields.tsx'
 import { useSignal } from '@preact/signals'
 import type { Data, Input } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
@@ -247,62 +247,44 @@ function AuditFilters({ filters, onChange, tokens }: Props) {
         />
         {filters.period === 'between' ? (
           <>
-            <Time label={said.since} value={filters.since} onInput={(since) => change({ since })} />
-            <Time label={said.until} value={filters.until} onInput={(until) => change({ until })} />
+            {(['since', 'until'] as const).map((end) => (
+              <Field
+                key={end}
+                label={said[end]}
+                type="datetime-local"
+                value={filters[end]}
+                onType={(time) => change({ [end]: time })}
+              />
+            ))}
           </>
         ) : null}
-        <TokenName
-          tokens={tokens}
+        {/* Those in use are offered, and one that is gone can be typed. */}
+        <Field
+          label={said.who}
+          type="search"
+          list="token-names"
+          maxLength={64}
           value={filters.token_name}
-          onInput={(token_name) => change({ token_name })}
+          onType={(token_name) => change({ token_name })}
+        >
+          <datalist id="token-names">
+            {tokens?.items.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </datalist>
+        </Field>
+        <Field
+          label={said.details}
+          type="search"
+          maxLength={128}
+          placeholder={words.value.people.searchLabel}
+          value={filters.search}
+          onType={(search) => change({ search })}
         />
-        <label class="field">
-          <span>{said.details}</span>
-          <input
-            type="search"
-            maxLength={128}
-            placeholder={words.value.people.searchLabel}
-            value={filters.search}
-            onInput={(event) => change({ search: event.currentTarget.value })}
-          />
-        </label>
       </div>
     </details>
-  )
-}
-
-interface TextProps {
-  readonly value: string
-  readonly onInput: (value: string) => void
-}
-
-const Time = ({ label, value, onInput }: TextProps & { readonly label: string }) => (
-  <label class="field">
-    <span>{label}</span>
-    <input type="datetime-local" value={value} onInput={(event) => onInput(event.currentTarget.value)} />
-  </label>
-)
-
-/** A name of a token: those in use are offered, and one that is gone can be typed. */
-function TokenName({ value, onInput, tokens }: TextProps & Pick<Props, 'tokens'>) {
-  return (
-    <label class="field">
-      <span>{words.value.system.who}</span>
-      <input
-        type="search"
-        list="token-names"
-        maxLength={64}
-        value={value}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-      <datalist id="token-names">
-        {tokens?.items.map(({ name }) => (
-          <option key={name} value={name}>
-            {name}
-          </option>
-        ))}
-      </datalist>
-    </label>
   )
 }
 

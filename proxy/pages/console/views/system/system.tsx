@@ -4,7 +4,7 @@ import { figure } from '#shared/locales/units.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { ago, date } from '../../clock.ts'
-import { Ask, act, assignRole } from '../../parts/actions.tsx'
+import { Ask, BusyButton, act, assignRole } from '../../parts/actions.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { Await, PanelFrom } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
@@ -21,12 +21,12 @@ export const System = () => (level.value >= OWNER ? <OwnersSystem /> : <Parts to
 
 /** The names of the tokens are read once, for their list and for the filters of the audit log. */
 function OwnersSystem() {
-  const tokens = useResource((signal) => client.listTokens({}, { signal }), TOKENS_MS, 'tokens')
+  const tokens = useResource(client.listTokens, TOKENS_MS, 'tokens')
   return <Parts tokens={tokens} />
 }
 
 function Parts({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> | null }) {
-  const condition = useResource((signal) => client.readCondition({}, { signal }), CONDITION_MS, 'condition')
+  const condition = useResource(client.readCondition, CONDITION_MS, 'condition')
   return (
     <div class="view system">
       <h1 class="visually-hidden">{words.value.system.title}</h1>
@@ -77,11 +77,7 @@ function Recipient({ alerting: { channel, line } }: Pick<Condition, 'alerting'>)
 
 function LastSent() {
   const said = words.value.alerting
-  const sent = useResource(
-    (signal) => client.listMessages({ cause: 'alert', limit: 1 }, { signal }),
-    SENT_EVERY_MS,
-    'alerts-sent',
-  )
+  const sent = useResource(client.listMessages, SENT_EVERY_MS, 'alerts-sent', { cause: 'alert', limit: 1 })
   return (
     <Await from={sent}>
       {({ items: [latest] }) =>
@@ -181,20 +177,12 @@ function storedText(stored: number, letters: number): string {
 
 /** Flushes the buffer and says what was stored. */
 function FlushNow() {
-  const busy = useSignal(false)
   const said = words.value.now
-  const flush = async () => {
-    busy.value = true
-    await act(client.forceFlush({}, { timeoutMs: 40_000 }), ({ finished, stored, dead_letters }) =>
+  const flush = () =>
+    act(client.forceFlush({}, { timeoutMs: 40_000 }), ({ finished, stored, dead_letters }) =>
       finished ? storedText(stored, dead_letters) : said.flushing,
     )
-    busy.value = false
-  }
-  return (
-    <Button busy={busy.value} onClick={() => void flush()}>
-      {said.flushNow}
-    </Button>
-  )
+  return <BusyButton run={flush}>{said.flushNow}</BusyButton>
 }
 
 type Letter = Data<'listDeadLetters'>['items'][number]
@@ -344,7 +332,7 @@ const MENU_EVERY_MS = 60_000
 
 /** The rich menu of each language, and its deployment. */
 export function RichMenu() {
-  const status = useResource((signal) => client.readMenus({}, { signal }), MENU_EVERY_MS, 'menus')
+  const status = useResource(client.readMenus, MENU_EVERY_MS, 'menus')
   const said = words.value.system
   return (
     <PanelFrom title={said.menu} kind="rich-menu" from={status}>
@@ -371,21 +359,15 @@ export function RichMenu() {
 
 function Deploy() {
   const said = words.value.system
-  const busy = useSignal(false)
-  const deploy = async () => {
-    busy.value = true
-    await act(client.deployMenus({}, { timeoutMs: 60_000 }), ({ skipped, menus }) =>
+  const deploy = () =>
+    act(client.deployMenus({}, { timeoutMs: 60_000 }), ({ skipped, menus }) =>
       skipped
         ? words.value.now.notConfigured
         : pair(said.menu, said.menusTold(menus.filter(({ changed }) => changed).length)),
     )
-    busy.value = false
-  }
   return (
     <p>
-      <Button busy={busy.value} onClick={() => void deploy()}>
-        {said.deploy}
-      </Button>
+      <BusyButton run={deploy}>{said.deploy}</BusyButton>
     </p>
   )
 }

@@ -1,22 +1,118 @@
-/** Deploys the rich menus of this release to LINE. Unchanged menus stay; a changed menu replaces the old one. */
+/** The rich menu of each language: its picture, its actions, and how LINE gets it. */
+import { createHash } from 'node:crypto'
+import type { messagingApi } from '@line/bot-sdk'
 import { eq } from 'drizzle-orm'
 import { audit } from '#shared/service/security/audit-log.ts'
 import type { Acting } from '#shared/service/security/admin-auth.ts'
 import type { Renderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { Language, type MenuDeployment, type MenuStatus } from '#shared/contracts/bot.ts'
+import { type BotAction, Language, type MenuDeployment, type MenuStatus } from '#shared/contracts/bot.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { conflict, unavailable } from '#shared/runtime/refusal.ts'
 import { isLineUserId, type Line } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { richMenus, pilgrims } from '#shared/stores/schema/tables.ts'
-import { languageOf } from '#shared/locales/by-language.ts'
-import { designMenu, NAME_PREFIX, SIZE } from './design.ts'
+import { pilgrims, richMenus } from '#shared/stores/schema/tables.ts'
+import { BOT_WORDS, languageOf } from '#shared/locales/by-language.ts'
+import { box, type Element, words as text } from '#shared/runtime/picture-renderer/element.ts'
+import { cut, postback } from './flex.ts'
+
+/** The larger of LINE's two recommended sizes, in pixels. */
+const SIZE = { width: 2_500, height: 1_686 }
+const COLUMNS = 3
+const ROWS = 2
+const GAP = 24
+
+const GROUND = '#7a1712'
+const GOLD = '#f3d38a'
+const IVORY = '#fdf8ec'
+const SEAL = '#b3231d'
+const INK = '#3b2a20'
+
+/** By row; the most frequent action is first. */
+const TILES: readonly (readonly [BotAction, icon: string])[] = [
+  ['checkin', '📍'],
+  ['level', '🏆'],
+  ['card', '🖼️'],
+  ['carbon', '🌱'],
+  ['survey', '📝'],
+  ['help', '💬'],
+]
+
+interface MenuDesign {
+  readonly request: messagingApi.RichMenuRequest
+  readonly picture: Element
+  /** Of the picture and the actions. A menu with the same digest needs no deployment. */
+  readonly digest: string
+}
+
+/** Menus with other names belong to other software. */
+const NAME_PREFIX = 'event:'
+
+export function designMenu(language: Language): MenuDesign {
+  const words = BOT_WORDS[language]
+  const picture = box(
+    { width: SIZE.width, height: SIZE.height, flexWrap: 'wrap', backgroundColor: GROUND, padding: GAP / 2 },
+    ...TILES.map(([action, icon]) => tile(action, icon, words.labels[action])),
+  )
+  const menu = {
+    size: SIZE,
+    selected: true,
+    chatBarText: cut(words.chatBar, 14),
+    areas: TILES.map(([action], i) => ({ bounds: boundsOf(i), action: postback(action, words) })),
+  }
+  const digest = createHash('sha256')
+    .update(JSON.stringify([menu, picture]))
+    .digest('hex')
+  return { request: { ...menu, name: `${NAME_PREFIX}${language}:${digest.slice(0, 12)}` }, picture, digest }
+}
+
+/** Whole pixels that cover the picture without a gap. */
+function boundsOf(index: number): messagingApi.RichMenuBounds {
+  const [column, row] = [index % COLUMNS, Math.floor(index / COLUMNS)]
+  const x = Math.round((column * SIZE.width) / COLUMNS)
+  const y = Math.round((row * SIZE.height) / ROWS)
+  return {
+    x,
+    y,
+    width: Math.round(((column + 1) * SIZE.width) / COLUMNS) - x,
+    height: Math.round(((row + 1) * SIZE.height) / ROWS) - y,
+  }
+}
+
+function tile(action: BotAction, icon: string, label: string): Element {
+  const first = action === 'checkin'
+  return box(
+    {
+      width: Math.floor((SIZE.width - GAP) / COLUMNS),
+      height: Math.floor((SIZE.height - GAP) / ROWS),
+      padding: GAP / 2,
+    },
+    box(
+      {
+        width: '100%',
+        height: '100%',
+        flexDirection: 'column',
+        alignItems: 'center',
+        justifyContent: 'center',
+        borderRadius: 48,
+        border: `10px solid ${GOLD}`,
+        backgroundColor: first ? SEAL : IVORY,
+      },
+      text({ fontSize: 300, lineHeight: 1.2 }, icon, '·'),
+      text(
+        { marginTop: 40, fontSize: 104, fontWeight: 700, color: first ? GOLD : INK, lineHeight: 1.3 },
+        label,
+        '·',
+      ),
+    ),
+  )
+}
+
+// Deployment: unchanged menus stay, a changed one replaces the old one.
 
 const LOCK = 'rich-menus'
 const LOCK_MS = 120_000
 
-/** Reads which menu of each language is deployed, and whether it is the one of this release. */
 export async function readMenus({ db }: ServiceContext, line: Line | null): Promise<MenuStatus> {
   const rows = await db.read(() => db.orm.select().from(richMenus))
   const menus = Language.options.map((language) => {
@@ -33,9 +129,8 @@ export async function readMenus({ db }: ServiceContext, line: Line | null): Prom
 }
 
 /**
- * Deploys the menu of each language.
- * @throws Refusal 409 while another deployment runs; 503 when LINE rejects a menu. The next deployment continues
- * from there
+ * @throws Refusal 409 while another deployment runs; 503 when LINE rejects a menu: the next deployment continues from
+ * there
  */
 export async function deployMenus(
   context: ServiceContext,
@@ -106,7 +201,7 @@ async function readersOf({ db }: ServiceContext, language: Language): Promise<st
     .map(({ userId }) => userId)
 }
 
-/** Links the menu of a person's language after that language changed. Failures are only logged. */
+/** After the language changed. Failures are only logged. */
 export async function linkMenu(
   { db, log }: ServiceContext,
   line: Line,

@@ -1,5 +1,33 @@
-/** Backgrounds: evening hills for the share card, rays and lanterns for the achievement card. */
-import { GOLD, GOLD_DEEP, type Palette } from './palette.ts'
+/** Colours and backgrounds: evening hills for the share card, a feast for the achievement card. */
+
+export interface Palette {
+  /** Almost black, for edges and distant hills. */
+  readonly deep: string
+  readonly base: string
+  /** Light behind the track. */
+  readonly glow: string
+}
+
+const PALETTES: readonly Palette[] = [
+  { deep: '#260d08', base: '#7a2c15', glow: '#e07a3a' }, // ember
+  { deep: '#20140b', base: '#664425', glow: '#c39457' }, // earth
+  { deep: '#261a04', base: '#866010', glow: '#ecc04a' }, // amber
+  { deep: '#270c1c', base: '#83314f', glow: '#e592ae' }, // plum blossom
+  { deep: '#05211d', base: '#13605a', glow: '#55c7b0' }, // jade
+  { deep: '#0a1230', base: '#28438c', glow: '#7aa5ef' }, // indigo
+  { deep: '#0b2011', base: '#2c6639', glow: '#8ccb82' }, // pine
+  { deep: '#190d2f', base: '#532f8a', glow: '#b192ec' }, // royal purple
+  { deep: '#2a0510', base: '#9c1530', glow: '#f5ad62' }, // cinnabar
+]
+
+export const paletteOf = (level: number): Palette => PALETTES[level - 1]!
+
+export const GOLD = '#f3d38a'
+export const GOLD_LIGHT = '#fff3d3'
+export const GOLD_DEEP = '#c8963c'
+export const IVORY = '#fdf8ec'
+/** The vermilion of seals. */
+export const SEAL = '#b3231d'
 
 const SIZE = 'xmlns="http://www.w3.org/2000/svg" width="1200" height="630" viewBox="0 0 1200 630"'
 
@@ -25,7 +53,6 @@ const frame = (inset: number, notch: number, stroke: string): string => {
     H${l + notch} a${notch} ${notch} 0 0 0 ${-notch} ${-notch} V${t + notch} a${notch} ${notch} 0 0 0 ${notch} ${-notch}Z" fill="none" ${stroke}/>`
 }
 
-/** Hills under an evening sky in the level's colour. */
 export const eveningHills = ({ deep, base, glow }: Palette): string => `<svg ${SIZE}>
   <rect width="1200" height="630" fill="${deep}"/>
   <rect width="1200" height="630" fill="${base}" fill-opacity=".72"/>
@@ -61,14 +88,12 @@ const lantern = (x: number, cord: number, size: number): string => `
     </g>
   </g>`
 
-/** An auspicious cloud in a corner. */
 const cloud = (x: number, y: number): string => `
   <g transform="translate(${x} ${y})" fill="none" stroke="${GOLD}" stroke-opacity=".8" stroke-width="3" stroke-linecap="round">
     <path d="M0 0 H92 a16 16 0 1 0 -15 -22 a24 24 0 0 0 -45 -4 a17 17 0 1 0 -6 32"/>
     <path d="M84 -13 a8 8 0 1 1 7 7"/><path d="M30 14 H120"/>
   </g>`
 
-/** The achievement's background: rays, lanterns, a double gold frame. */
 export const feast = ({ deep, base }: Palette): string => `<svg ${SIZE}>
   <rect width="1200" height="630" fill="${deep}"/>
   <rect width="1200" height="630" fill="${base}" fill-opacity=".8"/>

@@ -4,7 +4,7 @@
  */
 import { box, drawing, type Element } from '#shared/runtime/picture-renderer/element.ts'
 import type { CardRoute, Place } from './card-facts.ts'
-import { GOLD, GOLD_DEEP, GOLD_LIGHT, type Palette } from './palette.ts'
+import { GOLD, GOLD_DEEP, GOLD_LIGHT, type Palette } from './backdrops.ts'
 import { METRES_PER_DEGREE, simplifyLine } from '#shared/core/rules/geo.ts'
 
 const SIDE = 440
@@ -13,7 +13,7 @@ const INSET = 84
 /** With more stations, those of the rest of the way would hide it. */
 const MAX_STATIONS = 40
 
-/** The emblem of an event without a route: a winding path into the hills. */
+/** Of an event without a route: a winding path into the hills. */
 const HILL_PATH = 'M120 330 C 190 300, 330 315, 300 255 S 150 230, 185 180 S 285 160, 240 105'
 const EMBLEM = `
   <g fill="none" stroke-linecap="round">
@@ -51,7 +51,7 @@ const routeOf = ({ whole, passed, stations }: RouteOutline): string => {
   </g>`
 }
 
-/** SVG of the map, 440 units a side. */
+/** 440 units a side. */
 const routeMapSvg = (route: CardRoute | null, { deep, base }: Palette): string => `
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 440 440">
   <defs><clipPath id="c"><circle cx="220" cy="220" r="203"/></clipPath></defs>
@@ -62,7 +62,7 @@ const routeMapSvg = (route: CardRoute | null, { deep, base }: Palette): string =
   ${route === null ? EMBLEM : routeOf(outlineOf(route, SIDE - 2 * INSET))}
 </svg>`
 
-/** The map as part of a card. @param size pixels a side */
+/** @param size pixels a side */
 export const routeMap = (
   route: CardRoute | null,
   colours: Palette,
@@ -72,8 +72,6 @@ export const routeMap = (
     { position: 'absolute', left: place.left, top: place.top, width: place.size, height: place.size },
     drawing(routeMapSvg(route, colours), place.size, place.size, { position: 'absolute', left: 0, top: 0 }),
   )
-
-// Fits the event's route into a square.
 
 interface Point {
   readonly x: number
@@ -93,7 +91,7 @@ const TOLERANCE_PX = 0.5
 /** Rounded; never a negative zero. */
 const tenths = (px: number): number => Math.round(px * 10) / 10 + 0
 
-/** Metres east and south of a place; an event's route is small enough for a flat map. */
+/** An event's route is small enough for a flat map. */
 function projection({ lat: lat0, lng: lng0 }: Place): (place: Place) => Point {
   const scale = Math.cos((lat0 * Math.PI) / 180)
   return ({ lat, lng }) => {
@@ -108,7 +106,7 @@ const pathOf = (line: readonly Point[]): string =>
     .map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`)
     .join('')
 
-/** Fits a route into a square of `side` pixels, centred, north up. */
+/** Centred, north up. */
 export function outlineOf({ lines, passed, stations }: CardRoute, side: number): RouteOutline {
   const project = projection(lines[0]![0]!)
   const bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity }

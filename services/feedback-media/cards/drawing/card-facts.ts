@@ -50,11 +50,10 @@ const PILGRIM: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The word for a pilgrim in their language; 香客 where the language is unknown. */
+/** 香客 where the language is unknown. */
 export const pilgrimWord = (language: string | null): string =>
   PILGRIM.get((language ?? '').toLowerCase().split(/[-_]/)[0]!) ?? '香客'
 
-/** The language of a card's words. */
 export const cardLanguage = (language: string | null): Language =>
   language === null ? 'zh-Hant' : (supportedLanguage(language) ?? 'en')
 

@@ -1,16 +1,18 @@
-/** The ledger of messages, latest first. */
+/** The ledger of messages: a list, latest first, and the progress of one. */
 import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import {
   type Cause,
   Cause as AnyCause,
   ExcludedRecipients,
+  type PushProgress,
   type SentMessage,
   type WebPushProgress,
 } from '#shared/contracts/messages.ts'
 import { type PageQuery, time } from '#shared/contracts/fields.ts'
+import { notFound } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
-import { textOfMessage } from '#shared/service/line/text-of-message.ts'
+import { textOfMessage } from '#shared/service/line/line-client.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { messageChunks, messages } from '#shared/stores/schema/tables.ts'
 import { countDeliveries, NO_DELIVERIES } from '../web-push/plan-deliveries.ts'
@@ -42,14 +44,31 @@ export async function listMessages(
       .orderBy(desc(messages.createdAt), desc(messages.id))
       .limit(limit + 1),
   )
+  return pageOf(
+    await withCounts(context, rows),
+    limit,
+    (message) => message,
+    ({ created_at, id }) => encodeCursor(list, [created_at, id]),
+  )
+}
+
+const FAULTS_SHOWN = 10
+/** Most people whom a fault names. */
+const FAULT_PEOPLE = 20
+
+/** @throws Refusal 404 for an unknown id */
+export async function readProgress(context: ServiceContext, id: string): Promise<PushProgress> {
+  const { db } = context
+  const rows = await db.read(() => db.orm.select().from(messages).where(eq(messages.id, id)))
+  const [message] = await withCounts(context, rows)
+  if (message === undefined) throw notFound('There is no message with this id.')
+  return { ...message, faults: await readFaults(context, id) }
+}
+
+async function withCounts(context: ServiceContext, rows: readonly Row[]): Promise<SentMessage[]> {
   const ids = rows.map(({ id }) => id)
   const [counts, deliveries] = await Promise.all([countStates(context, ids), countDeliveries(context, ids)])
-  return pageOf(
-    rows,
-    limit,
-    (row) => shown(row, counts.get(row.id), deliveries.get(row.id)),
-    (row) => encodeCursor(list, [time(row.createdAt.getTime()), row.id]),
-  )
+  return rows.map((row) => shown(row, counts.get(row.id), deliveries.get(row.id)))
 }
 
 interface Counts {
@@ -62,7 +81,6 @@ interface Counts {
 }
 const NONE: Counts = { sent: 0, waiting: 0, failed: 0, skipped: 0, attempts: 0, body: null }
 
-/** Counts of each message by state, and the body of its first chunk. */
 async function countStates({ db }: ServiceContext, ids: readonly string[]): Promise<Map<string, Counts>> {
   if (ids.length === 0) return new Map()
   const sizeIf = (state: string) =>
@@ -104,4 +122,23 @@ function shown(
     completed_at: row.completedAt === null ? null : time(row.completedAt.getTime()),
     text: textOfMessage(body),
   }
+}
+
+async function readFaults({ db }: ServiceContext, id: string): Promise<PushProgress['faults']> {
+  // Of the smallest calls: who is refused alone is the cause, and a call to 500 people names nobody in particular.
+  const rows = await db.read(
+    () => db.sql<PushProgress['faults']>`
+      WITH faults AS (
+        SELECT detail, sum(size)::int AS recipients, (array_agg(id ORDER BY size, id))[1:${FAULT_PEOPLE}::int] AS chunks
+        FROM message_chunks
+        WHERE message_id = ${id}::uuid AND state IN ('failed', 'waiting') AND detail IS NOT NULL
+        GROUP BY detail ORDER BY sum(size) DESC LIMIT ${FAULTS_SHOWN}::int)
+      SELECT detail, recipients, coalesce((
+        SELECT json_agg(json_build_object('userId', person, 'display_name', p.display_name)) FROM (
+          SELECT jsonb_array_elements_text(c.recipients) AS person FROM message_chunks c
+          WHERE c.id = ANY(f.chunks) ORDER BY c.size, c.id LIMIT ${FAULT_PEOPLE}::int) told
+        LEFT JOIN pilgrims p ON p.user_id = person), '[]') AS people
+      FROM faults f ORDER BY recipients DESC`,
+  )
+  return [...rows]
 }

@@ -1,0 +1,225 @@
+/** Reports of feedback: submitted by anyone, listed for operators and as the public board, changed by operators. */
+import { and, count, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import type { ServiceContext } from '#shared/service/context.ts'
+import {
+  type BoardItem,
+  type FeedbackItem,
+  type FeedbackQuery,
+  type FeedbackRequest,
+  FeedbackStatus,
+  type FeedbackUpdate,
+} from '#shared/contracts/feedback.ts'
+import { time } from '#shared/contracts/fields.ts'
+import { conflict, invalid, notFound } from '#shared/runtime/refusal.ts'
+import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/service/http/pagination.ts'
+import type { Acting, Operator } from '#shared/service/security/admin-auth.ts'
+import { maySeeId } from '#shared/service/security/pilgrim-identity.ts'
+import { audit } from '#shared/service/security/audit-log.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
+import { feedback, pilgrims } from '#shared/stores/schema/tables.ts'
+
+type FeedbackRow = typeof feedback.$inferSelect & { readonly displayName: string | null }
+
+const boardItem = (row: FeedbackRow): BoardItem => ({
+  id: row.id,
+  category: row.category,
+  description: row.description,
+  status: FeedbackStatus.parse(row.status),
+  created_at: time(row.createdAt.getTime()),
+  updated_at: time(row.updatedAt.getTime()),
+  resolved_at: row.resolvedAt && time(row.resolvedAt.getTime()),
+})
+
+const feedbackItem = (row: FeedbackRow): FeedbackItem => ({
+  ...boardItem(row),
+  userId: row.userId,
+  display_name: row.displayName,
+  screenshot_url: row.screenshotUrl,
+  device_info: row.deviceInfo,
+  user_agent: row.userAgent,
+  contact: row.contact,
+  admin_note: row.adminNote,
+})
+
+const FEEDBACK_ROW = { ...getTableColumns(feedback), displayName: pilgrims.displayName }
+
+/** But the status. */
+const conditionsOf = ({ category, search }: FeedbackQuery) => [
+  category === undefined ? undefined : eq(feedback.category, category),
+  search === undefined
+    ? undefined
+    : sql`strpos(lower(concat_ws(' ', ${feedback.description}, ${feedback.category}, ${feedback.adminNote})), lower(${search})) > 0`,
+]
+
+async function readPage<Item>(
+  { db }: ServiceContext,
+  list: string,
+  query: FeedbackQuery,
+  item: (row: FeedbackRow) => Item,
+) {
+  const { limit, cursor, status } = query
+  const before = cursor === undefined ? undefined : decodeCursor(list, cursor, z.tuple([RowId]))[0]
+  const rows = await db.read(() =>
+    db.orm
+      .select(FEEDBACK_ROW)
+      .from(feedback)
+      .leftJoin(pilgrims, eq(pilgrims.userId, feedback.userId))
+      .where(
+        and(
+          before === undefined ? undefined : lt(feedback.id, before),
+          status === undefined ? undefined : eq(feedback.status, status),
+          ...conditionsOf(query),
+        ),
+      )
+      .orderBy(desc(feedback.id))
+      .limit(limit + 1),
+  )
+  return pageOf(rows, limit, item, ({ id }) => encodeCursor(list, [id]))
+}
+
+async function countByStatus(
+  { db }: ServiceContext,
+  query: FeedbackQuery,
+): Promise<Record<FeedbackStatus, number>> {
+  const counted = await db.read(() =>
+    db.orm
+      .select({ status: feedback.status, n: count() })
+      .from(feedback)
+      .where(and(...conditionsOf(query)))
+      .groupBy(feedback.status),
+  )
+  const counts = Object.fromEntries(FeedbackStatus.options.map((status) => [status, 0]))
+  for (const { status, n } of counted) counts[status] = n
+  return counts as Record<FeedbackStatus, number>
+}
+
+export async function listFeedback(context: ServiceContext, query: FeedbackQuery, operator: Operator | null) {
+  if (operator === null) return readBoardPage(context, query)
+  return withCounts(
+    context,
+    query,
+    readPage(context, 'feedback', query, (row) => {
+      const isShown = row.userId === null || maySeeId(context.config, operator, row.userId)
+      return feedbackItem(isShown ? row : { ...row, userId: null })
+    }),
+  )
+}
+
+export const readBoard = async (context: ServiceContext, query: FeedbackQuery) =>
+  withCounts(context, query, readBoardPage(context, query))
+
+/** A search reads every report, and the note, which the board does not show. @throws Refusal 400 */
+async function readBoardPage(context: ServiceContext, query: FeedbackQuery) {
+  if (query.search !== undefined) throw invalid('search: needs an operator’s token.')
+  return readPage(context, 'board', query, boardItem)
+}
+
+async function withCounts<Page>(context: ServiceContext, query: FeedbackQuery, page: Promise<Page>) {
+  const [items, counts] = await Promise.all([page, countByStatus(context, query)])
+  return { ...items, counts }
+}
+
+interface Stored {
+  readonly id: number
+  readonly status: FeedbackStatus
+}
+
+/**
+ * Creates the pilgrim if necessary. A report whose id is known is answered as it is stored.
+ * @throws Refusal 400 for a screenshot that was deleted, because nothing has named it for long; 409 for other words
+ * under the id of a stored report
+ */
+export async function submitFeedback(
+  { db, now, objects, config }: Pick<ServiceContext, 'db' | 'now' | 'objects' | 'config'>,
+  request: FeedbackRequest,
+): Promise<Stored> {
+  const { user_id: userId, report_id: reportId, category, description } = request
+  const at = new Date(now())
+  return db.orm.transaction(async (tx) => {
+    if (userId !== undefined) await ensurePilgrim(tx, userId, at.getTime())
+    const known = await findReport(tx, request)
+    if (known !== null) return known
+    const url = request.screenshot_url
+    if (url !== null && !(await holdScreenshot(tx, objects, config, url)))
+      throw invalid('screenshot_url: this picture is not stored any more. Upload it again.')
+    const [row] = await tx
+      .insert(feedback)
+      .values({
+        userId,
+        reportId,
+        category,
+        description,
+        status: 'new',
+        screenshotUrl: url,
+        deviceInfo: request.device_info,
+        userAgent: request.user_agent,
+        contact: request.contact,
+        createdAt: at,
+        updatedAt: at,
+      })
+      .onConflictDoNothing({ target: feedback.reportId })
+      .returning({ id: feedback.id })
+    // Without a row, the same report was being stored at this moment.
+    return row === undefined ? (await findReport(tx, request))! : { id: row.id, status: 'new' }
+  })
+}
+
+/** If it has arrived before. @throws Refusal 409 when other words were stored under its id */
+async function findReport(
+  tx: Writer,
+  { report_id: reportId, category, description }: FeedbackRequest,
+): Promise<Stored | null> {
+  if (!reportId) return null
+  const [row] = await tx.select().from(feedback).where(eq(feedback.reportId, reportId))
+  if (row === undefined) return null
+  if (row.category !== category || row.description !== description)
+    throw conflict('report_id: another report was stored with this id. Send this one with a new id.')
+  return { id: row.id, status: FeedbackStatus.parse(row.status) }
+}
+
+/**
+ * The time of the first `fixed` stays; any other status clears it.
+ * @throws Refusal 404 for an unknown item, 409 when another operator has changed what the client saw
+ */
+export async function updateFeedback(
+  { db, now }: ServiceContext,
+  operator: Acting,
+  id: number,
+  { status, admin_note: note, seen = {} }: FeedbackUpdate,
+): Promise<FeedbackItem> {
+  return db.orm.transaction(async (tx) => {
+    const [previous] = await tx.select().from(feedback).where(eq(feedback.id, id)).for('update')
+    if (previous === undefined) throw notFound(`There is no feedback with the id ${id}.`)
+    const next = status ?? previous.status
+    const newNote = note == null ? previous.adminNote : note.trim() || null
+    // What is already as it should be contradicts nobody.
+    if (seen.status !== undefined && seen.status !== previous.status && next !== previous.status)
+      throw conflict(`Somebody has set this item to ${previous.status} meanwhile. Nothing was changed.`)
+    if (
+      seen.admin_note !== undefined &&
+      (seen.admin_note || null) !== previous.adminNote &&
+      newNote !== previous.adminNote
+    )
+      throw conflict('Somebody has changed the note of this item meanwhile. Nothing was changed.')
+    await tx
+      .update(feedback)
+      .set({
+        status: next,
+        adminNote: newNote,
+        resolvedAt: next === 'fixed' ? (previous.resolvedAt ?? new Date(now())) : null,
+        updatedAt: new Date(now()),
+      })
+      .where(eq(feedback.id, id))
+    const change = { id, from: previous.status, status: next, note_changed: note != null }
+    await audit(tx, operator, 'update-feedback', change, now())
+    const [row] = await tx
+      .select(FEEDBACK_ROW)
+      .from(feedback)
+      .leftJoin(pilgrims, eq(pilgrims.userId, feedback.userId))
+      .where(eq(feedback.id, id))
+    return feedbackItem(row!)
+  })
+}

@@ -18,10 +18,8 @@ import {
 } from './backup/archive.ts'
 import { z } from 'zod'
 import { publishStatus, readErasures } from '#shared/pilgrims/kv-copies.ts'
-import { readStamp } from '#shared/stores/kv/packed-point.ts'
-import { admissionRules } from '#shared/points/admission-batches.ts'
-import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
 import {
+  readStamp,
   type Entry,
   type Erased,
   partitionOf,
@@ -29,6 +27,8 @@ import {
   type Submission,
   userHash,
 } from '#shared/stores/kv/kv.ts'
+import { admissionRules } from '#shared/points/admission-batches.ts'
+import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
 import { type Migration, applyMigrations, lockMigrations, MIGRATIONS } from '#shared/stores/db/migrate.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
@@ -36,9 +36,8 @@ import { finishErasures } from './erasure/finish-erasures.ts'
 import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './backup/take-backup.ts'
 import type { Sql } from 'postgres'
 import { dayPartition } from '#shared/stores/db/day-partitions.ts'
-import type { Query } from '#shared/stores/db/db.ts'
+import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
 import { closeRestoredCounters } from '#shared/points/ledger/stored-counters.ts'
-import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
 import { PERSONAL_TABLES } from '#shared/stores/schema/tables.ts'
 
 /** Tables that have rows in a new installation, or soon after its start. */

@@ -1,11 +1,9 @@
 /** Maintenance beside the flush: records losses, and deletes expired records and screenshots that nothing names. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Database, Query } from '#shared/stores/db/db.ts'
-import { createLossWatch } from '#shared/points/ledger/watch-for-losses.ts'
-import { readLedger, statesOf } from '#shared/points/ledger/ledger.ts'
+import { createLossWatch, readLedger, statesOf } from '#shared/points/ledger/ledger.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/service/line/line-client.ts'
-import { eachApart, type Reporting } from '#shared/stores/work-through-queue.ts'
-import { repeated } from '#shared/stores/repeated-work.ts'
+import { eachApart, type Reporting, repeated } from '#shared/stores/repeated-work.ts'
 import { mendKvCopies } from '#shared/pilgrims/kv-copies.ts'
 import type { Objects } from '#shared/stores/objects/objects.ts'
 import { SCREENSHOTS } from '#shared/stores/objects/pictures.ts'

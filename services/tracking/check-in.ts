@@ -5,9 +5,12 @@ import {
   type AcceptRules,
   acceptTrack,
   latestPosition,
-} from '#shared/points/validate-points.ts'
+  fieldOf,
+  pack,
+  type Point,
+  unpack,
+} from '#shared/points/point.ts'
 import type { Buffer } from '#shared/points/buffer.ts'
-import { fieldOf, pack, type Point, unpack } from '#shared/points/point.ts'
 import type { Window } from '#shared/runtime/config/config.ts'
 import { MAX_POINTS, time } from '#shared/contracts/fields.ts'
 import type { AttachedAnswer, CheckInAnswer } from '#shared/contracts/tracking.ts'

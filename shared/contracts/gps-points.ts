@@ -22,11 +22,11 @@ export const SentTime = z
   .meta({ examples: [`${EXAMPLE_DAY}T01:30:00.000Z`] })
 export type SentTime = z.infer<typeof SentTime>
 
-/** After `normalizePointAliases` has renamed its aliases. */
-export const GpsPoint = z.object({
-  lat: Latitude,
-  lng: Longitude,
-  timestamp: SentTime.nullish(),
+/**
+ * What a phone tells of a point beside its place and time. Each has a column of its name, so a new one needs a migration;
+ * and it is the last, because the buffer packs them in this order.
+ */
+const MEASURED = {
   accuracy: Measure.nullish()
     .meta({ examples: [8] })
     .describe('metres'),
@@ -36,10 +36,20 @@ export const GpsPoint = z.object({
   ),
   mode: Mode.nullish().describe('walk, car, scooter, bike, bus, mrt, train or hsr; not case-sensitive'),
   source: Source.nullish().describe(`Any label; truncated to ${MAX_SOURCE} characters`),
+}
+export type Measurement = keyof typeof MEASURED
+export const MEASUREMENTS = Object.keys(MEASURED) as Measurement[]
+/** Whether a measurement is a number; the others are texts. */
+export const isNumeric = (name: Measurement): boolean => MEASURED[name].safeParse(0).success
+
+/** After `normalizePointAliases` has renamed its aliases. */
+export const GpsPoint = z.object({
+  lat: Latitude,
+  lng: Longitude,
+  timestamp: SentTime.nullish(),
+  ...MEASURED,
 })
 export type GpsPoint = z.infer<typeof GpsPoint>
-/** Beside its place and time. */
-export type Measurement = Exclude<keyof GpsPoint, 'lat' | 'lng' | 'timestamp'>
 
 /** A track point: only its own time identifies it. */
 export const TrackPoint = z.intersection(GpsPoint, z.object({ timestamp: SentTime }))

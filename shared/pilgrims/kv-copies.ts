@@ -13,7 +13,7 @@ import {
   type VersionedStatus,
 } from '#shared/stores/kv/kv.ts'
 import { erasures, pilgrims } from '#shared/stores/schema/tables.ts'
-import { eachApart, type Reporting } from '#shared/stores/work-through-queue.ts'
+import { eachApart, type Reporting } from '#shared/stores/repeated-work.ts'
 import { readStatus } from './activity-status.ts'
 import { lockPerson } from './person-lock.ts'
 

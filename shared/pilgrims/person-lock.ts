@@ -7,7 +7,7 @@ import { erasedPerson } from '#shared/runtime/refusal.ts'
 import { personLockKey } from '#shared/stores/db/db.ts'
 import { type Erased, userHash } from '#shared/stores/kv/kv.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { erasing, erasures } from '#shared/stores/schema/tables.ts'
+import { erasing, erasures, pilgrims } from '#shared/stores/schema/tables.ts'
 
 /** Takes the exclusive lock until the transaction ends. */
 export async function lockPerson(tx: Writer, userId: string): Promise<void> {
@@ -118,4 +118,29 @@ const RECIPIENTS_LOCK = 20_260_415
  */
 export async function lockRecipients(tx: Writer): Promise<void> {
   await tx.execute(sql`SELECT pg_advisory_xact_lock(${RECIPIENTS_LOCK})`)
+}
+
+// Creates a pilgrim's row at the first contact.
+
+/**
+ * Creates a pilgrim's row unless it exists. Must be the first statement of its transaction.
+ * @param nowMs time of the request (epoch milliseconds)
+ * @throws Refusal 410 when the pilgrim was erased (`lockPersonUnlessErased`)
+ */
+export async function ensurePilgrim(tx: Writer, userId: string, nowMs: number): Promise<void> {
+  await lockPersonUnlessErased(tx, userId, nowMs)
+  const at = new Date(nowMs)
+  await tx.insert(pilgrims).values({ userId, createdAt: at, updatedAt: at }).onConflictDoNothing()
+}
+
+/**
+ * Locks a pilgrim's row until the transaction ends: their writes that count what they have come one after the other.
+ * @returns the row; undefined when there is none
+ */
+export async function lockPilgrim(
+  tx: Writer,
+  userId: string,
+): Promise<typeof pilgrims.$inferSelect | undefined> {
+  const [row] = await tx.select().from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+  return row
 }

@@ -1,21 +1,23 @@
-/** A point between the request and the table: its identity, its packed form in the buffer, and its columns. */
+/** A point between the request and the table: when it counts, its identity, its packed form, and its columns. */
 import type { FoldPoint, PointKind } from '#shared/core/distance/points-to-distance.ts'
-import type { GpsPoint, Measurement } from '#shared/contracts/gps-points.ts'
-import type { Column, ColumnType } from '#shared/stores/db/db.ts'
-import type { Entry } from '#shared/stores/kv/kv.ts'
-import { readStamp } from '#shared/stores/kv/packed-point.ts'
+import {
+  isNumeric,
+  type Measurement,
+  MEASUREMENTS,
+  normalizePointAliases,
+  GpsPoint,
+  SENT_TIME_RULE,
+} from '#shared/contracts/gps-points.ts'
+import type { Column } from '#shared/stores/db/db.ts'
+import { type Entry, type Position, rankOf, readStamp } from '#shared/stores/kv/kv.ts'
 import { isRough } from '#shared/core/rules/geo.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
-
-/** Measurements in the order in which they are packed, so a new one is the last, with the types of their columns. */
-const TYPES = {
-  accuracy: 'float4',
-  altitude: 'float4',
-  speed: 'float4',
-  mode: 'text',
-  source: 'text',
-} as const satisfies Record<Measurement, ColumnType>
-export const MEASUREMENTS = Object.keys(TYPES) as Measurement[]
+import type { InArea } from '#shared/runtime/config/setting-values.ts'
+import { fastGpsPoint } from '#shared/contracts/fast-validation.ts'
+import type { PointRejection } from '#shared/contracts/tracking.ts'
+import { invalid } from '#shared/runtime/refusal.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { looksLikeSeconds, parseSentTime } from '#shared/core/rules/sent-time.ts'
 
 type Measurements = { readonly [M in Measurement]: NonNullable<GpsPoint[M]> | null }
 
@@ -41,8 +43,10 @@ export interface BufferedPoint extends Point {
   readonly generation: number
 }
 
+type PointColumn = Column<{ readonly userId: string; readonly point: Point }>
+
 /** The columns of `gps_points`. */
-export const POINT_COLUMNS: readonly Column<{ readonly userId: string; readonly point: Point }>[] = [
+export const POINT_COLUMNS: readonly PointColumn[] = [
   { name: 'user_id', type: 'text', of: ({ userId }) => userId },
   { name: 'kind', type: 'text', of: ({ point }) => point.kind },
   { name: 'sent_at', type: 'instant', of: ({ point }) => point.sentMs },
@@ -50,10 +54,10 @@ export const POINT_COLUMNS: readonly Column<{ readonly userId: string; readonly 
   { name: 'received_at', type: 'instant', of: ({ point }) => point.receivedMs },
   { name: 'lat', type: 'float8', of: ({ point }) => point.lat },
   { name: 'lng', type: 'float8', of: ({ point }) => point.lng },
-  ...MEASUREMENTS.map((name) => ({
+  ...MEASUREMENTS.map((name): PointColumn => ({
     name,
-    type: TYPES[name],
-    of: ({ point }: { readonly point: Point }) => point[name],
+    type: isNumeric(name) ? 'float4' : 'text',
+    of: ({ point }) => point[name],
   })),
   { name: 'in_range', type: 'boolean', of: ({ point }) => point.inRange },
   { name: 'clock_corrected', type: 'boolean', of: ({ point }) => point.recordedMs !== point.sentMs },
@@ -73,21 +77,7 @@ export const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode, accuracy
 /** Identity within a pilgrim's buffer. */
 export const fieldOf = (point: Pick<Point, 'kind' | 'sentMs'>): string => `${point.kind}${point.sentMs}`
 
-/** The kv reads the time of receipt by its position. */
-type Packed = [
-  recordedOffset: number,
-  receivedMs: number,
-  lat: number,
-  lng: number,
-  inRange: 0 | 1,
-  accuracy?: number | null,
-  altitude?: number | null,
-  speed?: number | null,
-  mode?: string | null,
-  source?: string | null,
-]
-
-/** Packs a point as a compact JSON array without trailing absent fields. */
+/** Packs a point as a compact JSON array without trailing absent fields. The kv reads the first five by their place. */
 export function pack(point: Point): Entry {
   const { recordedMs, sentMs, receivedMs, lat, lng, inRange } = point
   // For finite numbers a template writes the same text as JSON.stringify, several times faster.
@@ -109,7 +99,7 @@ export function unpack({ field, value: stamped }: Entry): BufferedPoint {
   const { generation, value } = readStamp(stamped)
   const kind = field[0]
   const sentMs = Number(field.slice(1))
-  const packed = JSON.parse(value) as Packed
+  const packed = JSON.parse(value)
   if ((kind !== 'c' && kind !== 't') || !Number.isSafeInteger(sentMs) || !Array.isArray(packed))
     throw new LoggableError('not a buffered point: it needs an identity and a list')
   for (let i = 0; i < 5; i++)
@@ -142,3 +132,144 @@ export const readablePoints = (entries: readonly Entry[]): BufferedPoint[] =>
       return []
     }
   })
+
+// Validates points, and decides at which time each of them counts.
+
+const SECONDS_RULE = 'looks like seconds: send milliseconds'
+
+export interface AcceptRules {
+  readonly calendar: Calendar
+  readonly area: InArea
+  readonly maxAgeMs: number
+}
+
+/** A check-in up to this far ahead (a wrong clock) is accepted, and counts at the time of receipt. */
+const CHECKIN_AHEAD_MS = 24 * 3_600_000
+/** A track point may be this far ahead, because clocks differ. */
+const TRACK_AHEAD_MS = 5 * 60_000
+
+function pointOf(
+  given: GpsPoint,
+  kind: 'c' | 't',
+  sentMs: number,
+  recordedMs: number,
+  receivedMs: number,
+  area: InArea,
+): Point {
+  const { lat, lng } = given
+  return {
+    kind,
+    sentMs,
+    recordedMs,
+    receivedMs,
+    lat,
+    lng,
+    accuracy: given.accuracy ?? null,
+    altitude: given.altitude ?? null,
+    speed: given.speed ?? null,
+    mode: given.mode ?? null,
+    source: given.source ?? null,
+    inRange: area(lat, lng),
+  }
+}
+
+/**
+ * Validates a check-in. Without a timestamp it gets the time of receipt; with one that is up to 24 h ahead it counts
+ * at the time of receipt.
+ * @throws Refusal 400 for an invalid timestamp, one that lies further ahead, or one older than `maxAgeMs`
+ */
+export function acceptCheckIn(
+  given: GpsPoint,
+  receivedMs: number,
+  { calendar, area, maxAgeMs }: AcceptRules,
+): Point {
+  if (given.timestamp === undefined || given.timestamp === null)
+    return pointOf(given, 'c', receivedMs, receivedMs, receivedMs, area)
+  const sentMs = parseSentTime(given.timestamp, calendar)
+  if (sentMs === null)
+    throw invalid(`timestamp: ${looksLikeSeconds(given.timestamp) ? SECONDS_RULE : SENT_TIME_RULE}`)
+  if (sentMs > receivedMs + CHECKIN_AHEAD_MS)
+    throw invalid('timestamp: lies more than 24 hours ahead; set the phone’s clock and check in again')
+  if (sentMs < receivedMs - maxAgeMs) {
+    if (looksLikeSeconds(given.timestamp)) throw invalid(`timestamp: ${SECONDS_RULE}`)
+    throw invalid(`timestamp: is older than ${maxAgeMs / 86_400_000} days and is not accepted any more`)
+  }
+  return pointOf(given, 'c', sentMs, Math.min(sentMs, receivedMs), receivedMs, area)
+}
+
+interface AcceptedTrack {
+  readonly points: readonly Point[]
+  readonly rejected: readonly { readonly index: number; readonly reason: PointRejection }[]
+}
+
+/** Validates a track. Each invalid point is reported by its index and rejects no other point. */
+export function acceptTrack(
+  given: readonly unknown[],
+  receivedMs: number,
+  rules: AcceptRules,
+): AcceptedTrack {
+  const points: Point[] = []
+  const rejected: { index: number; reason: PointRejection }[] = []
+  for (const [index, value] of given.entries()) {
+    const point = acceptTrackPoint(value, receivedMs, rules)
+    if (typeof point === 'string') rejected.push({ index, reason: point })
+    else points.push(point)
+  }
+  return { points, rejected }
+}
+
+function acceptTrackPoint(
+  value: unknown,
+  receivedMs: number,
+  { calendar, area, maxAgeMs }: AcceptRules,
+): Point | PointRejection {
+  const given = fastGpsPoint(value) ?? checkGpsPoint(value)
+  if (typeof given === 'string') return given
+  if (given.timestamp === undefined || given.timestamp === null) return 'no-timestamp'
+  const sentMs = parseSentTime(given.timestamp, calendar)
+  if (sentMs === null) return looksLikeSeconds(given.timestamp) ? 'in-seconds' : 'invalid-timestamp'
+  if (sentMs > receivedMs + TRACK_AHEAD_MS) return 'in-the-future'
+  if (sentMs < receivedMs - maxAgeMs) return looksLikeSeconds(given.timestamp) ? 'in-seconds' : 'too-old'
+  return pointOf(given, 't', sentMs, sentMs, receivedMs, area)
+}
+
+/** A point by its contract, or the reason why it is rejected. */
+function checkGpsPoint(value: unknown): GpsPoint | PointRejection {
+  const folded = normalizePointAliases(value)
+  if (typeof folded !== 'object' || folded === null || Array.isArray(folded)) return 'not-an-object'
+  // Checked before other faults, because a missing time is the most frequent fault of phones.
+  if (((folded as GpsPoint).timestamp ?? null) === null) return 'no-timestamp'
+  const parsed = GpsPoint.safeParse(folded)
+  return parsed.success ? parsed.data : faultOf(parsed.error.issues[0]!)
+}
+
+function faultOf({
+  path,
+  code,
+}: {
+  readonly path: readonly PropertyKey[]
+  readonly code?: string
+}): PointRejection {
+  switch (path[0]) {
+    case undefined:
+      return 'not-an-object'
+    case 'timestamp':
+      return 'invalid-timestamp'
+    case 'lat':
+    case 'lng':
+      return code === 'too_big' || code === 'too_small' ? 'out-of-bounds' : 'invalid-position'
+    default:
+      return 'invalid-field'
+  }
+}
+
+/** Which of some points inside the area is on the map (the first one of an instant); null when there is none. */
+export function latestPosition(points: readonly Point[]): Position | null {
+  let latest: Position | null = null
+  for (const { inRange, recordedMs: t, lat, lng, accuracy } of points) {
+    if (!inRange) continue
+    const position = { t, lat, lng, ...(isRough(accuracy) && { rough: true }) }
+    if (latest === null || rankOf(position) > rankOf(latest)) latest = position
+  }
+  return latest
+}

@@ -7,6 +7,8 @@ import { fastCheckIn, fastGpsPoint, fastTrackSync } from '#shared/contracts/fast
 import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import {
   CheckInRequest,
+  isNumeric,
+  MEASUREMENTS,
   normalizePointAliases,
   GpsPoint,
   TrackSyncRequest,
@@ -40,12 +42,13 @@ const pointFields = {
   lat: like(24.15, 90, -90),
   lng: like(120.67, 180, -180),
   timestamp: like('2026-04-12T04:00:00.000Z', 1_775_966_400_000, undefined),
-  accuracy: like(undefined, null, 12, 1e9),
-  altitude: like(undefined, 3_952),
-  speed: like(undefined, 4.2),
-  mode: like(undefined, 'walk', '走'),
-  source: like(undefined, 'phone'),
-} satisfies Record<keyof GpsPoint, unknown>
+  ...Object.fromEntries(
+    MEASUREMENTS.map((name) => [
+      name,
+      isNumeric(name) ? like(undefined, null, 4.2, 1e9) : like(undefined, 'walk', '走', 'phone'),
+    ]),
+  ),
+}
 const rarely = (value: unknown) =>
   fc.oneof({ weight: 20, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constant(value) })
 const aliases = {

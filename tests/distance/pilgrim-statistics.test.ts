@@ -1,7 +1,6 @@
 /** A pilgrim's statistics: what is stored and what is pending, each point once, at every moment. */
 import { expect, test } from 'bun:test'
-import type { Point } from '#shared/points/point.ts'
-import { foldPointOf, pack } from '#shared/points/point.ts'
+import { type Point, foldPointOf, pack } from '#shared/points/point.ts'
 import type { Database, Query } from '#shared/stores/db/db.ts'
 import { readPilgrims, type Statistics } from '#shared/points/totals/pilgrim-statistics.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'

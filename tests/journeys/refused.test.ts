@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { isNumeric, MEASUREMENTS } from '#shared/contracts/gps-points.ts'
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { admin, checkIn, newPilgrimId, PLACE, setStatus } from '#tests/helpers/test-stack.ts'
@@ -52,9 +53,7 @@ const BAD_CHECK_IN: Record<string, readonly unknown[]> = {
     Date.now() - 31 * DAY_MS,
     '1'.repeat(65),
   ],
-  accuracy: BAD_MEASURES,
-  altitude: BAD_MEASURES,
-  speed: BAD_MEASURES,
+  ...Object.fromEntries(MEASUREMENTS.filter(isNumeric).map((name) => [name, BAD_MEASURES])),
   mode: BAD_LABELS(32),
   // A longer one is cut.
   source: [7, {}, NUL, SURROGATE],

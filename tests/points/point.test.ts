@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { isNumeric, type Measurement, MEASUREMENTS } from '#shared/contracts/gps-points.ts'
 import { fieldOf, pack, type Point, unpack } from '#shared/points/point.ts'
-import { checkInPositionOf, sharesInstantByAccident } from '#shared/stores/kv/packed-point.ts'
+import { checkInPositionOf, sharesInstantByAccident } from '#shared/stores/kv/kv.ts'
 import { point } from '#tests/scheduler/walks.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
@@ -18,6 +19,10 @@ const texts = fc.oneof(
   fc.constantFrom('', '"', '\\', 'null', '\u2028', 'a,"b"]', '🚶‍♀️ 香客', '\u0000', '\ud800'),
 )
 
+const MEASURABLE = Object.fromEntries(
+  MEASUREMENTS.map((name) => [name, isNumeric(name) ? measures : fc.option(texts)]),
+) as { [M in Measurement]: fc.Arbitrary<Point[M]> }
+
 const points: fc.Arbitrary<Point> = fc.record({
   kind: fc.constantFrom('c', 't'),
   sentMs: times,
@@ -25,11 +30,7 @@ const points: fc.Arbitrary<Point> = fc.record({
   receivedMs: times,
   lat: numbers(-90, 90),
   lng: numbers(-180, 180),
-  accuracy: measures,
-  altitude: measures,
-  speed: measures,
-  mode: fc.option(texts),
-  source: fc.option(texts),
+  ...MEASURABLE,
   inRange: fc.boolean(),
 })
 

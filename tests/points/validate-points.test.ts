@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { acceptCheckIn, acceptTrack, latestPosition } from '#shared/points/validate-points.ts'
-import type { Point } from '#shared/points/point.ts'
+import { acceptCheckIn, acceptTrack, latestPosition, type Point } from '#shared/points/point.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
+import { MEASURED, NOT_MEASURED } from '#tests/scheduler/walks.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 
 const NOW = Date.parse('2026-04-10T12:00:00Z')
@@ -77,14 +77,11 @@ describe('a check-in', () => {
   })
 
   test('null means absent', () => {
-    expect(checkIn(NOW, { accuracy: null, altitude: null, speed: null, mode: null, source: null })).toEqual(
-      checkIn(NOW),
-    )
+    expect(checkIn(NOW, NOT_MEASURED)).toEqual(checkIn(NOW))
   })
 
   test('keeps what was measured, and whether it lies in the area', () => {
-    const measured = { accuracy: 8.5, altitude: -3, speed: 4.2, mode: 'submarine', source: 'watch' }
-    expect(checkIn(NOW, measured)).toMatchObject({ ...place, ...measured, inRange: true })
+    expect(checkIn(NOW, MEASURED)).toMatchObject({ ...place, ...MEASURED, inRange: true })
     expect(checkIn(NOW, { lat: 19 }).inRange).toBe(false)
   })
 })
@@ -173,7 +170,7 @@ describe('a track point', () => {
   })
 
   test('null means absent, and what nobody asked for is ignored', () => {
-    const more = { accuracy: null, altitude: null, speed: null, mode: null, source: null, mood: 'low' }
+    const more = { ...NOT_MEASURED, mood: 'low' }
     expect(trackPoint({ ...place, timestamp: NOW, ...more })).toEqual(
       trackPoint({ ...place, timestamp: NOW }),
     )

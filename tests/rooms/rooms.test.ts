@@ -78,7 +78,7 @@ test('the linter lets no port know a driver, and nobody else choose one', () => 
     ]),
   )
   const wanted = [...files.keys()].flatMap((file) => drivers.map((_, line) => `${file}:${line + 1}`))
-  files.set('shared/stores/kv/kv.ts', ['./kv.redis.ts', './embedded/state.ts', './packed-point.ts'])
+  files.set('shared/stores/kv/kv.ts', ['./kv.redis.ts', './embedded/state.ts'])
   wanted.push('shared/stores/kv/kv.ts:1', 'shared/stores/kv/kv.ts:2')
   expect(refusedLines(files)).toEqual(wanted.sort())
 })

@@ -2,13 +2,14 @@
 import { expect, test } from 'bun:test'
 import { flush } from '#services/scheduler/flush/flush.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
+import { MEASUREMENTS } from '#shared/contracts/gps-points.ts'
 import { pack } from '#shared/points/point.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { partitionOf } from '#shared/stores/kv/kv.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { expectNothingToRebuild, expectProjections } from './projections.ts'
 import { describeFlushHarness, describeFlushOnServers, NOON } from './flush-harness.ts'
-import { jumbled, point, randomBy, walk, wander } from './walks.ts'
+import { jumbled, MEASURED, NOT_MEASURED, point, randomBy, walk, wander } from './walks.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
@@ -45,19 +46,17 @@ describeFlushHarness('flush', (harness) => {
   })
 
   test('stores every field of a point', async () => {
-    const measured = { accuracy: 12.5, altitude: -3.25, speed: 4.75, mode: 'bike', source: 'phone "x", {y}' }
     await harness.buffer('anna', [
-      point({ kind: 'c', sentMs: NOON + HOUR_MS, recordedMs: NOON, receivedMs: NOON + 1, ...measured }),
+      point({ kind: 'c', sentMs: NOON + HOUR_MS, recordedMs: NOON, receivedMs: NOON + 1, ...MEASURED }),
       point({ sentMs: NOON + 1, inRange: false }),
     ])
     await harness.flush()
     const stored = await harness.db.sql`
       SELECT user_id, kind, (extract(epoch FROM sent_at) * 1000)::float8 AS sent,
              (extract(epoch FROM recorded_at) * 1000)::float8 AS recorded,
-             (extract(epoch FROM received_at) * 1000)::float8 AS received, lat, lng, accuracy, altitude, speed,
-             mode, source, in_range, clock_corrected
+             (extract(epoch FROM received_at) * 1000)::float8 AS received, lat, lng,
+             ${harness.db.sql(MEASUREMENTS)}, in_range, clock_corrected
       FROM gps_points ORDER BY kind`
-    const nothing = { accuracy: null, altitude: null, speed: null, mode: null, source: null }
     const place = { user_id: 'anna', lat: 24.15, lng: 120.67 }
     expect([...stored]).toEqual([
       {
@@ -66,7 +65,7 @@ describeFlushHarness('flush', (harness) => {
         sent: NOON + HOUR_MS,
         recorded: NOON,
         received: NOON + 1,
-        ...measured,
+        ...MEASURED,
         in_range: true,
         clock_corrected: true,
       },
@@ -76,7 +75,7 @@ describeFlushHarness('flush', (harness) => {
         sent: NOON + 1,
         recorded: NOON + 1,
         received: NOON + 1001,
-        ...nothing,
+        ...NOT_MEASURED,
         in_range: false,
         clock_corrected: false,
       },

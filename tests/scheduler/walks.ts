@@ -1,9 +1,20 @@
 /** Generates points of pilgrims, regular and random. */
+import { isNumeric, type Measurement, MEASUREMENTS } from '#shared/contracts/gps-points.ts'
 import type { Point } from '#shared/points/point.ts'
 import { NOON } from './flush-harness.ts'
 
 const DAY_MS = 86_400_000
 const METRES_PER_DEGREE = 111_195
+
+const valueOf = (name: Measurement, i: number): number | string =>
+  isNumeric(name) ? 4.25 * (i + 1) : `${name} "x", {y}`
+
+type Measured<T> = { readonly [M in Measurement]: T }
+/** Nothing measured, and a different value of each measurement, which float4 holds exactly. */
+export const NOT_MEASURED = Object.fromEntries(MEASUREMENTS.map((name) => [name, null])) as Measured<null>
+export const MEASURED = Object.fromEntries(
+  MEASUREMENTS.map((name, i) => [name, valueOf(name, i)]),
+) as unknown as Pick<Point, Measurement>
 
 /** A track point at noon in the area, with the fields of `more`. */
 export function point(more: Partial<Point> = {}): Point {
@@ -15,11 +26,7 @@ export function point(more: Partial<Point> = {}): Point {
     receivedMs: sentMs + 1_000,
     lat: 24.15,
     lng: 120.67,
-    accuracy: null,
-    altitude: null,
-    speed: null,
-    mode: null,
-    source: null,
+    ...NOT_MEASURED,
     inRange: true,
     ...more,
   }

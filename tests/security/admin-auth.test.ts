@@ -1,7 +1,7 @@
 /** Admin tokens: authentication, and how guessing is delayed, reported and limited. */
 import { expect, test } from 'bun:test'
 import { createAuth } from '#shared/service/security/admin-auth.ts'
-import type { Token } from '#shared/runtime/config/admin-tokens.ts'
+import type { Token } from '#shared/runtime/config/setting-values.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { clientNetwork } from '#shared/service/http/client-address.ts'
 import { rejection } from '#tests/helpers/rejection.ts'

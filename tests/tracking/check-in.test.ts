@@ -1,6 +1,6 @@
 /** Check-ins within one millisecond of a stopped clock, and the answers about their attached tracks. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { AcceptRules } from '#shared/points/validate-points.ts'
+import type { AcceptRules } from '#shared/points/point.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'

@@ -5,7 +5,7 @@ import type { ErasurePart } from '#shared/contracts/erasure.ts'
 import { userHash } from '#shared/stores/kv/kv.ts'
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { isStoreUnavailable, type Repeated, repeated } from '#shared/stores/repeated-work.ts'
+import { isStoreUnavailable, type Repeated, repeated, eachApart } from '#shared/stores/repeated-work.ts'
 import { cardKeysOf, cardKey, CARDS, namelessCardKey, userOfCard } from '#shared/stores/objects/pictures.ts'
 import { deleteSpooled } from '#shared/stores/objects/spooled-webhook-events.ts'
 import { readErasure, lockPerson } from '#shared/pilgrims/person-lock.ts'
@@ -13,7 +13,6 @@ import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
 import { photoCountKey } from '#shared/pilgrims/photo-count-cache.ts'
 import { erasing, erasures, shareCards } from '#shared/stores/schema/tables.ts'
 import { addCounts, countErased, type Erasing, eraseRows, lockOutWriters } from './erase-rows.ts'
-import { eachApart } from '#shared/stores/work-through-queue.ts'
 
 type Finishing = Pick<ServiceContext, 'db' | 'kv' | 'objects' | 'calendar' | 'config' | 'log'>
 

@@ -4,7 +4,7 @@ import { knownCertificates, publicHosts } from '#shared/service/alerts/certifica
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { Health } from '#shared/contracts/operations.ts'
-import { readLastFlush } from '#shared/points/last-flush.ts'
+import { readLastFlush } from '#shared/points/pending-points.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { RELEASE } from '#shared/runtime/release.ts'
 

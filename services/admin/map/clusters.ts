@@ -4,7 +4,7 @@ import { type ClustersQuery, type MapCell, MAX_CELLS, writeClusters } from '#sha
 import type { Written } from '#shared/contracts/endpoint.ts'
 import { timeOrNull } from '#shared/contracts/fields.ts'
 import type { Query } from '#shared/stores/db/db.ts'
-import { readLastFlush } from '#shared/points/last-flush.ts'
+import { readLastFlush } from '#shared/points/pending-points.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { cellOf, coarsen, type Counts } from '#shared/core/map/cell-counts.ts'
 import { STORED_ZOOMS } from '#shared/core/map/cell-tiles.ts'

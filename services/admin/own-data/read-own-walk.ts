@@ -17,10 +17,14 @@ import {
   type Totals,
   zeroTotals,
 } from '#shared/core/distance/points-to-distance.ts'
-import { createKeeper } from '#shared/points/totals/keep-statistics.ts'
-import { addedPoints, MANY_PENDING, refoldPending } from '#shared/points/totals/pilgrim-statistics.ts'
+import {
+  createKeeper,
+  addedPoints,
+  MANY_PENDING,
+  refoldPending,
+  readStored,
+} from '#shared/points/totals/pilgrim-statistics.ts'
 import { inSpan, readDays } from '#shared/points/totals/stored-days.ts'
-import { readStored } from '#shared/points/totals/stored-pilgrims.ts'
 import { fieldOf, type Point, readablePoints } from '#shared/points/point.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'

@@ -11,7 +11,12 @@ import type {
   SetPalanquinAnswer,
   SetPalanquinRequest,
 } from '#shared/contracts/reports.ts'
-import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import {
+  ensurePilgrim,
+  lockPersonUnlessErased,
+  lockPerson,
+  isBeingErased,
+} from '#shared/pilgrims/person-lock.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 import { pilgrims, roleAssignments, shares } from '#shared/stores/schema/tables.ts'
@@ -21,7 +26,6 @@ import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
 import { forbidden, notFound } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
-import { lockPersonUnlessErased, lockPerson, isBeingErased } from '#shared/pilgrims/person-lock.ts'
 import { endTrackers } from '#shared/pilgrims/tracker-keys.ts'
 import { lockOutErasure } from './audit-look.ts'
 

@@ -10,7 +10,7 @@ import { rowsByPage, streamingBody } from '../reports/streaming-body.ts'
 import { expectKnown } from '#shared/pilgrims/profile.ts'
 import { auditLook } from './audit-look.ts'
 import type { Database } from '#shared/stores/db/db.ts'
-import { readStored } from '#shared/points/totals/stored-pilgrims.ts'
+import { readStored } from '#shared/points/totals/pilgrim-statistics.ts'
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
 
 /** Rows that are read at a time: a long walk is not loaded into memory, and no page holds the thread for long. */

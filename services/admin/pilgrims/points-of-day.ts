@@ -18,7 +18,8 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { expectKnown } from '#shared/pilgrims/profile.ts'
 import { auditLook } from './audit-look.ts'
-import { fieldOf, foldPointOf, MEASUREMENTS, type Point, readablePoints } from '#shared/points/point.ts'
+import { MEASUREMENTS } from '#shared/contracts/gps-points.ts'
+import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
 import {
   byInstant,
   type ExplainedPoint,

@@ -2,7 +2,7 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import { timeOrNull } from '#shared/contracts/fields.ts'
 import type { Carbon } from '#shared/contracts/reports.ts'
-import { readLastFlush } from '#shared/points/last-flush.ts'
+import { readLastFlush } from '#shared/points/pending-points.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKmOfRow } from '#shared/core/rules/rounding.ts'
 import type { ModeTotals } from '#shared/core/distance/points-to-distance.ts'

@@ -3,10 +3,9 @@
  * achievement. Progress is stored per card, so a killed process repeats at most the card that it was drawing. Later
  * changes (late points, a new name) make a card due again, and the same loop redraws it.
  */
-import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import { readStatus, recordCards, waitForFinalFlush } from '#shared/pilgrims/activity-status.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { reportFailedItem } from '#shared/stores/work-through-queue.ts'
-import { recordCards, waitForFinalFlush } from '#shared/pilgrims/end-progress.ts'
+import { reportFailedItem } from '#shared/stores/repeated-work.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from './draw-card.ts'

@@ -3,8 +3,7 @@
  * that are over. It tells neither where they began and ended nor where they are.
  */
 import type { ServiceContext } from '#shared/service/context.ts'
-import { measuredRoute } from '#shared/core/map/shown-route.ts'
-import type { Place, Route, Station } from '#shared/core/map/walking-route.ts'
+import { measuredRoute, type Place, type Route, type Station } from '#shared/core/map/walking-route.ts'
 import { stretchWalked } from '#shared/core/rules/along-route.ts'
 import type { CardRoute } from './drawing/card-facts.ts'
 

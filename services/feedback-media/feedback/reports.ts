@@ -17,7 +17,7 @@ import type { Acting, Operator } from '#shared/service/security/admin-auth.ts'
 import { maySeeId } from '#shared/service/security/pilgrim-identity.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { ensurePilgrim } from '#shared/pilgrims/person-lock.ts'
 import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
 import { feedback, pilgrims } from '#shared/stores/schema/tables.ts'
 

@@ -10,8 +10,7 @@ import {
   type Share,
 } from '#shared/contracts/shares.ts'
 import { conflict, notFound } from '#shared/runtime/refusal.ts'
-import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
-import { lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
+import { ensurePilgrim, lockPilgrim, lockPersonUnlessErased } from '#shared/pilgrims/person-lock.ts'
 import {
   maySharePilgrim,
   newShareId,

@@ -9,7 +9,7 @@ import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { messageChunks, messages, followers } from '#shared/stores/schema/tables.ts'
 import { backoffMs, createSendingLoop, type Sender } from './sending-loop.ts'
 import { describeError } from '#shared/runtime/log.ts'
-import { recordSummary } from '#shared/pilgrims/end-progress.ts'
+import { recordSummary } from '#shared/pilgrims/activity-status.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { chunk } from './plan-message.ts'
 

@@ -1,7 +1,7 @@
 /** A pilgrim's devices for Web Push: added, listed, removed. */
 import { createECDH } from 'node:crypto'
 import { and, asc, eq, inArray, ne } from 'drizzle-orm'
-import type { PushSettings } from '#shared/runtime/config/read-push.ts'
+import type { PushSettings } from '#shared/runtime/config/setting-values.ts'
 import {
   MAX_PUSH_SUBSCRIPTIONS,
   type PushDevice,
@@ -10,7 +10,7 @@ import {
 } from '#shared/contracts/push-subscriptions.ts'
 import { conflict, invalid, notFound } from '#shared/runtime/refusal.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { pushSubscriptions } from '#shared/stores/schema/tables.ts'
 import { timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'

@@ -3,7 +3,7 @@
  * The address comes from a client: only hosts of the settings are called, by https, and redirects are not followed.
  */
 import webPush from 'web-push'
-import type { PushSettings } from '#shared/runtime/config/read-push.ts'
+import type { PushSettings } from '#shared/runtime/config/setting-values.ts'
 
 /** A message is worth nothing a day later. */
 export const WORTH_MS = 86_400_000

@@ -4,7 +4,7 @@
  * repeated message once, because it replaces the one with the same tag.
  */
 import { and, eq, sql } from 'drizzle-orm'
-import type { PushSettings } from '#shared/runtime/config/read-push.ts'
+import type { PushSettings } from '#shared/runtime/config/setting-values.ts'
 import { cutText } from '#shared/contracts/fields.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Notice, pushDeliveries, pushSubscriptions } from '#shared/stores/schema/tables.ts'

@@ -6,8 +6,7 @@ import { isUserId } from '#shared/contracts/fields.ts'
 import { photoCountKey, PHOTO_COUNT_TTL_MS } from '#shared/pilgrims/photo-count-cache.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { followers, lineEvents, pilgrims } from '#shared/stores/schema/tables.ts'
-import { ensurePilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
-import { isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
+import { ensurePilgrim, isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
 
 /** @returns null where LINE does not send it */
 export function senderOf({ source }: LineEvent): string | null {

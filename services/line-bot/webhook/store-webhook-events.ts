@@ -10,9 +10,8 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { isDataRefused } from '#shared/stores/db/db.ts'
 import { isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
 import { SPOOL } from '#shared/stores/objects/spooled-webhook-events.ts'
-import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
+import { type Repeated, repeated, eachApart } from '#shared/stores/repeated-work.ts'
 import { lineEvents, refusedLineEvents } from '#shared/stores/schema/tables.ts'
-import { eachApart } from '#shared/stores/work-through-queue.ts'
 import { senderOf } from './apply-webhook-event.ts'
 
 /**

@@ -8,7 +8,7 @@ import {
   personLockKey,
 } from '#shared/stores/db/db.ts'
 import { tracedStatements } from '#shared/stores/db/traced-statements.ts'
-import { type Entry, userHash } from '#shared/stores/kv/kv.ts'
+import { type Entry, userHash, readStamp } from '#shared/stores/kv/kv.ts'
 import { type BufferEpoch, countSlice } from '#shared/points/ledger/stored-counters.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import type { Fix } from '#shared/core/distance/points-to-distance.ts'
@@ -17,7 +17,6 @@ import type { Slice } from '#shared/points/pending-points.ts'
 import { byIdentity, type OwnedPoint, storePoints, withoutStoredPoints } from './store-points.ts'
 import { LoggableError, describeError } from '#shared/runtime/log.ts'
 import { CellChanges } from '#shared/core/map/cell-counts.ts'
-import { readStamp } from '#shared/stores/kv/packed-point.ts'
 
 /** Stores and folds a slice of pending points in one transaction. Refused points become dead letters. */
 import postgres from 'postgres'

@@ -3,10 +3,15 @@
  * stored points from the buffer. A flush that is killed loses and duplicates nothing: before a slice's commit
  * nothing has changed; after it the next flush finds the points stored and deletes them from the buffer.
  */
-import { type Slice, slices } from '#shared/points/pending-points.ts'
+import {
+  type Slice,
+  slices,
+  LAST_FLUSH_KEY,
+  LAST_FLUSH_TTL_MS,
+  lastFlushMs,
+} from '#shared/points/pending-points.ts'
 import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
-import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS, lastFlushMs } from '#shared/points/last-flush.ts'
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
 import { span } from '#shared/runtime/traces.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'

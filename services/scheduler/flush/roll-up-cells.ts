@@ -7,7 +7,7 @@ import { addTiles, lockTiles } from '#shared/points/totals/stored-tiles.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { sumChanges, unpackChanges } from '#shared/core/map/cell-counts.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
-import { type Reporting, reportFailedItem } from '#shared/stores/work-through-queue.ts'
+import { type Reporting, reportFailedItem } from '#shared/stores/repeated-work.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { tilesOfHours } from '#shared/core/map/cell-tiles.ts'
 

@@ -1,8 +1,7 @@
 /** Stores the points of a slice. Points that are already stored are recognised and left unchanged. */
 import { type BufferedPoint, POINT_COLUMNS } from '#shared/points/point.ts'
-import { type CheckInPosition, sharesInstantByAccident } from '#shared/stores/kv/packed-point.ts'
+import { type CheckInPosition, sharesInstantByAccident, type Entry } from '#shared/stores/kv/kv.ts'
 import type { Database, Query } from '#shared/stores/db/db.ts'
-import type { Entry } from '#shared/stores/kv/kv.ts'
 
 export interface OwnedPoint {
   readonly userId: string

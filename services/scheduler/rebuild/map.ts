@@ -2,7 +2,7 @@
  * Rebuilds the tiles of the map: hours from points and latest positions, days from hours, all time from days or
  * hours. Only one hour, day or tile is in memory at a time.
  */
-import type { Query } from '#shared/stores/db/db.ts'
+import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
 import {
   deleteTile,
   storedTile,
@@ -22,7 +22,6 @@ import {
   tilesAt,
 } from '#shared/core/map/cell-tiles.ts'
 import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/map/cells.ts'
-import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
 import type { Differences } from './differences.ts'
 
 /** Time-zone offsets are multiples of a quarter hour, so each quarter is within one local hour. */

@@ -1,5 +1,5 @@
 /** Rebuilds every pilgrim's totals and days by folding all their points. */
-import type { Query } from '#shared/stores/db/db.ts'
+import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import {
   addTotals,
@@ -10,7 +10,6 @@ import {
   type Totals,
   zeroTotals,
 } from '#shared/core/distance/points-to-distance.ts'
-import { cursorBatches } from '#shared/stores/db/cursor-batches.ts'
 import {
   EVENT_TABLES,
   EventTotals,

@@ -32,7 +32,7 @@ import {
 } from './arrival-times.ts'
 import { routeVersion } from './show-route.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
-import { readLastFlush } from '#shared/points/last-flush.ts'
+import { readLastFlush } from '#shared/points/pending-points.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { Prepared } from '#shared/service/http/prepared-response.ts'

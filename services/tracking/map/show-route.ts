@@ -1,7 +1,7 @@
 /** `GET route`: the route and its stations, the same for as long as the process runs. */
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { EventRoute } from '#shared/contracts/map.ts'
-import { shownRoute } from '#shared/core/map/shown-route.ts'
+import { shownRoute } from '#shared/core/map/walking-route.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'
 import { Prepared } from '#shared/service/http/prepared-response.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '#shared/contracts/trackers.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import { conflict, notFound } from '#shared/runtime/refusal.ts'
-import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/ensure-pilgrim.ts'
+import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/person-lock.ts'
 import { endTrackers, readKnownKey, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { expectOwnId, timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'

@@ -9,8 +9,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Submission } from '#shared/stores/kv/kv.ts'
 import { readLines } from '#shared/runtime/read-lines.ts'
 import { errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
-import type { Journal } from './journal.ts'
-import { openAbandoned, readPage, SUFFIX } from './journal-file.ts'
+import { type Journal, openAbandoned, readPage, SUFFIX } from './journal.ts'
 
 const PAGE = 500
 const POLL_MS = 100

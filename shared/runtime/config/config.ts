@@ -3,10 +3,16 @@
  */
 import { z } from 'zod'
 import { validationMessage } from '#shared/runtime/validation-message.ts'
-import { parseTokens } from './admin-tokens.ts'
-import { parseOrigins, readMapTiles, type Environment, resolveFiles, timeZone } from './setting-values.ts'
-import { readPush } from './read-push.ts'
-import { readArea } from './read-area.ts'
+import {
+  parseTokens,
+  parseOrigins,
+  readMapTiles,
+  type Environment,
+  resolveFiles,
+  timeZone,
+  readPush,
+  readArea,
+} from './setting-values.ts'
 import { readRoute } from './read-route.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 

@@ -1,6 +1,9 @@
-/** What single settings are parsed to: origins of pages, the time zone, values in files, the archive of map tiles. */
+/** What single settings are parsed to: origins, time zone, values in files, map tiles, tokens, Web Push, the area. */
 import { z } from 'zod'
 import { readFileSync, closeSync, openSync, readSync } from 'node:fs'
+import type { Role } from '#shared/contracts/fields.ts'
+import { createECDH } from 'node:crypto'
+import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
 
 // Origins of web pages that may read answers: `EVENT_CORS_ORIGINS`.
 
@@ -88,4 +91,158 @@ export function readMapTiles(file: string, faults: string[]): string | null {
     faults.push(`EVENT_MAP_TILES: ${String(error)}`)
   }
   return null
+}
+
+// Admin tokens: three tiers, each with one or several (named) tokens.
+
+export interface Token {
+  readonly name: string
+  readonly role: Role
+  readonly value: string
+}
+
+const TIERS = [
+  ['EVENT_ADMIN_TOKEN', 'owner'],
+  ['EVENT_MANAGER_TOKEN', 'manager'],
+  ['EVENT_VOLUNTEER_TOKEN', 'volunteer'],
+] as const satisfies readonly (readonly [string, Role])[]
+
+/** Minimum length: a shorter token can be guessed. */
+const SHORTEST = 16
+
+/**
+ * Parses one entry. The text before the first colon is a name if it is shorter than any token, so a token may contain
+ * a colon. If both halves could be a token, the entry is ambiguous.
+ */
+function parseEntry(entry: string): { readonly name: string | null; readonly value: string } | 'ambiguous' {
+  const colon = entry.indexOf(':')
+  const [before, after] = colon < 0 ? ['', entry] : [entry.slice(0, colon), entry.slice(colon + 1)]
+  if (before.length < SHORTEST) return { name: before || null, value: after }
+  return after.length < SHORTEST ? { name: null, value: entry } : 'ambiguous'
+}
+
+/** Returns the fault of an entry; null: it is valid. */
+function faultOfToken(entry: ReturnType<typeof parseEntry>, tokens: readonly Token[]): string | null {
+  if (entry === 'ambiguous')
+    return 'which part is the token? A name has at most 15 characters; a token with a colon in it needs a name and a colon before it'
+  if (entry.value === '') return 'holds an empty token; an empty token admits nobody, remove it'
+  if (entry.value.length < SHORTEST)
+    return `a token has at least ${SHORTEST} characters (what stands before a colon is its name); make one with: openssl rand -hex 24`
+  return tokens.some(({ value }) => value === entry.value)
+    ? 'a token may stand in one place only, or its level would be ambiguous'
+    : null
+}
+
+/**
+ * Parses `token` or `name:token,name:token` of each tier. An empty variable admits nobody.
+ * Adds a fault, without the token itself, for a token that is empty, short, ambiguous or repeated.
+ */
+export function parseTokens(env: Record<(typeof TIERS)[number][0], string>, faults: string[]): Token[] {
+  const tokens: Token[] = []
+  for (const [variable, role] of TIERS) {
+    if (env[variable] === '') continue
+    for (const part of env[variable].split(',')) {
+      const entry = parseEntry(part.trim())
+      const fault = faultOfToken(entry, tokens)
+      if (fault !== null) faults.push(`${variable}: ${fault}`)
+      else if (entry !== 'ambiguous') tokens.push({ name: entry.name ?? role, role, value: entry.value })
+    }
+  }
+  return tokens
+}
+
+// Settings of Web Push: the keys by which push services know the event, and the push services that it sends to.
+
+/** Push services of Chrome and most browsers on Android, Firefox, Safari and Edge. */
+const KNOWN_PUSH_SERVICES =
+  'fcm.googleapis.com,*.push.services.mozilla.com,*.push.apple.com,*.notify.windows.com'
+
+export interface PushSettings {
+  /** VAPID key pair, base64url. The private key may be empty in a process that does not send. */
+  readonly publicKey: string
+  readonly privateKey: string
+  /** Where a push service reaches the event's people: `mailto:` or `https:`. */
+  readonly subject: string
+  /** Hosts that subscriptions may name; `*.` stands for any subdomain. */
+  readonly services: readonly string[]
+}
+
+interface Given {
+  readonly EVENT_PUSH_PUBLIC_KEY: string
+  readonly EVENT_PUSH_PRIVATE_KEY: string
+  readonly EVENT_PUSH_SUBJECT: string
+  readonly EVENT_PUSH_SERVICES: string
+}
+
+const SERVICE = /^(\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(:\d{1,5})?$/
+
+/** @returns null without keys: Web Push is off. Adds what is wrong to `faults` */
+export function readPush(
+  given: Given,
+  publicUrl: string,
+  isBot: boolean,
+  faults: string[],
+): PushSettings | null {
+  const { EVENT_PUSH_PUBLIC_KEY: publicKey, EVENT_PUSH_PRIVATE_KEY: privateKey } = given
+  if (publicKey === '' && privateKey === '') return null
+  const subject = given.EVENT_PUSH_SUBJECT || publicUrl
+  const services = (given.EVENT_PUSH_SERVICES || KNOWN_PUSH_SERVICES)
+    .split(',')
+    .map((host) => host.trim().toLowerCase())
+  if (publicKey === '')
+    faults.push('EVENT_PUSH_PUBLIC_KEY: is missing; bun run push:keys makes a pair of keys')
+  else if ((isBot || privateKey !== '') && publicKeyOf(privateKey) !== publicKey)
+    faults.push(
+      'EVENT_PUSH_PRIVATE_KEY: does not belong to EVENT_PUSH_PUBLIC_KEY; bun run push:keys makes a pair of keys',
+    )
+  if (!/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(subject))
+    faults.push('EVENT_PUSH_SUBJECT: must begin with mailto: or https://')
+  if (!services.every((host) => SERVICE.test(host)))
+    faults.push('EVENT_PUSH_SERVICES: must be host names such as fcm.googleapis.com or *.push.apple.com')
+  return { publicKey, privateKey, subject, services }
+}
+
+/** The public key of a private one; null if it is none. */
+function publicKeyOf(privateKey: string): string | null {
+  if (!/^[A-Za-z0-9_-]{43}$/.test(privateKey)) return null
+  const pair = createECDH('prime256v1')
+  try {
+    pair.setPrivateKey(privateKey, 'base64url')
+  } catch {
+    return null
+  }
+  return pair.getPublicKey('base64url')
+}
+
+// The event's area, from a GeoJSON file. Points outside it are stored and flagged, but not counted.
+
+const Ring = z.array(z.array(z.number()).min(2)).min(4)
+const Polygon = z.object({ type: z.literal('Polygon'), coordinates: z.array(Ring).min(1) })
+const MultiPolygon = z.object({ type: z.literal('MultiPolygon'), coordinates: z.array(z.array(Ring).min(1)) })
+const Geometry = z.union([Polygon, MultiPolygon])
+const Feature = z.object({ type: z.literal('Feature'), geometry: Geometry })
+const Area = z.union([
+  Geometry,
+  Feature,
+  z.object({ type: z.literal('FeatureCollection'), features: z.array(Feature).min(1) }),
+])
+
+/** Whether a position is inside the event's area. */
+export type InArea = (lat: number, lng: number) => boolean
+
+/** Reads the area's file; without a file every position is inside. Adds a fault if the file is invalid. */
+export function readArea(file: string, faults: string[]): InArea {
+  if (file === '') return () => true
+  try {
+    const area = Area.parse(JSON.parse(readFileSync(file, 'utf8')))
+    const geometries =
+      area.type === 'FeatureCollection'
+        ? area.features.map((feature) => feature.geometry)
+        : [area.type === 'Feature' ? area.geometry : area]
+    return (lat, lng) => geometries.some((geometry) => booleanPointInPolygon([lng, lat], geometry))
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? 'is not a GeoJSON polygon' : String(error)
+    faults.push(`EVENT_AREA: ${reason}`)
+    return () => true
+  }
 }

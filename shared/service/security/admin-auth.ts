@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Access } from '#shared/contracts/endpoint.ts'
 import type { Role } from '#shared/contracts/fields.ts'
-import type { Token } from '#shared/runtime/config/admin-tokens.ts'
+import type { Token } from '#shared/runtime/config/setting-values.ts'
 import { unauthorized } from '#shared/runtime/refusal.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 

@@ -12,10 +12,9 @@ import {
   SUBSCRIBERS,
 } from '#shared/contracts/events.ts'
 import type { Database, Orm } from '#shared/stores/db/db.ts'
-import { eachApart, type Reporting } from '#shared/stores/work-through-queue.ts'
+import { eachApart, type Reporting, type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { originOf, span, traceparent } from '#shared/runtime/traces.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { handled, outbox } from '#shared/stores/schema/tables.ts'
 import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 

@@ -73,34 +73,50 @@ const UNAVAILABLE =
 /** SQLSTATE of a statement that was cancelled, mostly because it took longer than the driver allows. */
 const CANCELLED = '57014'
 
-/** Whether an error or one of its causes means that the database is unavailable, not that a query is wrong. */
-export function isDatabaseUnavailable(error: unknown): boolean {
-  for (let e = error; e instanceof Error; e = e.cause) {
-    if (e instanceof DatabaseTimeout) return true
-    if ('code' in e && typeof e.code === 'string' && UNAVAILABLE.test(e.code)) return true
-  }
+/** Whether an error or one of its causes is such a one. */
+function anyCause(error: unknown, isSuch: (error: Error, code: string) => boolean): boolean {
+  for (let e = error; e instanceof Error; e = e.cause)
+    if (isSuch(e, 'code' in e && typeof e.code === 'string' ? e.code : '')) return true
   return false
 }
+
+/** Whether an error or one of its causes means that the database is unavailable, not that a query is wrong. */
+export const isDatabaseUnavailable = (error: unknown): boolean =>
+  anyCause(error, (e, code) => e instanceof DatabaseTimeout || UNAVAILABLE.test(code))
 
 /**
  * Whether an error or one of its causes means that a statement ran out of time. The database is there: the same
  * statement must not be repeated as it was, but with less work it may succeed.
  */
-export function isStatementTimeout(error: unknown): boolean {
-  for (let e = error; e instanceof Error; e = e.cause) if ('code' in e && e.code === CANCELLED) return true
-  return false
-}
+export const isStatementTimeout = (error: unknown): boolean =>
+  anyCause(error, (_, code) => code === CANCELLED)
 
 /** SQLSTATE classes: data exception, and program limit exceeded (such as JSON nested too deeply). */
 const REFUSED = /^(22...|54...)$/
 
 /** Whether an error or one of its causes means that the database rejects the values, so a retry cannot succeed. */
-export function isDataRefused(error: unknown): boolean {
-  for (let e = error; e instanceof Error; e = e.cause)
-    if ('code' in e && typeof e.code === 'string' && REFUSED.test(e.code)) return true
-  return false
-}
+export const isDataRefused = (error: unknown): boolean => anyCause(error, (_, code) => REFUSED.test(code))
 
 /** Key of a person's advisory lock (`shared/pilgrims/person-lock.ts`): 64 bits of the hash of their id, as a decimal bigint. */
 export const personLockKey = (userHash: string): string =>
   BigInt.asIntN(64, BigInt(`0x${userHash.slice(0, 16)}`)).toString()
+
+// Reads the rows of a query in batches, while other queries run in the same transaction.
+
+const BATCH_ROWS = 5_000
+
+/** Yields the rows of a SELECT in batches of `count`. Each cursor of a transaction needs a unique name. */
+export async function* cursorBatches<R extends object>(
+  tx: Query,
+  name: string,
+  select: string,
+  count = BATCH_ROWS,
+): AsyncGenerator<R[]> {
+  await tx.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${select}`)
+  for (;;) {
+    const rows = await tx.unsafe<R[]>(`FETCH ${count} FROM ${name}`)
+    if (rows.length === 0) break
+    yield [...rows]
+  }
+  await tx.unsafe(`CLOSE ${name}`)
+}

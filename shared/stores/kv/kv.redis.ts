@@ -2,6 +2,7 @@
  * The Redis driver of the kv, for a single server or a Cluster. All keys of a partition carry its hash tag, so that
  * each script call stays in one slot. The scripts are in `lua`.
  */
+import Redis from 'ioredis'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { Cluster } from 'ioredis'
 import {
@@ -16,11 +17,16 @@ import {
   type StoreVerdict,
   type Submission,
   type VersionedStatus,
+  type Erased,
+  type Moved,
+  STANDS_MS,
+  storedMs,
+  userHash,
+  KvFull,
 } from './kv.ts'
-import { allOf, asked, type Client, connect, countOthers, masters, readClock } from './redis/connection.ts'
-import { liveMapVerbs } from './redis/latest-positions.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import type { Window } from '#shared/runtime/config/config.ts'
+import { readFileSync } from 'node:fs'
 
 /** Submissions per call of a restore: the stack of a script holds some thousands of values. */
 const RESTORED_A_CALL = 1_000
@@ -531,4 +537,218 @@ function healthVerbs(
       listeners.push(listener)
     },
   }
+}
+
+// Live positions, hidden pilgrims and erasures.
+
+/** Erasures per call: the stack of a script holds some thousands of values. */
+const ERASURES_A_CALL = 1_000
+const stored = (one: Erased): (string | number)[] => [one.userHash, one.generation, storedMs(one)]
+
+/** @param requests the connection of requests: a pilgrim waits for `hide` in a transaction, so it settles soon */
+function liveMapVerbs(
+  client: Client,
+  requests: Client,
+  tags: readonly string[],
+): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'refused' | 'erase' | 'storeErasures' | 'erased' | 'erasedAfter'> {
+  return {
+    async erase(userId, erased, caches = []) {
+      const tag = tags[partitionOf(userId, tags.length)]!
+      const pending = await asked<number>(
+        client.gpsErase(tag, userId, ...stored({ userHash: userHash(userId), ...erased })),
+      )
+      await Promise.all(caches.map((key) => asked(client.del(`cache:${key}`))))
+      return pending
+    },
+    async storeErasures(erased) {
+      if (erased.length === 0) return
+      // A hash does not reveal the pilgrim's partition, so every partition stores every erasure.
+      for (let from = 0; from < erased.length; from += ERASURES_A_CALL) {
+        const some = erased.slice(from, from + ERASURES_A_CALL).flatMap(stored)
+        await Promise.all(tags.map((tag) => asked(client.gpsErase(tag, '', ...some))))
+      }
+    },
+    async erased(partition) {
+      const key = `${tags[partition]}:erased`
+      const held = new Map<string, Erased>()
+      for await (const page of pages((cursor) => client.hscan(key, cursor, 'COUNT', SCANNED_A_CALL)))
+        for (let i = 0; i < page.length; i += 2) held.set(page[i]!, erasedOf(page[i]!, page[i + 1]!))
+      return [...held.values()]
+    },
+    async erasedAfter(partition, mark) {
+      const key = `${tags[partition]}:erased-order`
+      const [, last = '0'] = await asked<string[]>(client.zrange(key, '-1', '-1', 'WITHSCORES'))
+      // The store has lost its data, and its clock was set back.
+      const from = Number(last) < mark ? 0 : mark
+      if (Number(last) === from) return { userHashes: [], mark: from }
+      const page = await asked<string[]>(
+        client.zrangebyscore(key, `(${from}`, '+inf', 'WITHSCORES', 'LIMIT', 0, SCANNED_A_CALL),
+      )
+      return { userHashes: page.filter((_, i) => i % 2 === 0), mark: Number(page.at(-1)) }
+    },
+    moved: (partition, sinceMs, count) => moved(client, tags[partition]!, sinceMs, count),
+    async hide(userId, hidden, refused = false) {
+      const tag = tags[partitionOf(userId, tags.length)]!
+      await asked(requests.gpsHide(tag, userId, Number(hidden), Number(refused)))
+    },
+    hidden: (partition) => membersOf(client, `${tags[partition]}:hidden`),
+    refused: (partition) => membersOf(client, `${tags[partition]}:refused`),
+  }
+}
+
+const SCANNED_A_CALL = 1_000
+
+/** Reads a set or a hash in pages: nothing else is answered while Redis reads one. An entry may come twice. */
+async function* pages(scan: (cursor: string) => Promise<[string, string[]]>): AsyncGenerator<string[]> {
+  let cursor = '0'
+  do {
+    const [next, page] = await asked<[string, string[]]>(scan(cursor))
+    yield page
+    cursor = next
+  } while (cursor !== '0')
+}
+
+async function membersOf(client: Client, key: string): Promise<string[]> {
+  const members = new Set<string>()
+  for await (const page of pages((cursor) => client.sscan(key, cursor, 'COUNT', SCANNED_A_CALL)))
+    for (const member of page) members.add(member)
+  return [...members]
+}
+
+function erasedOf(hash: string, stamp: string): Erased {
+  const [generation = 0, time = 0] = stamp.split('|').map(Number)
+  const stands = time >= STANDS_MS
+  return { userHash: hash, generation, erasedMs: stands ? time - STANDS_MS : time, stands }
+}
+
+async function moved(client: Client, tag: string, sinceMs: number, count: number): Promise<Moved[]> {
+  const flat = await asked<string[]>(
+    client.zrangebyscore(`${tag}:moved`, sinceMs, '+inf', 'WITHSCORES', 'LIMIT', 0, count),
+  )
+  if (flat.length === 0) return []
+  const users = flat.filter((_, i) => i % 2 === 0)
+  const [places, hidden, returning] = await allOf<(string | number | null)[]>(
+    client
+      .pipeline()
+      .hmget(`${tag}:live`, ...users)
+      .smismember(`${tag}:hidden`, ...users)
+      .zmscore(`${tag}:returning`, ...users),
+  )
+  return users.flatMap((userId, i) => {
+    const [t, lat, lng] = String(places?.[i] ?? '')
+      .split(',')
+      .map(Number)
+    if (t === undefined || lat === undefined || lng === undefined) return []
+    const hiddenUntilMs = hidden?.[i] === 1 ? Infinity : Number(returning?.[i] ?? 0)
+    return [{ userId, t, lat, lng, movedMs: Number(flat[2 * i + 1]), hiddenUntilMs }]
+  })
+}
+
+// Connections to Redis, single or Cluster: scripts, timeouts, and the translation of errors.
+
+const lua = (name: string): string => readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8')
+
+const counters = lua('counters')
+
+/** For scripts that free memory, or write a few bytes that a flush, a pause, a withdrawal or an erasure needs (Redis 7). */
+const ALSO_WHEN_FULL = '#!lua flags=allow-oom\n'
+
+const SCRIPTS = {
+  gpsAdmit: counters + lua('admit-points'),
+  gpsAcknowledge: ALSO_WHEN_FULL + counters + lua('acknowledge'),
+  gpsSetStatus: ALSO_WHEN_FULL + counters + lua('set-status'),
+  gpsHide: ALSO_WHEN_FULL + lua('hide'),
+  gpsErase: ALSO_WHEN_FULL + lua('erase'),
+  windowLimit: lua('sliding-window'),
+  lockOwner: lua('unlock'),
+  lockTake: ALSO_WHEN_FULL + lua('take-lock'),
+}
+
+type Script = (key: string, ...args: (string | number)[]) => Promise<unknown>
+type Client = (Redis | Cluster) & Record<keyof typeof SCRIPTS, Script>
+
+const OPTIONS = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 1,
+  connectTimeout: 2_000,
+  // Detects a peer that disappeared without closing the connection; TCP alone takes a quarter of an hour.
+  socketTimeout: 20_000,
+  retryStrategy: (attempt: number) => Math.min(50 * attempt, 1_000),
+}
+
+/** Prefix of the names of all connections of this service. */
+const NAME = 'event:'
+
+/**
+ * Connects, and reconnects without end. Each command settles within `timeoutMs`.
+ * With ioredis's defaults a request waits 71 s while Redis is down, and without end while it is frozen.
+ * @param caller name of the process, which distinguishes its connections from those of others
+ */
+function connect(url: string, timeoutMs: number, caller: string): Client {
+  const options = { ...OPTIONS, commandTimeout: timeoutMs, connectionName: `${NAME}${caller}` }
+  const urls = url.split(',').map((node) => node.trim())
+  const { username, password, protocol } = new URL(urls[0]!)
+  const client =
+    urls.length === 1
+      ? new Redis(urls[0]!, options)
+      : new Cluster(urls, {
+          // Nodes that no URL names, such as replicas, become masters: they take what the first URL says of a login.
+          redisOptions: {
+            ...options,
+            ...(username !== '' && { username: decodeURIComponent(username) }),
+            ...(password !== '' && { password: decodeURIComponent(password) }),
+            ...(protocol === 'rediss:' && { tls: {} }),
+          },
+          enableOfflineQueue: false,
+          clusterRetryStrategy: OPTIONS.retryStrategy,
+          retryDelayOnFailover: 100,
+        })
+  for (const [name, script] of Object.entries(SCRIPTS))
+    client.defineCommand(name, { numberOfKeys: 1, lua: script })
+  return client as Client
+}
+
+/** Distinguishes a full store, an unavailable store and a programming error. */
+function translate(error: unknown): never {
+  const message = error instanceof Error ? error.message : String(error)
+  if (message.includes('OOM command not allowed')) throw new KvFull('the kv has no memory left')
+  if (/^(WRONGTYPE|ERR (?!Error running script)|NOSCRIPT)/.test(message)) throw error
+  throw new KvUnavailable('the kv did not execute a command', { cause: error })
+}
+
+/** Awaits a command. @throws KvUnavailable or KvFull; other errors are programming errors */
+const asked = <T>(call: Promise<unknown>): Promise<T> => (call as Promise<T>).catch(translate)
+
+/** The replies of a pipeline; the first failure fails it whole. */
+const allOf = <Reply>(pipeline: ReturnType<Client['pipeline']>): Promise<Reply[]> =>
+  asked(
+    pipeline.exec().then((replies) =>
+      (replies ?? []).map(([error, reply]) => {
+        if (error !== null) throw error
+        return reply
+      }),
+    ),
+  )
+
+/** The servers that hold data: all reachable masters of a Cluster, or the single server. */
+const masters = (client: Client): Redis[] => (client instanceof Cluster ? client.nodes('master') : [client])
+
+/** Epoch milliseconds; of several masters the earliest. */
+async function readClock(client: Client): Promise<number> {
+  const nodes = masters(client)
+  if (nodes.length === 0) throw new KvUnavailable('no master is known')
+  const times = await Promise.all(nodes.map((node) => asked<[string, string]>(node.time())))
+  return Math.min(
+    ...times.map(([seconds, micros]) => Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000)),
+  )
+}
+
+/** Number of connections of other callers to the same database. */
+async function countOthers(client: Client, caller: string): Promise<number> {
+  const lists = await Promise.all(masters(client).map((node) => asked<string>(node.client('LIST'))))
+  const all = lists.flatMap((list) => list.split('\n')).map((line) => ` ${line} `)
+  const isOwn = (line: string) => line.includes(` name=${NAME}${caller} `)
+  const database = / db=\d+ /.exec(all.find(isOwn) ?? '')?.[0] ?? ''
+  return all.filter((line) => line.includes(` name=${NAME}`) && !isOwn(line) && line.includes(database))
+    .length
 }

@@ -18,7 +18,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
-import type { Measurement } from '#shared/contracts/gps-points.ts'
+import { isNumeric, MEASUREMENTS } from '#shared/contracts/gps-points.ts'
 import type { ErasurePart } from '#shared/contracts/erasure.ts'
 import type { Recipients } from '#shared/contracts/messages.ts'
 
@@ -38,14 +38,6 @@ const bytes = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
 
 // Accepted points. Only the flush writes them.
 
-const measurements = {
-  accuracy: measure('accuracy'),
-  altitude: measure('altitude'),
-  speed: measure('speed'),
-  mode: text('mode'),
-  source: text('source'),
-} satisfies Record<Measurement, unknown>
-
 /**
  * Partitioned by day of `sent_at` (the migration is written by hand: drizzle-kit cannot express it).
  * The key begins with the user id, so that the table can be sharded.
@@ -63,7 +55,7 @@ export const gpsPoints = pgTable(
     receivedAt: instant('received_at').notNull(),
     lat: doublePrecision('lat').notNull(),
     lng: doublePrecision('lng').notNull(),
-    ...measurements,
+    ...Object.fromEntries(MEASUREMENTS.map((name) => [name, isNumeric(name) ? measure(name) : text(name)])),
     inRange: boolean('in_range').notNull(),
     clockCorrected: boolean('clock_corrected').notNull(),
   },

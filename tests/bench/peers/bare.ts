@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import Redis from 'ioredis'
 import postgres from 'postgres'
-import { acceptTrack } from '#shared/points/validate-points.ts'
+import { acceptTrack } from '#shared/points/point.ts'
 import { fastTrackSync } from '#shared/contracts/fast-validation.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 

@@ -7,8 +7,9 @@ import {
   type Submission,
   userHash,
   type StoreVerdict,
-} from '../kv.ts'
-import { checkInPositionOf, sharesInstantByAccident } from '../packed-point.ts'
+  checkInPositionOf,
+  sharesInstantByAccident,
+} from '#shared/stores/kv/kv.ts'
 import { bufferOf, type Call, type Change, isBefore, type State } from './state.ts'
 
 interface Admission {

@@ -3,7 +3,7 @@
  * them. Tables that are read and written by each request are several times slower.
  */
 import { Database } from 'bun:sqlite'
-import { KvUnavailable } from '../kv.ts'
+import { KvUnavailable } from '#shared/stores/kv/kv.ts'
 
 /** Applies one change at the start. A change is a JSON value that only the state interprets. */
 type Apply<Change> = (change: Change) => void

@@ -7,7 +7,7 @@ import {
   SUBMISSION_KINDS,
   userHash,
   type VersionedStatus,
-} from '../kv.ts'
+} from '#shared/stores/kv/kv.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -209,7 +209,7 @@ end
 
 -- Returns the first instant from the check-in's own on that is free or holds this same check-in, and the delay in ms.
 -- Two check-ins at different places, of which one came without a timestamp, share an instant by accident
--- (the same rule is in shared/stores/kv/packed-point.ts). `at` returns the value at an instant.
+-- (the same rule is in shared/stores/kv/kv.ts). `at` returns the value at an instant.
 local function ownInstant(field, value, at)
   local place, isUntimed = standing(field, value)
   local own, later, there = field, 0, at(field)

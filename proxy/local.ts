@@ -29,8 +29,7 @@ import { createLineBot } from '#services/line-bot/app.ts'
 import { createScheduler } from '#services/scheduler/app.ts'
 import { createSurveyProfile } from '#services/survey-profile/app.ts'
 import { createTracking } from '#services/tracking/app.ts'
-import { openCertificate } from './local/certificate.ts'
-import { listen, reserveDirectoryAndPort } from './local/listen.ts'
+import { openCertificate, listen, reserveDirectoryAndPort } from './local/listen.ts'
 import { mayBePage, pageServer } from './local/serve-pages.ts'
 import { isForPeople, NOT_FOUND } from './pages/pages.ts'
 import { openTokens, TIERS } from './local/tokens.ts'
@@ -59,16 +58,6 @@ function withHost(request: Request): Request {
   return new Request(`${ORIGIN}${pathname}${search}`, request)
 }
 
-interface Local {
-  /** Address where it listens, without a trailing slash. */
-  readonly url: string
-  /** A sentence: how phones reach it, or what to set so that they can. */
-  readonly reachability: string
-  readonly dataDir: string
-  readonly tokens: Readonly<Record<'owner' | 'manager' | 'volunteer', string>>
-  stop(): Promise<void>
-}
-
 const dispatchTo =
   (services: ReadonlyMap<ServiceName, Service>, servePage: ReturnType<typeof pageServer>) =>
   async (given: Request): Promise<Response> => {
@@ -92,14 +81,14 @@ const migrating = (url: string) => (db: Database) => (url === '' ? migrateDataba
  * Starts the embedded run.
  * @throws ConfigError; when another program uses the port, or another process locks the data directory for 30 s
  */
-async function startLocal(env: Environment, log: Log, now: () => number = Date.now): Promise<Local> {
+async function startLocal(env: Environment, log: Log) {
   // Invalid settings are reported before waiting for the lock.
   const { dataDir, host, port } = readSettings(env, log, true)
   const unlock = await reserveDirectoryAndPort({ dataDir, host, port }, log)
   const tokens = openTokens(dataDir, env)
   const config = readConfig({ ...env, ...tokens.env }, true)
   const stopTraces = await startTraces(config.traces, 'embedded', log)
-  const ports = await openPorts(config, log, now, migrating(config.databaseUrl))
+  const ports = await openPorts(config, log, Date.now, migrating(config.databaseUrl))
   let addressOf = (_request: Request): string => 'unknown'
   let idleAfter: ServiceContext['idleAfter'] = () => undefined
   const stopping = new AbortController()
@@ -130,10 +119,11 @@ async function startLocal(env: Environment, log: Log, now: () => number = Date.n
 
   return {
     url: urlOf(host, server.port!),
+    /** A sentence: how phones reach it, or what to set so that they can. */
     reachability: reachability(host, server.port!, config.identity === 'open'),
     dataDir,
     tokens: tokens.shown,
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort()
       stopHeartbeat()
       await drain(server)
@@ -148,7 +138,10 @@ async function startLocal(env: Environment, log: Log, now: () => number = Date.n
 }
 
 /** @param isTerminal else the output may be kept in a log, which holds no token */
-const welcome = ({ url, reachability: reach, dataDir, tokens }: Local, isTerminal: boolean): string => `
+const welcome = (
+  { url, reachability: reach, dataDir, tokens }: Awaited<ReturnType<typeof startLocal>>,
+  isTerminal: boolean,
+): string => `
   The pilgrimage event tracking service listens on ${url}
   ${reach}
   Pages: ${url}/ the public map, ${url}/walk/ the pilgrims' app, ${url}/admin/ the operators' console

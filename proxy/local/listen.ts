@@ -1,19 +1,21 @@
 /** The TLS listener. */
 import type { Server } from 'bun'
-import type { Certificate } from './certificate.ts'
 import { LoggableError, type Log } from '#shared/runtime/log.ts'
 import { isDataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { X509Certificate } from 'node:crypto'
+import { generate } from 'selfsigned'
 
 /** Long, because phones on bad networks are slow. */
 const IDLE_S = 120
 
-/** The address to listen on. */
 interface Address {
   readonly host: string
   readonly port: number
 }
 
-/** Turns an error of the operating system into a message that says what to do. */
+/** An error of the operating system as a message that says what to do. */
 function listenError({ host, port }: Address, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   const sentence = {
@@ -86,4 +88,49 @@ export async function reserveDirectoryAndPort(
       await Bun.sleep(RETRY_MS)
     }
   }
+}
+
+// The embedded run's self-signed certificate, created at the first start.
+
+const DAY_MS = 86_400_000
+const VALID_DAYS = 825
+/** A certificate that expires sooner is replaced. */
+const RENEW_DAYS = 30
+
+interface Certificate {
+  readonly cert: string
+  readonly key: string
+}
+
+/** Reads the certificate of a data directory, or creates one for localhost and the loopback addresses. */
+export async function openCertificate(dataDir: string): Promise<Certificate> {
+  const dir = join(dataDir, 'tls')
+  const certFile = join(dir, 'cert.pem')
+  const keyFile = join(dir, 'key.pem')
+  if (existsSync(certFile) && existsSync(keyFile)) {
+    const cert = readFileSync(certFile, 'utf8')
+    const ends = new X509Certificate(cert).validToDate.getTime()
+    if (ends - Date.now() > RENEW_DAYS * DAY_MS) return { cert, key: readFileSync(keyFile, 'utf8') }
+  }
+  const made = await generate([{ name: 'commonName', value: 'localhost' }], {
+    notAfterDate: new Date(Date.now() + VALID_DAYS * DAY_MS),
+    keyType: 'ec',
+    algorithm: 'sha256',
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+          { type: 7, ip: '::1' },
+        ],
+      },
+    ],
+  })
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  writeFileSync(keyFile, made.private, { mode: 0o600 })
+  writeFileSync(certFile, made.cert)
+  chmodSync(keyFile, 0o600)
+  return { cert: made.cert, key: made.private }
 }

@@ -74,7 +74,6 @@ export function pageServer(
   }
 }
 
-/** The headers of a file; or the refusal of a method. */
 function headersOf(request: Request, path: string, etag: string): Headers | Response {
   const requestId = request.headers.get('x-request-id') ?? ''
   const headers = new Headers({

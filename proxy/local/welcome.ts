@@ -1,7 +1,6 @@
 /** The addresses in the embedded run's welcome message. */
 import { networkInterfaces } from 'node:os'
 
-/** The machine's IPv4 addresses in its networks. */
 const networkAddresses = (): string[] =>
   Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
@@ -12,7 +11,6 @@ const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host.startsWith('127.')
 const isEverywhere = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
-/** The URL for clients on the same machine. */
 export const urlOf = (host: string, port: number): string => {
   if (isLoopback(host) || isEverywhere(host)) return `https://localhost:${port}`
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`

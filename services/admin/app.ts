@@ -45,17 +45,23 @@ import {
 import { type BoundedQueue, createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import { peekWithin } from '#shared/points/pending-points.ts'
 import { priceOf } from '#shared/service/security/rate-limits.ts'
-import type { Actor } from '#shared/service/security/audit-log.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { createRouter, type Router } from '#shared/service/http/router.ts'
-import { assignRole, listRoles, setPalanquin, setUserStatus } from './pilgrims/set-role-and-status.ts'
+import {
+  assignRole,
+  listRoles,
+  setPalanquin,
+  setUserStatus,
+  revokeSharesOfUser,
+  revokeTrackerOfUser,
+} from './pilgrims/change-pilgrim.ts'
 import { readCarbon } from './reports/carbon.ts'
 import { createClusters } from './map/clusters.ts'
-import { endActivity, previewEnd } from './lifecycle/end-activity.ts'
+import { endActivity, previewEnd, readActivity, setStatus } from './lifecycle/activity-status.ts'
 import { serveDocumentation } from './documentation/serve-documentation.ts'
 import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './erasure/erase-pilgrim.ts'
-import { createErasureSweep } from './erasure/retry-erasures.ts'
+import { createErasureSweep } from './erasure/finish-erasures.ts'
 import { expectOwnId } from '#shared/service/security/pilgrim-identity.ts'
 import { readOwnWalk } from './own-data/read-own-walk.ts'
 import { showConfig } from './own-data/show-config.ts'
@@ -72,29 +78,27 @@ import { showLedger } from './ledger/show-ledger.ts'
 import { listSurveys, surveysCsv } from './reports/list-surveys.ts'
 import { listUsers } from './pilgrims/list-users.ts'
 import { listMessagesOfUser } from './pilgrims/list-messages-of-user.ts'
-import { listPoints } from './pilgrims/list-points.ts'
-import { revokeSharesOfUser, revokeTrackerOfUser } from './pilgrims/revoke-links.ts'
+import { listPoints } from './pilgrims/points-of-day.ts'
 import { showUser } from './pilgrims/show-user.ts'
 import { createStream } from './stream/stream.ts'
 import { listTokens } from './supervision/list-tokens.ts'
 import { createReceivedCount, createLastHour } from './supervision/last-hour.ts'
 import { createCondition } from './supervision/read-condition.ts'
 import { readTimeline } from './reports/timeline.ts'
-import { readActivity, setStatus } from './lifecycle/set-activity-status.ts'
 
 /** Operators' endpoints about the event. */
 function serveEvent({ serve }: Router, context: ServiceContext): void {
   serve(roleEndpoint, ({ operator }) => {
-    const { role, level, name } = operator!
+    const { role, level, name } = operator
     return { role, level, name }
   })
   serve(readStatusEndpoint, () => readActivity(context))
-  serve(setStatusEndpoint, ({ operator, body, requestId }) => setStatus(context, operator!, body, requestId))
-  serve(endActivityEndpoint, ({ operator, requestId }) => endActivity(context, operator!, requestId))
+  serve(setStatusEndpoint, ({ operator, body }) => setStatus(context, operator, body))
+  serve(endActivityEndpoint, ({ operator }) => endActivity(context, operator))
   serve(endPreviewEndpoint, () => previewEnd(context))
-  serve(surveysEndpoint, ({ operator, query, request, requestId }) =>
+  serve(surveysEndpoint, ({ operator, query, request }) =>
     request.headers.get('accept')?.includes('text/csv')
-      ? surveysCsv(context, operator!, requestId)
+      ? surveysCsv(context, operator)
       : listSurveys(context, query),
   )
   serve(carbonEndpoint, () => readCarbon(context))
@@ -117,37 +121,31 @@ const createReadings = (): BoundedQueue =>
 /** Operators' endpoints about people. */
 function servePeople({ serve }: Router, context: ServiceContext, readings: BoundedQueue): void {
   serve(usersEndpoint, ({ query }) => listUsers(context, query))
-  serve(userEndpoint, ({ operator, params, requestId }) =>
-    showUser(context, operator!, params.userId, requestId),
+  serve(userEndpoint, ({ operator, params }) => showUser(context, operator, params.userId))
+  serve(userPointsEndpoint, ({ operator, params, query }) =>
+    readings.run(() => listPoints(context, operator, params.userId, query)),
   )
-  serve(userPointsEndpoint, ({ operator, params, query, requestId }) =>
-    readings.run(() => listPoints(context, { operator: operator!, userId: params.userId, requestId }, query)),
+  serve(userMessagesEndpoint, ({ operator, params }) => listMessagesOfUser(context, operator, params.userId))
+  serve(revokeTrackerOfUserEndpoint, ({ operator, params }) =>
+    revokeTrackerOfUser(context, operator, params.userId, params.id),
   )
-  serve(userMessagesEndpoint, ({ operator, params, requestId }) =>
-    listMessagesOfUser(context, { operator: operator!, userId: params.userId, requestId }),
+  serve(revokeSharesOfUserEndpoint, ({ operator, params }) =>
+    revokeSharesOfUser(context, operator, params.userId),
   )
-  serve(revokeTrackerOfUserEndpoint, ({ operator, params, requestId }) =>
-    revokeTrackerOfUser(context, { operator: operator!, userId: params.userId, requestId }, params.id),
+  serve(palanquinEndpoint, ({ operator, params, body }) =>
+    setPalanquin(context, operator, params.userId, body),
   )
-  serve(revokeSharesOfUserEndpoint, ({ operator, params, requestId }) =>
-    revokeSharesOfUser(context, { operator: operator!, userId: params.userId, requestId }),
+  serve(userStatusEndpoint, ({ operator, params, body }) =>
+    setUserStatus(context, operator, params.userId, body),
   )
-  serve(palanquinEndpoint, ({ operator, params, body, requestId }) =>
-    setPalanquin(context, operator!, params.userId, body, requestId),
+  serve(exportUserEndpoint, ({ operator, params, query }) =>
+    readings.run(() => exportUser(context, operator, params.userId, query.format)),
   )
-  serve(userStatusEndpoint, ({ operator, params, body, requestId }) =>
-    setUserStatus(context, operator!, params.userId, body, requestId),
-  )
-  serve(exportUserEndpoint, ({ operator, params, query, requestId }) =>
-    readings.run(() => exportUser(context, { operator, userId: params.userId, requestId }, query.format)),
-  )
-  serve(eraseUserEndpoint, async ({ operator, params, requestId }) =>
-    erasureAnswer(await eraseUser(context, operator!, params.userId, requestId)),
+  serve(eraseUserEndpoint, async ({ operator, params }) =>
+    erasureAnswer(await eraseUser(context, operator, params.userId)),
   )
   serve(rolesEndpoint, ({ query }) => listRoles(context, query))
-  serve(assignRoleEndpoint, ({ operator, body, requestId }) =>
-    assignRole(context, operator!, body, requestId),
-  )
+  serve(assignRoleEndpoint, ({ operator, body }) => assignRole(context, operator, body))
 }
 
 /** The ledger, dead letters, and the flush on demand. */
@@ -155,13 +153,9 @@ function serveLedger({ serve }: Router, context: ServiceContext): void {
   serve(ledgerEndpoint, () => showLedger(context))
   serve(deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
   serve(deadLetterEndpoint, ({ params }) => readDeadLetter(context, params.id))
-  serve(requeueDeadLetterEndpoint, ({ operator, params, requestId }) =>
-    requeueDeadLetter(context, operator!, params.id, requestId),
-  )
-  serve(dropDeadLetterEndpoint, ({ operator, params, requestId }) =>
-    dropDeadLetter(context, operator!, params.id, requestId),
-  )
-  serve(forceFlushEndpoint, ({ operator, requestId }) => forceFlush(context, operator!, requestId))
+  serve(requeueDeadLetterEndpoint, ({ operator, params }) => requeueDeadLetter(context, operator, params.id))
+  serve(dropDeadLetterEndpoint, ({ operator, params }) => dropDeadLetter(context, operator, params.id))
+  serve(forceFlushEndpoint, ({ operator }) => forceFlush(context, operator))
 }
 
 /** How the installation is, and who operates it. */
@@ -190,29 +184,25 @@ function serveOwnData({ serve }: Router, context: ServiceContext, readings: Boun
     await chargePending(request, body.user_id)
     return readings.run(() => readOwnWalk(context, body))
   })
-  serve(ownExportEndpoint, async ({ body, request, requestId }) => {
+  serve(ownExportEndpoint, async ({ body, request }) => {
     expectOwnId(context.config, body.user_id)
     await chargePending(request, body.user_id)
-    return readings.run(() =>
-      exportUser(context, { operator: null, userId: body.user_id, requestId }, body.format),
-    )
+    return readings.run(() => exportUser(context, null, body.user_id, body.format))
   })
   serve(ownErasureEndpoint, async ({ body, requestId }) => {
     expectOwnId(context.config, body.user_id)
-    return erasureAnswer(await eraseUser(context, PILGRIM, body.user_id, requestId))
+    return erasureAnswer(await eraseUser(context, { ...PILGRIM, requestId }, body.user_id))
   })
 }
 
 /** A pilgrim in the audit log, which never names them. */
-const PILGRIM: Actor = { role: 'pilgrim', name: 'pilgrim', fingerprint: '' }
+const PILGRIM = { role: 'pilgrim', name: 'pilgrim', fingerprint: '' } as const
 
 const erasureAnswer = (erasure: Erasure): Erasure | Response =>
   erasure.remaining.length === 0 ? erasure : Response.json({ ok: true, data: erasure }, { status: 202 })
 
-/** Public endpoints: health, the API documentation. */
-function servePublic(router: Router, context: ServiceContext, health: ReturnType<typeof createHealth>): void {
-  serveDocumentation(router, context)
-  router.serve(healthEndpoint, async () => {
+function serveHealth({ serve }: Router, health: ReturnType<typeof createHealth>): void {
+  serve(healthEndpoint, async () => {
     const report = await health()
     const healthy = report.db === 'ok' && report.kv === 'ok'
     // Uptime monitors read flat fields, so the report is also given beside the envelope.
@@ -225,18 +215,19 @@ export function createAdmin(context: ServiceContext): Service {
   const router = createRouter(context)
   const erasureSweep = createErasureSweep(context)
   const readings = createReadings()
+  serveDocumentation(router, context)
   serveEvent(router, context)
   servePeople(router, context, readings)
   serveLedger(router, context)
   const health = createHealth(context)
   const received = serveSupervision(router, context, health)
-  servePublic(router, context, health)
+  serveHealth(router, health)
   serveOwnData(router, context, readings)
   return {
     name: 'admin',
     fetch: router.app.fetch,
     async start() {
-      erasureSweep.start()
+      for (const job of erasureSweep) job.start()
       received.start()
       // An earlier process may have stored a change and died before it published it.
       await publishStatus(db, kv).catch((error: unknown) =>
@@ -246,9 +237,14 @@ export function createAdmin(context: ServiceContext): Service {
         await publishStatus(db, kv)
       })
     },
-    stop() {
+    async stop() {
       received.stop()
-      return erasureSweep.stop()
+      await Promise.all(erasureSweep.map((job) => job.stop()))
     },
   }
+}
+
+if (import.meta.main) {
+  const { runService } = await import('#shared/service/service.ts')
+  await runService(createAdmin)
 }

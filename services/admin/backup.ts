@@ -1,12 +1,11 @@
 /** `bun run backup`: writes everything that an installation stores to one file, while its services run. */
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
-import { writeArchive } from './backup/archive.ts'
+import { writeArchive, verifyBackup } from './backup/archive.ts'
 import { runCommand, screen, showing, summary, withInstallation } from './backup/command.ts'
 import { takeBackupThroughSocket } from './backup/backup-socket.ts'
-import { verifyBackup } from './backup/verify-backup.ts'
 import { takeBackup } from './backup/take-backup.ts'
 
 const USAGE = `Writes a backup of everything: the database, objects, pending points, journals.
@@ -23,8 +22,7 @@ Exit codes: 0 the backup is complete and was read back, 1 refused or failed, 2 w
 
 const SUFFIX = '.jsonl.zst'
 
-/** @returns the path of the file */
-async function backup(config: Config, to: string): Promise<string> {
+async function backup(config: Config, to: string): Promise<void> {
   const path = to.endsWith(SUFFIX) ? to : newFileIn(to)
   await writeArchive(path, (write) => {
     const shown = showing(write)
@@ -37,7 +35,6 @@ async function backup(config: Config, to: string): Promise<string> {
   const { counts } = await verifyBackup(path)
   screen.progress('')
   screen.print(`${path}: ${summary(counts)}; ${(statSync(path).size / 1_000_000).toFixed(1)} MB`)
-  return path
 }
 
 function newFileIn(folder: string): string {
@@ -45,8 +42,7 @@ function newFileIn(folder: string): string {
   return join(folder, `event-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z${SUFFIX}`)
 }
 
-if (import.meta.main)
-  await runCommand(USAGE, async (config) => {
-    const { values } = parseArgs({ options: { to: { type: 'string', default: './backups' } } })
-    await backup(config, values.to)
-  })
+if (import.meta.main) {
+  const { to } = readCommandLine(USAGE, { to: { type: 'string', default: './backups' } }).values
+  await runCommand((config) => backup(config, to))
+}

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line.ts'
 import { Redis } from 'ioredis'
 import { connect as connectNats } from 'nats'
 import { OLD_BACKUP_MS } from '#shared/core/rules/backup-age.ts'
@@ -15,7 +15,7 @@ import { natsServers } from '#shared/stores/bus/open-bus.ts'
 import { expectSchema } from '#shared/stores/db/migrate.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { openObjects } from '#shared/stores/objects/open-objects.ts'
-import { runCommand, screen, UsageError } from './backup/command.ts'
+import { runCommand, screen } from './backup/command.ts'
 
 const USAGE = `Checks settings, stores and their versions, disk, clocks, certificates, LINE's webhook and the last backup, and says
 what to do about each fault. It changes no data.
@@ -38,20 +38,17 @@ const OLDEST_POSTGRES = 15
 const OLDEST_REDIS = 6.2
 
 /** What one check found; `todo` only where something is to be done. */
-export interface Finding {
+interface Finding {
   readonly what: string
   readonly found: string
   readonly todo?: string
 }
 
+type Found = Omit<Finding, 'what'>
+
 const LATE = rejectWith(() => new Error(`no answer within ${WAIT_MS / 1_000} s`))
 
-/** Runs a check. One that fails or is late is a finding, too. */
-async function check(
-  what: string,
-  run: () => Promise<Omit<Finding, 'what'>>,
-  todo: string,
-): Promise<Finding> {
+async function check(what: string, run: () => Promise<Found>, todo: string): Promise<Finding> {
   try {
     return { what, ...(await within(run(), WAIT_MS, LATE)) }
   } catch (error) {
@@ -64,7 +61,7 @@ const apart = (aheadMs: number, other: string): string =>
 
 const mb = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MB`
 
-async function postgres({ databaseUrl }: Config): Promise<Omit<Finding, 'what'>> {
+async function postgres({ databaseUrl }: Config): Promise<Found> {
   const db = await openDatabase({ url: databaseUrl, dir: '' })
   try {
     const [row] = await db.sql<{ version: string }[]>`SELECT current_setting('server_version') AS version`
@@ -84,7 +81,7 @@ const mastersIn = (nodes: string): number =>
     return flags.includes('master') && more.length > 5
   }).length
 
-async function redisNode(url: string, all: number, flushMs: number): Promise<Omit<Finding, 'what'>> {
+async function redisNode(url: string, all: number, flushMs: number): Promise<Found> {
   const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, connectTimeout: WAIT_MS })
   redis.on('error', () => undefined)
   try {
@@ -113,14 +110,14 @@ async function redisNode(url: string, all: number, flushMs: number): Promise<Omi
   }
 }
 
-async function nats({ natsUrl }: Config): Promise<Omit<Finding, 'what'>> {
+async function nats({ natsUrl }: Config): Promise<Found> {
   const connection = await connectNats({ ...natsServers(natsUrl), reconnect: false, timeout: WAIT_MS })
   const { version = 'unknown', jetstream } = connection.info ?? {}
   await connection.close()
   return { found: `version ${version}`, ...(jetstream !== true && { todo: 'Start NATS with --jetstream.' }) }
 }
 
-async function objects({ objectsUrl, s3 }: Config): Promise<Omit<Finding, 'what'>> {
+async function objects({ objectsUrl, s3 }: Config): Promise<Found> {
   const store = await openObjects(objectsUrl, s3)
   try {
     await store.probe()
@@ -130,14 +127,14 @@ async function objects({ objectsUrl, s3 }: Config): Promise<Omit<Finding, 'what'
   }
 }
 
-async function disk({ dataDir }: Config): Promise<Omit<Finding, 'what'>> {
+async function disk({ dataDir }: Config): Promise<Found> {
   const free = await freeBytesOf(dataDir)
   const found = `${mb(free)} free for ${dataDir}`
   return free >= 2 * FREE_BYTES ? { found } : { found, todo: `Free at least ${mb(2 * FREE_BYTES)}.` }
 }
 
 /** Asks a time server (RFC 4330) how far this machine's clock is ahead. */
-async function clock(host: string): Promise<Omit<Finding, 'what'>> {
+async function clock(host: string): Promise<Found> {
   const socket = createSocket('udp4')
   try {
     const sentMs = Date.now()
@@ -164,7 +161,7 @@ async function clock(host: string): Promise<Omit<Finding, 'what'>> {
   }
 }
 
-async function certificate(host: string, port: number): Promise<Omit<Finding, 'what'>> {
+async function certificate(host: string, port: number): Promise<Found> {
   const { expiresMs, dueMs, distrust } = await readCertificate(host, port)
   const days = (expiresMs - Date.now()) / DAY_MS
   const found = `${days < 2 ? `${Math.floor(days * 24)} h` : `${Math.floor(days)} days`} left`
@@ -177,7 +174,7 @@ async function certificate(host: string, port: number): Promise<Omit<Finding, 'w
   return { found, todo: 'Look at the log of Caddy why the certificate is not renewed, and renew it.' }
 }
 
-async function line(config: Config): Promise<Omit<Finding, 'what'>> {
+async function line(config: Config): Promise<Found> {
   const client = createLineClient(config.line)
   if (client === null) return { found: 'not checked, without an access token' }
   const registered = await client.webhookAddress()
@@ -187,7 +184,7 @@ async function line(config: Config): Promise<Omit<Finding, 'what'>> {
     : { found: registered, todo: `Register ${expected} as the webhook in LINE's console.` }
 }
 
-function backups(folder: string): Promise<Omit<Finding, 'what'>> {
+function backups(folder: string): Promise<Found> {
   const newest = readdirSync(folder)
     .filter((name) => name.endsWith('.jsonl.zst'))
     .map((name) => statSync(join(folder, name)).mtimeMs)
@@ -197,8 +194,7 @@ function backups(folder: string): Promise<Omit<Finding, 'what'>> {
   return Promise.resolve(ageMs <= OLD_BACKUP_MS ? { found } : { found, todo: 'Take one: bun run backup.' })
 }
 
-/** What the settings leave out that an event needs. */
-function settings({ startsMs, endsMs, alertUserId, publicUrl, env }: Config): Omit<Finding, 'what'> {
+function settings({ startsMs, endsMs, alertUserId, publicUrl, env }: Config): Found {
   const missing = [
     (startsMs === null || endsMs === null) && 'EVENT_STARTS_AT and EVENT_ENDS_AT',
     alertUserId === '' && 'EVENT_ALERT_USER_ID (nobody is alerted)',
@@ -216,32 +212,22 @@ export interface Options {
 /** Runs all checks at once. @returns a finding for each, in a stable order */
 export function examine(config: Config, options: Options): Promise<Finding[]> {
   const embedded = (what: string): Promise<Finding> => Promise.resolve({ what, found: 'embedded' })
+  const store = (what: string, url: string, run: () => Promise<Found>, todo: string): Promise<Finding> =>
+    url === '' ? embedded(what) : check(what, run, todo)
+  const redis = (url: string) => redisNode(url.trim(), options.pilgrims, config.flushMs)
   return Promise.all([
     Promise.resolve({ what: 'settings', ...settings(config) }),
-    config.databaseUrl === ''
-      ? embedded('Postgres')
-      : check(
-          'Postgres',
-          () => postgres(config),
-          'Start Postgres, and run the migration job: bun run migrate.',
-        ),
-    ...(config.redisUrl === ''
-      ? [embedded('Redis')]
-      : config.redisUrl
-          .split(',')
-          .map((url) =>
-            check(
-              'Redis',
-              () => redisNode(url.trim(), options.pilgrims, config.flushMs),
-              'Start Redis, and check REDIS_URL.',
-            ),
-          )),
-    config.natsUrl === ''
-      ? embedded('NATS')
-      : check('NATS', () => nats(config), 'Start NATS, and check NATS_URL.'),
-    config.objectsUrl === ''
-      ? embedded('objects')
-      : check('objects', () => objects(config), 'Check OBJECTS_URL and the S3 settings.'),
+    store(
+      'Postgres',
+      config.databaseUrl,
+      () => postgres(config),
+      'Start Postgres, and run the migration job: bun run migrate.',
+    ),
+    ...config.redisUrl
+      .split(',')
+      .map((url) => store('Redis', url, () => redis(url), 'Start Redis, and check REDIS_URL.')),
+    store('NATS', config.natsUrl, () => nats(config), 'Start NATS, and check NATS_URL.'),
+    store('objects', config.objectsUrl, () => objects(config), 'Check OBJECTS_URL and the S3 settings.'),
     check('disk', () => disk(config), 'Check the disk of EVENT_DATA_DIR.'),
     ...(options.ntp === ''
       ? []
@@ -264,23 +250,17 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
   ])
 }
 
-if (import.meta.main)
-  await runCommand(USAGE, async (config) => {
-    const { values } = parseArgs({
-      options: {
-        pilgrims: { type: 'string', default: '5000' },
-        backups: { type: 'string', default: './backups' },
-        ntp: { type: 'string', default: 'pool.ntp.org' },
-      },
-    })
-    const pilgrims = Number(values.pilgrims)
-    if (!Number.isInteger(pilgrims) || pilgrims < 1)
-      throw new UsageError('--pilgrims must be a whole number above 0')
-    const findings = await examine(config, {
-      pilgrims,
-      backups: values.backups,
-      ntp: values.ntp,
-    })
+if (import.meta.main) {
+  const { pilgrims, ...others } = readCommandLine(USAGE, {
+    pilgrims: { type: 'string', default: '5000' },
+    backups: { type: 'string', default: './backups' },
+    ntp: { type: 'string', default: 'pool.ntp.org' },
+  }).values
+  const options = { ...others, pilgrims: Number(pilgrims) }
+  if (!Number.isInteger(options.pilgrims) || options.pilgrims < 1)
+    refuseCommandLine(USAGE, '--pilgrims must be a whole number above 0')
+  await runCommand(async (config) => {
+    const findings = await examine(config, options)
     for (const { what, found, todo } of findings) {
       screen.print(`${todo === undefined ? 'ok  ' : 'DO  '}${what}: ${found}`)
       if (todo !== undefined) screen.print(`      ${todo}`)
@@ -290,3 +270,4 @@ if (import.meta.main)
     // Clients that hang do not keep the command.
     process.exit(open === 0 ? 0 : 1)
   })
+}

@@ -1,10 +1,377 @@
-/** `bun run restore`: restores a backup into an empty installation. */
-import { parseArgs } from 'node:util'
+/**
+ * `bun run restore`: restores a backup into an empty installation whose services are stopped: pictures, then pending
+ * points, then the database in one transaction. So an installation that has rows is completely restored.
+ */
+import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { ActivityStatus } from '#shared/contracts/fields.ts'
-import { runCommand, screen, summary, withInstallation, UsageError } from './backup/command.ts'
-import { restoreBackup } from './backup/restore.ts'
-import { verifyBackup } from './backup/verify-backup.ts'
+import { runCommand, screen, summary, withInstallation } from './backup/command.ts'
+import {
+  verifyBackup,
+  LiveLine,
+  type Verified,
+  WaitingLine,
+  kindOf,
+  readArchive,
+  rowsOf,
+  CommandRefused,
+} from './backup/archive.ts'
+import { z } from 'zod'
+import { publishStatus, readErasures } from '#shared/pilgrims/kv-copies.ts'
+import {
+  readStamp,
+  type Entry,
+  type Erased,
+  partitionOf,
+  type Position,
+  type Submission,
+  userHash,
+} from '#shared/stores/kv/kv.ts'
+import { admissionRules } from '#shared/points/admission-batches.ts'
+import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
+import { type Migration, applyMigrations, lockMigrations, MIGRATIONS } from '#shared/stores/db/migrate.ts'
+import { createLog } from '#shared/runtime/log.ts'
+import { createCalendar } from '#shared/core/rules/calendar.ts'
+import { finishErasures } from './erasure/finish-erasures.ts'
+import { expectStopped, expectStores, type Installation, journalsOf, TABLES } from './backup/take-backup.ts'
+import type { Sql } from 'postgres'
+import { dayPartition } from '#shared/stores/db/day-partitions.ts'
+import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
+import { closeRestoredCounters } from '#shared/points/ledger/stored-counters.ts'
+import { PERSONAL_TABLES } from '#shared/stores/schema/tables.ts'
+
+/** Tables that have rows in a new installation, or soon after its start. */
+const FILLED_AT_START = [
+  'activity',
+  'flushes',
+  'ledger_counters',
+  'ledger_callers',
+  'ledger_counts',
+  'ledger_losses',
+]
+
+const StoredLine = z.object({ object: z.string(), type: z.string(), etag: z.string(), base64: z.string() })
+
+/** Lists in words what an installation stores. A backup may be restored when the list is empty. */
+async function contentsOf(installation: Installation): Promise<string[]> {
+  const { db, kv, objects } = installation
+  const found: string[] = []
+  for (const table of TABLES.filter((name) => !FILLED_AT_START.includes(name))) {
+    const [there] = await db.sql`SELECT to_regclass(${table}) IS NOT NULL AS known`
+    if (!there?.known) continue
+    const [row] = await db.sql.unsafe<{ some: boolean }[]>(`SELECT EXISTS (SELECT FROM ${table}) AS some`)
+    if (row!.some) found.push(`rows in ${table}`)
+  }
+  const pending = await kv.bufferSize()
+  if (pending > 0) found.push(`pending points of ${pending} pilgrims`)
+  let journaled = 0
+  for await (const entries of collectJournals(journalsOf(installation), 0)) journaled += entries.length
+  if (journaled > 0) found.push(`${journaled} journaled check-ins`)
+  for await (const key of objects.list('')) {
+    found.push(`objects such as ${key}`)
+    break
+  }
+  return found
+}
+
+/**
+ * Restores a verified backup.
+ * @param options.replace first delete what the installation stores
+ * @param options.paused an active event is restored as paused
+ * @returns the activity's status
+ * @throws CommandRefused when the installation is not empty or its services run; then nothing is changed
+ */
+export async function restoreBackup(
+  installation: Installation,
+  backup: Verified,
+  options: {
+    readonly replace: boolean
+    readonly paused: boolean
+    readonly migrations?: readonly Migration[]
+  },
+): Promise<ActivityStatus> {
+  const { db, kv } = installation
+  await expectStores(installation)
+  await expectStopped(installation)
+  const contents = await contentsOf(installation)
+  if (contents.length > 0 && !options.replace)
+    throw new CommandRefused(
+      `The installation is not empty: it has ${contents.join(', ')}. Restore into an empty one, ` +
+        'or use --replace to delete everything in this one first.',
+    )
+  if (options.replace) await empty(installation)
+  const erased = mergeLaterErasures(
+    backup.erased,
+    await readOwnErasures(db),
+    Date.parse(backup.header.made_at),
+  )
+  // An empty kv may still have keys of the former event: its status, rate-limit windows, markers.
+  await kv.clear()
+  const etags = await restoreObjects(installation, backup)
+  await restoreWaiting(installation, backup, erased.all)
+  const { later } = erased
+  await restoreDatabase(db.sql, backup, { ...options, etags, later, nowMs: installation.now() })
+  await eraseAgain(installation)
+  return (await publishStatus(db, kv)).status
+}
+
+/** Erases people whose erasure is later than the backup. The services repeat what fails here when they start. */
+async function eraseAgain(installation: Installation): Promise<void> {
+  const log = createLog({}, (line) => void process.stderr.write(`${line}\n`))
+  await finishErasures({ ...installation, calendar: createCalendar(installation.config.timeZone), log })
+}
+
+/** Deletes what `restoreDatabase` does not replace. */
+async function empty(installation: Installation): Promise<void> {
+  const { objects } = installation
+  await deleteJournals(journalsOf(installation))
+  const keys = await Array.fromAsync(objects.list(''))
+  for (const key of keys) await objects.delete(key)
+}
+
+/** @returns cards whose ETag differs in this object store */
+async function restoreObjects({ objects }: Installation, { path }: Verified): Promise<ChangedTag[]> {
+  const changed: ChangedTag[] = []
+  for await (const line of readArchive(path)) {
+    if (kindOf(line) !== 'object') continue
+    const { object: key, type, etag: before, base64 } = StoredLine.parse(JSON.parse(line))
+    const { etag: after } = await objects.put(key, new Uint8Array(Buffer.from(base64, 'base64')), {
+      contentType: type,
+    })
+    const userId = /^cards\/(.*)\.png$/.exec(key)?.[1]
+    if (userId !== undefined && before !== after) changed.push({ userId, before, after })
+  }
+  return changed
+}
+
+/**
+ * Writes pending points to the buffer, as journal recovery does, and positions to the live map.
+ * @throws KvUnavailable
+ */
+export async function restoreWaiting(
+  { kv, config }: Pick<Installation, 'kv' | 'config'>,
+  { path }: Pick<Verified, 'path'>,
+  erased: readonly Erased[],
+): Promise<void> {
+  await kv.storeErasures(erased)
+  const rules = admissionRules(config)
+  const erasedMs = new Map(erased.map((one) => [one.userHash, one.erasedMs]))
+  for await (const line of readArchive(path)) {
+    const waiting = kindOf(line) === 'waiting' ? WaitingLine.parse(JSON.parse(line)).waiting : []
+    const live = kindOf(line) === 'live' ? LiveLine.parse(JSON.parse(line)).live : []
+    const submissions = [
+      ...waiting.map(({ userId, entries, position }) => submissionOf(userId, entries, position)),
+      ...live
+        // The backup may have read a position just before it read that person's erasure.
+        .filter(({ userId, t }) => t > (erasedMs.get(userHash(userId)) ?? -Infinity))
+        .map(({ userId, ...position }) => submissionOf(userId, [], position)),
+    ]
+    for (const [partition, own] of Map.groupBy(submissions, ({ userId }) =>
+      partitionOf(userId, kv.partitions),
+    ))
+      await kv.restore(partition, own, rules)
+  }
+}
+
+const submissionOf = (userId: string, entries: readonly Entry[], position: Position | null): Submission => ({
+  id: crypto.randomUUID(),
+  userId,
+  kind: 'sync',
+  // The kv drops what was received before an erasure, and adds new stamps to the rest.
+  entries: entries.map(({ field, value }) => ({ field, value: readStamp(value).value })),
+  duplicateKey: '',
+  recordedMs: 0,
+  position,
+})
+
+// The database's part of a restore: one transaction, so that a failed restore changes nothing.
+
+/** A card whose ETag differs in the object store that it was restored to. */
+interface ChangedTag {
+  readonly userId: string
+  readonly before: string
+  readonly after: string
+}
+
+/**
+ * Creates the tables with the schema of the backup's release, fills them, and migrates them to this release's schema.
+ * @throws CommandRefused when the archive is not complete; then the database is unchanged
+ */
+async function restoreDatabase(
+  sql: Sql,
+  backup: Verified,
+  options: {
+    readonly paused: boolean
+    readonly etags: readonly ChangedTag[]
+    readonly later: readonly Erased[]
+    readonly nowMs: number
+    readonly migrations?: readonly Migration[]
+  },
+): Promise<void> {
+  const { migrations = MIGRATIONS } = options
+  const had = (name: string): boolean => backup.header.schema.includes(name)
+  await sql.begin(async (tx) => {
+    await tx.unsafe(`
+      SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = '10min'`)
+    await lockMigrations(tx)
+    await tx.unsafe(`DROP TABLE IF EXISTS ${TABLES.join(', ')}, drizzle.__drizzle_migrations CASCADE`)
+    const past = migrations.filter(({ name }) => had(name))
+    await applyMigrations(tx, past)
+    await fill(tx, backup)
+    const since = migrations.filter(({ name }) => !had(name))
+    await applyMigrations(tx, since)
+    await adapt(tx, backup, options)
+  })
+  await sql.unsafe(`ANALYZE ${TABLES.join(', ')}`)
+}
+
+async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
+  const tables = Object.keys(counts.rows)
+  const unknown = tables.filter((table) => !TABLES.includes(table))
+  if (unknown.length > 0)
+    throw new CommandRefused(`The backup contains unknown tables: ${unknown.join(', ')}.`)
+  // Migrations insert rows of their own.
+  await tx.unsafe(`TRUNCATE ${tables.join(', ')}`)
+  const columns = await writtenColumns(tx)
+  const filled = Object.fromEntries(tables.map((table) => [table, 0]))
+  // The archive is verified only when it has been read to its end.
+  for await (const line of readArchive(path))
+    if (kindOf(line) === 'days') await makeDays(tx, (JSON.parse(line) as { days: string[] }).days)
+    else if (kindOf(line) === 'sequences')
+      await setSequences(tx, (JSON.parse(line) as { sequences: Record<string, number> }).sequences)
+    else if (kindOf(line) === 'rows') {
+      const { table, json } = rowsOf(line)
+      if (filled[table] === undefined)
+        throw new CommandRefused(`The backup has no row count for its table ${table}.`)
+      const { count } = await tx.unsafe(
+        `INSERT INTO ${table} (${columns[table]})
+          SELECT ${columns[table]} FROM json_populate_recordset(NULL::${table}, $1::text::json)`,
+        [json],
+      )
+      filled[table] += count
+    }
+  for (const table of tables)
+    if (filled[table] !== counts.rows[table])
+      throw new CommandRefused(
+        `The backup contains ${filled[table]} rows of ${table}, but its own count is ${counts.rows[table]}.`,
+      )
+}
+
+async function writtenColumns(tx: Query): Promise<Record<string, string>> {
+  const rows = await tx<{ table: string; columns: string }[]>`
+    SELECT table_name AS table, string_agg(quote_ident(column_name), ', ') AS columns
+    FROM information_schema.columns WHERE table_schema = 'public' AND is_generated = 'NEVER' GROUP BY 1`
+  return Object.fromEntries(rows.map(({ table, columns }) => [table, columns]))
+}
+
+async function makeDays(tx: Query, days: readonly string[]): Promise<void> {
+  for (const day of days) if (/^\d{4}-\d\d-\d\d$/.test(day)) await tx.unsafe(dayPartition(day).create)
+}
+
+/** Restores the sequences, so that no number is used twice. */
+async function setSequences(tx: Query, sequences: Readonly<Record<string, number>>): Promise<void> {
+  for (const [name, last] of Object.entries(sequences))
+    await tx`
+      SELECT setval(oid::regclass, ${last}::bigint) FROM pg_class
+      WHERE relkind = 'S' AND relname = ${name} AND relnamespace = 'public'::regnamespace`
+}
+
+async function adapt(
+  tx: Query,
+  { header, lives }: Verified,
+  { paused, etags, later, nowMs }: Parameters<typeof restoreDatabase>[2],
+): Promise<void> {
+  await tx`
+    UPDATE share_cards c SET etag = t.after
+    FROM unnest(${etags.map(({ userId }) => userId)}::text[], ${etags.map(({ before }) => before)}::text[],
+                ${etags.map(({ after }) => after)}::text[]) AS t (user_id, before, after)
+    WHERE c.user_id = t.user_id AND c.etag = t.before`
+  await closeRestoredCounters(tx, lives)
+  await storeLaterErasures(tx, later)
+  if (paused)
+    await tx`
+      UPDATE activity SET status = 'paused', version = version + 1, changed_by = 'restore',
+        changed_at = to_timestamp(${nowMs}::float8 / 1000)
+      WHERE status = 'active'`
+  const details = JSON.stringify({ made_at: header.made_at })
+  await tx`
+    INSERT INTO audit_log (at, role, token_name, token_fingerprint, action, details, request_id)
+    VALUES (to_timestamp(${nowMs}::float8 / 1000), 'owner', 'command line', '', 'restore',
+      ${details}::text::jsonb, ${crypto.randomUUID()})`
+}
+
+// People who were erased after a backup was made stay erased when it is restored.
+
+/** Erasures that an installation has recorded; none when its database is empty. */
+async function readOwnErasures(db: Installation['db']): Promise<Erased[]> {
+  const [there] = await db.sql`SELECT to_regclass('erasures') IS NOT NULL AS known`
+  return there?.known ? readErasures(db) : []
+}
+
+/**
+ * Merges the backup's erasures with those of the installation that are later, or after which the person has consented
+ * anew.
+ */
+function mergeLaterErasures(
+  inBackup: readonly Erased[],
+  here: readonly Erased[],
+  madeMs: number,
+): { readonly all: Erased[]; readonly later: Erased[] } {
+  const known = new Map(inBackup.map((one) => [one.userHash, one]))
+  const later = here
+    .filter(({ userHash: hash, erasedMs, stands }) => {
+      const held = known.get(hash)
+      if (held?.erasedMs === erasedMs) return held.stands === true && stands !== true
+      return erasedMs > madeMs && erasedMs > (held?.erasedMs ?? 0)
+    })
+    .map((one) => ({
+      ...one,
+      generation: Math.max(one.generation, known.get(one.userHash)?.generation ?? 0),
+    }))
+  for (const one of later) known.set(one.userHash, one)
+  return { all: [...known.values()], later }
+}
+
+/** Every column that contains user ids: in people's own rows, and in others'. */
+const NAMED = [
+  ...PERSONAL_TABLES.map((table) => `SELECT user_id FROM ${table}`),
+  `SELECT details->>'user_id' FROM audit_log`,
+  'SELECT jsonb_array_elements_text(recipients) FROM message_chunks',
+  `SELECT jsonb_array_elements_text(audience->'user_ids') FROM messages WHERE jsonb_typeof(audience->'user_ids') = 'array'`,
+  `SELECT payload->'source'->>'userId' FROM outbox`,
+].join(' UNION ')
+const PEOPLE_AT_ONCE = 5_000
+
+/** Writes later erasures to a restored database, and queues the people in it whom they concern for erasure. */
+async function storeLaterErasures(tx: Query, later: readonly Erased[]): Promise<void> {
+  if (later.length === 0) return
+  await tx`
+    INSERT INTO erasures (user_hash, generation, erased_at, stands, walked)
+    SELECT hash, generation, to_timestamp(ms / 1000), stands = 1, 0 FROM unnest(
+      ${later.map((one) => one.userHash)}::text[], ${later.map((one) => one.generation)}::int[],
+      ${later.map((one) => one.erasedMs)}::float8[], ${later.map((one) => Number(one.stands ?? false))}::int[])
+      AS l (hash, generation, ms, stands)
+    ON CONFLICT (user_hash) DO UPDATE SET
+      generation = excluded.generation, erased_at = excluded.erased_at, stands = excluded.stands`
+  const byHash = new Map(later.map((one) => [one.userHash, one]))
+  const back: { readonly userId: string; readonly erased: Erased }[] = []
+  const named = `SELECT user_id FROM (${NAMED}) n (user_id) WHERE user_id IS NOT NULL`
+  for await (const rows of cursorBatches<{ user_id: string }>(tx, 'named', named, PEOPLE_AT_ONCE))
+    for (const { user_id: userId } of rows) {
+      const erased = byHash.get(userHash(userId))
+      if (erased !== undefined) back.push({ userId, erased })
+    }
+  await tx`
+    INSERT INTO erasing (subject, generation, erased_at, erased, objects, remaining)
+    SELECT subject, generation, to_timestamp(ms / 1000), '{"pending": 0, "pictures": 0}', '[]',
+           '["rows", "buffer", "objects"]'
+    FROM unnest(${back.map(({ userId }) => userId)}::text[], ${back.map(({ erased }) => erased.generation)}::int[],
+                ${back.map(({ erased }) => erased.erasedMs)}::float8[]) AS b (subject, generation, ms)
+    ON CONFLICT (subject) DO UPDATE SET generation = excluded.generation, erased_at = excluded.erased_at,
+      remaining = excluded.remaining`
+}
+
+// The command.
 
 const USAGE = `Restores a backup into an empty installation whose services are stopped.
 
@@ -17,13 +384,11 @@ const USAGE = `Restores a backup into an empty installation whose services are s
 
 Exit codes: 0 restored, 1 refused or failed, 2 wrong command line.`
 
-interface RestoreOptions {
-  readonly replace: boolean
-  readonly paused: boolean
-}
-
-/** @returns the activity's status */
-async function restore(config: Config, from: string, options: RestoreOptions): Promise<ActivityStatus> {
+async function restore(
+  config: Config,
+  from: string,
+  options: Parameters<typeof restoreBackup>[2],
+): Promise<void> {
   screen.progress(`Reading and checking ${from}`)
   const backup = await verifyBackup(from)
   screen.progress(`Restoring ${from}`)
@@ -32,18 +397,14 @@ async function restore(config: Config, from: string, options: RestoreOptions): P
   )
   screen.progress('')
   screen.print(`Restored as of ${backup.header.made_at}: ${summary(backup.counts)}. The event is ${status}.`)
-  return status
 }
 
-if (import.meta.main)
-  await runCommand(USAGE, async (config) => {
-    const { values } = parseArgs({
-      options: {
-        from: { type: 'string' },
-        replace: { type: 'boolean', default: false },
-        paused: { type: 'boolean', default: false },
-      },
-    })
-    if (values.from === undefined) throw new UsageError('Name the backup: --from <file>.')
-    await restore(config, values.from, values)
-  })
+if (import.meta.main) {
+  const { from, ...options } = readCommandLine(USAGE, {
+    from: { type: 'string' },
+    replace: { type: 'boolean', default: false },
+    paused: { type: 'boolean', default: false },
+  }).values
+  if (from === undefined) refuseCommandLine(USAGE, 'Name the backup: --from <file>.')
+  await runCommand((config) => restore(config, from, options))
+}

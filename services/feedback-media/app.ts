@@ -45,8 +45,8 @@ export function createFeedbackMedia(context: ServiceContext): Service {
   serve(submitFeedbackEndpoint, ({ body }) => submitFeedback(context, body))
   serve(listFeedbackEndpoint, ({ query, operator }) => listFeedback(context, query, operator))
   serve(feedbackStatusEndpoint, ({ query }) => readBoard(context, query))
-  serve(updateFeedbackEndpoint, ({ operator, params, body, requestId }) =>
-    updateFeedback(context, operator!, params.id, body, requestId),
+  serve(updateFeedbackEndpoint, ({ operator, params, body }) =>
+    updateFeedback(context, operator, params.id, body),
   )
   const stored = createStoredLimit()
   serve(uploadScreenshotEndpoint, ({ bytes, request }) =>
@@ -90,4 +90,9 @@ function serveShares({ serve }: Router, context: ServiceContext, cards: Cards, v
   serve(sharePageEndpoint, ({ request, params, query }) =>
     showShare({ request, file: params.file, lang: query.lang }),
   )
+}
+
+if (import.meta.main) {
+  const { runService } = await import('#shared/service/service.ts')
+  await runService(createFeedbackMedia)
 }

@@ -52,8 +52,8 @@ export function createLineBot(context: ServiceContext): Service {
   serve(webhookEndpoint, ({ bytes, request }) =>
     receiveWebhook(bytes, request.headers.get('x-line-signature')),
   )
-  serve(pushEndpoint, async ({ operator, body, requestId }) => {
-    const answer = await push(context, line, operator!, body, requestId)
+  serve(pushEndpoint, async ({ operator, body }) => {
+    const answer = await push(context, line, operator, body)
     sender.wake()
     return answer
   })
@@ -61,14 +61,10 @@ export function createLineBot(context: ServiceContext): Service {
   serve(leftOutRecipientsEndpoint, ({ query }) => listLeftOut(context, query))
   serve(pushProgressEndpoint, ({ params }) => readProgress(context, params.id))
   serve(menuStatusEndpoint, () => readMenus(context, line))
-  serve(deployMenuEndpoint, ({ operator, requestId }) =>
-    deployMenus(context, line, renderer, operator!, requestId),
-  )
+  serve(deployMenuEndpoint, ({ operator }) => deployMenus(context, line, renderer, operator))
   serve(lineUsageEndpoint, () => readUsage(context, line))
   serve(notificationsEndpoint, () => db.read(() => readNotifications(db.orm)))
-  serve(setNotificationsEndpoint, ({ operator, body, requestId }) =>
-    setNotifications(context, operator!, body, requestId),
-  )
+  serve(setNotificationsEndpoint, ({ operator, body }) => setNotifications(context, operator, body))
   serve(subscribeToPushEndpoint, ({ body }) => subscribe(context, body))
   serve(listPushSubscriptionsEndpoint, ({ query }) => listSubscriptions(context, query.user_id))
   serve(unsubscribeFromPushEndpoint, ({ params, query }) => unsubscribe(context, query.user_id, params.id))
@@ -126,4 +122,9 @@ async function compareWebhook({ config, log }: ServiceContext, line: Line): Prom
   } catch (error) {
     log.warn('the webhook address could not be read from LINE', errorFields(error))
   }
+}
+
+if (import.meta.main) {
+  const { runService } = await import('#shared/service/service.ts')
+  await runService(createLineBot, { isBot: true })
 }

@@ -119,3 +119,8 @@ async function journaledAtEnd(
            (SELECT (extract(epoch FROM min(ended_at)) * 1000)::float8 FROM ending) AS ended_ms`
   return { journaled: row.journaled, waitingMs: row.ended_ms === null ? Infinity : nowMs - row.ended_ms }
 }
+
+if (import.meta.main) {
+  const { runService } = await import('#shared/service/service.ts')
+  await runService(createScheduler)
+}

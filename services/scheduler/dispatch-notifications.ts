@@ -53,7 +53,6 @@ async function dispatch(context: ServiceContext, slot: NotificationSlot, day: st
   return true
 }
 
-/** The job that dispatches notifications. */
 export const createNotifications = (context: ServiceContext): Repeated =>
   repeated(context.log, 'scheduled notifications could not be dispatched', POLL_MS, () =>
     dispatchNotifications(context),

@@ -22,10 +22,8 @@ import { provesIdentity } from '#shared/service/security/pilgrim-identity.ts'
 import { countPhotos } from './count-photos.ts'
 import { toPublicProfile, expectProfile } from './read-profile.ts'
 import { recordConsent } from './record-consent.ts'
-import { setParticipantStatus } from './set-participant-status.ts'
-import { setPhone } from './set-phone.ts'
+import { setParticipantStatus, setPhone, syncUser } from './write-profile.ts'
 import { submitSurvey, type TrackAdmission } from './submit-survey.ts'
-import { syncUser } from './sync-user.ts'
 
 export function createSurveyProfile(context: ServiceContext): Service {
   const { config, db, kv, calendar, log, metrics } = context
@@ -78,4 +76,9 @@ export function createSurveyProfile(context: ServiceContext): Service {
     },
     stop: () => counters.stop(),
   }
+}
+
+if (import.meta.main) {
+  const { runService } = await import('#shared/service/service.ts')
+  await runService(createSurveyProfile)
 }

@@ -1,16 +1,12 @@
 /** Pilgrims' profiles. The pilgrim and operators get all of it; others get days instead of instants. */
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import { isAppId, ParticipantStatus, seenAt, time } from '#shared/contracts/fields.ts'
+import { isAppId } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
-import { notFound, unavailable } from '#shared/runtime/refusal.ts'
+import { expectKnown, profileOf } from '#shared/pilgrims/profile.ts'
 import type { Pilgrim } from '#shared/points/totals/pilgrim-statistics.ts'
-import { achievementCard, levelOf, nextLevel } from '#shared/core/rules/levels.ts'
-import { consumptionMg, savedMg, transportSums } from '#shared/core/rules/carbon.ts'
-import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
-import { zeroTotals } from '#shared/core/distance/points-to-distance.ts'
+import { nextLevel } from '#shared/core/rules/levels.ts'
 import { coarseKg, coarseKm } from '#shared/pilgrims/public-figures.ts'
 
-/** Replaces every character except the last two with a dot. */
 export const maskPhone = (phone: string): string =>
   `${'•'.repeat(Math.max(0, phone.length - 2))}${phone.slice(-2)}`
 
@@ -19,41 +15,12 @@ export const maskPhone = (phone: string): string =>
  * @throws Refusal 404 when the pilgrim is unknown, 503 when that can not be determined
  */
 export function expectProfile(userId: string, found: Pilgrim | null | undefined): Profile {
-  if (found === null)
-    throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
-  if (found === undefined) throw notFound(`There is no pilgrim with the id ${userId}.`)
-  return profileOf(userId, found)
-}
-
-function profileOf(userId: string, { row, statistics, pending }: Pilgrim): Profile {
-  const { checkins, distanceMm, carbonMg: mg } = statistics ?? zeroTotals()
-  const reported = transportSums(row?.transport ?? {})
-  const level = levelOf(distanceMm, checkins)
-  const surveyCompleted = row?.surveyCompleted ?? false
-  const phone = row?.phone ?? null
+  expectKnown(userId, found != null, found === null ? null : 0)
+  const { phone, ...profile } = profileOf(userId, found!)
   return {
-    userId,
-    display_name: row?.displayName ?? null,
-    picture_url: row?.pictureUrl ?? null,
-    level: level.level,
-    level_name: { zh: level.zh, en: level.en },
-    icon: level.icon,
-    km: roundKm(distanceMm),
-    checkins,
-    next_level: nextLevel(distanceMm, checkins),
-    carbon_kg: roundKg(mg + reported.carbonMg + consumptionMg(row?.consumption ?? {})),
-    carbon_saved_kg: roundKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
-    phone: phone === null ? null : maskPhone(phone),
-    survey_completed: surveyCompleted ? 1 : 0,
-    privacy_agreed: row?.privacyAgreed ?? false,
-    privacy_agreed_at: row?.privacyAgreedMs == null ? null : time(row.privacyAgreedMs),
-    privacy_version: row?.privacyVersion ?? null,
-    participant_status: ParticipantStatus.parse(row?.participantStatus ?? 'active'),
-    achievement_card: achievementCard({ checkins, surveyCompleted, phone }),
-    photo_count: row?.photoCount ?? 0,
-    first_seen: seenAt(statistics?.firstMs),
-    last_seen: seenAt(statistics?.lastMs),
-    ...(pending === null ? { pending } : {}),
+    ...profile,
+    phone: phone && maskPhone(phone),
+    ...(found!.pending === null ? { pending: null } : {}),
   }
 }
 

@@ -1,16 +1,14 @@
 /** Privacy consent: given with a version and a time, or withdrawn. */
-import { eq } from 'drizzle-orm'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/profile.ts'
-import type { Erased, Kv } from '#shared/stores/kv/kv.ts'
-import { consents, trackers } from '#shared/stores/schema/tables.ts'
+import type { Erased } from '#shared/stores/kv/kv.ts'
+import { consents } from '#shared/stores/schema/tables.ts'
 import { beginAnew } from '#shared/pilgrims/person-lock.ts'
-import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
+import { endTrackers } from '#shared/pilgrims/tracker-keys.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
-import { upsertPilgrim } from './upsert-pilgrim.ts'
+import { upsertPilgrim } from './write-profile.ts'
 
 /**
  * Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately, their
@@ -52,20 +50,4 @@ export async function recordConsent(
     privacy_agreed_at: row.privacyAgreedAt && time(row.privacyAgreedAt.getTime()),
     version: row.privacyVersion,
   }
-}
-
-/**
- * Deletes all trackers of a pilgrim. Part of the transaction that withdraws the consent; when it resolves, no replica
- * accepts their keys.
- * @throws KvUnavailable, and then nothing is deleted
- */
-async function endTrackers(tx: Writer, kv: Kv, userId: string): Promise<void> {
-  const gone = await tx
-    .delete(trackers)
-    .where(eq(trackers.userId, userId))
-    .returning({ keyHash: trackers.keyHash })
-  await revokeKeys(
-    kv,
-    gone.map(({ keyHash }) => keyHash),
-  )
 }

@@ -8,9 +8,8 @@ import { MAX_NAMED, StoredAnswers, type SubmitAnswer, type SubmitRequest } from 
 import { invalid, Refusal } from '#shared/runtime/refusal.ts'
 import { surveyHistory, surveys } from '#shared/stores/schema/tables.ts'
 import { countSurvey, namesWithoutRoom } from '#shared/pilgrims/survey-counts.ts'
-import { upsertPilgrim } from './upsert-pilgrim.ts'
+import { upsertPilgrim } from './write-profile.ts'
 
-/** Admission of a track, as for `track/sync`. */
 export interface TrackAdmission {
   readonly admitTrack: (submission: Submission) => Promise<Verdict>
   readonly rules: SyncRules

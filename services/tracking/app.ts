@@ -21,8 +21,8 @@ import {
 import { checkIn } from './check-in.ts'
 import { serveIngest } from './ingest/serve-ingest.ts'
 import { LivePositions } from './map/latest-positions.ts'
-import { FollowersMap } from './map/map-page/map-snapshots.ts'
-import { createRouteAnswer } from './map/map-page/show-route.ts'
+import { FollowersMap } from './map/map-snapshots.ts'
+import { createRouteAnswer } from './map/show-route.ts'
 import { PublicMap } from './map/public-map.ts'
 import { createMap } from './map/show-map.ts'
 import { createKeyFinder, createUseNoter } from './trackers/find-key.ts'
@@ -87,7 +87,6 @@ export function createTracking(context: ServiceContext): Service {
   }
 }
 
-/** The endpoints that accept points. */
 function servePoints(router: Router, context: ServiceContext, buffer: Buffer, count: Count): void {
   const { config, calendar, now } = context
   const accept = { calendar, area: config.area, maxAgeMs: config.maxAgeMs, count }
@@ -105,7 +104,6 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
   })
 }
 
-/** The endpoints by which pilgrims manage the keys of their tracker apps. */
 function serveTrackers({ serve }: Router, context: ServiceContext): void {
   serve(createTrackerEndpoint, ({ body, request }) =>
     createTracker(context, body, context.addressOf(request)),
@@ -127,7 +125,6 @@ function serveMaps({ serve }: Router, context: ServiceContext, live: LivePositio
   return followers
 }
 
-/** Registers this process's metrics. */
 function registerMetrics(
   { metrics }: ServiceContext,
   buffer: Buffer,
@@ -137,4 +134,9 @@ function registerMetrics(
   metrics.gauge('event_journal_check_ins', () => buffer.journaled())
   metrics.gauge('event_live_positions', () => live.held())
   metrics.figures('event_points_rejected', rejected)
+}
+
+if (import.meta.main) {
+  const { runService } = await import('#shared/service/service.ts')
+  await runService(createTracking)
 }

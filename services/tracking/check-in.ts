@@ -48,7 +48,6 @@ function acceptAttached(given: unknown, receivedMs: number, rules: AcceptRules):
   return { ...whole, rejected: [...rejected, ...more], resendFromMs: earliestMs(rest.points) }
 }
 
-/** The part of the answer about the track. @param duplicates how many of the points were stored already */
 const attachedAnswer = (
   { points, rejected, resendFromMs }: AttachedTrack,
   duplicates: number,

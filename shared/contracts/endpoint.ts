@@ -30,6 +30,7 @@ export interface Endpoint<
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
   Data extends z.ZodType = z.ZodType,
+  Tier extends Access = Access,
 > {
   /** In the documentation and in clients: a verb and its object, in camelCase. */
   readonly id: string
@@ -38,7 +39,7 @@ export interface Endpoint<
   readonly path: string
   readonly service: ServiceName
   readonly summary: string
-  readonly access: Access
+  readonly access: Tier
   /** Sliding window; `null`: none. */
   readonly limit: LimitName | null
   readonly success: 200 | 202
@@ -137,9 +138,13 @@ export function endpoint<
   P extends z.ZodType = Nothing,
   Q extends z.ZodType = Nothing,
   B extends z.ZodType = Nothing,
->(route: `${Method} /${string}`, given: Given<P, Q, B, D>): Endpoint<P, Q, B, D> {
+  A extends Access = 'public',
+>(
+  route: `${Method} /${string}`,
+  given: Given<P, Q, B, D> & { readonly access?: A },
+): Endpoint<P, Q, B, D, A> {
   const [method, path] = route.split(' ') as [Method, string]
-  return {
+  const declared: Endpoint<P, Q, B, D> = {
     method,
     path,
     access: 'public',
@@ -168,4 +173,5 @@ export function endpoint<
     example: {},
     ...given,
   }
+  return declared as Endpoint<P, Q, B, D, A>
 }

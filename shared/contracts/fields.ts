@@ -166,5 +166,5 @@ export const page = <T extends z.ZodType>(item: T) =>
 export const FirstSeen = Time.describe('Time of the first point inside the event’s area; null without any')
 export const LastSeen = Time.describe('Time of the latest point inside the event’s area; null without any')
 
-export const seenAt = (ms: number | null | undefined): Time | null =>
+export const timeOrNull = (ms: number | null | undefined): Time | null =>
   ms === null || ms === undefined ? null : time(ms)

@@ -67,7 +67,7 @@ const readHidden = (db: Database) =>
       .where(or(eq(pilgrims.participantStatus, 'withdrawn'), eq(pilgrims.consentWithdrawn, true))),
   )
 
-async function readErasures(db: Database): Promise<Erased[]> {
+export async function readErasures(db: Database): Promise<Erased[]> {
   const rows = await db.read(() => db.orm.select().from(erasures))
   return rows.map(({ erasedAt, ...erasure }) => ({ ...erasure, erasedMs: erasedAt.getTime() }))
 }

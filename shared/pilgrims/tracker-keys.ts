@@ -2,7 +2,10 @@
  * Keys of tracker apps in the kv: known ones, so that a request needs no query, and revoked ones, which every replica
  * refuses from then on. Entries are named by the key's hash.
  */
+import { and, eq } from 'drizzle-orm'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
+import { trackers } from '#shared/stores/schema/tables.ts'
 
 /** While Postgres is down, a key that was used within this time is accepted. */
 const KNOWN_TTL_MS = 3 * 86_400_000
@@ -62,4 +65,22 @@ export async function revokeKeys(kv: Cache, hashes: readonly string[]): Promise<
     await kv.cache(revoked(hash), '1', REVOKED_TTL_MS)
     await kv.forget(known(hash))
   }
+}
+
+/**
+ * Deletes a pilgrim's trackers, or one of them. When it resolves, no replica accepts their keys; it does so before the
+ * commit, because without the kv other replicas would go on to accept them.
+ * @returns how many there were
+ * @throws KvUnavailable
+ */
+export async function endTrackers(tx: Writer, kv: Kv, userId: string, id?: string): Promise<number> {
+  const gone = await tx
+    .delete(trackers)
+    .where(and(eq(trackers.userId, userId), id === undefined ? undefined : eq(trackers.id, id)))
+    .returning({ hash: trackers.keyHash })
+  await revokeKeys(
+    kv,
+    gone.map(({ hash }) => hash),
+  )
+  return gone.length
 }

@@ -23,7 +23,12 @@ export function readCommandLine<const Options extends ParseArgsOptionsConfig>(
     if (extra !== undefined) throw new TypeError(`Unexpected argument '${extra}'`)
     return read
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${usage}\n`)
-    process.exit(2)
+    return refuseCommandLine(usage, (error as Error).message)
   }
+}
+
+/** Prints what is wrong with the arguments, and how the script is used. Exits with 2. */
+export function refuseCommandLine(usage: string, wrong: string): never {
+  process.stderr.write(`${wrong}\n\n${usage}\n`)
+  process.exit(2)
 }

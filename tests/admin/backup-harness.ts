@@ -81,7 +81,7 @@ export async function leaveJournal(
   journal.close()
 }
 
-export const OPERATOR = { role: 'owner', level: 3, name: 'ana', fingerprint: 'f00d' } as const
+export const OPERATOR = { role: 'owner', level: 3, name: 'ana', fingerprint: 'f00d', requestId: 'r' } as const
 
 /** Pilgrims with data of every kind: stored, pending, journaled, erased, with all kinds of text, pictures and messages. */
 export async function fill({ installation, harness }: Opened): Promise<void> {
@@ -101,7 +101,7 @@ export async function fill({ installation, harness }: Opened): Promise<void> {
     await objects.put(key, new Uint8Array(Buffer.from(text)), { contentType: 'image/png' })
   await db.sql`UPDATE share_cards SET etag = ${(await objects.head('cards/walker-0.png'))!.etag}`
   for (const userId of ['gone', 'back-again'])
-    await eraseUser({ ...installation, calendar: harness.calendar } as ServiceContext, OPERATOR, userId, 'r')
+    await eraseUser({ ...installation, calendar: harness.calendar } as ServiceContext, OPERATOR, userId)
   const anew = (await db.orm.transaction((tx) => beginAnew(tx, 'back-again', Date.now() + 60_000)))!
   await harness.kv.storeErasures([anew])
   // Pending points with and without the stamp of a generation; in a journal, in the buffer, in both, and in the database.

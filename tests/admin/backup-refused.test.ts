@@ -3,10 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { kindOf, readArchive, rowsOf, writeArchive, CommandRefused } from '#services/admin/backup/archive.ts'
+import {
+  kindOf,
+  readArchive,
+  rowsOf,
+  writeArchive,
+  CommandRefused,
+  verifyBackup,
+} from '#services/admin/backup/archive.ts'
 import { summary } from '#services/admin/backup/command.ts'
-import { restoreBackup } from '#services/admin/backup/restore.ts'
-import { verifyBackup } from '#services/admin/backup/verify-backup.ts'
+import { restoreBackup } from '#services/admin/restore.ts'
 import { takeBackup } from '#services/admin/backup/take-backup.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { MIGRATIONS, readSchema } from '#shared/stores/db/migrate.ts'

@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { requeueDeadLetter } from '#services/admin/ledger/manage-dead-letters.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
-import { kindOf, readArchive, rowsOf } from '#services/admin/backup/archive.ts'
-import { restoreBackup } from '#services/admin/backup/restore.ts'
-import { verifyBackup } from '#services/admin/backup/verify-backup.ts'
+import { kindOf, readArchive, rowsOf, verifyBackup } from '#services/admin/backup/archive.ts'
+import { restoreBackup } from '#services/admin/restore.ts'
 import { openJournal } from '#shared/points/journal/journal.ts'
 import { createJournalRecovery } from '#shared/points/journal/journal-recovery.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -160,7 +159,7 @@ describe.each(KINDS)('a dead letter that is requeued during the backup, %s', (ki
       const [letter] = await sql<{ id: number }[]>`
         INSERT INTO dead_letters (user_id, field, value, reason, created_at)
         VALUES (${POISON.userId}, ${POISON.field}, ${POISON.value}, 'test', now()) RETURNING id`
-      await requeueDeadLetter(installation as ServiceContext, OPERATOR, letter!.id, 'r')
+      await requeueDeadLetter(installation as ServiceContext, OPERATOR, letter!.id)
     }
     const counters = async () => {
       if (times-- > 0) await replay()

@@ -6,7 +6,7 @@ import {
   dropDeadLetter,
   requeueDeadLetter,
 } from '#services/admin/ledger/manage-dead-letters.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
@@ -15,11 +15,11 @@ import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 
-const OPERATOR: Operator = { role: 'owner', level: 3, name: 'test', fingerprint: 'test' }
+const OPERATOR: Acting = { role: 'owner', level: 3, name: 'test', fingerprint: 'test', requestId: 'r' }
 const contextOf = (harness: FlushHarness, kv: Kv = harness.kv) =>
   ({ ...harness.context({ kv }), config: readConfig({}) }) as unknown as ServiceContext
 const replay = (harness: FlushHarness, id: number, kv?: Kv) =>
-  requeueDeadLetter(contextOf(harness, kv), OPERATOR, id, 'request')
+  requeueDeadLetter(contextOf(harness, kv), OPERATOR, id)
 
 /** Points that a table refuses because a constraint allows only the northern hemisphere. */
 async function refuse(harness: FlushHarness, userId: string, count: number): Promise<number[]> {
@@ -120,7 +120,7 @@ describeFlushHarness('dead letters', (harness) => {
   test('are dropped permanently, and counted', async () => {
     const [id] = await refuse(harness, 'anna', 1)
     await accept(harness)
-    const drop = () => dropDeadLetter(contextOf(harness), OPERATOR, id!, 'request')
+    const drop = () => dropDeadLetter(contextOf(harness), OPERATOR, id!)
     expect(await drop()).toEqual({ id: id! })
     expect((await rejection(drop())) as Refusal).toMatchObject({ httpStatus: 404 })
     expect(await points(harness)).toEqual({ ...NONE, received: 1, rejected: { 'dropped-letter': 1 } })

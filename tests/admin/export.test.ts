@@ -24,7 +24,8 @@ describeFlushHarness('an export', (harness) => {
   const download = (format: 'gpx' | 'json') =>
     exportUser(
       { ...harness.context(), config: { eventName: 'Walk' } } as unknown as ServiceContext,
-      { operator: null, userId: 'anna', requestId: 'r' },
+      null,
+      'anna',
       format,
     )
 

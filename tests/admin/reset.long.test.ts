@@ -3,12 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { journalsOf, type Installation } from '#services/admin/backup/take-backup.ts'
-import {
-  clearRehearsal,
-  CLEARED,
-  expectRehearsal,
-  readContents,
-} from '#services/admin/reset/clear-rehearsal.ts'
+import { clearRehearsal, CLEARED, expectRehearsal, readContents } from '#services/admin/reset.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { dataOf } from '#tests/helpers/answers.ts'

@@ -165,7 +165,7 @@ const PILGRIMS = 20_000
 const FAILED = 0.05
 /** Viewers whose bytes are counted, on HTTP/2. */
 const COUNTED = 10
-/** Versions that files tell the changes since (services/tracking/map/map-page/map-snapshots.ts). */
+/** Versions that files tell the changes since (services/tracking/map/map-snapshots.ts). */
 const FILED = 12
 const FILED_MS = 150_000
 

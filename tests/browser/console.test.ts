@@ -207,7 +207,7 @@ describeOnServers('the console', () => {
     await stack.service('admin').stop()
     const other = await startServer({
       name: 'admin',
-      command: [process.execPath, join(ROOT, 'services/admin/main.ts')],
+      command: [process.execPath, join(ROOT, 'services/admin/app.ts')],
       dir: await newDirectory('admin'),
       port,
       url,

@@ -5,7 +5,7 @@ import { readRoute } from '#shared/runtime/config/read-route.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { type Fix, progressOf } from '#services/feedback-media/shares/progress.ts'
 import type { ShareView } from '#services/feedback-media/shares/read-share.ts'
-import { createRouteAnswer } from '#services/tracking/map/map-page/show-route.ts'
+import { createRouteAnswer } from '#services/tracking/map/show-route.ts'
 import { emptyPage, sharePage, shareTexts } from '#services/feedback-media/shares/share-page.ts'
 
 const MINUTE_MS = 60_000

@@ -90,7 +90,7 @@ describeOnServers('migrations on Postgres', () => {
   test('a newer schema is refused by the migration job and by every service, with a sentence', async () => {
     await migrateDatabase(db, { migrations: [...MIGRATIONS, next('CREATE TABLE things (id integer)')] })
     expect(String(await rejection(migrateDatabase(db)))).toMatch(NEWER)
-    for (const file of ['shared/stores/db/migrate.ts', 'services/survey-profile/main.ts']) {
+    for (const file of ['shared/stores/db/migrate.ts', 'services/survey-profile/app.ts']) {
       const child = Bun.spawn([process.execPath, file], {
         env: { PATH: process.env.PATH, ...SETTINGS, DATABASE_URL: server.url, PORT: '0' },
         stdout: 'pipe',

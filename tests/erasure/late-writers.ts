@@ -45,7 +45,7 @@ export async function openLate(): Promise<Late> {
   const places = placesOf({ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, EVENT_DATA_DIR: dataDir })
   return {
     context,
-    erase: (userId) => eraseUser(context, OPERATOR, userId, 'r'),
+    erase: (userId) => eraseUser(context, OPERATOR, userId),
     found: (words) => findInStores(places, words),
     close,
   }

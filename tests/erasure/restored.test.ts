@@ -1,8 +1,8 @@
 /** People who were erased after a backup was made stay erased when it is restored. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
-import { restoreBackup } from '#services/admin/backup/restore.ts'
-import { verifyBackup } from '#services/admin/backup/verify-backup.ts'
+import { restoreBackup } from '#services/admin/restore.ts'
+import { verifyBackup } from '#services/admin/backup/archive.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import {
@@ -42,7 +42,7 @@ for (const kind of STACK_KINDS satisfies readonly Kind[])
       const path = await backUp(opened)
       harness.nowMs += 3_600_000
       const context = { ...installation, calendar: harness.calendar } as ServiceContext
-      for (const userId of ERASED) await eraseUser(context, OPERATOR, userId, 'r')
+      for (const userId of ERASED) await eraseUser(context, OPERATOR, userId)
       const walked = () => db.sql`SELECT sum(walked)::int AS people FROM erasures`
       const walkedBefore = await walked()
       expect(walkedBefore).not.toEqual([{ people: 0 }])

@@ -5,8 +5,8 @@ import {
   createErasureSweep,
   finishErasures,
   removeLeftovers,
-} from '#services/admin/erasure/retry-erasures.ts'
-import { setPhone } from '#services/survey-profile/set-phone.ts'
+} from '#services/admin/erasure/finish-erasures.ts'
+import { setPhone } from '#services/survey-profile/write-profile.ts'
 import { ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { cardKey, screenshotKey } from '#shared/stores/objects/pictures.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -36,7 +36,7 @@ describeOnServers('the sweep of erasures', () => {
     await late.erase(left)
     await card(left)
     const sweep = createErasureSweep(context)
-    sweep.start()
+    for (const job of sweep) job.start()
     await until(async () => !(await there(left)), 'the round at the start')
 
     await card(unfinished)
@@ -44,11 +44,11 @@ describeOnServers('the sweep of erasures', () => {
       ...context,
       objects: { ...objects, delete: () => Promise.reject(new ObjectsUnavailable('away')) },
     }
-    await eraseUser(failing, OPERATOR, unfinished, 'r')
+    await eraseUser(failing, OPERATOR, unfinished)
     expect(await db.sql`SELECT FROM erasing`).toHaveLength(1)
     await until(async () => (await db.sql`SELECT FROM erasing`).length === 0, 'a later round')
     expect(await there(unfinished)).toBe(false)
-    await sweep.stop()
+    for (const job of sweep) await job.stop()
   })
 
   test('a picture that can not be deleted holds up no other, of its pilgrim or of others', async () => {
@@ -70,7 +70,7 @@ describeOnServers('the sweep of erasures', () => {
       key === cardKey(first) ? Promise.reject(new ObjectsUnavailable('damaged')) : objects.delete(key)
     const metrics = createMetrics('test')
     const poisoned: ServiceContext = { ...context, metrics, objects: { ...objects, delete: remove } }
-    for (const userId of [first, second]) await eraseUser(poisoned, OPERATOR, userId, 'r')
+    for (const userId of [first, second]) await eraseUser(poisoned, OPERATOR, userId)
     await finishErasures(poisoned)
     expect(await there(screenshot)).toBe(false)
     expect(await there(cardKey(second))).toBe(false)

@@ -1,7 +1,7 @@
 /** Writers that read a person before the erasure and write after it, and what an erasure leaves of others' data. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { assignRole } from '#services/admin/pilgrims/set-role-and-status.ts'
-import { removeLeftovers } from '#services/admin/erasure/retry-erasures.ts'
+import { assignRole } from '#services/admin/pilgrims/change-pilgrim.ts'
+import { removeLeftovers } from '#services/admin/erasure/finish-erasures.ts'
 import {
   beginCard,
   recordCard,
@@ -18,7 +18,7 @@ import {
   storeWebhookEvents,
 } from '#services/line-bot/webhook/store-webhook-events.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
-import { setPhone } from '#services/survey-profile/set-phone.ts'
+import { setPhone } from '#services/survey-profile/write-profile.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { userHash, type Kv } from '#shared/stores/kv/kv.ts'
@@ -139,7 +139,7 @@ describeOnServers('writers that are late', () => {
       () =>
         subscribe(withPush(before), { user_id: userId, ...newDevice('https://127.0.0.1:9/').subscription }),
       () => recordConsent(before, { user_id: userId, agreed: true, version: '1' }),
-      () => assignRole(before, OPERATOR, { user_id: userId, role: 'manager' }, 'r'),
+      () => assignRole(before, OPERATOR, { user_id: userId, role: 'manager' }),
     ])
       expect(await rejection(write())).toMatchObject({ httpStatus: 410, reason: 'erased' })
     expect(await found([userId, '0987654321'])).toEqual([])
@@ -327,8 +327,8 @@ describeOnServers('writers that are late', () => {
     for (let i = 0; i < 20; i++) {
       const userId = newUser()
       await setPhone(context, { user_id: userId, phone: '0912345678' })
-      const give = assignRole(context, OPERATOR, { user_id: userId, role: 'owner' }, 'r')
-      const take = assignRole(context, manager, { user_id: userId, role: 'volunteer' }, 'r')
+      const give = assignRole(context, OPERATOR, { user_id: userId, role: 'owner' })
+      const take = assignRole(context, manager, { user_id: userId, role: 'volunteer' })
       await Promise.allSettled([give, take])
       const [row] = await context.db.sql<{ role: string }[]>`
           SELECT role FROM role_assignments WHERE user_id = ${userId}`

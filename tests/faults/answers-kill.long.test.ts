@@ -3,15 +3,12 @@
  * a person or an operator that is not a point.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { updateFeedback } from '#services/feedback-media/feedback/reports.ts'
-import { submitFeedback } from '#services/feedback-media/feedback/reports.ts'
-import { assignRole } from '#services/admin/pilgrims/set-role-and-status.ts'
-import { setUserStatus } from '#services/admin/pilgrims/set-role-and-status.ts'
+import { submitFeedback, updateFeedback } from '#services/feedback-media/feedback/reports.ts'
+import { assignRole, setUserStatus } from '#services/admin/pilgrims/change-pilgrim.ts'
 import { push } from '#services/line-bot/sending/push.ts'
 import { setNotifications } from '#services/line-bot/sending/set-notifications.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
-import { setParticipantStatus } from '#services/survey-profile/set-participant-status.ts'
-import { setPhone } from '#services/survey-profile/set-phone.ts'
+import { setParticipantStatus, setPhone } from '#services/survey-profile/write-profile.ts'
 import { submitSurvey, type TrackAdmission } from '#services/survey-profile/submit-survey.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import { FeedbackRequest, FeedbackUpdate } from '#shared/contracts/feedback.ts'
@@ -92,12 +89,12 @@ describeOnServers('answers of success', () => {
     },
     async 'status by an operator'(userId) {
       await setPhone(context, { user_id: userId, phone: null })
-      await setUserStatus(context, OPERATOR, userId, { status: 'completed' }, 'r')
+      await setUserStatus(context, OPERATOR, userId, { status: 'completed' })
       return pilgrim(userId, `participant_status = 'completed'`)
     },
     async role(userId) {
       await setPhone(context, { user_id: userId, phone: null })
-      await assignRole(context, OPERATOR, { user_id: userId, role: 'volunteer' }, 'r')
+      await assignRole(context, OPERATOR, { user_id: userId, role: 'volunteer' })
       return `SELECT FROM role_assignments WHERE user_id = '${userId}' AND role = 'volunteer'`
     },
     async feedback(userId) {
@@ -117,7 +114,6 @@ describeOnServers('answers of success', () => {
         OPERATOR,
         id,
         FeedbackUpdate.parse({ status: 'fixed', admin_note: userId }),
-        'r',
       )
       expect(changed).toMatchObject({ status: 'fixed', admin_note: userId })
       return `SELECT FROM feedback WHERE id = ${id} AND status = 'fixed' AND admin_note = '${userId}' AND resolved_at IS NOT NULL`
@@ -125,7 +121,7 @@ describeOnServers('answers of success', () => {
     async push(userId) {
       await setPhone(context, { user_id: userId, phone: null })
       const request = PushRequest.parse({ user_ids: [userId], text: 'x' })
-      const { id } = await push(context, null, OPERATOR, request, 'r')
+      const { id } = await push(context, null, OPERATOR, request)
       return `SELECT FROM messages m JOIN audit_log a ON a.details->>'id' = m.id::text WHERE m.id = '${id}'`
     },
     async notifications(userId) {
@@ -137,7 +133,7 @@ describeOnServers('answers of success', () => {
         audience: 'all',
         text: { 'zh-Hant': 'x' },
       } as const
-      await setNotifications(context, OPERATOR, { slots: [slot] }, 'r')
+      await setNotifications(context, OPERATOR, { slots: [slot] })
       // Another one may have replaced it; its entry in the audit log stays.
       return `SELECT FROM audit_log WHERE action = 'set-notifications' AND details->'slots'->0->>'id' = '${userId}'`
     },

@@ -1,8 +1,7 @@
 /** Screenshots that nothing names are deleted after a week, and none that somebody names at that moment. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { submitFeedback } from '#services/feedback-media/feedback/reports.ts'
-import { deleteUnnamedScreenshots, UNNAMED_MS } from '#services/scheduler/delete-unnamed-screenshots.ts'
-import { createMaintenance } from '#services/scheduler/maintenance.ts'
+import { deleteUnnamedScreenshots, UNNAMED_MS, createMaintenance } from '#services/scheduler/maintenance.ts'
 import { FeedbackRequest } from '#shared/contracts/feedback.ts'
 import { type Objects, ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { createLog } from '#shared/runtime/log.ts'

@@ -6,10 +6,10 @@ import { createECDH, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import webPush from 'web-push'
 import { importJWK, jwtVerify } from 'jose'
-import { openCertificate } from '#proxy/local/certificate.ts'
+import { openCertificate } from '#proxy/local/listen.ts'
 import type { Environment } from '#shared/runtime/config/config.ts'
+import webPush from 'web-push'
 
 /** A browser's subscription, and the keys that only the browser has. */
 export interface PushTestDevice {

@@ -1,5 +1,5 @@
 /**
- * Runs services in one process, each on its own port, as each `main.ts` runs one. A process of each takes several
+ * Runs services in one process, each on its own port, as each `app.ts` runs one. A process of each takes several
  * times as long to start, and differs only where one is killed.
  * Environment: `SERVICE_PORTS`, a JSON object of ports by service.
  */

@@ -244,7 +244,7 @@ async function builtPages(env: Environment): Promise<string> {
 }
 
 /**
- * Starts `bun services/<name>/main.ts` and waits until it is ready.
+ * Starts `bun services/<name>/app.ts` and waits until it is ready.
  * @param root the checkout that it runs, by default this one
  * @param port a free one by default
  */
@@ -256,7 +256,8 @@ export async function startService(
 ): Promise<Server> {
   return startServer({
     name,
-    command: [process.execPath, join(root, 'services', name, 'main.ts')],
+    // A release before has a file of its own for it.
+    command: [process.execPath, join(root, 'services', name, root === ROOT ? 'app.ts' : 'main.ts')],
     dir: await newDirectory(name),
     port,
     url: `http://127.0.0.1:${port}`,

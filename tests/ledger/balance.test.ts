@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { dropDeadLetter, requeueDeadLetter } from '#services/admin/ledger/manage-dead-letters.ts'
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
@@ -16,7 +16,7 @@ import { newDirectory } from '#tests/helpers/process.ts'
 import { activate, admit, sync } from '#tests/kv/drivers.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 
-const OPERATOR: Operator = { role: 'owner', level: 3, name: 'test', fingerprint: 'test' }
+const OPERATOR: Acting = { role: 'owner', level: 3, name: 'test', fingerprint: 'test', requestId: 'r' }
 const RUNS = 8
 
 const users = fc.constantFrom('anna', 'ben', 'cleo')
@@ -108,11 +108,11 @@ async function take(
       return
     }
     case 'replay':
-      return unlessRefused(requeueDeadLetter(context, OPERATOR, await letterAt(harness, step.which), 'test'))
+      return unlessRefused(requeueDeadLetter(context, OPERATOR, await letterAt(harness, step.which)))
     case 'drop':
-      return unlessRefused(dropDeadLetter(context, OPERATOR, await letterAt(harness, step.which), 'test'))
+      return unlessRefused(dropDeadLetter(context, OPERATOR, await letterAt(harness, step.which)))
     case 'erase':
-      return unlessRefused(eraseUser(context, OPERATOR, step.user, 'test'))
+      return unlessRefused(eraseUser(context, OPERATOR, step.user))
     case 'reject':
       counters.count('rejected:too-old', step.points)
   }

@@ -14,7 +14,7 @@ import {
   leftOutRecipientsEndpoint,
 } from '#shared/contracts/messages.ts'
 import { userMessagesEndpoint } from '#shared/contracts/user-history.ts'
-import { openCertificate } from '#proxy/local/certificate.ts'
+import { openCertificate } from '#proxy/local/listen.ts'
 import { png } from '#tests/feedback-media/pictures.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'

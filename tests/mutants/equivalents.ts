@@ -179,7 +179,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'the code below gives the same for nobody erased; only time is lost',
   },
   {
-    file: 'services/admin/erasure/anonymous-totals.ts',
+    file: 'shared/points/totals/event-totals.ts',
     original: 'sums.points > 0',
     replacement: '((sums.points) >= (0))',
     why: 'each hour of a fold that starts without stored days has a point',

@@ -1,7 +1,7 @@
 /** Sums over what pilgrims say of themselves, kept by many writers at once, are what a plain count comes to. */
 import { expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { mergeReported, upsertPilgrim } from '#services/survey-profile/upsert-pilgrim.ts'
+import { mergeReported, upsertPilgrim } from '#services/survey-profile/write-profile.ts'
 import type { Answers } from '#shared/contracts/survey.ts'
 import { addErasedReportTotals, recountReported } from '#shared/pilgrims/report-totals.ts'
 import { consumptionMg, reportedAmounts, transportSums } from '#shared/core/rules/carbon.ts'

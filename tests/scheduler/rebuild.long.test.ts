@@ -1,7 +1,7 @@
 /** The rebuild finds and corrects every planted fault, and changes nothing else. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { storeAnonymousTotals } from '#services/admin/erasure/anonymous-totals.ts'
+import { storeAnonymousTotals } from '#services/admin/erasure/erase-rows.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import { cellAt } from '#shared/core/map/cells.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'

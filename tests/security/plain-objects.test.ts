@@ -96,7 +96,7 @@ const parse = (path: string, text: string): Source => ({ path, text, program: pa
 
 /** Programs that read no request: they write the document and the client from the contracts. */
 const BUILT =
-  /^shared\/(client|runtime\/config|stores\/db|service\/openapi)\/|^services\/(scheduler\/rebuild|admin\/(backup|reset))\/|^proxy\/pages\//
+  /^shared\/(client|runtime\/config|stores\/db|service\/openapi)\/|^services\/(scheduler\/rebuild|admin\/(backup|reset|restore))[/.]|^proxy\/pages\//
 
 async function sources(): Promise<Source[]> {
   const all: Source[] = []

@@ -14,7 +14,7 @@ import {
   speedOf,
   withFront,
   withSample,
-} from '#services/tracking/map/map-page/arrival-times.ts'
+} from '#services/tracking/map/arrival-times.ts'
 
 const MINUTE = 60_000
 const START = Date.parse('2026-04-12T04:10:00Z')

@@ -1,6 +1,6 @@
 /** The totals of the followers' map, against those that the operators' report is made of. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readEventTotals } from '#services/tracking/map/map-page/map-snapshots.ts'
+import { readEventTotals } from '#services/tracking/map/map-snapshots.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'

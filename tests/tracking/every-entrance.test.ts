@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeArchive } from '#services/admin/backup/archive.ts'
-import { restoreWaiting } from '#services/admin/backup/restore.ts'
+import { restoreWaiting } from '#services/admin/restore.ts'
 import { requeueDeadLetter } from '#services/admin/ledger/manage-dead-letters.ts'
 import { checkIn } from '#services/tracking/check-in.ts'
 import { ingest } from '#services/tracking/ingest/serve-ingest.ts'
@@ -209,7 +209,7 @@ const replaying: Entrance = async (_replica, random, userId) => {
     const [letter] = await db.sql<{ id: number }[]>`
       INSERT INTO dead_letters (user_id, field, value, reason, created_at)
       VALUES (${userId}, ${field}, ${value}, 'r', now()) RETURNING id::float8 AS id`
-    const isReplayed = await requeueDeadLetter(context, OPERATOR, letter!.id, 'r').then(
+    const isReplayed = await requeueDeadLetter(context, OPERATOR, letter!.id).then(
       ({ outcome }) => outcome === 'replayed',
       (error: unknown) => {
         if (!isKvUnavailable(error)) throw error

@@ -1,8 +1,8 @@
 /** Counts and deltas of the followers' map. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { deltaOf } from '#services/tracking/map/map-page/map-snapshots.ts'
-import { steppedCount } from '#services/tracking/map/map-page/crowd-on-map.ts'
+import { deltaOf } from '#services/tracking/map/map-snapshots.ts'
+import { steppedCount } from '#services/tracking/map/crowd-on-map.ts'
 import type { EventMap } from '#shared/contracts/map.ts'
 
 describe('the parts of the map', () => {

@@ -13,8 +13,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { Answers } from '#services/tracking/map/map-page/map-snapshots.ts'
-import { writeMapFiles } from '#services/tracking/map/map-page/map-files.ts'
+import { Answers } from '#services/tracking/map/map-snapshots.ts'
+import { writeMapFiles } from '#services/tracking/map/map-files.ts'
 import type { EventMap } from '#shared/contracts/map.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 

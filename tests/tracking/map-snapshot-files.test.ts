@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FollowersMap } from '#services/tracking/map/map-page/map-snapshots.ts'
+import { FollowersMap } from '#services/tracking/map/map-snapshots.ts'
 import { LivePositions } from '#services/tracking/map/latest-positions.ts'
 import { PublicMap } from '#services/tracking/map/public-map.ts'
 import type { EventMap } from '#shared/contracts/map.ts'

@@ -1,7 +1,7 @@
 /** The map of followers: one snapshot for all replicas, deltas, encodings, what it says when a store is away. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
-import { FollowersMap } from '#services/tracking/map/map-page/map-snapshots.ts'
+import { FollowersMap } from '#services/tracking/map/map-snapshots.ts'
 import { encodingOf } from '#shared/service/http/prepared-response.ts'
 import { LivePositions } from '#services/tracking/map/latest-positions.ts'
 import { PublicMap } from '#services/tracking/map/public-map.ts'

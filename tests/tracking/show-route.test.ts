@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createRouteAnswer, routeVersion } from '#services/tracking/map/map-page/show-route.ts'
+import { createRouteAnswer, routeVersion } from '#services/tracking/map/show-route.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import { EventRoute } from '#shared/contracts/map.ts'
 

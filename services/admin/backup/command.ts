@@ -8,21 +8,16 @@ import {
 } from '#shared/runtime/config/config.ts'
 import { DataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { OtherSchema } from '#shared/stores/db/migrate.ts'
-import { createLog, errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
+import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
 import { openStores } from '#shared/service/service.ts'
 import { type Counts, kindOf, rowsOf, type Write, CommandRefused } from './archive.ts'
 import type { Installation } from './take-backup.ts'
 
 /** The output of a command. */
-interface Screen {
-  print(line: string): void
+export const screen = {
+  print: (line: string): void => void process.stdout.write(`${line}\n`),
   /** Shown until the next call replaces it. */
-  progress(line: string): void
-}
-
-export const screen: Screen = {
-  print: (line) => void process.stdout.write(`${line}\n`),
-  progress: (line) => void (process.stderr.isTTY && process.stderr.write(`\r\u001b[2K${line}`)),
+  progress: (line: string): void => void (process.stderr.isTTY && process.stderr.write(`\r\u001b[2K${line}`)),
 }
 
 /** Logs unexpected errors to stderr, apart from the command's own output. */
@@ -62,31 +57,21 @@ export async function withInstallation<T>(
   }
 }
 
-export class UsageError extends LoggableError {
-  override name = 'UsageError'
-}
-
 /** Errors whose message is shown to the operator. */
 const EXPECTED = [CommandRefused, DataDirectoryInUse, OtherSchema, ConfigError]
 
-/** Runs a command and sets the exit code: 0 done, 1 refused or failed, 2 wrong command line. */
-export async function runCommand(usage: string, run: (config: Config) => Promise<void>): Promise<void> {
+/** Runs a command and sets the exit code: 0 done, 1 refused or failed. */
+export async function runCommand(run: (config: Config) => Promise<void>): Promise<void> {
   try {
-    if (process.argv.includes('--help')) return screen.print(usage)
     for (const name of unknownSettings(environment()))
       process.stderr.write(`There is no setting ${name}. Is it misspelt?\n`)
     await run(readConfig(environment()))
   } catch (error) {
     screen.progress('')
-    const usageWrong =
-      error instanceof UsageError || String((error as { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')
-    if (!EXPECTED.some((known) => error instanceof known) && !usageWrong) {
-      errorLog().error('the command failed', errorFields(error))
-      process.exitCode = 1
-      return
-    }
-    process.stderr.write(`${(error as Error).message}\n${usageWrong ? `\n${usage}\n` : ''}`)
-    process.exitCode = usageWrong ? 2 : 1
+    process.exitCode = 1
+    if (EXPECTED.some((known) => error instanceof known))
+      process.stderr.write(`${(error as Error).message}\n`)
+    else errorLog().error('the command failed', errorFields(error))
   }
 }
 
@@ -103,7 +88,6 @@ export function showing(write: Write): Write {
   }
 }
 
-/** The contents of a backup as a sentence. */
 export const summary = ({ rows, waiting, objects, damaged }: Counts): string =>
   `${rows.pilgrims ?? 0} pilgrims, ${rows.gps_points ?? 0} points stored, ${waiting} waiting, ${objects} objects` +
   (damaged === 0 ? '' : `; ${damaged} damaged objects are left out`)

@@ -21,10 +21,8 @@ import { ObjectDamaged } from '#shared/stores/objects/objects.ts'
 import { describeError } from '#shared/runtime/log.ts'
 import { isPicture } from '#shared/stores/objects/pictures.ts'
 
-/** The stores that are backed up and restored. */
 export type Installation = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'objects' | 'now'>
 
-/** Pending points of one pilgrim. */
 interface Waiting {
   readonly userId: string
   readonly entries: readonly Entry[]
@@ -38,12 +36,10 @@ const POSITIONS_A_LINE = 5_000
 /** How often the buffer is read while dead letters are being requeued. */
 const MAX_ATTEMPTS = 5
 
-/** Every table of this release. */
 export const TABLES: readonly string[] = Object.values(schema)
   .filter((value) => is(value, PgTable))
   .map((table) => getTableName(table))
 
-/** The folder of an installation's journals. */
 export const journalsOf = ({ config }: Pick<Installation, 'config'>): string =>
   join(config.dataDir, 'journal')
 
@@ -211,7 +207,6 @@ async function writeDatabase(
   })
 }
 
-/** @returns number of rows */
 async function writeTable(tx: Query, table: string, write: Write): Promise<number> {
   let count = 0
   const select = `SELECT row_to_json(t)::text AS row FROM ${table} t`

@@ -83,11 +83,9 @@ const DOCS_POLICY = `default-src 'none'; script-src 'self'; style-src ${styles};
 interface DocsPage {
   readonly page: Prepared
   readonly script: Prepared
-  /** Of the script: changes with its content. */
   readonly version: string
 }
 
-/** Reads the package. @param name of the event */
 function createDocsPage(name: string): DocsPage {
   const source = `${readFileSync(join(import.meta.dir, 'browser.js'), 'utf8')};${readFileSync(RAPIDOC, 'utf8')}`
   const version = Bun.hash(source).toString(36)

@@ -5,11 +5,8 @@ import type { Answers } from '#shared/contracts/survey.ts'
 import { userHash } from '#shared/stores/kv/kv.ts'
 import { isLineUserId } from '#shared/service/line/line-client.ts'
 import { screenshotKey } from '#shared/stores/objects/pictures.ts'
-import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { lockPerson, lockRecipients } from '#shared/pilgrims/person-lock.ts'
-import { addErasedReportTotals } from '#shared/pilgrims/report-totals.ts'
-import type { ServiceContext } from '#shared/service/context.ts'
 import {
+  erasing,
   PERSONAL_TABLES,
   type PersonalTable,
   pilgrims,
@@ -17,8 +14,20 @@ import {
   surveys,
   trackers,
 } from '#shared/stores/schema/tables.ts'
+import { countPoints } from '#shared/points/ledger/stored-counters.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { lockPerson, lockRecipients } from '#shared/pilgrims/person-lock.ts'
+import { addErasedReportTotals } from '#shared/pilgrims/report-totals.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
-import { storeAnonymousTotals } from './anonymous-totals.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { CellChanges } from '#shared/core/map/cell-counts.ts'
+import { cellAt, cellCentre, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/map/cells.ts'
+import { foldAll, type FoldPoint } from '#shared/core/distance/points-to-distance.ts'
+import { EventTotals } from '#shared/points/totals/event-totals.ts'
+import { FOLD_COLUMNS } from '#shared/points/totals/stored-days.ts'
+
+export type Erasing = typeof erasing.$inferSelect
 
 /** Parts that remain after the rows have been deleted. */
 export const OUTSIDE: readonly ErasurePart[] = ['buffer', 'objects']
@@ -29,9 +38,7 @@ export interface ErasedRows {
   readonly mentions: number
   /** Whether the event's totals include the person. */
   readonly walked: boolean
-  /** Keys of screenshots to delete with their feedback. */
   readonly screenshots: string[]
-  /** Hashes of the keys of their trackers. */
   readonly trackers: string[]
 }
 
@@ -57,13 +64,25 @@ export async function eraseRows(
   return { rows, walked, screenshots, trackers: keys, mentions: await forgetMentions(tx, userId) }
 }
 
-/** Hashes of the keys of a person's trackers. */
+export async function countErased(tx: Writer, { rows }: ErasedRows): Promise<void> {
+  await countPoints(tx, 'points-erased', rows.gps_points)
+  await countPoints(tx, 'letters-erased', rows.dead_letters)
+}
+
+export function addCounts(
+  to: Readonly<Record<string, number>>,
+  more: Readonly<Record<string, number>>,
+): Record<string, number> {
+  const sums = { ...to }
+  for (const [name, count] of Object.entries(more)) sums[name] = (sums[name] ?? 0) + count
+  return sums
+}
+
 export async function readTrackerKeys(tx: Writer, userId: string): Promise<string[]> {
   const rows = await tx.select({ hash: trackers.keyHash }).from(trackers).where(eq(trackers.userId, userId))
   return rows.map(({ hash }) => hash)
 }
 
-/** Whether the pilgrim's reports are part of the event's totals. */
 async function hasReported(tx: Writer, userId: string): Promise<boolean> {
   const mine = tx.select({ id: pilgrims.userId }).from(pilgrims)
   return (await mine.where(and(eq(pilgrims.userId, userId), sql.raw(REPORTS)))).length > 0
@@ -142,4 +161,102 @@ async function forgetMentions(tx: Writer, userId: string): Promise<number> {
     rows += counted!.n
   }
   return rows
+}
+
+// Stores an erased pilgrim's share of the event's totals without the person, so that a rebuild gives the same totals.
+
+/** Zoom of the cells that stay, about 90 m. */
+const KEPT_ZOOM = 14
+/** So many times the crowd of others are looked at, of each day. */
+const OTHERS = 10
+
+/**
+ * Reads all of the pilgrim's points in the area, folds them again, and adds the result to the anonymous totals. Removes
+ * their latest position from the map.
+ * @param crowd pilgrims who share a cell of the map on a day; points of cells with fewer are dropped
+ * @returns whether there were any points
+ */
+export async function storeAnonymousTotals(
+  tx: Writer,
+  userId: string,
+  calendar: Calendar,
+  crowd: number,
+): Promise<boolean> {
+  const points = (await tx.execute(sql`
+    SELECT ${sql.raw(FOLD_COLUMNS)} FROM gps_points WHERE user_id = ${userId} AND in_range`)) as unknown as FoldPoint[]
+  const changes = new CellChanges()
+  await coarsenCells(tx, userId, points, calendar, crowd, changes)
+  await leaveMap(tx, userId, calendar, changes)
+  const totals = new EventTotals()
+  totals.addPilgrim(foldAll(points, calendar))
+  for (const { rows, statement } of totals.additions('erased'))
+    await tx.execute(sql`${sql.raw(statement[0])}${rows}${sql.raw(statement[1])}`)
+  return points.length > 0
+}
+
+/**
+ * Moves the pilgrim's points on the operators' map to the middle of their cell of zoom 14 and to the start of their day.
+ * Points of a cell that fewer than the crowd share on that day are dropped, because they would be a person's trail.
+ */
+async function coarsenCells(
+  tx: Writer,
+  userId: string,
+  points: readonly FoldPoint[],
+  calendar: Calendar,
+  crowd: number,
+  changes: CellChanges,
+): Promise<void> {
+  const shared = new Map<string, Set<string> | null>()
+  const kept = new Map<string, { hour: number; x: number; y: number; points: number }>()
+  for (const { t, lat, lng } of points) {
+    changes.removePoint(calendar.hourStart(t), { lat, lng })
+    const day = calendar.day(t)
+    const [hour] = calendar.span(day)
+    const cell = cellAt(lat, lng, KEPT_ZOOM)
+    if (!shared.has(day))
+      shared.set(day, crowd === 1 ? null : await sharedCells(tx, userId, day, calendar, crowd))
+    if (shared.get(day)?.has(`${cell.y} ${cell.x}`) === false) continue
+    const middle = cellCentre(cell)
+    changes.addPoint(hour, middle)
+    const { x, y } = cellAt(middle.lat, middle.lng, MAX_ZOOM)
+    kept.getOrInsertComputed(`${hour} ${y} ${x}`, () => ({ hour, x, y, points: 0 })).points++
+  }
+  await tx.execute(sql`
+    INSERT INTO erased_cells AS c (hour, x, y, points)
+    SELECT to_timestamp(hour / 1000), x, y, points
+    FROM jsonb_to_recordset(${JSON.stringify([...kept.values()])}::jsonb)
+      AS e (hour float8, x int, y int, points int)
+    ORDER BY hour, y, x
+    ON CONFLICT (hour, y, x) DO UPDATE SET points = c.points + excluded.points`)
+}
+
+/** Cells of a day in which enough of some other pilgrims have a point. Reading everybody's points would take minutes. */
+async function sharedCells(
+  tx: Writer,
+  userId: string,
+  day: string,
+  calendar: Calendar,
+  crowd: number,
+): Promise<Set<string>> {
+  const [from, to] = calendar.span(day).map((ms) => new Date(ms).toISOString())
+  const perDegree = sql.raw(`${FINEST_PER_DEGREE / 2 ** (MAX_ZOOM - KEPT_ZOOM)}`)
+  const rows = await tx.execute<{ cell: string }>(sql`
+    SELECT y || ' ' || x AS cell FROM (
+      SELECT DISTINCT user_id, floor((lat + 90) * ${perDegree})::int AS y, floor((lng + 180) * ${perDegree})::int AS x
+      FROM gps_points WHERE in_range AND sent_at >= ${from}::timestamptz AND sent_at < ${to}::timestamptz
+        AND user_id IN (
+          SELECT user_id FROM pilgrim_days WHERE user_id <> ${userId} AND day = ${day} LIMIT ${OTHERS * crowd})
+    ) others GROUP BY y, x HAVING count(*) >= ${crowd - 1}`)
+  return new Set(rows.map(({ cell }) => cell))
+}
+
+/** Has the next flush make the changes, and remove the pilgrim from their latest cell. */
+async function leaveMap(tx: Writer, userId: string, calendar: Calendar, changes: CellChanges): Promise<void> {
+  const [last] = await tx.execute<{ t: number | null; lat: number; lng: number }>(sql`
+    SELECT (extract(epoch FROM last_seen) * 1000)::float8 AS t, last_lat AS lat, last_lng AS lng
+    FROM pilgrim_totals WHERE user_id = ${userId}`)
+  if (last !== undefined && last.t !== null) changes.removePilgrim(calendar.hourStart(last.t), last)
+  const packed = changes.pack()
+  if (packed !== '')
+    await tx.execute(sql`INSERT INTO cell_changes (changes) VALUES (decode(${packed}, 'base64'))`)
 }

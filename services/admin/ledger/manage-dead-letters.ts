@@ -8,8 +8,8 @@ import { notFound, conflict } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/service/http/pagination.ts'
 import { deadLetters } from '#shared/stores/schema/tables.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
-import { readStamp, type Kv, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { type Kv, partitionOf, readStamp, userHash } from '#shared/stores/kv/kv.ts'
 import { admissionRules } from '#shared/points/admission-batches.ts'
 import { countPoints } from '#shared/points/ledger/stored-counters.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
@@ -44,8 +44,6 @@ export async function readDeadLetter({ db }: ServiceContext, id: number): Promis
   return shown(row)
 }
 
-// Requeues a dead letter, or drops it.
-
 type Letter = typeof deadLetters.$inferSelect
 
 /**
@@ -55,9 +53,8 @@ type Letter = typeof deadLetters.$inferSelect
  */
 export async function requeueDeadLetter(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   id: number,
-  requestId: string,
 ): Promise<Replayed> {
   const { db, kv, config, now } = context
   const letter = await readLetter(context, id)
@@ -75,7 +72,7 @@ export async function requeueDeadLetter(
     await countPoints(tx, erased ? 'letters-erased' : 'letters-replayed', gone.length)
     const outcome = erased ? 'erased' : gone.length > 0 ? 'replayed' : 'refused'
     const ofWhom = erased ? { user_hash: userHash(letter.userId) } : { user_id: letter.userId }
-    await audit(tx, operator, 'replay-dead-letter', { id, ...ofWhom, outcome }, requestId, now())
+    await audit(tx, operator, 'replay-dead-letter', { id, ...ofWhom, outcome }, now())
     return { id, outcome }
   })
 }
@@ -83,9 +80,8 @@ export async function requeueDeadLetter(
 /** Drops a dead letter. @throws Refusal 404; KvUnavailable, and then the row stays */
 export async function dropDeadLetter(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   id: number,
-  requestId: string,
 ): Promise<{ id: number }> {
   const { db, kv, now } = context
   const letter = await readLetter(context, id)
@@ -98,7 +94,7 @@ export async function dropDeadLetter(
     const [gone] = await tx.delete(deadLetters).where(eq(deadLetters.id, id)).returning()
     if (gone === undefined) throw deadLetterNotFound(id)
     await countPoints(tx, 'letters-dropped', 1)
-    await audit(tx, operator, 'drop-dead-letter', { id, user_id: gone.userId }, requestId, now())
+    await audit(tx, operator, 'drop-dead-letter', { id, user_id: gone.userId }, now())
   })
   return { id }
 }
@@ -109,14 +105,12 @@ async function readLetter({ db }: ServiceContext, id: number): Promise<Letter> {
   return letter
 }
 
-/** Whether its pilgrim has been erased since the point was admitted. */
 const isErased = async (tx: Writer, { userId, value }: Letter): Promise<boolean> =>
   (await readGeneration(tx, userId)) > readStamp(value).generation
 
 /** Whether the buffer can store it: a valid user id, and no line breaks. */
 const isEntry = ({ userId, field, value }: Letter): boolean => isUserId(userId) && !/\n/.test(field + value)
 
-/** Writes the point to the buffer. The kv adds a new stamp. */
 const requeue = (kv: Kv, { userId, field, value }: Letter, rules: ReturnType<typeof admissionRules>) =>
   kv.restore(
     partitionOf(userId, kv.partitions),

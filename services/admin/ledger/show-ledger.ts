@@ -8,7 +8,6 @@ import { ledgerLosses } from '#shared/stores/schema/tables.ts'
 
 const LOSSES_SHOWN = 100
 
-/** Reads the current ledger. Rejects while the kv or the database is unavailable. */
 export async function showLedger({ db, kv, now }: ServiceContext): Promise<Ledger> {
   const { deadLetter, inFlight, ...ledger } = await readLedger(db, kv)
   const losses = await db.read(() =>

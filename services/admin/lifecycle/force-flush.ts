@@ -1,7 +1,7 @@
 /** The flush on demand. */
 import { and, eq, gt, max, sum } from 'drizzle-orm'
 import { audit } from '#shared/service/security/audit-log.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Flushed } from '#shared/contracts/ledger.ts'
@@ -14,14 +14,10 @@ const POLL_MS = 100
  * Requests a flush and waits for it. A flush that is already running is followed by another one, because it may have
  * begun before the latest points arrived. An unfinished flush continues after the timeout.
  */
-export async function forceFlush(
-  { db, outbox, now }: ServiceContext,
-  operator: Operator,
-  requestId: string,
-): Promise<Flushed> {
+export async function forceFlush({ db, outbox, now }: ServiceContext, operator: Acting): Promise<Flushed> {
   const [before] = await db.read(() => db.orm.select({ id: max(flushes.id) }).from(flushes))
   const event = await db.orm.transaction(async (tx) => {
-    await audit(tx, operator, 'flush', {}, requestId, now())
+    await audit(tx, operator, 'flush', {}, now())
     return outbox.add(tx, 'event.admin.flush.requested', { requested_at: time(now()) })
   })
   void outbox.ring(event)

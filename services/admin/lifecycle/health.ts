@@ -2,7 +2,7 @@
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { knownCertificates, publicHosts } from '#shared/service/alerts/certificates.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { Health } from '#shared/contracts/operations.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
 import { within } from '#shared/runtime/deadline.ts'
@@ -36,7 +36,6 @@ function createReader<T>(first: T, read: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Creates the reader of the report. The stores are probed at most once a second. */
 export function createHealth(context: ServiceContext): () => Promise<Health> {
   const { config, db, kv, objects, bus, now, metrics } = context
   let report: Promise<Health> | null = null
@@ -66,7 +65,7 @@ export function createHealth(context: ServiceContext): () => Promise<Health> {
       db: dbState,
       kv: kvState,
       objects: objectsState,
-      last_flush: lastFlush === null ? null : time(lastFlush),
+      last_flush: timeOrNull(lastFlush),
       buffer_size: kvState === 'ok' ? size : 0,
       certificates,
       version: RELEASE,

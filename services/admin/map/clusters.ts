@@ -2,35 +2,29 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type ClustersQuery, type MapCell, MAX_CELLS, writeClusters } from '#shared/contracts/clusters.ts'
 import type { Written } from '#shared/contracts/endpoint.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { timeOrNull } from '#shared/contracts/fields.ts'
 import type { Query } from '#shared/stores/db/db.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { cellOf, coarsen, type Counts } from '#shared/core/map/cell-counts.ts'
 import { STORED_ZOOMS } from '#shared/core/map/cell-tiles.ts'
 import { type Cell, cellBounds, cellName, MIN_ZOOM } from '#shared/core/map/cells.ts'
-import { type Box, cornersOf, EVERYWHERE, readMap } from './read-map-tiles.ts'
+import { cornersOf, EVERYWHERE, readMap, type Selection } from './read-map-tiles.ts'
 import { createFrontAndTail, type ReadFrontAndTail } from './read-front-and-tail.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
-/** A cell of an answer. */
 interface Cluster {
   readonly cell: Cell
   readonly points: number
   readonly users: number
 }
 
-/** What to read. `sinceMs`: start of an hour, in epoch milliseconds. */
-interface Selection {
-  readonly zoom: number
-  readonly box: Box
-  readonly sinceMs: number | null
-  /** End of the time, the start of an hour; null: until now. */
+interface Asked extends Pick<Selection, 'zoom' | 'box' | 'sinceMs'> {
   readonly untilMs: number | null
+  /** Cells with fewer pilgrims are left out. */
   readonly k: number
 }
 
-/** Creates the reader of cells as GeoJSON. Each answer is a consistent snapshot. */
 export function createClusters(context: ServiceContext): (query: ClustersQuery) => Promise<Written> {
   const readFrontAndTail = createFrontAndTail(context)
   return (query) => readClusters(context, readFrontAndTail, query)
@@ -57,8 +51,8 @@ async function readClusters(
   return writeClusters(clusters.map(mapCellOf), {
     ...rest,
     requested_zoom: query.zoom,
-    since: sinceMs === null ? null : time(sinceMs),
-    as_of: lastFlush === null ? null : time(lastFlush),
+    since: timeOrNull(sinceMs),
+    as_of: timeOrNull(lastFlush),
   })
 }
 
@@ -73,7 +67,7 @@ const mapCellOf = ({ cell, points, users }: Cluster): MapCell => ({
 async function readFitting(
   tx: Query,
   calendar: Calendar,
-  selection: Selection,
+  selection: Asked,
 ): Promise<{ readonly zoom: number; readonly clusters: readonly Cluster[] }> {
   for (const stored of STORED_ZOOMS.filter((zoom) => coarsestOf(zoom) <= selection.zoom)) {
     const found = await readBelow(tx, calendar, stored, selection)
@@ -87,7 +81,7 @@ const coarsestOf = (stored: number): number =>
   Math.max(MIN_ZOOM, ...STORED_ZOOMS.filter((zoom) => zoom < stored).map((zoom) => zoom + 1))
 
 /** @returns null when there are too many cells at every zoom that is computed from this one */
-async function readBelow(tx: Query, calendar: Calendar, stored: number, selection: Selection) {
+async function readBelow(tx: Query, calendar: Calendar, stored: number, selection: Asked) {
   const found = new Map<number, Cluster[]>()
   for (let zoom = Math.min(stored, selection.zoom); zoom >= coarsestOf(stored); zoom--) found.set(zoom, [])
   for await (const tile of readMap(tx, calendar, { ...selection, zoom: stored })) {
@@ -104,7 +98,7 @@ async function readBelow(tx: Query, calendar: Calendar, stored: number, selectio
   return { zoom: finest![0], clusters: fullest(finest![1]) }
 }
 
-function addClusters(clusters: Cluster[], counts: Counts, zoom: number, { box, k }: Selection): void {
+function addClusters(clusters: Cluster[], counts: Counts, zoom: number, { box, k }: Asked): void {
   const [low, high] = cornersOf(box, zoom)
   for (let i = 0; i < counts.length; i += 3) {
     const [points, users] = [counts[i + 1]!, counts[i + 2]!]
@@ -115,7 +109,6 @@ function addClusters(clusters: Cluster[], counts: Counts, zoom: number, { box, k
   }
 }
 
-/** At the coarsest zoom, the cells with the most points. */
 const fullest = (clusters: readonly Cluster[]): readonly Cluster[] =>
   clusters.length <= MAX_CELLS
     ? clusters

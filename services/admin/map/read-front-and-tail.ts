@@ -14,7 +14,7 @@ import { cellCentre } from '#shared/core/map/cells.ts'
 import { alongAxis, alongRoute, type End, type Places } from '#shared/core/map/front-and-tail.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
-import { EVERYWHERE, readMap, readMapVersion } from './read-map-tiles.ts'
+import { EVERYWHERE, readMap, readMapVersion, type Selection } from './read-map-tiles.ts'
 
 /** Past points only give the direction of the walk, so the coarsest stored zoom is precise enough. */
 const PAST_ZOOM = STORED_ZOOMS.at(-1)!
@@ -28,24 +28,18 @@ const NOBODY: FrontAndTail = { front: null, middle: null, tail: null, spread_km:
 /** Most results that are cached. Each flush makes all of them stale. */
 const MAX_CACHED = 256
 
-/** What to read. */
-interface Selection {
-  /** Zoom of the answer. With `k`, places are no more precise than its cells. */
-  readonly zoom: number
-  /** Pilgrims seen since then, in epoch milliseconds; null: within a day of the latest position of all. */
-  readonly sinceMs: number | null
-  /** End of the time whose points count, the start of an hour; null: the latest positions count. */
+interface Asked extends Pick<Selection, 'zoom' | 'sinceMs'> {
+  /** Null: the latest positions count; else the points before it. */
   readonly untilMs: number | null
+  /** Cells with fewer pilgrims do not count, and places are no more precise than the cells of the zoom. */
   readonly k: number
 }
 
-/** What the result depends on besides the map. */
 interface Context extends Pick<ServiceContext, 'calendar'> {
   readonly config: Pick<ServiceContext['config'], 'route' | 'mapCrowd'>
 }
 
-/** Reads front and tail, within a repeatable-read transaction. */
-export type ReadFrontAndTail = (tx: Query, selection: Selection) => Promise<FrontAndTail>
+export type ReadFrontAndTail = (tx: Query, asked: Asked) => Promise<FrontAndTail>
 
 /**
  * Creates a reader that computes the result once for each version of the tiles, independent of the requested box. So
@@ -54,13 +48,13 @@ export type ReadFrontAndTail = (tx: Query, selection: Selection) => Promise<Fron
 export function createFrontAndTail(context: Context): ReadFrontAndTail {
   const { calendar } = context
   const cache = new Map<string, FrontAndTail>()
-  return async (tx, selection) => {
-    const { untilMs, k } = selection
-    const sinceMs = selection.sinceMs ?? (untilMs === null ? await lastDay(tx, calendar) : null)
+  return async (tx, asked) => {
+    const { untilMs, k } = asked
+    const sinceMs = asked.sinceMs ?? (untilMs === null ? await lastDay(tx, calendar) : null)
     if (sinceMs === null && untilMs === null) return NOBODY
     if (untilMs !== null && !(await isCrowd(tx, sinceMs ?? 0, untilMs, context.config.mapCrowd)))
       return NOBODY
-    const zoom = k > 0 ? Math.min(selection.zoom, FRONT_AND_TAIL_ZOOM) : FRONT_AND_TAIL_ZOOM
+    const zoom = k > 0 ? Math.min(asked.zoom, FRONT_AND_TAIL_ZOOM) : FRONT_AND_TAIL_ZOOM
     const version = await readMapVersion(tx, calendar, { zoom: FRONT_AND_TAIL_ZOOM, sinceMs, untilMs })
     const name = `${version} ${sinceMs} ${untilMs} ${zoom} ${k}`
     let frontAndTail = cache.get(name)
@@ -93,7 +87,7 @@ async function isCrowd(tx: Query, sinceMs: number, untilMs: number, crowd: numbe
 async function compute(
   tx: Query,
   { calendar, config: { route } }: Context,
-  { zoom, sinceMs, untilMs, k }: Selection,
+  { zoom, sinceMs, untilMs, k }: Asked,
 ): Promise<FrontAndTail> {
   const read = async (stored: number, peopleOnly: boolean, time: Time): Promise<Places> => {
     const places = { lats: [], lngs: [], weights: [] }

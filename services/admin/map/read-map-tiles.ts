@@ -14,12 +14,10 @@ import {
 import { isTileStored } from '#shared/core/map/cell-tiles.ts'
 import { type Cell, cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
 
-/** West, south, east, north. */
-export type Box = readonly [west: number, south: number, east: number, north: number]
+type Box = readonly [west: number, south: number, east: number, north: number]
 export const EVERYWHERE: Box = [-180, -90, 180, 90]
 
-/** What to read of which tiles. */
-interface Selection {
+export interface Selection {
   /** One of the stored zooms. */
   readonly zoom: number
   readonly box: Box
@@ -110,7 +108,6 @@ function inTime(
 const FIRST_MS = Date.parse('0001-01-01T00:00:00Z')
 const LAST_MS = Date.parse('9999-12-31T00:00:00Z')
 
-/** Start of the first whole day from an instant on. */
 function fullDayFrom(calendar: Calendar, ms: number): number {
   const [dayMs, nextMs] = calendar.span(calendar.day(ms))
   return dayMs === ms ? dayMs : nextMs

@@ -24,7 +24,7 @@ import {
   refoldPending,
   readStored,
 } from '#shared/points/totals/pilgrim-statistics.ts'
-import { readDays } from '#shared/points/totals/stored-days.ts'
+import { inSpan, readDays } from '#shared/points/totals/stored-days.ts'
 import { fieldOf, type Point, readablePoints } from '#shared/points/point.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
@@ -34,7 +34,6 @@ import { distanceMm } from '#shared/core/rules/geo.ts'
 /** Before every day of the calendar. */
 const FIRST_DAY = '0001-01-01'
 
-/** One pilgrim's stored and pending points in one snapshot. */
 interface Snapshot {
   readonly tx: Query
   readonly calendar: Calendar
@@ -105,7 +104,6 @@ async function sumDays(
   return new Map([...days].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** One day's points as far as they are needed, and the state in which the day begins. */
 async function readDay(
   { tx, calendar, userId, waiting }: Snapshot,
   added: readonly FoldPoint[],
@@ -131,8 +129,6 @@ async function readDay(
   }
 }
 
-// Describes a day of one pilgrim as the fold counted it: the line, the stretches with their speed, the check-ins.
-
 interface Day {
   /** Points inside the event's area, in the fold's order; without those that it leaves out because they are too soon. */
   readonly points: readonly FoldPoint[]
@@ -141,7 +137,6 @@ interface Day {
   readonly checkIns: readonly DayCheckIn[]
 }
 
-/** A counted segment with the place and the time of both ends. */
 interface Counted extends Segment {
   readonly from: Fix
   readonly to: Fix
@@ -221,31 +216,19 @@ const shown = ({ first, last, mm, mg, elapsedMs }: Sum): OwnWalk['stretches'][nu
   carbon_kg: roundKg(mg),
 })
 
-// Reads one day of a pilgrim for their own way. A phone may record each second, and a day may hold any number of points,
+// Reads one day of a pilgrim for their own way. A phone may record each second, and a day may hold any number of
+// points,
 // so the database leaves out what the answer does not need: what remains depends on the length of a day.
 
-/** The time that a phone sent may be this far ahead of the time at which its check-in counts. */
-const CLOCK_AHEAD_MS = 86_400_000
-
-/** One local day of one pilgrim. */
 interface DayAsked {
   readonly userId: string
   /** Epoch milliseconds: the day's beginning, and the next one's. */
   readonly span: readonly [number, number]
 }
 
-/** A check-in; `inRange`: inside the event's area. */
 interface DayCheckIn extends Fix {
   readonly inRange: boolean
 }
-
-const inDay = (tx: Query, { userId, span: [fromMs, toMs] }: DayAsked) => tx`
-  user_id = ${userId}
-    -- The key contains the time sent, which is between the time at which the point counts and a day after it.
-    AND sent_at >= to_timestamp(${fromMs}::float8 / 1000)
-    AND sent_at < to_timestamp(${toMs + CLOCK_AHEAD_MS}::float8 / 1000)
-    AND recorded_at >= to_timestamp(${fromMs}::float8 / 1000)
-    AND recorded_at < to_timestamp(${toMs}::float8 / 1000)`
 
 /**
  * The points that the fold looks at, in its order: of all points inside the area that are not rough the first one, and
@@ -265,7 +248,7 @@ export async function readCountablePoints(
       SELECT *, row_number() OVER (ORDER BY t, kind, "sentMs") AS n FROM (
         SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, false AS rough
-        FROM gps_points WHERE ${inDay(tx, day)} AND kind IN ('c', 't') AND in_range
+        FROM gps_points WHERE ${inSpan(tx, day.userId, day.span)} AND kind IN ('c', 't') AND in_range
           AND accuracy > 100 IS NOT TRUE
         UNION ALL
         SELECT kind, "sentMs", t, lat, lng, mode, false AS rough
@@ -296,7 +279,7 @@ export async function readCheckIns(
 ): Promise<DayCheckIn[]> {
   const stored = await tx<DayCheckIn[]>`
     SELECT (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, in_range AS "inRange" FROM gps_points
-    WHERE ${inDay(tx, day)} AND kind = 'c' ORDER BY recorded_at, sent_at LIMIT ${MAX_CHECKINS}::int`
+    WHERE ${inSpan(tx, day.userId, day.span)} AND kind = 'c' ORDER BY recorded_at, sent_at LIMIT ${MAX_CHECKINS}::int`
   const waiting = pending
     .filter(({ kind }) => kind === 'c')
     .map(({ recordedMs: t, lat, lng, inRange }) => ({ t, lat, lng, inRange }))

@@ -1,15 +1,13 @@
 /** What an app needs at its start. It is answered even when all stores are unavailable. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { EventConfig } from '#shared/contracts/event-config.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
 /** Version of the privacy notice of the app at `/walk/`. A new text gets a new version, and pilgrims are asked again. */
 const PRIVACY_VERSION = '2026-1'
-
-const instant = (ms: number | null) => (ms === null ? null : time(ms))
 
 export async function showConfig(context: ServiceContext): Promise<EventConfig> {
   const { config, now } = context
@@ -23,13 +21,11 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     push_key: config.push?.publicKey ?? null,
     status: status?.status ?? null,
     message: status?.message ?? null,
-    starts_at: instant(config.startsMs),
-    ends_at: instant(config.endsMs),
+    starts_at: timeOrNull(config.startsMs),
+    ends_at: timeOrNull(config.endsMs),
     as_of: time(now()),
   }
 }
-
-// Reads the event's status for answers that are given even when all stores are unavailable.
 
 /** The longest time to wait for each store. */
 const TIMEOUT_MS = 2_000

@@ -1,29 +1,20 @@
 /** Records in the audit log that an operator looks at one pilgrim's data. */
 import { eq } from 'drizzle-orm'
-import { notFound } from '#shared/runtime/refusal.ts'
-import type { Writer as Transaction } from '#shared/stores/bus/outbox.ts'
+import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { pilgrims } from '#shared/stores/schema/tables.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
-
-export const unknownPilgrim = (userId: string) => notFound(`There is no pilgrim with the id ${userId}.`)
 
 /**
  * With this lock an erasure either waits for the transaction, or has deleted the row already. So the id of an erased
  * pilgrim is not written to the log again.
  * @returns whether the pilgrim is stored
  */
-export async function lockOutErasure(tx: Transaction, userId: string): Promise<boolean> {
+export async function lockOutErasure(tx: Writer, userId: string): Promise<boolean> {
   const mine = tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId))
   return (await mine.for('key share')).length > 0
-}
-
-/** Who looks at whose data. */
-export interface Look {
-  readonly operator: Operator
-  readonly userId: string
-  readonly requestId: string
 }
 
 /**
@@ -33,12 +24,13 @@ export interface Look {
  */
 export async function auditLook(
   { db, now }: ServiceContext,
-  { operator, userId, requestId }: Look,
+  operator: Acting,
+  userId: string,
   { action, ...how }: { readonly action: string; readonly format?: string },
   isStored: boolean,
 ): Promise<void> {
   await db.orm.transaction(async (tx) => {
     if (!(await lockOutErasure(tx, userId)) && isStored) throw unknownPilgrim(userId)
-    await audit(tx, operator, action, { user_id: userId, ...how }, requestId, now())
+    await audit(tx, operator, action, { user_id: userId, ...how }, now())
   })
 }

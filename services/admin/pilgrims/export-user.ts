@@ -3,12 +3,12 @@ import { peekPilgrim } from '#shared/points/pending-points.ts'
 import { type BufferedPoint, fieldOf, POINT_COLUMNS, readablePoints, unpack } from '#shared/points/point.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
-import { unavailable } from '#shared/runtime/refusal.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import { type PersonalTable, PERSONAL_TABLES } from '#shared/stores/schema/tables.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
-import { streamingBody } from '../reports/streaming-body.ts'
-import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { rowsByPage, streamingBody } from '../reports/streaming-body.ts'
+import { expectKnown } from '#shared/pilgrims/profile.ts'
+import { auditLook } from './audit-look.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import { readStored } from '#shared/points/totals/pilgrim-statistics.ts'
 import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
@@ -50,27 +50,23 @@ const withApiTimes = (row: Row): Row =>
 async function* rowsOf({ db }: ServiceContext, table: PersonalTable, userId: string): AsyncGenerator<Row> {
   const key = Object.entries(KEYS[table] ?? {})
   const names = key.map(([name]) => `t.${name}`).join()
-  const last = key.map(([, type], i) => `$${i + 2}::text::${type}`).join()
-  for (let after: string[] | null = null; ;) {
-    const order = key.length === 0 ? '' : `ORDER BY ${names}`
+  const after = key.map(([, type], i) => `$${i + 2}::text::${type}`).join()
+  const order = key.length === 0 ? '' : `ORDER BY ${names}`
+  const rows = rowsByPage<Row>(PAGE, async (last) => {
     // Table and key come from constants, never from a client. The page is selected first: where the planner sorts, it
     // would otherwise make the JSON of all remaining rows for each page.
-    const rows: { row: string }[] = await db.sql.unsafe<{ row: string }[]>(
+    const page = await db.sql.unsafe<{ row: string }[]>(
       `SELECT (to_jsonb(t) - 'searchable' - 'key_hash' - 'p256dh' - 'auth')::text AS row FROM (
          SELECT * FROM ${table} t
-         WHERE user_id = $1 ${after === null ? '' : `AND (${names}) > (${last})`} ${order} LIMIT ${PAGE}
+         WHERE user_id = $1 ${last === undefined ? '' : `AND (${names}) > (${after})`} ${order} LIMIT ${PAGE}
        ) t ${order}`,
-      [userId, ...(after ?? [])],
+      [userId, ...(last === undefined ? [] : key.map(([name]) => String(last[name])))],
     )
-    const read = rows.map(({ row }) => JSON.parse(row) as Row)
-    for (const row of read) yield withApiTimes(row)
-    const end = read.at(-1)
-    if (end === undefined || read.length < PAGE || key.length === 0) return
-    after = key.map(([name]) => String(end[name]))
-  }
+    return page.map(({ row }) => JSON.parse(row) as Row)
+  })
+  for await (const row of rows) yield withApiTimes(row)
 }
 
-/** A pending point as it will be stored. */
 const publicPoint = (userId: string, point: BufferedPoint): Row =>
   Object.fromEntries(
     POINT_COLUMNS.map(({ name, type, of }) => {
@@ -91,7 +87,6 @@ const pendingOf = (userId: string, entries: readonly Entry[]): Map<string, Row> 
     }),
   )
 
-/** The identity of a stored row, in the buffer's format. */
 const identityOf = ({ kind, sent_at: sentAt }: Row): string =>
   fieldOf({ kind: kind as BufferedPoint['kind'], sentMs: Date.parse(String(sentAt)) })
 
@@ -124,22 +119,16 @@ async function* json(
  */
 export async function exportUser(
   context: ServiceContext,
-  { operator, userId, requestId }: Omit<Look, 'operator'> & { readonly operator: Operator | null },
+  operator: Acting | null,
+  userId: string,
   format: 'json' | 'gpx',
 ): Promise<Response> {
   const { db, kv } = context
   const entries = await peekPilgrim(kv, userId)
   const [stored] = await db.read(() => db.sql`SELECT 1 FROM pilgrims WHERE user_id = ${userId}`)
-  if (stored === undefined && entries === null)
-    throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
-  if (stored === undefined && entries!.length === 0) throw unknownPilgrim(userId)
+  expectKnown(userId, stored !== undefined, entries && entries.length)
   if (operator !== null)
-    await auditLook(
-      context,
-      { operator, userId, requestId },
-      { action: 'export-user', format },
-      stored !== undefined,
-    )
+    await auditLook(context, operator, userId, { action: 'export-user', format }, stored !== undefined)
   const [type, body] =
     format === 'gpx'
       ? ['application/gpx+xml', gpx(context, userId, entries)]
@@ -149,12 +138,8 @@ export async function exportUser(
   })
 }
 
-// A pilgrim's points as GPX 1.1.
-
-/** Rows that are read at a time, so that a long walk is not loaded into memory. */
 const GPX_PAGE = 5_000
 
-/** A point with its sort keys. Times are epoch milliseconds. */
 interface Placed {
   readonly t: number
   readonly kind: string
@@ -189,21 +174,17 @@ async function readPending(db: Database, userId: string, entries: readonly Entry
     .sort(inOrder)
 }
 
-async function* readTable({ sql }: Database, userId: string, kinds: string[]): AsyncGenerator<Placed> {
-  const read = ({ t, kind, sent }: Pick<Placed, 't' | 'kind' | 'sent'>) => sql<Placed[]>`
+const readTable = ({ sql }: Database, userId: string, kinds: string[]): AsyncGenerator<Placed> =>
+  rowsByPage(
+    GPX_PAGE,
+    (last?: Pick<Placed, 't' | 'kind' | 'sent'>) => sql<Placed[]>`
     SELECT kind, (extract(epoch FROM recorded_at) * 1000)::float8 AS t,
            (extract(epoch FROM sent_at) * 1000)::float8 AS sent, lat, lng, altitude::float8 AS altitude
     FROM gps_points WHERE user_id = ${userId} AND kind = ANY(${kinds}::text[])
       AND (recorded_at, kind, sent_at) >
-        (to_timestamp(${t}::float8 / 1000), ${kind}, to_timestamp(${sent}::float8 / 1000))
-    ORDER BY recorded_at, kind, sent_at LIMIT ${GPX_PAGE}::int`
-  for (let after = { t: -1, kind: '', sent: -1 }; ;) {
-    const page = await read(after)
-    yield* page
-    if (page.length < GPX_PAGE) return
-    after = page.at(-1)!
-  }
-}
+        (to_timestamp(${last?.t ?? -1}::float8 / 1000), ${last?.kind ?? ''}, to_timestamp(${last?.sent ?? -1}::float8 / 1000))
+    ORDER BY recorded_at, kind, sent_at LIMIT ${GPX_PAGE}::int`,
+  )
 
 /** Merges both in order. A point that a flush has stored since the buffer was read is in both, and is yielded once. */
 async function* merged(table: AsyncGenerator<Placed>, pending: readonly Placed[]): AsyncGenerator<Placed> {

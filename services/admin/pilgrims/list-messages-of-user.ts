@@ -1,12 +1,13 @@
 /** The latest messages that were sent to one pilgrim, or failed. */
 import { peekPilgrim } from '#shared/points/pending-points.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { Cause } from '#shared/contracts/messages.ts'
 import { SEARCHED_MESSAGES, type UserMessage } from '#shared/contracts/user-history.ts'
 import { textOfMessage } from '#shared/service/line/line-client.ts'
-import { unavailable } from '#shared/runtime/refusal.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { auditLook, type Look, unknownPilgrim } from './audit-look.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { expectKnown } from '#shared/pilgrims/profile.ts'
+import { auditLook } from './audit-look.ts'
 
 interface Row {
   readonly id: string
@@ -25,10 +26,10 @@ interface Row {
  */
 export async function listMessagesOfUser(
   context: ServiceContext,
-  look: Look,
+  operator: Acting,
+  userId: string,
 ): Promise<{ items: UserMessage[] }> {
-  const { db } = context
-  const { userId } = look
+  const { db, kv } = context
   const rows = await db.read(
     () => db.sql<Row[]>`
       SELECT m.id, m.cause, (extract(epoch FROM m.created_at) * 1000)::float8 AS created_ms, m.created_by,
@@ -45,17 +46,10 @@ export async function listMessagesOfUser(
     () =>
       db.sql<{ known: boolean }[]>`SELECT EXISTS (SELECT FROM pilgrims WHERE user_id = ${userId}) AS known`,
   )
-  if (rows.length === 0 && !known!.known) await expectPending(context, userId)
-  await auditLook(context, look, { action: 'show-messages' }, known!.known)
+  if (rows.length === 0 && !known!.known)
+    expectKnown(userId, false, (await peekPilgrim(kv, userId))?.length ?? null)
+  await auditLook(context, operator, userId, { action: 'show-messages' }, known!.known)
   return { items: rows.map(shown) }
-}
-
-/** @throws Refusal 404 for a pilgrim who is not in the buffer either; 503 while the buffer is unavailable */
-async function expectPending({ kv }: ServiceContext, userId: string): Promise<void> {
-  const entries = await peekPilgrim(kv, userId)
-  if (entries === null)
-    throw unavailable('Nothing is stored about this pilgrim yet. Please try again in a moment.')
-  if (entries.length === 0) throw unknownPilgrim(userId)
 }
 
 const shown = (row: Row): UserMessage => ({
@@ -66,5 +60,5 @@ const shown = (row: Row): UserMessage => ({
   detail: row.detail,
   created_at: time(row.created_ms),
   created_by: row.created_by,
-  settled_at: row.settled_ms === null ? null : time(row.settled_ms),
+  settled_at: timeOrNull(row.settled_ms),
 })

@@ -1,7 +1,7 @@
 /** The paged list of all pilgrims with their statistics. */
 import { z } from 'zod'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { ParticipantStatus, Role, Time, time, UserId, seenAt } from '#shared/contracts/fields.ts'
+import { ParticipantStatus, Role, Time, time, UserId, timeOrNull } from '#shared/contracts/fields.ts'
 import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
 import { foldPending, type Pilgrim, type Statistics } from '#shared/points/totals/pilgrim-statistics.ts'
@@ -11,7 +11,6 @@ import { consumptionMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import { silentBetween } from '#shared/core/rules/silence.ts'
 
-/** A row with its number of pending points; null: not known. */
 type RowWithPending = Row & { readonly pending: number | null }
 
 /** Format of the sort key in a cursor. The database would refuse anything else. */
@@ -82,7 +81,7 @@ function shown(row: RowWithPending): UserRow {
     role: row.role === null ? null : Role.parse(row.role),
     participant_status: ParticipantStatus.parse(row.participant_status),
     survey_completed: row.surveyed ? 1 : 0,
-    last_seen: seenAt(row.last_ms),
+    last_seen: timeOrNull(row.last_ms),
     pending: row.pending,
   }
 }
@@ -94,20 +93,29 @@ function shown(row: RowWithPending): UserRow {
 async function orderedByShown(context: ServiceContext, sort: UserSort, waiting: readonly string[] | null) {
   const { keyOf } = SORTINGS[sort]
   if (keyOf === undefined || waiting === null || waiting.length > MAX_ORDERED) return null
-  const held = waiting.length === 0 ? null : await peekWithTimeout(context.kv, waiting)
-  if (held === null) return null
-  const pilgrims = await foldPending(
-    context,
-    waiting.map((userId, i) => ({ userId, entries: held[i]! })),
-  )
+  const pilgrims = await foldWaiting(context, waiting)
+  if (pilgrims === null) return null
   const keys = new Map<string, string>()
   for (const [userId, { statistics }] of pilgrims) if (statistics) keys.set(userId, keyOf(statistics))
   return { pilgrims, keys }
 }
 
+/** Pilgrims with their pending points; null: the buffer is unavailable. */
+async function foldWaiting(context: ServiceContext, userIds: readonly string[]) {
+  if (userIds.length === 0) return new Map<string, Pilgrim>()
+  const held = await peekWithTimeout(context.kv, userIds)
+  return (
+    held &&
+    foldPending(
+      context,
+      userIds.map((userId, i) => ({ userId, entries: held[i]! })),
+    )
+  )
+}
+
 /**
- * Folds pending points into the rows of the page whose pilgrims had any before the rows were read. Points that a flush
- * has stored since then are read again.
+ * The rows of the page with pending points of those who had any before the rows were read. Points that a flush has stored
+ * since then are read again.
  * @param waiting pilgrims with pending points; null: the buffer is unavailable
  * @param folded those pilgrims, if they have been folded already
  */
@@ -117,14 +125,11 @@ async function withPending(
   waiting: ReadonlySet<string> | null,
   folded: ReadonlyMap<string, Pilgrim> | null,
 ): Promise<RowWithPending[]> {
-  if (folded !== null) return rows.map((row) => withFigures(row, folded.get(row.user_id)))
   const userIds = rows.map(({ user_id }) => user_id).filter((userId) => waiting?.has(userId))
-  const held =
-    waiting === null ? null : userIds.length === 0 ? [] : await peekWithTimeout(context.kv, userIds)
-  if (held === null) return rows.map((row) => ({ ...row, pending: null }))
-  const pending = userIds.map((userId, i) => ({ userId, entries: held[i]! }))
-  const known = userIds.length === 0 ? new Map<string, Pilgrim>() : await foldPending(context, pending)
-  return rows.map((row) => withFigures(row, known.get(row.user_id)))
+  const known = folded ?? (waiting && (await foldWaiting(context, userIds)))
+  return rows.map((row) =>
+    known === null ? { ...row, pending: null } : withFigures(row, known.get(row.user_id)),
+  )
 }
 
 function withFigures(row: Row, pilgrim: Pilgrim | undefined): RowWithPending {
@@ -132,8 +137,6 @@ function withFigures(row: Row, pilgrim: Pilgrim | undefined): RowWithPending {
   const { distanceMm, carbonMg, checkins, lastMs } = pilgrim.statistics
   return { ...row, mm: distanceMm, mg: carbonMg, checkins, last_ms: lastMs, pending: pilgrim.pending }
 }
-
-// Reads a page of pilgrims in an order, some of whose figures are in the buffer only.
 
 interface Row {
   user_id: string
@@ -171,7 +174,6 @@ const SORTINGS: Record<UserSort, Sorting> = {
     keyOf: ({ lastMs }) => time(lastMs ?? 0),
   },
 }
-/** A pilgrim with pending points. */
 interface Waiting {
   readonly user_id: string
   /** The figure with the pending points; null: the order goes by the stored one. */
@@ -217,7 +219,6 @@ const FROM: Record<Who, string> = {
   silent: 'pilgrim_totals t JOIN pilgrims p ON p.user_id = t.user_id',
 }
 
-/** Who has a tracker, or a link that works. */
 const linked = (userId: string, at: string): string => `${userId} IN (
     SELECT user_id FROM trackers UNION ALL SELECT user_id FROM shares WHERE expires_at > ${at}::timestamptz)`
 
@@ -285,6 +286,5 @@ function readChosen({ db }: ServiceContext, page: Page, who: Who): Promise<Row[]
   )
 }
 
-/** `LIKE` pattern for a literal substring. */
 const pattern = (search: string | null): string | null =>
   search === null ? null : `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`

@@ -1,6 +1,6 @@
 /** The event's carbon footprint: segments from the totals that the flush updates, and pilgrims' reports. */
 import type { ServiceContext } from '#shared/service/context.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { timeOrNull } from '#shared/contracts/fields.ts'
 import type { Carbon } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
@@ -24,7 +24,6 @@ const shown = ({ distanceMm, carbonMg: mg }: ModeTotals) => ({
   kg: roundKg(mg),
 })
 
-/** Figures by mode, in the order of the modes' names. */
 const byName = <T>(modes: ReadonlyMap<string, ModeTotals>, figure: (amount: ModeTotals) => T) =>
   Object.fromEntries(
     [...modes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([mode, amount]) => [mode, figure(amount)]),
@@ -77,6 +76,6 @@ export async function readCarbon(context: ServiceContext): Promise<Carbon> {
     recorded_km: byName(recorded, ({ distanceMm }) => roundKmOfRow(distanceMm)),
     by_day: [...byDay].map(([day, amount]) => ({ day, ...shown(amount) })),
     consumption: { ...pieces, kg: roundKg(consumedMg) },
-    as_of: lastFlush === null ? null : time(lastFlush),
+    as_of: timeOrNull(lastFlush),
   }
 }

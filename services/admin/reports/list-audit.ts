@@ -9,7 +9,6 @@ import { auditLog, pilgrims } from '#shared/stores/schema/tables.ts'
 
 const LIST = 'audit'
 
-/** The filters of a query, as SQL conditions. */
 const conditionsOf = ({ action, token_name, since, until, search }: AuditQuery) => [
   action === undefined ? undefined : eq(auditLog.action, action),
   token_name === undefined ? undefined : eq(auditLog.tokenName, token_name),

@@ -4,9 +4,9 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { type PageQuery, time, UserId } from '#shared/contracts/fields.ts'
 import type { Surveys } from '#shared/contracts/reports.ts'
 import { type Answer, type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
-import { streamingBody } from './streaming-body.ts'
+import { rowsByPage, streamingBody } from './streaming-body.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
 import { noFormula } from '#shared/core/rules/csv-formulas.ts'
 
@@ -23,7 +23,6 @@ const LIST = 'surveys'
 const MOST_ANSWERS = 100
 /** Most question names with a suffix that are shown. A form has a few; unknown clients may invent any number. */
 const MOST_SUFFIXED = 50
-/** Rows of the CSV that are read at a time. */
 const CSV_PAGE = 1_000
 
 const readRows = ({ db }: ServiceContext, after: string, limit: number) =>
@@ -53,7 +52,6 @@ const inOrderOfForm = <T extends { readonly question: string }>(rows: readonly T
   return rows.toSorted((a, b) => numberOf(a) - numberOf(b) || (a.question < b.question ? -1 : 1))
 }
 
-/** The questions to show, with their number of responses and their commonest answers. */
 async function readCounts({ db }: ServiceContext) {
   const rows = await db.read(() =>
     db.sql.unsafe<{ question: string; responses: number; answers: string }[]>(`
@@ -118,7 +116,6 @@ async function readColumns({ db }: ServiceContext): Promise<{ columns: string[];
   return { columns, others: more.length > columns.length }
 }
 
-/** Answers without a column, as JSON; null when there are none. */
 function othersOf(answers: Answers, columns: ReadonlySet<string>): string | null {
   const others = Object.entries(answers).filter(([question]) => !columns.has(question))
   return others.length === 0 ? null : JSON.stringify(Object.fromEntries(others))
@@ -129,13 +126,9 @@ function othersOf(answers: Answers, columns: ReadonlySet<string>): string | null
  * written to the audit log first; when that fails, the call fails.
  * @throws an error of the database
  */
-export async function surveysCsv(
-  context: ServiceContext,
-  operator: Operator,
-  requestId: string,
-): Promise<Response> {
+export async function surveysCsv(context: ServiceContext, operator: Acting): Promise<Response> {
   const { db, now } = context
-  await audit(db.orm, operator, 'export-surveys', { format: 'csv' }, requestId, now())
+  await audit(db.orm, operator, 'export-surveys', { format: 'csv' }, now())
   const lines = async function* () {
     const { columns, others } = await readColumns(context)
     const shown = new Set(columns)
@@ -148,16 +141,12 @@ export async function surveysCsv(
       ...(others ? [OTHERS] : []),
     ]
     yield `\uFEFF${head.map(csvCell).join(',')}\r\n`
-    for (let after = '', more = true; more;) {
-      const rows = await readRows(context, after, CSV_PAGE)
-      for (const row of rows) {
-        const answers = answersOf(row)
-        const cells = [row.user_id, row.display_name, time(row.submitted_ms), row.revision]
-        const given = columns.map((question) => answers[question])
-        yield `${[...cells, ...given, ...(others ? [othersOf(answers, shown)] : [])].map(csvCell).join(',')}\r\n`
-      }
-      after = rows.at(-1)?.user_id ?? after
-      more = rows.length === CSV_PAGE
+    const rows = rowsByPage<Row>(CSV_PAGE, (last) => readRows(context, last?.user_id ?? '', CSV_PAGE))
+    for await (const row of rows) {
+      const answers = answersOf(row)
+      const cells = [row.user_id, row.display_name, time(row.submitted_ms), row.revision]
+      const given = columns.map((question) => answers[question])
+      yield `${[...cells, ...given, ...(others ? [othersOf(answers, shown)] : [])].map(csvCell).join(',')}\r\n`
     }
   }
   return new Response(await streamingBody(context, lines()), {

@@ -2,6 +2,19 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 
+/** Rows that are read a page at a time. @param read reads the page after a row; undefined: the first */
+export async function* rowsByPage<Row>(
+  size: number,
+  read: (last: Row | undefined) => Promise<readonly Row[]>,
+): AsyncGenerator<Row> {
+  for (let last: Row | undefined; ;) {
+    const page = await read(last)
+    yield* page
+    if (page.length < size) return
+    last = page.at(-1)
+  }
+}
+
 /** Characters that are read before the answer begins. A shorter download is answered whole, or refused. */
 const READ_AHEAD = 1_000_000
 /** Characters that are sent at a time: a row alone would cost as much on its way as many. */

@@ -1,7 +1,7 @@
 /** The event by day and hour of its time zone, from the totals that the flush updates. */
 import { asc, inArray } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { Timeline, TimelineEntry } from '#shared/contracts/reports.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
 import { roundKg, roundKmOfRow } from '#shared/core/rules/rounding.ts'
@@ -35,7 +35,7 @@ export async function readTimeline(context: ServiceContext): Promise<Timeline> {
     days: days.map(({ day, pilgrims }) => ({ day, ...figures(byDay.get(day) ?? zeroTotals(), pilgrims) })),
     hours: hours.map((hour) => ({ hour: time(hour.hour.getTime()), ...figures(hour, hour.pilgrims) })),
     entries,
-    as_of: lastFlush === null ? null : time(lastFlush),
+    as_of: timeOrNull(lastFlush),
   }
 }
 

@@ -10,31 +10,24 @@ export interface CountersReading {
   readonly atMs: number
 }
 
-const admittedOf = ({ admitted, checkins, duplicate }: PartitionCounters): Admitted => ({
-  points: admitted,
-  checkins,
-  duplicates: duplicate,
-})
-const NOTHING: Admitted = { points: 0, checkins: 0, duplicates: 0 }
+const noPoints = (): Admitted => ({ points: 0, checkins: 0, duplicates: 0 })
 
-const combine = (a: Admitted, b: Admitted, sign: 1 | -1): Admitted => ({
-  points: a.points + sign * b.points,
-  checkins: a.checkins + sign * b.checkins,
-  duplicates: a.duplicates + sign * b.duplicates,
-})
+function add(into: Admitted, { admitted, checkins, duplicate }: PartitionCounters, sign: 1 | -1): void {
+  into.points += sign * admitted
+  into.checkins += sign * checkins
+  into.duplicates += sign * duplicate
+}
 
 /** @param before null at the first reading, which gives totals only */
 export function countsOf(before: CountersReading | null, now: CountersReading, nowMs: number): StreamCounts {
-  let totals = NOTHING
-  let fresh = NOTHING
+  const [totals, fresh] = [noPoints(), noPoints()]
   for (const [partition, counters] of now.counters.entries()) {
-    const all = admittedOf(counters)
-    totals = combine(totals, all, 1)
+    add(totals, counters, 1)
     if (before === null) continue
+    add(fresh, counters, 1)
     const last = before.counters[partition]
     // A partition that lost its data starts a new epoch with counters at zero.
-    const known = last?.epoch === counters.epoch ? admittedOf(last) : NOTHING
-    fresh = combine(fresh, combine(all, known, -1), 1)
+    if (last?.epoch === counters.epoch) add(fresh, last, -1)
   }
   const seconds = before === null ? 0 : Math.round(now.atMs - before.atMs) / 1_000
   return { at: time(nowMs), seconds, ...fresh, totals }
@@ -43,8 +36,6 @@ export function countsOf(before: CountersReading | null, now: CountersReading, n
 /** Whether to send an event: while points arrive, and once when they stop. */
 export const hasChanges = (before: StreamCounts | null, now: StreamCounts): boolean =>
   before === null || now.points + now.duplicates > 0 || before.points + before.duplicates > 0
-
-// New positions, counted by cell of the map's grid.
 
 const MAX_CELLS = 2_000
 

@@ -6,7 +6,6 @@ import { and, asc, desc, eq, gt, inArray, lte } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
 import type { StreamStatus } from '#shared/contracts/stream.ts'
-import type { Moved } from '#shared/stores/kv/kv.ts'
 import { auditLog } from '#shared/stores/schema/tables.ts'
 
 export interface Cursor {
@@ -78,17 +77,12 @@ export async function changesAfter(
   })
 }
 
-interface Missed {
-  readonly changes: readonly Change[]
-  readonly moved: readonly Moved[]
-}
-
 /**
  * Reads what happened since a client disconnected. Returns null when it is too much, or when the cursor belongs to
  * another installation; then the client starts from the current snapshot.
  * @param to the watch sends everything after this
  */
-export async function readMissed(context: ServiceContext, from: Cursor, to: Cursor): Promise<Missed | null> {
+export async function readMissed(context: ServiceContext, from: Cursor, to: Cursor) {
   const { db, kv } = context
   if (from.movedMs > to.movedMs + AHEAD_MS) return null
   // An audit log without this row is another installation's.

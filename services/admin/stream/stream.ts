@@ -25,11 +25,9 @@ const HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'Cache-Con
 export interface Stream {
   /** Opens a stream. @throws Refusal 503 when too many are open, or the service is stopping */
   open(request: Request, zoom: number): Response
-  /** Number of open streams. */
   size(): number
 }
 
-/** The clients, and the watch that they share while there are any. */
 function createAudience(context: ServiceContext, heartbeatMs: number) {
   const readers = new Set<Reader>()
   let watch: Watch | null = null
@@ -158,25 +156,13 @@ const HEARTBEAT = encoder.encode(': \n\n')
 /** The first bytes: how long a client waits before it reconnects, in milliseconds. */
 const GREETING = encoder.encode('retry: 2000\n\n')
 
-/** Encodes an event. JSON contains no line breaks. */
 const encode = <N extends StreamEventName>(id: string, name: N, data: StreamData<N>): Uint8Array =>
   encoder.encode(`id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 
-interface Reader {
-  /** Zoom of the cells that this client requested. */
-  readonly zoom: number
-  readonly body: ReadableStream<Uint8Array>
-  /** From now on, events that are sent are queued for `begin`. Earlier ones are dropped. */
-  listen(): void
-  /** Sends these events, then the queued ones. From now on, events are sent immediately. */
-  begin(first: readonly Uint8Array[]): void
-  send(bytes: Uint8Array): void
-  /** Ends the answer after the queued events. */
-  end(): void
-}
+type Reader = ReturnType<typeof createReader>
 
 /** @param gone called once, when the stream has ended; `slow` when the client did not read */
-export function createReader(zoom: number, gone: (why: 'left' | 'slow' | 'ended') => void): Reader {
+export function createReader(zoom: number, gone: (why: 'left' | 'slow' | 'ended') => void) {
   let sink: ReadableStreamDefaultController<Uint8Array> | null = null
   let queued: Uint8Array[] = []
   let queuedBytes = 0
@@ -203,15 +189,17 @@ export function createReader(zoom: number, gone: (why: 'left' | 'slow' | 'ended'
   return {
     zoom,
     body,
-    listen() {
+    /** From now on, events that are sent are queued for `begin`. Earlier ones are dropped. */
+    listen(): void {
       state = 'listening'
     },
-    begin(first) {
+    /** Sends these events, then the queued ones. From now on, events are sent immediately. */
+    begin(first: readonly Uint8Array[]): void {
       state = 'begun'
       for (const bytes of [...first, ...queued]) write(bytes)
       queued = []
     },
-    send(bytes) {
+    send(bytes: Uint8Array): void {
       if (state === 'begun') write(bytes)
       if (state !== 'listening') return
       // The beginning may wait for a store that hangs.
@@ -219,6 +207,7 @@ export function createReader(zoom: number, gone: (why: 'left' | 'slow' | 'ended'
       if (queuedBytes > QUEUE_BYTES) leave('slow')
       else queued.push(bytes)
     },
-    end: () => leave('ended'),
+    /** Ends the answer after the queued events. */
+    end: (): void => leave('ended'),
   }
 }

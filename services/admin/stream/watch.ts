@@ -12,7 +12,7 @@ import { within } from '#shared/runtime/deadline.ts'
 import { readEndProgress } from '#shared/pilgrims/activity-status.ts'
 import type { Moved } from '#shared/stores/kv/kv.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
-import { readActivity } from '../lifecycle/set-activity-status.ts'
+import { readActivity } from '../lifecycle/activity-status.ts'
 import { countsOf, type CountersReading, hasChanges } from './counts.ts'
 import { changesAfter, type Cursor, lastChange } from './cursor.ts'
 
@@ -30,16 +30,13 @@ interface Listeners {
 
 type Seen = Omit<Snapshot, 'at' | 'resumed'>
 
-export interface Watch {
-  /** Resolves when both stores have been polled once, or after a timeout. */
-  readonly ready: Promise<unknown>
-  readonly seen: Readonly<Seen>
-  readonly cursor: Cursor
-  stop(): void
-}
+export type Watch = ReturnType<typeof startWatch>
 
-export function startWatch(context: ServiceContext, listeners: Listeners): Watch {
-  const seen: { -readonly [K in keyof Seen]: Seen[K] } = {
+type Held = { -readonly [K in keyof Seen]: Seen[K] }
+type Place = { -readonly [K in keyof Cursor]: Cursor[K] }
+
+export function startWatch(context: ServiceContext, listeners: Listeners) {
+  const seen: Held = {
     status: null,
     ending: null,
     counts: null,
@@ -54,18 +51,16 @@ export function startWatch(context: ServiceContext, listeners: Listeners): Watch
   const event = polled(() => pollEvent(context, seen, cursor, listeners))
   const kv = polled(createKvPoll(context, seen, cursor, listeners))
   return {
+    /** Resolves when both stores have been polled once, or after a timeout. */
     ready: within(Promise.all([event.run(), kv.run()]), FIRST_POLL_MS, () => undefined),
     seen,
     cursor,
-    stop() {
+    stop(): void {
       void event.stop()
       void kv.stop()
     },
   }
 }
-
-type Held = { -readonly [K in keyof Seen]: Seen[K] }
-type Place = { -readonly [K in keyof Cursor]: Cursor[K] }
 
 async function pollEvent(
   context: ServiceContext,
@@ -139,7 +134,6 @@ function createKvPoll(
   }
 }
 
-/** An incident as clients see it. */
 export const incidentSeen = (incident: Incident | null): StreamIncident | null =>
   incident && {
     id: incident.id,

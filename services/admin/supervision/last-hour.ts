@@ -11,7 +11,6 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { countsOf, type CountersReading } from '../stream/counts.ts'
 
 const HOUR_MS = 3_600_000
-/** The longest wait for the database. */
 const READ_MS = 1_000
 
 /**
@@ -122,7 +121,6 @@ export class ReceivedSteps {
   }
 }
 
-/** Counts what is received, from `start` on. */
 export function createReceivedCount({ kv, log, now }: ServiceContext) {
   const steps = new ReceivedSteps()
   let timer: Timer | undefined

@@ -1,5 +1,5 @@
 /** The configured admin tokens by name, with their last use. */
-import { time } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { TokenInUse } from '#shared/contracts/supervision.ts'
 import { peekWithin } from '#shared/points/pending-points.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -21,10 +21,7 @@ export async function listTokens({ config, kv, now }: ServiceContext): Promise<{
       tokens.map(({ fingerprint }) => fingerprint),
     ),
   )
-  const items = tokens.map((token, i) => {
-    const usedMs = used?.[i] ?? null
-    return { ...token, last_used: usedMs === null ? null : time(usedMs) }
-  })
+  const items = tokens.map((token, i) => ({ ...token, last_used: timeOrNull(used?.[i]) }))
   return {
     items: items.sort((a, b) => ROLE_LEVEL[b.role] - ROLE_LEVEL[a.role] || a.name.localeCompare(b.name)),
     as_of: time(now()),

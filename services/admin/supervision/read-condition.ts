@@ -3,7 +3,7 @@ import { alertingOf, bilingual, WHAT_TO_DO } from '#shared/service/alerts/alert-
 import { createIncidentStore } from '#shared/service/alerts/incident-store.ts'
 import { createChecks } from '#shared/service/alerts/health-checks.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { Health } from '#shared/contracts/operations.ts'
 import type { Condition, Part } from '#shared/contracts/supervision.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -13,15 +13,11 @@ import { lastBackupMs } from '#shared/service/last-backup.ts'
 import { showLedger } from '../ledger/show-ledger.ts'
 import { incidentSeen } from '../stream/watch.ts'
 
-/** The longest wait for a figure from the kv. */
 const READ_MS = 1_000
-
-const timeOrNull = (ms: number | null): string | null => (ms === null ? null : time(ms))
 
 /** A figure, or null when it cannot be read in time. The state of the store itself is among the parts. */
 const orNull = <T>(read: Promise<T>): Promise<T | null> => within(read, READ_MS, () => null).catch(() => null)
 
-/** Creates the reader. @param health the health report, whose probes are cached */
 export function createCondition(
   context: ServiceContext,
   health: () => Promise<Health>,

@@ -13,7 +13,7 @@ import {
 import { time } from '#shared/contracts/fields.ts'
 import { conflict, invalid, notFound } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/service/http/pagination.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting, Operator } from '#shared/service/security/admin-auth.ts'
 import { maySeeId } from '#shared/service/security/pilgrim-identity.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
@@ -186,10 +186,9 @@ async function findReport(
  */
 export async function updateFeedback(
   { db, now }: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   id: number,
   { status, admin_note: note, seen = {} }: FeedbackUpdate,
-  requestId: string,
 ): Promise<FeedbackItem> {
   return db.orm.transaction(async (tx) => {
     const [previous] = await tx.select().from(feedback).where(eq(feedback.id, id)).for('update')
@@ -215,7 +214,7 @@ export async function updateFeedback(
       })
       .where(eq(feedback.id, id))
     const change = { id, from: previous.status, status: next, note_changed: note != null }
-    await audit(tx, operator, 'update-feedback', change, requestId, now())
+    await audit(tx, operator, 'update-feedback', change, now())
     const [row] = await tx
       .select(FEEDBACK_ROW)
       .from(feedback)

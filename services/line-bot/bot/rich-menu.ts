@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { messagingApi } from '@line/bot-sdk'
 import { eq } from 'drizzle-orm'
 import { audit } from '#shared/service/security/audit-log.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import type { Renderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type BotAction, Language, type MenuDeployment, type MenuStatus } from '#shared/contracts/bot.ts'
@@ -136,8 +136,7 @@ export async function deployMenus(
   context: ServiceContext,
   line: Line | null,
   renderer: Renderer,
-  operator: Operator,
-  requestId: string,
+  operator: Acting,
 ): Promise<MenuDeployment> {
   const { db, kv, log, now } = context
   if (line === null) return { skipped: true, menus: [] }
@@ -146,7 +145,7 @@ export async function deployMenus(
     throw conflict('Another deployment of the rich menu is running. Check its status in a moment.')
   try {
     const menus = await deployAll(context, line, renderer)
-    await audit(db.orm, operator, 'deploy-richmenu', { menus }, requestId, now())
+    await audit(db.orm, operator, 'deploy-richmenu', { menus }, now())
     return { skipped: false, menus }
   } catch (error) {
     log.warn('the rich menu could not be deployed', errorFields(error))

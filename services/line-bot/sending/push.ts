@@ -1,7 +1,7 @@
 /** Plans a message of an operator. The whole request is checked before anything is stored. */
 import { randomUUID } from 'node:crypto'
 import { audit } from '#shared/service/security/audit-log.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { PushAnswer, PushRequest, Recipients } from '#shared/contracts/messages.ts'
 import { conflict, invalid, unavailable } from '#shared/runtime/refusal.ts'
@@ -41,9 +41,8 @@ async function checkImage({ config, objects }: ServiceContext, url: string): Pro
 export async function push(
   context: ServiceContext,
   line: Line | null,
-  operator: Operator,
+  operator: Acting,
   request: PushRequest,
-  requestId: string,
 ): Promise<PushAnswer> {
   const { db, now } = context
   const requestedMs = now()
@@ -87,7 +86,7 @@ export async function push(
       createdBy: operator.name,
       nowMs: now(),
     })
-    await auditPush(tx, operator, request, planned!, requestId, now())
+    await auditPush(tx, operator, request, planned!, now())
     return answer(planned)
   })
 }
@@ -105,10 +104,9 @@ export function checkKnown<S extends { readonly lacksBuffer: boolean }>(
 
 function auditPush(
   tx: Writer,
-  operator: Operator,
+  operator: Acting,
   { audience, user_ids, text, title, image_url, force }: PushRequest,
   { id, recipients }: Planned,
-  requestId: string,
   nowMs: number,
 ): Promise<void> {
   const details = {
@@ -118,7 +116,7 @@ function auditPush(
     message: title ?? text ?? image_url ?? null,
     forced: force === true,
   }
-  return audit(tx, operator, 'push', details, requestId, nowMs)
+  return audit(tx, operator, 'push', details, nowMs)
 }
 
 /** @returns messages left this month; null when unlimited, or unknown while forced */

@@ -1,6 +1,6 @@
 /** Replaces the scheduled notifications. */
 import { audit } from '#shared/service/security/audit-log.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Notifications, SetNotificationsRequest, NotificationSlot } from '#shared/contracts/messages.ts'
 import { PLAN_ID, readNotifications } from '#shared/service/line/scheduled-notifications.ts'
@@ -11,9 +11,8 @@ import { Language } from '#shared/contracts/bot.ts'
 /** A slot that was sent today is not sent again today, even if its hour changes. */
 export async function setNotifications(
   { db, now }: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   { slots }: SetNotificationsRequest,
-  requestId: string,
 ): Promise<Notifications> {
   const fields = { slots, changedAt: new Date(now()), changedBy: operator.name }
   return db.orm.transaction(async (tx) => {
@@ -26,7 +25,7 @@ export async function setNotifications(
       slots: slots.map(({ id, hour, enabled }) => ({ id, hour, enabled })),
       changes: slotChanges(before.slots, slots),
     }
-    await audit(tx, operator, 'set-notifications', details, requestId, now())
+    await audit(tx, operator, 'set-notifications', details, now())
     return readNotifications(tx)
   })
 }

@@ -1,5 +1,3 @@
-/** Stores and folds a slice of pending points in one transaction. Refused points become dead letters. */
-import postgres from 'postgres'
 import { type BufferedPoint, unpack } from '#shared/points/point.ts'
 import {
   type Database,
@@ -7,18 +5,21 @@ import {
   isStatementTimeout,
   type Query,
   ValueRefused,
+  personLockKey,
 } from '#shared/stores/db/db.ts'
 import { tracedStatements } from '#shared/stores/db/traced-statements.ts'
-import { type Entry, userHash } from '#shared/stores/kv/kv.ts'
+import { type Entry, userHash, readStamp } from '#shared/stores/kv/kv.ts'
 import { type BufferEpoch, countSlice } from '#shared/points/ledger/stored-counters.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import type { Fix } from '#shared/core/distance/points-to-distance.ts'
 import { foldPoints, latestPositionChanges, type Move, writeTotals } from './update-totals.ts'
-import { storeDeadLetter } from './store-dead-letters.ts'
 import type { Slice } from '#shared/points/pending-points.ts'
 import { byIdentity, type OwnedPoint, storePoints, withoutStoredPoints } from './store-points.ts'
-import { LoggableError } from '#shared/runtime/log.ts'
+import { LoggableError, describeError } from '#shared/runtime/log.ts'
 import { CellChanges } from '#shared/core/map/cell-counts.ts'
+
+/** Stores and folds a slice of pending points in one transaction. Refused points become dead letters. */
+import postgres from 'postgres'
 
 /** @param fresh points stored by this transaction */
 async function recordCellChanges(
@@ -39,42 +40,30 @@ async function recordCellChanges(
   await tx`INSERT INTO cell_changes (changes) VALUES (decode(${changes.pack()}, 'base64'))`
 }
 
-/** The outcome of a slice. Each of its points is counted in exactly one field. */
-interface SliceResult {
+/** The outcome of a slice: each of its points is counted once, but those of pilgrims who could not be stored for now. */
+interface FlushedSlice {
   readonly stored: number
   readonly duplicates: number
   readonly deadLetters: number
   /** Points of people who were erased after the points were received, or are erased. */
   readonly erased: number
-}
-
-/** The outcome of a slice, and the pilgrims whose other points could not be stored for now. */
-interface FlushedSlice extends SliceResult {
   readonly left: readonly { readonly userId: string; readonly error: unknown }[]
 }
 
-/** The dependencies of storing a slice, and the counters that it updates. */
+/** The dependencies of storing a slice, and what has become of it so far. */
 interface Storing {
   readonly db: Database
   readonly calendar: Calendar
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly counters: BufferEpoch
+  readonly counts: Record<Exclude<keyof FlushedSlice, 'left'>, number>
   /** Pilgrims who are left, and why. */
   readonly left: Map<string, unknown>
 }
 
 /** So many pilgrims are left out of a slice; beyond it the slice is given up, as the fault is hardly theirs. */
 const MAX_LEFT = 20
-
-const NOTHING: SliceResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }
-
-const sum = (a: SliceResult, b: SliceResult): SliceResult => ({
-  stored: a.stored + b.stored,
-  duplicates: a.duplicates + b.duplicates,
-  deadLetters: a.deadLetters + b.deadLetters,
-  erased: a.erased + b.erased,
-})
 
 /**
  * Stores a slice. Resolves when all points are committed, in the table or as dead letters, but those of pilgrims who
@@ -87,30 +76,26 @@ export async function flushSlice(
   slice: Slice,
   now: () => number,
 ): Promise<FlushedSlice> {
-  const storing: Storing = { db, calendar, now, counters: slice, left: new Map() }
+  const counts = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }
+  const left = new Map<string, unknown>()
+  const storing: Storing = { db, calendar, now, counters: slice, counts, left }
   const points: OwnedPoint[] = []
-  let result = NOTHING
   for (const { userId, entries } of slice.pending)
     for (const entry of entries)
       try {
         points.push({ userId, entry, point: readPoint(entry) })
       } catch (error) {
-        result = sum(result, await refuse(storing, userId, entry, error))
+        await refuse(storing, userId, entry, error)
       }
-  result = sum(result, await storeOrHalve(storing, points.sort(byIdentity)))
-  return { ...result, left: [...storing.left].map(([userId, error]) => ({ userId, error })) }
+  await storeOrHalve(storing, points.sort(byIdentity))
+  return { ...counts, left: Array.from(left, ([userId, error]) => ({ userId, error })) }
 }
 
-/** Stores a point as a dead letter. @returns the outcome of a slice of this point alone */
-const refuse = async (
-  storing: Storing,
-  userId: string,
-  entry: Entry,
-  error: unknown,
-): Promise<SliceResult> => ({
-  ...NOTHING,
-  ...(await storeDeadLetter(storing, { userId, ...entry }, error)),
-})
+/** Stores a point as a dead letter; nothing of an erased person is stored. */
+async function refuse(storing: Storing, userId: string, entry: Entry, error: unknown): Promise<void> {
+  const isStored = await storeDeadLetter(storing, { userId, ...entry }, error)
+  storing.counts[isStored ? 'deadLetters' : 'erased']++
+}
 
 /** The last time of a `Date`. */
 const LAST_MS = 8_640_000_000_000_000
@@ -122,13 +107,13 @@ function readPoint(entry: Entry): BufferedPoint {
   return point
 }
 
-async function storeOrHalve(storing: Storing, given: readonly OwnedPoint[]): Promise<SliceResult> {
+async function storeOrHalve(storing: Storing, given: readonly OwnedPoint[]): Promise<void> {
   const { left } = storing
   const points = given.filter(({ userId }) => !left.has(userId))
   const [first] = points
-  if (first === undefined) return NOTHING
+  if (first === undefined) return
   try {
-    return await store(storing, points)
+    await store(storing, points)
   } catch (error) {
     const isTooMuch = isStatementTimeout(error)
     if (isDatabaseUnavailable(error) && !isTooMuch) throw error
@@ -138,11 +123,11 @@ async function storeOrHalve(storing: Storing, given: readonly OwnedPoint[]): Pro
     if (points.length === 1 || (isOnes && !isTooMuch && !isRefusal(error))) {
       if (left.size === MAX_LEFT) throw error
       left.set(first.userId, error)
-      return NOTHING
+      return
     }
     const half = Math.ceil(points.length / 2)
-    const before = await storeOrHalve(storing, points.slice(0, half))
-    return sum(before, await storeOrHalve(storing, points.slice(half)))
+    await storeOrHalve(storing, points.slice(0, half))
+    await storeOrHalve(storing, points.slice(half))
   }
 }
 
@@ -154,10 +139,10 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof ValueRefused || (error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code))
 
 async function store(
-  { db, calendar, now, counters }: Storing,
+  { db, calendar, now, counters, counts }: Storing,
   points: readonly OwnedPoint[],
-): Promise<SliceResult> {
-  return db.sql.begin(async (given) => {
+): Promise<void> {
+  const [stored, duplicates, erased] = await db.sql.begin(async (given) => {
     const tx = tracedStatements(given)
     const userIds = [...new Set(points.map(({ userId }) => userId))]
     const positions = await lockPilgrims(tx, userIds)
@@ -172,10 +157,13 @@ async function store(
     await writeTotals(tx, changes, moves, calendar)
     await recordCellChanges(tx, fresh, moves, calendar)
     const stored = fresh.length
-    const [duplicates, erased] = [remaining.length - stored, points.length - remaining.length]
-    await countSlice(tx, counters, { stored, repeated: duplicates, erased })
-    return { stored, duplicates, deadLetters: 0, erased }
+    const [repeated, erased] = [remaining.length - stored, points.length - remaining.length]
+    await countSlice(tx, counters, { stored, repeated, erased })
+    return [stored, repeated, erased] as const
   })
+  counts.stored += stored
+  counts.duplicates += duplicates
+  counts.erased += erased
 }
 
 /** Locks the pilgrims of a slice in the order of all flushes. @returns their latest positions, where known */
@@ -230,3 +218,54 @@ async function createPilgrims(
     DELETE FROM pilgrim_totals t WHERE user_id = ANY(${locked}::text[]) AND points = 0
       AND NOT EXISTS (SELECT FROM pilgrims p WHERE p.user_id = t.user_id)`
 }
+
+// Dead letters: points that the database refuses, kept with the reason so that the others of their slice are stored.
+
+/**
+ * Stores a refused point with the reason as a dead letter. It is stored once, even if a flush dies repeatedly
+ * before the acknowledgement.
+ * @returns whether it is stored: nothing of an erased person is
+ */
+async function storeDeadLetter(
+  { db, now, counters: { epoch, partition } }: Storing,
+  { userId, field, value }: Entry & { readonly userId: string },
+  error: unknown,
+): Promise<boolean> {
+  const reason = describeError(error)
+  const letter = [userId, field, value, reason].map(storable)
+  const { generation } = readStamp(value)
+  const [row] = await db.sql.begin(async (tx) => {
+    // The lock excludes a running erasure, which would miss a letter that is inserted after its delete.
+    await tx`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`
+    return tx<[{ fresh: number; again: number }]>`
+    WITH letter AS (
+      SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,
+             to_timestamp(${now()}::float8 / 1000) AS at
+      FROM (SELECT ${letter}::text[]) AS given (l)
+    ), again AS (
+      UPDATE dead_letters d SET reason = letter.reason, created_at = at, refusals = refusals + 1 FROM letter
+      WHERE d.user_id = letter.user_id AND d.field = letter.field AND d.value = letter.value
+      RETURNING d.id
+    ), fresh AS (
+      INSERT INTO dead_letters (user_id, field, value, reason, created_at)
+      SELECT user_id, field, value, reason, at FROM letter WHERE NOT EXISTS (SELECT FROM again)
+        -- Nothing of an erased person is stored, unreadable entries included.
+        AND NOT EXISTS (SELECT FROM erasures WHERE user_hash = ${userHash(userId)}
+          AND (stands OR generation > ${generation}::int))
+      RETURNING id
+    ), counted AS (
+      SELECT (SELECT count(*)::int FROM fresh) AS fresh, (SELECT count(*)::int FROM again) AS again
+    )
+    INSERT INTO ledger_counters AS b (epoch, partition, dead_letters, repeated, erased)
+    SELECT ${epoch}, ${partition}::int, fresh, least(again, 1), CASE WHEN fresh + again = 0 THEN 1 ELSE 0 END
+    FROM counted
+    ON CONFLICT (epoch, partition) DO UPDATE SET
+      dead_letters = b.dead_letters + excluded.dead_letters, repeated = b.repeated + excluded.repeated,
+      erased = b.erased + excluded.erased
+    RETURNING (SELECT fresh FROM counted) AS fresh, (SELECT again FROM counted) AS again`
+  })
+  return row.fresh + row.again > 0
+}
+
+/** Replaces NUL, the only character that Postgres text does not accept. */
+const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}')

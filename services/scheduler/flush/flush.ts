@@ -10,27 +10,22 @@ import {
   LAST_FLUSH_TTL_MS,
   lastFlushMs,
 } from '#shared/points/pending-points.ts'
-import { type Database, isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
-import { isKvUnavailable, type Kv } from '#shared/stores/kv/kv.ts'
+import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
+import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
 import { span } from '#shared/runtime/traces.ts'
-import { errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
+import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { flushes } from '#shared/stores/schema/tables.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { ensureDayPartitions } from '#shared/stores/db/day-partitions.ts'
-import type { Calendar } from '#shared/core/rules/calendar.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { flushSlice } from './flush-slice.ts'
 import { rollUpCells } from './roll-up-cells.ts'
 
-/** The dependencies and settings of a flush. */
-export interface FlushContext {
-  readonly db: Database
-  readonly kv: Kv
-  readonly calendar: Calendar
-  /** Epoch milliseconds. */
-  readonly now: () => number
-  readonly log: Log
-  readonly metrics: Metrics
+export interface FlushContext extends Pick<
+  ServiceContext,
+  'db' | 'kv' | 'calendar' | 'now' | 'log' | 'metrics'
+> {
   /** Retention of points in the buffer; renewed when they can not be stored. */
   readonly retentionMs: number
   /** Lifetime of a partition's lock after its flush has died; renewed while the flush runs. */
@@ -112,7 +107,6 @@ export interface FlushResult {
   readonly skipped: number
 }
 
-/** The record of a partition's completed flush. */
 type FlushRecord = typeof flushes.$inferInsert
 
 const NOTHING: FlushResult = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0, failures: 0, skipped: 0 }

@@ -48,7 +48,6 @@ interface Batch {
   readonly last: number | null
 }
 
-/** Adds the oldest rows after a row. */
 async function rollUpBatch(
   tx: Query,
   calendar: Calendar,

@@ -3,7 +3,6 @@ import { type BufferedPoint, POINT_COLUMNS } from '#shared/points/point.ts'
 import { type CheckInPosition, sharesInstantByAccident, type Entry } from '#shared/stores/kv/kv.ts'
 import type { Database, Query } from '#shared/stores/db/db.ts'
 
-/** A point, its pilgrim, and its entry in the buffer. */
 export interface OwnedPoint {
   readonly userId: string
   readonly entry: Entry
@@ -31,7 +30,6 @@ interface Run {
   readonly points: OwnedPoint[]
 }
 
-/** Groups sorted points into runs without a long gap. */
 function runsOf(points: readonly OwnedPoint[]): Run[] {
   const runs: Run[] = []
   let run: Run | undefined
@@ -130,7 +128,6 @@ async function ownInstants(
   })
 }
 
-/** Inserts new points with one statement. */
 export async function storePoints(
   { insertRows }: Pick<Database, 'insertRows'>,
   tx: Query,

@@ -9,15 +9,12 @@ import {
   type DayChange,
   type Fix,
   type FoldPoint,
-  type ModeTotals,
   refold,
-  type Totals,
   zeroTotals,
 } from '#shared/core/distance/points-to-distance.ts'
 import type { OwnedPoint } from './store-points.ts'
-import type { Mode } from '#shared/core/rules/carbon.ts'
+import { EventTotals, hoursOf } from '#shared/points/totals/event-totals.ts'
 
-/** The changes of one pilgrim. */
 interface PilgrimChange {
   readonly userId: string
   readonly days: readonly DayChange[]
@@ -164,10 +161,7 @@ async function writeDays(tx: Query, changes: readonly PilgrimChange[], calendar:
   const rows = changes.flatMap(({ userId, days }) =>
     days.map((change): DayRow => {
       const [startMs] = calendar.span(change.day)
-      let hours = 0
-      for (const [hour, { points }] of change.delta.hours)
-        if (points > 0) hours |= 1 << Math.round((hour - startMs) / HOUR_MS)
-      return { ...change, userId, startMs, hours }
+      return { ...change, userId, startMs, hours: hoursOf(change, startMs) }
     }),
   )
   const stored = new Map<string, number>()
@@ -223,69 +217,24 @@ interface News {
   readonly newHours: readonly number[]
 }
 
-type HourTotals = Totals & { pilgrims: number }
-type DayModeSums = ModeTotals & { readonly day: string; readonly mode: Mode }
-
 /** Locks the event's rows last and in sorted order, because every flush adds to the current hour. */
 async function writeEvent(
   tx: Query,
   changes: readonly PilgrimChange[],
   news: readonly News[],
 ): Promise<void> {
-  const hours = new Map<number, HourTotals>()
-  const modes = new Map<string, DayModeSums>()
-  const days = new Map<string, number>()
-  const hourOf = (hour: number) => hours.getOrInsertComputed(hour, () => ({ ...zeroTotals(), pilgrims: 0 }))
-  for (const { days: changed } of changes)
-    for (const { day, delta } of changed) {
-      for (const [hour, sums] of delta.hours) addTotals(hourOf(hour), sums)
-      for (const [mode, sums] of delta.modes) {
-        const mine = modes.getOrInsertComputed(`${day} ${mode}`, () => ({
-          day,
-          mode,
-          distanceMm: 0,
-          carbonMg: 0,
-        }))
-        mine.distanceMm += sums.distanceMm
-        mine.carbonMg += sums.carbonMg
-      }
+  const totals = new EventTotals()
+  for (const { days } of changes)
+    for (const { day, delta } of days) {
+      for (const [hour, sums] of delta.hours) totals.addHour(hour, sums, 0)
+      for (const [mode, sums] of delta.modes) totals.addMode(day, mode, sums)
     }
   for (const { day, newDay, newHours } of news) {
-    if (newDay) days.set(day, (days.get(day) ?? 0) + 1)
-    for (const hour of newHours) hourOf(hour).pilgrims++
+    if (newDay) totals.addDay(day, 1)
+    for (const hour of newHours) totals.addHour(hour, zeroTotals(), 1)
   }
-  await writeHours(tx, [...hours])
-  await writeModes(tx, [...modes.values()])
-  await writeEventDays(tx, [...days])
+  for (const { rows, statement } of totals.additions('event')) await tx.unsafe(statement.join('$1'), [rows])
 }
-
-const writeHours = (tx: Query, hours: readonly (readonly [hour: number, sums: HourTotals])[]) => tx`
-  INSERT INTO event_hours AS h (hour, points, checkins, pilgrims, distance_mm, carbon_mg)
-  SELECT to_timestamp(hour_ms / 1000), points, checkins, pilgrims, mm::bigint, mg::bigint FROM unnest(
-    ${hours.map(([hour]) => hour)}::float8[], ${hours.map(([, s]) => s.points)}::int[],
-    ${hours.map(([, s]) => s.checkins)}::int[], ${hours.map(([, s]) => s.pilgrims)}::int[],
-    ${hours.map(([, s]) => s.distanceMm)}::float8[], ${hours.map(([, s]) => s.carbonMg)}::float8[]
-  ) AS c (hour_ms, points, checkins, pilgrims, mm, mg) ORDER BY hour_ms
-  ON CONFLICT (hour) DO UPDATE SET
-    points = h.points + excluded.points, checkins = h.checkins + excluded.checkins,
-    pilgrims = h.pilgrims + excluded.pilgrims,
-    distance_mm = h.distance_mm + excluded.distance_mm, carbon_mg = h.carbon_mg + excluded.carbon_mg`
-
-const writeModes = (tx: Query, modes: readonly DayModeSums[]) => tx`
-  INSERT INTO event_modes AS m (day, mode, distance_mm, carbon_mg)
-  SELECT day::date, mode, mm::bigint, mg::bigint FROM unnest(
-    ${modes.map((m) => m.day)}::text[], ${modes.map((m) => m.mode)}::text[],
-    ${modes.map((m) => m.distanceMm)}::float8[], ${modes.map((m) => m.carbonMg)}::float8[]
-  ) AS c (day, mode, mm, mg) ORDER BY day, mode
-  ON CONFLICT (day, mode) DO UPDATE SET
-    distance_mm = m.distance_mm + excluded.distance_mm, carbon_mg = m.carbon_mg + excluded.carbon_mg`
-
-const writeEventDays = (tx: Query, days: readonly (readonly [day: string, pilgrims: number])[]) => tx`
-  INSERT INTO event_days AS d (day, pilgrims)
-  SELECT day::date, pilgrims FROM unnest(
-    ${days.map(([day]) => day)}::text[], ${days.map(([, pilgrims]) => pilgrims)}::int[]
-  ) AS c (day, pilgrims) ORDER BY day
-  ON CONFLICT (day) DO UPDATE SET pilgrims = d.pilgrims + excluded.pilgrims`
 
 /** A pilgrim's latest position before and after new points; unchanged where all of them are older. */
 export interface Move {

@@ -1,18 +1,6 @@
 /** The differences that a rebuild finds: each wrong row is reported and corrected. */
 import type { Query } from '#shared/stores/db/db.ts'
-
-/** How a column is read, compared and written. */
-type Column = 'text' | 'day' | 'instant' | 'number' | 'whole'
-
-/** A table that a rebuild reconciles. Instants are epoch milliseconds here. */
-export interface Table {
-  readonly name: string
-  readonly key: readonly string[]
-  readonly columns: Readonly<Record<string, Column>>
-}
-
-type Value = string | number | null
-export type Row = Readonly<Record<string, Value>>
+import { type Column, JSON_TYPE, type Row, type Table, upsertOf } from '#shared/points/totals/event-totals.ts'
 
 const READ: Record<Column, (column: string) => string> = {
   text: (column) => column,
@@ -21,15 +9,13 @@ const READ: Record<Column, (column: string) => string> = {
   number: (column) => column,
   whole: (column) => `${column}::float8 AS ${column}`,
 }
-const JSON_TYPE = { text: 'text', day: 'date', instant: 'float8', number: 'float8', whole: 'bigint' } as const
 
-/** The columns of a table as a SELECT list. */
-export const readable = ({ columns }: Table): string =>
-  Object.entries(columns)
-    .map(([name, column]) => READ[column](name))
-    .join(', ')
+/** Selects the rows of a table in the order of their key. */
+export function selectOf({ name, key, columns }: Table, where = ''): string {
+  const list = Object.entries(columns).map(([column, type]) => READ[type](column))
+  return `SELECT ${list.join(', ')} FROM ${name} ${where} ORDER BY ${key.join(', ')}`
+}
 
-/** Finds and counts differences, and reports each in a line. */
 export class Differences {
   count = 0
 
@@ -59,7 +45,7 @@ export class Differences {
       wrong.push(row)
       this.found(`${table.name} ${key}: ${was ? changes.join(', ') : `missing (${changes.join(', ')})`}`)
     }
-    await write(tx, table, wrong)
+    if (wrong.length > 0) await tx.unsafe(upsertOf(table).join('$1'), [JSON.stringify(wrong)])
     for (const [key, row] of unmatched) {
       if (isEmpty(table, row)) continue
       this.found(`${table.name} ${key}: not expected`)
@@ -73,24 +59,8 @@ const NOTHING: Row = {}
 const isEmpty = ({ key, columns }: Table, row: Row): boolean =>
   Object.keys(columns).every((name) => key.includes(name) || row[name] === 0 || row[name] === null)
 
-const shown = (value: Value, column: Column): string =>
+const shown = (value: Row[string], column: Column): string =>
   column === 'instant' && typeof value === 'number' ? new Date(value).toISOString() : String(value)
-
-async function write(tx: Query, { name, key, columns }: Table, rows: readonly Row[]): Promise<void> {
-  if (rows.length === 0) return
-  const names = Object.keys(columns)
-  const values = names.map((column) =>
-    columns[column] === 'instant' ? `to_timestamp(${column} / 1000)` : column,
-  )
-  const types = names.map((column) => `${column} ${JSON_TYPE[columns[column]!]}`)
-  const changed = names.filter((column) => !key.includes(column))
-  await tx.unsafe(
-    `INSERT INTO ${name} (${names.join(', ')})
-     SELECT ${values.join(', ')} FROM jsonb_to_recordset($1::text::jsonb) AS r (${types.join(', ')})
-     ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${changed.map((column) => `${column} = excluded.${column}`).join(', ')}`,
-    [JSON.stringify(rows)],
-  )
-}
 
 async function remove(tx: Query, { name, key, columns }: Table, row: Row): Promise<void> {
   const conditions = key.map((column, i) =>

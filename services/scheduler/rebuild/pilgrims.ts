@@ -6,15 +6,22 @@ import {
   byInstant,
   type DayChange,
   type FoldPoint,
-  refold,
+  foldAll,
+  type Totals,
   zeroTotals,
 } from '#shared/core/distance/points-to-distance.ts'
-import { type Differences, readable, type Row, type Table } from './differences.ts'
-import { EventTotals, rowOf } from './event-totals.ts'
-import { DAYS, TOTALS } from './tables.ts'
-import { LoggableError } from '#shared/runtime/log.ts'
+import {
+  EVENT_TABLES,
+  EventTotals,
+  hoursOf,
+  type Row,
+  rowOf,
+  SUMS,
+  type Table,
+} from '#shared/points/totals/event-totals.ts'
+import { FOLD_COLUMNS } from '#shared/points/totals/stored-days.ts'
+import { type Differences, selectOf } from './differences.ts'
 
-const HOUR_MS = 3_600_000
 /** Pilgrims whose rows are compared together. */
 const BATCH = 500
 
@@ -41,7 +48,7 @@ export async function rebuildPilgrims(
   }
   for await (const { userId, points } of pilgrims(tx)) {
     const days = foldAll(points, calendar)
-    sums.add(days)
+    sums.addPilgrim(days)
     batch.add(userId)
     rows.totals.push(totalsOf(userId, points, days))
     rows.days.push(...days.map((day) => dayOf(userId, day, calendar)))
@@ -62,10 +69,7 @@ const POINTLESS = `
 async function* pilgrims(tx: Query): AsyncGenerator<{ userId: string; points: StoredPoint[] }> {
   let points: StoredPoint[] = []
   const select = `
-    SELECT user_id AS "userId", kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
-           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode,
-           coalesce(accuracy > 100, false) AS rough
-    FROM gps_points WHERE in_range ORDER BY user_id`
+    SELECT user_id AS "userId", ${FOLD_COLUMNS} FROM gps_points WHERE in_range ORDER BY user_id`
   for await (const page of cursorBatches<StoredPoint>(tx, 'points', select))
     for (const point of page) {
       const userId = points[0]?.userId
@@ -76,13 +80,6 @@ async function* pilgrims(tx: Query): AsyncGenerator<{ userId: string; points: St
       points.push(point)
     }
   if (points.length > 0) yield { userId: points[0]!.userId, points: points.sort(byInstant) }
-}
-
-function foldAll(points: readonly FoldPoint[], calendar: Calendar): DayChange[] {
-  // A fold from the beginning has no stored days, so it requests none.
-  const { value: days } = refold([], points, calendar).next()
-  if (!Array.isArray(days)) throw new LoggableError('a fold from the beginning requested stored points')
-  return days
 }
 
 function totalsOf(userId: string, points: readonly FoldPoint[], days: readonly DayChange[]): Row {
@@ -100,17 +97,14 @@ function totalsOf(userId: string, points: readonly FoldPoint[], days: readonly D
   }
 }
 
-function dayOf(userId: string, { day, delta, end }: DayChange, calendar: Calendar): Row {
-  const [startMs] = calendar.span(day)
-  let hours = 0
-  for (const [hour, { points }] of delta.hours)
-    if (points > 0) hours |= 1 << Math.round((hour - startMs) / HOUR_MS)
+function dayOf(userId: string, change: DayChange, calendar: Calendar): Row {
+  const { day, delta, end } = change
   const { anchor, before } = end
   return {
     user_id: userId,
     day,
     ...rowOf(delta),
-    hours,
+    hours: hoursOf(change, calendar.span(day)[0]),
     anchor_lat: anchor?.lat ?? null,
     anchor_lng: anchor?.lng ?? null,
     anchor_at: anchor?.t ?? null,
@@ -120,11 +114,57 @@ function dayOf(userId: string, { day, delta, end }: DayChange, calendar: Calenda
   }
 }
 
-const storedOf = async (tx: Query, table: Table, userIds: string[]): Promise<Row[]> => [
-  ...(await tx.unsafe<Row[]>(
-    `SELECT ${readable(table)} FROM ${table.name}
-     WHERE user_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))
-     ORDER BY ${table.key.join(', ')}`,
-    [JSON.stringify(userIds)],
-  )),
-]
+const storedOf = (tx: Query, table: Table, userIds: string[]) =>
+  tx.unsafe<Row[]>(selectOf(table, 'WHERE user_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))'), [
+    JSON.stringify(userIds),
+  ])
+
+const TOTALS: Table = {
+  name: 'pilgrim_totals',
+  key: ['user_id'],
+  columns: {
+    user_id: 'text',
+    ...SUMS,
+    first_seen: 'instant',
+    last_seen: 'instant',
+    last_lat: 'number',
+    last_lng: 'number',
+  },
+}
+
+const DAYS: Table = {
+  name: 'pilgrim_days',
+  key: ['user_id', 'day'],
+  columns: {
+    user_id: 'text',
+    day: 'day',
+    ...SUMS,
+    hours: 'whole',
+    anchor_lat: 'number',
+    anchor_lng: 'number',
+    anchor_at: 'instant',
+    before_lat: 'number',
+    before_lng: 'number',
+    before_at: 'instant',
+  },
+}
+
+/** Adds the stored totals of erased people, and reconciles those of the event. */
+export async function reconcileEvent(tx: Query, sums: EventTotals, differences: Differences): Promise<void> {
+  const rowsOf = (table: Table) => tx.unsafe<Row[]>(selectOf(table))
+  const [hours = [], modes = [], days = []] = await Promise.all(
+    EVENT_TABLES.map((table) => rowsOf({ ...table, name: table.name.replace('event', 'erased') })),
+  )
+  for (const row of hours) sums.addHour(row.hour as number, sumsOf(row), row.pilgrims as number)
+  for (const { day, pilgrims } of days) sums.addDay(day as string, pilgrims as number)
+  for (const row of modes) sums.addMode(row.day as string, row.mode as string, sumsOf(row))
+  for (const [i, rows] of sums.rows().entries())
+    await differences.reconcile(tx, EVENT_TABLES[i]!, rows, await rowsOf(EVENT_TABLES[i]!))
+}
+
+const sumsOf = (row: Row): Totals => ({
+  points: (row.points ?? 0) as number,
+  checkins: (row.checkins ?? 0) as number,
+  distanceMm: row.distance_mm as number,
+  carbonMg: row.carbon_mg as number,
+})

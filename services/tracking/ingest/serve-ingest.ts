@@ -67,7 +67,6 @@ const unknownKey = () =>
 
 interface Ingest {
   readonly buffer: Pick<Buffer, 'admitIngest'>
-  /** The user id of a key. */
   readonly findKey: (key: string) => Promise<string | null>
   /** Called after points of a key were taken. */
   readonly noteUse: (key: string) => void
@@ -130,7 +129,6 @@ export async function ingest(
 /** A position further ahead has a wrong time. Two clocks may be wrong by a day each. */
 const MOST_AHEAD_MS = 2 * 86_400_000
 
-/** When a valid position was measured, epoch milliseconds. */
 const sentMsOf = (point: unknown, { calendar }: SyncRules): number =>
   parseSentTime((point as GpsPoint).timestamp!, calendar)!
 

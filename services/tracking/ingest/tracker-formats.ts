@@ -1,4 +1,5 @@
 /** What tracker apps send, read into points in the units of the contract. */
+import type { GpsPoint } from '#shared/contracts/gps-points.ts'
 import { MAX_POINTS } from '#shared/contracts/fields.ts'
 import type { IngestRejection } from '#shared/contracts/ingest.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
@@ -17,7 +18,6 @@ export interface Received {
 export const NO_POINT: Received = { points: [], refused: [] }
 export const UNREADABLE: Received = { points: [], refused: ['unreadable'] }
 
-/** The bounds of `Measure`. */
 const MOST = 1e9
 
 /** A measurement, as a number or in digits; null when it is missing, not a number, or below `least`. */
@@ -54,16 +54,23 @@ function timeOf(value: unknown): unknown {
   return DATE_AND_TIME.test(value) ? `${value.replace(' ', 'T')}Z` : value
 }
 
-interface Fields {
-  readonly lat: unknown
-  readonly lng: unknown
-  readonly timestamp: unknown
-  readonly accuracy: number | null
-  readonly altitude: number | null
-  readonly speed: number | null
-}
+type Fields = Record<Exclude<keyof GpsPoint, 'mode' | 'source'>, unknown>
 
-const sentPoint = (source: TrackerApp, fields: Fields) => ({ ...fields, source })
+/** A point of the contract, from what an app has sent. @param fields `speed` in km/h */
+const sentPoint = (source: TrackerApp, fields: Fields) => ({
+  lat: degrees(fields.lat),
+  lng: degrees(fields.lng),
+  timestamp: timeOf(fields.timestamp),
+  accuracy: accuracyOf(fields.accuracy),
+  altitude: measured(fields.altitude),
+  speed: fields.speed,
+  source,
+})
+
+const onePoint = (source: TrackerApp, fields: Fields): Received => ({
+  points: [sentPoint(source, fields)],
+  refused: [],
+})
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -83,7 +90,6 @@ const JSON_STARTS = new Set(['{'.charCodeAt(0), '['.charCodeAt(0)])
 
 const isFalse = (value: unknown): boolean => value === false || value === 'false' || value === '0'
 
-/** Merges what several requests of an app contain. */
 const together = (all: readonly Received[]): Received => ({
   points: all.flatMap(({ points }) => points),
   refused: all.flatMap(({ refused }) => refused),
@@ -100,19 +106,14 @@ function readParameters(app: TrackerApp, unit: SpeedUnit, given: Parameters): Re
     speedOf(given.speed_ms ?? given.spd, 'metresASecond') ??
     speedOf(given.spd_kph, 'kmh') ??
     speedOf(given.speed, unit)
-  return {
-    points: [
-      sentPoint(app, {
-        lat: degrees(latitude),
-        lng: degrees(longitude),
-        timestamp: timeOf(given.timestamp ?? given.time),
-        accuracy: accuracyOf(given.accuracy ?? given.acc),
-        altitude: measured(given.altitude ?? given.alt),
-        speed,
-      }),
-    ],
-    refused: [],
-  }
+  return onePoint(app, {
+    lat: latitude,
+    lng: longitude,
+    timestamp: given.timestamp ?? given.time,
+    accuracy: given.accuracy ?? given.acc,
+    altitude: given.altitude ?? given.alt,
+    speed,
+  })
 }
 
 /** A position of Traccar Client 9 (flutter_background_geolocation): m/s, and −1 for unknown. */
@@ -120,19 +121,14 @@ function readLocation(app: TrackerApp, location: unknown): Received {
   if (!isObject(location)) return UNREADABLE
   if ((location.coords ?? null) === null) return NO_POINT
   const coords = isObject(location.coords) ? location.coords : {}
-  return {
-    points: [
-      sentPoint(app, {
-        lat: degrees(coords.latitude),
-        lng: degrees(coords.longitude),
-        timestamp: timeOf(location.timestamp),
-        accuracy: accuracyOf(coords.accuracy),
-        altitude: measured(coords.altitude),
-        speed: speedOf(coords.speed, 'metresASecond'),
-      }),
-    ],
-    refused: [],
-  }
+  return onePoint(app, {
+    lat: coords.latitude,
+    lng: coords.longitude,
+    timestamp: location.timestamp,
+    accuracy: coords.accuracy,
+    altitude: coords.altitude,
+    speed: speedOf(coords.speed, 'metresASecond'),
+  })
 }
 
 const positionsIn = (item: unknown): number =>
@@ -177,9 +173,6 @@ export function readRequest(
 const REFERENCE_DATE_S = 978_307_200
 const LEAST_S = 1e9
 
-const timestampOf = (tst: unknown): unknown =>
-  timeOf(typeof tst === 'number' && tst < LEAST_S ? tst + REFERENCE_DATE_S : tst)
-
 /** @throws Refusal 400 for a body that is not JSON */
 export function readOwnTracks(bytes: Uint8Array): Received {
   // A friend who was deleted in the app arrives as an empty message.
@@ -192,19 +185,15 @@ export function readOwnTracks(bytes: Uint8Array): Received {
   // The time of a ping is the time of sending, but its place may be hours old.
   if (message.t === 'p') return { points: [], refused: ['old-place'] }
   const speed = speedOf(message.vel, 'kmh')
-  return {
-    points: [
-      sentPoint('owntracks', {
-        lat: degrees(message.lat),
-        lng: degrees(message.lon),
-        timestamp: timestampOf(message.tst),
-        accuracy: accuracyOf(message.acc),
-        altitude: measured(message.alt),
-        speed: speed === 0 ? null : speed,
-      }),
-    ],
-    refused: [],
-  }
+  const { tst } = message
+  return onePoint('owntracks', {
+    lat: message.lat,
+    lng: message.lon,
+    timestamp: typeof tst === 'number' && tst < LEAST_S ? tst + REFERENCE_DATE_S : tst,
+    accuracy: message.acc,
+    altitude: message.alt,
+    speed: speed === 0 ? null : speed,
+  })
 }
 
 // Overland: a batch of GeoJSON features (aaronpk/Overland-iOS, README.md and GLManager.m).
@@ -219,11 +208,11 @@ function pointOf(feature: unknown): unknown {
   const properties = isObject(feature.properties) ? feature.properties : {}
   const [lng, lat] = Array.isArray(geometry.coordinates) ? (geometry.coordinates as unknown[]) : []
   return sentPoint('overland', {
-    lat: degrees(lat),
-    lng: degrees(lng),
-    timestamp: timeOf(properties.timestamp),
-    accuracy: accuracyOf(properties.horizontal_accuracy),
-    altitude: measured(properties.altitude),
+    lat,
+    lng,
+    timestamp: properties.timestamp,
+    accuracy: properties.horizontal_accuracy,
+    altitude: properties.altitude,
     speed: speedOf(properties.speed, 'metresASecond'),
   })
 }

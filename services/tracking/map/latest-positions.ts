@@ -31,7 +31,6 @@ class PositionColumns {
   readonly hiddenUntil: number[] = []
   readonly #rows = new Map<string, number>()
 
-  /** Number of pilgrims. */
   get size(): number {
     return this.#rows.size
   }
@@ -100,7 +99,6 @@ export type Place = Pick<Moved, 'userId' | 'lat' | 'lng' | 't'>
 /** One table of half a million people would stop this process for a tenth of a second each time that it doubles. */
 const SHARDS = 64
 
-/** Caches the latest position of everyone in memory. */
 export class LivePositions {
   readonly #shards = Array.from({ length: SHARDS }, () => new PositionColumns())
   /** Per partition, how far this replica has read (the kv's clock). */
@@ -192,7 +190,6 @@ export class LivePositions {
       throw unavailable('The live positions are out of date right now. Please try again in a moment.')
   }
 
-  /** Number of positions in memory. */
   held(): number {
     return this.#shards.reduce((sum, { size }) => sum + size, 0)
   }

@@ -11,7 +11,6 @@ import { pilgrims } from '#shared/stores/schema/tables.ts'
 import type { LivePositions } from './latest-positions.ts'
 import type { PublicMap } from './public-map.ts'
 
-/** Creates the reader of the map. @throws Refusal 503 when the positions are out of date */
 export function createMap(
   { config, db, now }: Pick<ServiceContext, 'config' | 'db' | 'now'>,
   live: LivePositions,

@@ -1,6 +1,6 @@
 /** A pilgrim's trackers: made, listed, revoked. */
 import { randomBytes } from 'node:crypto'
-import { and, asc, eq } from 'drizzle-orm'
+import { asc, eq } from 'drizzle-orm'
 import {
   MAX_TRACKERS,
   type NewTracker,
@@ -11,7 +11,7 @@ import {
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import { conflict, notFound } from '#shared/runtime/refusal.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/person-lock.ts'
-import { readKnownKey, revokeKeys, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
+import { endTrackers, readKnownKey, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { expectOwnId, timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'
 import { charge } from '#shared/service/security/rate-limits.ts'
@@ -106,13 +106,8 @@ export async function revokeTracker(
 ): Promise<{ id: string }> {
   expectOwnId(config, userId)
   await db.orm.transaction(async (tx) => {
-    const [gone] = await tx
-      .delete(trackers)
-      .where(and(eq(trackers.id, id), eq(trackers.userId, userId)))
-      .returning({ keyHash: trackers.keyHash })
-    if (gone === undefined) throw notFound('There is no such tracker; it may have been revoked already.')
-    // Before the commit: without the kv, other replicas would go on to accept the key.
-    await revokeKeys(kv, [gone.keyHash])
+    if ((await endTrackers(tx, kv, userId, id)) === 0)
+      throw notFound('There is no such tracker; it may have been revoked already.')
   })
   return { id }
 }

@@ -58,7 +58,6 @@ const setUp = (url: string, link: string | null): AppSetUp => ({
   qr: encodeQr(link ?? url, 'svg', { border: QUIET_ZONE }),
 })
 
-/** The set-up of every app. @param id of the tracker */
 export function appsOf(publicUrl: string, id: string, key: string): NewTracker['apps'] {
   const url = (app: TrackerApp) => ingestUrl(publicUrl, key, app)
   return {

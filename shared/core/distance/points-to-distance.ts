@@ -248,6 +248,13 @@ export function* refold(
   return changes
 }
 
+/** The days of a pilgrim of whom nothing is stored. @param points in the area */
+export function foldAll(points: readonly FoldPoint[], calendar: Calendar): DayChange[] {
+  const step = refold([], points, calendar).next()
+  // Without stored days it needs the points of none.
+  return step.done ? step.value : []
+}
+
 // Explains the sum of a day: what the fold makes of each point.
 
 /** What becomes of a point inside the area; the meaning is in `contracts/user-history.ts`. */

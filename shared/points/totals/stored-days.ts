@@ -61,12 +61,23 @@ export async function readDays(
         before: fixOf(row.before_lat, row.before_lng, row.before_ms),
       },
     }
-    const mine = days.get(row.user_id)
-    if (mine === undefined) days.set(row.user_id, [day])
-    else mine.push(day)
+    days.getOrInsertComputed(row.user_id, () => []).push(day)
   }
   return days
 }
+
+/** A row of `gps_points` as the fold reads it. */
+export const FOLD_COLUMNS = `kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
+  (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, coalesce(accuracy > 100, false) AS rough`
+
+/** A condition on `gps_points`: one pilgrim's points that count in a span of time (epoch milliseconds). */
+export const inSpan = (tx: Query, userId: string, [fromMs, toMs]: readonly [number, number]) => tx`
+  user_id = ${userId}
+    -- The key contains the time sent, which is between the time at which the point counts and a day after it.
+    AND sent_at >= to_timestamp(${fromMs}::float8 / 1000)
+    AND sent_at < to_timestamp(${toMs + CLOCK_AHEAD_MS}::float8 / 1000)
+    AND recorded_at >= to_timestamp(${fromMs}::float8 / 1000)
+    AND recorded_at < to_timestamp(${toMs}::float8 / 1000)`
 
 /** Reads the stored points, inside the area, of one local day of each pilgrim. */
 export async function readPointsOfDays(
@@ -78,21 +89,8 @@ export async function readPointsOfDays(
   if (asked.length === 0) return points
   const spans = asked.map(({ day }) => calendar.span(day))
   const [first, last] = [Math.min(...spans.map(([from]) => from)), Math.max(...spans.map(([, to]) => to))]
-  const rows = await tx<
-    {
-      user_id: string
-      kind: 'c' | 't'
-      sent_ms: number
-      t: number
-      lat: number
-      lng: number
-      mode: string | null
-      rough: boolean
-    }[]
-  >`
-    SELECT p.user_id, p.kind, (extract(epoch FROM p.sent_at) * 1000)::float8 AS sent_ms,
-           (extract(epoch FROM p.recorded_at) * 1000)::float8 AS t, p.lat, p.lng, p.mode,
-           coalesce(p.accuracy > 100, false) AS rough
+  const rows = await tx<(FoldPoint & { user_id: string })[]>`
+    SELECT p.user_id, ${tx.unsafe(FOLD_COLUMNS)}
     FROM unnest(${asked.map(({ userId }) => userId)}::text[], ${spans.map(([from]) => from)}::float8[],
                 ${spans.map(([, to]) => to)}::float8[]) AS a (user_id, from_ms, to_ms)
     CROSS JOIN LATERAL (
@@ -109,11 +107,6 @@ export async function readPointsOfDays(
         AND g.in_range
       OFFSET 0 -- Forces a look-up by key per pilgrim, because statistics of a new day mislead the planner.
     ) p`
-  for (const { user_id, sent_ms, ...row } of rows) {
-    const point: FoldPoint = { ...row, sentMs: sent_ms }
-    const mine = points.get(user_id)
-    if (mine === undefined) points.set(user_id, [point])
-    else mine.push(point)
-  }
+  for (const { user_id, ...point } of rows) points.getOrInsertComputed(user_id, () => []).push(point)
   return points
 }

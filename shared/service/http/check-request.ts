@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { readStatusCopy } from '#shared/pilgrims/activity-status.ts'
-import { ACCESS_LEVEL, type Operator } from '#shared/service/security/admin-auth.ts'
+import { ACCESS_LEVEL, type Acting, type Operator } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { actsForPilgrim, type Endpoint, type LimitName, Nothing } from '#shared/contracts/endpoint.ts'
 import { UserId, USER_ID_ALIASES } from '#shared/contracts/fields.ts'
@@ -15,13 +15,13 @@ import { validationMessage } from '#shared/runtime/validation-message.ts'
 import { validationError } from './answer-errors.ts'
 import { parseJson, readBytes } from './body.ts'
 
-export interface Call<P, Q, B> {
+export interface Call<P, Q, B, O = Acting | null> {
   readonly params: P
   readonly query: Q
   readonly body: B
   /** Bytes of a raw body. */
   readonly bytes: Uint8Array<ArrayBuffer>
-  readonly operator: Operator | null
+  readonly operator: O
   readonly request: Request
   readonly requestId: string
 }
@@ -147,7 +147,7 @@ export async function callOf(
     query,
     body,
     bytes,
-    operator,
+    operator: operator && { ...operator, requestId },
     request,
     requestId,
   }

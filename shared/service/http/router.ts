@@ -1,7 +1,7 @@
 /** Serves endpoints as routes. */
 import { type Context, Elysia } from 'elysia'
 import type { z } from 'zod'
-import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
+import { ACCESS_LEVEL, type Acting } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
 import { admit, type Call, callOf, forgiveAddress } from './check-request.ts'
@@ -12,7 +12,10 @@ import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './heade
 import { ResponseCache } from './response-cache.ts'
 
 type CallOf<E> =
-  E extends Endpoint<infer P, infer Q, infer B> ? Call<z.infer<P>, z.infer<Q>, z.infer<B>> : never
+  E extends Endpoint<infer P, infer Q, infer B, z.ZodType, infer A>
+    ? Call<z.infer<P>, z.infer<Q>, z.infer<B>, OperatorOf<A>>
+    : never
+type OperatorOf<A> = A extends 'public' ? null : A extends 'optional' ? Acting | null : Acting
 type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? z.infer<D> : never
 
 /** Returns the data of the envelope, or a complete response. */

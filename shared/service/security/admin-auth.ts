@@ -22,6 +22,11 @@ export interface Operator {
   readonly fingerprint: string
 }
 
+/** An operator in one request, which the audit log names. */
+export interface Acting extends Operator {
+  readonly requestId: string
+}
+
 /** It grows with each wrong token from the same address. */
 const MAX_DELAY_MS = 2_000
 const FORGET_AFTER_MS = 600_000

@@ -10,10 +10,10 @@ import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Route } from '#shared/core/map/walking-route.ts'
-import type { Place } from '../latest-positions.ts'
-import type { PublicMap } from '../public-map.ts'
+import type { Place } from './latest-positions.ts'
+import type { PublicMap } from './public-map.ts'
 import { writeMapFiles } from './map-files.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { alongAxis, alongRoute, type End, middleOf, type Places } from '#shared/core/map/front-and-tail.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
@@ -113,7 +113,6 @@ async function makeSnapshot(
   return { map, samples, fronts, totalsMs, palanquinId }
 }
 
-/** The last snapshot once more, when the crowd cannot be read. */
 function staleSnapshot(last: Snapshot, version: number): Snapshot {
   const stale = [...new Set(['crowd' as const, ...last.map.stale])]
   return { ...last, map: { ...last.map, version, stale, estimates: [] } }
@@ -167,8 +166,8 @@ function eventOf({ config }: Context): EventMap['event'] {
   const { eventName, startsMs, endsMs, timeZone, mapCrowd } = config
   return {
     name: eventName,
-    starts_at: startsMs === null ? null : time(startsMs),
-    ends_at: endsMs === null ? null : time(endsMs),
+    starts_at: timeOrNull(startsMs),
+    ends_at: timeOrNull(endsMs),
     time_zone: timeZone,
     crowd: mapCrowd,
     route: routeVersion(config),
@@ -278,7 +277,6 @@ export class FollowersMap {
     if (mapDir !== '') this.#writing ??= this.#write(mapDir, map.version, isStale, this.#answers)
   }
 
-  /** Writes the files of a version, beside everything else. */
   async #write(dir: string, version: number, isStale: boolean, answers: Answers): Promise<void> {
     try {
       await writeMapFiles(dir, { version, isStale, answers: answers.latest(FILED) })
@@ -370,7 +368,7 @@ export async function readEventTotals(
   if (walkers < crowd) return null
   const atLeast = [walkers, ...reached, 0]
   return {
-    as_of: lastFlush === null ? null : time(lastFlush),
+    as_of: timeOrNull(lastFlush),
     pilgrims,
     km: Math.floor(mm / 1e6),
     carbon_saved_kg: Math.round(savedMg(mm + reportedMm, mg + reportedMg) / 1e6),

@@ -1,17 +1,19 @@
 /** Reading and setting the activity's status. */
 import { and, desc, eq, inArray } from 'drizzle-orm'
-import { ACTIVITY_ID, readEndProgress } from '#shared/pilgrims/activity-status.ts'
+import { ACTIVITY_ID, readStatus, readEndProgress, recordEnd } from '#shared/pilgrims/activity-status.ts'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { audit } from '#shared/service/security/audit-log.ts'
-import type { Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Event, SUBSCRIBERS } from '#shared/contracts/events.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
-import type { Activity, Ending, SetStatusRequest } from '#shared/contracts/operations.ts'
+import type { Activity, Ending, SetStatusRequest, EndPreview } from '#shared/contracts/operations.ts'
 import { conflict, unavailable } from '#shared/runtime/refusal.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { activity, handled, outbox as events } from '#shared/stores/schema/tables.ts'
+import { readLedger } from '#shared/points/ledger/ledger.ts'
+import { countCards } from '#shared/pilgrims/cards-at-end.ts'
 
 type Row = typeof activity.$inferSelect
 
@@ -23,7 +25,6 @@ const shown = (row: Row, ending: Ending | null): Activity => ({
   ending,
 })
 
-/** The status, and the progress of the end. */
 export async function readActivity({ db }: ServiceContext): Promise<Activity> {
   const [row] = await db.read(() => db.orm.select().from(activity).where(eq(activity.id, ACTIVITY_ID)))
   return shown(row!, row!.status === 'ended' ? await db.read(() => readEndProgress(db.orm)) : null)
@@ -36,18 +37,17 @@ export async function readActivity({ db }: ServiceContext): Promise<Activity> {
  */
 export async function setStatus(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   { status, message }: SetStatusRequest,
-  requestId: string,
 ): Promise<Activity> {
-  const { db, kv, outbox } = context
+  const { db, outbox } = context
   const nowMs = context.now()
   const { row, event, inEffect } = await db.orm.transaction(async (tx) => {
     const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
     if (held!.status === 'ended') throw conflict('The event has ended. An ended event can not be reopened.')
     if (held!.status === status) {
       const row = await changeMessage(tx, held!, message)
-      if (row !== held!) await audit(tx, operator, 'set-status-message', messageChange(row), requestId, nowMs)
+      if (row !== held!) await audit(tx, operator, 'set-status-message', messageChange(row), nowMs)
       return { row, event: null, inEffect: row === held! && (await isSpread(tx)) }
     }
     const changed = await change(tx, held!, {
@@ -56,23 +56,32 @@ export async function setStatus(
       changedAt: new Date(nowMs),
       changedBy: operator.name,
     })
-    await audit(tx, operator, 'set-status', { status, message: changed.message }, requestId, nowMs)
+    await audit(tx, operator, 'set-status', { status, message: changed.message }, nowMs)
     const subject = status === 'paused' ? 'event.admin.status.paused' : 'event.admin.status.resumed'
     const payload = { status, version: changed.version, message: changed.message, changed_at: time(nowMs) }
     return { row: changed, event: (await outbox.add(tx, subject, payload)) as Event, inEffect: false }
   })
+  const sentence = 'The new status is stored but not yet in effect everywhere. The service keeps retrying.'
+  await spread(context, event, inEffect ? null : sentence)
+  return shown(row, null)
+}
+
+/**
+ * @param late what is refused with 503 when the status has not reached every partition of the kv; null: nothing
+ */
+async function spread(
+  { db, kv, outbox }: ServiceContext,
+  event: Event | null,
+  late: string | null,
+): Promise<void> {
   try {
     await publishStatus(db, kv)
   } catch (error) {
     if (!isKvUnavailable(error)) throw error
-    if (inEffect) return shown(row, null)
-    throw unavailable(
-      'The new status is stored but not yet in effect everywhere. The service keeps retrying.',
-    )
+    if (late !== null) throw unavailable(late)
   } finally {
     if (event !== null) void outbox.ring(event)
   }
-  return shown(row, null)
 }
 
 /** Whether the latest change of the status has reached every partition of the kv. */
@@ -98,7 +107,6 @@ async function change(tx: Writer, held: Row, fields: Partial<Row>): Promise<Row>
   return changed!
 }
 
-/** Stores a given message. Returns the unchanged row when no message is given, or the same one. */
 function changeMessage(tx: Writer, held: Row, given: string | null | undefined): Promise<Row> | Row {
   const message = given?.trim() || null
   if (given === null || given === undefined || message === held.message) return held
@@ -112,3 +120,76 @@ const messageChange = ({ status, message, changedAt, changedBy }: Row) => ({
   changed_at: time(changedAt.getTime()),
   changed_by: changedBy,
 })
+
+// Ends the event in one transaction, which writes a domain event. Everything else is done by the subscribers of that
+// domain event, so it continues after any restart.
+
+/** The longest time that the answer waits for the final flush. `GET admin/status` shows the progress. */
+const FLUSH_WAIT_MS = 20_000
+const POLL_MS = 100
+
+/**
+ * Ends an active or paused event. A repeated call changes nothing and returns the state of the first.
+ * @throws Refusal 503 when the end is stored but not yet in every partition of the kv
+ */
+export async function endActivity(context: ServiceContext, operator: Acting): Promise<Activity> {
+  const event = await end(context, operator)
+  await spread(
+    context,
+    event,
+    'The event has ended, but this is not yet in effect everywhere. The service keeps retrying.',
+  )
+  const until = performance.now() + (event === null ? 0 : FLUSH_WAIT_MS)
+  for (;;) {
+    const state = await readActivity(context)
+    if (state.ending?.flush === 'done' || performance.now() >= until) return state
+    await Bun.sleep(POLL_MS)
+  }
+}
+
+/** @returns the domain event to announce; null when the activity had ended before */
+async function end({ db, outbox, now }: ServiceContext, operator: Acting) {
+  return db.orm.transaction(async (tx) => {
+    const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
+    if (held!.status === 'ended') return null
+    const changedAt = new Date(now())
+    const version = held!.version + 1
+    await tx
+      .update(activity)
+      .set({ status: 'ended', version, message: null, changedAt, changedBy: operator.name })
+      .where(eq(activity.id, ACTIVITY_ID))
+    await recordEnd(tx, changedAt)
+    await audit(tx, operator, 'end-activity', { from: held!.status }, now())
+    return outbox.add(tx, 'event.admin.activity.ended', {
+      status: 'ended',
+      version,
+      message: null,
+      changed_at: time(now()),
+    })
+  })
+}
+
+/** What ending the event would do now. @throws Refusal 503 when the buffer can not be read */
+export async function previewEnd({ db, kv, now }: ServiceContext): Promise<EndPreview> {
+  try {
+    const [{ status }, ledger, pilgrims, cards] = await Promise.all([
+      readStatus(db),
+      readLedger(db, kv),
+      kv.bufferSize(),
+      countCards({ db }),
+    ])
+    return {
+      status,
+      points_waiting: ledger.pending,
+      pilgrims_waiting: pilgrims,
+      points_journaled: ledger.journaled,
+      cards,
+      as_of: time(now()),
+    }
+  } catch (error) {
+    if (!isKvUnavailable(error)) throw error
+    throw unavailable(
+      'The buffer cannot be read, so it is not known what waits. Please try again in a moment.',
+    )
+  }
+}

@@ -1,21 +1,20 @@
 /** The parts of an erasure outside of its transaction. Each part is idempotent, and is repeated until it is done. */
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, sql, gt } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ErasurePart } from '#shared/contracts/erasure.ts'
 import { userHash } from '#shared/stores/kv/kv.ts'
 import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { isStoreUnavailable } from '#shared/stores/repeated-work.ts'
-import { cardKeysOf } from '#shared/stores/objects/pictures.ts'
+import { isStoreUnavailable, type Repeated, repeated, eachApart } from '#shared/stores/repeated-work.ts'
+import { cardKeysOf, cardKey, CARDS, namelessCardKey, userOfCard } from '#shared/stores/objects/pictures.ts'
 import { deleteSpooled } from '#shared/stores/objects/spooled-webhook-events.ts'
-import { readErasure } from '#shared/pilgrims/person-lock.ts'
+import { readErasure, lockPerson } from '#shared/pilgrims/person-lock.ts'
 import { revokeKeys } from '#shared/pilgrims/tracker-keys.ts'
 import { photoCountKey } from '#shared/pilgrims/photo-count-cache.ts'
-import { erasing, erasures } from '#shared/stores/schema/tables.ts'
-import { countErased, addCounts, type Erasing } from './record-erasure.ts'
-import { eraseRows, lockOutWriters } from './erase-rows.ts'
+import { erasing, erasures, shareCards } from '#shared/stores/schema/tables.ts'
+import { addCounts, countErased, type Erasing, eraseRows, lockOutWriters } from './erase-rows.ts'
 
-export type Finishing = Pick<ServiceContext, 'db' | 'kv' | 'objects' | 'calendar' | 'config' | 'log'>
+type Finishing = Pick<ServiceContext, 'db' | 'kv' | 'objects' | 'calendar' | 'config' | 'log'>
 
 /** In this order, because everything else is computed from the rows. */
 const PARTS: Readonly<Record<ErasurePart, (context: Finishing, row: Erasing) => Promise<Erasing | null>>> = {
@@ -123,4 +122,58 @@ async function deleteObjects(context: Finishing, row: Erasing): Promise<Erasing 
   ])
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   return noteDone(context, row, 'objects', { pictures })
+}
+
+// Repeats unfinished erasures, and removes what late writers have left behind.
+
+const EVERY_MS = 3_000
+const LEFTOVERS_EVERY_MS = 300_000
+/** A call whose caller has given up may still take effect for up to an hour. */
+const LOOK_BACK_MS = 3_600_000
+
+export async function finishErasures(context: Finishing): Promise<void> {
+  const rows = await context.db.read(() => context.db.orm.select().from(erasing))
+  for (const row of rows) await finishErasure(context, row)
+}
+
+/** Removes cards without a row, which late calls have stored, of people who were erased in the last hour. */
+export async function removeLeftovers({
+  db,
+  objects,
+  now,
+  ...reporting
+}: Pick<ServiceContext, 'db' | 'objects' | 'now' | 'log' | 'metrics'>): Promise<void> {
+  const rows = await db.read(() =>
+    db.orm
+      .select({ hash: erasures.userHash })
+      .from(erasures)
+      .where(gt(erasures.erasedAt, new Date(now() - LOOK_BACK_MS))),
+  )
+  if (rows.length === 0) return
+  const gone = new Set(rows.map(({ hash }) => hash))
+  const isGone = (userId: string | null): userId is string => userId !== null && gone.has(userHash(userId))
+  await eachApart(reporting, 'cards of erased people', objects.list(CARDS), async (key) => {
+    const userId = userOfCard(key)
+    if (!isGone(userId)) return
+    await db.orm.transaction(async (tx) => {
+      // The lock prevents that a card is stored meanwhile.
+      await lockPerson(tx, userId)
+      const [row] = await tx.select().from(shareCards).where(eq(shareCards.userId, userId))
+      const etags = new Map([
+        [cardKey(userId), row?.etag],
+        [namelessCardKey(userId), row?.namelessEtag],
+      ])
+      if ((etags.get(key) ?? null) === null) await objects.delete(key)
+    })
+  })
+}
+
+export function createErasureSweep(context: ServiceContext): readonly Repeated[] {
+  const { db, log, metrics } = context
+  metrics.gauge('event_erasures_remaining', () => db.orm.$count(erasing))
+  const failure = 'the sweep of erasures failed'
+  return [
+    repeated(log, failure, EVERY_MS, () => finishErasures(context)),
+    repeated(log, failure, LEFTOVERS_EVERY_MS, () => removeLeftovers(context)),
+  ]
 }

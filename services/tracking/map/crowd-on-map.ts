@@ -6,7 +6,7 @@ import { MAX_MAP_CELLS, type MapCellEntry } from '#shared/contracts/map.ts'
 import { type Cell, cellCentre, MIN_ZOOM } from '#shared/core/map/cells.ts'
 import type { Places } from '#shared/core/map/front-and-tail.ts'
 import { eachOf, inTurns } from '#shared/runtime/yield-to-event-loop.ts'
-import type { Group, PublicMap } from '../public-map.ts'
+import type { Group, PublicMap } from './public-map.ts'
 
 /** The finest cells of the followers' map, about 90 m. */
 const FINEST_ZOOM = 14
@@ -25,7 +25,6 @@ interface CrowdOnMap {
   readonly places: Places
 }
 
-/** Reads the crowd. @throws Refusal 503 when the positions are out of date */
 export async function crowdOnMap(map: PublicMap): Promise<CrowdOnMap> {
   const { groups, beginsMs } = await map.snapshot()
   const recent = groups.filter(({ span }) => span === 0)

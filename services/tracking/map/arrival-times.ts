@@ -57,7 +57,6 @@ export function withFront(fronts: readonly Front[], front: End | null, nowMs: nu
   return front?.alongM == null ? ahead : [...ahead, { ...front, t: nowMs }]
 }
 
-/** Where the front was, at a time in epoch milliseconds. */
 export type Front = End & { readonly t: number }
 
 /**
@@ -176,7 +175,6 @@ export function estimatesOf(
   })
 }
 
-/** A place for the answer. */
 export function placeOf(end: End | null, stations: readonly Station[]): MapPlace | null {
   if (end === null) return null
   const { lat, lng, alongM } = end

@@ -1,7 +1,7 @@
-/** Operators may set any participant status. Only pilgrims themselves can not change completed. */
+/** What operators change of a pilgrim: the status (any of them), the palanquin, the role, trackers and links. */
 import { eq, and, asc, gt, sql } from 'drizzle-orm'
 import { audit } from '#shared/service/security/audit-log.ts'
-import { type Operator, ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
+import { type Acting, ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
 import type {
@@ -19,13 +19,15 @@ import {
 } from '#shared/pilgrims/person-lock.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
-import { pilgrims, roleAssignments } from '#shared/stores/schema/tables.ts'
-import { unknownPilgrim } from './audit-look.ts'
+import { pilgrims, roleAssignments, shares } from '#shared/stores/schema/tables.ts'
+import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
 import { z } from 'zod'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
-import { forbidden } from '#shared/runtime/refusal.ts'
+import { forbidden, notFound } from '#shared/runtime/refusal.ts'
 import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { endTrackers } from '#shared/pilgrims/tracker-keys.ts'
+import { lockOutErasure } from './audit-look.ts'
 
 /**
  * Sets the status, also of a pilgrim who is known only in the buffer. The same status again changes nothing.
@@ -33,10 +35,9 @@ import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/paginat
  */
 export async function setUserStatus(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   userId: string,
   { status }: SetParticipantRequest,
-  requestId: string,
 ): Promise<ParticipantStatusAnswer> {
   const { db, kv, now } = context
   const nowMs = now()
@@ -52,7 +53,7 @@ export async function setUserStatus(
         .set({ participantStatus: status, updatedAt: new Date(now()) })
         .where(mine)
       if (status === 'withdrawn') await endShares(tx, userId)
-      await audit(tx, operator, 'set-user-status', { user_id: userId, status }, requestId, now())
+      await audit(tx, operator, 'set-user-status', { user_id: userId, status }, now())
     }
     await updateLiveMapPresence(kv, userId, held, { ...held, participantStatus: status })
   })
@@ -65,10 +66,9 @@ export async function setUserStatus(
  */
 export async function setPalanquin(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   userId: string,
   { palanquin }: SetPalanquinRequest,
-  requestId: string,
 ): Promise<SetPalanquinAnswer> {
   const { db, now } = context
   const at = new Date(now())
@@ -88,7 +88,7 @@ export async function setPalanquin(
       .where(mine)
       .returning({ userId: pilgrims.userId })
     if (changed.length === 0) throw unknownPilgrim(userId)
-    await audit(tx, operator, 'set-palanquin', { user_id: userId, palanquin }, requestId, at.getTime())
+    await audit(tx, operator, 'set-palanquin', { user_id: userId, palanquin }, at.getTime())
   })
   return { userId, palanquin }
 }
@@ -105,9 +105,8 @@ const PALANQUIN = 'the palanquin'
  */
 export async function assignRole(
   context: ServiceContext,
-  operator: Operator,
+  operator: Acting,
   { user_id: userId, role }: AssignRoleRequest,
-  requestId: string,
 ): Promise<AssignRoleAnswer> {
   const { db, now } = context
   const at = new Date(now())
@@ -131,19 +130,11 @@ export async function assignRole(
         .values({ userId, ...fields })
         .onConflictDoUpdate({ target: roleAssignments.userId, set: fields })
     }
-    await audit(
-      tx,
-      operator,
-      'assign-role',
-      { user_id: userId, role, before: held?.role ?? null },
-      requestId,
-      now(),
-    )
+    await audit(tx, operator, 'assign-role', { user_id: userId, role, before: held?.role ?? null }, now())
   })
   return { userId, role }
 }
 
-/** Whether somebody with this id is a pilgrim or follows the bot. */
 async function isKnown(tx: Writer, userId: string): Promise<boolean> {
   const found = await tx.execute(sql`
     SELECT 1 FROM pilgrims WHERE user_id = ${userId}
@@ -153,7 +144,6 @@ async function isKnown(tx: Writer, userId: string): Promise<boolean> {
 
 const LIST = 'roles'
 
-/** A page of assignments, by user id. */
 export async function listRoles({ db }: ServiceContext, { limit, cursor }: PageQuery) {
   const after = cursor === undefined ? '' : decodeCursor(LIST, cursor, z.tuple([UserId]))[0]
   const rows = await db.read(() =>
@@ -179,8 +169,6 @@ export async function listRoles({ db }: ServiceContext, { limit, cursor }: PageQ
   )
 }
 
-// Tells of pilgrims who are known only in the buffer.
-
 /** Whether a pilgrim has pending points and no row yet, so that an operator's write has to make it. @throws KvUnavailable */
 async function isOnlyPending(
   { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
@@ -189,4 +177,41 @@ async function isOnlyPending(
   const mine = eq(pilgrims.userId, userId)
   const [stored] = await db.read(() => db.orm.select({ userId: pilgrims.userId }).from(pilgrims).where(mine))
   return stored === undefined && (await kv.peek(userId)).length > 0 && !(await isBeingErased(db.orm, userId))
+}
+
+// Ends a pilgrim's trackers and links, for example after a phone was lost.
+
+/**
+ * Revokes a tracker. When it resolves, no replica accepts the key.
+ * @throws Refusal 404 when the pilgrim has no such tracker; KvUnavailable, and then nothing is revoked
+ */
+export async function revokeTrackerOfUser(
+  { db, kv, now }: ServiceContext,
+  operator: Acting,
+  userId: string,
+  id: string,
+): Promise<{ id: string }> {
+  await db.orm.transaction(async (tx) => {
+    if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
+    if ((await endTrackers(tx, kv, userId, id)) === 0)
+      throw notFound('This pilgrim has no such tracker; it may have been revoked already.')
+    await audit(tx, operator, 'revoke-tracker', { user_id: userId }, now())
+  })
+  return { id }
+}
+
+/** Ends all links to a pilgrim's page. @throws Refusal 404 when there are none */
+export async function revokeSharesOfUser(
+  { db, now }: ServiceContext,
+  operator: Acting,
+  userId: string,
+): Promise<{ revoked: number }> {
+  return db.orm.transaction(async (tx) => {
+    if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
+    const revoked = await tx.$count(shares, eq(shares.userId, userId))
+    if (revoked === 0) throw notFound('This pilgrim has no links.')
+    await endShares(tx, userId)
+    await audit(tx, operator, 'revoke-shares', { user_id: userId }, now())
+    return { revoked }
+  })
 }

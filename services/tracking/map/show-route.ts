@@ -12,7 +12,6 @@ const VERSIONED = 'public, max-age=31536000, immutable'
 
 const routes = new WeakMap<object, EventRoute>()
 
-/** The route as its answer. */
 function routeOf({ route, stations }: Given): EventRoute {
   if (route === null) return { version: null, km: 0, lines: [], stations: [] }
   let shown = routes.get(route)
@@ -36,7 +35,6 @@ function routeOf({ route, stations }: Given): EventRoute {
 /** Changes whenever the answer changes; null without a route. */
 export const routeVersion = (given: Given): string | null => routeOf(given).version
 
-/** Creates the reader of the route. Its answer is prepared once. */
 export function createRouteAnswer(given: Given): (request: Request, v: string | undefined) => Response {
   const route = routeOf(given)
   const answer = new Prepared(JSON.stringify({ ok: true, data: route }))

@@ -1,49 +1,129 @@
-/** One day of a pilgrim: its points, with what the fold makes of each. */
-import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
+/** One day of a pilgrim's points, with what the fold makes of each: the reason of the day's sum. */
+import { z } from 'zod'
+import { peekPilgrim } from '#shared/points/pending-points.ts'
+import { time } from '#shared/contracts/fields.ts'
 import {
+  MAX_WAY,
+  type UserPoint,
+  type UserPoints,
+  type UserPointsQuery,
   type DaySummary,
   LEFT_OUT,
   type LeftOut,
   MAX_POINTS_A_DAY,
-  type UserPoint,
 } from '#shared/contracts/user-history.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { decodeCursor, encodeCursor } from '#shared/service/http/pagination.ts'
+import { roundKmOfRow } from '#shared/core/rules/rounding.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { expectKnown } from '#shared/pilgrims/profile.ts'
+import { auditLook } from './audit-look.ts'
 import { MEASUREMENTS } from '#shared/contracts/gps-points.ts'
+import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
 import {
   byInstant,
   type ExplainedPoint,
   explainPoints,
   START,
 } from '#shared/core/distance/points-to-distance.ts'
-import { readDays } from '#shared/points/totals/stored-days.ts'
+import { inSpan, readDays } from '#shared/points/totals/stored-days.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import type { Mode } from '#shared/core/rules/carbon.ts'
-import { roundKmOfRow } from '#shared/core/rules/rounding.ts'
-import type { ServiceContext } from '#shared/service/context.ts'
 import type { Database } from '#shared/stores/db/db.ts'
+
+const NOTHING: ExplainedDay = { points: [], truncated: false }
+
+/**
+ * A page of a day. Without the buffer its points are missing, and the answer says so.
+ * @throws Refusal 404 for an unknown pilgrim, 503 when that can not be determined
+ */
+export async function listPoints(
+  context: ServiceContext,
+  operator: Acting,
+  userId: string,
+  { day: asked, only, limit, cursor }: UserPointsQuery,
+): Promise<UserPoints> {
+  const { kv, db } = context
+  const entries = await peekPilgrim(kv, userId)
+  const waiting = waitingOf(entries ?? [])
+  const stored = await readPointDays(db, userId)
+  expectKnown(userId, stored.isStored, entries && waiting.length)
+  const day = asked ?? latestDay(context, stored, waiting)
+  const list = `points:${userId}:${day}:${only ?? 'all'}`
+  const from = cursor === undefined ? 0 : decodeCursor(list, cursor, z.tuple([z.int().min(0).max(1e7)]))[0]
+  if (from === 0) await auditLook(context, operator, userId, { action: 'show-points' }, stored.isStored)
+  const { points, truncated } = day === null ? NOTHING : await explainDay(context, userId, day, waiting)
+  const listed = only === undefined ? points : points.filter(isLeftOut)
+  return {
+    day,
+    days: daysOf(context, stored, waiting),
+    items: listed.slice(from, from + limit).map(shown),
+    next_cursor: listed.length > from + limit ? encodeCursor(list, [from + limit]) : null,
+    way: wayOf(points),
+    total: listed.length,
+    left_out: countLeftOut(points),
+    truncated,
+    pending: entries && entries.length,
+  }
+}
+
+/** Stored days, and those of which all points still wait: today is one of them until its first flush. */
+function daysOf(
+  { calendar }: Pick<ServiceContext, 'calendar'>,
+  { days }: PointDays,
+  waiting: readonly DayPoint[],
+): UserPoints['days'] {
+  const known = new Set(days.map(({ day }) => day))
+  const inside = waiting.filter(({ inRange }) => inRange)
+  const added = [...Map.groupBy(inside, ({ recordedMs }) => calendar.day(recordedMs))]
+    .filter(([day]) => !known.has(day))
+    .map(([day, { length }]) => ({ day, points: length, km: 0 }))
+  return [
+    ...days.map(({ day, points, distanceMm }) => ({ day, points, km: roundKmOfRow(distanceMm) })),
+    ...added,
+  ].sort((a, b) => (a.day < b.day ? 1 : -1))
+}
+
+function wayOf(points: readonly Explained[]): [number, number][] {
+  const way = points.filter(({ outcome }) => outcome === 'counted' || outcome === 'first')
+  const step = Math.max(1, (way.length - 1) / (MAX_WAY - 1))
+  const count = Math.min(way.length, MAX_WAY)
+  return Array.from({ length: count }, (_, i) => way[Math.round(i * step)]!).map(({ lng, lat }) => [lng, lat])
+}
+
+const shown = (point: Explained): UserPoint => ({
+  kind: point.kind === 'c' ? 'checkin' : 'track',
+  recorded_at: time(point.recordedMs),
+  received_at: time(point.receivedMs),
+  lat: point.lat,
+  lng: point.lng,
+  accuracy: point.accuracy,
+  mode: point.mode,
+  source: point.source,
+  clock_corrected: point.recordedMs !== point.sentMs,
+  pending: point.pending,
+  outcome: point.outcome,
+  km: point.distanceMm / 1e6,
+})
 
 type Stores = Pick<ServiceContext, 'db' | 'calendar'>
 
-/** A point of the day; `pending`: in the buffer. */
-export type DayPoint = Point & { readonly pending: boolean }
+type DayPoint = Point & { readonly pending: boolean }
 
-export type Explained = DayPoint &
-  Pick<UserPoint, 'outcome'> &
-  Pick<ExplainedPoint, 'distanceMm' | 'travelled'>
+type Explained = DayPoint & Pick<UserPoint, 'outcome'> & Pick<ExplainedPoint, 'distanceMm' | 'travelled'>
 
-export interface ExplainedDay {
+interface ExplainedDay {
   /** In the order of the fold. */
   readonly points: readonly Explained[]
   /** Whether the day has more points than were read. */
   readonly truncated: boolean
 }
 
-/** The points of entries of the buffer. */
-export const waitingOf = (entries: readonly Entry[]): DayPoint[] =>
+const waitingOf = (entries: readonly Entry[]): DayPoint[] =>
   readablePoints(entries).map((point) => ({ ...point, pending: true }))
 
 /** The latest day on which there is a point, stored or waiting; null: there are none. */
-export function latestDay(
+function latestDay(
   { calendar }: Stores,
   { days, latestMs }: PointDays,
   waiting: readonly DayPoint[],
@@ -52,8 +132,7 @@ export function latestDay(
   return [...days.map(({ day }) => day), ...instants.map(calendar.day)].sort().at(-1) ?? null
 }
 
-/** The points of a day, and what becomes of each. */
-export async function explainDay(
+async function explainDay(
   stores: Stores,
   userId: string,
   day: string,
@@ -98,9 +177,9 @@ function lastOf(points: readonly Explained[]): DaySummary['last'] {
   return last === undefined ? null : { lat: last.lat, lng: last.lng, recorded_at: time(last.recordedMs) }
 }
 
-export const isLeftOut = ({ outcome }: Explained): boolean => outcome !== 'counted' && outcome !== 'first'
+const isLeftOut = ({ outcome }: Explained): boolean => outcome !== 'counted' && outcome !== 'first'
 
-export function countLeftOut(points: readonly Explained[]): LeftOut {
+function countLeftOut(points: readonly Explained[]): LeftOut {
   const counts = Object.fromEntries(LEFT_OUT.map((reason) => [reason, 0])) as LeftOut
   for (const { outcome } of points) if (outcome !== 'counted' && outcome !== 'first') counts[outcome]++
   return counts
@@ -145,28 +224,21 @@ async function explain(
   }))
 }
 
-// Reads the stored points of one pilgrim's day with all that is known about them, and the days that have points.
-
-/** The time that a phone sent may be this far ahead of the time at which its check-in counts. */
-const CLOCK_AHEAD_MS = 86_400_000
-
 interface PointDay {
   readonly day: string
   readonly points: number
   readonly distanceMm: number
 }
 
-/** Of one pilgrim. */
-export interface PointDays {
+interface PointDays {
   /** Days with points inside the area, latest first. */
   readonly days: readonly PointDay[]
   /** When the latest stored point counts, also one outside the area, epoch milliseconds; null: there is none. */
   readonly latestMs: number | null
-  /** Whether there is a row of the pilgrim. */
   readonly isStored: boolean
 }
 
-export async function readPointDays(db: Database, userId: string): Promise<PointDays> {
+async function readPointDays(db: Database, userId: string): Promise<PointDays> {
   const [row] = await db.read(
     () => db.sql<{ stored: boolean; days: string; latest: number | null }[]>`
       SELECT EXISTS (SELECT FROM pilgrims WHERE user_id = ${userId}) AS stored,
@@ -185,7 +257,7 @@ export async function readPointDays(db: Database, userId: string): Promise<Point
 async function readDayPoints(
   db: Database,
   userId: string,
-  [fromMs, toMs]: readonly [number, number],
+  span: readonly [number, number],
   max: number,
 ): Promise<Point[]> {
   return db.read(
@@ -193,12 +265,7 @@ async function readDayPoints(
       SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs", (extract(epoch FROM recorded_at) * 1000)::float8 AS "recordedMs",
              (extract(epoch FROM received_at) * 1000)::float8 AS "receivedMs", lat, lng, ${db.sql(MEASUREMENTS)},
              in_range AS "inRange"
-      FROM gps_points
-      WHERE user_id = ${userId} AND kind IN ('c', 't')
-        AND sent_at >= to_timestamp(${fromMs}::float8 / 1000)
-        AND sent_at < to_timestamp(${toMs + CLOCK_AHEAD_MS}::float8 / 1000)
-        AND recorded_at >= to_timestamp(${fromMs}::float8 / 1000)
-        AND recorded_at < to_timestamp(${toMs}::float8 / 1000)
+      FROM gps_points WHERE ${inSpan(db.sql, userId, span)} AND kind IN ('c', 't')
       ORDER BY sent_at LIMIT ${max}`,
   )
 }

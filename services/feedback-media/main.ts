@@ -1,4 +1,0 @@
-import { runService } from '#shared/service/service.ts'
-import { createFeedbackMedia } from './app.ts'
-
-await runService(createFeedbackMedia)

@@ -1,4 +1,0 @@
-import { runService } from '#shared/service/service.ts'
-import { createLineBot } from './app.ts'
-
-await runService(createLineBot, { isBot: true })

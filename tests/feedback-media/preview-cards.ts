@@ -11,7 +11,7 @@ import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { type Level, LEVELS } from '#shared/core/rules/levels.ts'
 import type { CardFacts, CardRoute, Place } from '#services/feedback-media/cards/drawing/card-facts.ts'
-import { cardOf } from '#services/feedback-media/cards/drawing/card.ts'
+import { cardOf } from '#services/feedback-media/cards/drawing/card-layout.ts'
 
 interface Sample {
   readonly title: string

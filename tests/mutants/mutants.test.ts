@@ -94,7 +94,7 @@ describe('the tests of a file', () => {
   })
 
   test('are also those of other folders that import it', () => {
-    expect(select('services/scheduler/delete-unnamed-screenshots.ts')).toContainEqual({
+    expect(select('services/scheduler/maintenance.ts')).toContainEqual({
       test: 'tests/feedback-media/unnamed-screenshots.test.ts',
       distance: 1,
     })

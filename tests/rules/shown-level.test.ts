@@ -6,7 +6,7 @@ import type { Content } from '#shared/runtime/picture-renderer/element.ts'
 import { LEVELS, levelOf, nextLevel } from '#shared/core/rules/levels.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'
 import type { CardFacts } from '#services/feedback-media/cards/drawing/card-facts.ts'
-import { shareCard } from '#services/feedback-media/cards/drawing/card.ts'
+import { shareCard } from '#services/feedback-media/cards/drawing/card-layout.ts'
 import { replyTo } from '#services/line-bot/bot/replies.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'
 

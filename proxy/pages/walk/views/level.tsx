@@ -4,7 +4,7 @@ import { figure } from '#shared/locales/units.ts'
 import { unitText } from '../format.ts'
 import { profile } from '../session/service.ts'
 import { pageWords } from '../../frame/language.ts'
-import { Emblem } from '../../design/symbol.tsx'
+import { Emblem } from '../../design/emblem.tsx'
 
 export function Level(props: {
   /** Those included that wait to be sent. */

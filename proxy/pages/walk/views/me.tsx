@@ -21,7 +21,7 @@ import { canHear, device, hear, hearError, stopHearing, switching } from '../not
 import { LanguageSwitch, LettersSwitch, ThemeSwitch } from '../../frame/switches.tsx'
 import { pageWords } from '../../frame/language.ts'
 import { useChange } from './use-service.tsx'
-import { Emblem } from '../../design/symbol.tsx'
+import { Emblem } from '../../design/emblem.tsx'
 
 /** The ways are first, in sight with the largest letters too. What can not be undone is in a view of its own. */
 export const Me = () => (

@@ -1,3 +1,5 @@
+/** A chart over time with a brush: dragging chooses a time, a double click shows everything. */
+import uPlot from 'uplot'
 import type { Data } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { theme } from '../../../frame/theme.ts'
@@ -7,9 +9,6 @@ import { DENSITY, isPrinting, onPaper, onScreen } from '../../parts/picture.ts'
 import { words } from '../../words.ts'
 import { effect, untracked } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-
-/** A chart over time with a brush: dragging chooses a time, a double click shows everything. */
-import uPlot from 'uplot'
 
 /** Height and type in the page's own size, which grows on a wall. */
 const HEIGHT_REM = 17

@@ -1,0 +1,62 @@
+/** Dead letters: points that the database refuses, kept with the reason so that the others of their slice are stored. */
+import { type Database, personLockKey } from '#shared/stores/db/db.ts'
+import { type Entry, readStamp, userHash } from '#shared/stores/kv/kv.ts'
+import type { BufferEpoch } from '#shared/points/ledger/stored-counters.ts'
+import { describeError } from '#shared/runtime/log.ts'
+
+/** The database, and the counters that it updates. */
+interface Storing {
+  readonly db: Database
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  readonly counters: BufferEpoch
+}
+
+/**
+ * Stores a refused point with the reason as a dead letter. It is stored once, even if a flush dies repeatedly
+ * before the acknowledgement.
+ * @returns whether it is stored: nothing of an erased person is
+ */
+export async function storeDeadLetter(
+  { db, now, counters: { epoch, partition } }: Storing,
+  { userId, field, value }: Entry & { readonly userId: string },
+  error: unknown,
+): Promise<boolean> {
+  const reason = describeError(error)
+  const letter = [userId, field, value, reason].map(storable)
+  const { generation } = readStamp(value)
+  const [row] = await db.sql.begin(async (tx) => {
+    // The lock excludes a running erasure, which would miss a letter that is inserted after its delete.
+    await tx`SELECT pg_advisory_xact_lock_shared(${personLockKey(userHash(userId))}::bigint)`
+    return tx<[{ fresh: number; again: number }]>`
+    WITH letter AS (
+      SELECT l[1] AS user_id, l[2] AS field, l[3] AS value, l[4] AS reason,
+             to_timestamp(${now()}::float8 / 1000) AS at
+      FROM (SELECT ${letter}::text[]) AS given (l)
+    ), again AS (
+      UPDATE dead_letters d SET reason = letter.reason, created_at = at, refusals = refusals + 1 FROM letter
+      WHERE d.user_id = letter.user_id AND d.field = letter.field AND d.value = letter.value
+      RETURNING d.id
+    ), fresh AS (
+      INSERT INTO dead_letters (user_id, field, value, reason, created_at)
+      SELECT user_id, field, value, reason, at FROM letter WHERE NOT EXISTS (SELECT FROM again)
+        -- Nothing of an erased person is stored, unreadable entries included.
+        AND NOT EXISTS (SELECT FROM erasures WHERE user_hash = ${userHash(userId)}
+          AND (stands OR generation > ${generation}::int))
+      RETURNING id
+    ), counted AS (
+      SELECT (SELECT count(*)::int FROM fresh) AS fresh, (SELECT count(*)::int FROM again) AS again
+    )
+    INSERT INTO ledger_counters AS b (epoch, partition, dead_letters, repeated, erased)
+    SELECT ${epoch}, ${partition}::int, fresh, least(again, 1), CASE WHEN fresh + again = 0 THEN 1 ELSE 0 END
+    FROM counted
+    ON CONFLICT (epoch, partition) DO UPDATE SET
+      dead_letters = b.dead_letters + excluded.dead_letters, repeated = b.repeated + excluded.repeated,
+      erased = b.erased + excluded.erased
+    RETURNING (SELECT fresh FROM counted) AS fresh, (SELECT again FROM counted) AS again`
+  })
+  return row.fresh + row.again > 0
+}
+
+/** Replaces NUL, the only character that Postgres text does not accept. */
+const storable = (text: string): string => text.replaceAll('\0', '\u{fffd}')

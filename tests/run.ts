@@ -1,5 +1,5 @@
 /**
- * `bun run test`: the check (format, lint, types), then the tests, on servers that this run starts. `bun run test:all`
+ * `bun run test`: the check (format, lint, types) beside the tests, on servers that this run starts. `bun run test:all`
  * adds the files named `*.long.test.ts` and the tests whose name ends with "(long)", and runs journeys on the embedded
  * test stack, too. So does naming files.
  *
@@ -16,13 +16,93 @@ import { cleanEnvironment } from './helpers/clean-environment.ts'
 import { killInside } from './helpers/signals.ts'
 import { unmountInside } from './helpers/small-disk.ts'
 import { ensurePrograms } from './helpers/programs.ts'
-import { type Ran, readReport } from './helpers/report.ts'
 import { type Server, startPostgres, startRedis } from './helpers/servers.ts'
+import { XMLParser } from 'fast-xml-parser'
 
-/** Bound of a test that sets none of its own. */
+/** A test that has run, or was skipped. */
+interface Ran {
+  /** As bun test's arguments name it. */
+  readonly file: string
+  /** With the names of the groups around it. */
+  readonly test: string
+  readonly outcome: 'passed' | 'failed' | 'skipped'
+  /** The message of a failure. */
+  readonly said: string
+}
+
+interface Case {
+  readonly name: string
+  readonly classname: string
+  readonly file: string
+  readonly failure?: readonly ({ readonly '#text'?: string; readonly message?: string } | string)[]
+  readonly skipped?: unknown
+}
+interface Suite {
+  readonly testsuite?: readonly Suite[]
+  readonly testcase?: readonly Case[]
+}
+
+const LISTS = ['testsuite', 'testcase', 'failure']
+/** The report lists the hooks of a skipped `describe` as skipped tests of this name. */
+const HOOK = '(unnamed)'
+
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: '',
+  parseTagValue: false,
+  // Line ends are written as numbers.
+  htmlEntities: true,
+  isArray: (name) => LISTS.includes(name),
+})
+
+/** Undefined when `bun test` ended before it wrote a report. A file that could not be loaded is not in it. */
+async function readReport(path: string): Promise<Ran[] | undefined> {
+  const file = Bun.file(path)
+  if (!(await file.exists())) return undefined
+  const { testsuites } = parser.parse(await file.text()) as { testsuites: Suite | '' }
+  return [...casesOf(testsuites === '' ? {} : testsuites)]
+    .map(ranOf)
+    .filter(({ test, outcome }) => outcome !== 'skipped' || !test.endsWith(HOOK))
+}
+
+function* casesOf({ testsuite = [], testcase = [] }: Suite): Generator<Case> {
+  yield* testcase
+  for (const suite of testsuite) yield* casesOf(suite)
+}
+
+function ranOf({ failure: [failure] = [], skipped, file, classname, name }: Case): Ran {
+  const test = [classname, name].filter(Boolean).join(' > ')
+  if (failure === undefined)
+    return { file, test, outcome: skipped === undefined ? 'passed' : 'skipped', said: '' }
+  const said = typeof failure === 'string' ? failure : (failure['#text'] ?? failure.message ?? '')
+  return { file, test, outcome: 'failed', said: said.trim() }
+}
+
+/** Bound of a test, and of a hook, that sets none of its own. */
 const TEST_MS = 60_000
-/** Test files that run at the same time. Most of them wait most of the time. */
-const PARALLEL_FILES = 2
+/** Test files that run at the same time. Most of them wait half of the time. */
+const PARALLEL_FILES = 3
+/** Seconds of the files that take longest. These start first, so that none runs alone at the end. */
+const LONGEST_S: Readonly<Record<string, number>> = {
+  'browser/map': 55,
+  'kv/kv': 47,
+  'journeys/lifecycle': 40,
+  'browser/console': 35,
+  'journeys/public-figures': 33,
+  'points/buffer': 32,
+  'browser/walk': 28,
+  'admin/stream': 27,
+  'traces/traces': 22,
+  'scheduler/flush': 22,
+  'journeys/personal-data': 22,
+  'alerts/certificates': 21,
+  'journeys/operating': 20,
+  'openapi/examples': 20,
+  'line-bot/announcements': 20,
+  'journeys/no-user-id': 20,
+}
+/** Of each other file. */
+const OTHERS_S = 4
 /** The most failed files that run once more. When more fail, the cause is no busy machine. */
 const RETRIED_FILES = 3
 /** The shared servers are never killed: tests of what survives a kill start their own. */
@@ -40,7 +120,7 @@ const GRACE_MS = 5_000
 const SHORT = ['--path-ignore-patterns=**/*.long.test.ts', '--test-name-pattern=^(?!.* \\(long\\)$)']
 const ROOT = join(import.meta.dir, '..')
 
-const USAGE = `Runs the check (format, lint, types) and then the tests. Servers that are not installed are installed with apt.
+const USAGE = `Runs the check (format, lint, types) and the tests. Servers that are not installed are installed with apt.
 
   bun run test [options] [part of a file's path …]
   bun run test:all [options]                                    also what is named long, and journeys embedded
@@ -67,9 +147,11 @@ const { values, positionals } = readCommandLine(
   },
   Infinity,
 )
+const chosen = testArguments()
+const isWhole = chosen.length === 0
 
 let interruptedBy: NodeJS.Signals | undefined
-let running: Bun.Subprocess | undefined
+const running = new Set<Bun.Subprocess>()
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupt(signal))
 process.exitCode = await main().catch((error: unknown) =>
@@ -93,11 +175,11 @@ function testArguments(): string[] {
 
 /** @returns the exit code */
 async function main(): Promise<number> {
-  const chosen = testArguments()
   const { embedded } = values
   if (!embedded) await ensurePrograms()
-  if (chosen.length === 0 && (await run([process.execPath, 'run', 'check'])) !== 0)
-    return failure('The check failed; no test was run.')
+  // What it makes is needed by the check and by the tests.
+  if (isWhole && (await run([process.execPath, 'run', 'postinstall'])) !== 0)
+    return failure('The generated files could not be made; no test was run.')
 
   const directory = await mkdtemp(join(tmpdir(), 'pilgrimage-tests-'))
   // Postgres may run as another user, who must be able to enter this directory.
@@ -108,11 +190,32 @@ async function main(): Promise<number> {
     const environment: Record<string, string> = embedded
       ? { TEST_EMBEDDED_ONLY: '1' }
       : await startServers(servers)
-    if (values.all || chosen.length > 0) environment.TEST_WHOLE = '1'
-    return await runTests(chosen, environment, directory)
+    if (values.all || !isWhole) environment.TEST_WHOLE = '1'
+    const check = isWhole ? startCheck() : undefined
+    const code = await runTests(environment, directory)
+    const said = interruptedBy === undefined ? await check : undefined
+    return said === undefined ? code : failure(`${said}\nThe check failed, which ended the tests.`)
   } finally {
     await clean(servers, directory)
   }
+}
+
+/**
+ * Formatter, linter and types, mostly in the time of the processors that the tests leave: at the same rank, tests of
+ * time would fail. A check that fails ends the tests.
+ * @returns what it said when it failed
+ */
+async function startCheck(): Promise<string | undefined> {
+  const child = Bun.spawn(['nice', '-n', '10', process.execPath, 'run', '--no-orphans', 'lint'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  const said = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  running.delete(child)
+  if ((await child.exited) === 0) return undefined
+  for (const tests of running) tests.kill('SIGTERM')
+  return said.join('\n')
 }
 
 /**
@@ -140,15 +243,22 @@ async function clean(servers: readonly Server[], directory: string): Promise<voi
 }
 
 /** Runs the tests, prints the failures and the last line. @returns the exit code */
-async function runTests(args: string[], env: Record<string, string>, directory: string): Promise<number> {
-  const first = await attempt(PARALLEL_FILES, args, env, join(directory, 'report.xml'))
+async function runTests(env: Record<string, string>, directory: string): Promise<number> {
+  const timings = join(directory, 'timings.json')
+  const durations = testFiles().map((file) => [
+    file,
+    1_000 * (LONGEST_S[/^tests\/(.*)\.test\.ts$/.exec(file)![1]!] ?? OTHERS_S),
+  ])
+  await Bun.write(timings, JSON.stringify({ version: 1, files: Object.fromEntries(durations) }))
+  const whole = [`--parallel=${PARALLEL_FILES}`, `--timings=${timings}`]
+  const first = await attempt([...whole, ...chosen], env, join(directory, 'report.xml'))
   if (interruptedBy !== undefined) return first.code
   if (first.ran === undefined) return failure('bun test ended before all tests had run', first.code)
-  const files = first.code === 0 || args.length > 0 ? [] : failedFiles(first.ran)
+  const files = first.code === 0 || !isWhole ? [] : failedFiles(first.ran)
   if (files.length === 0 || files.length > RETRIED_FILES) return report(first.ran, first.code)
 
   console.log(`\nFailed among others; each file runs once more by itself: ${files.join(', ')}`)
-  const again = await attempt(1, files, env, join(directory, 'again.xml'))
+  const again = await attempt(['--parallel=1', ...files], env, join(directory, 'again.xml'))
   if (interruptedBy !== undefined) return again.code
   if (again.ran === undefined) return report(first.ran, first.code)
   const others = first.ran.filter(({ file }) => !files.includes(file))
@@ -159,12 +269,16 @@ async function runTests(args: string[], env: Record<string, string>, directory: 
   return report([...others, ...again.ran], again.code, unsteady)
 }
 
-/** Files in which a test failed, and files that could not be loaded. */
-function failedFiles(ran: readonly Ran[]): string[] {
-  const files = [...new Bun.Glob('tests/**/*.test.ts').scanSync({ cwd: ROOT })].filter(
+/** Those of a whole run. */
+function testFiles(): string[] {
+  return [...new Bun.Glob('tests/**/*.test.ts').scanSync({ cwd: ROOT })].filter(
     (file) => values.all || !file.endsWith('.long.test.ts'),
   )
-  return files.filter((file) => {
+}
+
+/** Files in which a test failed, and files that could not be loaded. */
+function failedFiles(ran: readonly Ran[]): string[] {
+  return testFiles().filter((file) => {
     const mine = ran.filter((one) => one.file === file)
     return mine.length === 0 || mine.some(({ outcome }) => outcome === 'failed')
   })
@@ -172,7 +286,6 @@ function failedFiles(ran: readonly Ran[]): string[] {
 
 /** Runs `bun test` once. `ran` is undefined when it ended before all tests had run. */
 async function attempt(
-  parallelFiles: number,
   args: readonly string[],
   env: Record<string, string>,
   path: string,
@@ -181,9 +294,8 @@ async function attempt(
   const options = [
     '--no-env-file',
     '--no-orphans',
-    `--parallel=${parallelFiles}`,
     `--timeout=${TEST_MS}`,
-    ...(values.all || args.length > 0 ? [] : SHORT),
+    ...(isWhole && !values.all ? SHORT : []),
     ...reporter,
   ]
   const code = await run([process.execPath, 'test', ...options, ...args], env)
@@ -192,24 +304,26 @@ async function attempt(
 
 async function run(command: string[], env: Record<string, string> = {}): Promise<number> {
   if (interruptedBy !== undefined) return 1
-  running = Bun.spawn(command, {
+  const child = Bun.spawn(command, {
     cwd: ROOT,
     env: { ...cleanEnvironment(), ...env },
     stdio: ['inherit', 'inherit', 'inherit'],
   })
+  running.add(child)
   try {
-    return await running.exited
+    return await child.exited
   } finally {
-    running = undefined
+    running.delete(child)
   }
 }
 
-/** Ends the child process; `main` then stops the servers. Under `bun run` each signal arrives twice. */
+/** Ends the child processes; `main` then stops the servers. Under `bun run` each signal arrives twice. */
 function interrupt(signal: NodeJS.Signals): void {
   interruptedBy ??= signal
-  const child = running
-  child?.kill('SIGTERM')
-  setTimeout(() => child?.kill('SIGKILL'), GRACE_MS).unref()
+  for (const child of running) {
+    child.kill('SIGTERM')
+    setTimeout(() => child.kill('SIGKILL'), GRACE_MS).unref()
+  }
 }
 
 /** Prints every failure once more, and the last line. A failure outside a test, such as a file's, counts as one. */

@@ -68,7 +68,12 @@ import { showConfig } from './own-data/show-config.ts'
 import { exportUser } from './pilgrims/export-user.ts'
 import { forceFlush } from './lifecycle/force-flush.ts'
 import { listAudit } from './reports/list-audit.ts'
-import { listDeadLetters, readDeadLetter, dropDeadLetter, requeueDeadLetter } from './ledger/dead-letters.ts'
+import {
+  listDeadLetters,
+  readDeadLetter,
+  dropDeadLetter,
+  requeueDeadLetter,
+} from './ledger/manage-dead-letters.ts'
 import { showLedger } from './ledger/show-ledger.ts'
 import { listSurveys, surveysCsv } from './reports/list-surveys.ts'
 import { listUsers } from './pilgrims/list-users.ts'

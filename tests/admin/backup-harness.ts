@@ -18,7 +18,8 @@ import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import { NOON, FlushHarness } from '#tests/scheduler/flush-harness.ts'
-import { jumbled, point, randomBy, walk, wander } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
+import { jumbled, point, walk, wander } from '#tests/scheduler/walks.ts'
 
 export type Kind = 'embedded' | 'real'
 
@@ -85,7 +86,7 @@ export const OPERATOR = { role: 'owner', level: 3, name: 'ana', fingerprint: 'f0
 /** Pilgrims with data of every kind: stored, pending, journaled, erased, with all kinds of text, pictures and messages. */
 export async function fill({ installation, harness }: Opened): Promise<void> {
   const { db, objects } = installation
-  const random = randomBy(7)
+  const random = createRandom(7)
   for (let i = 0; i < 6; i++) {
     const points = jumbled(random, wander(random, 150, NOON - 3 * 86_400_000, 3), 40)
     await harness.buffer(`walker-${i}`, points.slice(0, 120))

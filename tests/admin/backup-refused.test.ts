@@ -68,7 +68,7 @@ describe('a backup, and its restore', () => {
   afterAll(async () => {
     await source.close()
     await target.close()
-  }, OPEN_MS)
+  })
 
   /** The archive with altered lines and a valid checksum. */
   async function altered(change: (lines: string[]) => string[]): Promise<string> {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { requeueDeadLetter } from '#services/admin/ledger/dead-letters.ts'
+import { requeueDeadLetter } from '#services/admin/ledger/manage-dead-letters.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { rollUpCells } from '#services/scheduler/flush/roll-up-cells.ts'
 import { kindOf, readArchive, rowsOf, verifyBackup } from '#services/admin/backup/archive.ts'
@@ -48,14 +48,14 @@ beforeAll(async () => {
 }, 3 * OPEN_MS)
 afterAll(async () => {
   for (const group of [sources, targets]) for (const one of Object.values(group)) await one.close()
-}, OPEN_MS)
+})
 
 /** Closes the pool's idle connections, because a restore treats further connections as running services. */
 async function leaveOneConnection({ installation: { db } }: Opened): Promise<void> {
   await db.sql`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()`
-  await until(() => db.probe().then(() => true), { timeoutMs: 15_000, what: 'the pool to notice' })
+  await until(() => db.probe().then(() => true), 'the pool to notice')
 }
 
 const linesOf = async (path: string): Promise<string[]> => Array.fromAsync(readArchive(path))
@@ -77,80 +77,76 @@ async function pointsIn(path: string): Promise<Set<string>> {
 
 for (const kind of KINDS)
   describe(`under load, ${kind}`, () => {
-    test(
-      'the backup contains every point answered before it, and its totals are those of its points',
-      async () => {
-        const { installation, harness } = targets[kind]
-        const { kv } = installation
-        // A running replica whose kv sometimes refuses journal recovery.
-        const journal = openJournal(join(installation.config.dataDir, 'journal'), 100_000)
-        let refusing = true
-        const troubled = {
-          ...kv,
-          restore: (...args: Parameters<typeof kv.restore>) =>
-            refusing ? Promise.reject(new Error('not now')) : kv.restore(...args),
+    test('the backup contains every point answered before it, and its totals are those of its points', async () => {
+      const { installation, harness } = targets[kind]
+      const { kv } = installation
+      // A running replica whose kv sometimes refuses journal recovery.
+      const journal = openJournal(join(installation.config.dataDir, 'journal'), 100_000)
+      let refusing = true
+      const troubled = {
+        ...kv,
+        restore: (...args: Parameters<typeof kv.restore>) =>
+          refusing ? Promise.reject(new Error('not now')) : kv.restore(...args),
+      }
+      const replay = createJournalRecovery({
+        kv: troubled,
+        journal,
+        rules: rules(),
+        log: createLog({}, () => undefined),
+      })
+      replay.start()
+      const answered = new Set<string>()
+      let stopped = false
+      let at = NOON
+      const phone = async (userId: string): Promise<void> => {
+        while (!stopped) {
+          const sentMs = (at += 1_000)
+          const own = point({ kind: 'c', sentMs, lat: 24 + (sentMs % 7_919) / 1e5 })
+          if (sentMs % 3_000 === 0) await replay.journal(journaled(userId, [own]), null)
+          else await harness.buffer(userId, [own])
+          answered.add(`${userId} c${sentMs}`)
+          await Bun.sleep(1)
         }
-        const replay = createJournalRecovery({
-          kv: troubled,
-          journal,
-          rules: rules(),
-          log: createLog({}, () => undefined),
-        })
-        replay.start()
-        const answered = new Set<string>()
-        let stopped = false
-        let at = NOON
-        const phone = async (userId: string): Promise<void> => {
-          while (!stopped) {
-            const sentMs = (at += 1_000)
-            const own = point({ kind: 'c', sentMs, lat: 24 + (sentMs % 7_919) / 1e5 })
-            if (sentMs % 3_000 === 0) await replay.journal(journaled(userId, [own]), null)
-            else await harness.buffer(userId, [own])
-            answered.add(`${userId} c${sentMs}`)
-            await Bun.sleep(1)
-          }
-        }
-        // A flush runs just before the backup reads the database.
-        const snapshot = Promise.withResolvers<void>()
-        const flushing = async (): Promise<void> => {
-          await harness.flush()
-          await snapshot.promise
-          while (!stopped) await harness.flush()
-        }
-        const toggling = async (): Promise<void> => {
-          while (!stopped) {
-            refusing = !refusing
-            await Bun.sleep(700)
-          }
-        }
-        const load = [...['a', 'b', 'c'].map(phone), flushing(), toggling()]
-        await Bun.sleep(500)
-        const promised = [...answered]
-        expect(promised.length).toBeGreaterThan(20)
-        const path = await backUp(targets[kind], (line) => {
-          if (kindOf(line) === 'days') snapshot.resolve()
-        })
-        stopped = true
-        await Promise.all(load)
-        await replay.stop()
-        journal.close()
-
-        const held = await pointsIn(path)
-        expect(promised.filter((one) => !held.has(one))).toEqual([])
-        if (kind === 'real') await leaveOneConnection(targets[kind])
-        await restoreBackup(installation, await verifyBackup(path), REPLACE)
-        // The next flush updates the cells, in both installations.
-        await rollUpCells(
-          { db: installation.db, log: createLog({}, () => {}), metrics: createMetrics('test') },
-          harness.calendar,
-        )
-        await expectProjections(installation.db, harness.calendar)
+      }
+      // A flush runs just before the backup reads the database.
+      const snapshot = Promise.withResolvers<void>()
+      const flushing = async (): Promise<void> => {
         await harness.flush()
-        await expectProjections(installation.db, harness.calendar)
-        expect(await harness.storedPoints()).toBe(held.size)
-      },
-      OPEN_MS,
-    )
+        await snapshot.promise
+        while (!stopped) await harness.flush()
+      }
+      const toggling = async (): Promise<void> => {
+        while (!stopped) {
+          refusing = !refusing
+          await Bun.sleep(700)
+        }
+      }
+      const load = [...['a', 'b', 'c'].map(phone), flushing(), toggling()]
+      await Bun.sleep(500)
+      const promised = [...answered]
+      expect(promised.length).toBeGreaterThan(20)
+      const path = await backUp(targets[kind], (line) => {
+        if (kindOf(line) === 'days') snapshot.resolve()
+      })
+      stopped = true
+      await Promise.all(load)
+      await replay.stop()
+      journal.close()
+
+      const held = await pointsIn(path)
+      expect(promised.filter((one) => !held.has(one))).toEqual([])
+      if (kind === 'real') await leaveOneConnection(targets[kind])
+      await restoreBackup(installation, await verifyBackup(path), REPLACE)
+      // The next flush updates the cells, in both installations.
+      await rollUpCells(
+        { db: installation.db, log: createLog({}, () => {}), metrics: createMetrics('test') },
+        harness.calendar,
+      )
+      await expectProjections(installation.db, harness.calendar)
+      await harness.flush()
+      await expectProjections(installation.db, harness.calendar)
+      expect(await harness.storedPoints()).toBe(held.size)
+    })
   })
 
 describe.each(KINDS)('a dead letter that is requeued during the backup, %s', (kind) => {
@@ -236,5 +232,4 @@ for (const [from, to] of [
       expect(await readLedger(db, kv)).toEqual({ ...counters, ...more, stored: stored + 42, pending: 0 })
       expect(await installation.db.sql`SELECT FROM pilgrims WHERE user_id = 'gone'`).toBeEmpty()
     },
-    OPEN_MS,
   )

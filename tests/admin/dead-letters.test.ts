@@ -5,7 +5,7 @@ import {
   readDeadLetter,
   dropDeadLetter,
   requeueDeadLetter,
-} from '#services/admin/ledger/dead-letters.ts'
+} from '#services/admin/ledger/manage-dead-letters.ts'
 import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'

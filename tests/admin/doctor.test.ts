@@ -106,7 +106,7 @@ describeOnServers('doctor', () => {
     for (const one of found) expect(one).toContain('30000 pilgrims need 216 MB')
     // In order, each would wait for the others.
     await Promise.all(cluster.nodes.map((node) => node.stop('SIGKILL')))
-  }, 60_000)
+  })
 
   test('reports each store that does not answer, beside the others that do', async () => {
     const [a, b, c] = [freePort(), freePort(), freePort()]
@@ -116,7 +116,7 @@ describeOnServers('doctor', () => {
       NATS_URL: `nats://127.0.0.1:${c}`,
     })
     expect(Object.keys(found)).toEqual(['Postgres', 'Redis', 'NATS'])
-  }, 20_000)
+  })
 
   test('refuses a database without the schema', async () => {
     const empty = new URL(database.url)

@@ -14,7 +14,7 @@ const log = createLog({}, () => undefined)
 let ports: Ports
 beforeAll(async () => {
   ports = await openPorts(readConfig({ EVENT_DATA_DIR: dir }), log, Date.now, migrateDatabase)
-}, 60_000)
+})
 afterAll(async () => {
   await ports.close()
   rmSync(dir, { recursive: true, force: true })

@@ -1,4 +1,5 @@
 /** A pilgrim's own day is read without the points that do not count, however many there are. */
+import { createRandom } from '#tests/helpers/random.ts'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
   readCheckIns,
@@ -16,7 +17,7 @@ import {
   START,
 } from '#shared/core/distance/points-to-distance.ts'
 import { readPointsOfDays } from '#shared/points/totals/stored-days.ts'
-import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { type Late, openLate } from '#tests/erasure/late-writers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
 
@@ -26,12 +27,6 @@ const MIDNIGHT = Date.parse('2026-04-11T16:00:00Z')
 const SPAN = [MIDNIGHT, MIDNIGHT + DAY_MS] as const
 /** The first point, and one each 30 s. */
 const MOST_LOOKED_AT = 1 + DAY_MS / 30_000
-
-/** Numbers from 0 to 1 that are the same in each run. */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
-}
 
 /** A day with pauses, jumps, check-ins, and points of the same instant. */
 function invent(random: () => number): FoldPoint[] {
@@ -65,8 +60,8 @@ describeOnServers('the day of an own way', () => {
   let late: Late
   beforeAll(async () => {
     late = await openLate()
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
 
   const store = (userId: string, points: readonly FoldPoint[]) => late.context.db.sql`
     INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, accuracy, in_range, clock_corrected)

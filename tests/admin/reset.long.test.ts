@@ -23,7 +23,6 @@ import {
 import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { contents, fill, type Kind, type Opened, openInstallation } from './backup-harness.ts'
 
-const OPEN_MS = 60_000
 const KINDS: Kind[] = embeddedOnly ? ['embedded'] : ['embedded', 'real']
 const AHEAD = Date.now() + 3_600_000
 
@@ -36,8 +35,8 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     fresh = await contents(opened)
     await fill(opened)
     installation = before(AHEAD)
-  }, OPEN_MS)
-  afterAll(() => opened.close(), OPEN_MS)
+  })
+  afterAll(() => opened.close())
 
   /** With the event at this time; the services' pools of this process are no service. */
   const before = (startsMs: number | null, now = Date.now): Installation => ({
@@ -54,7 +53,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     const { db } = opened.installation
     await db.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()`
-    await until(() => db.probe().then(() => true), { timeoutMs: 15_000, what: 'the pool to notice' })
+    await until(() => db.probe().then(() => true), 'the pool to notice')
   }
 
   test('is refused once the event has begun by any clock, or when its start is not set', async () => {
@@ -74,10 +73,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     const other = await openKv({ url: redisUrl, partitions: 1, path: '', onError: () => undefined })
     expect(await refusal(installation)).toContain('connected to the kv (3 connections)')
     await other.close()
-    await until(() => expectRehearsal(installation).then(() => true), {
-      timeoutMs: 15_000,
-      what: 'it to be gone',
-    })
+    await until(() => expectRehearsal(installation).then(() => true), 'it to be gone')
   })
 
   test('continues after an interruption, and leaves a new installation with what operators have set up', async () => {
@@ -127,7 +123,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     const resets = audit.filter(({ action }) => action === 'reset')
     expect(resets.filter(({ details }) => Bun.deepMatch({ state: 'done' }, details))).toHaveLength(2)
     expect(resets).toHaveLength(6)
-  }, 60_000)
+  })
 })
 
 /** Runs the command; killed after so many milliseconds, if told so. */
@@ -208,10 +204,7 @@ describe('the command', () => {
         await Promise.all(services.map((service) => service.stop()))
         for (const afterMs of [250, 350, 450]) await runReset(env, YES, afterMs)
         // The servers close the connections of killed processes with a delay.
-        await until(async () => (await runReset(env, YES)).code === 0, {
-          timeoutMs: 20_000,
-          what: 'the reset',
-        })
+        await until(async () => (await runReset(env, YES)).code === 0, 'the reset')
         await Promise.all(services.map((service) => service.restart()))
         for (const userId of pilgrims) expect(await isKnown(stack, userId)).toBe(404)
         expect(await resetsOf(stack)).toBeGreaterThanOrEqual(2)

@@ -19,8 +19,6 @@ import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, onError, rules } from '#tests/kv/drivers.ts'
 
-const soon = (what: string) => ({ timeoutMs: 10_000, what })
-
 let dir: string
 let ports: Ports
 let context: ServiceContext
@@ -36,7 +34,7 @@ beforeAll(async () => {
   const log = createLog({}, (line) => void faults.push(line))
   ports = await openPorts(readConfig({ EVENT_DATA_DIR: dir }), log, Date.now, migrateDatabase)
   await activate(ports.kv)
-}, 60_000)
+})
 afterAll(async () => {
   await ports.close()
   await rm(dir, { recursive: true, force: true })
@@ -64,7 +62,7 @@ beforeEach(() => {
 const ask = (headers: Record<string, string> = {}) => new Request('http://test/stream', { headers })
 const listen = (stream: Stream, zoom = 10): EventStream => readEvents(stream.open(ask(), zoom).body!)
 const allHave = (readers: readonly EventStream[], name: 'snapshot' | 'counts') =>
-  until(() => readers.every((one) => one.all(name).length > 0), soon(`${name} for everyone`))
+  until(() => readers.every((one) => one.all(name).length > 0), `${name} for everyone`)
 
 test('two hundred readers share one poll of the stores, and polling stops when they have left', async () => {
   const stream = createStream(context, { heartbeatMs: 20 })
@@ -81,7 +79,7 @@ test('two hundred readers share one poll of the stores, and polling stops when t
     expect(reader.heartbeats).toBeGreaterThan(0)
   }
   for (const reader of readers) reader.close()
-  await until(() => stream.size() === 0, soon('all to have left'))
+  await until(() => stream.size() === 0, 'all to have left')
   // A poll in progress has ended by then.
   await Bun.sleep(100)
   const after = looks
@@ -92,7 +90,7 @@ test('two hundred readers share one poll of the stores, and polling stops when t
   await next.next('snapshot')
   expect(looks).toBeGreaterThan(after)
   next.close()
-}, 30_000)
+})
 
 test('a client that does not read is disconnected, and the others are not affected', async () => {
   const stream = createStream(context, { heartbeatMs: 1 })
@@ -118,11 +116,11 @@ test('a client that does not read is disconnected, and the others are not affect
   expect(cut).toBe(1)
   // Queued events can still be read before the stream ends.
   const late = readEvents(frozen.body!)
-  await until(() => late.ended, soon('the end'))
+  await until(() => late.ended, 'the end')
   expect(late.all('snapshot')).toHaveLength(1)
   expect(reader.ended).toBe(false)
   reader.close()
-}, 30_000)
+})
 
 test('an incident is sent when it opens, changes and recovers', async () => {
   const told = createIncidentStore(context)
@@ -150,7 +148,7 @@ test('an incident is sent when it opens, changes and recovers', async () => {
   await reader.next('alert', ({ state }) => state === 'recovered')
   expect(reader.all('alert')).toHaveLength(3)
   reader.close()
-}, 30_000)
+})
 
 test('the number of streams is bounded, and a stop ends all of them immediately', async () => {
   const stream = createStream(context, { maxReaders: 3 })
@@ -165,14 +163,14 @@ test('the number of streams is bounded, and a stop ends all of them immediately'
   }
   expect(refused()).toMatchObject({ httpStatus: 503, headers: { 'Retry-After': '30' } })
   readers[0]!.close()
-  await until(() => stream.size() === 2, soon('one to have left'))
+  await until(() => stream.size() === 2, 'one to have left')
   readers.push(listen(stream))
   await readers.at(-1)!.next('snapshot')
   stopping.abort()
-  await until(() => readers.slice(1).every((one) => one.ended), soon('the ends'))
+  await until(() => readers.slice(1).every((one) => one.ended), 'the ends')
   expect(stream.size()).toBe(0)
   expect(refused()).toBeInstanceOf(Refusal)
-}, 30_000)
+})
 
 test.skipIf(embeddedOnly)(
   'a cursor never includes more than was sent, however many positions a partition has',
@@ -198,7 +196,7 @@ test.skipIf(embeddedOnly)(
     await kv.restore(1, crowd(1), rules())
     const all = (await Promise.all([kv.moved(0, 0, 20_000), kv.moved(1, 0, 20_000)])).flat()
     expect(all).toHaveLength(12_001)
-    await until(() => told.size === all.length, soon('all to be told'))
+    await until(() => told.size === all.length, 'all to be told')
     expect(looks.length).toBeGreaterThan(2)
     for (const look of looks)
       expect(all.filter((one) => one.movedMs < look.cursorMs && !look.told.has(one.userId))).toBeEmpty()
@@ -206,7 +204,6 @@ test.skipIf(embeddedOnly)(
     watch.stop()
     await kv.close()
   },
-  30_000,
 )
 
 test('the stream is silent while the kv is unavailable, and then continues', async () => {
@@ -223,4 +220,4 @@ test('the stream is silent while the kv is unavailable, and then continues', asy
   await reader.next('counts')
   reader.close()
   expect(faults.filter((line) => line.includes('"error"'))).toEqual([])
-}, 30_000)
+})

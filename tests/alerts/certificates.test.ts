@@ -26,7 +26,7 @@ beforeAll(async () => {
   const settings = { EVENT_DATA_DIR: await newDirectory('certificates'), EVENT_ALERT_USER_ID: lineUser(1) }
   const config = readConfig({ ...settings, ALIAS_HOST: ALIAS })
   ports = await openPorts(config, log, () => nowMs, migrateDatabase)
-}, 60_000)
+})
 beforeEach(async () => {
   nowMs = Date.now()
   line = startLineServer()
@@ -125,7 +125,7 @@ test('a host that listens later than the reader starts is known soon after, and 
   reader.start(false)
   const server = await startTlsServer(10, 120, port)
   try {
-    await until(async () => (await read()) !== null, { timeoutMs: 10_000, what: 'the certificate' })
+    await until(async () => (await read()) !== null, 'the certificate')
     await reader.run()
     await reader.run()
     expect(server.connections()).toBe(1)
@@ -136,7 +136,7 @@ test('a host that listens later than the reader starts is known soon after, and 
     await reader.stop()
     server.stop()
   }
-}, 20_000)
+})
 
 test('a server that accepts and says nothing holds nothing up', async () => {
   const mute = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
@@ -144,7 +144,7 @@ test('a server that accepts and says nothing holds nothing up', async () => {
   expect((await known(mute.port)).certificates.localhost).toBeNull()
   expect(performance.now() - startedMs).toBeLessThan(10_000)
   mute.stop(true)
-}, 20_000)
+})
 
 test('a public host may be an address', async () => {
   const server = await startTlsServer(30)

@@ -1,12 +1,9 @@
 /** `bun run bench`: measures speed and memory beside upper limits and alternatives, in one run. */
-import { rmSync } from 'node:fs'
-import { mkdtemp, rm, chmod } from 'node:fs/promises'
-import { cpus, release, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { cpus, release } from 'node:os'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
-import { killInside } from '#tests/helpers/signals.ts'
-import { ensurePrograms, PROGRAMS } from '#tests/helpers/programs.ts'
-import { startPostgres } from '#tests/helpers/servers.ts'
+import { besidePostgres } from '#tests/helpers/in-directory.ts'
+import { ensurePrograms } from '#tests/helpers/programs.ts'
+import type { Server } from '#tests/helpers/process.ts'
 import { measureGrowth } from './growth.ts'
 import { WRK } from './load.ts'
 import { type Measured, measureRow, SCALES } from './measure.ts'
@@ -88,40 +85,22 @@ async function isNoSlower(rows: readonly Measured[]): Promise<boolean> {
   return differences.every(({ slower }) => !slower)
 }
 
-async function main(): Promise<number> {
-  if (values.list) {
-    for (const { id, title } of ROWS) console.log(`${id.padEnd(20)} ${title}`)
+async function measure(postgres: Server): Promise<number> {
+  console.log(machine)
+  if (values.growth) {
+    await measureGrowth(postgres, values.quick ?? false)
     return 0
   }
-  await ensurePrograms([...PROGRAMS, WRK])
-  const directory = await mkdtemp(join(tmpdir(), 'pilgrimage-bench-'))
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => {
-      killInside(directory)
-      rmSync(directory, { recursive: true, force: true })
-      process.exit(130)
-    })
-  // Postgres may run as another user, who must be able to enter this directory.
-  await chmod(directory, 0o711)
-  process.env.TEST_DIRECTORY = directory
-  const postgres = await startPostgres()
-  process.env.TEST_POSTGRES_URL = postgres.url
-  try {
-    console.log(machine)
-    if (values.growth) {
-      await measureGrowth(postgres, values.quick ?? false)
-      return 0
-    }
-    const { rows, failed } = await measureAll()
-    if (values.markdown) console.log(`\n${markdown(rows)}`)
-    const walkers = plan(rows)
-    if (walkers !== '') console.log(`\n${walkers}`)
-    return (await isNoSlower(rows)) && !failed ? 0 : 1
-  } finally {
-    await postgres.close()
-    killInside(directory)
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
-  }
+  const { rows, failed } = await measureAll()
+  if (values.markdown) console.log(`\n${markdown(rows)}`)
+  const walkers = plan(rows)
+  if (walkers !== '') console.log(`\n${walkers}`)
+  return (await isNoSlower(rows)) && !failed ? 0 : 1
 }
 
-process.exit(await main())
+if (values.list) {
+  for (const { id, title } of ROWS) console.log(`${id.padEnd(20)} ${title}`)
+  process.exit(0)
+}
+await ensurePrograms([WRK])
+process.exit(await besidePostgres('bench', measure))

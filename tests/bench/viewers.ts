@@ -8,11 +8,153 @@ import { newDirectory, type Server } from '#tests/helpers/process.ts'
 import type { CaddyServer } from '#tests/helpers/servers.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { LOAD_CORE, onCore } from './load.ts'
-import { ROUTE, startCrowd } from './load/crowd.ts'
-import { wireBytes } from './load/wire-bytes.ts'
 import type { Cpu, Scale } from './measure.ts'
 import { startProxy } from './rows/caddy.ts'
 import { closeAll, cpuSeconds, startDatabase, startPinned, startStore } from './measured-processes.ts'
+import { readRoute } from '#shared/runtime/config/read-route.ts'
+import type { Submission } from '#shared/stores/kv/kv.ts'
+import { openKv } from '#shared/stores/kv/open-kv.ts'
+import { onError, rules } from '#tests/kv/drivers.ts'
+import { walkerId } from '#tests/scale/fill.ts'
+import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { brotliDecompressSync } from 'node:zlib'
+
+/** A crowd that walks along the demo's route, by the kv alone, so that nothing but the map costs CPU. */
+const ROUTE = join(import.meta.dir, '../crowd/route.geojson')
+
+/** The procession is this long; everybody walks at the same speed. */
+const SPREAD_M = 12_000
+const METRES_A_SECOND = 1.2
+/** Each pilgrim is heard this often. */
+const HEARD_S = 30
+
+/** Places the crowd and moves it. @returns ends it */
+async function startCrowd(redisUrl: string, pilgrims: number): Promise<() => Promise<void>> {
+  const { route } = readRoute(ROUTE, [])
+  const kv = await openKv({ url: redisUrl, partitions: 1, path: '', onError })
+  const startedMs = Date.now()
+  let id = 0
+  const heard = (i: number): Submission => {
+    const t = Date.now()
+    const walkedM = ((t - startedMs) / 1_000) * METRES_A_SECOND
+    const { lat, lng } = route!.at(20_000 + (i / pilgrims) * SPREAD_M + walkedM)
+    return {
+      id: `${startedMs}-${id++}`,
+      userId: walkerId(i),
+      kind: 'sync',
+      entries: [],
+      duplicateKey: '',
+      recordedMs: t,
+      position: {
+        t,
+        lat,
+        lng,
+      },
+    }
+  }
+  const everybody = Array.from({ length: pilgrims }, (_, i) => i)
+  await kv.restore(0, everybody.map(heard), rules())
+  let turn = 0
+  let moving: Promise<unknown> = Promise.resolve()
+  const timer = setInterval(() => {
+    turn = (turn + 1) % HEARD_S
+    const now = everybody.filter((i) => i % HEARD_S === turn).map(heard)
+    moving = moving.then(() => kv.restore(0, now, rules()))
+  }, 1_000)
+  return async () => {
+    clearInterval(timer)
+    await moving
+    await kv.close()
+  }
+}
+
+/** Sent by Chromium; HTTP/2 sends what repeats only once. */
+const HEADERS = {
+  accept: '*/*',
+  'accept-encoding': 'gzip, deflate, br, zstd',
+  'accept-language': 'zh-TW,zh;q=0.9,en;q=0.8',
+  'user-agent':
+    'Mozilla/5.0 (Linux; Android 14; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36',
+}
+
+interface Answer {
+  readonly status: number
+  readonly encoding: string
+  readonly body: Buffer
+}
+
+/** Viewers of the map who speak HTTP/2, as browsers do: what one receives on the wire, TLS included. */
+interface WireBytes {
+  /** Bytes of an answer, and of a request. */
+  readonly received: number
+  readonly sent: number
+}
+
+/** Forwards connections to a server of this machine, and counts their bytes. */
+async function startCounter(port: number) {
+  const counted = { received: 0, sent: 0 }
+  const server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1')
+    client.on('data', (bytes: Buffer) => void (counted.sent += bytes.length))
+    upstream.on('data', (bytes: Buffer) => void (counted.received += bytes.length))
+    client.pipe(upstream).pipe(client)
+    // Both sides end with the measurement.
+    for (const socket of [client, upstream]) socket.on('error', () => undefined)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { counted, port: (server.address() as AddressInfo).port, server }
+}
+
+function get(session: ClientHttp2Session, path: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = session.request({ ':path': path, ...HEADERS })
+    const parts: Buffer[] = []
+    let status = 0
+    let encoding = ''
+    request.on('response', (headers) => {
+      status = headers[':status'] ?? 0
+      encoding = headers['content-encoding'] ?? ''
+    })
+    request.on('data', (bytes: Buffer) => parts.push(bytes))
+    request.on('end', () => resolve({ status, encoding, body: Buffer.concat(parts) }))
+    request.on('error', reject)
+    request.end()
+  })
+}
+
+function versionOf({ status, encoding, body }: Answer): number {
+  if (status !== 200) throw new Error(`the map was answered ${status}`)
+  const text = encoding === 'br' ? brotliDecompressSync(body) : body
+  return (JSON.parse(text.toString()) as { data: { version: number } }).data.version
+}
+
+/**
+ * Lets one viewer look at the map.
+ * @param url of Caddy
+ * @param pauses between two answers, milliseconds
+ */
+async function wireBytes(
+  { url, path }: { readonly url: string; readonly path: string },
+  pauses: readonly number[],
+): Promise<WireBytes> {
+  const counter = await startCounter(Number(new URL(url).port))
+  const session = connectHttp2(`https://localhost:${counter.port}`, { rejectUnauthorized: false })
+  // The first answer is the whole map, and comes after the handshake.
+  let answer = await get(session, path)
+  const { counted } = counter
+  const before = { ...counted }
+  for (const pause of pauses) {
+    await Bun.sleep(pause)
+    answer = await get(session, `${path}?since=${versionOf(answer)}`)
+  }
+  session.destroy()
+  counter.server.close()
+  return {
+    received: (counted.received - before.received) / pauses.length,
+    sent: (counted.sent - before.sent) / pauses.length,
+  }
+}
 
 const VIEWERS = 10_000
 const PILGRIMS = 20_000
@@ -119,7 +261,7 @@ async function filed(dir: string, { name }: Scale): Promise<void> {
       : readdirSync(join(dir, latest)).filter((file) => /^map\d+\.json$/.test(file)).length
   }
   const least = name === 'smoke' ? 1 : FILED
-  await until(() => deltas() >= least, { timeoutMs: FILED_MS, what: 'files of all deltas', everyMs: 500 })
+  await until(() => deltas() >= least, 'files of all deltas', { timeoutMs: FILED_MS, everyMs: 500 })
 }
 
 /** CPU seconds a second of what tracking does for the crowd alone. */

@@ -41,7 +41,7 @@ export function testBrowser(args: readonly string[] = []) {
   const browsers = new Map<boolean, Promise<Browser>>()
   afterAll(async () => {
     for (const browser of browsers.values()) await (await browser).close()
-  }, BROWSER_TIMEOUT_MS)
+  })
 
   return {
     /** Opens a page of a test stack in a new context. Disposing closes it and fails the test on errors of the page. */

@@ -60,7 +60,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await page.getByRole('button', { name: 'Add', exact: true }).focus()
     await page.keyboard.press('Enter')
     await page.locator('.slot-form textarea[name="zh"]:focus').waitFor()
-    await page.getByRole('button', { name: 'Cancel' }).focus()
+    await page.getByRole('button', { name: 'Close' }).focus()
     await page.keyboard.press('Enter')
     await page.locator('.schedule:focus').waitFor()
     // A refusal takes nothing away, and says what to do.

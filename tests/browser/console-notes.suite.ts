@@ -59,5 +59,5 @@ export function noteTests(
 
     await page.getByRole('searchbox').fill('drinking')
     await page.locator('.board-panel').getByText('None.').waitFor()
-  }, 60_000)
+  })
 }

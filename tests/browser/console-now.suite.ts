@@ -223,5 +223,5 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
       (before) => document.querySelector<HTMLElement>('.map-scale')!.innerText !== before,
       near,
     )
-  }, 30_000)
+  })
 }

@@ -3,16 +3,70 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Route } from 'playwright-core'
 import { conditionEndpoint } from '#shared/contracts/supervision.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
-import { admin, checkIn, flushed, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, flushed, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
 import { consoleBrowser, type Page, tokenOf } from './console-harness.ts'
 import { expectChartTells } from './console-now.suite.ts'
-import { startDemo } from './demo-process.ts'
+import { join } from 'node:path'
+import { cleanEnvironment } from '#tests/helpers/clean-environment.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+
+const DEMO = join(import.meta.dir, '../crowd/demo.ts')
+
+/** What the demo says at its end. */
+interface DemoSummary {
+  readonly code: number
+  readonly points: number
+  readonly checkIns: number
+  /** The failures that were followed by another attempt, by code. */
+  readonly sentAgain: Readonly<Record<string, number>>
+  readonly text: string
+}
+
+const numberIn = (text: string, pattern: RegExp): number =>
+  Number(pattern.exec(text)?.[1]?.replaceAll(',', ''))
+
+/** Lets an invented crowd walk. Disposing ends it. */
+async function startDemo(stack: TestStack, options: string) {
+  const dir = await newDirectory('demo')
+  await Bun.write(join(dir, 'ca.pem'), stack.ca)
+  const child = Bun.spawn(
+    [process.execPath, '--no-env-file', DEMO, '--url', `https://localhost:${stack.port}`].concat(
+      ['--ca', join(dir, 'ca.pem')],
+      options.split(' '),
+    ),
+    { cwd: dir, env: { ...cleanEnvironment(), TMPDIR: dir }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const read = Promise.all([
+    child.exited,
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return {
+    async summary(): Promise<DemoSummary> {
+      const [code, out, errors] = await read
+      const again = /^sent again +(.*)$/m.exec(out)?.[1] ?? ''
+      const counts = again.matchAll(/([a-z-]+) ([\d,]+)/g)
+      return {
+        code,
+        points: numberIn(out, /measured, ([\d,]+) stored/),
+        checkIns: numberIn(out, /\(([\d,]+) check-ins\)/),
+        sentAgain: Object.fromEntries(
+          [...counts].map(([, name, n]) => [name, Number(n!.replaceAll(',', ''))]),
+        ),
+        text: `${out}\n${errors}`,
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+  }
+}
 
 const browser = consoleBrowser()
 const STORM = 'Storm over Tongxiao: stay where you are'
@@ -39,8 +93,8 @@ describeOnServers('the console in operation', () => {
         EVENT_LIMIT_ADMIN_SECONDS: '10',
       },
     })
-  }, STACK_TIMEOUT_MS)
-  afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
+  })
+  afterAll(async () => stack.close())
 
   const setStatus = (body: object) =>
     stack.fetch('/api/event/admin/status', {
@@ -66,7 +120,7 @@ describeOnServers('the console in operation', () => {
     const stored = async () => (await condition()).ledger?.stored
     // Phones that were refused back off, and the map is read every 30 s.
     const wait = { timeoutMs: 120_000, everyMs: 1_000 }
-    const early = await until(async () => (await stored()) || 0, { ...wait, what: 'points' })
+    const early = await until(async () => (await stored()) || 0, 'points', wait)
     expect((await setStatus({ status: 'paused', message: STORM })).status).toBe(200)
     await page.locator('.bar-across.paused', { hasText: STORM }).waitFor()
     const refused = await checkIn(stack, newPilgrimId())
@@ -75,23 +129,17 @@ describeOnServers('the console in operation', () => {
     expect((await setStatus({ status: 'active' })).status).toBe(200)
     await page.locator('.bar-across.paused').waitFor({ state: 'detached' })
 
-    await until(async () => (await onMap(page)) > 0, { ...wait, what: 'the crowd on the map' })
+    await until(async () => (await onMap(page)) > 0, 'the crowd on the map', wait)
     const rate = page.locator('.rate.checkins figcaption strong')
-    await until(async () => Number(await rate.innerText()) > 0, { ...wait, what: 'a rate' })
+    await until(async () => Number(await rate.innerText()) > 0, 'a rate', wait)
     const { code, points, sentAgain, text } = await demo.summary()
     expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining('measured') })
     // Phones were refused while the event was paused, kept their points, and sent them again.
     expect(sentAgain.paused).toBeGreaterThan(0)
     expect(points).toBeGreaterThan(early)
     await flushed(stack)
-    await until(async () => (await stored()) === points, {
-      ...wait,
-      what: `the ${points} points that the demo has sent`,
-    })
-    await until(async () => (await tile(page, 'Points waiting')) === 0, {
-      ...wait,
-      what: 'nothing to wait',
-    })
+    await until(async () => (await stored()) === points, `the ${points} points that the demo has sent`, wait)
+    await until(async () => (await tile(page, 'Points waiting')) === 0, 'nothing to wait', wait)
     const { lost, dead_letter: deadLetters } = (await condition()).ledger!
     expect({ lost, deadLetters }).toEqual({ lost: 0, deadLetters: 0 })
     await expectChartTells(page)
@@ -99,7 +147,7 @@ describeOnServers('the console in operation', () => {
     const before = await onMap(page)
     expect((await checkIn(stack, newPilgrimId(), { lat: 22.63, lng: 120.3 })).status).toBe(202)
     await flushed(stack)
-    await until(async () => (await onMap(page)) > before, { ...wait, what: 'the far one on the map' })
+    await until(async () => (await onMap(page)) > before, 'the far one on the map', wait)
     expect(await page.evaluate(() => performance.timeOrigin)).toBe(loadedAt)
     await photograph(page, 'console-crowd')
     // The largest answer of the console is compressed for phones.
@@ -226,10 +274,8 @@ describeOnServers('the console in operation', () => {
     await two.page.getByText('Note saved.').waitFor()
     await until(
       async () => (await one.page.locator('#feedback-note').inputValue()) === 'Known: an old browser',
-      {
-        timeoutMs: 25_000,
-        what: 'the other operator to see the note',
-      },
+      'the other operator to see the note',
+      { timeoutMs: 25_000 },
     )
   }, 90_000)
 
@@ -265,7 +311,7 @@ describeOnServers('the console in operation', () => {
     // The page before stays until the next one has come.
     await page.locator('.column.new .feedback-card').first().waitFor({ state: 'detached' })
     await page.locator('.column.triaging .feedback-card', { hasText: `#${data.id} ` }).waitFor()
-  }, 60_000)
+  })
 
   test('one of two replicas dies: the part is degraded, with what to do; it comes back', async () => {
     await using opened = await browser.console(stack)
@@ -287,8 +333,8 @@ describeOnServers('the console in operation', () => {
       const { parts } = await dataOf(answer, conditionEndpoint)
       return parts.find(({ name }) => name === 'tracking')
     }
-    const wait = { timeoutMs: 15_000, everyMs: 500, what: 'the replica to be off the list' }
-    await until(async () => (await tracking())!.processes!.running === 1, wait)
+    const isAlone = async () => (await tracking())!.processes!.running === 1
+    await until(isAlone, 'the replica to be off the list', { everyMs: 500 })
     expect(await tracking()).toMatchObject({ state: 'ok', processes: { running: 1, silent: 0 } })
     await stack.service('tracking', 1).restart()
   }, 120_000)

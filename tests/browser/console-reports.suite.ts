@@ -1,9 +1,189 @@
 /** Tests of the console's reports: what is downloaded and printed, and the procession over time. */
 import { expect, test } from 'bun:test'
 import { figure } from '#shared/locales/units.ts'
-import { type OpenPage, photograph } from './browser.ts'
+import { type OpenPage, photograph, type Page, SCREENSHOTS } from './browser.ts'
 import type { ConsoleOptions } from './console-harness.ts'
-import { pictureTests, saveFile } from './console-pictures.suite.ts'
+import type { Route } from 'playwright-core'
+
+/** Texts that are written on any canvas, in their order, are kept in `written`; colours of the last picture in `corner`. */
+const NOTE_TEXTS = `
+  globalThis.written = []
+  const write = CanvasRenderingContext2D.prototype.fillText
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+    globalThis.written.push(text)
+    return write.call(this, text, ...rest)
+  }`
+
+/** Chooses a file of the menu of exports. */
+async function saveFile(page: Page, file: string): Promise<void> {
+  await page.getByRole('button', { name: 'Export' }).click()
+  await page.locator('.export-menu').getByRole('button', { name: file, exact: true }).click()
+}
+
+/** Saves a panel's picture. @returns the file, the texts on it, and the colours of its corner and of its darkest ground */
+async function picture(page: Page, title: string) {
+  await page.evaluate(() => (globalThis as unknown as Noting).written.splice(0))
+  const [download] = await Promise.all([page.waitForEvent('download'), saveFile(page, `${title} PNG`)])
+  const bytes = await Bun.file(await download.path()).bytes()
+  if (SCREENSHOTS !== undefined)
+    await Bun.write(`${SCREENSHOTS}/console-${download.suggestedFilename()}`, bytes)
+  const shown = await page.evaluate(async (encoded) => {
+    const image = await createImageBitmap(
+      new Blob([Uint8Array.from(atob(encoded), (one) => one.codePointAt(0)!)]),
+    )
+    const context = new OffscreenCanvas(image.width, image.height).getContext('2d')!
+    context.drawImage(image, 0, 0)
+    const { data } = context.getImageData(0, 0, image.width, image.height)
+    let light = 0
+    for (let i = 0; i < data.length; i += 4) if (data[i]! + data[i + 1]! + data[i + 2]! > 384) light++
+    return {
+      corner: Array.from(data.slice(0, 4)),
+      light: light / (data.length / 4),
+      written: (globalThis as unknown as Noting).written.join('\n'),
+    }
+  }, bytes.toBase64())
+  return { name: download.suggestedFilename(), ...shown }
+}
+
+interface Noting {
+  readonly written: string[]
+}
+
+const QUESTIONS = 10
+const ANSWERS = 8
+const DAYS = 14
+
+/** An answer whose figures are as many as a page could have to hold. */
+const crowded = (change: (data: Record<string, unknown>) => object) => async (route: Route) => {
+  const response = await route.fetch()
+  const body = (await response.json()) as { data?: Record<string, unknown> } & Record<string, unknown>
+  const { data } = body
+  await route.fulfill({
+    response,
+    json: data === undefined ? { ...body, ...change(body) } : { ...body, data: { ...data, ...change(data) } },
+  })
+}
+
+const questions = Array.from({ length: QUESTIONS }, (_, i) => `q${i + 1}`)
+const answers = Object.fromEntries(
+  Array.from({ length: ANSWERS }, (_, i) => [
+    `The ${i}. answer, which many gave, in words that are long`,
+    90 - i,
+  ]),
+)
+const SURVEYS = {
+  responses: Object.fromEntries(questions.map((question) => [question, 700])),
+  counts: Object.fromEntries(questions.map((question) => [question, answers])),
+}
+const CARBON = {
+  by_day: Array.from({ length: DAYS }, (_, i) => ({ day: `2026-04-${i + 10}`, km: 100 + i, kg: i })),
+}
+
+function pictureTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void {
+  test('pictures from the dark theme are light, and say what they show, of when and of which event', async () => {
+    await using opened = await open({
+      view: 'reports',
+      colorScheme: 'dark',
+      before: async (page) => void (await page.addInitScript(NOTE_TEXTS)),
+    })
+    const { page } = opened
+    await page.locator('.questions section').first().waitFor()
+    await page.locator('.procession-over-time output', { hasText: 'places' }).waitFor()
+    const event = await page.evaluate(
+      () => (JSON.parse(document.getElementById('page-data')!.textContent) as { name: string }).name,
+    )
+    const places = await page.locator('.procession-over-time .procession-rows .grow').allInnerTexts()
+    const hour = await page.locator('.procession-over-time output strong').first().innerText()
+    for (const [panel, title, more] of [
+      ['Timeline', 'Timeline: km', [' points · ']],
+      ['Carbon', 'Carbon', ['as of ', 'Footprint: ']],
+      ['Surveys', 'Surveys', ['as of ', 'Q1 · ']],
+      [
+        'Procession over time',
+        'Procession over time',
+        [hour.slice(-11), 'Front', 'Middle', 'Tail', ...places, ' km', 'Points per km²'],
+      ],
+    ] as const) {
+      const { name, corner, light, written } = await picture(page, panel)
+      expect({ name, corner }).toEqual({ name, corner: [255, 255, 255, 255] })
+      expect(light).toBeGreaterThan(0.85)
+      for (const text of [event, title, ...more, String(new Date().getFullYear())])
+        expect({ name, written }).toEqual({ name, written: expect.stringContaining(text) })
+    }
+  })
+
+  test('the browser’s own menu prints the report light, as wide as the paper, and on one page', async () => {
+    for (const language of ['en', 'zh-Hant'] as const) {
+      await using opened = await open({
+        view: 'reports',
+        colorScheme: 'dark',
+        language,
+        async before(page) {
+          await page.route(
+            '**/admin/surveys?*',
+            crowded(() => SURVEYS),
+          )
+          await page.route(
+            '**/admin/carbon*',
+            crowded(() => CARBON),
+          )
+        },
+      })
+      const { page } = opened
+      await page
+        .locator('.questions section')
+        .nth(QUESTIONS - 1)
+        .waitFor()
+      await page
+        .locator('.procession-over-time .procession-rows .number', { hasText: /\d/ })
+        .first()
+        .waitFor()
+      const chart = page.locator('.time-chart canvas')
+      /** Its width in pixels, and how many of them have the colour of its line on paper. */
+      const drawn = () =>
+        chart.evaluate((canvas: HTMLCanvasElement) => {
+          const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height)
+          let jade = 0
+          for (let i = 0; i < data.length; i += 4)
+            if (data[i] === 0x12 && data[i + 1] === 0x5a && data[i + 2] === 0x52 && data[i + 3] === 255)
+              jade++
+          return { width: canvas.width, jade }
+        })
+      const onScreen = await drawn()
+      // What the browser tells a page whose reader has chosen its menu: pictures are drawn before it goes on.
+      const printed = await page.evaluate(async () => {
+        dispatchEvent(new Event('beforeprint'))
+        await Promise.resolve()
+        const map = document.querySelector<HTMLCanvasElement>('.printed-map')!
+        return map.getContext('2d')!.getImageData(2, 2, 1, 1).data.join()
+      })
+      const onPaper = await drawn()
+      // Land or sea of the light theme.
+      expect(printed).toBeOneOf(['251,245,231,255', '214,226,220,255'])
+      expect(onScreen.jade).toBe(0)
+      expect(onPaper.jade).toBeGreaterThan(500)
+      expect(onPaper.width).toBe(2_224)
+      await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+      expect(await drawn()).toEqual(onScreen)
+      await page.setViewportSize({ width: 718, height: 1_047 })
+      await page.emulateMedia({ media: 'print' })
+      const boxOf = async (part: string) => (await page.locator(part).first().boundingBox())!
+      const [panel, picture] = [await boxOf('.panel.timeline'), await boxOf('.time-chart canvas')]
+      expect(picture.width).toBeGreaterThan(panel.width * 0.95)
+      const [words, map] = [await boxOf('.in-words'), await boxOf('.printed-map')]
+      expect(map.x).toBeGreaterThan(words.x + words.width)
+      expect(map.width).toBeGreaterThan(panel.width * 0.4)
+      await photograph(page, `console-print-${language}`, true)
+      const { y, height } = await boxOf('.view.reports')
+      // An A4 page has 1,047 pixels. A longer figure or sentence of another event may need another line.
+      expect(y + height).toBeLessThan(1_025)
+      await page.emulateMedia({ media: null })
+      const paper = await page.pdf({ preferCSSPageSize: true, printBackground: false })
+      if (SCREENSHOTS !== undefined) await Bun.write(`${SCREENSHOTS}/console-report-${language}.pdf`, paper)
+      expect(paper.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
+    }
+  })
+}
 
 /** @param open opens the console of an event with data, of which `ROUTE` is the way */
 export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>): void {

@@ -57,5 +57,5 @@ export function signOutTests(open: (options: ConsoleOptions) => Promise<OpenPage
     expect(await page.locator('.people-search').inputValue()).toBe('')
     await openView(page, 'messages')
     expect(await page.locator('.compose textarea').inputValue()).toBe('')
-  }, 30_000)
+  })
 }

@@ -85,5 +85,5 @@ export function silentTests(
     expect((await page.locator('.state-line').innerText()).trim()).toBe('Active')
     await page.getByRole('button', { name: 'End the event…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Silent pilgrims: 1' }).waitFor()
-  }, 60_000)
+  })
 }

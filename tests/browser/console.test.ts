@@ -5,7 +5,6 @@ import postgres from 'postgres'
 import { join } from 'node:path'
 import { lineSettings, type LineServer, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { newDirectory, startServer } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
@@ -29,12 +28,15 @@ describeOnServers('the console', () => {
   beforeAll(async () => {
     line = startLineServer()
     line.quota = 100
-    stack = await openRealTestStack({ settings: lineSettings(line) })
-  }, STACK_TIMEOUT_MS)
+    stack = await openRealTestStack({
+      settings: lineSettings(line),
+      apart: ['feedback-media', 'admin', 'scheduler'],
+    })
+  })
   afterAll(async () => {
     await stack.close()
     await line.stop()
-  }, STACK_TIMEOUT_MS)
+  })
 
   test('each tier sees what it may do, and nothing else (long)', async () => {
     const all = ['Now', 'People', 'Reports', 'Feedback', 'Messages', 'Lifecycle', 'System']
@@ -48,7 +50,7 @@ describeOnServers('the console', () => {
       await opened.page.locator('.roles').waitFor()
       expect(await opened.page.locator('.panel.audit, .panel.tokens').count()).toBe(role === 'owner' ? 2 : 0)
     }
-  }, 30_000)
+  })
 
   test('a wrong token is refused in words; the right one stays in the tab, and in no address', async () => {
     await using opened = await browser.open(stack, { path: '/admin/?lang=en', expected: /401/ })
@@ -77,7 +79,7 @@ describeOnServers('the console', () => {
       await page.waitForTimeout(500)
     }
     await photograph(page, 'console-live')
-  }, 40_000)
+  })
 
   test('pause: a phone is refused with the message; another operator sees it; resume', async () => {
     await using opened = await browser.console(stack, { view: 'lifecycle', role: 'manager' })
@@ -113,7 +115,7 @@ describeOnServers('the console', () => {
     await openView(page, 'lifecycle')
     await page.getByRole('button', { name: 'Write to everybody' }).waitFor()
     expect((await checkIn(stack, newPilgrimId())).status).toBe(202)
-  }, 30_000)
+  })
 
   test('a message is counted before it is sent; then LINE has it, and the ledger says so (long)', async () => {
     const userId = lineUser(0x8_300_001)
@@ -145,10 +147,7 @@ describeOnServers('the console', () => {
     expect(line.received.get(userId) ?? 0).toBe(0)
     await confirm(page, 'Send now')
     await page.locator('.sent', { hasText: 'Water at the next temple' }).waitFor()
-    await until(() => (line.received.get(userId) ?? 0) === 1, {
-      timeoutMs: 10_000,
-      what: 'the message at LINE',
-    })
+    await until(() => (line.received.get(userId) ?? 0) === 1, 'the message at LINE')
     await page.locator('.sent', { hasText: '1 / 1 sent' }).waitFor({ timeout: 20_000 })
     // LINE refuses one of two people: the entry says so, and why.
     const gone = lineUser(0x8_300_002)
@@ -164,7 +163,7 @@ describeOnServers('the console', () => {
     await photograph(page, 'console-message-failed')
     await failed.getByTitle(gone).click()
     await page.getByRole('heading', { name: gone }).waitFor()
-  }, 60_000)
+  })
 
   test('a dead letter is looked at and requeued', async () => {
     const sql = postgres(stack.databaseUrl, { max: 1 })
@@ -182,7 +181,7 @@ describeOnServers('the console', () => {
     await letter.getByRole('button', { name: 'Requeue' }).click()
     await page.locator('.toast', { hasText: 'Back in the buffer' }).waitFor()
     await letter.waitFor({ state: 'detached' })
-  }, 40_000)
+  })
 
   test('a service dies: it is silent; the administration dies: a bar, and it heals; the token is revoked (long)', async () => {
     const token = tokenOf('manager')

@@ -1,6 +1,6 @@
 /** The map of an event that is not in Taiwan, and the display on a wall. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { checkIn, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
 import { photograph, testBrowser } from './browser.ts'
 import { paintedCells } from './map-page.ts'
@@ -16,8 +16,8 @@ beforeAll(async () => {
     EVENT_MAP_CROWD: '2',
   })
   await Promise.all(Array.from({ length: 5 }, () => checkIn(stack, newPilgrimId(), SANTIAGO)))
-}, STACK_TIMEOUT_MS)
-afterAll(() => stack.close(), STACK_TIMEOUT_MS)
+})
+afterAll(() => stack.close())
 
 test('elsewhere than in Taiwan the page shows the crowd, loads no coast of Taiwan and names no source', async () => {
   await using opened = await browser.open(stack, {

@@ -43,7 +43,8 @@ export async function heard(page: Page, text: string): Promise<void> {
       await page.evaluate(() => dispatchEvent(new Event('online')))
       return page.getByText(text).first().isVisible()
     },
-    { timeoutMs: 45_000, what: text },
+    text,
+    { timeoutMs: 45_000 },
   )
 }
 

@@ -61,9 +61,8 @@ const shownNotifications = (page: Page): Promise<string[]> =>
 
 /** The page says it at once; the service worker shows it a moment later. */
 const notified = (page: Page, text: string) =>
-  until(async () => (await shownNotifications(page)).join() === text, {
+  until(async () => (await shownNotifications(page)).join() === text, `the notification alone: ${text}`, {
     timeoutMs: 5_000,
-    what: `the notification alone: ${text}`,
   })
 
 export function readerTests(open: OpenMap): void {
@@ -137,7 +136,8 @@ export function readerTests(open: OpenMap): void {
         await page.clock.fastForward(61_000)
         return (await shownNotifications(page)).join() === '隊頭到達彰化了'
       },
-      { timeoutMs: 20_000, everyMs: 500, what: 'the notification' },
+      'the notification',
+      { everyMs: 500 },
     )
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })

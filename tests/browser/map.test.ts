@@ -201,10 +201,7 @@ describeBothStacks(
         stack,
         atFirst.map(({ path }) => path),
       )
-      await until(async () => (await fetched()).some(({ path }) => path.includes('towns')), {
-        timeoutMs: 20_000,
-        what: 'the towns',
-      })
+      await until(async () => (await fetched()).some(({ path }) => path.includes('towns')), 'the towns')
       const all = await gzippedBytes(
         stack,
         (await fetched()).map(({ path }) => path),

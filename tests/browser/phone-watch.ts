@@ -106,11 +106,7 @@ export async function newRecorder(app: ReturnType<typeof walkApp>): Promise<Reco
     async arrive(metres) {
       const before = await lastMs(page)
       await context.setGeolocation(north(metres))
-      await until(async () => (await lastMs(page)) > before, {
-        timeoutMs: 10_000,
-        everyMs: 5,
-        what: `the position at ${metres} m`,
-      })
+      await until(async () => (await lastMs(page)) > before, `the position at ${metres} m`, { everyMs: 5 })
     },
   }
 }

@@ -155,7 +155,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
             if (data[i] === 0x9c && data[i + 1] === 0x1f && data[i + 2] === 0x1a) walked++
           return walked
         })
-      await until(async () => (await walkedPixels()) > 50, { timeoutMs: 10_000, what: 'the way' })
+      await until(async () => (await walkedPixels()) > 50, 'the way')
       await page.locator('.marker-me svg').waitFor()
       const [before, pixels] = [await way(), await walkedPixels()]
       await page.locator('.map-controls button').first().focus()
@@ -167,9 +167,10 @@ describeBothStacks('the page of a link in a browser', (stack) => {
           await page.evaluate(() => dispatchEvent(new Event('online')))
           return (await way()) !== before
         },
-        { timeoutMs: 20_000, what: 'the new place', everyMs: 1_200 },
+        'the new place',
+        { everyMs: 1_200 },
       )
-      await until(async () => (await walkedPixels()) > pixels, { timeoutMs: 10_000, what: 'the longer way' })
+      await until(async () => (await walkedPixels()) > pixels, 'the longer way')
       // The map is the same, and the keyboard where it was.
       expect(await page.evaluate(() => 'sameMap' in document.querySelector('.map')!)).toBe(true)
       expect(await page.evaluate(() => document.activeElement?.closest('.map') !== null)).toBe(true)
@@ -200,7 +201,7 @@ describeBothStacks('the page of a link in a browser', (stack) => {
         await using opened = await browser.open(stack, { path: `/s/${id}`, expected: /favicon/ })
         await opened.page.reload()
       }
-      await until(async () => (await views()) >= 2, { timeoutMs: 20_000, what: 'the views', everyMs: 500 })
+      await until(async () => (await views()) >= 2, 'the views', { everyMs: 500 })
       expect(await views()).toBe(2)
     },
     TIMEOUT_MS,

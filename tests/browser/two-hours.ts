@@ -4,7 +4,7 @@
  */
 import { expect } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { MAX_ACCURACY_M } from '#proxy/pages/walk/recording/position-filter.ts'
+import { MAX_ACCURACY_M, MIN_ELAPSED_MS } from '#proxy/pages/walk/recording/position-filter.ts'
 import { ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -13,8 +13,82 @@ import { newPilgrimId, setStatus } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import recorded from './recorded-walk.json'
 import { checkInButton, storedOf, waitingOf, type WalkApp, worksOffline } from './walk-harness.ts'
-import { type Fix, isThrough, takenOn, watchFixes } from './walk-positions.ts'
 import { releaseAgain } from './walk-release.ts'
+
+/** The positions that the phone gives to the app, and what the app has done with them. */
+interface Fix {
+  readonly t: number
+  readonly lat: number
+  readonly lng: number
+  /** Metres. */
+  readonly accuracy: number
+}
+
+/** Every position that the browser gave to the app, as it gave it. Each page counts the ones that it still waits for. */
+async function watchFixes(context: BrowserContext): Promise<Fix[]> {
+  const fixes: Fix[] = []
+  await context.exposeFunction('noteFix', (fix: Fix) => void fixes.push(fix))
+  await context.addInitScript(() => {
+    const { noteFix } = globalThis as unknown as { noteFix: (fix: Fix) => void }
+    const noted =
+      (then: PositionCallback): PositionCallback =>
+      (position) => {
+        const { latitude: lat, longitude: lng, accuracy } = position.coords
+        noteFix({ t: Date.now(), lat, lng, accuracy })
+        then(position)
+      }
+    const { geolocation } = navigator
+    const watch = geolocation.watchPosition.bind(geolocation)
+    const once = geolocation.getCurrentPosition.bind(geolocation)
+    const page = Object.assign(globalThis, { asked: 0 })
+    const answered =
+      <Given>(then: ((given: Given) => void) | null | undefined) =>
+      (given: Given): void => {
+        page.asked--
+        then?.(given)
+      }
+    geolocation.watchPosition = (then, ...more) => watch(noted(then), ...more)
+    geolocation.getCurrentPosition = (then, failed, options) => {
+      page.asked++
+      once(answered(noted(then)), answered(failed), options)
+    }
+  })
+  return fixes
+}
+
+/** What the phone has done with the positions so far. */
+interface Taken {
+  /** Time of the last position that it took. */
+  readonly lastMs: number
+  /** Time of the last position that it kept, and of one that it doubts. */
+  readonly keptMs: number
+  readonly doubtedMs: number
+  /** It asks once in 30 s. */
+  readonly rests: boolean
+  /** It waits for a position that it has asked for. */
+  readonly asks: boolean
+}
+
+const takenOn = (page: Page): Promise<Taken> =>
+  page.evaluate(() => {
+    const stored = (name: string): unknown => JSON.parse(localStorage.getItem(`event-walk-${name}`) ?? '{}')
+    const { lastMs } = stored('pauses') as { lastMs?: number }
+    const { last, doubted } = stored('filter') as Record<'last' | 'doubted', { t: number } | null>
+    return {
+      lastMs: lastMs ?? 0,
+      keptMs: last?.t ?? 0,
+      doubtedMs: doubted?.t ?? 0,
+      rests: document.querySelector('[data-resting=true]') !== null,
+      asks: (globalThis as unknown as { asked: number }).asked > 0,
+    }
+  })
+
+/**
+ * The phone is through with a position: it is on the device, or it is one of those that are left out. A page that ends
+ * earlier may lose it, and how many it misses at rest would depend on how busy the machine is.
+ */
+const isThrough = ({ lastMs, keptMs, doubtedMs, asks }: Taken, { t }: Pick<Fix, 't'>): boolean =>
+  !asks && lastMs >= t && (t - keptMs < MIN_ELAPSED_MS || doubtedMs >= t)
 
 export const TWO_HOURS_MS = 120_000
 type Position = readonly [lat: number, lng: number, s: number]
@@ -209,7 +283,7 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
       const last = fixes.findLast((fix) => fix.accuracy <= MAX_ACCURACY_M && !ofCheckIns.has(fix))!
       return accuracy > MAX_ACCURACY_M || isThrough(taken, last)
     }
-    await until(isTaken, { timeoutMs: 10_000, everyMs: 5, what: `position ${i} of the walk` })
+    await until(isTaken, `position ${i} of the walk`, { everyMs: 5 })
   }
   const checkIn = async (): Promise<void> => {
     const given = fixes.length
@@ -255,7 +329,8 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
       said = `${checkins} check-ins are counted; ${await page.locator('.status').textContent()} ${(await page.locator('[data-waiting]').allTextContents()).join()}`
       return false
     },
-    { timeoutMs: 30_000, everyMs: 50, what: 'everything to be sent' },
+    'everything to be sent',
+    { timeoutMs: 30_000, everyMs: 50 },
   ).catch((error: Error) => {
     throw new Error(`${error.message}; ${said}`, { cause: error })
   })
@@ -264,7 +339,7 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
     await context.clock.runFor(15_000)
     return (await storedOf(page)) === 0
   }
-  await until(isSent, { timeoutMs: 30_000, everyMs: 50, what: 'the last points to be sent' })
+  await until(isSent, 'the last points to be sent', { timeoutMs: 30_000, everyMs: 50 })
   const { pauses: gaps } = await page.evaluate(
     () => JSON.parse(localStorage.getItem('event-walk-pauses')!) as { pauses: Gap[] },
   )

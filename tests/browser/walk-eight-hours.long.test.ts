@@ -5,7 +5,7 @@
 import { expect, test } from 'bun:test'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 import { look } from './phone-watch.ts'
 import { type Day, EVENTS, hoursAgo, WALK, walkAndCompare, type WalkingPhone } from './two-hours.ts'
 import { firstMinute, userIdOf, walkApp } from './walk-harness.ts'
@@ -107,7 +107,7 @@ function fourTimes(): Day['positions'] {
 
 /** Every kind of fault in each round, in another order; they do not overlap. */
 function dayOf(seed: number): { readonly day: Day; readonly names: readonly string[] } {
-  const random = randomBy(seed)
+  const random = createRandom(seed)
   const between = (least: number, most: number) => least + Math.floor(random() * (most - least + 1))
   const positions = fourTimes()
   const faults = new Map<number, Fault>()

@@ -30,7 +30,7 @@ export function walkApp(settings: Environment = {}, notifies = false) {
   let browser: Browser
   let stack: RealTestStack
   beforeAll(async () => {
-    stack = await openRealTestStack({ settings, isOneProcess: true })
+    stack = await openRealTestStack({ settings, apart: [] })
     // Service workers need a connection that Chromium trusts.
     browser = await launchBrowser(
       [`--ignore-certificate-errors-spki-list=${await servedKey(stack)}`],
@@ -40,7 +40,7 @@ export function walkApp(settings: Environment = {}, notifies = false) {
   afterAll(async () => {
     await browser?.close()
     await stack?.close()
-  }, STACK_TIMEOUT_MS)
+  })
 
   const address = (path = '') => `https://localhost:${stack.port}/walk/${path}`
   /** A phone that has never seen the app. */

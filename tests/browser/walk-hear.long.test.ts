@@ -12,7 +12,6 @@ import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { checkInButton, walkApp, worksOffline } from './walk-harness.ts'
 
-const TEST_MS = 60_000
 const service = await startPushService()
 afterAll(() => service.stop())
 
@@ -42,206 +41,184 @@ const lookAgain = (page: Page): Promise<unknown> =>
 describeOnServers('hearing the organisers', () => {
   const app = walkApp(service.settings, true)
 
-  test(
-    'a touch registers the phone, a message is shown on it once, and a touch ends it',
-    async () => {
-      await using phone = await app.newPilgrim('Wang', { permissions: ['geolocation', 'notifications'] })
-      const { page, context, userId } = phone
-      await worksOffline(page)
-      const device = service.subscribe()
-      await subscribeAs(page, device)
-      await page.evaluate(() => (location.hash = 'me'))
-      await page.getByRole('button', { name: 'Get messages on this phone' }).click()
-      await page.getByRole('button', { name: 'Stop messages on this phone' }).waitFor()
-      expect(await seriousFaults(page)).toEqual([])
-      await photograph(page, 'walk-hear', true)
-      expect(await page.getByText('LINE asks you to log in again.').count()).toBe(0)
-      const devices = async () => {
-        const answer = await app.stack.fetch(`/api/event/push-subscriptions?user_id=${userId}`)
-        return (await dataOf(answer, listPushSubscriptionsEndpoint)).items.length
-      }
-      expect(await devices()).toBe(1)
-      const text = 'Thunderstorm at three: rest where you are.'
-      const pushed = await callAs(app.stack, 'manager', 'POST', '/api/event/push', {
-        user_ids: [userId],
-        title: 'Weather',
-        text,
+  test('a touch registers the phone, a message is shown on it once, and a touch ends it', async () => {
+    await using phone = await app.newPilgrim('Wang', { permissions: ['geolocation', 'notifications'] })
+    const { page, context, userId } = phone
+    await worksOffline(page)
+    const device = service.subscribe()
+    await subscribeAs(page, device)
+    await page.evaluate(() => (location.hash = 'me'))
+    await page.getByRole('button', { name: 'Get messages on this phone' }).click()
+    await page.getByRole('button', { name: 'Stop messages on this phone' }).waitFor()
+    expect(await seriousFaults(page)).toEqual([])
+    await photograph(page, 'walk-hear', true)
+    expect(await page.getByText('LINE asks you to log in again.').count()).toBe(0)
+    const devices = async () => {
+      const answer = await app.stack.fetch(`/api/event/push-subscriptions?user_id=${userId}`)
+      return (await dataOf(answer, listPushSubscriptionsEndpoint)).items.length
+    }
+    expect(await devices()).toBe(1)
+    const text = 'Thunderstorm at three: rest where you are.'
+    const pushed = await callAs(app.stack, 'manager', 'POST', '/api/event/push', {
+      user_ids: [userId],
+      title: 'Weather',
+      text,
+    })
+    expect((await dataOf(pushed, pushEndpoint)).devices).toBe(1)
+    const { shown } = await until(
+      () => service.received.find(({ endpoint }) => endpoint === device.subscription.endpoint),
+      'the message at the push service',
+    )
+    // The browser hands the worker what the push service delivered and it has decrypted; here twice.
+    const devTools = await context.newCDPSession(page)
+    const registration = Promise.withResolvers<string>()
+    devTools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [first] }) =>
+      first === undefined ? undefined : registration.resolve(first.registrationId),
+    )
+    await devTools.send('ServiceWorker.enable')
+    const delivery = {
+      origin: new URL(app.address()).origin,
+      registrationId: await registration.promise,
+      data: JSON.stringify(shown),
+    }
+    const notifications = () =>
+      page.evaluate(async () => {
+        const shownNow = await (await navigator.serviceWorker.ready).getNotifications()
+        return shownNow.map(({ title, body }) => ({ title, body }))
       })
-      expect((await dataOf(pushed, pushEndpoint)).devices).toBe(1)
-      const { shown } = await until(
-        () => service.received.find(({ endpoint }) => endpoint === device.subscription.endpoint),
-        { timeoutMs: 20_000, what: 'the message at the push service' },
-      )
-      // The browser hands the worker what the push service delivered and it has decrypted; here twice.
-      const devTools = await context.newCDPSession(page)
-      const registration = Promise.withResolvers<string>()
-      devTools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [first] }) =>
-        first === undefined ? undefined : registration.resolve(first.registrationId),
-      )
-      await devTools.send('ServiceWorker.enable')
-      const delivery = {
-        origin: new URL(app.address()).origin,
-        registrationId: await registration.promise,
-        data: JSON.stringify(shown),
-      }
-      const notifications = () =>
-        page.evaluate(async () => {
-          const shownNow = await (await navigator.serviceWorker.ready).getNotifications()
-          return shownNow.map(({ title, body }) => ({ title, body }))
-        })
-      for (let i = 0; i < 2; i++) await devTools.send('ServiceWorker.deliverPushMessage', delivery)
-      await until(async () => (await notifications()).length > 0, {
-        timeoutMs: 10_000,
-        what: 'the notification',
-      })
-      expect(await notifications()).toEqual([{ title: 'Weather', body: text }])
-      const [worker] = context.serviceWorkers()
-      await worker!.evaluate(async () => {
-        const { registration: own } = self as unknown as { registration: ServiceWorkerRegistration }
-        const [notification] = await own.getNotifications()
-        const Click = (globalThis as unknown as { NotificationEvent: new (...given: unknown[]) => Event })
-          .NotificationEvent
-        dispatchEvent(new Click('notificationclick', { notification }))
-      })
-      await until(async () => (await notifications()).length === 0, {
-        timeoutMs: 10_000,
-        what: 'the notification to be closed',
-      })
-      await page.getByRole('button', { name: 'Stop messages on this phone' }).click()
-      await page.getByRole('button', { name: 'Get messages on this phone' }).waitFor()
-      expect(await devices()).toBe(0)
-    },
-    TEST_MS,
-  )
+    for (let i = 0; i < 2; i++) await devTools.send('ServiceWorker.deliverPushMessage', delivery)
+    await until(async () => (await notifications()).length > 0, 'the notification')
+    expect(await notifications()).toEqual([{ title: 'Weather', body: text }])
+    const [worker] = context.serviceWorkers()
+    await worker!.evaluate(async () => {
+      const { registration: own } = self as unknown as { registration: ServiceWorkerRegistration }
+      const [notification] = await own.getNotifications()
+      const Click = (globalThis as unknown as { NotificationEvent: new (...given: unknown[]) => Event })
+        .NotificationEvent
+      dispatchEvent(new Click('notificationclick', { notification }))
+    })
+    await until(async () => (await notifications()).length === 0, 'the notification to be closed')
+    await page.getByRole('button', { name: 'Stop messages on this phone' }).click()
+    await page.getByRole('button', { name: 'Get messages on this phone' }).waitFor()
+    expect(await devices()).toBe(0)
+  })
 
-  test(
-    'a phone that does not allow it says so, and what to do',
-    async () => {
-      await using phone = await app.newPilgrim('Chen')
-      const { page } = phone
-      await page.evaluate(() => {
-        Notification.requestPermission = async () => 'denied'
-        location.hash = 'me'
-      })
-      await page.getByRole('button', { name: 'Get messages on this phone' }).click()
-      await page.getByText('Please allow notifications').waitFor()
-    },
-    TEST_MS,
-  )
+  test('a phone that does not allow it says so, and what to do', async () => {
+    await using phone = await app.newPilgrim('Chen')
+    const { page } = phone
+    await page.evaluate(() => {
+      Notification.requestPermission = async () => 'denied'
+      location.hash = 'me'
+    })
+    await page.getByRole('button', { name: 'Get messages on this phone' }).click()
+    await page.getByText('Please allow notifications').waitFor()
+  })
 
-  test(
-    'a check-in is counted once, whatever a reading of the profile says before or after its answer',
-    async () => {
-      // The answers that the test holds come from a certificate that no authority has signed.
-      await using phone = await app.newPilgrim('Lin', { ignoreHTTPSErrors: true })
-      const { page, userId } = phone
-      const sum = page.locator('[data-figure=checkins]')
-      const profileSays = (checkIns: number) =>
-        page.waitForFunction(
-          (figure) => localStorage.getItem('event-walk-profile')?.includes(`"checkins":${figure},`),
-          checkIns,
-        )
-      await profileSays(0)
-      // The service has counted it, and the profile says so before the answer to the check-in arrives.
-      const answer = Promise.withResolvers<void>()
-      await page.route('**/api/event/checkin', async (route) => {
+  test('a check-in is counted once, whatever a reading of the profile says before or after its answer', async () => {
+    // The answers that the test holds come from a certificate that no authority has signed.
+    await using phone = await app.newPilgrim('Lin', { ignoreHTTPSErrors: true })
+    const { page, userId } = phone
+    const sum = page.locator('[data-figure=checkins]')
+    const profileSays = (checkIns: number) =>
+      page.waitForFunction(
+        (figure) => localStorage.getItem('event-walk-profile')?.includes(`"checkins":${figure},`),
+        checkIns,
+      )
+    await profileSays(0)
+    // The service has counted it, and the profile says so before the answer to the check-in arrives.
+    const answer = Promise.withResolvers<void>()
+    await page.route('**/api/event/checkin', async (route) => {
+      const response = await route.fetch()
+      await answer.promise
+      await route.fulfill({ response })
+    })
+    await checkInButton(page).click()
+    const counted = async () => (await profileOf(app.stack, userId)).checkins === 1
+    await until(counted, 'the check-in at the service')
+    await lookAgain(page)
+    await profileSays(1)
+    expect(await sum.textContent()).toBe('1 check-in')
+    answer.resolve()
+    await page.locator('[data-state=counted]').waitFor()
+    expect(await sum.textContent()).toBe('1 check-in')
+    await page.unroute('**/api/event/checkin')
+
+    // A reading that was asked for before a check-in arrives after those that were asked for later.
+    const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const hold = '**/api/event/user/*'
+    await page.route(
+      hold,
+      async (route) => {
         const response = await route.fetch()
-        await answer.promise
+        asked.resolve()
+        await late.promise
         await route.fulfill({ response })
-      })
-      await checkInButton(page).click()
-      const counted = async () => (await profileOf(app.stack, userId)).checkins === 1
-      await until(counted, { timeoutMs: 10_000, what: 'the check-in at the service' })
-      await lookAgain(page)
-      await profileSays(1)
-      expect(await sum.textContent()).toBe('1 check-in')
-      answer.resolve()
-      await page.locator('[data-state=counted]').waitFor()
-      expect(await sum.textContent()).toBe('1 check-in')
-      await page.unroute('**/api/event/checkin')
+      },
+      { times: 1 },
+    )
+    await lookAgain(page)
+    await asked.promise
+    await checkInButton(page).click()
+    await profileSays(2)
+    const arrived = page.waitForEvent('requestfinished', (request) => request.url().includes('/user/'))
+    late.resolve()
+    await arrived
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)))
+    expect(await sum.textContent()).toBe('2 check-ins')
+    await profileSays(2)
 
-      // A reading that was asked for before a check-in arrives after those that were asked for later.
-      const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-      const hold = '**/api/event/user/*'
-      await page.route(
-        hold,
-        async (route) => {
-          const response = await route.fetch()
-          asked.resolve()
-          await late.promise
-          await route.fulfill({ response })
-        },
-        { times: 1 },
-      )
-      await lookAgain(page)
-      await asked.promise
-      await checkInButton(page).click()
-      await profileSays(2)
-      const arrived = page.waitForEvent('requestfinished', (request) => request.url().includes('/user/'))
-      late.resolve()
-      await arrived
-      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)))
-      expect(await sum.textContent()).toBe('2 check-ins')
-      await profileSays(2)
+    // A profile that can not be read keeps nothing back: the service takes check-ins while its database is away.
+    await page.route(hold, (route) => route.fulfill({ status: 503 }))
+    await phone.context.setOffline(true)
+    await phone.context.setOffline(false)
+    await checkInButton(page).click()
+    const sent = async () => (await profileOf(app.stack, userId)).checkins === 3
+    await until(sent, 'the check-in without a profile')
+  })
 
-      // A profile that can not be read keeps nothing back: the service takes check-ins while its database is away.
-      await page.route(hold, (route) => route.fulfill({ status: 503 }))
-      await phone.context.setOffline(true)
-      await phone.context.setOffline(false)
-      await checkInButton(page).click()
-      const sent = async () => (await profileOf(app.stack, userId)).checkins === 3
-      await until(sent, { timeoutMs: 10_000, what: 'the check-in without a profile' })
-    },
-    TEST_MS,
-  )
-
-  test(
-    'a new privacy notice is shown; whoever declines it has taken back the consent, and can give it again',
-    async () => {
-      await using phone = await app.newPilgrim('Lin', { ignoreHTTPSErrors: true })
-      const { page, userId } = phone
-      const agrees = async () => (await profileOf(app.stack, userId)).privacy_agreed
-      let version = 'two'
-      await page.route('**/api/event/config', async (route) => {
-        const response = await route.fetch()
-        const { ok, data } = (await response.json()) as { ok: true; data: object }
-        await route.fulfill({ response, json: { ok, data: { ...data, privacy_version: version } } })
-      })
-      await lookAgain(page)
-      const changed = page.getByText('The privacy notice has changed.')
-      await changed.waitFor()
-      await page.getByText('Version two').waitFor()
-      expect(await seriousFaults(page)).toEqual([])
-      await photograph(page, 'walk-new-consent', true)
-      // The walk goes on meanwhile.
-      await page.getByRole('button', { name: 'Start recording' }).click()
-      expect(await agrees()).toBe(true)
-      await page.getByRole('button', { name: 'I do not agree' }).click()
-      await changed.waitFor({ state: 'detached' })
-      await page.getByText('You have withdrawn your consent.').waitFor()
-      await photograph(page, 'walk-consent-declined', true)
-      expect(await agrees()).toBe(false)
-      // Nothing is recorded any more, and nobody is asked again.
-      await page.getByText('Nothing is recorded without your consent.').waitFor()
-      await page.reload()
-      await page.getByText('You have withdrawn your consent.').waitFor()
-      expect(await changed.count()).toBe(0)
-      // What is agreed to is there to read.
-      await page.getByText('Version two').waitFor()
-      await page.getByRole('button', { name: 'I agree again' }).click()
-      await page.getByText('You have withdrawn your consent.').waitFor({ state: 'detached' })
-      await page.getByRole('button', { name: 'Start recording' }).waitFor()
-      expect(await agrees()).toBe(true)
-      version = 'three'
-      await lookAgain(page)
-      await changed.waitFor()
-      await page.getByRole('button', { name: 'I agree', exact: false }).click()
-      await changed.waitFor({ state: 'detached' })
-      await page.waitForFunction(() =>
-        localStorage.getItem('event-walk-person')?.includes('"three","known":true'),
-      )
-      expect(await agrees()).toBe(true)
-    },
-    TEST_MS,
-  )
+  test('a new privacy notice is shown; whoever declines it has taken back the consent, and can give it again', async () => {
+    await using phone = await app.newPilgrim('Lin', { ignoreHTTPSErrors: true })
+    const { page, userId } = phone
+    const agrees = async () => (await profileOf(app.stack, userId)).privacy_agreed
+    let version = 'two'
+    await page.route('**/api/event/config', async (route) => {
+      const response = await route.fetch()
+      const { ok, data } = (await response.json()) as { ok: true; data: object }
+      await route.fulfill({ response, json: { ok, data: { ...data, privacy_version: version } } })
+    })
+    await lookAgain(page)
+    const changed = page.getByText('The privacy notice has changed.')
+    await changed.waitFor()
+    await page.getByText('Version two').waitFor()
+    expect(await seriousFaults(page)).toEqual([])
+    await photograph(page, 'walk-new-consent', true)
+    // The walk goes on meanwhile.
+    await page.getByRole('button', { name: 'Start recording' }).click()
+    expect(await agrees()).toBe(true)
+    await page.getByRole('button', { name: 'I do not agree' }).click()
+    await changed.waitFor({ state: 'detached' })
+    await page.getByText('You have withdrawn your consent.').waitFor()
+    await photograph(page, 'walk-consent-declined', true)
+    expect(await agrees()).toBe(false)
+    // Nothing is recorded any more, and nobody is asked again.
+    await page.getByText('Nothing is recorded without your consent.').waitFor()
+    await page.reload()
+    await page.getByText('You have withdrawn your consent.').waitFor()
+    expect(await changed.count()).toBe(0)
+    // What is agreed to is there to read.
+    await page.getByText('Version two').waitFor()
+    await page.getByRole('button', { name: 'I agree again' }).click()
+    await page.getByText('You have withdrawn your consent.').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Start recording' }).waitFor()
+    expect(await agrees()).toBe(true)
+    version = 'three'
+    await lookAgain(page)
+    await changed.waitFor()
+    await page.getByRole('button', { name: 'I agree', exact: false }).click()
+    await changed.waitFor({ state: 'detached' })
+    await page.waitForFunction(() =>
+      localStorage.getItem('event-walk-person')?.includes('"three","known":true'),
+    )
+    expect(await agrees()).toBe(true)
+  })
 })

@@ -9,7 +9,6 @@ import { LineLogin } from './line-login.ts'
 import { TWO_HOURS_MS, walkTwoHours } from './two-hours.ts'
 import { checkInButton, type Phone, roomOnItsSide, waitingOf, walkApp, worksOffline } from './walk-harness.ts'
 
-const TEST_MS = 60_000
 const HOUR_MS = 3_600_000
 const LOG_IN_AGAIN = 'LINE asks you to log in again.'
 const IPHONE =
@@ -44,10 +43,10 @@ describeOnServers('with identity by LINE', () => {
   const newPhone = (options: BrowserContextOptions = {}): Promise<Phone> =>
     app.newPhone(options, (context) => line.serve(context))
   const counted = (checkins: number) =>
-    until(async () => (await profileOf(app.stack, line.userId)).checkins === checkins, {
-      timeoutMs: 15_000,
-      what: `${checkins} check-ins`,
-    })
+    until(
+      async () => (await profileOf(app.stack, line.userId)).checkins === checkins,
+      `${checkins} check-ins`,
+    )
   const logInAgain = (page: Page) => page.getByRole('button', { name: 'Log in again' })
 
   /** The first minute: LINE knows the name already. */
@@ -61,87 +60,75 @@ describeOnServers('with identity by LINE', () => {
     return line.userId
   }
 
-  test(
-    'log in, walk, and meet the end of the token’s hour: nothing is lost, and the next log-in works, too',
-    async () => {
-      await using phone = await newPhone()
-      const { page, context } = phone
-      await page.goto(app.address('?lang=en'))
-      await begin(page)
-      expect(await roomOnItsSide(page)).toBeGreaterThan(0)
-      await worksOffline(page)
-      await checkInButton(page).click()
-      await page.locator('[data-state=counted]').waitFor()
-      await counted(1)
+  test('log in, walk, and meet the end of the token’s hour: nothing is lost, and the next log-in works, too', async () => {
+    await using phone = await newPhone()
+    const { page, context } = phone
+    await page.goto(app.address('?lang=en'))
+    await begin(page)
+    expect(await roomOnItsSide(page)).toBeGreaterThan(0)
+    await worksOffline(page)
+    await checkInButton(page).click()
+    await page.locator('[data-state=counted]').waitFor()
+    await counted(1)
 
-      line.nowMs = () => Date.now() + HOUR_MS
-      await checkInButton(page).click()
-      await page.getByText(LOG_IN_AGAIN).first().waitFor()
-      expect(await waitingOf(page)).toBe(1)
-      // In a dead zone the app stays, and opens again.
-      line.online = () => false
-      await context.setOffline(true)
-      await logInAgain(page).click()
-      await page.locator('.toast').getByText('No network. Everything is saved').waitFor()
-      await page.reload()
-      await checkInButton(page).click()
-      await page.locator('[data-state=kept]').waitFor()
-      expect(await waitingOf(page)).toBe(2)
-      line.online = () => true
-      await context.setOffline(false)
-      await logInAgain(page).click()
-      await counted(3)
-      expect(line.logIns).toBe(2)
-      expect(await page.getByText(LOG_IN_AGAIN).count()).toBe(0)
-      // Own data opens with the token.
-      await page.goto(app.address('#way'))
-      await page.locator('.way-map').waitFor()
-      expect(line.violations).toEqual([])
-    },
-    TEST_MS,
-  )
+    line.nowMs = () => Date.now() + HOUR_MS
+    await checkInButton(page).click()
+    await page.getByText(LOG_IN_AGAIN).first().waitFor()
+    expect(await waitingOf(page)).toBe(1)
+    // In a dead zone the app stays, and opens again.
+    line.online = () => false
+    await context.setOffline(true)
+    await logInAgain(page).click()
+    await page.locator('.toast').getByText('No network. Everything is saved').waitFor()
+    await page.reload()
+    await checkInButton(page).click()
+    await page.locator('[data-state=kept]').waitFor()
+    expect(await waitingOf(page)).toBe(2)
+    line.online = () => true
+    await context.setOffline(false)
+    await logInAgain(page).click()
+    await counted(3)
+    expect(line.logIns).toBe(2)
+    expect(await page.getByText(LOG_IN_AGAIN).count()).toBe(0)
+    // Own data opens with the token.
+    await page.goto(app.address('#way'))
+    await page.locator('.way-map').waitFor()
+    expect(line.violations).toEqual([])
+  })
 
-  test(
-    'in LINE’s own browser its app gives the tokens, also the next one',
-    async () => {
-      await using phone = await newPhone({ userAgent: IPHONE })
-      const { page, context } = phone
-      // What LINE's app gives to its pages.
-      await context.addInitScript(() => Object.assign(globalThis, { _liff: { features: [] } }))
-      await page.goto((await line.addressInLine()).replace('#', '?lang=en#'))
-      await page.getByRole('button', { name: 'I agree' }).click()
-      await page.getByText('In the browser this opens without a network').waitFor()
-      expect(page.url()).not.toContain('id_token')
-      await checkInButton(page).click()
-      await counted(1)
-      line.nowMs = () => Date.now() + HOUR_MS
-      await checkInButton(page).click()
-      await logInAgain(page).click()
-      await counted(2)
-      expect(line.logIns).toBe(2)
-      expect(line.violations).toEqual([])
-    },
-    TEST_MS,
-  )
+  test('in LINE’s own browser its app gives the tokens, also the next one', async () => {
+    await using phone = await newPhone({ userAgent: IPHONE })
+    const { page, context } = phone
+    // What LINE's app gives to its pages.
+    await context.addInitScript(() => Object.assign(globalThis, { _liff: { features: [] } }))
+    await page.goto((await line.addressInLine()).replace('#', '?lang=en#'))
+    await page.getByRole('button', { name: 'I agree' }).click()
+    await page.getByText('In the browser this opens without a network').waitFor()
+    expect(page.url()).not.toContain('id_token')
+    await checkInButton(page).click()
+    await counted(1)
+    line.nowMs = () => Date.now() + HOUR_MS
+    await checkInButton(page).click()
+    await logInAgain(page).click()
+    await counted(2)
+    expect(line.logIns).toBe(2)
+    expect(line.violations).toEqual([])
+  })
 
-  test(
-    'a dialog of LINE’s server that the policy refuses keeps nobody out',
-    async () => {
-      await using phone = await newPhone({ userAgent: ANDROID })
-      const { page, context } = phone
-      // As LINE's app on Android opens a browser after a log-in: a window without a past.
-      await context.addInitScript(() =>
-        Object.defineProperty(History.prototype, 'length', { get: () => 1, configurable: true }),
-      )
-      await page.goto(app.address('?lang=en&liffClientId=1234567890'))
-      await until(() => line.violations.length > 0, { timeoutMs: 15_000, what: 'the dialog’s script' })
-      expect(line.violations).toEqual([
-        'script-src-elem https://static.line-scdn.net/lui/edge/versions/1.13.0/luivendor.js',
-      ])
-      await begin(page)
-    },
-    TEST_MS,
-  )
+  test('a dialog of LINE’s server that the policy refuses keeps nobody out', async () => {
+    await using phone = await newPhone({ userAgent: ANDROID })
+    const { page, context } = phone
+    // As LINE's app on Android opens a browser after a log-in: a window without a past.
+    await context.addInitScript(() =>
+      Object.defineProperty(History.prototype, 'length', { get: () => 1, configurable: true }),
+    )
+    await page.goto(app.address('?lang=en&liffClientId=1234567890'))
+    await until(() => line.violations.length > 0, 'the dialog’s script')
+    expect(line.violations).toEqual([
+      'script-src-elem https://static.line-scdn.net/lui/edge/versions/1.13.0/luivendor.js',
+    ])
+    await begin(page)
+  })
 
   test('LINE’s SDK is there in a dead zone', async () => {
     const worker = await (await app.stack.fetch('/walk/sw.js')).text()
@@ -169,7 +156,7 @@ describeOnServers('with identity by LINE', () => {
           if (i === 158) await page.reload()
           if (i < 166 || line.logIns > 1 || !(await logInAgain(page).isVisible())) return
           await logInAgain(page).click()
-          await until(() => line.logIns === 2, { timeoutMs: 15_000, what: 'the second log-in' })
+          await until(() => line.logIns === 2, 'the second log-in')
           await page.locator('[data-resting]').waitFor()
         },
         proof: async (userId) => ({

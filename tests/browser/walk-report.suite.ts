@@ -5,7 +5,6 @@ import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
 import { PLACE, type WalkApp, worksOffline } from './walk-harness.ts'
 
-const TEST_MS = 60_000
 /** A picture of one pixel. */
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
@@ -13,140 +12,128 @@ const PNG = Buffer.from(
 )
 
 export function reportTests(app: WalkApp): void {
-  test(
-    'a report with a picture arrives',
-    async () => {
-      await using phone = await app.newPilgrim()
-      const { page } = phone
-      await page.goto(app.address('#feedback'))
-      await page.getByRole('button', { name: 'Send', exact: true }).click()
-      // It is said at its field, which has the focus.
-      await page.locator('.field:has(#category:focus) [role=alert]').getByText('Please choose').waitFor()
-      await page.getByLabel('What is it about?').selectOption('safety')
-      // What was missing is not said any more once it is there.
-      await page.getByRole('alert').getByText('Please choose').waitFor({ state: 'detached' })
-      await page.getByRole('button', { name: 'Send', exact: true }).click()
-      await page.locator('.field:has(#report:focus)').getByText('Please write a few words.').waitFor()
-      const readers = await page.getByText('Everybody can read your words.').boundingBox()
-      expect(readers!.y).toBeLessThan((await page.locator('#report').boundingBox())!.y)
-      await page.getByLabel('What happened?').fill('A dog followed me.')
-      const picture = page.locator('input[type=file]')
-      await picture.setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
-      await page.getByText('This picture cannot be read.').waitFor()
-      expect(await page.getByAltText('Your picture').count()).toBe(0)
-      await picture.setInputFiles({ name: 'dog.png', mimeType: 'image/png', buffer: PNG })
-      await page.getByAltText('Your picture').waitFor()
-      await page.getByText(/Your place of \d\d:\d\d\./).waitFor()
-      await photograph(page, 'walk-report', true)
-      await page.getByRole('button', { name: 'Send', exact: true }).click()
-      await page.getByText('Thank you. It arrived').waitFor()
-      await page.getByText('With your picture.').waitFor()
-      await page.getByText('With your place.').waitFor()
-      await photograph(page, 'walk-report-arrived')
-      const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
-      const text = await board.text()
-      expect(text).toMatch(/A dog followed me\..*feedback-image/)
-      expect(text).toContain('"category":"safety"')
-      const { data } = JSON.parse(text) as { data: { items: { device_info: string }[] } }
-      const { place } = JSON.parse(data.items[0]!.device_info) as { place: object }
-      expect(place).toMatchObject({ lat: PLACE.latitude, lng: PLACE.longitude, accuracy: PLACE.accuracy })
-      // Everybody may read the board: it has the words, and no place.
-      const publicBoard = await (await app.stack.fetch('/api/event/feedback')).text()
-      expect(publicBoard).toContain('A dog followed me.')
-      expect(publicBoard).not.toContain(String(PLACE.latitude))
-      await page.getByRole('button', { name: 'Back' }).click()
-      await page.getByRole('heading', { name: 'Feedback' }).waitFor()
-    },
-    TEST_MS,
-  )
+  test('a report with a picture arrives', async () => {
+    await using phone = await app.newPilgrim()
+    const { page } = phone
+    await page.goto(app.address('#feedback'))
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    // It is said at its field, which has the focus.
+    await page.locator('.field:has(#category:focus) [role=alert]').getByText('Please choose').waitFor()
+    await page.getByLabel('What is it about?').selectOption('safety')
+    // What was missing is not said any more once it is there.
+    await page.getByRole('alert').getByText('Please choose').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.locator('.field:has(#report:focus)').getByText('Please write a few words.').waitFor()
+    const readers = await page.getByText('Everybody can read your words.').boundingBox()
+    expect(readers!.y).toBeLessThan((await page.locator('#report').boundingBox())!.y)
+    await page.getByLabel('What happened?').fill('A dog followed me.')
+    const picture = page.locator('input[type=file]')
+    await picture.setInputFiles({ name: 'x.png', mimeType: 'image/png', buffer: Buffer.from('no picture') })
+    await page.getByText('This picture cannot be read.').waitFor()
+    expect(await page.getByAltText('Your picture').count()).toBe(0)
+    await picture.setInputFiles({ name: 'dog.png', mimeType: 'image/png', buffer: PNG })
+    await page.getByAltText('Your picture').waitFor()
+    await page.getByText(/Your place of \d\d:\d\d\./).waitFor()
+    await photograph(page, 'walk-report', true)
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('Thank you. It arrived').waitFor()
+    await page.getByText('With your picture.').waitFor()
+    await page.getByText('With your place.').waitFor()
+    await photograph(page, 'walk-report-arrived')
+    const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
+    const text = await board.text()
+    expect(text).toMatch(/A dog followed me\..*feedback-image/)
+    expect(text).toContain('"category":"safety"')
+    const { data } = JSON.parse(text) as { data: { items: { device_info: string }[] } }
+    const { place } = JSON.parse(data.items[0]!.device_info) as { place: object }
+    expect(place).toMatchObject({ lat: PLACE.latitude, lng: PLACE.longitude, accuracy: PLACE.accuracy })
+    // Everybody may read the board: it has the words, and no place.
+    const publicBoard = await (await app.stack.fetch('/api/event/feedback')).text()
+    expect(publicBoard).toContain('A dog followed me.')
+    expect(publicBoard).not.toContain(String(PLACE.latitude))
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByRole('heading', { name: 'Feedback' }).waitFor()
+  })
 
-  test(
-    'a report of a dead zone goes by itself, with its picture, also after the app was closed, and once',
-    async () => {
-      await using phone = await app.newPilgrim('Grandmother Chen')
-      const { page, context } = phone
-      await worksOffline(page)
-      await page.goto(app.address('#feedback'))
-      await context.setOffline(true)
-      await page.getByLabel('What is it about?').selectOption('service')
-      await page.getByLabel('What happened?').fill('The well is dry.')
-      await page
-        .locator('input[type=file]')
-        .setInputFiles({ name: 'well.png', mimeType: 'image/png', buffer: PNG })
-      await page.getByText('Your place of').waitFor()
-      await page.getByRole('button', { name: 'Send', exact: true }).click()
-      await page.getByText('Your report is saved here.').waitFor()
-      await photograph(page, 'walk-report-waits')
-      await page.getByRole('button', { name: 'Back' }).click()
-      await page.getByText('Your report is saved here. It is sent by itself').waitFor()
-      // The first tab does not say less.
-      await page.goto(app.address('#walk'))
-      await page.getByText('Your report is saved here. It is sent by itself').waitFor()
-      expect(await page.getByText('Everything is sent.').count()).toBe(0)
-      await page.goto('about:blank')
-      await context.setOffline(false)
-      // The first answer is lost on the way, after the service has stored the report.
-      let sent = 0
-      await context.route('**/api/event/feedback', async (route) => {
-        if (route.request().method() !== 'POST' || ++sent > 1) return route.continue()
-        const given = { method: 'POST', headers: route.request().headers(), body: route.request().postData() }
-        expect((await app.stack.fetch('/api/event/feedback', given)).ok).toBe(true)
-        return route.abort()
-      })
-      // Two windows: one of them sends.
-      const other = await context.newPage()
-      await Promise.all([page.goto(app.address('#say')), other.goto(app.address('#say'))])
-      await until(() => sent > 0, { timeoutMs: 10_000, what: 'the first attempt' })
-      // The next attempt is due within a minute, or when the app is opened.
-      await page.reload()
-      for (const window of [page, other])
-        await window.getByText(/Your report \(number \d+\) arrived at \d\d:\d\d\./).waitFor()
-      await photograph(page, 'walk-say-arrived')
-      const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
-      const { data } = (await board.json()) as {
-        data: { items: { description: string; screenshot_url: string; device_info: string }[] }
-      }
-      const arrived = data.items.filter(({ description }) => description === 'The well is dry.')
-      expect(arrived).toHaveLength(1)
-      expect(sent).toBeGreaterThan(1)
-      expect(arrived[0]!.screenshot_url).toContain('feedback-image')
-      expect(JSON.parse(arrived[0]!.device_info)).toMatchObject({ place: { lat: PLACE.latitude } })
-    },
-    TEST_MS,
-  )
+  test('a report of a dead zone goes by itself, with its picture, also after the app was closed, and once', async () => {
+    await using phone = await app.newPilgrim('Grandmother Chen')
+    const { page, context } = phone
+    await worksOffline(page)
+    await page.goto(app.address('#feedback'))
+    await context.setOffline(true)
+    await page.getByLabel('What is it about?').selectOption('service')
+    await page.getByLabel('What happened?').fill('The well is dry.')
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'well.png', mimeType: 'image/png', buffer: PNG })
+    await page.getByText('Your place of').waitFor()
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('Your report is saved here.').waitFor()
+    await photograph(page, 'walk-report-waits')
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByText('Your report is saved here. It is sent by itself').waitFor()
+    // The first tab does not say less.
+    await page.goto(app.address('#walk'))
+    await page.getByText('Your report is saved here. It is sent by itself').waitFor()
+    expect(await page.getByText('Everything is sent.').count()).toBe(0)
+    await page.goto('about:blank')
+    await context.setOffline(false)
+    // The first answer is lost on the way, after the service has stored the report.
+    let sent = 0
+    await context.route('**/api/event/feedback', async (route) => {
+      if (route.request().method() !== 'POST' || ++sent > 1) return route.continue()
+      const given = { method: 'POST', headers: route.request().headers(), body: route.request().postData() }
+      expect((await app.stack.fetch('/api/event/feedback', given)).ok).toBe(true)
+      return route.abort()
+    })
+    // Two windows: one of them sends.
+    const other = await context.newPage()
+    await Promise.all([page.goto(app.address('#say')), other.goto(app.address('#say'))])
+    await until(() => sent > 0, 'the first attempt')
+    // The next attempt is due within a minute, or when the app is opened.
+    await page.reload()
+    for (const window of [page, other])
+      await window.getByText(/Your report \(number \d+\) arrived at \d\d:\d\d\./).waitFor()
+    await photograph(page, 'walk-say-arrived')
+    const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
+    const { data } = (await board.json()) as {
+      data: { items: { description: string; screenshot_url: string; device_info: string }[] }
+    }
+    const arrived = data.items.filter(({ description }) => description === 'The well is dry.')
+    expect(arrived).toHaveLength(1)
+    expect(sent).toBeGreaterThan(1)
+    expect(arrived[0]!.screenshot_url).toContain('feedback-image')
+    expect(JSON.parse(arrived[0]!.device_info)).toMatchObject({ place: { lat: PLACE.latitude } })
+  })
 
-  test(
-    'a report goes without a place where the phone does not allow it, and keeps the place where it was written',
-    async () => {
-      await using phone = await app.newPilgrim('Grandfather Lin', { permissions: [] })
-      const { page, context } = phone
-      await page.goto(app.address('#feedback'))
-      const box = page.getByLabel('Send where I am')
-      await page.getByText('Please write where it was.').waitFor()
-      expect(await box.isChecked()).toBe(false)
-      await page.getByLabel('What is it about?').selectOption('service')
-      await page.getByLabel('What happened?').fill('There is no water here.')
-      // It is sent while the place is looked for: that there is none is told before the report goes.
-      await page.evaluate(() => {
-        document.querySelector<HTMLElement>('.check input')!.click()
-        document.querySelector<HTMLElement>('.button.primary')!.click()
-      })
-      await page.getByText('The phone does not allow the position.').waitFor()
-      expect(await box.isChecked()).toBe(false)
-      expect(await page.getByLabel('What happened?').inputValue()).toBe('There is no water here.')
-      await context.grantPermissions(['geolocation'])
-      await box.check()
-      await page.getByText('Your place of').waitFor()
-      // It is sent elsewhere, from the network's next place.
-      await context.setGeolocation({ ...PLACE, latitude: 24.3 })
-      await page.reload()
-      await page.getByText('Your place of').waitFor()
-      await page.getByRole('button', { name: 'Send', exact: true }).click()
-      await page.getByText('With your place.').waitFor()
-      const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
-      const { data } = (await board.json()) as { data: { items: { device_info: string }[] } }
-      expect(JSON.parse(data.items[0]!.device_info)).toMatchObject({ place: { lat: PLACE.latitude } })
-    },
-    TEST_MS,
-  )
+  test('a report goes without a place where the phone does not allow it, and keeps the place where it was written', async () => {
+    await using phone = await app.newPilgrim('Grandfather Lin', { permissions: [] })
+    const { page, context } = phone
+    await page.goto(app.address('#feedback'))
+    const box = page.getByLabel('Send where I am')
+    await page.getByText('Please write where it was.').waitFor()
+    expect(await box.isChecked()).toBe(false)
+    await page.getByLabel('What is it about?').selectOption('service')
+    await page.getByLabel('What happened?').fill('There is no water here.')
+    // It is sent while the place is looked for: that there is none is told before the report goes.
+    await page.evaluate(() => {
+      document.querySelector<HTMLElement>('.check input')!.click()
+      document.querySelector<HTMLElement>('.button.primary')!.click()
+    })
+    await page.getByText('The phone does not allow the position.').waitFor()
+    expect(await box.isChecked()).toBe(false)
+    expect(await page.getByLabel('What happened?').inputValue()).toBe('There is no water here.')
+    await context.grantPermissions(['geolocation'])
+    await box.check()
+    await page.getByText('Your place of').waitFor()
+    // It is sent elsewhere, from the network's next place.
+    await context.setGeolocation({ ...PLACE, latitude: 24.3 })
+    await page.reload()
+    await page.getByText('Your place of').waitFor()
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('With your place.').waitFor()
+    const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
+    const { data } = (await board.json()) as { data: { items: { device_info: string }[] } }
+    expect(JSON.parse(data.items[0]!.device_info)).toMatchObject({ place: { lat: PLACE.latitude } })
+  })
 }

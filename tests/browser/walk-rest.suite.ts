@@ -3,59 +3,47 @@ import { expect, test } from 'bun:test'
 import { until } from '#tests/helpers/wait.ts'
 import { askedOf, north, type Recorder } from './phone-watch.ts'
 
-const TEST_MS = 60_000
 const MINUTE = 60_000
 
 export function testRest(recorder: () => Promise<Recorder>): void {
-  test(
-    'at rest it is asked for a position once in 30 s, until the pilgrim walks on',
-    async () => {
-      await using phone = await recorder()
-      const { page, context, move, arrive } = phone
-      const asked = async () => (await askedOf(page)).positions
-      expect(await asked()).toHaveLength(1)
-      for (const metres of [1, 2, 3]) {
-        // Before the phone is asked because nothing came.
-        await move(50_000)
-        await arrive(metres)
-      }
-      await page.locator('[data-resting=true]').waitFor()
-      // In small steps, so that the phone can answer in between.
-      const twentyTimes = async () => {
-        await move(10_000)
-        return (await asked()).length > 21
-      }
-      await until(twentyTimes, { timeoutMs: 30_000, everyMs: 1, what: 'twenty positions at rest' })
-      const times = (await asked()).slice(1)
-      const gaps = times.slice(1).map((t, i) => t - times[i]!)
-      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30_000)
-      await context.setGeolocation(north(300))
-      const walks = async () => {
-        await move(10_000)
-        return (await page.locator('[data-resting=false]').count()) > 0
-      }
-      await until(walks, { timeoutMs: 30_000, everyMs: 1, what: 'the pilgrim to walk on' })
-    },
-    TEST_MS,
-  )
+  test('at rest it is asked for a position once in 30 s, until the pilgrim walks on', async () => {
+    await using phone = await recorder()
+    const { page, context, move, arrive } = phone
+    const asked = async () => (await askedOf(page)).positions
+    expect(await asked()).toHaveLength(1)
+    for (const metres of [1, 2, 3]) {
+      // Before the phone is asked because nothing came.
+      await move(50_000)
+      await arrive(metres)
+    }
+    await page.locator('[data-resting=true]').waitFor()
+    // In small steps, so that the phone can answer in between.
+    const twentyTimes = async () => {
+      await move(10_000)
+      return (await asked()).length > 21
+    }
+    await until(twentyTimes, 'twenty positions at rest', { timeoutMs: 30_000, everyMs: 1 })
+    const times = (await asked()).slice(1)
+    const gaps = times.slice(1).map((t, i) => t - times[i]!)
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30_000)
+    await context.setGeolocation(north(300))
+    const walks = async () => {
+      await move(10_000)
+      return (await page.locator('[data-resting=false]').count()) > 0
+    }
+    await until(walks, 'the pilgrim to walk on', { timeoutMs: 30_000, everyMs: 1 })
+  })
 
-  test(
-    'who sits still is asked for a position after a minute, and no signal is missing',
-    async () => {
-      await using phone = await recorder()
-      const { page, move } = phone
-      for (const times of [2, 3]) {
-        await move(MINUTE + 5_000)
-        await until(async () => (await askedOf(page)).positions.length === times, {
-          timeoutMs: 10_000,
-          what: `request ${times}`,
-        })
-        // The page reads the time every 15 s.
-        await move(20_000)
-        expect(await page.getByText('No position for').count()).toBe(0)
-        expect(await page.locator('.dot.bad').count()).toBe(0)
-      }
-    },
-    TEST_MS,
-  )
+  test('who sits still is asked for a position after a minute, and no signal is missing', async () => {
+    await using phone = await recorder()
+    const { page, move } = phone
+    for (const times of [2, 3]) {
+      await move(MINUTE + 5_000)
+      await until(async () => (await askedOf(page)).positions.length === times, `request ${times}`)
+      // The page reads the time every 15 s.
+      await move(20_000)
+      expect(await page.getByText('No position for').count()).toBe(0)
+      expect(await page.locator('.dot.bad').count()).toBe(0)
+    }
+  })
 }

@@ -13,10 +13,11 @@ const setAsideOn = (page: Page): Promise<number> =>
 
 export function storageTests(app: WalkApp): void {
   const hasCounted = (userId: string, number: number): Promise<unknown> =>
-    until(async () => (await profileOf(app.stack, userId)).checkins === number, {
-      timeoutMs: 30_000,
-      what: `${number} check-ins at the service`,
-    })
+    until(
+      async () => (await profileOf(app.stack, userId)).checkins === number,
+      `${number} check-ins at the service`,
+      { timeoutMs: 30_000 },
+    )
 
   async function checkInTwice(lose: (page: Page, context: BrowserContext) => Promise<unknown>) {
     await using phone = await app.newPhone({}, async (context) => void (await breakable(context)))
@@ -34,18 +35,14 @@ export function storageTests(app: WalkApp): void {
     expect(await setAsideOn(page)).toBe(0)
   }
 
-  test(
-    'the browser clears the database, or closes it, with or without saying so: the next check-in is sent',
-    async () => {
-      await checkInTwice(async (page, context) => {
-        const { origin } = new URL(app.address())
-        const session = await context.newCDPSession(page)
-        await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' })
-      })
-      for (const isTold of [true, false]) await checkInTwice((page) => closeConnections(page, isTold))
-    },
-    TEST_MS,
-  )
+  test('the browser clears the database, or closes it, with or without saying so: the next check-in is sent', async () => {
+    await checkInTwice(async (page, context) => {
+      const { origin } = new URL(app.address())
+      const session = await context.newCDPSession(page)
+      await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'indexeddb' })
+    })
+    for (const isTold of [true, false]) await checkInTwice((page) => closeConnections(page, isTold))
+  })
 
   test(
     'a database that refuses for a while, or does not answer: what is kept meanwhile is counted, and sent by itself',
@@ -75,26 +72,19 @@ export function storageTests(app: WalkApp): void {
     2 * TEST_MS,
   )
 
-  test(
-    'a database that can not be opened at the start is opened later, and says so until then',
-    async () => {
-      await using phone = await app.newPhone(
-        {},
-        async (context) => void (await breakable(context, 'refused')),
-      )
-      const { page } = phone
-      await page.goto(app.address('?lang=en'))
-      await firstMinute(page, 'Old Chen')
-      await checkInButton(page).click()
-      await page.getByText('Not checked in: This browser saves nothing.').waitFor()
-      await setFault(page, null)
-      await page
-        .locator('.notice')
-        .filter({ hasText: 'This browser saves nothing.' })
-        .waitFor({ state: 'hidden' })
-      await checkInButton(page).click()
-      await hasCounted(await userIdOf(page), 1)
-    },
-    TEST_MS,
-  )
+  test('a database that can not be opened at the start is opened later, and says so until then', async () => {
+    await using phone = await app.newPhone({}, async (context) => void (await breakable(context, 'refused')))
+    const { page } = phone
+    await page.goto(app.address('?lang=en'))
+    await firstMinute(page, 'Old Chen')
+    await checkInButton(page).click()
+    await page.getByText('Not checked in: This browser saves nothing.').waitFor()
+    await setFault(page, null)
+    await page
+      .locator('.notice')
+      .filter({ hasText: 'This browser saves nothing.' })
+      .waitFor({ state: 'hidden' })
+    await checkInButton(page).click()
+    await hasCounted(await userIdOf(page), 1)
+  })
 }

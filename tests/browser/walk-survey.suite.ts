@@ -8,74 +8,64 @@ import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
 import { checkInButton, type WalkApp } from './walk-harness.ts'
 
-const TEST_MS = 60_000
-
 export function surveyTests(app: WalkApp): void {
-  test(
-    'before the phone keeps all files, a survey that can not be opened says so, and opens at another try',
-    async () => {
-      await using phone = await app.newPilgrim('Lin', { serviceWorkers: 'block' })
-      const { page, context } = phone
-      await context.setOffline(true)
-      await page.evaluate(() => (location.hash = 'survey'))
-      await page.getByText('Not done: no network.').waitFor()
-      await context.setOffline(false)
-      await page.getByRole('button', { name: 'Try again' }).click()
-      await page.getByLabel('2 to 4 times').waitFor()
-    },
-    TEST_MS,
-  )
+  test('before the phone keeps all files, a survey that can not be opened says so, and opens at another try', async () => {
+    await using phone = await app.newPilgrim('Lin', { serviceWorkers: 'block' })
+    const { page, context } = phone
+    await context.setOffline(true)
+    await page.evaluate(() => (location.hash = 'survey'))
+    await page.getByText('Not done: no network.').waitFor()
+    await context.setOffline(false)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByLabel('2 to 4 times').waitFor()
+  })
 
-  test(
-    'the survey keeps each answer, is sent by itself after a dead zone, and shows what was sent',
-    async () => {
-      await using phone = await app.newPilgrim()
-      const { page, context, userId } = phone
-      await page.goto(app.address('#survey'))
-      await page.getByLabel('2 to 4 times').check()
+  test('the survey keeps each answer, is sent by itself after a dead zone, and shows what was sent', async () => {
+    await using phone = await app.newPilgrim()
+    const { page, context, userId } = phone
+    await page.goto(app.address('#survey'))
+    await page.getByLabel('2 to 4 times').check()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByLabel('Family').check()
+    await page.reload()
+    expect(await page.getByLabel('Family').isChecked()).toBe(true)
+    // On a small screen the next question begins in sight, not where the button was.
+    await page.setViewportSize({ width: 360, height: 420 })
+    for (let i = 2; i < 10; i++) {
       await page.getByRole('button', { name: 'Next' }).click()
-      await page.getByLabel('Family').check()
-      await page.reload()
-      expect(await page.getByLabel('Family').isChecked()).toBe(true)
-      // On a small screen the next question begins in sight, not where the button was.
-      await page.setViewportSize({ width: 360, height: 420 })
-      for (let i = 2; i < 10; i++) {
-        await page.getByRole('button', { name: 'Next' }).click()
-        await page.getByText(`Question ${i + 1} of 10`).waitFor()
-        await page.waitForFunction(
-          () => document.querySelector('legend, .question')!.getBoundingClientRect().top > 0,
-        )
-      }
-      await page.getByLabel('What else').fill('The soup was good.')
-      await page.getByText('7 questions have no answer').waitFor()
-      await context.setOffline(true)
-      await page.getByRole('button', { name: 'Send the answers' }).click()
-      await page.getByText('Not sent yet. Your answers are on this phone').waitFor()
-      await page.getByText('No network.').first().waitFor()
-      await photograph(page, 'walk-survey-waits')
-      await page.getByRole('button', { name: 'Back' }).click()
-      await page.getByText('Your answers are saved here. They are sent by themselves').waitFor()
-      await context.setOffline(false)
-      await page.getByText('Answered. You can change it.').waitFor()
-      expect((await profileOf(app.stack, userId)).survey_completed).toBe(1)
-      const surveys = await app.stack.fetch('/api/event/admin/surveys', { headers: admin('manager') })
-      const text = await surveys.text()
-      expect(text).toContain('The soup was good.')
-      expect(text).toContain('"q2":"family"')
-      // Another answer leaves the others as they are.
-      await page.goto(app.address('#survey'))
-      expect(await page.getByLabel('2 to 4 times').isChecked()).toBe(true)
-      await page.getByRole('button', { name: 'Next' }).click()
-      await page.getByLabel('Friends').check()
-      for (let i = 2; i < 10; i++) await page.getByRole('button', { name: 'Next' }).click()
-      await page.getByRole('button', { name: 'Send the answers' }).click()
-      await page.getByText('Your answers have arrived').waitFor()
-      const again = await app.stack.fetch('/api/event/admin/surveys', { headers: admin('manager') })
-      await seesCard(app, page)
-      expect(await again.text()).toContain('"q1":"few","q2":"friends","q10":"The soup was good."')
-    },
-    TEST_MS,
-  )
+      await page.getByText(`Question ${i + 1} of 10`).waitFor()
+      await page.waitForFunction(
+        () => document.querySelector('legend, .question')!.getBoundingClientRect().top > 0,
+      )
+    }
+    await page.getByLabel('What else').fill('The soup was good.')
+    await page.getByText('7 questions have no answer').waitFor()
+    await context.setOffline(true)
+    await page.getByRole('button', { name: 'Send the answers' }).click()
+    await page.getByText('Not sent yet. Your answers are on this phone').waitFor()
+    await page.getByText('No network.').first().waitFor()
+    await photograph(page, 'walk-survey-waits')
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByText('Your answers are saved here. They are sent by themselves').waitFor()
+    await context.setOffline(false)
+    await page.getByText('Answered. You can change it.').waitFor()
+    expect((await profileOf(app.stack, userId)).survey_completed).toBe(1)
+    const surveys = await app.stack.fetch('/api/event/admin/surveys', { headers: admin('manager') })
+    const text = await surveys.text()
+    expect(text).toContain('The soup was good.')
+    expect(text).toContain('"q2":"family"')
+    // Another answer leaves the others as they are.
+    await page.goto(app.address('#survey'))
+    expect(await page.getByLabel('2 to 4 times').isChecked()).toBe(true)
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByLabel('Friends').check()
+    for (let i = 2; i < 10; i++) await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('button', { name: 'Send the answers' }).click()
+    await page.getByText('Your answers have arrived').waitFor()
+    const again = await app.stack.fetch('/api/event/admin/surveys', { headers: admin('manager') })
+    await seesCard(app, page)
+    expect(await again.text()).toContain('"q1":"few","q2":"friends","q10":"The soup was good."')
+  })
 }
 
 /** What the card still needs is said, and the complete card is there to be looked at and saved. */
@@ -86,10 +76,7 @@ async function seesCard(app: WalkApp, page: Page): Promise<void> {
   expect(await missing.count()).toBe(2)
   await page.getByLabel('Phone', { exact: true }).fill('0912-345-678')
   await page.keyboard.press('Enter')
-  await until(async () => (await missing.count()) === 1, {
-    timeoutMs: 10_000,
-    what: 'the number to be saved',
-  })
+  await until(async () => (await missing.count()) === 1, 'the number to be saved')
   for (let i = 1; i <= 3; i++) {
     await page.goto(app.address('#walk'))
     await checkInButton(page).click()

@@ -13,7 +13,6 @@ import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { checkInButton, walkApp, worksOffline } from './walk-harness.ts'
 
-const TEST_MS = 60_000
 const VIEWS = [
   'walk',
   'way',
@@ -97,175 +96,159 @@ const drawnWay = (page: Page): Promise<string> =>
 describeOnServers('the views of the app', () => {
   const app = walkApp()
 
-  test(
-    'the first load is small, and so is the service worker',
-    async () => {
-      await using phone = await app.newPhone()
-      const { page } = phone
-      const loaded: Promise<number>[] = []
-      page.on('requestfinished', (request) => {
-        if (request.serviceWorker() === null)
-          loaded.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
-      })
-      await page.goto(app.address('?lang=zh-Hant'))
-      await page.getByRole('button', { name: '我同意' }).waitFor()
-      const bytes = (await Promise.all(loaded)).reduce((sum, one) => sum + one, 0)
-      expect(bytes).toBeGreaterThan(20_000)
-      expect(bytes).toBeLessThan(FIRST_LOAD_BYTES)
-      // On a small phone the button is in sight, too.
-      await page.setViewportSize({ width: 360, height: 640 })
-      await photograph(page, 'walk-welcome-small')
-      const agree = await page.getByRole('button', { name: '我同意' }).boundingBox()
-      expect(agree!.y + agree!.height).toBeLessThan(640)
-      // Who can not read this makes it larger here.
-      await page.getByRole('button', { name: '最大' }).click()
-      expect(await page.locator('html').getAttribute('data-letters')).toBe('largest')
-      const walkPage = PAGES.find(({ folder }) => folder === 'walk')!
-      expect((await bundleWorker(walkPage, '', [])).length).toBeLessThan(WORKER_BYTES)
-    },
-    TEST_MS,
-  )
+  test('the first load is small, and so is the service worker', async () => {
+    await using phone = await app.newPhone()
+    const { page } = phone
+    const loaded: Promise<number>[] = []
+    page.on('requestfinished', (request) => {
+      if (request.serviceWorker() === null)
+        loaded.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+    })
+    await page.goto(app.address('?lang=zh-Hant'))
+    await page.getByRole('button', { name: '我同意' }).waitFor()
+    const bytes = (await Promise.all(loaded)).reduce((sum, one) => sum + one, 0)
+    expect(bytes).toBeGreaterThan(20_000)
+    expect(bytes).toBeLessThan(FIRST_LOAD_BYTES)
+    // On a small phone the button is in sight, too.
+    await page.setViewportSize({ width: 360, height: 640 })
+    await photograph(page, 'walk-welcome-small')
+    const agree = await page.getByRole('button', { name: '我同意' }).boundingBox()
+    expect(agree!.y + agree!.height).toBeLessThan(640)
+    // Who can not read this makes it larger here.
+    await page.getByRole('button', { name: '最大' }).click()
+    expect(await page.locator('html').getAttribute('data-letters')).toBe('largest')
+    const walkPage = PAGES.find(({ folder }) => folder === 'walk')!
+    expect((await bundleWorker(walkPage, '', [])).length).toBeLessThan(WORKER_BYTES)
+  })
 
-  test.each(Language.options)(
-    'in %s',
-    async (language) => {
-      await using phone = await app.newPilgrim('王阿嬤')
-      const { page, userId } = phone
-      await dataOf(await syncTrack(app.stack, userId, northward(40, Date.now())), trackSyncEndpoint)
-      await checkInButton(page).click()
-      await page.locator('[data-state=counted]').waitFor()
-      await page.evaluate((name) => localStorage.setItem('event-language', name), language)
-      for (const theme of language === 'zh-Hant' ? ['sun', 'dark', 'light'] : ['light']) {
-        await page.evaluate((name) => localStorage.setItem('event-theme', name), theme)
-        await page.goto(app.address())
-        await page.reload()
-        for (const view of VIEWS) {
-          await page.evaluate((name) => (location.hash = name), view)
-          await page.locator('h1').waitFor()
-          await page.waitForLoadState('networkidle')
-          if (view === 'code') await page.locator('.code-words').waitFor()
-          if (view === 'way' || view === 'map') await page.locator('canvas.crowd[width]').waitFor()
-          expect(await seriousFaults(page)).toEqual([])
-          expect(await smallParts(page)).toEqual([])
-          // Nothing is wider than the phone.
-          expect(await width(page)).toBe(390)
-          await photograph(page, `walk-${view}-${language}-${theme}`, true)
-          if (theme !== 'light') continue
-          // Nor with the largest letters.
-          await page.evaluate(() => (document.documentElement.dataset.letters = 'largest'))
-          expect(`${view} ${await width(page)}`).toBe(`${view} 390`)
-          expect(await cutTexts(page)).toEqual([])
-          if (view === 'way') {
-            await page.setViewportSize({ width: 360, height: 640 })
-            expect(await tabGap(page)).toBeGreaterThanOrEqual(8)
-            await page.setViewportSize({ width: 390, height: 844 })
-          }
-          expect(await smallParts(page)).toEqual([])
-          if (process.env.SCREENSHOTS) await photograph(page, `walk-${view}-${language}-largest`, true)
-          await page.evaluate(() => delete document.documentElement.dataset.letters)
+  test.each(Language.options)('in %s', async (language) => {
+    await using phone = await app.newPilgrim('王阿嬤')
+    const { page, userId } = phone
+    await dataOf(await syncTrack(app.stack, userId, northward(40, Date.now())), trackSyncEndpoint)
+    await checkInButton(page).click()
+    await page.locator('[data-state=counted]').waitFor()
+    await page.evaluate((name) => localStorage.setItem('event-language', name), language)
+    for (const theme of language === 'zh-Hant' ? ['sun', 'dark', 'light'] : ['light']) {
+      await page.evaluate((name) => localStorage.setItem('event-theme', name), theme)
+      await page.goto(app.address())
+      await page.reload()
+      for (const view of VIEWS) {
+        await page.evaluate((name) => (location.hash = name), view)
+        await page.locator('h1').waitFor()
+        await page.waitForLoadState('networkidle')
+        if (view === 'code') await page.locator('.code-words').waitFor()
+        if (view === 'way' || view === 'map') await page.locator('canvas.crowd[width]').waitFor()
+        expect(await seriousFaults(page)).toEqual([])
+        expect(await smallParts(page)).toEqual([])
+        // Nothing is wider than the phone.
+        expect(await width(page)).toBe(390)
+        await photograph(page, `walk-${view}-${language}-${theme}`, true)
+        if (theme !== 'light') continue
+        // Nor with the largest letters.
+        await page.evaluate(() => (document.documentElement.dataset.letters = 'largest'))
+        expect(`${view} ${await width(page)}`).toBe(`${view} 390`)
+        expect(await cutTexts(page)).toEqual([])
+        if (view === 'way') {
+          await page.setViewportSize({ width: 360, height: 640 })
+          expect(await tabGap(page)).toBeGreaterThanOrEqual(8)
+          await page.setViewportSize({ width: 390, height: 844 })
         }
+        expect(await smallParts(page)).toEqual([])
+        if (process.env.SCREENSHOTS) await photograph(page, `walk-${view}-${language}-largest`, true)
+        await page.evaluate(() => delete document.documentElement.dataset.letters)
       }
-    },
-    TEST_MS,
-  )
+    }
+  })
 
-  test(
-    'my way is on the map day by day, moved by a finger, the wheel and keys, in a dead zone too',
-    async () => {
-      await using phone = await app.newPilgrim('Wang', { hasTouch: true })
-      const { page, context, userId } = phone
-      await worksOffline(page)
-      for (const ago of [1, 0])
-        await dataOf(
-          await syncTrack(app.stack, userId, northward(20 - 8 * ago, Date.now() - ago * DAY_MS)),
-          trackSyncEndpoint,
-        )
-      await page.evaluate(() => (location.hash = 'way'))
-      // Every day comes to the phone, not only the one that is looked at.
-      await page.waitForFunction(
-        () =>
-          Object.keys(
-            (JSON.parse(localStorage.getItem('event-walk-days') ?? '{}') as { days?: object }).days ?? {},
-          ).length >= 2,
+  test('my way is on the map day by day, moved by a finger, the wheel and keys, in a dead zone too', async () => {
+    await using phone = await app.newPilgrim('Wang', { hasTouch: true })
+    const { page, context, userId } = phone
+    await worksOffline(page)
+    for (const ago of [1, 0])
+      await dataOf(
+        await syncTrack(app.stack, userId, northward(20 - 8 * ago, Date.now() - ago * DAY_MS)),
+        trackSyncEndpoint,
       )
-      await context.setOffline(true)
-      await page.reload()
-      await page.locator('a.way-map canvas.crowd[width]').waitFor()
-      await page.locator('a.way-map').click()
-      await page.locator('.large-map canvas.crowd[width]').waitFor()
-      const changed = async (what: string, act: () => Promise<unknown>): Promise<void> => {
-        const before = await drawnWay(page)
-        await act()
-        await until(async () => ![before, ''].includes(await drawnWay(page)), { timeoutMs: 10_000, what })
-      }
-      await until(async () => (await drawnWay(page)) !== '', { timeoutMs: 10_000, what: 'the way' })
-      await changed('the day before', () => page.getByRole('button', { name: 'The day before' }).click())
-      await changed('a key', () => page.locator('.map-frame').press('ArrowLeft'))
-      await changed('the wheel', async () => {
-        await page.mouse.move(195, 420)
-        await page.mouse.wheel(0, -200)
+    await page.evaluate(() => (location.hash = 'way'))
+    // Every day comes to the phone, not only the one that is looked at.
+    await page.waitForFunction(
+      () =>
+        Object.keys(
+          (JSON.parse(localStorage.getItem('event-walk-days') ?? '{}') as { days?: object }).days ?? {},
+        ).length >= 2,
+    )
+    await context.setOffline(true)
+    await page.reload()
+    await page.locator('a.way-map canvas.crowd[width]').waitFor()
+    await page.locator('a.way-map').click()
+    await page.locator('.large-map canvas.crowd[width]').waitFor()
+    const changed = async (what: string, act: () => Promise<unknown>): Promise<void> => {
+      const before = await drawnWay(page)
+      await act()
+      await until(async () => ![before, ''].includes(await drawnWay(page)), what)
+    }
+    await until(async () => (await drawnWay(page)) !== '', 'the way')
+    await changed('the day before', () => page.getByRole('button', { name: 'The day before' }).click())
+    await changed('a key', () => page.locator('.map-frame').press('ArrowLeft'))
+    await changed('the wheel', async () => {
+      await page.mouse.move(195, 420)
+      await page.mouse.wheel(0, -200)
+    })
+    await changed('the whole day', () => page.getByRole('button', { name: 'Whole day' }).click())
+    const touch = async (type: string, touches: readonly [number, number][]) =>
+      cdp.send('Input.dispatchTouchEvent', {
+        type: type as 'touchStart',
+        touchPoints: touches.map(([x, y], id) => ({ x, y, id })),
       })
-      await changed('the whole day', () => page.getByRole('button', { name: 'Whole day' }).click())
-      const touch = async (type: string, touches: readonly [number, number][]) =>
-        cdp.send('Input.dispatchTouchEvent', {
-          type: type as 'touchStart',
-          touchPoints: touches.map(([x, y], id) => ({ x, y, id })),
-        })
-      const cdp = await context.newCDPSession(page)
-      await changed('a finger', async () => {
-        await touch('touchStart', [[195, 420]])
-        await touch('touchMove', [[150, 420]])
-        await touch('touchMove', [[110, 420]])
-        await touch('touchEnd', [])
-      })
-      await changed('two fingers', async () => {
-        await touch('touchStart', [
-          [180, 420],
-          [210, 420],
-        ])
-        await touch('touchMove', [
-          [150, 420],
-          [240, 420],
-        ])
-        await touch('touchMove', [
-          [120, 420],
-          [270, 420],
-        ])
-        await touch('touchEnd', [])
-      })
-      await page.getByRole('button', { name: 'Back' }).click()
-      await page.locator('a.way-map').waitFor()
-    },
-    TEST_MS,
-  )
+    const cdp = await context.newCDPSession(page)
+    await changed('a finger', async () => {
+      await touch('touchStart', [[195, 420]])
+      await touch('touchMove', [[150, 420]])
+      await touch('touchMove', [[110, 420]])
+      await touch('touchEnd', [])
+    })
+    await changed('two fingers', async () => {
+      await touch('touchStart', [
+        [180, 420],
+        [210, 420],
+      ])
+      await touch('touchMove', [
+        [150, 420],
+        [240, 420],
+      ])
+      await touch('touchMove', [
+        [120, 420],
+        [270, 420],
+      ])
+      await touch('touchEnd', [])
+    })
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.locator('a.way-map').waitFor()
+  })
 
-  test(
-    'works by the keyboard alone, and without motion',
-    async () => {
-      await using phone = await app.newPhone({ reducedMotion: 'reduce' })
-      const { page } = phone
-      await page.goto(app.address('?lang=en'))
-      await page.getByLabel('Your name').focus()
-      await page.keyboard.type('Keys')
-      await page.keyboard.press('Enter')
-      await checkInButton(page).waitFor()
-      await checkInButton(page).focus()
-      await page.keyboard.press('Enter')
-      await page.locator('[data-state=counted]').waitFor()
-      expect(await page.evaluate(() => document.getAnimations().length)).toBe(0)
-      await page.getByRole('link', { name: 'Me', exact: true }).focus()
-      const letterSize = () => page.evaluate(() => getComputedStyle(document.body).fontSize)
-      const normal = Number.parseFloat(await letterSize())
-      await page.keyboard.press('Enter')
-      // The heading of the view has the focus, so that a screen reader reads it.
-      await page.waitForFunction(() => document.activeElement?.tagName === 'H1')
-      // The size of the letters is the device's: it is kept.
-      await page.getByRole('button', { name: 'Text size and language' }).press('Enter')
-      await page.getByRole('button', { name: 'Largest', exact: true }).press('Enter')
-      await page.reload()
-      await page.locator('button[aria-pressed=true]', { hasText: 'Largest' }).waitFor()
-      expect(Number.parseFloat(await letterSize())).toBeCloseTo(normal * 1.4, 1)
-    },
-    TEST_MS,
-  )
+  test('works by the keyboard alone, and without motion', async () => {
+    await using phone = await app.newPhone({ reducedMotion: 'reduce' })
+    const { page } = phone
+    await page.goto(app.address('?lang=en'))
+    await page.getByLabel('Your name').focus()
+    await page.keyboard.type('Keys')
+    await page.keyboard.press('Enter')
+    await checkInButton(page).waitFor()
+    await checkInButton(page).focus()
+    await page.keyboard.press('Enter')
+    await page.locator('[data-state=counted]').waitFor()
+    expect(await page.evaluate(() => document.getAnimations().length)).toBe(0)
+    await page.getByRole('link', { name: 'Me', exact: true }).focus()
+    const letterSize = () => page.evaluate(() => getComputedStyle(document.body).fontSize)
+    const normal = Number.parseFloat(await letterSize())
+    await page.keyboard.press('Enter')
+    // The heading of the view has the focus, so that a screen reader reads it.
+    await page.waitForFunction(() => document.activeElement?.tagName === 'H1')
+    // The size of the letters is the device's: it is kept.
+    await page.getByRole('button', { name: 'Text size and language' }).press('Enter')
+    await page.getByRole('button', { name: 'Largest', exact: true }).press('Enter')
+    await page.reload()
+    await page.locator('button[aria-pressed=true]', { hasText: 'Largest' }).waitFor()
+    expect(Number.parseFloat(await letterSize())).toBeCloseTo(normal * 1.4, 1)
+  })
 })

@@ -8,8 +8,6 @@ import { type Server, startNats } from '#tests/helpers/servers.ts'
 import { describeOnServers, embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 
-const soon = (what: string) => ({ timeoutMs: 15_000, what })
-
 /** A bus that keeps what it reports and what it delivers. */
 class Member {
   readonly got: number[] = []
@@ -45,7 +43,7 @@ afterEach(async () => void (await Promise.all(members.splice(0).map(({ bus }) =>
 async function join(url: string): Promise<Member> {
   const member = await Member.open(url)
   members.push(member)
-  if (url !== '') await until(() => member.bus.connected(), soon('the bus to connect'))
+  if (url !== '') await until(() => member.bus.connected(), 'the bus to connect')
   return member
 }
 
@@ -67,10 +65,10 @@ for (const [name, url] of [
       await until(async () => {
         await member.bus.publish(subject, 0)
         return first.got.includes(0) && second.got.includes(0)
-      }, soon('the subscriptions'))
+      }, 'the subscriptions')
       for (let id = 1; id <= 20; id++) await member.bus.publish(subject, id)
       for (const { got } of [first, second]) {
-        await until(() => got.includes(20), soon('the last event'))
+        await until(() => got.includes(20), 'the last event')
         expect(new Set(got)).toEqual(new Set(Array.from({ length: 21 }, (_, id) => id)))
       }
       expect(other.got).toEqual([])
@@ -105,12 +103,12 @@ for (const [name, url] of [
         running--
         handled.push(id)
       })
-      await until(() => member.bus.publish(subject, 0).then(() => true), soon('the stream'))
+      await until(() => member.bus.publish(subject, 0).then(() => true), 'the stream')
       const ids = Array.from({ length: 200 }, (_, i) => i + 1)
       await Promise.all(ids.map((id) => member.bus.publish(subject, id)))
       // The sweep announces again what has waited for long.
       if (url() === '') await Promise.all(ids.slice(100).map((id) => member.bus.publish(subject, id)))
-      await until(() => handled.length > 200, soon('the crowd'))
+      await until(() => handled.length > 200, 'the crowd')
       expect(handled.toSorted((a, b) => a - b)).toEqual([0, ...ids])
       expect(most).toBeWithin(2, CONCURRENCY + 1)
     })
@@ -122,7 +120,7 @@ for (const [name, url] of [
       await member.subscribe(subject, 'service.failing')
       await member.bus.publish(subject, 1)
       await member.bus.publish(subject, 2)
-      await until(() => member.got.includes(2), soon('the event behind the failing one'))
+      await until(() => member.got.includes(2), 'the event behind the failing one')
       expect(member.reports.map(String)).toContain('Error: not now')
     })
   })
@@ -132,10 +130,10 @@ describeOnServers('NATS', () => {
     const member = await join(server!.url)
     const subject = newSubject()
     await member.subscribe(newSubject(), 'service.other')
-    await until(() => member.bus.publish(subject, 7).then(() => true), soon('the stream'))
+    await until(() => member.bus.publish(subject, 7).then(() => true), 'the stream')
     member.rejections = 1
     await member.subscribe(subject, 'service.late')
-    await until(() => member.got.length > 0, soon('the second delivery'))
+    await until(() => member.got.length > 0, 'the second delivery')
     expect(member.got).toEqual([7])
   })
 
@@ -143,10 +141,10 @@ describeOnServers('NATS', () => {
     const [one, other] = [await join(server!.url), await join(server!.url)]
     const subject = newSubject()
     for (const member of [one, other]) await member.subscribe(subject, 'service.shared', 20)
-    await until(() => one.bus.publish(subject, 0).then(() => true), soon('the stream'))
+    await until(() => one.bus.publish(subject, 0).then(() => true), 'the stream')
     for (let id = 1; id <= 20; id++) await one.bus.publish(subject, id)
     const all = () => [...one.got, ...other.got]
-    await until(() => new Set(all()).size === 21, soon('all events'))
+    await until(() => new Set(all()).size === 21, 'all events')
     expect(all()).toHaveLength(21)
     expect(one.got.length).toBeGreaterThan(3)
     expect(other.got.length).toBeGreaterThan(3)
@@ -162,11 +160,11 @@ describeOnServers('NATS', () => {
         if (id === 0) await held.promise
         got.push(id)
       })
-    await until(() => one.bus.publish(subject, 0).then(() => true), soon('the stream'))
+    await until(() => one.bus.publish(subject, 0).then(() => true), 'the stream')
     for (let id = 1; id <= 10; id++) await one.bus.publish(subject, id)
-    await until(() => got.length === 10, soon('the others'))
+    await until(() => got.length === 10, 'the others')
     held.resolve()
-    await until(() => got.length === 11, soon('the slow one'))
+    await until(() => got.length === 11, 'the slow one')
     expect(got.at(-1)).toBe(0)
   })
 
@@ -174,25 +172,25 @@ describeOnServers('NATS', () => {
     const member = await join(server!.url)
     const subject = newSubject()
     await member.subscribe(subject, 'service.patient')
-    await until(() => member.bus.publish(subject, 1).then(() => true), soon('the stream'))
-    await until(() => member.got.includes(1), soon('the first event'))
+    await until(() => member.bus.publish(subject, 1).then(() => true), 'the stream')
+    await until(() => member.got.includes(1), 'the first event')
     await server!.stop('SIGKILL')
-    await until(() => !member.bus.connected(), soon('the loss to be noticed'))
+    await until(() => !member.bus.connected(), 'the loss to be noticed')
     expect(String(await rejection(member.bus.publish(subject, 2)))).toContain('not connected')
     await server!.restart()
-    await until(() => member.bus.publish(subject, 3).then(() => true), soon('the bus to come back'))
-    await until(() => member.got.includes(3), soon('the subscription to come back'))
+    await until(() => member.bus.publish(subject, 3).then(() => true), 'the bus to come back')
+    await until(() => member.got.includes(3), 'the subscription to come back')
   })
 
   test('a deleted stream is created again', async () => {
     const member = await join(server!.url)
     const subject = newSubject()
     await member.subscribe(subject, 'service.bereft')
-    await until(() => member.bus.publish(subject, 1).then(() => true), soon('the stream'))
-    await until(() => member.got.includes(1), soon('the first event'))
+    await until(() => member.bus.publish(subject, 1).then(() => true), 'the stream')
+    await until(() => member.got.includes(1), 'the first event')
     await withManager((jsm) => jsm.streams.delete('EVENT'))
-    await until(() => member.bus.publish(subject, 2).then(() => true), soon('the stream to be made again'))
-    await until(() => member.got.includes(2), soon('the second event'))
+    await until(() => member.bus.publish(subject, 2).then(() => true), 'the stream to be made again')
+    await until(() => member.got.includes(2), 'the second event')
   })
 
   test('down at the start: connects later; closed before that, it stops', async () => {
@@ -208,8 +206,8 @@ describeOnServers('NATS', () => {
     await never.bus.close()
     expect(performance.now() - startedAt).toBeLessThan(5_000)
     await server!.restart()
-    await until(() => early.bus.publish(subject, 2).then(() => true), soon('the bus to come up'))
-    await until(() => early.got.includes(2), soon('the subscription'))
+    await until(() => early.bus.publish(subject, 2).then(() => true), 'the bus to come up')
+    await until(() => early.got.includes(2), 'the subscription')
     expect(never.got).toEqual([])
     expect(early.reports.length).toBeGreaterThan(0)
   })

@@ -28,10 +28,7 @@ describeOnServers('the sweep', () => {
     until(
       async () =>
         (await metrics.page()).includes(`{subscriber="scheduler.flush",service="test"} ${seconds}\n`),
-      {
-        timeoutMs: 15_000,
-        what: `an age of ${seconds} s in the metrics`,
-      },
+      `an age of ${seconds} s in the metrics`,
     )
 
   beforeAll(async () => {
@@ -55,8 +52,7 @@ describeOnServers('the sweep', () => {
       outbox.add(tx, 'event.admin.flush.requested', { requested_at: time(ms) }),
     )
   }
-  const acted = ({ id }: Event) =>
-    until(() => acts.includes(id), { timeoutMs: 15_000, what: `event ${id} to be acted on` })
+  const acted = ({ id }: Event) => until(() => acts.includes(id), `event ${id} to be acted on`)
 
   test('a new event is left to the bus, and published by the sweep once it is old', async () => {
     const young = await commitAt(START)

@@ -21,8 +21,6 @@ import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const SUBJECT = 'event.admin.flush.requested'
-const soon = (what: string) => ({ timeoutMs: 15_000, what })
-
 interface TestStack {
   db: Database
   nats: Server | null
@@ -111,10 +109,10 @@ for (const [name, open] of [
       await outbox.on('scheduler.flush', act)
       const event = await commit(outbox)
       for (let ring = 0; ring < 3; ring++) await outbox.ring(event)
-      await until(() => isHandled(event), soon('the event'))
+      await until(() => isHandled(event), 'the event')
       await outbox.ring(event)
       const later = await commit(outbox)
-      await until(() => isHandled(later), soon('the later event'))
+      await until(() => isHandled(later), 'the later event')
       expect(acts).toEqual(new Map([event, later].map(({ id }) => [id, 1])))
     })
 
@@ -127,11 +125,11 @@ for (const [name, open] of [
       })
       const event = await commit(outbox)
       await outbox.ring(event)
-      await until(() => acts.has(event.id), soon('the act to begin'))
+      await until(() => acts.has(event.id), 'the act to begin')
       // Several sweeps find it unhandled meanwhile.
       await Bun.sleep(600)
       held.resolve()
-      await until(() => isHandled(event), soon('the event'))
+      await until(() => isHandled(event), 'the event')
       expect(acts.get(event.id)).toBe(1)
     })
 
@@ -147,7 +145,7 @@ for (const [name, open] of [
       )
       await outbox.ring(undone!)
       const event = await commit(outbox)
-      await until(() => isHandled(event), soon('the event that was committed'))
+      await until(() => isHandled(event), 'the event that was committed')
       expect([...acts.keys()]).toEqual([event.id])
     })
 
@@ -162,7 +160,7 @@ for (const [name, open] of [
       )
       await outbox.ring(event)
       for (const subscriber of ['scheduler.flush', 'admin.spread-status'] as const)
-        await until(() => isHandled(event, subscriber), soon(subscriber))
+        await until(() => isHandled(event, subscriber), subscriber)
       expect(got).toHaveLength(2)
       expect(got).toEqual(
         expect.arrayContaining([
@@ -182,8 +180,8 @@ for (const [name, open] of [
       })
       failing = await commit(outbox)
       const next = await commit(outbox)
-      await until(() => isHandled(next), soon('the event behind the failing one'))
-      await until(() => isHandled(failing), soon('the failing one'))
+      await until(() => isHandled(next), 'the event behind the failing one')
+      await until(() => isHandled(failing), 'the failing one')
       expect(acts).toEqual(new Map([failing, next].map(({ id }) => [id, 1])))
       expect(lines.join()).toContain('not yet')
     })
@@ -198,7 +196,7 @@ for (const [name, open] of [
         await act(event)
       })
       try {
-        await until(() => isHandled(good), soon('the event behind the failing ones'))
+        await until(() => isHandled(good), 'the event behind the failing ones')
         expect(acts).toEqual(new Map([[good.id, 1]]))
         expect(lines.join()).toContain('never')
         const counted = /event_failed_items_total\{[^}]*queue="scheduler.flush"[^}]*\} (\d+)/
@@ -214,7 +212,7 @@ for (const [name, open] of [
       await writer.ring(event)
       const old = await commit(join(bus, () => Date.now() - 8 * 86_400_000))
       await join().on('scheduler.flush', act)
-      await until(() => isHandled(event), soon('the event'))
+      await until(() => isHandled(event), 'the event')
       expect([...acts.keys()]).toContain(event.id)
       expect(acts.has(old.id)).toBe(false)
     })
@@ -245,11 +243,11 @@ for (const [name, open] of [
         const event = await commit(outbox)
         await outbox.ring(event)
         expect(lines.join()).toContain('the sweep will deliver it')
-        await until(() => isHandled(event), soon('the event'))
+        await until(() => isHandled(event), 'the event')
         expect(acts.get(event.id)).toBe(1)
         await stack.nats!.restart()
         const later = await commit(outbox)
-        await until(() => isHandled(later), soon('the event after the outage'))
+        await until(() => isHandled(later), 'the event after the outage')
       },
     )
 
@@ -263,9 +261,9 @@ for (const [name, open] of [
         })
       const outbox = join()
       const events = await Promise.all(Array.from({ length: 20 }, () => commit(outbox)))
-      await until(() => bus.connected(), soon('the bus'))
+      await until(() => bus.connected(), 'the bus')
       for (const event of events) await outbox.ring(event)
-      for (const event of events) await until(() => isHandled(event), soon('every event'))
+      for (const event of events) await until(() => isHandled(event), 'every event')
       expect(acts.size).toBe(20)
       await Promise.all(buses.map((each) => each.close()))
     })

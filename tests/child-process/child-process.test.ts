@@ -32,33 +32,33 @@ test('more processor time than it is granted is not given, however patient its p
   expect(await child.run({ cpuMs: 200 })).toBe(0)
   expect(await reasonOf(child.run({ cpuMs: 30_000 }))).toMatchObject({ name: 'ChildFailed', isLate: false })
   expect(await child.run({ cpuMs: 200 })).toBe(0)
-}, 60_000)
+})
 
 test('more memory than it is granted is not given', async () => {
   const child = open()
   expect(await child.run({ bytes: 50_000_000 })).toBe(50)
   expect(await reasonOf(child.run({ bytes: 600_000_000 }))).toBeInstanceOf(ChildFailed)
   expect(await child.run({ bytes: 50_000_000 })).toBe(50)
-}, 60_000)
+})
 
 test('more time than it is granted is not given', async () => {
   const child = open({ timeoutMs: 2_000 })
   expect(await reasonOf(child.run({ waitMs: 60_000 }))).toMatchObject({ name: 'ChildFailed', isLate: true })
   expect(await child.run({})).toBe(0)
-}, 60_000)
+})
 
 test('its end is no verdict on the order: who waits is told to come back, and nothing starts again', async () => {
   const child = open()
   const running = reasonOf(child.run({ waitMs: 30_000 }))
   const waiting = reasonOf(child.run({}))
-  await until(() => child.pid !== null, { timeoutMs: 15_000, what: 'the child to start' })
+  await until(() => child.pid !== null, 'the child to start')
   await child.close()
   for (const reason of [await running, await waiting, await reasonOf(child.run({}))]) {
     expect(reason).toBeInstanceOf(Refusal)
     expect(reason).toMatchObject({ httpStatus: 503 })
   }
   expect(child.pid).toBeNull()
-}, 60_000)
+})
 
 test('an order and who waits for it are answered in time', async () => {
   const child = open({ answerMs: 4_500 })
@@ -67,4 +67,4 @@ test('an order and who waits for it are answered in time', async () => {
   expect(await waiting).toMatchObject({ httpStatus: 503 })
   expect(await running).toMatchObject({ name: 'ChildFailed', isLate: true })
   expect(await child.run({})).toBe(0)
-}, 60_000)
+})

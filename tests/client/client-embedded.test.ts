@@ -6,16 +6,39 @@ import { join } from 'node:path'
 import type { BrowserContext, Page, Route } from 'playwright-core'
 import { createClient, type Fetch, type StreamEvent } from '#shared/client/index.ts'
 import { launchBrowser } from '#tests/browser/launch-browser.ts'
-import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { admin, newPilgrimId, PLACE, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { PAGE } from './recorder-page.ts'
+
+/** The script of the page. Its address names the pilgrim and the service: `#user,https://…`. */
+const PAGE = `
+  import { createClient, createTrackQueue } from '${import.meta.dir}/../../shared/client/index.ts'
+  import { openIndexedDbStore } from '${import.meta.dir}/../../shared/client/queue/indexed-db-store.ts'
+  const [userId, baseUrl] = location.hash.slice(1).split(',')
+  const client = createClient({ baseUrl, identity: { userId } })
+  const queue = createTrackQueue({ client, store: await openIndexedDbStore(), limits: { collectMs: 200, points: 3 } })
+  queue.start()
+  globalThis.queue = queue
+`
+
+interface PageQueue {
+  readonly state: {
+    readonly waiting: { readonly checkIns: number; readonly points: number }
+    readonly why: string
+  }
+  record(points: object): Promise<{ readonly ok: boolean }>
+  checkIn(point: object): Promise<{ readonly ok: boolean }>
+}
+declare global {
+  /** The queue of the page, as the functions see it that run there. */
+  var queue: PageQueue
+}
 
 let stack: TestStack
 beforeAll(async () => {
   stack = await openEmbeddedTestStack({ EVENT_LIMIT_SYNC: '1000' })
-}, STACK_TIMEOUT_MS)
-afterAll(() => stack.close(), STACK_TIMEOUT_MS)
+})
+afterAll(() => stack.close())
 
 const deliver: Fetch = (path, init) => stack.fetch(path, init)
 const token = (role: 'owner' | 'manager') => admin(role)['X-Admin-Token']
@@ -86,7 +109,7 @@ test('the stream resumes after an interruption, and ends when the token is refus
     for await (const event of client.stream({ zoom: 12, signal: leaving.signal })) seen.push(event)
   })()
   const next = (what: string, from: number) =>
-    until(() => seen.slice(from).find(({ event }) => event === what), { timeoutMs: 15_000, what })
+    until(() => seen.slice(from).find(({ event }) => event === what), what)
   expect(await next('snapshot', 0)).toMatchObject({ data: { resumed: false, status: { status: 'active' } } })
   await createClient({ baseUrl: '', fetch: deliver }).checkIn({ ...PLACE, user_id: newPilgrimId() })
   expect(await next('counts', 0)).toMatchObject({ id: expect.stringMatching(/./) })
@@ -106,7 +129,7 @@ test('the stream resumes after an interruption, and ends when the token is refus
   expect(refused).toMatchObject([
     { event: 'interrupted', data: { error: { status: 401, code: 'unauthorized' }, retryInMs: null } },
   ])
-}, 30_000)
+})
 
 test('a script that is killed while it sends goes on where it was', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'recorder-'))
@@ -133,17 +156,14 @@ test('a script that is killed while it sends goes on where it was', async () => 
     )
   const killed = begin(60)
   // Some batches have been stored, others have not; one is on its way.
-  await until(async () => (await storedOf(userId)).t.length > 0, {
-    timeoutMs: 20_000,
-    what: 'a stored batch',
-  })
+  await until(async () => (await storedOf(userId)).t.length > 0, 'a stored batch')
   killed.kill('SIGKILL')
   await killed.exited
   const again = begin(0)
   expect(await new Response(again.stdout).text()).toBe('recorded\nsent\n')
   expect((await storedOf(userId)).t).toEqual(Array.from({ length: 60 }, (_, i) => start + i * 1_000))
   rmSync(directory, { recursive: true })
-}, 40_000)
+})
 
 test('in Chromium: two tabs, no network, a reload and a closed tab; everything is stored once', async () => {
   const { outputs } = await Bun.build({
@@ -171,7 +191,7 @@ test('in Chromium: two tabs, no network, a reload and a closed tab; everything i
   } finally {
     await browser.close()
   }
-}, 60_000)
+})
 
 async function walkInTwoTabs(context: BrowserContext, url: string, userId: string): Promise<void> {
   const start = Date.now() - 3_600_000

@@ -32,7 +32,7 @@ export const stored = ({ points }: Asked): Response =>
 export const refused = (status: number, code: string, headers: Record<string, string> = {}) =>
   Response.json({ error: `It is ${code}.`, code }, { status, headers })
 
-export const soon = (what: string) => ({ timeoutMs: 5_000, everyMs: 2, what })
+export const SOON = { timeoutMs: 5_000, everyMs: 2 }
 
 const servers: Bun.Server<undefined>[] = []
 afterAll(() => Promise.all(servers.map((server) => server.stop(true))))

@@ -151,7 +151,7 @@ test('a tab that does not close keeps the next release waiting, which says so', 
   const holder = await stuck.promise
   let blocked = 0
   const opening = openIndexedDbStore(name, { ...NEXT, onBlocked: () => void blocked++ })
-  await until(() => blocked === 1, { timeoutMs: 5_000, everyMs: 2, what: 'the older tab to be noticed' })
+  await until(() => blocked === 1, 'the older tab to be noticed', { timeoutMs: 5_000, everyMs: 2 })
   holder.close()
   const store = await opening
   expect(await store.counts('me')).toEqual({ checkin: 0, track: 3, later: 0, rejected: 1 })

@@ -1,7 +1,7 @@
 /** When the queue sends, and why it waits. */
 import { expect, test } from 'bun:test'
 import { until } from '#tests/helpers/wait.ts'
-import { type Asked, at, phone, refused, soon, stored, waitingOf } from './phone-harness.ts'
+import { type Asked, at, phone, refused, SOON, stored, waitingOf } from './phone-harness.ts'
 
 test('waits as long as the service asks, also through a reload, and not longer after the clock was set back', async () => {
   const { queue, open, asked, service, clock } = phone()
@@ -72,7 +72,7 @@ test('without a network the wait doubles up to a minute, and ends when the netwo
   service.answer = stored
   queue.start()
   network.set(true)
-  await until(() => queue.state.waiting.points === 0, soon('the queue to be empty'))
+  await until(() => queue.state.waiting.points === 0, 'the queue to be empty', SOON)
   await queue.stop()
 })
 
@@ -104,7 +104,7 @@ test.each([
 
 test('by itself: collects track points, sends a check-in at once, and stops without losing', async () => {
   const { queue, asked, clock, service } = phone({ limits: { collectMs: 10_000, points: 3 } })
-  const empty = () => until(() => waitingOf(queue.state).join() === '0,0', soon('the queue to be empty'))
+  const empty = () => until(() => waitingOf(queue.state).join() === '0,0', 'the queue to be empty', SOON)
   service.answer = (one) =>
     one.path.endsWith('checkin') ? Response.json({ ok: true, data: {} }, { status: 202 }) : stored(one)
   queue.start()
@@ -113,7 +113,7 @@ test('by itself: collects track points, sends a check-in at once, and stops with
   await empty()
   await queue.record(at(2))
   await queue.checkIn(at(3))
-  await until(() => asked.length === 2, soon('the check-in'))
+  await until(() => asked.length === 2, 'the check-in', SOON)
   expect(asked[1]!.path).toEndWith('checkin')
   clock.move(9_000)
   await queue.record(at(4))
@@ -130,7 +130,7 @@ test('by itself: collects track points, sends a check-in at once, and stops with
   service.answer = () => hanging.promise
   clock.move(10_000)
   await queue.record(at(8))
-  await until(() => asked.length === 5, soon('the request'))
+  await until(() => asked.length === 5, 'the request', SOON)
   expect(queue.state.sending).toBe(true)
   await queue.stop()
   hanging.resolve(new Response())
@@ -143,16 +143,16 @@ test('offline: no attempt, for a minute, because browsers may be wrong', async (
   network.set(false)
   queue.start()
   await queue.record(at(1))
-  await until(() => queue.state.why === 'offline', soon('the queue to be offline'))
+  await until(() => queue.state.why === 'offline', 'the queue to be offline', SOON)
   expect(queue.state.nextAttemptAt).toBe(clock.now() + 60_000)
   clock.move(59_000)
   expect(asked).toHaveLength(0)
   clock.move(1_000)
-  await until(() => queue.state.waiting.points === 0, soon('the queue to be empty'))
+  await until(() => queue.state.waiting.points === 0, 'the queue to be empty', SOON)
   await queue.record(at(2))
   network.set(true)
   clock.move(10_000)
-  await until(() => asked.length === 2, soon('the second request'))
+  await until(() => asked.length === 2, 'the second request', SOON)
   await queue.stop()
 })
 
@@ -181,7 +181,7 @@ test('a new queue reads what an earlier one left, and tells its listeners', asyn
   reloaded.subscribe((state) => told.push(waitingOf(state)))
   expect(waitingOf(await reloaded.ready)).toEqual([1, 2])
   expect(reloaded.state.loaded).toBe(true)
-  await until(() => told.length > 0, soon('a listener to be told'))
+  await until(() => told.length > 0, 'a listener to be told', SOON)
   expect(told.at(-1)).toEqual([1, 2])
   // Another tab has recorded meanwhile.
   await queue.record(at(4))
@@ -216,7 +216,7 @@ test.each([
   const attempt = Promise.withResolvers<Response>()
   service.answer = () => attempt.promise
   const sending = queue.send()
-  await until(() => asked.length === 2, soon('the attempt'))
+  await until(() => asked.length === 2, 'the attempt', SOON)
   expect(queue.state).toMatchObject(why)
   service.answer = stored
   attempt.resolve(refused(status, code))
@@ -235,10 +235,10 @@ test('the return of the network does not hide why points wait, until they are st
   service.answer = () => attempt.promise
   queue.start()
   network.set(true)
-  await until(() => asked.length === 1, soon('the attempt'))
+  await until(() => asked.length === 1, 'the attempt', SOON)
   expect(queue.state).toMatchObject({ sending: true, why: 'network' })
   attempt.resolve(stored(asked[0]!))
-  await until(() => queue.state.waiting.points === 0, soon('the queue to be empty'))
+  await until(() => queue.state.waiting.points === 0, 'the queue to be empty', SOON)
   expect(queue.state.why).toBeNull()
   await queue.stop()
 })

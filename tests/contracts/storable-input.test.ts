@@ -51,7 +51,6 @@ describe('a body that a contract accepts', () => {
         { numRuns: 200 },
       )
     },
-    30_000,
   )
 })
 

@@ -6,16 +6,16 @@ import { Phone } from './phone.ts'
 import { createTally } from './tally.ts'
 import { createTurns } from './turns.ts'
 import { readWay } from './way.ts'
-import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { openTestStack } from '#tests/helpers/open-test-stack.ts'
 import { admin, flushed, type TestStack } from '#tests/helpers/test-stack.ts'
 
 const MINUTE = 60_000
 
 let stack: TestStack
 beforeAll(async () => {
-  stack = await openEmbeddedTestStack()
-}, STACK_TIMEOUT_MS)
-afterAll(() => stack.close(), STACK_TIMEOUT_MS)
+  stack = await openTestStack()
+})
+afterAll(() => stack.close())
 
 test('it sends nothing more once it has noticed, and holds nothing', async () => {
   const fetch: Fetch = (path, init) => stack.fetch(path, init)

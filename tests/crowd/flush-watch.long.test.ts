@@ -15,7 +15,7 @@ beforeAll(async () => {
   const ca = await Bun.file(service.caFile).text()
   const trusting = (url: string, init: RequestInit) => fetch(url, { ...init, tls: { ca } } as RequestInit)
   client = createClient({ baseUrl: service.url, fetch: trusting })
-}, 60_000)
+})
 afterAll(async () => {
   stopping.abort()
   await service.stop()
@@ -39,4 +39,4 @@ test('nobody waits while flushes end in time; everybody while none has ended', a
   // Ctrl-C.
   stopping.abort()
   await passed
-}, 20_000)
+})

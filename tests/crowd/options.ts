@@ -1,7 +1,5 @@
 /** The command line of `bun run demo`. */
-import { parseArgs } from 'node:util'
-import { numberOf, wholeOf } from '../replay/options.ts'
-import { ReplayFault } from '../replay/replay-error.ts'
+import { numberOf, readFlags, urlOf, usage, wholeOf } from '../replay/options.ts'
 
 export const USAGE = `Walks a pilgrimage with an invented crowd: from Baishatun to Beigang and back, in eight days.
 Starts a service of its own with new data, or sends to one that runs (--url).
@@ -72,8 +70,9 @@ const LAST_HOUR = 191
  * @throws ReplayFault with exit code 2, naming the option
  */
 export function parseOptions(argv: readonly string[]): Options | null {
-  const values = readFlags(argv)
+  const { values, positionals } = readFlags(argv, FLAGS)
   if (values.help) return null
+  if (positionals.length > 0) throw usage(`Unexpected argument '${positionals[0]}'`)
   if (values.whole && values.from !== undefined) throw usage('--whole and --from exclude each other.')
   if (values.url === undefined)
     for (const flag of ['token', 'ca'] as const)
@@ -95,21 +94,4 @@ export function parseOptions(argv: readonly string[]): Options | null {
     ca: values.ca ?? null,
     insecure: values.insecure,
   }
-}
-
-const usage = (sentence: string) => new ReplayFault(sentence, 2)
-
-function readFlags(argv: readonly string[]) {
-  try {
-    return parseArgs({ args: [...argv], options: FLAGS, strict: true }).values
-  } catch (error) {
-    throw usage(error instanceof Error ? error.message : String(error))
-  }
-}
-
-function urlOf(given: string): string {
-  const url = URL.canParse(given) ? new URL(given) : null
-  if (url === null || url.protocol !== 'https:' || url.search !== '' || url.hash !== '')
-    throw usage(`--url must look like https://localhost:8443 (the service speaks HTTPS only), not ${given}`)
-  return url.href.replace(/\/+$/, '')
 }

@@ -1,11 +1,9 @@
 /** Who walks: each pilgrim's traits follow from the seed and the pilgrim's number, and from nothing else. */
 import { createHash } from 'node:crypto'
-import { createRandom } from '../replay/plan-requests.ts'
+import { createRandom, type Random } from '#tests/helpers/random.ts'
 import { NAMES } from './talk.ts'
 import { DAY_S, HOUR_S, passesAtS } from './procession.ts'
 import type { Way } from './way.ts'
-
-export type Random = () => number
 
 /** `walker` walks all the way, `rider` takes a bus when behind, `support` rides a scooter along the procession. */
 export type Manner = 'walker' | 'rider' | 'support'

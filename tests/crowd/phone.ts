@@ -11,7 +11,8 @@ import {
   type TrackQueue,
 } from '#shared/client/index.ts'
 import type { Fix } from './acts.ts'
-import type { Person, Random } from './person.ts'
+import type { Random } from '#tests/helpers/random.ts'
+import type { Person } from './person.ts'
 import type { Turns } from './turns.ts'
 import { add, type Tally } from './tally.ts'
 

@@ -1,9 +1,25 @@
 /** A pilgrim's trip: a generator of deeds in order of time. Its state is small, whatever the trip's length. */
 import type { Act, Deed, Fix } from './acts.ts'
-import { hasNetwork } from './dead-zones.ts'
-import type { Person, Random } from './person.ts'
+import type { Random } from '#tests/helpers/random.ts'
+import type { Person } from './person.ts'
 import { DAY_S, hourOf } from './procession.ts'
 import { moved, type Way } from './way.ts'
+
+const DEAD_ZONES: readonly (readonly [fromKm: number, toKm: number])[] = [
+  [17.5, 20],
+  [31, 34.5],
+  [56, 58.5],
+  [104.5, 108],
+  [122.5, 127],
+  [159, 164],
+  [183, 191],
+  [210, 220],
+  [262, 267],
+  [288, 294.5],
+]
+
+/** Whether a phone has a network at a kilometre. */
+const hasNetwork = (km: number): boolean => DEAD_ZONES.every(([fromKm, toKm]) => km < fromKm || km >= toKm)
 
 /** Seconds between two positions of a phone that rests. */
 const RESTING_S = 600

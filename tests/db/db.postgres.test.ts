@@ -11,8 +11,6 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { openTcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { until } from '#tests/helpers/wait.ts'
 
-const soon = (what: string) => ({ timeoutMs: 15_000, what })
-
 describeOnServers('a Postgres that fails', () => {
   let server: Server
   let db: Database
@@ -64,7 +62,7 @@ describeOnServers('a Postgres that fails', () => {
       expect(performance.now() - startedAt).toBeLessThan(2_500)
     }
     await server.restart()
-    await until(() => db.probe().then(() => true), soon('the database to be back'))
+    await until(() => db.probe().then(() => true), 'the database to be back')
   })
 
   test('a query during the loss does not break its connection', async () => {
@@ -74,7 +72,7 @@ describeOnServers('a Postgres that fails', () => {
       // Written into connections that are closed, and not yet known to be.
       await Promise.allSettled(Array.from({ length: 20 }, () => ask()))
       await server.restart()
-      await until(() => db.probe().then(() => true), soon('the database to be back'))
+      await until(() => db.probe().then(() => true), 'the database to be back')
       const startedAt = performance.now()
       await Promise.all(Array.from({ length: 30 }, () => db.read(() => db.sql`SELECT pg_sleep(0.02)`)))
       // One that is spoiled is given up after three seconds.
@@ -102,7 +100,7 @@ describeOnServers('a Postgres that fails', () => {
       }),
     )
     expect(isDatabaseUnavailable(await cut)).toBe(true)
-    await until(() => after !== null, soon('the statement behind the loss'))
+    await until(() => after !== null, 'the statement behind the loss')
     expect(isDatabaseUnavailable(after)).toBe(true)
     expect(await rows()).toHaveLength(1)
     await useThePool()
@@ -141,7 +139,7 @@ describeOnServers('a Postgres that fails', () => {
       const cut = Array.from({ length: busy }, () => rejection(db.sql`SELECT pg_sleep(60)`))
       const active = () =>
         watch`SELECT FROM pg_stat_activity WHERE application_name = 'event' AND state = 'active'`
-      await until(async () => (await active()).count === busy, soon('the pool to be busy'))
+      await until(async () => (await active()).count === busy, 'the pool to be busy')
       await watch.end()
       const release = await occupyPostgres(server.url)
       for (const error of await Promise.all(cut)) expect(isDatabaseUnavailable(error)).toBe(true)
@@ -156,7 +154,7 @@ describeOnServers('a Postgres that fails', () => {
         expect(performance.now() - startedAt).toBeLessThan(2_500)
       }
       await release()
-      await until(() => db.probe().then(() => true), soon('a free connection'))
+      await until(() => db.probe().then(() => true), 'a free connection')
       await useThePool()
     },
   )
@@ -181,7 +179,7 @@ describeOnServers('a Postgres that fails', () => {
       expect(isDatabaseUnavailable(await rejection(client`SELECT 1`))).toBe(true)
       expect(performance.now() - startedAt).toBeWithin(500, 10_000)
       network.set({ kind: 'clear' })
-      await until(() => client`SELECT 1`, soon('another connection'))
+      await until(() => client`SELECT 1`, 'another connection')
       // One that takes its time, but says so, is waited for.
       await client`SELECT pg_sleep(0.4)`
     } finally {
@@ -194,7 +192,7 @@ describeOnServers('a Postgres that fails', () => {
     const early = await openDatabase({ url: server.url, dir: '' })
     expect(isDatabaseUnavailable(await rejection(early.probe()))).toBe(true)
     await server.restart()
-    await until(() => early.probe().then(() => true), soon('the first connection'))
+    await until(() => early.probe().then(() => true), 'the first connection')
     await early.close()
   })
 })
@@ -211,7 +209,7 @@ describeOnServers('a primary with a standby', () => {
     const watch = postgres(primary.url, { max: 1 })
     const firsts = Array.from({ length: 5 }, () => rejection(db.sql`SELECT pg_sleep(60)`))
     const sleeping = () => watch`SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)'`
-    await until(async () => (await sleeping()).count === 5, soon('five connections'))
+    await until(async () => (await sleeping()).count === 5, 'five connections')
     await watch.end()
 
     const startedAt = performance.now()
@@ -224,7 +222,7 @@ describeOnServers('a primary with a standby', () => {
     const promoting = postgres(standby.url, { max: 1 })
     await promoting`SELECT pg_promote()`
     await promoting.end()
-    await until(() => db.probe().then(() => true), soon('the new primary'))
+    await until(() => db.probe().then(() => true), 'the new primary')
     // Also with connections that are made anew while the first host is gone.
     const found = await Promise.all(
       Array.from({ length: 20 }, () => db.sql`SELECT pg_is_in_recovery() AS standby, pg_sleep(0.05)`),

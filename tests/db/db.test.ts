@@ -159,7 +159,7 @@ describe('the embedded database', () => {
     expect(await again.orm.select().from(outbox).where(eq(outbox.subject, 'both'))).toHaveLength(2)
     await migrateDatabase(again)
     await again.close()
-  }, 30_000)
+  })
 
   test('reports that it cannot start, and leaves no process running', async () => {
     const broken = join(dir, 'broken')
@@ -176,7 +176,7 @@ describe('the embedded database', () => {
       if (TMPDIR === undefined) delete process.env.TMPDIR
       else process.env.TMPDIR = TMPDIR
     }
-  }, 30_000)
+  })
 })
 
 test('a busy embedded database does not time out, unless it is busy for long (long)', async () => {
@@ -197,10 +197,7 @@ test('a busy embedded database does not time out, unless it is busy for long (lo
         () => false,
         (error: unknown) => error instanceof DatabaseTimeout,
       ),
-    {
-      timeoutMs: 15_000,
-      what: 'the database to be called silent',
-    },
+    'the database to be called silent',
   )
   expect(performance.now() - beganMs).toBeGreaterThan(200)
   held.resolve()
@@ -211,7 +208,7 @@ test('a busy embedded database does not time out, unless it is busy for long (lo
         () => true,
         () => false,
       ),
-    { timeoutMs: 15_000, what: 'an answer' },
+    'an answer',
   )
   const broken = queuedProbe(() => Promise.reject(new Error('broken')))
   for (let i = 0; i < 2; i++) expect(await rejection(broken())).toMatchObject({ message: 'broken' })

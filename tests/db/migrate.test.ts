@@ -78,7 +78,7 @@ describeOnServers('migrations on Postgres', () => {
     expect(await columnsOf(db)).toContain('pilgrims.shoe_size')
     expect(slowestMs).toBeGreaterThan(1_000)
     expect(slowestMs).toBeLessThan(3_000)
-  }, 30_000)
+  })
 
   test('a failed migration is rolled back, and the earlier ones stay', async () => {
     const faulty = next('CREATE TABLE half (id integer);--> statement-breakpoint SELECT 1 / 0')
@@ -100,7 +100,7 @@ describeOnServers('migrations on Postgres', () => {
       expect(await child.exited).toBe(1)
       expect(said).toMatch(NEWER)
     }
-  }, 30_000)
+  })
 
   test('a service refuses a database that lacks a migration, and says what to run', async () => {
     await migrateDatabase(db)
@@ -124,7 +124,7 @@ test('the embedded run refuses a newer schema too (long)', async () => {
   expect(await new Response(child.stderr).text()).toMatch(NEWER)
   expect(await child.exited).toBe(1)
   await rm(dataDir, { recursive: true })
-}, 60_000)
+})
 
 describe('each migration is safe while services run', () => {
   /** Services of the release before still run, and tables are large: what would break or stop them. */

@@ -6,7 +6,8 @@ import { readPilgrims, type Statistics } from '#shared/points/totals/pilgrim-sta
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { recompute } from '#tests/distance/reference-fold.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
-import { jumbled, point, randomBy, walk, wander } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
+import { jumbled, point, walk, wander } from '#tests/scheduler/walks.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
@@ -258,7 +259,7 @@ describeFlushHarness('statistics', (harness) => {
   })
 
   test('at any moment, whatever the order of arrival, they are what the points come to', async () => {
-    const random = randomBy(412)
+    const random = createRandom(412)
     for (let i = 0; i < 4; i++) {
       const userId = `pilgrim-${i}`
       const arrivals = jumbled(random, wander(random, 120, NOON - 3 * DAY_MS, 3), 100)

@@ -11,8 +11,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { flushed, healthOf, SETTINGS, type TestStack } from '#tests/helpers/test-stack.ts'
 import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 import { erase, fillIn, MANY_PEOPLE, newPerson, type Person, placesOf, wordsOf } from './person.ts'
 
 const SEED = Number(process.env.ERASURE_SEED ?? 1)
@@ -35,7 +34,8 @@ async function repeat(stack: Pick<TestStack, 'fetch'>, places: Places, person: P
       if (status === 404) expect(await findInStores(places, words)).toEqual([])
       return status === 404
     },
-    { timeoutMs: DONE_MS, what: 'an erasure to be through', everyMs: 500 },
+    'an erasure to be through',
+    { timeoutMs: DONE_MS, everyMs: 500 },
   )
   expect(await findInStores(places, words)).toEqual([])
 }
@@ -46,8 +46,8 @@ describeOnServers('an erasure under outages', () => {
   beforeAll(async () => {
     stack = await openOwnedTestStack({ settings: MANY_PEOPLE })
     places = placesOf(stack.settings)
-  }, STACK_TIMEOUT_MS)
-  afterAll(() => stack.close(), STACK_TIMEOUT_MS)
+  })
+  afterAll(() => stack.close())
 
   async function somebody(): Promise<Person> {
     const person = newPerson()
@@ -56,13 +56,13 @@ describeOnServers('an erasure under outages', () => {
     return person
   }
   const well = () =>
-    until(async () => (await healthOf(stack)).status === 'ok', { timeoutMs: 30_000, what: 'health' })
+    until(async () => (await healthOf(stack)).status === 'ok', 'health', { timeoutMs: 30_000 })
   const swept = (person: Person) =>
-    until(async () => (await findInStores(places, [person.userId, ...wordsOf(person.before)])).length === 0, {
-      timeoutMs: 30_000,
-      what: 'nothing to be left, although nobody asks again',
-      everyMs: 500,
-    })
+    until(
+      async () => (await findInStores(places, [person.userId, ...wordsOf(person.before)])).length === 0,
+      'nothing to be left, although nobody asks again',
+      { timeoutMs: 30_000, everyMs: 500 },
+    )
 
   test(
     'without Redis: the rows are deleted, the rest follows in the background, and a repeated call answers so',
@@ -138,7 +138,7 @@ describeOnServers('an erasure under outages', () => {
   test.each(Object.keys(victims) as (keyof typeof victims)[])(
     `%s is killed at a random moment; seed ${SEED}`,
     async (name) => {
-      const random = randomBy(SEED)
+      const random = createRandom(SEED)
       for (let i = 0; i < KILLS; i++) {
         const person = await somebody()
         const erasing = erase(stack, person).catch(() => null)
@@ -160,7 +160,7 @@ describeOnServers('an erasure under outages', () => {
 test(
   `the files of the embedded run contain no erased data after a kill at a random moment and a restart; seed ${SEED}`,
   async () => {
-    const random = randomBy(SEED)
+    const random = createRandom(SEED)
     const settings = { ...SETTINGS, ...MANY_PEOPLE }
     let run = await startMigratedEmbedded(settings)
     const stack = () => run as unknown as TestStack

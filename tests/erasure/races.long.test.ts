@@ -13,8 +13,8 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { admin, flushed, type TestStack } from '#tests/helpers/test-stack.ts'
 import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
-import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 import {
   DERIVED,
   erase,
@@ -55,11 +55,11 @@ const open: Record<TestStack['kind'], (settings: Environment) => Promise<Opened>
 /** Checks that no store contains these words, after late data has been dropped. */
 const expectNothing = (places: Places, words: readonly string[]): Promise<unknown> => {
   let found: string[] = []
-  return until(async () => (found = await findInStores(places, words)).length === 0, {
-    timeoutMs: SETTLED_MS,
-    what: 'nothing to be left of the erased',
-    everyMs: 1_000,
-  }).catch(() => expect(found).toEqual([]))
+  return until(
+    async () => (found = await findInStores(places, words)).length === 0,
+    'nothing to be left of the erased',
+    { timeoutMs: SETTLED_MS, everyMs: 1_000 },
+  ).catch(() => expect(found).toEqual([]))
 }
 
 for (const kind of ['embedded', 'real'] as const)
@@ -69,11 +69,11 @@ for (const kind of ['embedded', 'real'] as const)
     beforeAll(async () => {
       line = startLineServer()
       opened = await open[kind]({ ...lineSettings(line), ...MANY_PEOPLE })
-    }, STACK_TIMEOUT_MS)
+    })
     afterAll(async () => {
       await opened.stack.close()
       await line.stop()
-    }, STACK_TIMEOUT_MS)
+    })
 
     const acts = { ...WRITES, ...DERIVED }
     /** One person for each kind of write. */
@@ -94,7 +94,7 @@ for (const kind of ['embedded', 'real'] as const)
       `no earlier data remains, and no data of the concurrent write remains after one more erasure; seed ${SEED}`,
       async () => {
         const { stack, places } = opened
-        const random = randomBy(SEED)
+        const random = createRandom(SEED)
         for (let round = 0; round < ROUNDS; round++) {
           const people = crowd()
           for (const person of people.values()) await fillIn(stack, person)
@@ -158,9 +158,7 @@ async function expectNothingShown(stack: TestStack, people: readonly Person[]): 
     return words.filter((word) => texts.some((text) => text.includes(word)))
   }
   let seen: string[] = []
-  await until(async () => (seen = await shown()).length === 0, {
-    timeoutMs: 10_000,
-    what: 'nothing of the erased to be shown',
+  await until(async () => (seen = await shown()).length === 0, 'nothing of the erased to be shown', {
     everyMs: 500,
   }).catch(() => expect(seen).toEqual([]))
 }

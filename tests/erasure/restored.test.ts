@@ -17,7 +17,6 @@ import {
 import { STACK_KINDS } from '#tests/helpers/suite.ts'
 import { expectNothingToRebuild } from '#tests/scheduler/projections.ts'
 
-const OPEN_MS = 60_000
 const OPTIONS = { replace: true, paused: false }
 /** Between them: reports, a survey, a card, a role, mentions, and points that are stored, pending and journaled. */
 const ERASED = ['walker-0', 'walker-1', 'walker-3']
@@ -29,41 +28,37 @@ for (const kind of STACK_KINDS satisfies readonly Kind[])
     beforeAll(async () => {
       opened = await openInstallation(kind)
       await fill(opened)
-    }, OPEN_MS)
-    afterAll(() => opened.close(), OPEN_MS)
+    })
+    afterAll(() => opened.close())
 
-    test(
-      'is restored without the people who were erased since, and with everybody else',
-      async () => {
-        const { installation, harness } = opened
-        const { db } = installation
-        // The rows that are filled in by hand are counted, so that a difference below is the restore's; as only amounts
-        // that clients may send are.
-        await db.sql`
+    test('is restored without the people who were erased since, and with everybody else', async () => {
+      const { installation, harness } = opened
+      const { db } = installation
+      // The rows that are filled in by hand are counted, so that a difference below is the restore's; as only amounts
+      // that clients may send are.
+      await db.sql`
           UPDATE pilgrims SET consumption = '{"water": 3}', transport = '{"train": 12.5}' WHERE user_id = 'walker-0'`
-        await rebuild(db, harness.calendar, { check: false, tell: () => undefined })
-        const path = await backUp(opened)
-        harness.nowMs += 3_600_000
-        const context = { ...installation, calendar: harness.calendar } as ServiceContext
-        for (const userId of ERASED) await eraseUser(context, OPERATOR, userId)
-        const walked = () => db.sql`SELECT sum(walked)::int AS people FROM erasures`
-        const walkedBefore = await walked()
-        expect(walkedBefore).not.toEqual([{ people: 0 }])
-        const backup = await verifyBackup(path)
-        // The installation's clock stands where the rig's does.
-        expect(Date.parse(backup.header.made_at)).toBeLessThan(harness.nowMs)
-        await restoreBackup(installation, backup, OPTIONS)
-        const all = JSON.stringify(await contents(opened))
-        for (const userId of ERASED) expect(all).not.toContain(userId)
-        for (const userId of ['walker-2', 'walker-4']) expect(all).toContain(userId)
-        expect(await db.sql`SELECT FROM erasing`).toHaveLength(0)
-        expect(await walked()).toEqual(walkedBefore)
-        await expectNothingToRebuild({ db, calendar: harness.calendar })
-        await harness.flush()
-        const after = JSON.stringify(await contents(opened))
-        for (const userId of ERASED) expect(after).not.toContain(userId)
-        await expectNothingToRebuild({ db, calendar: harness.calendar })
-      },
-      OPEN_MS,
-    )
+      await rebuild(db, harness.calendar, { check: false, tell: () => undefined })
+      const path = await backUp(opened)
+      harness.nowMs += 3_600_000
+      const context = { ...installation, calendar: harness.calendar } as ServiceContext
+      for (const userId of ERASED) await eraseUser(context, OPERATOR, userId)
+      const walked = () => db.sql`SELECT sum(walked)::int AS people FROM erasures`
+      const walkedBefore = await walked()
+      expect(walkedBefore).not.toEqual([{ people: 0 }])
+      const backup = await verifyBackup(path)
+      // The installation's clock stands where the rig's does.
+      expect(Date.parse(backup.header.made_at)).toBeLessThan(harness.nowMs)
+      await restoreBackup(installation, backup, OPTIONS)
+      const all = JSON.stringify(await contents(opened))
+      for (const userId of ERASED) expect(all).not.toContain(userId)
+      for (const userId of ['walker-2', 'walker-4']) expect(all).toContain(userId)
+      expect(await db.sql`SELECT FROM erasing`).toHaveLength(0)
+      expect(await walked()).toEqual(walkedBefore)
+      await expectNothingToRebuild({ db, calendar: harness.calendar })
+      await harness.flush()
+      const after = JSON.stringify(await contents(opened))
+      for (const userId of ERASED) expect(after).not.toContain(userId)
+      await expectNothingToRebuild({ db, calendar: harness.calendar })
+    })
   })

@@ -15,14 +15,14 @@ import { erasing } from '#shared/stores/schema/tables.ts'
 import { OPERATOR } from '#tests/admin/backup-harness.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { type Late, newUser, OPEN_MS, openLate } from './late-writers.ts'
+import { type Late, newUser, openLate } from './late-writers.ts'
 
 describeOnServers('the sweep of erasures', () => {
   let late: Late
   beforeAll(async () => {
     late = await openLate()
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
 
   test('removes what late writers left when it starts, and finishes erasures that fail after its first round', async () => {
     const { context } = late
@@ -37,7 +37,7 @@ describeOnServers('the sweep of erasures', () => {
     await card(left)
     const sweep = createErasureSweep(context)
     for (const job of sweep) job.start()
-    await until(async () => !(await there(left)), { timeoutMs: 15_000, what: 'the round at the start' })
+    await until(async () => !(await there(left)), 'the round at the start')
 
     await card(unfinished)
     const failing: ServiceContext = {
@@ -46,10 +46,7 @@ describeOnServers('the sweep of erasures', () => {
     }
     await eraseUser(failing, OPERATOR, unfinished)
     expect(await db.sql`SELECT FROM erasing`).toHaveLength(1)
-    await until(async () => (await db.sql`SELECT FROM erasing`).length === 0, {
-      timeoutMs: 15_000,
-      what: 'a later round',
-    })
+    await until(async () => (await db.sql`SELECT FROM erasing`).length === 0, 'a later round')
     expect(await there(unfinished)).toBe(false)
     for (const job of sweep) await job.stop()
   })

@@ -21,9 +21,9 @@ import { recordConsent } from '#services/survey-profile/record-consent.ts'
 import { setPhone } from '#services/survey-profile/write-profile.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
-import { userHash } from '#shared/stores/kv/kv.ts'
+import { userHash, type Kv } from '#shared/stores/kv/kv.ts'
 import type { Line } from '#shared/service/line/line-client.ts'
-import { cardKey } from '#shared/stores/objects/pictures.ts'
+import { cardKey, namelessCardKey } from '#shared/stores/objects/pictures.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { OPERATOR } from '#tests/admin/backup-harness.ts'
 import { textEvent } from '#tests/helpers/line-webhook.ts'
@@ -32,7 +32,13 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { mendKvCopies } from '#shared/pilgrims/kv-copies.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { type Late, newUser, OPEN_MS, openLate } from './late-writers.ts'
+import { type Late, newUser, openLate } from './late-writers.ts'
+import { type Cards, createCards } from '#services/feedback-media/cards/draw-card.ts'
+import { findShare } from '#services/feedback-media/shares/read-share.ts'
+import { createShowShare } from '#services/feedback-media/shares/show-share.ts'
+import { linkOfPilgrim } from '#services/line-bot/bot/load-pilgrim-context.ts'
+import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
+import { createAddressLimit } from '#shared/service/security/rate-limits.ts'
 
 const PORTRAIT = { fingerprint: 'f', storedPoints: 0, isNewcomer: false, facts: { unlocked: false } }
 /** The context of a service with Web Push. */
@@ -48,8 +54,8 @@ describeOnServers('writers that are late', () => {
   beforeAll(async () => {
     late = await openLate()
     context = late.context
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
   const erase = (userId: string) => late.erase(userId)
   const found = (words: readonly string[]) => late.found(words)
   const consent = (userId: string) => recordConsent(context, { user_id: userId, agreed: true, version: '1' })
@@ -171,14 +177,12 @@ describeOnServers('writers that are late', () => {
     await erase(other)
   })
 
-  test.each(['recipients', 'one'])(
-    'LINE refuses a call while a recipient is erased: %s',
-    async (kind) => {
-      const { db } = context
-      const [gone, stays] = [newUser(), newUser()]
-      await phone(gone)
-      const people = kind === 'one' ? [gone] : [gone, stays, newUser()]
-      await db.sql`
+  test.each(['recipients', 'one'])('LINE refuses a call while a recipient is erased: %s', async (kind) => {
+    const { db } = context
+    const [gone, stays] = [newUser(), newUser()]
+    await phone(gone)
+    const people = kind === 'one' ? [gone] : [gone, stays, newUser()]
+    await db.sql`
       WITH m AS (
         INSERT INTO messages (id, cause, cause_key, audience, forced, state, recipients, left_out, created_at)
         VALUES (gen_random_uuid(), 'push', ${crypto.randomUUID()}, '{}', true, 'sending', ${people.length}, '{}', now())
@@ -186,34 +190,29 @@ describeOnServers('writers that are late', () => {
       INSERT INTO message_chunks (message_id, state, recipients, size, body, retry_key, due_at)
       SELECT id, 'waiting', ${JSON.stringify(people)}::text::jsonb, ${people.length}, '[]', gen_random_uuid(),
         now() - interval '1 minute' FROM m`
-      const told: (readonly string[])[] = []
-      const line = {
-        multicast: async (to: readonly string[]) => {
-          told.push(to)
-          if (to.includes(gone)) {
-            await erase(gone)
-            return {
-              outcome: 'refused',
-              fault: 'recipients',
-              detail: "The property, 'to', is invalid",
-            } as const
-          }
-          return { outcome: 'accepted', requestId: null } as const
-        },
-      }
-      const sender = createSender(context, line as unknown as Line)
-      sender.start()
-      const waiting = async () => (await db.sql`SELECT FROM message_chunks WHERE state = 'waiting'`).length
-      await until(async () => (await waiting()) === 0, {
-        timeoutMs: 20_000,
-        what: 'the message to be settled',
-      })
-      await sender.stop()
-      expect(await found([gone])).toEqual([])
-      expect(told.slice(1).flat()).toEqual(people.filter((userId) => userId !== gone))
-    },
-    40_000,
-  )
+    const told: (readonly string[])[] = []
+    const line = {
+      multicast: async (to: readonly string[]) => {
+        told.push(to)
+        if (to.includes(gone)) {
+          await erase(gone)
+          return {
+            outcome: 'refused',
+            fault: 'recipients',
+            detail: "The property, 'to', is invalid",
+          } as const
+        }
+        return { outcome: 'accepted', requestId: null } as const
+      },
+    }
+    const sender = createSender(context, line as unknown as Line)
+    sender.start()
+    const waiting = async () => (await db.sql`SELECT FROM message_chunks WHERE state = 'waiting'`).length
+    await until(async () => (await waiting()) === 0, 'the message to be settled')
+    await sender.stop()
+    expect(await found([gone])).toEqual([])
+    expect(told.slice(1).flat()).toEqual(people.filter((userId) => userId !== gone))
+  })
 
   test('a screenshot is deleted with the feedback that named it first, and not with another one', async () => {
     const { db, objects } = context
@@ -248,5 +247,93 @@ describeOnServers('writers that are late', () => {
     expect(never).toMatchObject({ httpStatus: 404 })
     expect(String(never)).not.toContain('The last one was erased at')
     expect(String(await rejection(erase(userId)))).toContain('The last one was erased at 20')
+  })
+
+  test('an erasure ends links and deletes the card without the name; a bot’s link is not made after it', async () => {
+    const userId = newUser()
+    await phone(userId)
+    const { id } = await createShare(context, { user_id: userId, show_name: false })
+    const bot = await linkOfPilgrim(context, userId, Date.now())
+    expect(await linkOfPilgrim(context, userId, Date.now())).toBe(bot)
+    const botId = bot!.split('/').at(-1)!
+    const card = { userId, named: false, generation: await beginCard(context, userId), portrait: PORTRAIT }
+    await storeCard(context, card, PICTURE)
+    expect(await context.objects.head(namelessCardKey(userId))).not.toBeNull()
+    const askedMs = Date.now()
+    await Bun.sleep(2)
+    expect((await erase(userId)).erased).toMatchObject({ shares: 2, pictures: 1 })
+    expect(await found([userId, id, botId])).toEqual([])
+    for (const one of [id, botId]) expect(await findShare(context, one)).toBeNull()
+    expect(await linkOfPilgrim(context, userId, askedMs)).toBeNull()
+    expect(await rejection(storeCard(context, card, PICTURE))).toMatchObject({ httpStatus: 404 })
+    // What a killed process has left is removed.
+    await context.objects.put(namelessCardKey(userId), PICTURE, { contentType: 'image/png' })
+    await removeLeftovers(context)
+    expect(await found([userId])).toEqual([])
+  })
+
+  test('an erasure while the picture of a link is drawn ends the link, and its answer names nobody', async () => {
+    const userId = newUser()
+    await phone(userId)
+    const { id } = await createShare(context, { user_id: userId, show_name: true, live_hours: null })
+    const renderer = openRenderer()
+    const cards = createCards(context, renderer)
+    const draw: Cards['draw'] = async (look) => {
+      await erase(userId)
+      return cards.draw(look)
+    }
+    const reads = createAddressLimit({ max: 100, windowMs: 60_000 })
+    const given = { ...context, reads, addressOf: () => 'somewhere' } as ServiceContext
+    // A pilgrim with a point has a picture of their own.
+    const look: Cards['look'] = async (of, named) => {
+      const seen = await cards.look(of, named)
+      return { ...seen, portrait: { ...seen.portrait, isNewcomer: false }, stored: null, current: null }
+    }
+    const show = createShowShare(given, { ...cards, look, draw })
+    const request = new Request(`https://localhost/s/${id}.png`)
+    const refused = await rejection(show({ request, file: `${id}.png`, lang: undefined }))
+    await renderer.close()
+    expect(refused).toMatchObject({ httpStatus: 410, message: expect.not.stringContaining(userId) })
+  })
+
+  test('after two consents the kv has the database’s state, whichever of them reaches it last', async () => {
+    const { db, kv } = context
+    for (const agreed of [true, false]) {
+      const userId = newUser()
+      let calls = 0
+      const held: Kv = {
+        ...kv,
+        async hide(...args) {
+          if (++calls === 1) await Bun.sleep(150)
+          await kv.hide(...args)
+        },
+      }
+      const slow = { ...context, kv: held }
+      const first = recordConsent(slow, { user_id: userId, agreed: !agreed, version: '1' })
+      await Bun.sleep(50)
+      await Promise.all([first, recordConsent(slow, { user_id: userId, agreed, version: '1' })])
+      const [row] = await db.sql<{ hidden: boolean }[]>`
+          SELECT consent_withdrawn AS hidden FROM pilgrims WHERE user_id = ${userId}`
+      expect({ agreed, hidden: (await kv.hidden(0)).includes(userId) }).toEqual({
+        agreed,
+        hidden: row!.hidden,
+      })
+      await erase(userId)
+    }
+  })
+
+  test('nobody removes a role above their own, even while it is being assigned', async () => {
+    const manager = { ...OPERATOR, role: 'manager', level: 2, name: 'bob' } as const
+    for (let i = 0; i < 20; i++) {
+      const userId = newUser()
+      await setPhone(context, { user_id: userId, phone: '0912345678' })
+      const give = assignRole(context, OPERATOR, { user_id: userId, role: 'owner' })
+      const take = assignRole(context, manager, { user_id: userId, role: 'volunteer' })
+      await Promise.allSettled([give, take])
+      const [row] = await context.db.sql<{ role: string }[]>`
+          SELECT role FROM role_assignments WHERE user_id = ${userId}`
+      expect(row!.role).toBe('owner')
+      await erase(userId)
+    }
   })
 })

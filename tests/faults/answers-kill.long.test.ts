@@ -161,7 +161,7 @@ describeOnServers('answers of success', () => {
           }
       }
       const writers = Array.from({ length: WRITERS }, writer)
-      await until(() => answered >= BEFORE * WRITERS, { timeoutMs: 60_000, what: 'answers before the kill' })
+      await until(() => answered >= BEFORE * WRITERS, 'answers before the kill', { timeoutMs: 60_000 })
       const stopped = postgres.stop('SIGKILL')
       await stopped
       isDead = true
@@ -173,7 +173,8 @@ describeOnServers('answers of success', () => {
             () => true,
             () => false,
           ),
-        { timeoutMs: 60_000, what: 'Postgres' },
+        'Postgres',
+        { timeoutMs: 60_000 },
       )
     }
     // Some were under way at each kill.

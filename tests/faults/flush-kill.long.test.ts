@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { fieldOf, type Point } from '#shared/points/point.ts'
 import { describeFlushOnServers, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 import { expectNothingToRebuild, expectProjections } from '#tests/scheduler/projections.ts'
-import { jumbled, randomBy, type Random, wander } from '#tests/scheduler/walks.ts'
+import { createRandom, type Random } from '#tests/helpers/random.ts'
+import { jumbled, wander } from '#tests/scheduler/walks.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const KILLS = 20
@@ -91,9 +92,8 @@ async function expectAllStored(harness: FlushHarness, all: readonly Arrival[]): 
 }
 
 const emptied = (harness: FlushHarness) =>
-  until(async () => (await harness.kv.bufferSize()) === 0, {
+  until(async () => (await harness.kv.bufferSize()) === 0, 'the buffer to be empty', {
     timeoutMs: 60_000,
-    what: 'the buffer to be empty',
     everyMs: 100,
   })
 
@@ -103,7 +103,7 @@ describeFlushOnServers('flush under kill -9', (harness) => {
   test(
     `killed ${KILLS} times while another one waits, seed ${seed}`,
     async () => {
-      const random = randomBy(seed)
+      const random = createRandom(seed)
       const all = arrivals(random)
       const flushers = [new Flusher(harness, 'locked'), new Flusher(harness, 'locked')]
       const complaints: string[] = []
@@ -113,11 +113,11 @@ describeFlushOnServers('flush under kill -9', (harness) => {
           const portion = Math.ceil((all.length - fed) / (KILLS - kills + 2))
           const feeding = feed(harness, all.slice(fed, fed + portion))
           fed += portion
-          const working = await until(() => flushers.find(({ last }) => last === 'working'), {
-            timeoutMs: 30_000,
-            what: 'a flush to work',
-            everyMs: 1,
-          })
+          const working = await until(
+            () => flushers.find(({ last }) => last === 'working'),
+            'a flush to work',
+            { timeoutMs: 30_000, everyMs: 1 },
+          )
           await Bun.sleep(random() * WORK_MS)
           // A flush that has ended is not killed: a kill must interrupt work.
           if (working.last === 'working') {
@@ -142,7 +142,7 @@ describeFlushOnServers('flush under kill -9', (harness) => {
   test(
     `three at once that all believe to hold the lock, seed ${seed}`,
     async () => {
-      const random = randomBy(seed)
+      const random = createRandom(seed)
       const all = arrivals(random)
       const flushers = Array.from({ length: 3 }, () => new Flusher(harness, 'lockless'))
       try {

@@ -18,7 +18,7 @@ const PARTITIONS = 4
 const PILGRIMS = 40
 const POINTS = PILGRIMS * 5
 const MINUTE_MS = 60_000
-const WAIT = { timeoutMs: 30_000, what: 'the server to answer again' }
+const ANSWERS = 'the server to answer again'
 
 describeOnServers('flush in an outage', () => {
   const harness = new FlushHarness()
@@ -122,7 +122,7 @@ describeOnServers('flush in an outage', () => {
     expect(await harness.flush()).toMatchObject({ stored: 0, deadLetters: 0, failures: PARTITIONS })
     expect(Math.min(...(await lives()))).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
     await release()
-    await until(() => harness.db.probe().then(() => true), WAIT)
+    await until(() => harness.db.probe().then(() => true), ANSWERS)
     await expectComplete()
   })
 
@@ -138,7 +138,7 @@ describeOnServers('flush in an outage', () => {
     expect(result.failures).toBeGreaterThan(0)
     expect(Math.min(...(await lives()))).toBeGreaterThan(RETENTION_MS - MINUTE_MS)
     await release()
-    await until(() => harness.db.probe().then(() => true), WAIT)
+    await until(() => harness.db.probe().then(() => true), ANSWERS)
     await expectComplete()
   })
 
@@ -178,7 +178,7 @@ describeOnServers('flush in an outage', () => {
     expect(await harness.storedPoints()).toBeWithin(10, 31)
     expect(await lastFlushMs(harness.db, PARTITIONS)).toBe(NOON)
     await redis.restart()
-    await until(async () => (await harness.kv.bufferSize()) === PILGRIMS, WAIT)
+    await until(async () => (await harness.kv.bufferSize()) === PILGRIMS, ANSWERS)
     // Its lock was not released.
     await redisSays((client) => client.del('lock:flush:0'))
     await expectComplete()

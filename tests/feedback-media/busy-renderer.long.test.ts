@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Embedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { checkIn, newPilgrimId, SETTINGS } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { json } from './requests.ts'
@@ -12,12 +11,12 @@ let run: Embedded
 let stopped: number | null = null
 beforeAll(async () => {
   run = await startMigratedEmbedded(SETTINGS)
-}, STACK_TIMEOUT_MS)
+})
 afterAll(async () => {
   if (stopped !== null) process.kill(stopped, 'SIGCONT')
   await run.stop()
   run.remove()
-}, STACK_TIMEOUT_MS)
+})
 
 const walker = async (): Promise<string> => {
   const userId = newPilgrimId()
@@ -63,7 +62,7 @@ test('the stored card is served with a short cache time, and then the new one', 
   process.kill(stopped, 'SIGCONT')
   stopped = null
   // Drawn in the background, without another request.
-  await until(() => written() !== before, { timeoutMs: 40_000, what: 'the new card to be stored' })
+  await until(() => written() !== before, 'the new card to be stored', { timeoutMs: 40_000 })
   const second = await card(userId)
   expect(second).toMatchObject({ status: 200, cacheControl: 'public, max-age=60' })
   expect(second.etag).not.toBe(first.etag)
@@ -78,9 +77,8 @@ test('cards are drawn after the renderer has died', async () => {
   expect(await card(userId)).toEqual({ ...first, cacheControl: 'public, max-age=5' })
   process.kill(stopped, 'SIGKILL')
   stopped = null
-  await until(async () => (await card(userId)).cacheControl === 'public, max-age=60', {
+  await until(async () => (await card(userId)).cacheControl === 'public, max-age=60', 'the new card', {
     timeoutMs: 40_000,
-    what: 'the new card',
     everyMs: 200,
   })
   expect((await card(userId)).etag).not.toBe(first.etag)

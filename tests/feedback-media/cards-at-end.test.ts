@@ -42,7 +42,8 @@ const etagOf = (fetch: Fetch, userId: string): Promise<string | null> =>
       const { headers } = await fetch(`/api/event/og/${userId}.png`, { method: 'HEAD' })
       return headers.get('cache-control') === 'public, max-age=60' && headers.get('etag')
     },
-    { timeoutMs: 45_000, what: 'the current card' },
+    'the current card',
+    { timeoutMs: 45_000 },
   )
 
 describeBothStacks('the end', (stack) => {
@@ -66,7 +67,8 @@ describeBothStacks('the end', (stack) => {
         const { cards } = await endingOf(fetch)
         return cards.done === 3 && cards.total === 3
       },
-      { timeoutMs: 45_000, what: 'three cards to be drawn', everyMs: 200 },
+      'three cards to be drawn',
+      { timeoutMs: 45_000, everyMs: 200 },
     )
     expect(await etagOf(fetch, locked)).not.toBe(lockedBefore)
     // A card that already shows the same facts is not drawn again.
@@ -110,16 +112,16 @@ describe('a process that is killed while it draws', () => {
         const { done } = (await endingOf(fetch)).cards
         return done >= 5 && done < CARDS && done
       },
-      { timeoutMs: 60_000, what: 'some cards to be drawn', everyMs: 20 },
+      'some cards to be drawn',
+      { timeoutMs: 60_000, everyMs: 20 },
     )
     await run.stop('SIGKILL')
     const first = drawn()
     expect(first.size).toBeGreaterThanOrEqual(some)
     expect(first.size).toBeLessThan(CARDS)
     run = await startEmbedded({ ...SETTINGS, EVENT_DATA_DIR: run.dataDir })
-    await until(async () => (await endingOf(fetch)).cards.done === CARDS, {
+    await until(async () => (await endingOf(fetch)).cards.done === CARDS, 'the other cards to be drawn', {
       timeoutMs: 90_000,
-      what: 'the other cards to be drawn',
       everyMs: 200,
     })
     const all = drawn()
@@ -130,10 +132,10 @@ describe('a process that is killed while it draws', () => {
 
     // A later change causes a redraw without a request.
     await fetch('/api/event/user/sync', json({ user_id: walkers[0], display_name: '林美玉' }))
-    await until(() => [...drawn()].some(([file, at]) => all.get(file) !== at), {
-      timeoutMs: 60_000,
-      what: 'the card with the new name to be drawn without a request',
-      everyMs: 500,
-    })
+    await until(
+      () => [...drawn()].some(([file, at]) => all.get(file) !== at),
+      'the card with the new name to be drawn without a request',
+      { timeoutMs: 60_000, everyMs: 500 },
+    )
   }, 260_000)
 })

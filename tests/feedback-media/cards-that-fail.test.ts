@@ -5,7 +5,7 @@ import type { Cards } from '#services/feedback-media/cards/draw-card.ts'
 import { ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { RenderFailed } from '#shared/runtime/picture-renderer/renderer.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
-import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { type Late, openLate } from '#tests/erasure/late-writers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 
@@ -27,8 +27,8 @@ describeOnServers('cards at the end', () => {
         INSERT INTO share_cards (user_id, fingerprint, etag, unlocked, points, checked_at)
         VALUES (${userId}, 'old', 'old', false, 0, now())`
     }
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
 
   test('those that fail are set aside for ten minutes and counted, and the others are drawn', async () => {
     let nowMs = Date.now()

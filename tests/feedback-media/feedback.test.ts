@@ -9,13 +9,77 @@ import {
 } from '#shared/contracts/feedback.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { admin, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
-import { feedbackSearchTests } from './feedback-search.suite.ts'
-import { repeatedReportTests } from './repeated-reports.suite.ts'
 import { json } from './requests.ts'
 
 const PATH = submitFeedbackEndpoint.path
+
+/** Operators search reports by their words; the public board has no search. */
+function feedbackSearchTests(stack: TestStack): void {
+  test('a search finds words of a report, of its category and of its note, and counts what it finds', async () => {
+    const word = `Brunnen${crypto.randomUUID().slice(0, 8)}`
+    const report = async (category: string, description: string) =>
+      (await dataOf(await stack.fetch(PATH, json({ category, description })), submitFeedbackEndpoint)).id
+    const byText = await report('service', `Kein Wasser am ${word}`)
+    const byCategory = await report(word.toUpperCase(), 'x')
+    const byNote = await report('route', '100 % _ nothing')
+    const note = {
+      ...json({ admin_note: `siehe ${word}`, status: 'fixing' }, admin('manager')),
+      method: 'PATCH',
+    }
+    await dataOf(await stack.fetch(`${PATH}/${byNote}`, note), updateFeedbackEndpoint)
+    const find = async (query: string) => {
+      const found = await stack.fetch(`${PATH}?${query}`, { headers: admin('volunteer') })
+      return dataOf(found, listFeedbackEndpoint)
+    }
+    const found = await find(`search=${word.toLowerCase()}`)
+    expect(found.items.map(({ id }) => id)).toEqual([byNote, byCategory, byText])
+    expect(found).toMatchObject({ counts: { new: 2, fixing: 1, fixed: 0 } })
+    const page = await find(`search=${word}&limit=2`)
+    expect(page.items).toHaveLength(2)
+    expect((await find(`search=${word}&limit=2&cursor=${page.next_cursor}`)).items).toMatchObject([
+      { id: byText },
+    ])
+    expect((await find(`search=${word}&status=fixing`)).items).toMatchObject([{ id: byNote }])
+    expect((await find(`search=${word}&category=service`)).items).toMatchObject([{ id: byText }])
+    // What has a meaning in a pattern is a character like others.
+    expect((await find(`search=${encodeURIComponent('100 % _')}`)).items.map(({ id }) => id)).toContain(
+      byNote,
+    )
+    expect((await find(`search=${encodeURIComponent('%')}${word}`)).items).toEqual([])
+    for (const path of [PATH, `${PATH}/status`])
+      expect(await sentenceOf(await stack.fetch(`${path}?search=${word}`), 400, 'invalid-request')).toContain(
+        'search',
+      )
+  })
+}
+
+/** A report that is sent again, because its answer was lost, is stored once. */
+function repeatedReportTests(stack: TestStack): void {
+  const send = (fields: object) => stack.fetch(PATH, json({ description: 'No water', ...fields }))
+  const submit = async (fields: object) => dataOf(await send(fields), submitFeedbackEndpoint)
+
+  test('a report that is sent again with its id, also at the same time, is stored once', async () => {
+    const report_id = crypto.randomUUID()
+    const category = `again-${report_id}`
+    const [first, ...repeated] = await Promise.all(
+      Array.from({ length: 5 }, () => submit({ report_id, category })),
+    )
+    for (const answer of repeated) expect(answer).toEqual(first!)
+    const fixing = { ...json({ status: 'fixing' }, admin('manager')), method: 'PATCH' }
+    await dataOf(await stack.fetch(`${PATH}/${first!.id}`, fixing), updateFeedbackEndpoint)
+    expect(await submit({ report_id, category })).toEqual({ id: first!.id, status: 'fixing' })
+    const listed = await dataOf(await stack.fetch(`${PATH}?category=${category}`), listFeedbackEndpoint)
+    expect(listed.items).toHaveLength(1)
+    expect((await submit({ category })).id).not.toBe((await submit({ category })).id)
+    const others = await send({ report_id, category, description: 'No bread' })
+    expect(await sentenceOf(others, 409, 'conflict')).toContain('report_id')
+    const refused = await send({ report_id: 'x', category })
+    expect(await sentenceOf(refused, 400, 'invalid-request')).toContain('report_id')
+  })
+}
+
 const BOARD_FIELDS = ['id', 'category', 'description', 'status', 'created_at', 'updated_at', 'resolved_at']
 const LIMIT = 200
 const REPORT = { category: 'app', description: 'It does not load' }

@@ -20,7 +20,8 @@ describeBothStacks('share cards', (stack) => {
         const { headers } = await card(userId)
         return headers.get('cache-control') === 'public, max-age=60' && headers.get('etag')
       },
-      { timeoutMs: 45_000, what: 'the current card' },
+      'the current card',
+      { timeoutMs: 45_000 },
     )
 
   test('a card is drawn for a known pilgrim, and served as stored', async () => {

@@ -11,7 +11,7 @@ import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { bringBotShare } from '#shared/pilgrims/shares.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { shares } from '#shared/stores/schema/tables.ts'
-import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { type Late, openLate } from '#tests/erasure/late-writers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
@@ -27,8 +27,8 @@ describeOnServers('the time of a link', () => {
   let late: Late
   beforeAll(async () => {
     late = await openLate()
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
   const at = (nowMs: number): ServiceContext => ({ ...late.context, now: () => nowMs })
   /** An ended link draws no card. */
   const noCards = {

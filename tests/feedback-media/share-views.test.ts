@@ -7,7 +7,7 @@ import { DatabaseTimeout } from '#shared/stores/db/db.ts'
 import { newShareId } from '#shared/pilgrims/shares.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { shares } from '#shared/stores/schema/tables.ts'
-import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { type Late, openLate } from '#tests/erasure/late-writers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
 
@@ -17,8 +17,8 @@ describeOnServers('the views of a link', () => {
   let late: Late
   beforeAll(async () => {
     late = await openLate()
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
   const at = (nowMs: number): ServiceContext => ({ ...late.context, now: () => nowMs })
   const make = async (userId = newAppId()) => ({
     userId,

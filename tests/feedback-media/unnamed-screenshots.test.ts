@@ -7,7 +7,7 @@ import { type Objects, ObjectsUnavailable } from '#shared/stores/objects/objects
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { SCREENSHOTS } from '#shared/stores/objects/pictures.ts'
-import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { type Late, openLate } from '#tests/erasure/late-writers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -18,8 +18,8 @@ describeOnServers('screenshots that nothing names', () => {
   let late: Late
   beforeAll(async () => {
     late = await openLate()
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
 
   let count = 0
   /** Uploads one. @returns its key */
@@ -65,7 +65,8 @@ describeOnServers('screenshots that nothing names', () => {
             SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
               AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
         ).length > 0,
-      { timeoutMs: 1_500, what: 'the other one to wait for the lock' },
+      'the other one to wait for the lock',
+      { timeoutMs: 1_500 },
     )
 
   test('go after a week; what feedback or a message names stays', async () => {

@@ -3,12 +3,224 @@ import { withoutReferences } from './references.ts'
 import fc from 'fast-check'
 import { admin, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
 import { newPushKeys } from '#tests/helpers/push-service.ts'
-import { bytesOf } from './bytes.ts'
 import { createExisting } from './existing.ts'
-import { UNFINISHED } from './framing.ts'
-import { declaredBy, faultOf } from './oracle.ts'
+import { UNFINISHED, type Framing, SOUND } from './framing.ts'
 import { type Description, type FuzzRequest, requests } from './requests.ts'
-import { type Outcome, openWire, type Wire } from './wire.ts'
+import { type Outcome, openWire, type Wire, type Answer } from './wire.ts'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { ErrorBody } from '#shared/contracts/errors.ts'
+
+const chunk = (bytes: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+function chunks(body: Buffer): Buffer {
+  const parts: Buffer[] = []
+  for (let at = 0; at < body.length; at += 1_000) parts.push(chunk(body.subarray(at, at + 1_000)))
+  return Buffer.concat(parts)
+}
+const END = '0\r\n\r\n'
+
+/** Header lines and body of each framing. */
+function payload(kind: Framing, body: Buffer): readonly [lines: readonly string[], bytes: Buffer] {
+  const coded = ['Transfer-Encoding: chunked']
+  const whole = Buffer.concat([chunks(body), Buffer.from(END)])
+  switch (kind) {
+    case 'chunked':
+      return [coded, whole]
+    case 'declares-more':
+      return [[`Content-Length: ${body.length + 50}`], body]
+    case 'declares-less':
+      return [[`Content-Length: ${Math.floor(body.length / 2)}`], body]
+    case 'bad-length':
+      return [[`Content-Length: ${['-1', '+5', '1e3', '0x10', '5 5', 'x', ''][body.length % 7]}`], body]
+    case 'two-lengths':
+      return [[`Content-Length: ${body.length}`, `Content-Length: ${body.length + 1}`], body]
+    case 'length-and-chunked':
+      return [[`Content-Length: ${body.length}`, ...coded], whole]
+    case 'bad-chunk':
+      return [coded, Buffer.concat([Buffer.from('zz\r\n'), body, Buffer.from('\r\n')])]
+    case 'cut-chunk':
+      return [coded, chunks(body)]
+    case 'huge-chunk':
+      return [coded, Buffer.concat([Buffer.from('ffffffffffffffff\r\n'), body])]
+    case 'odd-coding':
+      return [['Transfer-Encoding: gzip, chunked'], whole]
+    case 'bare-line-feeds':
+    case 'bad-header':
+    case 'no-host':
+    case 'two-hosts':
+    case 'bad-version':
+    case 'length':
+      return [body.length === 0 ? [] : [`Content-Length: ${body.length}`], body]
+  }
+}
+
+/** @returns the bytes of a request */
+function bytesOf(request: {
+  readonly method: string
+  readonly target: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly body: Buffer
+  readonly framing: Framing
+}): Buffer {
+  const { method, target, headers, body, framing: kind } = request
+  const [lines, bytes] = payload(kind, body)
+  const head = [
+    `${method} ${target} HTTP/${kind === 'bad-version' ? '9.9' : '1.1'}`,
+    ...headers.map(([name, value]) => `${name}: ${value}`),
+    ...lines,
+    ...(kind === 'bad-header' ? ['No colon', 'Nul: a\u0000b', ' Folded: x', 'Sp ace: y'] : []),
+    ...((SOUND as readonly string[]).includes(kind) ? [] : ['Connection: close']),
+  ].join(kind === 'bare-line-feeds' ? '\n' : '\r\n')
+  const end = kind === 'bare-line-feeds' ? '\n\n' : '\r\n\r\n'
+  return Buffer.concat([Buffer.from(head + end, 'latin1'), bytes])
+}
+
+/** Internal details: stack traces, code, SQL, paths, names of components. */
+const LEAKS = [
+  /\bat (async )?\S+ \(?[^)\s]*:\d+:\d+/,
+  /node_modules|\.[jt]s:\d+|file:\/\/\/|\/(tmp|home|root|usr|var|etc|app)\//,
+  /\b(SELECT|INSERT|UPDATE|DELETE) .*\b(FROM|INTO|SET|WHERE)\b|syntax error|violates|PostgresError|relation "/,
+  /\b(postgres|redis|ioredis|nats|drizzle|pglite|elysia|sqlite|satori|resvg)\b/i,
+  /\b(TypeError|RangeError|SyntaxError|ReferenceError|ZodError|ECONN\w+|ENOENT|EPIPE)\b/,
+]
+
+/** Additional statuses for invalid HTTP, and for an altered method or target. */
+const REFUSED = [400, 401, 403, 404, 405, 408, 411, 413, 414, 415, 417, 421, 429, 431]
+const NO_HTTP = [...REFUSED, 501, 505]
+
+/** These have their own timeouts, which a store can exceed on a busy machine. */
+const BOUNDED = ['POST /api/event/webhook', 'GET /health', 'GET /api/event/admin/end-activity']
+
+const pathOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
+const byOperation = new Map(
+  ENDPOINTS.map((endpoint) => [`${endpoint.method} ${pathOf(endpoint.path)}`, endpoint]),
+)
+
+/** Tracker apps keep their points on a 503: that is how they are told to wait, for a pause or for a wrong clock. */
+const isToldToWait = ({ operation, method }: FuzzRequest, { status, body }: Answer): boolean =>
+  status === 503 &&
+  operation.includes('/ingest/') &&
+  (method === 'HEAD' || /"code":"(paused|too-slow)"|lie in the future/.test(body.toString()))
+
+/** The runtime refuses a head of more than 16 kB before any code of the service runs. */
+const isLongHead = ({ target }: FuzzRequest, { status }: Answer): boolean =>
+  status === 431 && target.length > 15_000
+
+function statusFault(request: FuzzRequest, answer: Answer, declared: readonly number[]): string | null {
+  const { status } = answer
+  if (declared.includes(status) && status < 500) return null
+  if (status === 503 && BOUNDED.includes(request.operation)) return null
+  if (isToldToWait(request, answer) || isLongHead(request, answer)) return null
+  if (!request.sound && (NO_HTTP.includes(status) || status < 300)) return null
+  if (request.bent && (REFUSED.includes(status) || status === 501 || status < 300 || status === 304))
+    return null
+  if (status === 404 && request.target.includes('%')) return null
+  return `status ${status} is not declared`
+}
+
+/** A health report has its own form for errors. */
+const isReport = ({ operation }: FuzzRequest, status: number): boolean =>
+  operation === 'GET /health' && status === 503
+
+/** The page of a link is for people: it refuses with a page. */
+const isPage = ({ operation }: FuzzRequest, text: string): boolean =>
+  operation === 'GET /s/{file}' && text.startsWith('<!doctype html>')
+
+/** A refusal is a sentence in the common envelope. */
+function envelopeFault(request: FuzzRequest, answer: Answer): string | null {
+  const { status, headers, body } = answer
+  if (
+    status < 400 ||
+    request.method === 'HEAD' ||
+    !request.sound ||
+    isReport(request, status) ||
+    isLongHead(request, answer)
+  )
+    return null
+  const text = body.toString()
+  if (isPage(request, text)) return null
+  try {
+    const { error, code } = ErrorBody.strict().parse(JSON.parse(text))
+    // Operators choose the wording of the pause message.
+    if (code !== 'paused' && !/^[A-Z]?.{10,}/s.test(error)) return 'the error is not a sentence'
+  } catch {
+    return `the refusal has no envelope: ${text.slice(0, 200)}`
+  }
+  return headers.get('x-request-id') === null ? 'no X-Request-Id' : null
+}
+
+/** A success has exactly the data that the contract declares. */
+function dataFault(request: FuzzRequest, { status, headers, body }: Answer): string | null {
+  const endpoint = byOperation.get(request.operation)
+  if (status >= 300 || request.bent || !request.sound || endpoint === undefined) return null
+  if (endpoint.media !== null || headers.get('content-type') !== 'application/json;charset=utf-8') return null
+  const { data } = JSON.parse(body.toString()) as { data: unknown }
+  const parsed = endpoint.data.safeParse(data)
+  if (!parsed.success) return `the data do not match the declaration: ${parsed.error.issues[0]?.message}`
+  if (!Bun.deepEquals(parsed.data, data)) return 'the data contain more than is declared'
+  return partFault(data)
+}
+
+/** More names than any form, list of modes, days or counters has. */
+const MOST_KEYS = 400
+
+/**
+ * Finds faults anywhere in the data of an answer: an address that a browser would run, or an unbounded number of
+ * names.
+ */
+function partFault(part: unknown): string | null {
+  if (typeof part !== 'object' || part === null) return null
+  const members = Object.entries(part)
+  if (!Array.isArray(part) && members.length > MOST_KEYS)
+    return 'an object of an answer has an unbounded number of names'
+  for (const [key, value] of members) {
+    const isAddress = /(^|_)url$/.test(key) && typeof value === 'string'
+    if (isAddress && !value.toLowerCase().startsWith('https://')) return `${key} is no https address`
+    const inside = partFault(value)
+    if (inside !== null) return inside
+  }
+  return null
+}
+
+/** An answer may repeat what the client has sent. */
+function leakFault(request: FuzzRequest, { status, headers, body }: Answer): string | null {
+  const sent = `${request.body.toString()} ${request.target} ${request.headers.flat().join(' ')}`
+  // The client's own request id is returned, and may look like code.
+  const own = headers.get('x-request-id') || '\n'
+  const texts = [
+    status >= 400 ? body.toString() : '',
+    ...[...headers].map(([name, value]) => `${name}: ${value}`),
+  ].map((text) => text.replaceAll(own, '…'))
+  for (const leak of LEAKS) {
+    const found = texts.map((text) => leak.exec(text)?.[0]).find(Boolean)
+    if (found !== undefined && !sent.includes(found)) return `an answer contains ${JSON.stringify(found)}`
+  }
+  if (headers.has('server') || headers.has('x-powered-by')) return 'an answer names its server'
+  return null
+}
+
+/** @returns the statuses that the document declares for an operation */
+const declaredBy = (document: Description, operation: string): number[] => {
+  const [method, path] = operation.split(' ')
+  const found = document.paths[path!]?.[method!.toLowerCase()] as
+    | { responses: Record<string, unknown> }
+    | undefined
+  return Object.keys(found?.responses ?? {}).map(Number)
+}
+
+/** @returns the fault of an outcome; null without one */
+function faultOf(request: FuzzRequest, outcome: Outcome, declared: readonly number[]): string | null {
+  if (outcome === 'silent') return UNFINISHED.includes(request.framing) ? null : 'no answer in time'
+  if (outcome === 'garbled') return request.sound ? 'the answer is not valid HTTP' : null
+  if (outcome === 'closed')
+    return request.sound && !request.bent ? 'the connection was closed without an answer' : null
+  return (
+    leakFault(request, outcome) ??
+    statusFault(request, outcome, declared) ??
+    envelopeFault(request, outcome) ??
+    dataFault(request, outcome)
+  )
+}
 
 /** Rate limits above what the fuzzer sends, and Web Push to a place where nothing answers. */
 export const UNLIMITED = {

@@ -85,7 +85,8 @@ export function readEvents(body: ReadableStream<Uint8Array>): EventStream {
           if (fault !== undefined) throw fault
           return all(event).find(holds)
         },
-        { timeoutMs, what: `an event ${event}` },
+        `an event ${event}`,
+        { timeoutMs },
       ) as Promise<StreamData<typeof event>>,
     close() {
       closed = true

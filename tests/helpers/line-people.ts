@@ -29,9 +29,8 @@ export async function follow(stack: TestStack, line: LineServer, language: strin
   line.profiles.set(userId, { displayName: 'P', language })
   const event = lineEvent(userId, { type: 'follow' })
   await deliver(stack, [event])
-  await until(() => line.sent.some(({ to }) => to[0] === event.replyToken), {
+  await until(() => line.sent.some(({ to }) => to[0] === event.replyToken), 'the welcome', {
     timeoutMs: 45_000,
-    what: 'the welcome',
   })
   return userId
 }
@@ -44,5 +43,6 @@ export const messageTo = (line: LineServer, userId: string, containing: string):
         ({ kind, to, messages }) =>
           kind !== 'reply' && to.includes(userId) && JSON.stringify(messages).includes(containing),
       ),
-    { timeoutMs: 45_000, what: `a message with ${containing}`, everyMs: 100 },
+    `a message with ${containing}`,
+    { timeoutMs: 45_000, everyMs: 100 },
   )

@@ -7,7 +7,7 @@ import type { Environment } from '#shared/runtime/config/config.ts'
 import { described } from './openapi-check.ts'
 import { startEmbedded } from './embedded.ts'
 import { copyMigratedDatabase } from './migrated-database.ts'
-import { STACK_KINDS } from './suite.ts'
+import { embeddedOnly, STACK_KINDS } from './suite.ts'
 import { errorLinesIn, SETTINGS, type TestStack } from './test-stack.ts'
 import { openRealTestStack } from './test-stack-real.ts'
 
@@ -39,6 +39,10 @@ export async function openEmbeddedTestStack(settings: Environment = {}): Promise
   }
 }
 
+/** Opens a test stack for tests that need any: the real one takes less of the processors. */
+export const openTestStack = (settings: Environment = {}): Promise<TestStack> =>
+  embeddedOnly ? openEmbeddedTestStack(settings) : openRealTestStack({ settings, apart: [] })
+
 /** Runs the same tests on each of `STACK_KINDS`. Each is opened once for the whole block. */
 export function describeBothStacks(
   name: string,
@@ -48,19 +52,19 @@ export function describeBothStacks(
   // While the embedded one is tested, the real one starts, which takes some seconds. With a LINE
   // server it does not, because both would use the same one.
   const isEarly = STACK_KINDS.length > 1 && settings.LINE_API_BASE_URL === undefined
-  const real = openedOnce(() => openRealTestStack({ settings, isOneProcess: true }))
+  const real = openedOnce(() => openRealTestStack({ settings, apart: [] }))
   for (const kind of STACK_KINDS)
     describe(`${name}, ${kind}`, () => {
       let opened: TestStack | undefined
       beforeAll(async () => {
         opened = await (kind === 'real' ? real.open() : openEmbeddedTestStack(settings))
         if (kind === 'embedded' && isEarly) real.open().catch(() => undefined)
-      }, STACK_TIMEOUT_MS)
-      afterAll(() => (kind === 'real' ? real.close() : opened?.close()), STACK_TIMEOUT_MS)
+      })
+      afterAll(() => (kind === 'real' ? real.close() : opened?.close()))
       tests(lazily(kind, () => opened))
     })
   // Of a run of some tests, none may be on the real one.
-  afterAll(real.close, STACK_TIMEOUT_MS)
+  afterAll(real.close)
 }
 
 /** A stack that is opened by the first call, and closed once. */
@@ -98,14 +102,12 @@ export function describeBothStacksAtOnce(
         allOf(STACK_KINDS, async (kind) => {
           const settings = settingsOf(kind)
           const open =
-            kind === 'real'
-              ? openRealTestStack({ settings, isOneProcess: true })
-              : openEmbeddedTestStack(settings)
+            kind === 'real' ? openRealTestStack({ settings, apart: [] }) : openEmbeddedTestStack(settings)
           opened.set(kind, await open)
         }),
       2 * STACK_TIMEOUT_MS,
     )
-    afterAll(() => allOf(STACK_KINDS, async (kind) => opened.get(kind)?.close()), STACK_TIMEOUT_MS)
+    afterAll(() => allOf(STACK_KINDS, async (kind) => opened.get(kind)?.close()))
     const declared = new Map<
       string,
       { timeoutMs?: number; acts: Map<TestStack['kind'], () => Promise<unknown>> }

@@ -122,10 +122,11 @@ class ServerProcess implements Server {
     })
     closeSync(log)
     this.#child = child
-    const state = await until(async () => (hasEnded(child) ? 'ended' : (await ready(child.pid)) && 'ready'), {
-      timeoutMs: START_MS,
-      what: `${name} to serve on port ${this.port}`,
-    }).catch((error: unknown) => error)
+    const state = await until(
+      async () => (hasEnded(child) ? 'ended' : (await ready(child.pid)) && 'ready'),
+      `${name} to serve on port ${this.port}`,
+      { timeoutMs: START_MS },
+    ).catch((error: unknown) => error)
     if (state !== 'ready') throw new Error(`${name} did not start:\n${this.#logTail()}`, { cause: state })
   }
 
@@ -138,10 +139,7 @@ class ServerProcess implements Server {
     const kill = setTimeout(() => tell(child.pid, 'SIGKILL'), STOP_MS)
     await child.exited
     clearTimeout(kill)
-    await until(() => children.every(isGone), {
-      timeoutMs: STOP_MS,
-      what: `${this.#plan.name}'s children to end`,
-    })
+    await until(() => children.every(isGone), `${this.#plan.name}'s children to end`, { timeoutMs: STOP_MS })
     if (child.signalCode === 'SIGKILL' && signal !== 'SIGKILL')
       throw new Error(`${this.#plan.name} ignored ${signal} for ${STOP_MS} ms:\n${this.#logTail()}`)
   }

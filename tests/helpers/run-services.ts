@@ -1,5 +1,5 @@
 /**
- * Runs all services in one process, each on its own port, as each `app.ts` runs one. A process of each takes several
+ * Runs services in one process, each on its own port, as each `app.ts` runs one. A process of each takes several
  * times as long to start, and differs only where one is killed.
  * Environment: `SERVICE_PORTS`, a JSON object of ports by service.
  */
@@ -23,8 +23,8 @@ const SERVICES = {
 
 const { SERVICE_PORTS, ...env } = process.env
 const ports = JSON.parse(SERVICE_PORTS!) as Record<ServiceName, number>
-for (const [name, create] of Object.entries(SERVICES))
-  void runService(create, {
-    env: { ...env, PORT: String(ports[name as ServiceName]) },
+for (const [name, port] of Object.entries(ports))
+  void runService(SERVICES[name as ServiceName], {
+    env: { ...env, PORT: String(port) },
     isBot: name === 'line-bot',
   })

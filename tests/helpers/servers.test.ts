@@ -97,7 +97,7 @@ describeOnServers('a server that fails', () => {
     await redis.set('key', 'value')
     await server.stop('SIGKILL')
     await server.restart()
-    await until(() => redis.status === 'ready', { timeoutMs: 10_000, what: 'the client to reconnect' })
+    await until(() => redis.status === 'ready', 'the client to reconnect')
     expect(await redis.get('key')).toBe('value')
     redis.disconnect()
   })
@@ -113,7 +113,7 @@ describe('until', () => {
     const condition = () => {
       throw new Error('not there')
     }
-    const failure = await rejection(until(condition, { timeoutMs: 50, what: 'a miracle' }))
+    const failure = await rejection(until(condition, 'a miracle', { timeoutMs: 50 }))
     expect(failure).toMatchObject({
       message: expect.stringContaining('timeout after 50 ms waiting for a miracle'),
       cause: { message: 'not there' },
@@ -122,7 +122,7 @@ describe('until', () => {
 
   test('times out when a single check never returns', async () => {
     const never = new Promise<boolean>(() => undefined)
-    const failure = await rejection(until(() => never, { timeoutMs: 50, what: 'nothing' }))
+    const failure = await rejection(until(() => never, 'nothing', { timeoutMs: 50 }))
     expect(String(failure)).toContain('one check took more than')
   })
 })

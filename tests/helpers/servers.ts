@@ -160,10 +160,11 @@ export async function startRedisCluster(masters = 3, replicas = 0): Promise<Redi
     const isOk = async (node: Server) =>
       (await ask(node.port, 'CLUSTER INFO\r\n')).includes('cluster_state:ok') &&
       !(await ask(node.port, 'INFO replication\r\n')).includes('master_link_status:down')
-    await until(async () => (await Promise.all(started.map(isOk))).every(Boolean), {
-      timeoutMs: CLUSTER_MS,
-      what: 'all nodes of the Redis Cluster to report cluster_state:ok',
-    })
+    await until(
+      async () => (await Promise.all(started.map(isOk))).every(Boolean),
+      'all nodes of the Redis Cluster to report cluster_state:ok',
+      { timeoutMs: CLUSTER_MS },
+    )
   } catch (error) {
     await close()
     throw error

@@ -24,8 +24,8 @@ export interface RealTestStack extends TestStack {
   readonly kind: 'real'
   /** Processes of a service: kill -9, freeze, restart. */
   service(name: ServiceName, replica?: number): Server
-  /** The own port of a service's first process. */
-  portOf(name: ServiceName): number
+  /** The addresses of a service's processes, without Caddy. */
+  urlsOf(name: ServiceName): string[]
   readonly caddy: Server
   readonly databaseUrl: string
   readonly redisUrl: string
@@ -54,10 +54,10 @@ export interface RealOptions {
   readonly settings?: Environment
   /** Settings of one process; they override those of all. */
   readonly settingsOf?: (name: ServiceName, replica: number) => Environment
-  /** The services of which there are two processes behind Caddy (default: tracking). */
+  /** The services that run in a process of their own, which can be stopped (default: each). The others share one. */
+  readonly apart?: readonly ServiceName[]
+  /** Those of them of which there are two processes behind Caddy (default: tracking). */
   readonly doubled?: readonly ServiceName[]
-  /** All services run in one process, which can only be stopped as a whole. */
-  readonly isOneProcess?: boolean
   /** The checkout whose services run, each in its own process (default: this one). */
   readonly root?: string
   /** Additional arguments of stores that the test stack starts itself. */
@@ -99,8 +99,8 @@ export async function openTestStackOn(
   {
     settings = {},
     settingsOf = () => ({}),
+    apart = ServiceName.options,
     doubled = ['tracking'],
-    isOneProcess = false,
     root,
     changeCaddyfile,
   }: RealOptions,
@@ -116,22 +116,27 @@ export async function openTestStackOn(
     EVENT_MAP_DIR: map,
     ...settings,
   }
+  const isApart = (name: ServiceName) => apart.includes(name)
   const placesOf = (names: readonly ServiceName[], replica: number) =>
     names.map((name) => ({ name, replica, port: freePort() }))
-  const places = [...placesOf(ServiceName.options, 0), ...(isOneProcess ? [] : placesOf(doubled, 1))]
-  const startAll = (replica: number) =>
+  const places = [...placesOf(ServiceName.options, 0), ...placesOf(doubled.filter(isApart), 1)]
+  const together = places.filter(({ name }) => !isApart(name))
+  const startEach = (replica: number) =>
     Promise.all(
-      places
-        .filter((place) => place.replica === replica)
-        .map((place) =>
-          startService(place.name, { ...env, ...settingsOf(place.name, replica) }, root, place.port),
-        ),
+      places.map(async (place) =>
+        place.replica === replica && isApart(place.name)
+          ? startService(place.name, { ...env, ...settingsOf(place.name, replica) }, root, place.port)
+          : undefined,
+      ),
     )
-  // One set after the other: more processes at once start more slowly than each may.
-  const startEach = async () => [...(await startAll(0)), ...(await startAll(1))]
-  const startOne = async () => {
-    const one = await startServices(env, places)
-    return places.map(() => one)
+  const startAll = async () => {
+    const [one, first] = await Promise.all([
+      together.length > 0 ? startServices(env, together) : undefined,
+      startEach(0),
+    ])
+    // One set after the other: more processes at once start more slowly than each may.
+    const second = await startEach(1)
+    return places.map((_, i) => first[i] ?? second[i] ?? one!)
   }
   const address = (name: ServiceName) =>
     places
@@ -155,11 +160,7 @@ export async function openTestStackOn(
       },
     })
   const pages = builtPages(env)
-  const [started, pagesDirectory, caddy] = await Promise.all([
-    isOneProcess ? startOne() : startEach(),
-    pages,
-    pages.then(serve),
-  ])
+  const [started, pagesDirectory, caddy] = await Promise.all([startAll(), pages, pages.then(serve)])
   const processes = [...new Set(started)]
   const service = (name: ServiceName, replica = 0): Server => {
     const found = started[places.findIndex((place) => place.name === name && place.replica === replica)]
@@ -176,7 +177,8 @@ export async function openTestStackOn(
     settings: env,
     pagesDirectory,
     service,
-    portOf: (name) => places.find((place) => place.name === name)!.port,
+    urlsOf: (name) =>
+      places.filter((place) => place.name === name).map(({ port }) => `http://127.0.0.1:${port}`),
     caddy,
     fetch: async (path, init, host = 'localhost') =>
       described(
@@ -264,7 +266,7 @@ export async function startService(
   })
 }
 
-/** Starts all services in one process. */
+/** Starts services in one process. */
 async function startServices(
   env: Environment,
   places: readonly { readonly name: ServiceName; readonly port: number }[],
@@ -301,15 +303,16 @@ export function logsOf(stack: RealTestStack): { readonly name: string; readonly 
 /** Check-ins in the journals of all running replicas of tracking. */
 export async function journaled(stack: RealTestStack): Promise<number> {
   const each = await Promise.all(
-    [0, 1].map((replica) => readMetric(stack.service('tracking', replica), 'event_journal_check_ins')),
+    stack.urlsOf('tracking').map((url) => readMetric({ url }, 'event_journal_check_ins')),
   )
   return each.reduce((sum, count) => sum + count, 0)
 }
 
 /** Resolves when the health report is `ok` after an outage and all journals are empty. */
 export async function recovered(stack: RealTestStack): Promise<void> {
-  await until(async () => (await healthOf(stack)).status === 'ok' && (await journaled(stack)) === 0, {
-    timeoutMs: RECOVERY_MS,
-    what: 'health, and empty journals',
-  })
+  await until(
+    async () => (await healthOf(stack)).status === 'ok' && (await journaled(stack)) === 0,
+    'health, and empty journals',
+    { timeoutMs: RECOVERY_MS },
+  )
 }

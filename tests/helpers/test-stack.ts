@@ -109,6 +109,7 @@ export async function flushed(stack: TestStack): Promise<void> {
       const { last_flush, buffer_size } = await healthOf(stack)
       return buffer_size === 0 && (last_flush ?? '') > calledAt
     },
-    { timeoutMs: FLUSH_MS, what: 'a flush to empty the buffer', everyMs: 100 },
+    'a flush to empty the buffer',
+    { timeoutMs: FLUSH_MS, everyMs: 100 },
   )
 }

@@ -1,24 +1,20 @@
 /** Waits for a condition, with a timeout and an error that names the condition. */
 
-export interface WaitOptions {
-  /** Milliseconds until the wait fails. */
-  readonly timeoutMs: number
-  /** The condition, as the error names it: "the flush to store 20 points". */
-  readonly what: string
-  /** Milliseconds between two checks. */
-  readonly everyMs?: number
-}
-
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>
 
 /**
  * Checks the condition repeatedly until it returns a truthy value, and returns that value.
  * An exception counts as "not yet", so that the condition may call a server that is still starting.
+ * @param what the condition, as the error names it: "the flush to store 20 points"
+ * @param options milliseconds until the wait fails, which takes longer on a busy machine, and between two checks
  * @throws Error that names `what` after `timeoutMs`, also when a single check never returns; its cause is the
  * condition's last exception
  */
-export async function until<T>(condition: () => T | Promise<T>, options: WaitOptions): Promise<Truthy<T>> {
-  const { timeoutMs, what, everyMs = 20 } = options
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  what: string,
+  { timeoutMs = 20_000, everyMs = 20 }: { readonly timeoutMs?: number; readonly everyMs?: number } = {},
+): Promise<Truthy<T>> {
   const endsAt = performance.now() + timeoutMs
   let lastSeen: unknown = 'nothing'
   let cause: unknown

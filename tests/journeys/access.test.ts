@@ -106,7 +106,7 @@ describeBothStacks('access', (stack) => {
           name,
           refused: false,
         })
-  }, 30_000)
+  })
 
   describe.each(ENDPOINTS.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
     '%s',

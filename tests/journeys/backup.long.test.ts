@@ -128,10 +128,11 @@ async function answers(stack: TestStack, screenshot: string): Promise<Record<str
     screenshot,
   ]
   // A busy renderer has the card of before answered for a moment.
-  await until(async () => !/max-age=5\b/.test((await stack.fetch(CARD)).headers.get('cache-control') ?? ''), {
-    timeoutMs: 60_000,
-    what: 'the card of this moment',
-  })
+  await until(
+    async () => !/max-age=5\b/.test((await stack.fetch(CARD)).headers.get('cache-control') ?? ''),
+    'the card of this moment',
+    { timeoutMs: 60_000 },
+  )
   const said = paths.map(async (path) => {
     const answer = await stack.fetch(path, { headers: admin('owner') })
     const bytes = Buffer.from(await answer.arrayBuffer())

@@ -59,7 +59,7 @@ describeOnServers('a download', () => {
         until(
           async () =>
             (await sql`SELECT FROM pg_locks WHERE NOT granted AND relation = ${table}::regclass`).length > 0,
-          { timeoutMs: 10_000, what: `a reader of ${table} to wait` },
+          `a reader of ${table} to wait`,
         ),
       async release() {
         released.resolve()
@@ -118,9 +118,9 @@ describeOnServers('a download', () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => ask('admin/users?limit=1')))
       return answers.every(({ ok }) => ok)
     }
-    await until(isWhole, { timeoutMs: OUTAGE_MS / 2, what: 'every connection to Postgres' })
+    await until(isWhole, 'every connection to Postgres', { timeoutMs: OUTAGE_MS / 2 })
   }, OUTAGE_MS)
-  afterAll(() => stack.close(), STACK_TIMEOUT_MS)
+  afterAll(() => stack.close())
 
   test.each(KINDS)(
     'is whole when Redis goes in the middle: %s',
@@ -189,7 +189,7 @@ describeOnServers('a download', () => {
       const statuses: number[] = []
       for (const answer of asked) void answer.then(({ status }) => statuses.push(status))
       // Two are read, and fifty wait.
-      await until(() => statuses.length === 8, { timeoutMs: 20_000, what: 'the others to be refused' })
+      await until(() => statuses.length === 8, 'the others to be refused')
       expect(new Set(statuses)).toEqual(new Set([503]))
       await hold.release()
       const answers = await Promise.all(asked)

@@ -371,7 +371,7 @@ describeBothStacks('what a phone sends', (stack) => {
           const all = await Promise.all(Array.from({ length: 12 }, () => positions(query, headers)))
           return all.every((points) => points.length === count) && all[0]
         }
-        return until(asked, { timeoutMs: 15_000, what: `${count} positions on the map`, everyMs: 100 })
+        return until(asked, `${count} positions on the map`, { everyMs: 100 })
       }
 
       test('shows a new position within five seconds: to the public without a name, to operators with one', async () => {

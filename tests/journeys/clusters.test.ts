@@ -14,8 +14,8 @@ import {
   syncTrack,
   type TestStack,
 } from '#tests/helpers/test-stack.ts'
-import { describeBothStacks, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -62,7 +62,7 @@ const totals = ({ features }: Clusters): { count: number; users: number } =>
 
 /** Forty pilgrims on their way to the north, the faster ones ahead, within the last five hours. */
 function walkers(now: number): Sent[] {
-  const random = randomBy(14)
+  const random = createRandom(14)
   return Array.from({ length: 40 }, newPilgrimId).flatMap((userId, i) =>
     Array.from({ length: 30 }, (_, j) => ({
       userId,
@@ -108,7 +108,7 @@ describeBothStacks(
         spread_km: null,
       })
       await send(stack, sent)
-    }, STACK_TIMEOUT_MS)
+    })
 
     test('at every zoom the cells equal a plain count, and their sum equals the timeline', async () => {
       const timeline = await dataOf(
@@ -241,7 +241,7 @@ describeBothStacks(
       const part = await read(stack, 'zoom=18&bbox=120.6,24.6,120.601,24.601')
       expect(part.zoom).toBe(18)
       expect(part.features.length).toBeLessThan(MAX_CELLS)
-    }, 60_000)
+    })
   },
   { EVENT_ROUTE: route },
 )

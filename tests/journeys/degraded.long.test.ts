@@ -130,27 +130,24 @@ describeOnServers('reading', () => {
     parameters = { userId, key, file: filename, id: id!, share }
     await until(
       async () => (await ask(READING.find(({ path }) => path === '/api/event/data')!)).status === 200,
-      {
-        timeoutMs: 10_000,
-        what: 'the live map',
-      },
+      'the live map',
     )
     const statuses = () => Object.fromEntries(Array.from(before, ([path, { status }]) => [path, status]))
     const wanted = Object.fromEntries(
       READING.map(({ path }) => [path, path.endsWith('/dead-letters/:id') ? 404 : 200]),
     )
     // All at once on a busy machine, a probe of the health report can take longer than its timeout.
-    await until(async () => Bun.deepEquals(((before = await askAll()), statuses()), wanted), {
-      timeoutMs: 20_000,
-      what: 'every answer before an outage',
-    }).catch(() => expect(statuses()).toEqual(wanted))
+    await until(
+      async () => Bun.deepEquals(((before = await askAll()), statuses()), wanted),
+      'every answer before an outage',
+    ).catch(() => expect(statuses()).toEqual(wanted))
   }, 2 * STACK_TIMEOUT_MS)
-  afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
+  afterAll(async () => stack.close())
   afterEach(async () => {
     // The failure of one test must not make the next ones fail.
     for (const store of [stack.postgres, stack.redis]) await store.restart()
     await recovered(stack)
-  }, STACK_TIMEOUT_MS)
+  })
 
   /** Compares all endpoints with one column of the table, after the live map and cached answers have expired. */
   const expectColumn = async (column: 0 | 1): Promise<void> => {
@@ -162,7 +159,7 @@ describeOnServers('reading', () => {
       )
       return answers.every(({ one, status }) => (TABLE[one.path]![column] === 'away') === (status === 503))
     }
-    await until(settled, { timeoutMs: 20_000, what: 'what is kept to grow old', everyMs: 500 })
+    await until(settled, 'what is kept to grow old', { everyMs: 500 })
     const [seen, expected]: unknown[][] = [[], []]
     for (const [path, { status, body, ms }] of await askAll()) {
       const [outcome, was] = [TABLE[path]![column], before.get(path)!]
@@ -207,10 +204,10 @@ describeOnServers('reading', () => {
       await stack.redis.restart()
       await recovered(stack)
       // Each service reconnects by itself, up to a second apart, and the health report knows the connection of one.
-      await until(async () => !('pending' in (await profileOf(stack, userId))), {
-        timeoutMs: 10_000,
-        what: 'the profile with the points of the buffer',
-      })
+      await until(
+        async () => !('pending' in (await profileOf(stack, userId))),
+        'the profile with the points of the buffer',
+      )
     },
     OUTAGE_MS,
   )

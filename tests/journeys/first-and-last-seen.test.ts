@@ -77,7 +77,7 @@ describeBothStacks(
           readonly pilgrim_totals: readonly object[]
         }
         for (const row of all.pilgrim_totals) expect(row).toMatchObject(seen)
-      }, 60_000)
+      })
     })
 
     test('of a pilgrim who was only outside the area, operators get the day and the reason', async () => {

@@ -251,7 +251,8 @@ describeBothStacks('every address', (stack) => {
           const again = await stack.fetch(path, { headers: { ...headers, 'If-None-Match': tag } })
           return again.status === 304 && { first, again, tag }
         },
-        { timeoutMs: 10_000, what: 'no flush between two requests', everyMs: 50 },
+        'no flush between two requests',
+        { everyMs: 50 },
       )
       expect(again.headers.get('etag')).toBe(tag)
       expect(again.headers.get('cache-control')).toBe('private, no-cache')
@@ -278,10 +279,10 @@ describeBothStacks('every address', (stack) => {
       const shown = async () =>
         (await map({ headers })).points.some((point) => point.userId === userId) &&
         (await map({})).points.length > 0
-      await until(async () => (await Promise.all([shown(), shown(), shown(), shown()])).every(Boolean), {
-        timeoutMs: 10_000,
-        what: 'the pilgrim to be on the map',
-      })
+      await until(
+        async () => (await Promise.all([shown(), shown(), shown(), shown()])).every(Boolean),
+        'the pilgrim to be on the map',
+      )
       for (let i = 0; i < 6; i++) {
         const [open, full] = await Promise.all([map({}), map({ headers })])
         expect(open.points.length).toBeGreaterThan(0)

@@ -64,7 +64,8 @@ describeBothStacks(
           const ledger = await ledgerOf(stack)
           return ledger.received >= taken.received && ledger
         },
-        { timeoutMs: 20_000, what: 'what was turned away to be counted', everyMs: 500 },
+        'what was turned away to be counted',
+        { everyMs: 500 },
       )
       expect(before).toMatchObject({ ...taken, pending: 15, stored: 0, lost: 0, in_flight: 0 })
       expect(sumOf(before)).toBe(0)
@@ -73,7 +74,7 @@ describeBothStacks(
       for (const answer of flushed) expect((await dataOf(answer, forceFlushEndpoint)).finished).toBe(true)
       const after = await ledgerOf(stack)
       expect(after).toMatchObject({ ...taken, pending: 0, stored: 15, lost: 0, in_flight: 0, dead_letter: 0 })
-    }, 60_000)
+    })
 
     test('an unknown dead letter is 404, an invalid id 400', async () => {
       const list = await stack.fetch('/api/event/admin/dead-letters', { headers: admin('manager') })

@@ -24,7 +24,7 @@ import {
   type TestStack,
 } from '#tests/helpers/test-stack.ts'
 import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
-import { describeBothStacks, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const endActivity = (stack: TestStack): Promise<Response> =>
   stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
@@ -67,10 +67,7 @@ describeBothStacks('the states', (stack) => {
       })
     expect((await healthOf(stack)).status).toBe('ended')
     // Nobody is told that a summary was sent when there is no LINE account to send it with.
-    await until(async () => (await read(stack)).ending?.summary !== 'waiting', {
-      timeoutMs: 20_000,
-      what: 'the summary to be decided',
-    })
+    await until(async () => (await read(stack)).ending?.summary !== 'waiting', 'the summary to be decided')
     expect((await read(stack)).ending?.summary).toBe('skipped')
     const audit = await stack.fetch('/api/event/admin/audit', { headers: admin('owner') })
     const { items } = await dataOf(audit, auditEndpoint)
@@ -80,20 +77,20 @@ describeBothStacks('the states', (stack) => {
       'paused',
       'end-activity',
     ])
-  }, 60_000)
+  })
 })
 
 describeOnServers('the status', () => {
   let stack: OwnedTestStack
   let sql: postgres.Sql
   beforeAll(async () => {
-    stack = await openOwnedTestStack()
+    stack = await openOwnedTestStack({ apart: ['tracking', 'admin', 'scheduler'] })
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
-  }, STACK_TIMEOUT_MS)
+  })
   afterAll(async () => {
     await sql.end({ timeout: 1 })
     await stack.close()
-  }, STACK_TIMEOUT_MS)
+  })
 
   /** Each replica's answer to a check-in, without the proxy. */
   const asked = (): Promise<string[]> =>
@@ -135,15 +132,15 @@ describeOnServers('the status', () => {
     const seen = new Set<string>()
     let lost = false
     const watching = (async () => {
-      while (!lost) for (const code of await asked().catch(() => [])) seen.add(code)
+      for (; !lost; await Bun.sleep(10)) for (const code of await asked().catch(() => [])) seen.add(code)
     })()
     await loss()
     lost = true
     await watching
-    await until(async () => (await asked()).every((code) => (seen.add(code), code === status)), {
-      timeoutMs: 15_000,
-      what: `both replicas to refuse as ${status}`,
-    })
+    await until(
+      async () => (await asked()).every((code) => (seen.add(code), code === status)),
+      `both replicas to refuse as ${status}`,
+    )
     expect([...seen].filter((code) => code !== status && code !== 'unavailable')).toEqual([])
   }
 
@@ -162,10 +159,11 @@ describeOnServers('the status', () => {
     await setStatus(stack, { status: 'active' })
     expect(await asked()).toEqual(['admitted', 'admitted'])
     // A service that receives the event reads the status again, and could write it to the empty kv.
-    await until(async () => (await unhandledEvents(sql, ['admin.spread-status'])).length === 0, {
-      timeoutMs: 30_000,
-      what: 'all to have heard',
-    })
+    await until(
+      async () => (await unhandledEvents(sql, ['admin.spread-status'])).length === 0,
+      'all to have heard',
+      { timeoutMs: 30_000 },
+    )
     const redis = new Redis(stack.redisUrl)
     // A status read from the database just before may still be written to the kv. For a second after a late answer of
     // the kv, a replica uses its cached status.
@@ -177,14 +175,15 @@ describeOnServers('the status', () => {
     for (const away of ['silent', 'gone'] as const) {
       if (away === 'silent') stack.postgres.pause()
       else await stack.postgres.stop('SIGKILL')
-      await until(staysEmpty, { timeoutMs: 10_000, what: 'nobody to tell the kv of the database' })
+      await until(staysEmpty, 'nobody to tell the kv of the database')
       for (let i = 0; i < 3; i++)
         expect({ away, i, codes: await asked() }).toEqual({ away, i, codes: ['unavailable', 'unavailable'] })
       await stack.postgres.restart()
-      await until(async () => (await asked()).every((code) => code === 'admitted'), {
-        timeoutMs: 30_000,
-        what: 'check-ins to be admitted again',
-      })
+      await until(
+        async () => (await asked()).every((code) => code === 'admitted'),
+        'check-ins to be admitted again',
+        { timeoutMs: 30_000 },
+      )
     }
     redis.disconnect()
   }, 120_000)
@@ -192,10 +191,10 @@ describeOnServers('the status', () => {
   test('is consistent after concurrent pauses and ends', async () => {
     const redis = new Redis(stack.redisUrl)
     // After the outage of the database, each broken connection fails once.
-    await until(async () => (await Promise.all(Array.from({ length: 12 }, () => read(stack)))).length, {
-      timeoutMs: 15_000,
-      what: 'admin to have its connections again',
-    })
+    await until(
+      async () => (await Promise.all(Array.from({ length: 12 }, () => read(stack)))).length,
+      'admin to have its connections again',
+    )
     const ROUNDS = 12
     for (let round = 0; round < ROUNDS; round++) {
       // Only a test reopens an ended event.
@@ -242,9 +241,6 @@ describeOnServers('the status', () => {
     expect(await asked()).toEqual(['ended', 'ended'])
     for (const [name, loss] of losses)
       if (/Redis|Postgres|tracking/.test(name)) await expectKept('ended', loss)
-    await until(async () => (await healthOf(stack)).status === 'ended', {
-      timeoutMs: 10_000,
-      what: 'the report',
-    })
+    await until(async () => (await healthOf(stack)).status === 'ended', 'the report')
   }, 120_000)
 })

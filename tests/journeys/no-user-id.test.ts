@@ -110,11 +110,7 @@ describeBothStacks(
     }
 
     beforeAll(async () => {
-      const ids = [
-        ...[71, 72].map(lineUser),
-        ...[1, 2].map(() => newAppId()),
-        ...[1, 2].map(() => newPilgrimId()),
-      ]
+      const ids = [newAppId(), lineUser(71), newPilgrimId(), newAppId()]
       people.push(...(await Promise.all(ids.map(take))))
       const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: png(2, 2) })
       screenshot = (await dataOf(upload, uploadScreenshotEndpoint)).filename
@@ -124,7 +120,8 @@ describeBothStacks(
           const known = (await dataOf(await stack.fetch('/api/event/map'), mapEndpoint)) as EventMap
           return known.on_map === people.length && known
         },
-        { timeoutMs: 30_000, what: 'everybody on the map', everyMs: 500 },
+        'everybody on the map',
+        { timeoutMs: 30_000, everyMs: 500 },
       )
       version = map.version - 1
     }, 2 * SEED_MS)

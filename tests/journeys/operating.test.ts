@@ -64,16 +64,11 @@ describeBothStacks('an operator', (stack) => {
     expect((await syncTrack(stack, gone, at(25 * 60))).status).toBe(200)
     await flushed(stack)
     // Answers are cached for a second, and counted by steps of ten.
-    const after = await until(
-      async () => {
-        const { walking, received } = await hour()
-        const isCounted = received !== null && received.points >= (before.received?.points ?? 0) + 5
-        return (
-          isCounted && walking !== null && walking.as_of !== before.walking?.as_of && { walking, received }
-        )
-      },
-      { timeoutMs: 20_000, what: 'the check-in to be counted' },
-    )
+    const after = await until(async () => {
+      const { walking, received } = await hour()
+      const isCounted = received !== null && received.points >= (before.received?.points ?? 0) + 5
+      return isCounted && walking !== null && walking.as_of !== before.walking?.as_of && { walking, received }
+    }, 'the check-in to be counted')
     // Who was seen within the hour walks; all points were received in it.
     expect(after.walking.pilgrims - (before.walking?.pilgrims ?? 0)).toBe(2)
     expect(after.walking.checked_in - (before.walking?.checked_in ?? 0)).toBe(1)

@@ -20,7 +20,6 @@ import {
 } from '#tests/helpers/test-stack.ts'
 import type { OwnedTestStack } from '#tests/helpers/test-stack-real.ts'
 import { journaled, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 
 const [RECOVERY_MS, TEST_MS] = [30_000, 90_000]
 
@@ -30,16 +29,16 @@ describeOnServers('an outage', () => {
   beforeAll(async () => {
     stack = await openOwnedTestStack()
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
-  }, STACK_TIMEOUT_MS)
+  })
   afterAll(async () => {
     await sql.end({ timeout: 1 })
     await stack.close()
-  }, STACK_TIMEOUT_MS)
+  })
   afterEach(async () => {
     // The failure of one test must not make the next ones fail.
     for (const store of [stack.postgres, stack.redis, stack.nats]) await store.restart()
     await recovered(stack)
-  }, STACK_TIMEOUT_MS)
+  })
 
   const point = () => ({ ...PLACE, timestamp: Date.now() - 1_000 })
   const profile = (userId: string) => stack.fetch(`/api/event/user/${userId}`)
@@ -69,7 +68,7 @@ describeOnServers('an outage', () => {
 
   /** The health report's probes are cached for a second. */
   const reported = (part: 'db' | 'kv') =>
-    until(async () => (await healthOf(stack))[part] === 'error', { timeoutMs: 15_000, what: 'the report' })
+    until(async () => (await healthOf(stack))[part] === 'error', 'the report')
 
   test(
     'of the kv: check-ins are taken by the journal, and all of them are there afterwards',
@@ -139,11 +138,11 @@ describeOnServers('an outage', () => {
       expect(await unavailable(await setStatus(stack, { status: 'paused' }))).toContain('stored')
       await stack.redis.restart()
       const refused = async () => (await checkIn(stack, newPilgrimId())).status === 403
-      await until(refused, { timeoutMs: RECOVERY_MS, what: 'the pause to be known' })
+      await until(refused, 'the pause to be known', { timeoutMs: RECOVERY_MS })
       await recovered(stack) // The service that resumes, too.
       // The operator's service may be back later than the one that refuses, and says so.
       const resumed = async () => (await setStatus(stack, { status: 'active' })).ok
-      await until(resumed, { timeoutMs: RECOVERY_MS, what: 'the event to go on' })
+      await until(resumed, 'the event to go on', { timeoutMs: RECOVERY_MS })
       await checkInAll(2)
     },
     TEST_MS,
@@ -164,7 +163,7 @@ describeOnServers('an outage', () => {
         return (await dataOf(map, dataEndpoint)).points.map(({ userId }) => userId)
       }
       const isShown = async () => (await shown()).includes(known)
-      await until(isShown, { timeoutMs: 15_000, what: 'the map to show who checked in last' })
+      await until(isShown, 'the map to show who checked in last')
       await unavailable(await profile(known))
       await unavailable(await setStatus(stack, { status: 'paused' }))
       await unavailable(await stack.fetch('/api/event/admin/status', { headers: admin('owner') }))
@@ -208,7 +207,7 @@ describeOnServers('an outage', () => {
       await checkInAll(2)
       await stack.nats.restart()
       const handled = async () => (await unhandledEvents(sql, ['admin.spread-status'])).length === 0
-      await until(handled, { timeoutMs: RECOVERY_MS, what: 'every change of status to be handled' })
+      await until(handled, 'every change of status to be handled', { timeoutMs: RECOVERY_MS })
     },
     TEST_MS,
   )
@@ -234,10 +233,10 @@ describeOnServers('an outage', () => {
       await first.stop('SIGKILL')
       // A request on a breaking connection gets 503, and the phone repeats it.
       const sender = newPilgrimId()
-      await until(async () => (await checkIn(stack, sender)).status === 202, {
-        timeoutMs: 15_000,
-        what: 'the other replica to take a check-in',
-      })
+      await until(
+        async () => (await checkIn(stack, sender)).status === 202,
+        'the other replica to take a check-in',
+      )
       const pilgrims = [sender, ...(await checkInAll(20))]
       await second.stop()
       await unavailable(await checkIn(stack, newPilgrimId()))

@@ -131,10 +131,10 @@ describeBothStacks('own data', (stack) => {
     expect(telling).toContain('/api/event/feedback')
     // Their names stay. Each replica has a map of its own.
     for (const path of ['/api/event/data', '/api/event/feedback'])
-      await until(async () => (await read(path, 'volunteer')).includes(`Name of ${own}`), {
-        timeoutMs: 10_000,
-        what: `the name in ${path}`,
-      })
+      await until(
+        async () => (await read(path, 'volunteer')).includes(`Name of ${own}`),
+        `the name in ${path}`,
+      )
     const [volunteer, manager] = [await told('volunteer'), await told('manager')]
     expect([volunteer.has(own), volunteer.has(known)]).toEqual([false, true])
     expect([manager.has(own), manager.has(known)]).toEqual([true, true])

@@ -118,10 +118,7 @@ describeBothStacks(
       await walk(userId)
       const at = `${(PLACE.lat + 9 * 0.0005).toFixed(5)},${PLACE.lng.toFixed(5)}`
       const shown = async (share: Share) => (await page(share.id)).text()
-      await until(async () => (await shown(live)).includes(at), {
-        timeoutMs: 15_000,
-        what: 'the place on the page',
-      })
+      await until(async () => (await shown(live)).includes(at), 'the place on the page')
       const html = await shown(live)
       for (const part of ['class="map"', 'data-way=', SHARE_WORDS.en.now]) expect(html).toContain(part)
       expect(html).not.toContain('Anna')
@@ -136,10 +133,7 @@ describeBothStacks(
       // The time that it says passes.
       await dataOf(await change({ live_hours: 3 / 3_600 }), changeShareEndpoint)
       expect(await shown(live)).toContain(at)
-      await until(async () => !(await shown(live)).includes(at), {
-        timeoutMs: 10_000,
-        what: 'the end of live',
-      })
+      await until(async () => !(await shown(live)).includes(at), 'the end of live')
     })
 
     test('a revoked link is gone at once, and only its pilgrim can list, change and revoke it', async () => {

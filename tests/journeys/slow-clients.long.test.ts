@@ -30,7 +30,7 @@ beforeAll(async () => {
   const real = embeddedOnly ? [] : [openRealTestStack({ changeCaddyfile })]
   stacks = await Promise.all([openEmbeddedTestStack(), ...real])
 }, 2 * STACK_TIMEOUT_MS)
-afterAll(async () => void (await Promise.all(stacks.map((stack) => stack.close()))), STACK_TIMEOUT_MS)
+afterAll(async () => void (await Promise.all(stacks.map((stack) => stack.close()))))
 
 interface Slow {
   readonly socket: TLSSocket
@@ -149,4 +149,4 @@ test.concurrent('a service refuses a body that is too slow, and the error names 
   expect(slowest.said).toContain('256 bytes a second over any 10 seconds')
   // Before the body would have ended by itself.
   expect(slowest.ms).toBeWithin(9_500, 19_500)
-}, 60_000)
+})

@@ -33,7 +33,7 @@ describeBothStacks('supervision', (stack) => {
       const tracking = parts.find(({ name }) => name === 'tracking')
       return parts.every(({ state }) => state === 'ok') && tracking!.processes!.running === 1
     }
-    await until(isComplete, { timeoutMs: 15_000, what: 'a report of every process' })
+    await until(isComplete, 'a report of every process')
     const seen = await condition()
     expect(seen.parts.map(({ name }): string => name).sort()).toEqual(
       [...ServiceName.options, 'db', 'kv', 'objects'].sort(),
@@ -62,7 +62,8 @@ describeBothStacks('supervision', (stack) => {
     }
     await until(
       async () => (await used()).some(({ name, last_used }) => name === 'volunteer59' && last_used !== null),
-      { timeoutMs: 5_000, what: 'the use to be recorded' },
+      'the use to be recorded',
+      { timeoutMs: 5_000 },
     )
     const items = await used()
     expect(items).toHaveLength(180)

@@ -97,9 +97,8 @@ function keys(stack: TestStack): void {
       expect((await listed(stack, userId))[0]!.last_used_at).toBeNull()
       const [fix] = walk(1) as [Fix]
       await expectTaken(await send(stack, key, traccar10(fix)), { app: 'traccar' })
-      await until(async () => (await listed(stack, userId))[0]!.last_used_at !== null, {
+      await until(async () => (await listed(stack, userId))[0]!.last_used_at !== null, 'the time of use', {
         timeoutMs: 5_000,
-        what: 'the time of use',
       })
       const [used] = await listed(stack, userId)
       expect([hourOf(Date.now() - 60_000), hourOf(Date.now())]).toContain(used!.last_used_at!)
@@ -201,7 +200,7 @@ function walks(stack: TestStack): void {
     }
     const [point] = await stored(stack, people[0]!.userId)
     expect(point).toMatchObject({ source: 'owntracks', kind: 't' })
-  }, 60_000)
+  })
 
   test('what is no position, and what will never be taken, is a success, and the ledger counts the latter', async () => {
     const userId = newPilgrimId()
@@ -221,13 +220,13 @@ function walks(stack: TestStack): void {
       )
     }
     // The processes write their counts every two seconds.
-    await until(async () => sumOf(await differences()) >= REFUSED.length, {
-      timeoutMs: 10_000,
-      what: 'the ledger to count every refused point',
-    })
+    await until(
+      async () => sumOf(await differences()) >= REFUSED.length,
+      'the ledger to count every refused point',
+    )
     expect(await differences()).toEqual(wanted)
     expect((await detail(stack, userId)).stored_points).toBe(0)
-  }, 30_000)
+  })
 
   test('a position of a query without a time counts at its receipt', async () => {
     const userId = newPilgrimId()

@@ -45,7 +45,7 @@ async function stored(asked: Asked, points: number): Promise<Ledger> {
     ledger = await ledgerOf(asked)
     return ledger.stored >= points && ledger.pending + ledger.journaled + ledger.in_flight === 0
   }
-  await until(isStored, { timeoutMs: 60_000, what: `${points} points to be stored`, everyMs: 200 })
+  await until(isStored, `${points} points to be stored`, { timeoutMs: 60_000, everyMs: 200 })
   return ledger
 }
 
@@ -199,7 +199,7 @@ describeOnServers('real', () => {
     // The second replica dies while Redis does not answer: what it has in its journal is left to the newer release.
     redis.pause()
     const answeredBefore = answered
-    await until(() => answered > answeredBefore + 50, { timeoutMs: 20_000, what: 'check-ins into journals' })
+    await until(() => answered > answeredBefore + 50, 'check-ins into journals')
     await stack.service('tracking', 1).stop('SIGKILL')
     redis.resume()
     newer.push(await startService('tracking', stack.settings, ROOT, stack.service('tracking', 1).port))

@@ -82,10 +82,10 @@ export function booksSuite(driver: KvDriver): void {
       await admit(kv, sync('left', [1, 2, 3]), short)
       await admit(kv, sync('back', [1, 2]), short)
       await admit(kv, sync('other', [1, 2]))
-      await until(async () => (await kv.peek('left')).length + (await kv.peek('back')).length === 0, {
-        timeoutMs: 10_000,
-        what: 'the points to expire',
-      })
+      await until(
+        async () => (await kv.peek('left')).length + (await kv.peek('back')).length === 0,
+        'the points to expire',
+      )
       // A pilgrim with new points is still on the pending list.
       await admit(kv, sync('back', [3]))
       for (const userId of ['left', 'back', 'other']) await acknowledge(userId, 1)

@@ -8,8 +8,6 @@ import { rejection } from '#tests/helpers/rejection.ts'
 export const ADMIT_WITHIN_MS = 1_200
 /** Less than the timeout of any method. */
 export const AT_ONCE_MS = 500
-export const inTime = (what: string) => ({ timeoutMs: 10_000, what })
-
 /** A kv whose reports are kept: losing its server is what these tests are about. */
 export async function open(url: string, partitions = 1): Promise<Kv & { readonly reports: unknown[] }> {
   const reports: unknown[] = []

@@ -187,7 +187,7 @@ async function writeUntilKilled(path: string, from: number): Promise<(sign: stri
     const decoder = new TextDecoder()
     for await (const chunk of child.stdout) output += decoder.decode(chunk, { stream: true })
   })()
-  await until(() => output.length > 500, { timeoutMs: 20_000, what: 'the writer to write' })
+  await until(() => output.length > 500, 'the writer to write')
   await Bun.sleep(Math.random() * 150)
   child.kill('SIGKILL')
   await child.exited

@@ -7,7 +7,7 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, rules, sync } from './drivers.ts'
-import { ADMIT_WITHIN_MS, AT_ONCE_MS, asked, open, refusedAfterMs, inTime } from './failing-kv.ts'
+import { ADMIT_WITHIN_MS, AT_ONCE_MS, asked, open, refusedAfterMs } from './failing-kv.ts'
 
 /** Every verb, as a call that needs Redis. */
 const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
@@ -108,13 +108,13 @@ describeOnServers('a Redis that fails', () => {
     let reconnects = 0
     kv.onReconnect(() => reconnects++)
     await server.stop('SIGKILL')
-    await until(async () => (await refusedAfterMs(kv.probe())) < AT_ONCE_MS, inTime('the loss to be noticed'))
+    await until(async () => (await refusedAfterMs(kv.probe())) < AT_ONCE_MS, 'the loss to be noticed')
     for (const call of everyVerb(kv)) expect(await refusedAfterMs(call())).toBeLessThan(AT_ONCE_MS)
     expect(reconnects).toBe(0)
     await server.restart()
-    await until(() => reconnects === 1, inTime('the client to reconnect'))
+    await until(() => reconnects === 1, 'the client to reconnect')
     // The probe tells that all connections are back, and not only its own.
-    await until(async () => (await kv.probe(), true), inTime('the probe'))
+    await until(async () => (await kv.probe(), true), 'the probe')
     for (const call of everyVerb(kv)) await call()
     expect(await kv.peek('U')).toHaveLength(1)
     await kv.close()
@@ -163,7 +163,7 @@ describeOnServers('a Redis that fails', () => {
     const kv = await open(server.url)
     await refusedAfterMs(kv.probe())
     await server.restart()
-    await until(async () => (await kv.probe(), true), inTime('the first connection'))
+    await until(async () => (await kv.probe(), true), 'the first connection')
     await kv.close()
   })
 

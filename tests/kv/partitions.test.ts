@@ -7,7 +7,7 @@ import { type RedisCluster, startRedis, startRedisCluster } from '#tests/helpers
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, admit, checkin, rules } from './drivers.ts'
-import { ADMIT_WITHIN_MS, asked, open, refusedAfterMs, inTime } from './failing-kv.ts'
+import { ADMIT_WITHIN_MS, asked, open, refusedAfterMs } from './failing-kv.ts'
 
 describeOnServers('partitions', () => {
   test('another number of partitions is refused while points are pending, and accepted afterwards', async () => {
@@ -38,7 +38,7 @@ describeOnServers('partitions', () => {
     const two = await open(server.url, 2)
     await server.restart()
     const refused = () => two.reports.some((error) => String(error).includes('EVENT_PARTITIONS is 2'))
-    await until(refused, inTime('the number to be refused'))
+    await until(refused, 'the number to be refused')
     await refusedAfterMs(admit(two, checkin()))
     await two.close()
   })
@@ -119,7 +119,7 @@ describeOnServers('a Redis Cluster', () => {
     for (const refusal of refused) expect(refusal).toBeInstanceOf(KvUnavailable)
     await refusedAfterMs(kv.probe())
     await cluster.nodes[1]!.restart()
-    await until(async () => (await outcomes()).every((one) => one === 'taken'), inTime('all partitions'))
+    await until(async () => (await outcomes()).every((one) => one === 'taken'), 'all partitions')
     await kv.close()
   })
 

@@ -5,7 +5,7 @@ import { until } from '#tests/helpers/wait.ts'
 import { admit, checkin, type KvDriver } from './drivers.ts'
 import { type Passed, passedSince, TIMEOUT_MS, WINDOW_MS } from './windows.ts'
 
-const soon = (what: string) => ({ timeoutMs: 10_000, everyMs: 5, what })
+const SOON = { everyMs: 5 }
 
 export function verbsSuite(driver: KvDriver): void {
   describe('other verbs', () => {
@@ -117,7 +117,7 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.cached('key')).toBe('other')
       // Shorter than a busy machine may take to ask for it: only its end is seen.
       await kv.cache('key', 'brief', 50)
-      await until(async () => (await kv.cached('key')) === null, soon('the cache to expire'))
+      await until(async () => (await kv.cached('key')) === null, 'the cache to expire', SOON)
       await kv.cache('key', 'again', 60_000)
       await kv.forget('key')
       expect(await kv.cached('key')).toBeNull()
@@ -131,7 +131,8 @@ export function verbsSuite(driver: KvDriver): void {
       await kv.cache('once', 'x', 50)
       await until(
         async () => (await kv.cacheOnce('once', 'new', 60_000)) === 'new',
-        soon('the old value to expire'),
+        'the old value to expire',
+        SOON,
       )
     })
 
@@ -152,7 +153,7 @@ export function verbsSuite(driver: KvDriver): void {
     test('a lock ends when it is not renewed, and its former holder can not release it', async () => {
       const old = (await kv.lock('short', 60_000))!
       expect(await kv.renewLock('short', old, 150)).toBe(true)
-      const next = await until(() => kv.lock('short', 60_000), soon('the lock to fall'))
+      const next = await until(() => kv.lock('short', 60_000), 'the lock to fall', SOON)
       expect(await kv.renewLock('short', old, 60_000)).toBe(false)
       await kv.unlock('short', old)
       expect(await kv.renewLock('short', next, 60_000)).toBe(true)
@@ -165,7 +166,7 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.renewLock('silent', old, 60_000)).toBe(true)
       await Bun.sleep(600)
       expect(await kv.lock('silent', 60_000, 1_000)).toBeNull()
-      const next = await until(() => kv.lock('silent', 60_000, 1_000), soon('the silence to be long enough'))
+      const next = await until(() => kv.lock('silent', 60_000, 1_000), 'the silence to be long enough', SOON)
       expect(await kv.renewLock('silent', old, 60_000)).toBe(false)
       expect(await kv.renewLock('silent', next, 60_000)).toBe(true)
     })

@@ -1,7 +1,7 @@
 /** Whatever happens in whatever order, the ledger balances, and says what the tables and the buffer hold. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { dropDeadLetter, requeueDeadLetter } from '#services/admin/ledger/dead-letters.ts'
+import { dropDeadLetter, requeueDeadLetter } from '#services/admin/ledger/manage-dead-letters.ts'
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import type { Acting } from '#shared/service/security/admin-auth.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
@@ -203,5 +203,5 @@ describeFlushHarness('the balance', (harness) => {
         ],
       },
     )
-  }, 60_000)
+  })
 })

@@ -66,8 +66,7 @@ describeOnServers('points that the store has lost', () => {
     await redis.stop('SIGKILL')
     trouble(join(redis.dir, 'appendonlydir'))
     await redis.restart()
-    for (const { kv } of opened)
-      await until(() => kv.status().then(() => true), { timeoutMs: 10_000, what: 'the kv to be back' })
+    for (const { kv } of opened) await until(() => kv.status().then(() => true), 'the kv to be back')
   }
 
   beforeEach(async () => {
@@ -106,7 +105,7 @@ describeOnServers('points that the store has lost', () => {
     expect(await columns(one.kv)).toEqual({ received: 21, stored: 12, pending: 3, lost: 6 })
     await flushAll(one.kv)
     expect(await columns(one.kv)).toEqual({ received: 21, stored: 15, lost: 6 })
-  }, 30_000)
+  })
 
   test('in a store without its last writes all confirmed points are lost, except those that are already stored', async () => {
     const [one, other] = [await openReplica(), await openReplica()]
@@ -130,42 +129,38 @@ describeOnServers('points that the store has lost', () => {
     await admit(other.kv, sync('ben', times(3, 5)))
     await flushAll(one.kv)
     expect(await columns(one.kv)).toEqual({ received: 25, stored: 20, lost: 5 })
-  }, 30_000)
+  })
 
   test.each([
     ['nothing', 0],
     ['a part', 2],
-  ])(
-    'what a replica knew that is gone is not forgotten, and %s of it was told before',
-    async (_, told) => {
-      const [mine, its] = [openJournal(dir, 10), openJournal(dir, 10)]
-      const survivor = await openReplica(mine.path)
-      const killed = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
-      // Never stopped: what is left of it is its file.
-      const silent = openProcessCounters({ kv: killed, db, log, journalPath: its.path, journaled: () => 0 })
-      await publishStatus(db, survivor.kv)
-      if (told > 0) {
-        await admit(killed, sync('anna', times(0, told)))
-        await silent.sync()
-      }
-      await admit(killed, sync('anna', times(told, 6 - told)))
-      silent.count('rejected:too-old', 4)
-      await killed.close()
-      await troubleDisk((data) => rmSync(data, { recursive: true }))
-      await publishStatus(db, survivor.kv)
-      // Its journal is its own as long as it is locked.
-      await mine.adopt()
-      expect(await columns(survivor.kv)).toEqual(told > 0 ? { received: told, lost: told } : {})
-      its.close()
-      await mine.adopt()
-      expect(await columns(survivor.kv)).toEqual({ received: 10, lost: 6 })
-      expect((await readLedger(db, survivor.kv)).rejected).toEqual({ 'too-old': 4 })
-      const names = await db.sql<{ name: string }[]>`SELECT DISTINCT name FROM ledger_counts ORDER BY name`
-      expect(names.map(({ name }) => name)).toEqual(['journaled', 'rejected:too-old'])
-      mine.close()
-    },
-    30_000,
-  )
+  ])('what a replica knew that is gone is not forgotten, and %s of it was told before', async (_, told) => {
+    const [mine, its] = [openJournal(dir, 10), openJournal(dir, 10)]
+    const survivor = await openReplica(mine.path)
+    const killed = await openKv({ url: redis.url, partitions: 2, path: '', onError: () => undefined })
+    // Never stopped: what is left of it is its file.
+    const silent = openProcessCounters({ kv: killed, db, log, journalPath: its.path, journaled: () => 0 })
+    await publishStatus(db, survivor.kv)
+    if (told > 0) {
+      await admit(killed, sync('anna', times(0, told)))
+      await silent.sync()
+    }
+    await admit(killed, sync('anna', times(told, 6 - told)))
+    silent.count('rejected:too-old', 4)
+    await killed.close()
+    await troubleDisk((data) => rmSync(data, { recursive: true }))
+    await publishStatus(db, survivor.kv)
+    // Its journal is its own as long as it is locked.
+    await mine.adopt()
+    expect(await columns(survivor.kv)).toEqual(told > 0 ? { received: told, lost: told } : {})
+    its.close()
+    await mine.adopt()
+    expect(await columns(survivor.kv)).toEqual({ received: 10, lost: 6 })
+    expect((await readLedger(db, survivor.kv)).rejected).toEqual({ 'too-old': 4 })
+    const names = await db.sql<{ name: string }[]>`SELECT DISTINCT name FROM ledger_counts ORDER BY name`
+    expect(names.map(({ name }) => name)).toEqual(['journaled', 'rejected:too-old'])
+    mine.close()
+  })
 
   test('a loss is recorded once, when it is found twice, and taken back when the points are found', async () => {
     const { kv, counters } = await openReplica()
@@ -190,5 +185,5 @@ describeOnServers('points that the store has lost', () => {
       INSERT INTO ledger_counters (epoch, partition, stored) SELECT epoch, partition, acknowledged FROM ledger_callers`
     for (let i = 0; i < 3; i++) await look()
     expect((await noted()).reduce((sum, points) => sum + points, 0)).toBe(0)
-  }, 30_000)
+  })
 })

@@ -52,12 +52,12 @@ describeOnServers('alerts', () => {
     })
     ports = await openPorts(config, log, () => clockMs)
     await ports.db.probe()
-  }, 60_000)
+  })
   afterAll(async () => {
     await ports.close()
     await Promise.all(Object.values(stores).map((server) => server.close()))
     await line.stop()
-  }, 60_000)
+  })
   beforeEach(async () => {
     clockMs = START
     said.length = 0
@@ -82,7 +82,7 @@ describeOnServers('alerts', () => {
   const minutes = () => said.map(({ minute }) => minute)
   const postgresBack = async () => {
     await stores.postgres.restart()
-    await until(() => ports.db.probe().then(() => true), { timeoutMs: 20_000, what: 'the pool to recover' })
+    await until(() => ports.db.probe().then(() => true), 'the pool to recover')
   }
 
   test('an outage of Postgres for eight hours alerts after 0, 10, 40, 100, 220, 460 min, and once at recovery', async () => {
@@ -163,7 +163,7 @@ describeOnServers('alerts', () => {
     expect(minutes()).toEqual([0, 10, 40])
     await stores.nats.restart()
     await postgresBack()
-  }, 60_000)
+  })
 
   test('an outage of everything, the kv included, still alerts', async () => {
     const bot = watcher('line-bot')
@@ -171,7 +171,7 @@ describeOnServers('alerts', () => {
     await lookAt([0, 5, 10, 30, 40], [bot])
     expect(minutes()).toEqual([0, 10, 40])
     await stores.redis.restart()
-    await until(() => ports.kv.probe().then(() => true), { timeoutMs: 20_000, what: 'the kv to be back' })
+    await until(() => ports.kv.probe().then(() => true), 'the kv to be back')
     await postgresBack()
     await flushedAt(clockMs)
     await lookAt([50, 60, 70], [bot])
@@ -190,7 +190,7 @@ describeOnServers('alerts', () => {
     said.length = 0
     await lookAt([0, 30, 31, 35], [watcher('scheduler')])
     expect(minutes()).toEqual([31])
-  }, 60_000)
+  })
 
   test('an alert during an outage of LINE is sent once, as soon as LINE is back', async () => {
     const watchers = [watcher('scheduler'), watcher('line-bot')]
@@ -202,7 +202,7 @@ describeOnServers('alerts', () => {
     await lookAt([4, 5, 13, 14], watchers)
     expect(minutes()).toEqual([4, 14])
     await postgresBack()
-  }, 60_000)
+  })
 
   test('two watchers that disagree send the same alert with the same key', async () => {
     const before = line.sent.length
@@ -212,7 +212,7 @@ describeOnServers('alerts', () => {
     await Promise.all([watcher('scheduler').look(), watcher('line-bot').look()])
     expect(line.sent.length).toBe(before + 1)
     await postgresBack()
-  }, 60_000)
+  })
 
   test('a loss during a warning alerts immediately, so does a later failure, and the schedule continues', async () => {
     const bot = watcher('line-bot')
@@ -231,7 +231,7 @@ describeOnServers('alerts', () => {
     await postgresBack()
     await ports.db.sql`DELETE FROM dead_letters`
     await ports.db.sql`DELETE FROM ledger_losses`
-  }, 60_000)
+  })
 
   test('a state of alerts that can not be read stops no alert', async () => {
     await ports.kv.cache('alert-state', 'damaged {', 60 * MINUTE)
@@ -247,7 +247,7 @@ describeOnServers('alerts', () => {
     await lookAt([0, 1], [watcher('line-bot')])
     expect(said.map(({ text }) => text)).toEqual([expect.stringContaining('12 points are lost')])
     await ports.db.sql`DELETE FROM ledger_losses`
-  }, 60_000)
+  })
 
   test.each([
     ['6 minutes', 6 * MINUTE, 360],
@@ -261,7 +261,7 @@ describeOnServers('alerts', () => {
       const stop = [skewed('tracking', 1, () => aheadMs), skewed('admin', 2, () => 0)]
       const clocks = async () => (await readClocks(ports.kv, ['tracking', 'admin'])).map((one) => one.aheadMs)
       const known = (what: string, is: (ahead: number[]) => boolean) =>
-        until(async () => is(await clocks()), { timeoutMs: 20_000, what })
+        until(async () => is(await clocks()), what)
       const bot = watcher('line-bot')
       await known('two clocks', (ahead) => ahead.length === 2)
       await lookAt([0], [bot])
@@ -307,7 +307,7 @@ describeOnServers('alerts', () => {
       expect.stringContaining('Phones: the time of 7 % of all points lies in the future'),
     ])
     await ports.db.sql`DELETE FROM ledger_counts`
-  }, 60_000)
+  })
 
   test('the quota alerts at 80 and at 95 %, each once a month', async () => {
     const watchers = [watcher('scheduler'), watcher('line-bot')]
@@ -322,5 +322,5 @@ describeOnServers('alerts', () => {
     await lookAt([35, 40], watchers)
     expect(said.map(({ text }) => /已使用 (\d+) %/.exec(text)?.[1])).toEqual(['80', '96'])
     line.quota = null
-  }, 60_000)
+  })
 })

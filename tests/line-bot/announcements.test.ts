@@ -35,7 +35,7 @@ describeBothStacksAtOnce(
       const repliedBefore = replies()
       await deliver(stack, [textEvent(reader, 'help')])
       // The bot answers after LINE's call; its own calls to LINE are not those of the deployment.
-      await until(() => replies() > repliedBefore, { timeoutMs: 20_000, what: 'the reply' })
+      await until(() => replies() > repliedBefore, 'the reply')
       const before = await dataOf(
         await callAs(stack, 'manager', 'GET', '/api/event/admin/richmenu'),
         menuStatusEndpoint,
@@ -78,7 +78,7 @@ describeBothStacksAtOnce(
         menuStatusEndpoint,
       )
       expect(after.menus.every(({ current }) => current)).toBe(true)
-    }, 60_000)
+    })
 
     test('notifications have defaults, only the owner edits them, and each is sent once in its hour (long)', async () => {
       const path = '/api/event/admin/notifications'
@@ -117,7 +117,7 @@ describeBothStacksAtOnce(
       const set = await dataOf(await callAs(stack, 'owner', 'PUT', path, { slots }), setNotificationsEndpoint)
       expect(set).toMatchObject({ defaults: false, slots: slots.map(() => ({ enabled: true, dates: null })) })
       await messageTo(line, userId, 'いまです')
-    }, 60_000)
+    })
 
     test('a pause notifies the volunteers once; the end notifies everyone in their language', async () => {
       const volunteer = await follow(stack, line, 'en')
@@ -154,10 +154,10 @@ describeBothStacksAtOnce(
         await callAs(stack, 'manager', 'POST', '/api/event/admin/end-activity'),
         endActivityEndpoint,
       )
-      await until(async () => ['sending', 'sent'].includes((await summaryState()) ?? ''), {
-        timeoutMs: 20_000,
-        what: 'the summary to be stored',
-      })
+      await until(
+        async () => ['sending', 'sent'].includes((await summaryState()) ?? ''),
+        'the summary to be stored',
+      )
       expect(await summaryState()).toBe('sending')
       line.mishap = () => 'none'
       const summary = await messageTo(line, walker, '圓滿結束')
@@ -172,10 +172,7 @@ describeBothStacksAtOnce(
       expect(said).toContain(`感謝 ${pilgrims} 位`)
       expect(said).toContain(`打卡 ${checkIns} 次`)
       await messageTo(line, volunteer, 'has come to its end')
-      await until(async () => (await summaryState()) === 'sent', {
-        timeoutMs: 20_000,
-        what: 'the summary to be complete',
-      })
+      await until(async () => (await summaryState()) === 'sent', 'the summary to be complete')
       for (const [userId, word] of [
         [walker, '圓滿結束'],
         [volunteer, 'Thunderstorm'],

@@ -51,7 +51,7 @@ describeBothStacks(
           const tokens = new Set(events.map(({ replyToken }) => replyToken))
           return line.sent.filter(({ kind, to }: Sent) => kind === 'reply' && tokens.has(to[0]))
         }
-        await until(() => replies().length === events.length, { timeoutMs: 30_000, what: 'every answer' })
+        await until(() => replies().length === events.length, 'every answer', { timeoutMs: 30_000 })
         for (const { messages } of replies()) for (const link of linksIn(messages)) links.add(link)
       }
       const ours = [...links].filter((link) => link.startsWith(OURS))

@@ -27,7 +27,7 @@ describe('scheduled notifications', () => {
     })
     await copyMigratedDatabase(dir)
     ports = await openPorts(config, log, () => Date.parse(clock), migrateDatabase)
-  }, 60_000)
+  })
   afterAll(async () => {
     await ports.close()
     rmSync(dir, { recursive: true, force: true })

@@ -18,11 +18,11 @@ describeOnServers('the bot without its stores', () => {
   let stack: OwnedTestStack
   beforeAll(async () => {
     stack = await openOwnedTestStack({ settings: lineSettings(line) })
-  }, 60_000)
+  })
   afterAll(async () => {
     await stack.close()
     await line.stop()
-  }, 60_000)
+  })
 
   let person = 0xe000
   const photo = (sender = lineUser(++person)) =>
@@ -36,11 +36,11 @@ describeOnServers('the bot without its stores', () => {
       )
     ).photo_count
   const counted = (events: readonly Record<string, unknown>[]) =>
-    until(async () => (await Promise.all(events.map(photosOf))).every((count) => count === 1), {
-      timeoutMs: 60_000,
-      what: 'every photo to count once',
-      everyMs: 200,
-    })
+    until(
+      async () => (await Promise.all(events.map(photosOf))).every((count) => count === 1),
+      'every photo to count once',
+      { timeoutMs: 60_000, everyMs: 200 },
+    )
   const timed = async (events: readonly unknown[]) => {
     const started = performance.now()
     const response = await deliver(stack, events)
@@ -73,12 +73,11 @@ describeOnServers('the bot without its stores', () => {
     await stack.redis.stop()
     const event = textEvent(lineUser(++person), 'help')
     expect((await timed([event])).status).toBe(200)
-    await until(() => line.sent.some(({ to }) => to[0] === event.replyToken), {
+    await until(() => line.sent.some(({ to }) => to[0] === event.replyToken), 'the answer', {
       timeoutMs: 30_000,
-      what: 'the answer',
     })
     await stack.redis.restart()
-  }, 60_000)
+  })
 
   test('without Redis a photo is answered, and the cached count is updated afterwards', async () => {
     const first = photo()
@@ -87,14 +86,12 @@ describeOnServers('the bot without its stores', () => {
     await stack.redis.stop()
     const second = photo(senderOf(first))
     expect((await timed([second])).status).toBe(200)
-    await until(() => line.sent.some(({ to }) => to[0] === second.replyToken), {
+    await until(() => line.sent.some(({ to }) => to[0] === second.replyToken), 'the answer', {
       timeoutMs: 30_000,
-      what: 'the answer',
     })
     await stack.redis.restart()
-    await until(async () => (await photosOf(first)) === 2, {
+    await until(async () => (await photosOf(first)) === 2, 'both photos to count', {
       timeoutMs: 60_000,
-      what: 'both photos to count',
       everyMs: 200,
     })
   }, 120_000)
@@ -113,19 +110,18 @@ describeOnServers('the bot without its stores', () => {
     const sql = postgres(stack.postgres.url, { max: 1 })
     const event = textEvent(lineUser(++person), 'my secret help')
     await deliver(stack, [event])
-    await until(() => line.sent.some(({ to }) => to[0] === event.replyToken), {
+    await until(() => line.sent.some(({ to }) => to[0] === event.replyToken), 'the answer', {
       timeoutMs: 30_000,
-      what: 'the answer',
     })
     await until(
       async () =>
         (
           await sql`SELECT FROM outbox WHERE payload::text LIKE '%secret%' OR payload::text LIKE ${`%${senderOf(event)}%`}`
         ).length === 0,
-      { timeoutMs: 10_000, what: 'the words to be forgotten' },
+      'the words to be forgotten',
     )
     await sql.end()
-  }, 60_000)
+  })
 })
 
 // On fresh stores, because an outage within a minute of another one belongs to the same incident, whose next alert
@@ -135,32 +131,25 @@ describeOnServers('the watch of the two services', () => {
   let stack: OwnedTestStack
   beforeAll(async () => {
     stack = await openOwnedTestStack({ settings: { ...lineSettings(line), EVENT_ALERT_USER_ID: OWNER } })
-  }, 60_000)
+  })
   afterAll(async () => {
     await stack.close()
     await line.stop()
-  }, 60_000)
+  })
 
   const alerts = () =>
     line.sent.filter(({ to }) => to[0] === OWNER).map(({ messages }) => messages[0]!.text as string)
 
   test('with Postgres down and the scheduler dead, the two watchers send one alert and one recovery', async () => {
-    await until(async () => (await stack.fetch('/health')).status === 200, {
-      timeoutMs: 30_000,
-      what: 'health',
-    })
+    await until(async () => (await stack.fetch('/health')).status === 200, 'health', { timeoutMs: 30_000 })
     expect(alerts()).toEqual([])
     await stack.service('scheduler').stop('SIGKILL')
     await stack.postgres.stop()
-    await until(() => alerts().length > 0, { timeoutMs: 60_000, what: 'the alert', everyMs: 100 })
+    await until(() => alerts().length > 0, 'the alert', { timeoutMs: 60_000, everyMs: 100 })
     expect(alerts().at(-1)).toContain('database does not answer')
     await stack.service('scheduler').restart()
     await stack.postgres.restart()
-    await until(() => alerts().length > 1, {
-      timeoutMs: 150_000,
-      what: 'the recovery',
-      everyMs: 200,
-    })
+    await until(() => alerts().length > 1, 'the recovery', { timeoutMs: 150_000, everyMs: 200 })
     expect(alerts().slice(1)).toEqual([expect.stringContaining('All is well')])
     expect((await stack.fetch('/api/event/line-usage', { headers: admin('volunteer') })).status).toBe(200)
   }, 300_000)

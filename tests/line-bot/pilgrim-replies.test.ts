@@ -21,7 +21,7 @@ describeBothStacks(
       const event = textEvent(userId, wish, fields)
       await dataOf(await deliver(stack, [event]), webhookEndpoint)
       const sent = () => line.sent.find(({ kind, to }) => kind === 'reply' && to[0] === event.replyToken)
-      return (await until(sent, { timeoutMs: 10_000, what: 'an answer of the bot' })).messages[0]!
+      return (await until(sent, 'an answer of the bot')).messages[0]!
     }
 
     test('a changed card has a new address and shows the current figures', async () => {
@@ -34,7 +34,8 @@ describeBothStacks(
             const { headers } = await stack.fetch(url.slice(new URL(url).origin.length))
             return headers.get('cache-control') === 'private, no-cache' && headers.get('etag')
           },
-          { timeoutMs: 45_000, what: 'the card of this moment' },
+          'the card of this moment',
+          { timeoutMs: 45_000 },
         )
       const addresses = [await address()]
       expect(await address()).toBe(addresses[0]!)

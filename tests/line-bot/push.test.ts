@@ -6,17 +6,84 @@ import { join } from 'node:path'
 import { deployMenuEndpoint } from '#shared/contracts/bot.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { uploadScreenshotEndpoint } from '#shared/contracts/feedback.ts'
-import { lineUsageEndpoint, pushEndpoint, pushProgressEndpoint } from '#shared/contracts/messages.ts'
+import {
+  lineUsageEndpoint,
+  pushEndpoint,
+  pushProgressEndpoint,
+  type LeftOutRecipient,
+  leftOutRecipientsEndpoint,
+} from '#shared/contracts/messages.ts'
 import { userMessagesEndpoint } from '#shared/contracts/user-history.ts'
 import { openCertificate } from '#proxy/local/listen.ts'
 import { png } from '#tests/feedback-media/pictures.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
-import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
+import { lineSettings, lineUser, startLineServer, type LineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { describeBothStacks, openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
-import { leftOutRecipientsTests } from './left-out-recipients.suite.ts'
+import type { ErrorCode } from '#shared/contracts/errors.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
+import type { TestStack } from '#tests/helpers/test-stack.ts'
+
+type Page = { readonly items: readonly LeftOutRecipient[]; readonly next_cursor: string | null }
+
+/** Who gets no LINE message, by name. */
+function leftOutRecipientsTests(stack: TestStack, line: LineServer): void {
+  test('who gets no LINE message is listed by name, page by page, of a message and of an audience', async () => {
+    const reached = await follow(stack, line, 'en')
+    const blocked = await follow(stack, line, 'en')
+    await deliver(stack, [lineEvent(blocked, { type: 'unfollow', replyToken: undefined })])
+    const paused = newLineUser()
+    // Most languages sort a before B; the pages must not depend on the language of the database.
+    const phones = ['Phone-B', 'phone-C', 'phone-a']
+    for (const userId of [paused, ...phones])
+      await post(stack, 'user/sync', { user_id: userId, display_name: `Name of ${userId}` })
+    await post(stack, 'participant-status', { user_id: paused, status: 'withdrawn' })
+    const leftOut = async (query: string) => {
+      const found: LeftOutRecipient[] = []
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const path: string = `/api/event/push/left-out?${query}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`
+        const page: Page = await dataOf(
+          await callAs(stack, 'manager', 'GET', path),
+          leftOutRecipientsEndpoint,
+        )
+        expect(page.items.length).toBeLessThanOrEqual(2)
+        found.push(...page.items)
+        cursor = page.next_cursor
+      }
+      return found
+    }
+    const named = (userId: string, reason: LeftOutRecipient['reason']) => ({
+      userId,
+      reason,
+      devices: 0,
+      display_name: `Name of ${userId}`,
+    })
+    const users = { user_ids: [phones[2]!, reached, paused, blocked, phones[0]!, phones[1]!], text: 'x' }
+    const pushed = await callAs(stack, 'manager', 'POST', '/api/event/push', users)
+    const { id, left_out } = await dataOf(pushed, pushEndpoint)
+    expect(left_out).toEqual({ unreachable: 1, withdrawn: 1, no_line_id: 3 })
+    expect(await leftOut(`message=${id}`)).toEqual([
+      { userId: blocked, display_name: 'P', reason: 'unreachable', devices: 0 },
+      named(paused, 'withdrawn'),
+      ...phones.map((userId) => named(userId, 'no_line_id')),
+    ])
+    const everybody = await leftOut('audience=all')
+    expect(everybody).toContainEqual(named('Phone-B', 'no_line_id'))
+    expect(everybody.map(({ userId }) => userId)).not.toContain(reached)
+    expect(new Set(everybody.map(({ userId }) => userId)).size).toBe(everybody.length)
+    expect(await leftOut('audience=owners')).toEqual([])
+    const refused = async (query: string, status: number, code: ErrorCode) =>
+      sentenceOf(await callAs(stack, 'manager', 'GET', `/api/event/push/left-out${query}`), status, code)
+    await refused('', 400, 'invalid-request')
+    await refused(`?audience=all&message=${id}`, 400, 'invalid-request')
+    await refused('?audience=all&hours=3', 400, 'invalid-request')
+    await refused('?audience=inactive&hours=0', 400, 'invalid-request')
+    await refused('?audience=all&cursor=x', 400, 'invalid-request')
+    await refused(`?message=${crypto.randomUUID()}`, 404, 'not-found')
+  })
+}
 
 const line = startLineServer()
 const certificates = mkdtempSync(join(tmpdir(), 'line-images-'))
@@ -103,13 +170,10 @@ describeBothStacks(
       // The service fetches no address from a request.
       expect(fetches).toBe(0)
       const path = `/api/event/push/${answer.id}`
-      const progress = await until(
-        async () => {
-          const read = await dataOf(await callAs(stack, 'manager', 'GET', path), pushProgressEndpoint)
-          return read.state === 'sent' && read
-        },
-        { timeoutMs: 10_000, what: 'the push to be complete' },
-      )
+      const progress = await until(async () => {
+        const read = await dataOf(await callAs(stack, 'manager', 'GET', path), pushProgressEndpoint)
+        return read.state === 'sent' && read
+      }, 'the push to be complete')
       expect(progress).toMatchObject({ cause: 'push', sent: 1, waiting: 0, failed: 0, attempts: 1 })
       await sentenceOf(
         await callAs(stack, 'manager', 'GET', `/api/event/push/${crypto.randomUUID()}`),
@@ -180,8 +244,7 @@ describeBothStacks(
             pushEndpoint,
           )
         ).recipients
-      const becomes = (count: number) =>
-        until(async () => (await dryRun()) === count, { timeoutMs: 10_000, what: `${count} recipients` })
+      const becomes = (count: number) => until(async () => (await dryRun()) === count, `${count} recipients`)
       await becomes(1)
       const left = lineEvent(userId, { type: 'unfollow', replyToken: undefined })
       const late = lineEvent(userId, { type: 'follow', timestamp: Number(left.timestamp) - 60_000 })
@@ -232,9 +295,9 @@ test('without LINE credentials everything answers, and messages are stored as sk
         JSON.stringify(
           await (await stack.fetch(`/api/event/photos/count?user_id=${lineUser(2)}`)).json(),
         ).includes(':1}'),
-      { timeoutMs: 10_000, what: 'the photo to count' },
+      'the photo to count',
     )
   } finally {
     await stack.close()
   }
-}, 60_000)
+})

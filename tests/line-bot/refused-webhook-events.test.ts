@@ -60,16 +60,18 @@ describeBothStacks(
       for (let i = 0; i < 2; i++) await dataOf(await deliver(stack, events), webhookEndpoint)
       // On a busy machine all of them go through the spool, which is drained every 15 s.
       for (const { replyToken } of good)
-        await until(() => line.sent.some(({ kind, to }) => kind === 'reply' && to[0] === replyToken), {
-          timeoutMs: 40_000,
-          what: 'an answer to a neighbour',
-        })
+        await until(
+          () => line.sent.some(({ kind, to }) => kind === 'reply' && to[0] === replyToken),
+          'an answer to a neighbour',
+          { timeoutMs: 40_000 },
+        )
       const rows = await until(
         async () => {
           const found = await setAsideOf(userId)
           return found.length >= bad.length && found
         },
-        { timeoutMs: 40_000, what: 'all of them to be set aside', everyMs: 200 },
+        'all of them to be set aside',
+        { timeoutMs: 40_000, everyMs: 200 },
       )
       expect(rows).toHaveLength(bad.length)
       for (const { reason } of rows) expect(reason).toMatch(/\((22|54)...\)$|^Maximum call stack/)
@@ -93,7 +95,7 @@ describe('the spool', () => {
   beforeAll(async () => {
     await copyMigratedDatabase(dir)
     ports = await openPorts(readConfig({ EVENT_DATA_DIR: dir }), log, Date.now, migrateDatabase)
-  }, 60_000)
+  })
   afterAll(async () => {
     await ports.close()
     rmSync(dir, { recursive: true, force: true })

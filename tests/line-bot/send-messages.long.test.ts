@@ -21,12 +21,12 @@ describeOnServers('sending', () => {
       settings: { ...lineSettings(line), EVENT_ENDS_AT: '2026-01-01T00:00:00Z' },
     })
     sql = postgres(stack.databaseUrl, { max: 2 })
-  }, 60_000)
+  })
   afterAll(async () => {
     await sql.end()
     await stack.close()
     await line.stop()
-  }, 60_000)
+  })
   afterEach(async () => {
     line.mishap = () => 'none'
     line.quota = null
@@ -50,7 +50,8 @@ describeOnServers('sending', () => {
         const progress = await progressOf(id)
         return progress.state === 'sent' && progress
       },
-      { timeoutMs, what: 'the message to be sent', everyMs: 100 },
+      'the message to be sent',
+      { timeoutMs, everyMs: 100 },
     )
   const people = (from: number, count: number): string[] =>
     Array.from({ length: count }, (_, i) => lineUser(from + i))
@@ -68,7 +69,7 @@ describeOnServers('sending', () => {
     const { id, recipients, cost } = await push({ audience: 'all', text: 'Good morning' })
     expect({ recipients, cost }).toEqual({ recipients: CROWD, cost: CROWD })
     for (const share of [0.1, 0.3, 0.5]) {
-      await until(() => line.received.size >= CROWD * share, { timeoutMs: 60_000, what: `${share} of them` })
+      await until(() => line.received.size >= CROWD * share, `${share} of them`, { timeoutMs: 60_000 })
       await bot.stop('SIGKILL')
       if (share < 0.5) {
         await line.stop()
@@ -96,7 +97,7 @@ describeOnServers('sending', () => {
     const second = await push({ audience: 'all', text: 'x' })
     expect(second).toMatchObject({ recipients: 499, left_out: { unreachable: 1 } })
     await completed(second.id!)
-  }, 60_000)
+  })
 
   test('nothing exceeds the quota unless it is forced', async () => {
     const ids = people(200_000, 30)
@@ -116,12 +117,12 @@ describeOnServers('sending', () => {
     line.quota += 100
     line.mishap = (path) => (path.endsWith('/multicast') ? 'limited' : 'none')
     const waiting = await push({ user_ids: ids, text: 'x' })
-    await until(() => line.calls.some(({ status }) => status === 429), { timeoutMs: 10_000, what: 'a 429' })
+    await until(() => line.calls.some(({ status }) => status === 429), 'a 429')
     // Planned and undecided messages reduce what is left.
     expect(await push({ user_ids: ids, text: 'x', dry_run: true })).toMatchObject({ quota_remaining: 70 })
     line.mishap = () => 'none'
     expect(await completed(waiting.id!)).toMatchObject({ sent: 30 })
-  }, 60_000)
+  })
 
   test('a quota that shrinks after the planning is not exceeded', async () => {
     line.quota = line.used + 10
@@ -133,7 +134,7 @@ describeOnServers('sending', () => {
     expect(polite).toBeNull()
     line.mishap = () => 'none'
     expect(await completed(id!)).toMatchObject({ sent: 10 })
-  }, 60_000)
+  })
 
   test('an unresponsive LINE delays messages and duplicates none', async () => {
     const ids = people(400_000, 3)
@@ -142,7 +143,7 @@ describeOnServers('sending', () => {
     const { id } = await push({ user_ids: ids, text: 'x' })
     expect(await completed(id!)).toMatchObject({ sent: 3, attempts: 2 })
     expect([...line.received.values()]).toEqual([1, 1, 1])
-  }, 60_000)
+  })
 
   test('people who are unreachable, withdrawn or unknown to LINE are left out and counted', async () => {
     const [reached, blocked, withdrawn] = people(500_000, 3)
@@ -181,5 +182,5 @@ describeOnServers('sending', () => {
     expect(await reach({ audience: 'inactive', hours: 4 })).toEqual([sleeper!])
     expect(await reach({ user_ids: [walker!, walker!, owner!] })).toEqual([walker!, owner!])
     await sql`TRUNCATE pilgrim_totals`
-  }, 60_000)
+  })
 })

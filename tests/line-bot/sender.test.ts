@@ -86,7 +86,7 @@ describeOnServers('the sender', () => {
   const work = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
     const sender = createSender(context, createLineClient(context.config.line)!)
     sender.start()
-    await until(isSo, { timeoutMs: 20_000, what })
+    await until(isSo, what)
     await sender.stop()
   }
 

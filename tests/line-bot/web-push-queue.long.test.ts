@@ -45,7 +45,7 @@ describeOnServers('devices that do not answer', () => {
     const log = createLog({}, () => undefined)
     ports = await openPorts(config, log, Date.now)
     context = contextOf(ports, 'linebot', log, { tls: false, addressOf: () => 'test' })
-  }, 60_000)
+  })
   afterAll(async () => {
     delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
     silent.stop(true)
@@ -91,10 +91,11 @@ describeOnServers('devices that do not answer', () => {
     const sender = createPushSender(context)!
     sender.start()
     try {
-      await until(async () => (await stateOf(endpoint)) === 'sent', {
-        timeoutMs: 60_000,
-        what: 'the message behind those of invented devices',
-      })
+      await until(
+        async () => (await stateOf(endpoint)) === 'sent',
+        'the message behind those of invented devices',
+        { timeoutMs: 60_000 },
+      )
       expect(calls).toBeLessThanOrEqual(2 * AT_ONCE)
       const [waiting] = await ports.db.sql`
         SELECT count(*)::int AS n FROM push_deliveries WHERE state = 'waiting'`

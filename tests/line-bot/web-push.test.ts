@@ -164,10 +164,10 @@ describeBothStacks(
         () => new Response(null, { status: 503, headers: { 'Retry-After': '2' } }),
       )
       const { id } = await push(stack, { user_ids: [userId], text: 'x' })
-      await until(() => service.calls.some((call) => call.endsWith(device.subscription.endpoint)), {
-        timeoutMs: 10_000,
-        what: 'the first attempt',
-      })
+      await until(
+        () => service.calls.some((call) => call.endsWith(device.subscription.endpoint)),
+        'the first attempt',
+      )
       service.mishaps.clear()
       const exported = await callAs(stack, 'owner', 'GET', `/api/event/admin/users/${userId}/export`)
       const rows = (await exported.json()) as { push_subscriptions: object[]; push_deliveries: object[] }
@@ -203,14 +203,13 @@ describeBothStacks(
         role: 'volunteer',
       })
       await setStatus(stack, { status: 'paused', message: 'Thunderstorm ahead' })
-      await until(() => shownOn(first).length > 0, { timeoutMs: 20_000, what: 'the pause' })
+      await until(() => shownOn(first).length > 0, 'the pause')
       expect(shownOn(first)).toMatchObject([
         { title: NAME, body: expect.stringContaining('Thunderstorm ahead') },
       ])
       await callAs(stack, 'manager', 'POST', '/api/event/admin/end-activity')
-      await until(() => shownOn(second).length > 0 && shownOn(first).length > 1, {
+      await until(() => shownOn(second).length > 0 && shownOn(first).length > 1, 'the summary', {
         timeoutMs: 45_000,
-        what: 'the summary',
       })
       expect(shownOn(second)[0]!.title).toContain('圓滿結束')
       expect(shownOn(first)[1]!.title).toContain('has come to its end')
@@ -242,7 +241,8 @@ const settled = (stack: TestStack, id: string): Promise<PushProgress> =>
       const progress = await dataOf(answer, pushProgressEndpoint)
       return progress.web_push.waiting === 0 ? progress : false
     },
-    { timeoutMs: 20_000, what: 'the deliveries', everyMs: 100 },
+    'the deliveries',
+    { everyMs: 100 },
   )
 
 /** What a device has shown. */

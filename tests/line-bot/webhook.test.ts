@@ -32,7 +32,7 @@ describeBothStacksAtOnce(
     const repliesTo = (event: Record<string, unknown>): Sent[] =>
       line.sent.filter(({ kind, to }) => kind === 'reply' && to[0] === event.replyToken)
     const reply = (event: Record<string, unknown>): Promise<Sent> =>
-      until(() => repliesTo(event)[0], { timeoutMs: 10_000, what: 'an answer of the bot' })
+      until(() => repliesTo(event)[0], 'an answer of the bot')
     const tell = async (...events: Record<string, unknown>[]) =>
       dataOf(await deliver(stack, events), webhookEndpoint)
     const photosOf = async (userId: string) => {
@@ -78,10 +78,7 @@ describeBothStacksAtOnce(
       // An event that went through the spool is recognised by its id.
       const next = lineEvent(user, { type: 'message', message: { type: 'image' } })
       expect(await tell(next)).toEqual({ received: 1 })
-      await until(async () => (await photosOf(user)) >= 2, {
-        timeoutMs: 20_000,
-        what: 'both photos to count',
-      })
+      await until(async () => (await photosOf(user)) >= 2, 'both photos to count')
       expect(await photosOf(user)).toBe(2)
       for (const altered of [`${body} `, body.replace('image', 'imagf'), body.replace('"U0"', '"U1"')])
         await sentenceOf(await send(altered, signature), 401, 'unauthorized')
@@ -249,15 +246,12 @@ describeBothStacksAtOnce(
         const tries = () => line.calls.filter(({ status }) => status === 400).length
         const before = tries()
         // The second attempt had taken effect, so the third one is refused, and nothing more is sent.
-        await until(() => mishaps.length === 0 && tries() > before, {
-          timeoutMs: 50_000,
-          what: 'the repetition',
-        })
+        await until(() => mishaps.length === 0 && tries() > before, 'the repetition', { timeoutMs: 50_000 })
         expect(repliesTo(event)).toHaveLength(1)
       } finally {
         line.mishap = () => 'none'
       }
-    }, 60_000)
+    })
   },
   (kind) => ({ ...lineSettings(lines[kind]), EVENT_LIMIT_USER_WRITE: '1000' }),
 )

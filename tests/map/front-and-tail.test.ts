@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { alongAxis, alongRoute, middleOf, type Places } from '#shared/core/map/front-and-tail.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import { createRoute } from '#shared/core/map/walking-route.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 
 type At = readonly [lat: number, lng: number, weight: number]
 const places = (...all: readonly At[]): Places => ({
@@ -162,7 +162,7 @@ test('the middle of the walk is where the middle pilgrim near the route is', asy
 })
 
 test('without a route the middle is the weighted median, also of places that are much closer than others', () => {
-  const random = randomBy(7)
+  const random = createRandom(7)
   for (let round = 0; round < 200; round++) {
     const all = Array.from({ length: 1 + Math.floor(random() * 60) }, (): At => {
       const scale = 10 ** -Math.floor(random() * 12)
@@ -184,7 +184,7 @@ test('on a long route that goes out and back, a place is projected onto the near
   const out = Array.from({ length: 300 }, (_, i) => ({ lat: 24 + i / 999, lng: 120 + Math.sin(i / 9) / 50 }))
   const long = createRoute([[...out, ...out.toReversed()]])
   const legs = out.slice(1).map((to, i) => createRoute([[out[i]!, to]]))
-  const random = randomBy(8)
+  const random = createRandom(8)
   for (let i = 0; i < 200; i++) {
     const place = { lat: 24 + random() / 3, lng: 119.97 + random() / 16 }
     const nearestM = Math.min(...legs.map((leg) => leg.project(place).offM))

@@ -1,5 +1,6 @@
 /** The command line of `bun run test:mutants`. */
 import type { parseArgs } from 'node:util'
+import { createRandom } from '#tests/helpers/random.ts'
 
 export const HELP = `Plants faults (mutants), one at a time, in a copy of the tree, and runs the tests of the changed file.
 
@@ -71,14 +72,7 @@ function wholeNumber(name: string, text: string, least: number): number {
 /** @returns a sample in the given order, the same one for the same seed */
 export function choose<T>(things: readonly T[], count: number, seed: number): T[] {
   if (count === 0 || count >= things.length) return [...things]
-  let state = seed
-  // Mulberry32.
-  const random = (): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const random = createRandom(seed)
   const indices = things.map((_, i) => i)
   for (let i = 0; i < count; i++) {
     const j = i + Math.floor(random() * (indices.length - i))

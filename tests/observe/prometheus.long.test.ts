@@ -93,13 +93,13 @@ describeOnServers('Prometheus', () => {
     await ensurePrograms([PROMETHEUS])
     dir = await newDirectory('prometheus')
     await Bun.write(join(dir, 'rules.json'), JSON.stringify(rules()))
-    stack = await openOwnedTestStack({ isOneProcess: true })
+    stack = await openOwnedTestStack({ apart: [] })
     prometheus = await startPrometheus(dir, stack)
   }, STACK_TIMEOUT_MS + 180_000)
   afterAll(async () => {
     await prometheus.close()
     await stack.close()
-  }, STACK_TIMEOUT_MS)
+  })
 
   const query = async (expression: string): Promise<{ readonly metric: Record<string, string> }[]> => {
     const url = `${prometheus.url}/api/v1/query?query=${encodeURIComponent(expression)}`
@@ -110,9 +110,9 @@ describeOnServers('Prometheus', () => {
   const firing = async (): Promise<string[]> =>
     (await query('ALERTS{alertstate="firing"}')).map(({ metric }) => metric.alertname!)
   const fires = (name: string) =>
-    until(async () => (await firing()).includes(name), { timeoutMs: ALERT_MS, what: `${name} to fire` })
+    until(async () => (await firing()).includes(name), `${name} to fire`, { timeoutMs: ALERT_MS })
   const ends = (name: string) =>
-    until(async () => !(await firing()).includes(name), { timeoutMs: ALERT_MS, what: `${name} to end` })
+    until(async () => !(await firing()).includes(name), `${name} to end`, { timeoutMs: ALERT_MS })
   /** Stops Redis, with a check-in that goes to the journal, and a track that is refused. */
   const stopRedis = async (): Promise<void> => {
     await stack.redis.stop()
@@ -162,10 +162,7 @@ describeOnServers('Prometheus', () => {
   test('finds series for every selector of the alerts and the screens', async () => {
     await stopRedis()
     await stack.redis.restart()
-    await until(async () => (await healthOf(stack)).status === 'ok', {
-      timeoutMs: ALERT_MS,
-      what: 'health',
-    })
+    await until(async () => (await healthOf(stack)).status === 'ok', 'health', { timeoutMs: ALERT_MS })
     const stream = await stack.fetch('/api/event/admin/stream', { headers: admin('owner') })
     const pilgrim = newPilgrimId()
     expect((await checkIn(stack, pilgrim)).status).toBe(202)
@@ -175,7 +172,7 @@ describeOnServers('Prometheus', () => {
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ user_id: pilgrim }),
       })
-    await until(async () => (await card()).ok, { timeoutMs: ALERT_MS, what: 'a card' })
+    await until(async () => (await card()).ok, 'a card', { timeoutMs: ALERT_MS })
     // Older than any file of Caddy's.
     expect((await stack.fetch('/api/event/map?since=1')).status).toBe(200)
     const queries = Object.values(OBSERVED).flatMap(({ alerts = [], panels = [] }) => [
@@ -186,9 +183,8 @@ describeOnServers('Prometheus', () => {
     expect(selectors.size).toBeGreaterThan(30)
     for (const selector of selectors)
       if (!SILENT.test(selector))
-        await until(async () => (await query(selector)).length > 0, {
+        await until(async () => (await query(selector)).length > 0, `series of ${selector}`, {
           timeoutMs: ALERT_MS,
-          what: `series of ${selector}`,
         })
     // Whoever has series has a figure.
     for (const one of queries) await query(one)
@@ -209,7 +205,7 @@ async function startPrometheus(dir: string, stack: OwnedTestStack): Promise<Serv
     rule_files: [join(dir, 'at-once.json')],
     scrape_configs: ServiceName.options.map((name) => ({
       job_name: name,
-      static_configs: [{ targets: [`127.0.0.1:${stack.portOf(name)}`] }],
+      static_configs: [{ targets: stack.urlsOf(name).map((url) => new URL(url).host) }],
     })),
   }
   await Bun.write(join(dir, 'prometheus.json'), JSON.stringify(config))

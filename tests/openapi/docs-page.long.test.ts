@@ -5,7 +5,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { type Embedded, startMigratedEmbedded } from '#tests/helpers/embedded.ts'
 import { launchBrowser } from '#tests/browser/launch-browser.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
@@ -16,12 +15,12 @@ let browser: Browser
 beforeAll(async () => {
   run = await startMigratedEmbedded()
   browser = await launchBrowser()
-}, STACK_TIMEOUT_MS)
+})
 afterAll(async () => {
   await browser.close()
   await run.stop()
   run.remove()
-}, STACK_TIMEOUT_MS)
+})
 
 /** Opens the page. @returns it, and what it must not do: complaints, and requests to other hosts */
 async function openDocs(
@@ -79,7 +78,7 @@ test('shows every operation, finds one, tries a check-in, and sends the token th
 
   expect(faults).toEqual([])
   await page.context().close()
-}, 60_000)
+})
 
 test('its dark colours, on a phone, pass the policy, too', async () => {
   const { page, faults } = await openDocs('dark', '', 390)
@@ -92,7 +91,7 @@ test('its dark colours, on a phone, pass the policy, too', async () => {
   expect(license!.x).toBeGreaterThan(0)
   expect(faults).toEqual([])
   await page.context().close()
-}, 60_000)
+})
 
 test('the page and its script are compressed and kept', async () => {
   const page = await run.fetch('/api/event/docs')

@@ -12,7 +12,7 @@ import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
 import { deadLetters, followers, shares, trackers } from '#shared/stores/schema/tables.ts'
 import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
-import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { newPushKeys } from '#tests/helpers/push-service.ts'
 import { admin, type TestStack } from '#tests/helpers/test-stack.ts'
 
@@ -114,8 +114,8 @@ beforeAll(async () => {
     .values({ userId: 'U11111111111111111111111111111111', reachable: true, changedAt: new Date(at) })
   await db.close()
   stack = await openEmbeddedTestStack({ EVENT_DATA_DIR: dataDir, ...newPushKeys() })
-}, STACK_TIMEOUT_MS)
-afterAll(async () => stack.close(), STACK_TIMEOUT_MS)
+})
+afterAll(async () => stack.close())
 
 /** These need others, or change what others need, so they come last. */
 const LAST = [
@@ -185,4 +185,4 @@ test('every request, sent to a running service, gets its documented success', as
       answers.set(id, (JSON.parse(text) as { data: Record<string, unknown> }).data)
   }
   expect(refused).toEqual([])
-}, 60_000)
+})

@@ -42,4 +42,4 @@ test('redocly finds no error and nothing to warn of', async () => {
   } finally {
     rmSync(directory, { recursive: true })
   }
-}, 60_000)
+})

@@ -82,7 +82,7 @@ test('killing an idle child fails no picture', async () => {
   await renderer.renderPng(picture(), SIZE)
   const pid = renderer.childPid!
   process.kill(pid, 'SIGKILL')
-  await until(() => !isAlive(pid), { timeoutMs: 15_000, what: 'the child to end' })
+  await until(() => !isAlive(pid), 'the child to end')
   expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
 })
 
@@ -119,7 +119,7 @@ test('a child is replaced after so many pictures, and when it has grown (long)',
     const pids = new Set<number | null>()
     for (let i = 0; i < 4; i++) {
       const drawing = renderer.renderPng(picture(), SIZE)
-      await until(() => renderer.childPid !== null, { timeoutMs: 15_000, what: 'a child to start' })
+      await until(() => renderer.childPid !== null, 'a child to start')
       pids.add(renderer.childPid)
       expect(isPng(await drawing)).toBe(true)
     }
@@ -130,7 +130,7 @@ test('a child is replaced after so many pictures, and when it has grown (long)',
 test('a child without work ends', async () => {
   const renderer = open({ idleMs: 50 })
   await renderer.renderPng(picture(), SIZE)
-  await until(() => renderer.childPid === null, { timeoutMs: 15_000, what: 'the idle child to end' })
+  await until(() => renderer.childPid === null, 'the idle child to end')
   expect(isPng(await renderer.renderPng(picture(), SIZE))).toBe(true)
 })
 

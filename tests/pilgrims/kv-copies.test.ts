@@ -7,7 +7,7 @@ import { type Kv, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { erasures, pilgrims } from '#shared/stores/schema/tables.ts'
-import { type Late, newUser, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { type Late, newUser, openLate } from '#tests/erasure/late-writers.ts'
 import { restore, sync } from '#tests/kv/drivers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 
@@ -16,8 +16,8 @@ describeOnServers('the copies in the kv', () => {
   beforeAll(async () => {
     late = await openLate()
     await late.context.kv.setStatus({ status: 'active', version: 1, message: null })
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
 
   const add = async (fields: { participantStatus?: string; consentWithdrawn?: boolean } = {}) => {
     const userId = newUser()

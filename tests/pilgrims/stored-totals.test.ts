@@ -8,7 +8,7 @@ import { consumptionMg, reportedAmounts, transportSums } from '#shared/core/rule
 import { countSurvey, recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 import { pilgrims } from '#shared/stores/schema/tables.ts'
 import { describeFlushHarness, type FlushHarness } from '../scheduler/flush-harness.ts'
-import { randomBy } from '../scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 
 const WRITES = 120
 const PEOPLE = 12
@@ -41,7 +41,7 @@ const surveySums = async (harness: FlushHarness) => ({
 describeFlushHarness('kept sums', (harness) => {
   test('of reports: one by one and all at once, with erased people, as a recount has them', async () => {
     await harness.db.sql`TRUNCATE reported_sums`
-    const random = randomBy(7)
+    const random = createRandom(7)
     const writes = Array.from({ length: WRITES }, () => ({
       userId: `p${Math.floor(random() * PEOPLE)}`,
       given: somewhere(random),
@@ -75,7 +75,7 @@ describeFlushHarness('kept sums', (harness) => {
     expect(left.reduce((sum, { mg }) => sum + mg, 0)).toBe(
       ofOthers.reduce((sum, { carbonMg }) => sum + carbonMg, 0),
     )
-  }, 30_000)
+  })
 
   test('of reports: nobody reports more than 5,000 km a mode, in any spelling or number of calls', async () => {
     await harness.db.sql`TRUNCATE reported_sums`
@@ -94,11 +94,11 @@ describeFlushHarness('kept sums', (harness) => {
     await harness.db.sql`UPDATE pilgrims SET transport = '{"car": 900000}'::jsonb WHERE user_id = 'far'`
     await report({ car: 800_000, walk: 5 })
     expect(await report({ car: 800_001 }).catch(String)).toContain('5,000 km')
-  }, 30_000)
+  })
 
   test('of surveys: given, given again, erased', async () => {
     await harness.db.sql`TRUNCATE survey_questions, survey_counts, surveys`
-    const random = randomBy(8)
+    const random = createRandom(8)
     const answers = (): Answers => ({
       q1: Math.floor(random() * 3),
       q2: random() < 0.5,
@@ -128,5 +128,5 @@ describeFlushHarness('kept sums', (harness) => {
     expect(kept.counts.some(({ question, answer }) => question === 'q4_why' && answer === '')).toBe(true)
     await harness.db.sql.begin(recountSurveys)
     expect(await surveySums(harness)).toEqual(kept)
-  }, 30_000)
+  })
 })

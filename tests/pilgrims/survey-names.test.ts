@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { submitSurvey, type TrackAdmission } from '#services/survey-profile/submit-survey.ts'
 import { SubmitRequest } from '#shared/contracts/survey.ts'
-import { type Late, OPEN_MS, openLate } from '#tests/erasure/late-writers.ts'
+import { type Late, openLate } from '#tests/erasure/late-writers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { newPilgrimId } from '#tests/helpers/test-stack.ts'
@@ -11,8 +11,8 @@ describeOnServers('names of questions', () => {
   let late: Late
   beforeAll(async () => {
     late = await openLate()
-  }, OPEN_MS)
-  afterAll(() => late.close(), OPEN_MS)
+  })
+  afterAll(() => late.close())
 
   const submit = (survey: Record<string, string>, user_id = newPilgrimId()) =>
     submitSurvey(late.context, {} as TrackAdmission, SubmitRequest.parse({ user_id, survey }))

@@ -54,10 +54,10 @@ test('entries that are adopted during an export are not missed', async () => {
   const handOver = createJournalExport(held, log)
   const collecting = collected()
   // The first process has exported its entries; then the second one ends, and the first adopts its journal.
-  await until(async () => (await handOver(), readdirSync(dir).some((name) => name.endsWith('.copy'))), {
-    timeoutMs: 15_000,
-    what: 'a copy',
-  })
+  await until(
+    async () => (await handOver(), readdirSync(dir).some((name) => name.endsWith('.copy'))),
+    'a copy',
+  )
   left.close()
   expect(await held.adopt()).toEqual({ entries: 5, faults: [] })
   const timer = setInterval(() => void handOver(), 20)

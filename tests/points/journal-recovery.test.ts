@@ -15,7 +15,6 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkin, onError, rules } from '#tests/kv/drivers.ts'
 
-const soon = (what: string) => ({ timeoutMs: 15_000, what })
 const ADMITTED: Verdict = {
   outcome: 'admitted',
   duplicates: 0,
@@ -55,7 +54,7 @@ test('one round recovers more than a page of entries, each once', async () => {
   await Promise.all(Array.from({ length: 1_234 }, () => replay.journal(checkin(), null)))
   expect(journal.size()).toBe(1_234)
   replay.start()
-  await until(() => journal.size() === 0, soon('the replay'))
+  await until(() => journal.size() === 0, 'the replay')
   await replay.stop()
   expect(await stored()).toHaveLength(1_234)
   expect((await kv.counters())[0]).toMatchObject({ admitted: 1_234, duplicate: 0 })
@@ -69,14 +68,14 @@ test('an entry whose first call is under way is left alone; an admission removes
   await Promise.all(calls.map(({ promise }, i) => replay.journal(submissions[i]!, promise)))
   replay.start()
   await replay.journal(checkin({ userId: 'beside' }), null)
-  await until(() => journal.size() === 4, soon('the one beside them to be brought'))
+  await until(() => journal.size() === 4, 'the one beside them to be brought')
   expect(await stored()).toHaveLength(1)
   const [admitted, limited, away, paused] = calls
   admitted!.resolve(ADMITTED)
   limited!.resolve({ outcome: 'limited', retryAfterMs: 1 })
   away!.reject(new KvUnavailable('late'))
   paused!.resolve({ outcome: 'refused', status: 'paused', message: null })
-  await until(() => journal.size() === 0, soon('the replay'))
+  await until(() => journal.size() === 0, 'the replay')
   expect(await kv.peek(submissions[0]!.userId)).toEqual([])
   for (const { userId } of submissions.slice(1)) expect(await kv.peek(userId)).toHaveLength(1)
   await replay.stop()
@@ -119,7 +118,7 @@ test('an entry that the kv can never take holds up no other, and stays in the jo
   const replay = replayOn(poisoned)
   for (const entry of entries) await replay.journal(entry, null)
   replay.start()
-  await until(() => journal.size() === 1, soon('the other entries'))
+  await until(() => journal.size() === 1, 'the other entries')
   await replay.stop()
   expect(journal.after(0, 10).map(({ submission }) => submission.id)).toEqual([bad])
   expect(await stored()).toHaveLength(29)
@@ -140,7 +139,7 @@ test('a round begins only when the one before has ended', async () => {
   })
   await replay.journal(checkin(), null)
   replay.start()
-  await until(() => journal.size() === 0, soon('the round'))
+  await until(() => journal.size() === 0, 'the round')
   await replay.stop()
   expect(most).toBe(1)
 })
@@ -152,7 +151,7 @@ test('journals of ended replicas are adopted and logged; a damaged one is logged
   writeFileSync(join(dir, 'journal', 'damaged.journal'), 'no journal'.repeat(1_000))
   const replay = replayOn(kv)
   replay.start()
-  await until(async () => (await kv.peek('U')).length === 1, soon('the replay'))
+  await until(async () => (await kv.peek('U')).length === 1, 'the replay')
   await replay.stop()
   const logged = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   expect(logged).toMatchObject([
@@ -191,9 +190,9 @@ describeOnServers('a replay into a Redis Cluster', () => {
     const replay = replayOn(store)
     await Promise.all([...waiting, ...going].map((one) => replay.journal(one, null)))
     replay.start()
-    await until(() => journal.size() === waiting.length, soon('the others to go'))
+    await until(() => journal.size() === waiting.length, 'the others to go')
     await cluster.nodes[0]!.restart()
-    await until(() => journal.size() === 0, soon('the rest to go'))
+    await until(() => journal.size() === 0, 'the rest to go')
     await replay.stop()
     expect(await store.bufferSize()).toBe(waiting.length + going.length)
     await store.close()

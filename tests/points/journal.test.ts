@@ -98,7 +98,7 @@ test('other work goes on while a large journal is adopted, and an adoption that 
   let turns = 0
   const counting = setInterval(() => turns++, 0)
   const adopting = journal.adopt()
-  await until(() => journal.size() >= 1_000, { timeoutMs: 10_000, what: 'the first pages' })
+  await until(() => journal.size() >= 1_000, 'the first pages')
   // The rest stays in the file of the replica that has ended.
   expect(journal.size()).toBeLessThan(6_000)
   const held = ids(journal)
@@ -249,7 +249,7 @@ async function startReplica(does: 'write' | 'adopt'): Promise<Replica> {
     const decoder = new TextDecoder()
     for await (const chunk of child.stdout) output += decoder.decode(chunk, { stream: true })
   })()
-  await until(() => output.startsWith('open\n'), { timeoutMs: 20_000, what: 'a replica to open its journal' })
+  await until(() => output.startsWith('open\n'), 'a replica to open its journal')
   return {
     child,
     lines: () => output.split('\n').slice(1, -1),
@@ -265,7 +265,7 @@ test('the journal of a killed replica is adopted completely, that of a running o
   const journal = openJournal(dir, 1_000_000)
   for (let round = 0; round < 4; round++) {
     const replica = await startReplica('write')
-    await until(() => replica.lines().length > 20, { timeoutMs: 10_000, what: 'the replica to write' })
+    await until(() => replica.lines().length > 20, 'the replica to write')
     expect(await journal.adopt()).toEqual({ entries: 0, faults: [] })
     await Bun.sleep(Math.random() * 60)
     await replica.kill()
@@ -288,13 +288,13 @@ test('a new file that others adopt before it is locked is not used; nothing is l
     if (i % 10 === 0) await Bun.sleep(1)
   }
   const adopted = () => adopters.flatMap((one) => one.lines()).reduce((sum, line) => sum + Number(line), 0)
-  await until(() => adopted() >= 100, { timeoutMs: 10_000, what: 'the others to adopt all' })
+  await until(() => adopted() >= 100, 'the others to adopt all')
   await Promise.all(adopters.map((one) => one.kill()))
   const journal = openJournal(dir, 10)
   expect(await journal.adopt()).toEqual({ entries: 100, faults: [] })
   expect(journal.size()).toBe(100)
   journal.close()
-}, 30_000)
+})
 
 const disk = await mountSmallDisk(1_024)
 describe.skipIf(disk === null)('a full disk', () => {

@@ -5,7 +5,7 @@ import { startRedis } from '#tests/helpers/servers.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { checkin } from '#tests/kv/drivers.ts'
-import { inTime, startReplica } from './replica.ts'
+import { startReplica } from './replica.ts'
 
 /** A replica reads the status once a second. */
 const KNOWN_MS = 1_500
@@ -38,10 +38,7 @@ describeOnServers('a pause', () => {
       })
       expect(await kv.status()).toMatchObject({ status: 'paused' })
       await server.restart()
-      await until(
-        async () => (await kv.status().catch(() => null))?.status === 'paused',
-        inTime('the status'),
-      )
+      await until(async () => (await kv.status().catch(() => null))?.status === 'paused', 'the status')
       expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'refused', status: 'paused' })
     } finally {
       await kv.close()

@@ -13,8 +13,6 @@ import { rules } from '#tests/kv/drivers.ts'
 export const ADMIT_MS = 250
 /** Phones wait for longer; a kv that does not answer would take for ever. */
 export const IN_TIME_MS = 2_500
-export const inTime = (what: string) => ({ timeoutMs: 15_000, what })
-
 export interface Replica extends Buffer, AsyncDisposable {
   readonly journal: Journal
   /** Its log, one JSON line each. */

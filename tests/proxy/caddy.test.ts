@@ -52,10 +52,10 @@ describeOnServers('Caddy', () => {
       },
     })
     // Each host's certificate is issued separately; that of the alias may be the later one.
-    await until(async () => (await send('/health', {}, '127.0.0.1', started)).ok, {
-      timeoutMs: 10_000,
-      what: 'the certificate of the alias',
-    })
+    await until(
+      async () => (await send('/health', {}, '127.0.0.1', started)).ok,
+      'the certificate of the alias',
+    )
     return started
   }
   beforeAll(async () => void (caddy = await start(ports)))
@@ -185,10 +185,7 @@ describeOnServers('Caddy', () => {
     await sentenceOf(response, 503, 'unavailable')
 
     const log = () => readFileSync(join(caddy.dir, 'server.log'), 'utf8')
-    await until(() => log().includes('/api/event/line-usage'), {
-      timeoutMs: 15_000,
-      what: 'the refusal to be logged',
-    })
+    await until(() => log().includes('/api/event/line-usage'), 'the refusal to be logged')
     expect(log()).not.toContain('a-secret-token')
   })
 

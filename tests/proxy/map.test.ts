@@ -15,7 +15,6 @@ import { until } from '#tests/helpers/wait.ts'
 
 const MAP = '/api/event/map'
 const ORIGIN = 'https://walk.example'
-const START_MS = 60_000
 /** Addresses that are not exactly those of a file. */
 const ELSEWHERE = [
   ...'? ?since ?since= ?since=1 ?since=abc ?since=-1 ?since=1e3 ?since=0000000000000001 ?since=%31 ?Since=1'.split(
@@ -73,12 +72,12 @@ describeOnServers('the map through Caddy', () => {
       start({}),
       start({ EVENT_CORS_ORIGINS: `${ORIGIN}, https://b.example` }),
     ])
-    await until(() => slots().length > 0, { timeoutMs: 10_000, what: 'the first files' })
-  }, START_MS)
+    await until(() => slots().length > 0, 'the first files')
+  })
   afterAll(async () => {
     await Promise.all([caddy.close(), strict.close(), tracking.close()])
     await database.drop()
-  }, START_MS)
+  })
 
   const slots = () => readdirSync(dir).filter((name) => name.startsWith('at-'))
   const ca = (of = caddy) => readFileSync(of.rootCertificate, 'utf8')

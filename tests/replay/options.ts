@@ -1,8 +1,7 @@
 /** The command line of `bun run replay`. */
-import { parseArgs } from 'node:util'
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { z } from 'zod'
-import { isUserId } from '#shared/contracts/fields.ts'
-import { MAX_POINTS } from '#shared/contracts/fields.ts'
+import { isUserId, MAX_POINTS } from '#shared/contracts/fields.ts'
 import { ReplayFault } from './replay-error.ts'
 
 export const USAGE = `Sends a recorded GPX track as a pilgrim's phone would: a check-in at its start, then track points.
@@ -78,7 +77,7 @@ const FLAGS = {
  * @throws ReplayFault with exit code 2, naming the option
  */
 export function parseOptions(argv: readonly string[], defaultUrl: string): Options | null {
-  const { values, positionals } = readFlags(argv)
+  const { values, positionals } = readFlags(argv, FLAGS)
   if (values.help) return null
   const [file, ...others] = positionals
   if (file === undefined) throw usage('Name the GPX file to send.')
@@ -110,11 +109,15 @@ export function parseOptions(argv: readonly string[], defaultUrl: string): Optio
   }
 }
 
-const usage = (sentence: string) => new ReplayFault(sentence, 2)
+export const usage = (sentence: string): ReplayFault => new ReplayFault(sentence, 2)
 
-function readFlags(argv: readonly string[]) {
+/** @throws ReplayFault with exit code 2 for unknown options */
+export function readFlags<const Flags extends ParseArgsOptionsConfig>(
+  argv: readonly string[],
+  options: Flags,
+) {
   try {
-    return parseArgs({ args: [...argv], options: FLAGS, allowPositionals: true, strict: true })
+    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true })
   } catch (error) {
     throw usage(error instanceof Error ? error.message : String(error))
   }
@@ -124,7 +127,8 @@ function exclude(both: boolean, one: string, other: string): void {
   if (both) throw usage(`${one} and ${other} exclude each other.`)
 }
 
-function urlOf(given: string): string {
+/** @throws ReplayFault for what is no address of the service */
+export function urlOf(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : null
   if (url === null || url.protocol !== 'https:' || url.search !== '' || url.hash !== '') {
     throw usage(`--url must look like https://localhost:8443 (the service speaks HTTPS only), not ${given}`)

@@ -2,15 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { TrackSyncRequest, CheckInRequest } from '#shared/contracts/gps-points.ts'
 import type { TrackPoint } from './gpx.ts'
-import {
-  batches,
-  createRandom,
-  half,
-  MAX_BODY_BYTES,
-  type Plan,
-  planReplay,
-  shuffled,
-} from './plan-requests.ts'
+import { batches, half, MAX_BODY_BYTES, type Plan, planReplay } from './plan-requests.ts'
+import { createRandom, shuffled } from '#tests/helpers/random.ts'
 import { walk } from './recorded-walk.ts'
 
 const NOW = Date.parse('2026-10-01T12:00:00Z')

@@ -1,6 +1,7 @@
 /** Plans the requests that a phone would send for a recording. */
 import { time, type Time } from '#shared/contracts/fields.ts'
 import type { Recording, TrackPoint } from './gpx.ts'
+import { createRandom, shuffled } from '#tests/helpers/random.ts'
 import { ReplayFault } from './replay-error.ts'
 import type { Options } from './options.ts'
 
@@ -116,25 +117,4 @@ export function batches(
   }
   if (batch.length > 0) cut.push(batch)
   return cut
-}
-
-/** Fisher–Yates shuffle; does not change the input. */
-export function shuffled<T>(items: readonly T[], random: () => number): T[] {
-  const order = [...items]
-  for (let i = order.length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1))
-    ;[order[i], order[j]] = [order[j]!, order[i]!]
-  }
-  return order
-}
-
-/** A seeded generator of numbers in [0, 1): mulberry32, because Math.random has no seed. */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

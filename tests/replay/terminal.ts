@@ -1,11 +1,6 @@
 /** Output of a replay: results on stdout, progress on stderr, redrawn in place on a terminal. */
 
-/** The parts of a stream that are used. */
-export interface Output {
-  write(text: string): unknown
-  readonly isTTY?: boolean
-  readonly columns?: number
-}
+import { createLiveLine, type Output } from '#tests/helpers/live-line.ts'
 
 export interface Screen {
   /** Prints a line of the result. */
@@ -20,44 +15,32 @@ export interface Screen {
   pause(ms: number): Promise<void>
 }
 
-const CLEAR_LINE = '\r\u001b[2K'
-
 export function createScreen(out: Output, err: Output): Screen {
-  const live = err.isTTY === true
+  const line = createLiveLine(err)
   let shown = ''
-
-  const draw = (line: string): void => {
-    // A wrapped line cannot be redrawn.
-    if (live) err.write(CLEAR_LINE + line.slice(0, (err.columns || 80) - 1))
-  }
-  const note = (line: string): void => {
-    draw('')
-    err.write(`${line}\n`)
-    draw(shown)
-  }
   const countDown = async (ms: number, why: string): Promise<void> => {
     const end = performance.now() + ms
     for (let left = ms; left > 0; left = end - performance.now()) {
       // The number comes first, so that a narrow terminal truncates the reason.
-      draw(`${Math.ceil(left / 1_000)} s … ${why}`)
+      line.draw(`${Math.ceil(left / 1_000)} s … ${why}`)
       await Bun.sleep(Math.ceil(Math.min(left, 1_000)))
     }
-    draw(shown)
+    line.draw(shown)
   }
 
   return {
-    print(line) {
-      draw('')
-      out.write(`${line}\n`)
+    print(text) {
+      line.draw('')
+      out.write(`${text}\n`)
     },
-    note,
-    progress(done, total, line) {
-      shown = done === total ? '' : `${bar(done, total)} ${line}`
-      if (live) draw(shown)
-      else note(`${done} of ${total} points: ${line}`)
+    note: line.note,
+    progress(done, total, text) {
+      shown = done === total ? '' : `${bar(done, total)} ${text}`
+      if (line.isLive) line.show(shown)
+      else line.note(`${done} of ${total} points: ${text}`)
     },
     wait(ms, why) {
-      if (!live) note(`${why} Waiting ${Math.ceil(ms / 1_000)} s.`)
+      if (!line.isLive) line.note(`${why} Waiting ${Math.ceil(ms / 1_000)} s.`)
       return countDown(ms, why)
     },
     pause: (ms) => countDown(ms, shown),

@@ -127,7 +127,11 @@ export async function fillPending(kv: Kv, size: Size, startMs: number): Promise<
 }
 
 /** Puts everybody on the live map, as if heard within the last ten minutes. */
-export async function fillPositions(kv: Kv, { pilgrims }: Size, nowMs: number): Promise<void> {
+export async function fillPositions(
+  kv: Kv,
+  { pilgrims }: Pick<Size, 'pilgrims'>,
+  nowMs: number,
+): Promise<void> {
   for (let from = 0; from < pilgrims; from += 1_000) {
     const positions = Array.from({ length: Math.min(1_000, pilgrims - from) }, (_, k): Submission => {
       const i = from + k

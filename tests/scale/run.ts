@@ -2,19 +2,14 @@
  * `bun run test:scale`: the whole service with ten times the event in its stores, generated straight into them. Each
  * part is measured by itself: seconds, and of the process that does the work its peak memory and longest stall.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { readMetric } from '#tests/helpers/metrics.ts'
 import { newDirectory, type Server } from '#tests/helpers/process.ts'
-import { ensurePrograms } from '#tests/helpers/programs.ts'
-import { killInside } from '#tests/helpers/signals.ts'
-import { startPostgres } from '#tests/helpers/servers.ts'
+import { besidePostgres } from '#tests/helpers/in-directory.ts'
 import { admin, healthOf } from '#tests/helpers/test-stack.ts'
 import { journaled, openTestStackOn, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
@@ -111,7 +106,7 @@ const PARTS: readonly Part[] = [
         const { buffer_size, last_flush } = await healthOf(stack)
         return buffer_size === 0 && last_flush !== before
       }
-      await until(isDone, { timeoutMs: LONGEST_MS, everyMs: 250, what: 'the flush to store everything' })
+      await until(isDone, 'the flush to store everything', { timeoutMs: LONGEST_MS, everyMs: 250 })
     },
   },
   {
@@ -206,11 +201,8 @@ async function measureRestart(stack: RealTestStack): Promise<Measured[]> {
         (await healthOf(stack)).buffer_size >= 0.99 * Math.min(SIZE.pilgrims, SIZE.journaled)
       )
     },
-    {
-      timeoutMs: LONGEST_MS,
-      everyMs: 500,
-      what: 'all journaled check-ins to be in the buffer',
-    },
+    'all journaled check-ins to be in the buffer',
+    { timeoutMs: LONGEST_MS, everyMs: 500 },
   )
   const memory = peakMb(server)
   return [
@@ -252,7 +244,7 @@ async function measureOutbox(stack: RealTestStack, databaseUrl: string): Promise
       peakMb: peakMb(server),
       stallMs: await longestStallMs(server),
     })
-    await until(async () => (await slowestMs()) > 0, { timeoutMs: MINUTE_MS, what: 'a sweep of the outbox' })
+    await until(async () => (await slowestMs()) > 0, 'a sweep of the outbox', { timeoutMs: MINUTE_MS })
     // Only the first sweep of a process looks at a whole week.
     const first = await part('the first after a start', 10)
     await db.sql`SELECT pg_stat_statements_reset()`
@@ -333,29 +325,10 @@ async function rehearse(): Promise<number> {
   return beyond > 0 ? 1 : 0
 }
 
-async function main(): Promise<number> {
-  await ensurePrograms()
-  const directory = await mkdtemp(join(tmpdir(), 'pilgrimage-scale-'))
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => {
-      killInside(directory)
-      rmSync(directory, { recursive: true, force: true })
-      process.exit(130)
-    })
-  // Postgres may run as another user, who must be able to enter this directory.
-  await chmod(directory, 0o711)
-  process.env.TEST_DIRECTORY = directory
-  const postgres = await startPostgres({
-    args: ['shared_preload_libraries=pg_stat_statements', 'shared_buffers=1GB', 'max_wal_size=8GB'],
-  })
-  process.env.TEST_POSTGRES_URL = postgres.url
-  try {
-    return await rehearse()
-  } finally {
-    await postgres.close()
-    killInside(directory)
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 })
-  }
-}
-
-process.exit(await main())
+process.exit(
+  await besidePostgres('scale', rehearse, [
+    'shared_preload_libraries=pg_stat_statements',
+    'shared_buffers=1GB',
+    'max_wal_size=8GB',
+  ]),
+)

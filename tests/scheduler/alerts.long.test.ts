@@ -29,9 +29,8 @@ describeOnServers('the scheduler', () => {
       contextOf(ports, 'scheduler', log, { tls: false, addressOf: () => 'test' }),
     )
     await scheduler.start()
-    const [alert] = await until(() => line.sent.length > 0 && line.sent, {
+    const [alert] = await until(() => line.sent.length > 0 && line.sent, 'the alert', {
       timeoutMs: 45_000,
-      what: 'the alert',
       everyMs: 100,
     })
     expect(alert).toMatchObject({ kind: 'push', to: [OWNER] })

@@ -22,8 +22,6 @@ import { until } from '#tests/helpers/wait.ts'
 import { restore, sync } from '#tests/kv/drivers.ts'
 import { walk } from './walks.ts'
 
-/** Timeout of a flush that something else starts. */
-const timeout = (what: string) => ({ timeoutMs: 20_000, what })
 /** Lock of a running flush, as in the service. A shorter one would look stale. */
 const LOCK_MS = 90_000
 interface Running {
@@ -131,7 +129,7 @@ async function startsTest(open: () => Promise<Running>): Promise<void> {
   try {
     await buffer(context, 'anna', 3)
     const first = await start(3_600)
-    await until(() => flushes(context), timeout('the first flush at the start'))
+    await until(() => flushes(context), 'the first flush at the start')
     expect(await stored(context, 'anna')).toBe(3)
     await first.stop()
 
@@ -145,9 +143,9 @@ async function startsTest(open: () => Promise<Running>): Promise<void> {
     expect([await flushes(context), await stored(context, 'ben')]).toEqual([1, 0])
 
     await start(1)
-    await until(async () => (await stored(context, 'ben')) === 3, timeout('the flush by the clock'))
+    await until(async () => (await stored(context, 'ben')) === 3, 'the flush by the clock')
     await buffer(context, 'cleo', 3)
-    await until(async () => (await stored(context, 'cleo')) === 3, timeout('the next one'))
+    await until(async () => (await stored(context, 'cleo')) === 3, 'the next one')
   } finally {
     for (const scheduler of schedulers) await scheduler.stop()
     await running.close()
@@ -163,7 +161,7 @@ function eventTests(open: () => Promise<Running>): void {
     context = running.context
     scheduler = running.create()
     await scheduler.start()
-    await until(() => flushes(context), timeout('the first flush'))
+    await until(() => flushes(context), 'the first flush')
   })
   afterAll(async () => {
     await scheduler.stop()
@@ -173,8 +171,8 @@ function eventTests(open: () => Promise<Running>): void {
   test('flushes on a domain event', async () => {
     await buffer(context, 'anna', 7)
     const event = await askForFlush(context)
-    await until(async () => (await stored(context, 'anna')) === 7, timeout('the flush on demand'))
-    await until(() => isHandled(context, event), timeout('the event to be handled'))
+    await until(async () => (await stored(context, 'anna')) === 7, 'the flush on demand')
+    await until(() => isHandled(context, event), 'the event to be handled')
   })
 
   test('a domain event whose flush fails is not handled; after the retry the final flush is recorded', async () => {
@@ -182,20 +180,17 @@ function eventTests(open: () => Promise<Running>): void {
     await context.db.sql`ALTER TABLE pilgrim_days RENAME TO elsewhere`
     const event = await end(context)
     const complaint = 'the flush on demand is not complete: 1 failures'
-    await until(() => running.logged.some((line) => line.includes(complaint)), timeout('the failure'))
+    await until(() => running.logged.some((line) => line.includes(complaint)), 'the failure')
     expect(await isHandled(context, event)).toBe(false)
     expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'running' })
     await context.db.sql`ALTER TABLE elsewhere RENAME TO pilgrim_days`
     // A check-in that only a journal holds belongs to the summary.
     await context.db.sql`INSERT INTO ledger_counts (caller, name, points) VALUES ('replica', 'journaled', 3)`
     const waiting = 'the final flush waits for 3 points that are in journals'
-    await until(
-      () => running.logged.some((line) => line.includes(waiting)),
-      timeout('the wait for the journal'),
-    )
+    await until(() => running.logged.some((line) => line.includes(waiting)), 'the wait for the journal')
     expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'running' })
     await context.db.sql`DELETE FROM ledger_counts WHERE caller = 'replica'`
-    await until(() => isHandled(context, event), timeout('the next try'))
+    await until(() => isHandled(context, event), 'the next try')
     expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'done' })
     expect(await stored(context, 'ben')).toBe(4)
   })
@@ -228,7 +223,7 @@ function eventTests(open: () => Promise<Running>): void {
     const holding = setInterval(() => void context.kv.renewLock('flush:0', token, LOCK_MS), 500)
     const before = running.tries()
     const event = await askForFlush(context)
-    await until(() => running.tries() > before + 1, timeout('the flush to wait for the lock'))
+    await until(() => running.tries() > before + 1, 'the flush to wait for the lock')
     const startedAt = performance.now()
     await scheduler.stop()
     clearInterval(holding)

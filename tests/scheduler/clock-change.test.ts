@@ -3,7 +3,8 @@ import { expect, test } from 'bun:test'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { expectProjections } from './projections.ts'
 import { describeFlushHarness } from './flush-harness.ts'
-import { jumbled, randomBy, walk, wander } from './walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
+import { jumbled, walk, wander } from './walks.ts'
 
 const HOUR_MS = 3_600_000
 const calendar = createCalendar('Europe/Berlin')
@@ -26,7 +27,7 @@ describeFlushHarness('clock change', (harness) => {
         Array.from({ length: hours }, (_, i) => ({ ms: startMs + i * HOUR_MS, points: 60, pilgrims: 1 })),
       )
 
-      const random = randomBy(hours)
+      const random = createRandom(hours)
       const arrivals = jumbled(random, wander(random, 200, startMs - 12 * HOUR_MS, 2), 80)
       for (let from = 0; from < arrivals.length; from += 25) {
         await harness.buffer('ben', arrivals.slice(from, from + 25))

@@ -18,9 +18,6 @@ import { newDirectory } from '#tests/helpers/process.ts'
 import { describeOnServers, STACK_KINDS } from '#tests/helpers/suite.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
 
-/** Timeout of opening PGlite on a busy machine. */
-const OPEN_MS = 60_000
-
 export const RETENTION_MS = 259_200_000
 /** Noon of a day in Taipei; the time of the flush until a test changes it. */
 export const NOON = Date.parse('2026-04-12T04:00:00Z')
@@ -191,7 +188,7 @@ function setUp(open: () => Promise<Opened>): FlushHarness {
   beforeAll(async () => {
     opened = await open()
     harness.db = opened.db
-  }, OPEN_MS)
+  })
   beforeEach(async () => {
     const { kv, redisUrl } = await opened.openKv()
     harness.kv = kv
@@ -199,6 +196,6 @@ function setUp(open: () => Promise<Opened>): FlushHarness {
     await harness.empty()
   })
   afterEach(() => harness.kv.close())
-  afterAll(() => opened.close(), OPEN_MS)
+  afterAll(() => opened.close())
   return harness
 }

@@ -9,7 +9,8 @@ import { partitionOf } from '#shared/stores/kv/kv.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { expectNothingToRebuild, expectProjections } from './projections.ts'
 import { describeFlushHarness, describeFlushOnServers, NOON } from './flush-harness.ts'
-import { jumbled, MEASURED, NOT_MEASURED, point, randomBy, walk, wander } from './walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
+import { jumbled, MEASURED, NOT_MEASURED, point, walk, wander } from './walks.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
@@ -194,7 +195,7 @@ describeFlushHarness('flush', (harness) => {
   })
 
   test('the points of one pilgrim may span slices, and several pilgrims share one', async () => {
-    const random = randomBy(7)
+    const random = createRandom(7)
     await harness.buffer('anna', wander(random, 230, NOON, 2))
     for (let i = 0; i < 60; i++) await harness.buffer(`pilgrim-${i}`, wander(random, 1 + (i % 9), NOON, 1))
     const sizes: number[] = []
@@ -254,7 +255,7 @@ describeFlushHarness('flush', (harness) => {
   })
 
   test('projections do not depend on the order of arrival', async () => {
-    const random = randomBy(20_260_412)
+    const random = createRandom(20_260_412)
     const arrivals = Array.from({ length: 12 }, (_, i) => {
       const points = wander(random, 80, NOON - 3 * DAY_MS, 3)
       return jumbled(random, points, 60).map((point) => ({ userId: `pilgrim-${i}`, point }))

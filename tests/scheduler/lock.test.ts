@@ -102,10 +102,10 @@ describeFlushHarness('flush lock', (harness) => {
     const running = harness.flush({ kv: first.kv })
     await first.reached
     const demanded = harness.flush({}, 30_000)
-    await until(async () => (await waiting()).every((partition) => partition === held), {
-      timeoutMs: 10_000,
-      what: 'all other partitions to be flushed',
-    })
+    await until(
+      async () => (await waiting()).every((partition) => partition === held),
+      'all other partitions to be flushed',
+    )
     first.letGo()
     expect([await running, await demanded].map(({ failures }) => failures)).toEqual([0, 0])
     expect(await harness.pending()).toEqual([])
@@ -161,11 +161,7 @@ describeFlushHarness('flush lock', (harness) => {
       if (settled++ > 0) return
       // Like a frozen process: the lock expires before it is renewed.
       Bun.sleepSync(400)
-      stolen = await until(() => harness.kv.lock(name, LOCK_MS), {
-        timeoutMs: 15_000,
-        what: 'the lock',
-        everyMs: 1,
-      })
+      stolen = await until(() => harness.kv.lock(name, LOCK_MS), 'the lock', { everyMs: 1 })
       await Bun.sleep(200)
     }
     const result = await harness.flush({ kv: { ...harness.kv, acknowledge }, lockMs: 200, slicePoints: 5 })

@@ -29,9 +29,8 @@ describeFlushOnServers('a day that has just begun', (harness) => {
     // New points between those, and one before all of them, so that every pilgrim's day is folded again.
     await walk([0, 2, 41])
     // Once for the stored points, and once for their day. A connection reports its statistics within 10 s.
-    await until(async () => (await reads()).looked_up >= 2 * PILGRIMS, {
+    await until(async () => (await reads()).looked_up >= 2 * PILGRIMS, 'the statistics of the connections', {
       timeoutMs: 30_000,
-      what: 'the statistics of the connections',
     })
     expect((await reads()).scanned).toBeLessThan(20 * PILGRIMS)
   })

@@ -5,7 +5,8 @@ import { storeAnonymousTotals } from '#services/admin/erasure/erase-rows.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import { cellAt } from '#shared/core/map/cells.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'
-import { jumbled, point, randomBy, walk, wander } from './walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
+import { jumbled, point, walk, wander } from './walks.ts'
 
 const DAY_MS = 86_400_000
 
@@ -28,7 +29,7 @@ async function erase({ db, calendar }: FlushHarness, userId: string, crowd = 2):
 
 /** Random walks with late points over several flushes, a walk outside the area, and an erased pilgrim. */
 async function fill(harness: FlushHarness, seed: number): Promise<void> {
-  const random = randomBy(seed)
+  const random = createRandom(seed)
   const all = jumbled(
     random,
     Array.from({ length: 6 }, (_, i) =>
@@ -145,7 +146,7 @@ describeFlushHarness('rebuild', (harness) => {
 
   test('during flushes nothing is lost or duplicated, and no difference is found', async () => {
     await fill(harness, 4)
-    const random = randomBy(5)
+    const random = createRandom(5)
     const flushing = (async () => {
       for (let i = 0; i < 10; i++) {
         await harness.buffer(`pilgrim-${i % 4}`, wander(random, 30, NOON - DAY_MS, 1))

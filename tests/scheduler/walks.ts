@@ -1,6 +1,7 @@
 /** Generates points of pilgrims, regular and random. */
 import { isNumeric, type Measurement, MEASUREMENTS } from '#shared/contracts/gps-points.ts'
 import type { Point } from '#shared/points/point.ts'
+import type { Random } from '#tests/helpers/random.ts'
 import { NOON } from './flush-harness.ts'
 
 const DAY_MS = 86_400_000
@@ -37,19 +38,6 @@ export const walk = (minutes: number, fromMs = NOON, more: Partial<Point> = {}):
   Array.from({ length: minutes }, (_, i) =>
     point({ sentMs: fromMs + i * 60_000, lat: 24.15 + (i * 80) / METRES_PER_DEGREE, ...more }),
   )
-
-export type Random = () => number
-
-/** Random numbers from 0 to 1, repeatable by seed (mulberry32). */
-export function randomBy(seed: number): Random {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 const MODES = [null, null, null, 'walk', 'bike', 'car', 'submarine']
 

@@ -5,7 +5,7 @@ import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { checkIn as checkInVerb } from '#services/tracking/check-in.ts'
-import { type Replica, inTime, startReplica } from '#tests/points/replica.ts'
+import { type Replica, startReplica } from '#tests/points/replica.ts'
 import { type Server, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -166,7 +166,7 @@ describeOnServers('a check-in while the kv is unavailable', () => {
     } finally {
       await server.restart()
     }
-    await until(() => one.journaled() + other.journaled() === 0, inTime('the replay'))
+    await until(() => one.journaled() + other.journaled() === 0, 'the replay')
     expect(await checkIns(kv, userId)).toBe(5)
     expect((await kv.peek(walker)).map(({ field }) => field).sort()).toEqual([
       `c${NOW}`,

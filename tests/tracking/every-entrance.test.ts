@@ -9,7 +9,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeArchive } from '#services/admin/backup/archive.ts'
 import { restoreWaiting } from '#services/admin/restore.ts'
-import { requeueDeadLetter } from '#services/admin/ledger/dead-letters.ts'
+import { requeueDeadLetter } from '#services/admin/ledger/manage-dead-letters.ts'
 import { checkIn } from '#services/tracking/check-in.ts'
 import { ingest } from '#services/tracking/ingest/serve-ingest.ts'
 import { readOverland, readOwnTracks, readRequest } from '#services/tracking/ingest/tracker-formats.ts'
@@ -35,7 +35,8 @@ import { openTcpProxy, type TcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { rules } from '#tests/kv/drivers.ts'
 import { asked } from '#tests/kv/failing-kv.ts'
-import { point, type Random, randomBy } from '#tests/scheduler/walks.ts'
+import { type Random, createRandom } from '#tests/helpers/random.ts'
+import { point } from '#tests/scheduler/walks.ts'
 import { type Fix, FORMS, overland, type Sent, traccar10Json } from './tracker-bodies.ts'
 
 const CASES = Number(process.env.TEST_CASES ?? 1_000)
@@ -308,7 +309,7 @@ describeOnServers(`every entrance, seed ${SEED}`, () => {
   test.each(STATES)(
     'what was answered with success is stored, point by point, with the kv %s',
     async (state) => {
-      const random = randomBy(SEED + STATES.indexOf(state))
+      const random = createRandom(SEED + STATES.indexOf(state))
       const cases = Math.ceil(CASES / STATES.length)
       let promised = 0
       for (let done = 0; done < cases; done += ROUND) {
@@ -325,10 +326,7 @@ describeOnServers(`every entrance, seed ${SEED}`, () => {
           }
         }
         await during(state, () => Promise.all(Array.from({ length: AT_ONCE }, worker)))
-        await until(() => replica.journaled() === 0, {
-          timeoutMs: SETTLED_MS,
-          what: 'the journal to be empty',
-        })
+        await until(() => replica.journaled() === 0, 'the journal to be empty', { timeoutMs: SETTLED_MS })
         for (const { name, userId, stored, rejected } of answered) {
           const held = new Set((await direct.peek(userId)).map(({ field }) => field))
           const missing = stored.filter((field) => !held.has(field))

@@ -8,7 +8,7 @@ import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 
 const PEOPLE = 40
 const HOUR = 3_600_000
@@ -37,7 +37,7 @@ const move = (userId: string, t: number, lat: number, store = kv) =>
   )
 
 test('after moves, repeats and erasures each pilgrim is listed once, latest first', async () => {
-  const random = randomBy(3)
+  const random = createRandom(3)
   const startMs = Date.now() - HOUR
   const live = new LivePositions(
     kv,

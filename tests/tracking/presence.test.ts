@@ -17,7 +17,7 @@ import { newDirectory } from '#tests/helpers/process.ts'
 import { startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { onError, restore, sync } from '#tests/kv/drivers.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 
 const CROWD = 5
 const PILGRIMS = 120
@@ -41,7 +41,7 @@ describe('hiding and showing somebody again', () => {
   /** The map, and the same without this measure: who comes back is there at once. */
   let view: View
   let atOnce: View
-  const random = randomBy(21)
+  const random = createRandom(21)
   const viewOf = (store: Kv): View => {
     const live = new LivePositions(store, () => nowMs, LOG)
     return { live, map: new PublicMap(live, CROWD, () => nowMs) }
@@ -171,5 +171,5 @@ describeOnServers('a refresh of the map', () => {
       redis.disconnect()
       await kv.close()
     }
-  }, 60_000)
+  })
 })

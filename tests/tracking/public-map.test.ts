@@ -12,7 +12,7 @@ import { createLog } from '#shared/runtime/log.ts'
 import { cellAt, cellCentre, MAX_ZOOM } from '#shared/core/map/cells.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { onError, restore, sync } from '#tests/kv/drivers.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 
 const MINUTE = 60_000
 const HOUR = 3_600_000
@@ -172,7 +172,7 @@ describe('the public map', () => {
   })
 
   test('every query selects from the same snapshot, so that two answers together reveal no more than it', async () => {
-    const random = randomBy(7)
+    const random = createRandom(7)
     for (let i = 0; i < 150; i++)
       await seen(`p${i}`, START - Math.floor(random() ** 3 * 30 * HOUR), {
         lat: 24.15 + random() / 50,

@@ -32,10 +32,10 @@ test.skipIf(embeddedOnly)(
       const refused = await Promise.all([ask('/api/event/data'), ask('/api/event/map')])
       expect(refused.map(({ status }) => status)).toEqual([503, 503])
       read.resolve()
-      await until(async () => (await ask('/api/event/data')).ok && (await ask('/api/event/map')).ok, {
-        timeoutMs: 20_000,
-        what: 'both maps to be answered',
-      })
+      await until(
+        async () => (await ask('/api/event/data')).ok && (await ask('/api/event/map')).ok,
+        'both maps to be answered',
+      )
     } finally {
       read.resolve()
       await service.stop()
@@ -43,5 +43,4 @@ test.skipIf(embeddedOnly)(
       await database.drop()
     }
   },
-  60_000,
 )

@@ -34,7 +34,6 @@ function writeFile(file: string, bytes: Uint8Array | string): void {
   renameSync(written, file)
 }
 
-/** Copies a file whose name says its content. */
 function copyOnce(from: string, to: string): void {
   if (existsSync(to)) return
   mkdirSync(dirname(to), { recursive: true })

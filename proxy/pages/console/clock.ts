@@ -38,7 +38,6 @@ const formats = computed(() => {
 type Instant = string | number
 
 const dateOf = (at: Instant): Date => new Date(at)
-
 /** `06:03:11` in the event's zone. */
 export const clock = (at: Instant): string => formats.value.second.format(dateOf(at))
 /** `06:03` */
@@ -59,19 +58,19 @@ const localMs = (at: number): number => Date.parse(`${formats.value.local.format
 const DAY_MS = 86_400_000
 /** Changes once a day, so that what names days is not drawn each second. */
 const today = computed(() => dayOf(now.value))
+const daysTo = (day: string): number => Math.round((Date.parse(day) - Date.parse(today.value)) / DAY_MS)
 /** `Sun, 12 Apr`: also on paper, where no day is today. */
 export const weekdayName = (day: string): string => formats.value.weekday.format(Date.parse(day))
 /** `Sun, 12 Apr`, and which day it is when it is today or yesterday. Takes and compares days of the event's zone. */
 export function dayName(day: string): string {
   const name = weekdayName(day)
-  const ahead = Math.round((Date.parse(day) - Date.parse(today.value)) / DAY_MS)
+  const ahead = daysTo(day)
   return ahead === 0 || ahead === -1 ? `${name} · ${formats.value.near.format(ahead, 'day')}` : name
 }
 /** `today, Sun, 12 Apr`: a day that comes, with how near it is when it is today or tomorrow. */
 export function comingDay(day: string): string {
-  const midnightMs = Date.parse(day)
-  const name = formats.value.weekday.format(midnightMs)
-  const ahead = Math.round((midnightMs - Date.parse(today.value)) / DAY_MS)
+  const name = weekdayName(day)
+  const ahead = daysTo(day)
   return ahead === 0 || ahead === 1
     ? [formats.value.near.format(ahead, 'day'), name].join(words.value.common.comma)
     : name

@@ -46,7 +46,6 @@ function take(event: Exclude<StreamEvent, { event: 'interrupted' }>): void {
   if (counts !== null) addCounts(counts)
 }
 
-/** Reads the status once. */
 async function poll(): Promise<void> {
   const answer = await client.readStatus()
   if (answer.ok) {
@@ -59,7 +58,6 @@ async function poll(): Promise<void> {
   } else if (answer.error.status === 0 || answer.error.status >= 500) connection.value = 'lost'
 }
 
-/** Reads the status now and at intervals, until it is stopped. */
 function pollUntil(stopped: AbortSignal): number {
   void poll()
   const timer = window.setInterval(() => void poll(), POLL_MS)

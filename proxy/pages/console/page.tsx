@@ -13,7 +13,6 @@ void startPage(() => <App />)
 
 const starting = signal(hasToken())
 
-/** Signs in with the token of this tab, if there is one. */
 async function resume(): Promise<void> {
   if (hasToken()) await signIn()
   starting.value = false

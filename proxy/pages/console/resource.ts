@@ -3,13 +3,12 @@
  * A refusal keeps the last answer, which the view then shows as stale. A view that is opened again shows the last answer
  * from memory, and asks only when that is old: each call of an operator counts in the token's limit.
  */
-import { type ReadonlySignal, signal } from '@preact/signals'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Answer, ClientError } from '#shared/client/index.ts'
-import { waitAt } from './limit.ts'
+import { type ReadonlySignal, computed, signal } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { now } from './clock.ts'
 
 export interface Resource<T> {
-  /** What is read. */
   readonly key: string
   readonly value: ReadonlySignal<T | null>
   /** When the last answer came, epoch milliseconds. */
@@ -155,3 +154,40 @@ export function useResource<T, I>(
   }, [resource, start, stop])
   return resource
 }
+
+// The token's limit of calls: after a 429 nothing is read until the time that the service has named. One bar says so for the whole page.
+
+interface Wait {
+  readonly error: ClientError
+  /** Epoch milliseconds. */
+  readonly untilMs: number
+}
+
+const UNKNOWN_S = 60
+/** Calls that were refused together name nearly the same end, which is one wait. */
+const SAME_MS = 1_500
+
+const latest = signal<Wait | null>(null)
+
+const secondsOf = ({ retryAfter = 0 }: ClientError): number => (retryAfter > 0 ? retryAfter : UNKNOWN_S)
+
+/** Notes a refusal of the limit. */
+export function startWait(error: ClientError): void {
+  const untilMs = Date.now() + secondsOf(error) * 1_000
+  if (untilMs > (latest.peek()?.untilMs ?? 0) + SAME_MS) latest.value = { error, untilMs }
+}
+
+/** Another token has a limit of its own. */
+export const endWait = (): void => {
+  latest.value = null
+}
+
+const waitAt = (nowMs: number): Wait | null => {
+  const wait = latest.peek()
+  return wait !== null && wait.untilMs > nowMs ? wait : null
+}
+
+/** Whole seconds until the page goes on; 0: there is no wait. */
+export const secondsLeft = computed(() =>
+  Math.max(0, Math.ceil(((latest.value?.untilMs ?? 0) - Math.max(now.value, Date.now())) / 1_000)),
+)

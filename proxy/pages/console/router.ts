@@ -22,11 +22,9 @@ const LEVELS: Readonly<Record<View, number>> = {
 export const allowedViews = computed(() => VIEWS.filter((view) => LEVELS[view] <= level.value))
 
 interface Place {
-  /** The pilgrim who is shown. */
   readonly person?: string
   /** The panel to show, by its kind. */
   readonly panel?: string
-  /** What to search for. */
   readonly search?: string
   /** Only pilgrims who are silent for so long. */
   readonly silentHours?: number
@@ -43,7 +41,6 @@ type Places = Readonly<Record<string, Place>>
 
 const readPlaces = (): Places => JSON.parse(sessionStorage.getItem(KEY) ?? '{}') as Places
 
-/** Keeps a place. @returns its name for the history */
 function keep(place: Place): string {
   const name = crypto.randomUUID()
   const latest = Object.entries(readPlaces()).slice(1 - MOST)

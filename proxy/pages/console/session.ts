@@ -5,8 +5,7 @@
 import { computed, signal } from '@preact/signals'
 import { type Answer, type Client, createClient, type Data } from '#shared/client/index.ts'
 import { closeToasts } from '../design/toast.tsx'
-import { endWait, startWait } from './limit.ts'
-import { closeResources } from './resource.ts'
+import { closeResources, endWait, startWait } from './resource.ts'
 
 const KEY = 'console-token'
 

@@ -59,7 +59,7 @@ export const words = {
     notConfirmed: (why: string) => `Perhaps done: ${why} Look before you try again.`,
     again: 'Try again',
     advice: {
-      unreached: 'Check this device’s connection.',
+      unreached: 'Check this device’s connection, then the service.',
       forbidden: 'Your token may not do this.',
       gone: 'Read again: it may have been removed.',
       conflict: 'Look at how it is now.',
@@ -593,7 +593,7 @@ export const words = {
     title: 'Lifecycle',
     since: 'since',
     pauseAndResume: 'Pause and resume',
-    message: 'Message to pilgrims, at most 500 characters',
+    message: 'Message in the app, at most 500 characters',
     pause: 'Pause',
     pauseAsk: 'Pause…',
     resume: 'Resume',

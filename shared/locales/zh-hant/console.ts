@@ -60,7 +60,7 @@ export const words: ConsoleWords = {
     notConfirmed: (why) => `不確定是否完成：${why} 再試之前請先查看。`,
     again: '重試',
     advice: {
-      unreached: '請檢查網路連線。',
+      unreached: '請檢查這台裝置的網路，再檢查服務。',
       forbidden: '通行碼沒有此權限。',
       gone: '請重新讀取：可能已移除。',
       conflict: '請先看現況。',
@@ -591,7 +591,7 @@ export const words: ConsoleWords = {
     title: '活動',
     since: '自',
     pauseAndResume: '暫停與恢復',
-    message: '給香客的訊息，最多 500 字',
+    message: 'App 內顯示的訊息，最多 500 字',
     pause: '暫停',
     pauseAsk: '暫停…',
     resume: '恢復',

@@ -32,8 +32,8 @@ const CALLER: Json = {
   schema: { $ref: '#/components/schemas/UserId' },
 }
 
-function parametersOf({ params, query, caller, headers, ...rest }: Endpoint, schemas: NamedSchemas): Json[] {
-  const tagged = answersTagged({ ...rest })
+function parametersOf(endpoint: Endpoint, schemas: NamedSchemas): Json[] {
+  const { params, query, caller, headers } = endpoint
   return [
     ...listed(params, 'path', schemas),
     ...listed(query, 'query', schemas),
@@ -45,7 +45,7 @@ function parametersOf({ params, query, caller, headers, ...rest }: Endpoint, sch
       description,
       schema: { type: 'string' },
     })),
-    ...(tagged ? [{ $ref: '#/components/parameters/If-None-Match' }] : []),
+    ...(answersTagged(endpoint) ? [{ $ref: '#/components/parameters/If-None-Match' }] : []),
     { $ref: '#/components/parameters/X-Request-Id' },
   ]
 }
@@ -97,7 +97,7 @@ const headers = (...names: (keyof typeof HEADERS)[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 /** Whether an answer has an ETag, so that 304 is possible. */
-const answersTagged = ({ cacheMs, media, tagged }: Pick<Endpoint, 'cacheMs' | 'media' | 'tagged'>): boolean =>
+const answersTagged = ({ cacheMs, media, tagged }: Endpoint): boolean =>
   tagged || cacheMs > 0 || media === 'image/png'
 
 const plain = (media: string): Json =>
@@ -241,11 +241,9 @@ function codesOf(endpoint: Endpoint): Map<number, ErrorCode[]> {
 const codesIn = (all: readonly [ErrorCode, number][], codes: ReadonlySet<ErrorCode>): ErrorCode[] =>
   all.map(([code]) => code).filter((code) => codes.has(code))
 
-const header = (name: string): Json => ({ [name]: { $ref: `#/components/headers/${name}` } })
-
 const REFUSAL_HEADERS: Record<number, Json> = {
-  429: { ...header('Retry-After'), ...header('RateLimit'), ...header('RateLimit-Policy') },
-  503: header('Retry-After'),
+  429: headers('Retry-After', 'RateLimit', 'RateLimit-Policy'),
+  503: headers('Retry-After'),
 }
 
 const example = (code: ErrorCode): Json => ({
@@ -272,7 +270,7 @@ export function refusalsOf(endpoint: Endpoint, schemas: NamedSchemas, bodyBytes:
       status,
       {
         description: status === 413 ? large : MEANINGS[status],
-        headers: { ...header('X-Request-Id'), ...REFUSAL_HEADERS[status] },
+        headers: { ...headers('X-Request-Id'), ...REFUSAL_HEADERS[status] },
         content: {
           'application/json': {
             schema: other === undefined ? error : { anyOf: [other, error] },

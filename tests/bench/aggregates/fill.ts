@@ -9,6 +9,7 @@ import type { Pending } from '#shared/stores/kv/kv.ts'
 import { recountReported } from '#shared/pilgrims/report-totals.ts'
 import { recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 import { createLog } from '#shared/runtime/log.ts'
+import { walkerId } from '#tests/scale/fill.ts'
 import { point } from '#tests/scheduler/walks.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 
@@ -18,8 +19,6 @@ const DAYS = 4
 /** Points of one transaction, as the scheduler takes them. */
 const SLICE = 5_000
 const MODES = [null, null, null, null, 'walk', 'bus', 'car']
-
-export const walkerId = (i: number): string => `walker-${String(i).padStart(6, '0')}`
 
 /** Points of one pilgrim in one flush: minutes apart, northward; so many days on the way already. */
 function entriesOf(i: number, startMs: number, days: number, count: number) {

@@ -6,7 +6,8 @@ import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { startNats } from '#tests/helpers/servers.ts'
 import { openTestStackOn, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { onError, rules } from '#tests/kv/drivers.ts'
-import { fill, walkerId } from '../aggregates/fill.ts'
+import { walkerId } from '#tests/scale/fill.ts'
+import { fill } from '../aggregates/fill.ts'
 import { closeAll, startDatabase, startStore, UNLIMITED } from '../measured-processes.ts'
 
 /** Flushes that the points came in, so that projections were updated as in an event. */

@@ -3,14 +3,266 @@ import { readMetric } from '#tests/helpers/metrics.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
 import type { RealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { heldBy, type Held, launch, openConsole } from '../console/browser.ts'
 import { type EventSize, openLargeEvent } from '../console/event.ts'
-import { type Frames, moveMap, quantile, watchFrames } from '../console/frames.ts'
-import { connect, reconnect } from '../console/streams.ts'
 import { pass, playTape, recordStream } from '../console/tape.ts'
-import { measureViews } from '../console/views.ts'
 import type { Row, Scale } from '../measure.ts'
 import { residentMb } from '../measured-processes.ts'
+import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
+import { commandPath } from '#tests/helpers/programs.ts'
+
+/** The size of a screen in a control room. */
+const SCREEN = { width: 1_440, height: 900 }
+
+const launch = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: commandPath('chromium'),
+    args: ['--no-sandbox', '--ignore-certificate-errors', '--enable-precise-memory-info'],
+  })
+
+interface OpenedConsole {
+  readonly page: Page
+  readonly devtools: CDPSession
+  /** Milliseconds from the sign-in to the first data. */
+  readonly signedInMs: number
+}
+
+/** Opens the console and signs in. @param prepare called before the page loads */
+async function openConsole(
+  browser: Browser,
+  { port, token }: { readonly port: number; readonly token: string },
+  prepare?: (page: Page) => Promise<unknown>,
+): Promise<OpenedConsole> {
+  const context = await browser.newContext({ viewport: SCREEN, locale: 'en-GB', ignoreHTTPSErrors: true })
+  context.setDefaultTimeout(60_000)
+  const page = await context.newPage()
+  await prepare?.(page)
+  await page.goto(`https://localhost:${port}/admin/?lang=en#/now`)
+  await page.locator('#token').fill(token)
+  const startedMs = performance.now()
+  await page.keyboard.press('Enter')
+  await page.locator('.tile .figure').first().waitFor()
+  const signedInMs = performance.now() - startedMs
+  const devtools = await context.newCDPSession(page)
+  await devtools.send('Performance.enable')
+  await devtools.send('HeapProfiler.enable')
+  return { page, devtools, signedInMs }
+}
+
+/** What the page holds. */
+interface Held {
+  readonly heapKb: number
+  readonly nodes: number
+  readonly listeners: number
+}
+
+/** Counts after a collection of garbage. */
+async function heldBy(devtools: CDPSession): Promise<Held> {
+  // What the first collection finalizes, the second frees.
+  await devtools.send('HeapProfiler.collectGarbage')
+  await devtools.send('HeapProfiler.collectGarbage')
+  const { metrics } = await devtools.send('Performance.getMetrics')
+  const of = (name: string): number => metrics.find((metric) => metric.name === name)?.value ?? Number.NaN
+  return {
+    heapKb: Math.round(of('JSHeapUsedSize') / 1_000),
+    nodes: of('Nodes'),
+    listeners: of('JSEventListeners'),
+  }
+}
+
+/** Called in the page before anything else, so that it sees the first callback of each frame. */
+const watchFrames = (page: Page): Promise<unknown> =>
+  page.addInitScript(() => {
+    const works: number[] = []
+    const intervals: number[] = []
+    const channel = new MessageChannel()
+    let beganMs = 0
+    let lastMs = 0
+    let isOpen = false
+    const begin = () => {
+      if (isOpen) return
+      isOpen = true
+      beganMs = performance.now()
+      if (lastMs > 0) intervals.push(beganMs - lastMs)
+      lastMs = beganMs
+      channel.port2.postMessage(null)
+    }
+    // The message is handled when the frame's task, with style, layout and painting, has ended.
+    channel.port1.addEventListener('message', () => {
+      isOpen = false
+      works.push(performance.now() - beganMs)
+    })
+    channel.port1.start()
+    const { requestAnimationFrame } = globalThis
+    globalThis.requestAnimationFrame = (callback) =>
+      requestAnimationFrame.call(globalThis, (at) => {
+        begin()
+        callback(at)
+      })
+    for (const name of ['pointermove', 'wheel'])
+      addEventListener(name, begin, { capture: true, passive: true })
+    Object.assign(globalThis, {
+      takeFrames: () => ({ works: works.splice(0), intervals: intervals.splice(0) }),
+    })
+  })
+
+interface Frames {
+  /** Milliseconds of the main thread for each frame. */
+  readonly works: readonly number[]
+  /** Milliseconds between frames; this also contains what the machine does besides. */
+  readonly intervals: readonly number[]
+  /** CPU milliseconds of the main thread a frame, mean: other load on the machine does not count in it. */
+  readonly cpuMs: number
+}
+
+/** Takes the frames since the last call. */
+function createTaker(page: Page, devtools: CDPSession): () => Promise<Frames> {
+  let before = 0
+  return async () => {
+    const { metrics } = await devtools.send('Performance.getMetrics')
+    const cpuMs = 1_000 * (metrics.find(({ name }) => name === 'ThreadTime')?.value ?? Number.NaN)
+    const used = cpuMs - before
+    before = cpuMs
+    type Taken = Pick<Frames, 'works' | 'intervals'>
+    const taken = await page.evaluate(() => (Reflect.get(globalThis, 'takeFrames') as () => Taken)())
+    return { ...taken, cpuMs: used / taken.works.length }
+  }
+}
+
+const MOVES = 120
+
+/** Drags the map to and fro, then zooms in and out of it. */
+async function moveMap(
+  page: Page,
+  devtools: CDPSession,
+): Promise<{ readonly panning: Frames; readonly zooming: Frames }> {
+  const take = createTaker(page, devtools)
+  const box = (await page.locator('.map-frame').boundingBox())!
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
+  await page.mouse.move(x, y)
+  await take()
+  await page.mouse.down()
+  for (let i = 1; i <= MOVES; i++)
+    await page.mouse.move(x + Math.sin(i / 12) * box.width * 0.3, y + Math.cos(i / 15) * box.height * 0.25)
+  await page.mouse.up()
+  // The picture is painted again when the map rests.
+  await page.waitForTimeout(1_000)
+  const panning = await take()
+  for (let i = 0; i < MOVES / 2; i++) await page.mouse.wheel(0, i % 30 < 15 ? -60 : 60)
+  await page.waitForTimeout(1_000)
+  return { panning, zooming: await take() }
+}
+
+/** Value at a share of the sorted samples. */
+const quantile = (samples: readonly number[], share: number): number =>
+  samples.toSorted((a, b) => a - b)[Math.min(samples.length - 1, Math.floor(samples.length * share))] ??
+  Number.NaN
+
+interface Client {
+  /** Messages until now. */
+  messages(): number
+  leave(): Promise<void>
+}
+
+/** Connects, and resolves with the first bytes. */
+async function connect(stack: RealTestStack, token: string): Promise<Client> {
+  const leaving = new AbortController()
+  const answer = await fetch(`https://localhost:${stack.port}/api/event/admin/stream?zoom=6`, {
+    headers: { 'X-Admin-Token': token },
+    tls: { ca: stack.ca },
+    signal: leaving.signal,
+  })
+  if (!answer.ok) throw new Error(`the stream answered ${answer.status}: ${await answer.text()}`)
+  const reader = answer.body!.getReader()
+  const decoder = new TextDecoder()
+  let messages = 0
+  const count = (bytes: Uint8Array) => (messages += decoder.decode(bytes).split('\nevent: ').length - 1)
+  const first = await reader.read()
+  if (first.value !== undefined) count(first.value)
+  const reading = (async () => {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      count(value)
+    }
+  })().catch(() => undefined)
+  return {
+    messages: () => messages,
+    async leave() {
+      leaving.abort()
+      await reading
+    },
+  }
+}
+
+/** Connects and leaves so many times, a few at a time. */
+async function reconnect(stack: RealTestStack, token: string, times: number): Promise<void> {
+  const AT_ONCE = 20
+  for (let done = 0; done < times; done += AT_ONCE)
+    await Promise.all(
+      Array.from({ length: Math.min(AT_ONCE, times - done) }, async () =>
+        (await connect(stack, token)).leave(),
+      ),
+    )
+}
+
+/** What is done to open a view, and what shows that its data is there. */
+const STEPS: readonly { readonly name: string; readonly click: string; readonly shows: string }[] = [
+  { name: 'People', click: '.navigation a[href="#/people"]', shows: '.people-list tbody tr' },
+  { name: 'one pilgrim', click: '.people-list .name-button', shows: '.person .level-line' },
+  { name: 'Reports', click: '.navigation a[href="#/reports"]', shows: '.questions section' },
+  { name: 'Feedback', click: '.navigation a[href="#/feedback"]', shows: '.feedback-card' },
+  { name: 'Messages', click: '.navigation a[href="#/messages"]', shows: '.compose' },
+  { name: 'Lifecycle', click: '.navigation a[href="#/lifecycle"]', shows: '.end-event' },
+  { name: 'System', click: '.navigation a[href="#/system"]', shows: '.audit tbody tr' },
+  { name: 'Now', click: '.navigation a[href="#/now"]', shows: '.tile .figure' },
+]
+
+interface Answer {
+  readonly path: string
+  readonly ms: number
+  /** Of the body, as it went over the network. */
+  readonly bytes: number
+}
+
+/** How long each view of the console takes to its first data, and what it asks the service for. */
+interface ViewCost {
+  readonly name: string
+  readonly firstDataMs: number
+  readonly answers: number
+  readonly slowest: Answer
+  readonly largest: Answer
+}
+
+const SETTLE_MS = 1_500
+
+/** Opens each view in turn. */
+async function measureViews(page: Page): Promise<ViewCost[]> {
+  const pending: Promise<Answer>[] = []
+  page.on('requestfinished', (request) => {
+    const { pathname } = new URL(request.url())
+    if (!pathname.startsWith('/api/') || pathname.endsWith('/stream')) return
+    pending.push(
+      request.sizes().then(({ responseBodySize: bytes }) => {
+        const { requestStart, responseEnd } = request.timing()
+        return { path: pathname.replace('/api/event/', ''), ms: responseEnd - requestStart, bytes }
+      }),
+    )
+  })
+  const costs: ViewCost[] = []
+  for (const { name, click, shows } of STEPS) {
+    pending.length = 0
+    const startedMs = performance.now()
+    await page.locator(click).first().click()
+    await page.locator(shows).first().waitFor()
+    const firstDataMs = performance.now() - startedMs
+    await page.waitForTimeout(SETTLE_MS)
+    const answers = await Promise.all(pending)
+    const most = (by: 'ms' | 'bytes'): Answer =>
+      answers.toSorted((a, b) => b[by] - a[by])[0] ?? { path: '–', ms: 0, bytes: 0 }
+    costs.push({ name, firstDataMs, answers: answers.length, slowest: most('ms'), largest: most('bytes') })
+  }
+  return costs
+}
 
 const HOUR_MS = 3_600_000
 const FRAME_MS = 16
@@ -48,7 +300,7 @@ async function measureMap(stack: RealTestStack): Promise<number> {
       const label = (await page.locator('section.map').getAttribute('aria-label')) ?? ''
       return /^[1-9]/.test(label) && label
     }
-    const shown = await until(seen, { timeoutMs: 60_000, everyMs: 100, what: 'the crowd on the map' })
+    const shown = await until(seen, 'the crowd on the map', { timeoutMs: 60_000, everyMs: 100 })
     say('Now', `${ms(signedInMs)} ms to its first data`, shown, sayHeld(await heldBy(devtools)))
     await page.waitForTimeout(2_000)
     const { panning, zooming } = await moveMap(page, devtools)
@@ -176,7 +428,7 @@ async function measureStreams(stack: RealTestStack, { name }: Scale): Promise<Se
     say('admin', `${residentMb(pid).toFixed(0)} MB after ${done + 250} reconnections`)
   }
   const open = () => readMetric({ url }, 'event_stream_clients')
-  await until(async () => (await open()) === 0, { timeoutMs: 20_000, what: 'no stream to be open' })
+  await until(async () => (await open()) === 0, 'no stream to be open')
   return { before, after: residentMb(pid) }
 }
 

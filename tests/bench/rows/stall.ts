@@ -74,11 +74,11 @@ export const stall: Row = {
         journaled = await readMetric(service, 'event_journal_check_ins')
       }
       const hasMap = async () => (await fetch(`${service.url}/api/event/data`)).ok
-      await until(hasMap, { timeoutMs: 60_000, what: 'the map' })
+      await until(hasMap, 'the map', { timeoutMs: 60_000 })
       // The first half while the journal is adopted; after that no check-in may go to one, for Redis is well.
       await loadFor(SECONDS / 2)
       const isEmpty = async () => (await look(), journaled === 0)
-      await until(isEmpty, { timeoutMs: 60_000, what: 'the journal to be empty' })
+      await until(isEmpty, 'the journal to be empty', { timeoutMs: 60_000 })
       let isLoading = true
       const loading = loadFor(SECONDS / 2).finally(() => (isLoading = false))
       let highest = 0

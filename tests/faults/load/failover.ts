@@ -68,7 +68,7 @@ async function openPair(delayMs: number) {
     const info = await onReplica.info('replication')
     return info.includes('master_link_status:up') && info.includes(`master_port:${link.port}`)
   }
-  await until(follows, { timeoutMs: 30_000, what: 'the replica to follow through the link' })
+  await until(follows, 'the replica to follow through the link', { timeoutMs: 30_000 })
   const kv = await openRedisKv({ url: master.url, partitions: PARTITIONS, onError: () => undefined })
   opening.defer(() => kv.close())
   await until(
@@ -77,7 +77,8 @@ async function openPair(delayMs: number) {
         () => true,
         () => false,
       ),
-    { timeoutMs: 30_000, what: 'a write' },
+    'a write',
+    { timeoutMs: 30_000 },
   )
   return { master, link, onMaster, onReplica, kv, all: opening.move() }
 }

@@ -66,12 +66,16 @@ export async function lostByLedger({ stack }: TestSystem): Promise<number> {
     const headers = admin('manager')
     return dataOf(await stack.fetch('/api/event/admin/ledger', { headers }), ledgerEndpoint)
   }
-  const options = { timeoutMs: LEDGER_MS, what: 'a ledger with nothing in flight', everyMs: 200 }
-  const { lost } = await until(async () => {
-    const ledger = await read()
-    if (ledger.in_flight !== 0) throw new Error(JSON.stringify(ledger))
-    return ledger
-  }, options)
+  const options = { timeoutMs: LEDGER_MS, everyMs: 200 }
+  const { lost } = await until(
+    async () => {
+      const ledger = await read()
+      if (ledger.in_flight !== 0) throw new Error(JSON.stringify(ledger))
+      return ledger
+    },
+    'a ledger with nothing in flight',
+    options,
+  )
   return lost
 }
 

@@ -17,9 +17,9 @@ async function bringRedisBack(system: TestSystem): Promise<void> {
   const redis = new Redis(system.part('redis').url)
   const has = (text: string) => async () => (await redis.info('replication')).includes(text)
   try {
-    await until(has('master_link_status:up'), { timeoutMs: WAIT_MS, what: 'the node to follow' })
+    await until(has('master_link_status:up'), 'the node to follow', { timeoutMs: WAIT_MS })
     await redis.cluster('FAILOVER')
-    await until(has('role:master'), { timeoutMs: WAIT_MS, what: 'the node to be a master' })
+    await until(has('role:master'), 'the node to be a master', { timeoutMs: WAIT_MS })
   } finally {
     redis.disconnect()
   }

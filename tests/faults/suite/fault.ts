@@ -7,7 +7,7 @@ export type Group = 'kill' | 'freeze' | 'disk' | 'cut' | 'clock' | 'other' | 'pa
 export interface Fault {
   readonly name: string
   readonly group: Group
-  /** Whether it is part of every `bun run test`. */
+  /** Whether it is part of every `bun run test:all`. */
   readonly short?: boolean
   /** Whether it is possible on this machine. */
   readonly possible?: (system: TestSystem) => boolean

@@ -2,7 +2,7 @@
 import { deliver, lineEvent } from '#tests/helpers/line-webhook.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { admin } from '#tests/helpers/test-stack.ts'
-import type { Random } from '#tests/scheduler/walks.ts'
+import type { Random } from '#tests/helpers/random.ts'
 import { type TestSystem, VOLUNTEERS } from './test-system.ts'
 import { type RecordedRequests, json, send } from './recorded-requests.ts'
 

@@ -1,8 +1,7 @@
 /**
  * Simulated phones: they record while offline, send late, repeat, shuffle, obey Retry-After, and have wrong clocks.
  */
-import type { Random } from '#tests/scheduler/walks.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom, type Random } from '#tests/helpers/random.ts'
 import { type Answer, type Client, createClient, type Input } from '#shared/client/index.ts'
 import { type Fetch, RecordedRequests, recordingFetch } from './recorded-requests.ts'
 
@@ -45,7 +44,7 @@ export interface PhonesOptions {
 export function startPhones({ fetch, recorded, seed, count, forMs }: PhonesOptions): Phones {
   const phones = Array.from(
     { length: count },
-    (_, n) => new Phone(fetch, recorded, `${recorded.name}.${n}`, randomBy(seed + n * 7_919), n),
+    (_, n) => new Phone(fetch, recorded, `${recorded.name}.${n}`, createRandom(seed + n * 7_919), n),
   )
   let walking = true
   const walks = phones.map((phone) => phone.walk(() => walking, forMs))

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { until } from '#tests/helpers/wait.ts'
 import { healthOf } from '#tests/helpers/test-stack.ts'
 import { journaled } from '#tests/helpers/test-stack-real.ts'
-import { randomBy } from '#tests/scheduler/walks.ts'
+import { createRandom } from '#tests/helpers/random.ts'
 import { type TestSystem, type Part, PARTS, SERVICES } from './test-system.ts'
 import { audit, lostByLedger, missing, unhandled } from './check-balance.ts'
 import { RecordedRequests, json, send } from './recorded-requests.ts'
@@ -67,9 +67,9 @@ export async function runFault(
   await fault.before?.(system)
   const lostBefore = await lostByLedger(system)
   const { fetch } = system.stack
-  const trackers = await startTrackerApps(system, recorded, randomBy(own + 1), TRACKER_APPS, forMs)
+  const trackers = await startTrackerApps(system, recorded, createRandom(own + 1), TRACKER_APPS, forMs)
   const phones = startPhones({ fetch, recorded, seed: own, count: timing.phones, forMs })
-  const operators = startOperators(system, recorded, randomBy(own), forMs)
+  const operators = startOperators(system, recorded, createRandom(own), forMs)
   await Bun.sleep(timing.calmMs)
   await fault.strike(system, recorded.name)
   await Bun.sleep(holdMs)
@@ -108,7 +108,7 @@ const seedOf = (seed: number, name: string): number =>
 /** Null when the condition is not true before the timeout. */
 async function secondsSince(sinceMs: number, condition: () => Promise<boolean>): Promise<number | null> {
   try {
-    await until(condition, { timeoutMs: RECOVERY_MS, what: 'recovery', everyMs: 100 })
+    await until(condition, 'recovery', { timeoutMs: RECOVERY_MS, everyMs: 100 })
     return Math.round((performance.now() - sinceMs) / 100) / 10
   } catch {
     return null

@@ -1,6 +1,6 @@
 /** Tracker apps that send batches as Overland does: all that waited in a dead zone at once, again until it is taken. */
 import { newTracker } from '#tests/helpers/trackers.ts'
-import type { Random } from '#tests/scheduler/walks.ts'
+import type { Random } from '#tests/helpers/random.ts'
 import { json, type RecordedRequests, send } from './recorded-requests.ts'
 import type { TestSystem } from './test-system.ts'
 

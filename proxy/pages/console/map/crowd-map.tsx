@@ -1,28 +1,35 @@
 /** A map of cells, with marks and single pilgrims over it. */
-import { useSignal } from '@preact/signals'
 import type { MapCellEntry } from '#shared/client/index.ts'
+import { compactFormat, figure } from '#shared/locales/units.ts'
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { type Seen, boundsOfCells, cameraFor, isInSight, seenBy } from './cells.ts'
+import {
+  type Dot,
+  DotCard,
+  Dots,
+  type Pointing,
+  type Way,
+  dotAt,
+  placeCard,
+  placeDots,
+  usePointing,
+} from './over-map.tsx'
+import { ground, loadGround, mapSource, route } from './ground.ts'
+import { consoleLanguage, inKm, units, words } from '../words.ts'
 import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
 import { drawInColours } from '../../frame/theme.ts'
 import { drawWay } from '../../map/draw-way.ts'
-import type { OverNames } from '../../map/labels.ts'
+import { type Box, type OverNames, meets } from '../../map/labels.ts'
 import { MapFrame, placing } from '../../map/map-frame.ts'
 import { Controls, World } from '../../map/map-parts.tsx'
+import type { Placing } from '../../map/mark-names.ts'
 import type { Places } from '../../map/marks-on-map.ts'
 import type { Scene } from '../../map/painter.ts'
-import { type Bounds, boundsOf, type Camera, worldX, worldY } from '../../map/projection.ts'
-import { crowdOf, shapeOf } from '../../map/shapes.ts'
-import { consoleLanguage, words } from '../words.ts'
-import { arrange, chooseAt, moveCard, showScale } from './overlay-layout.ts'
-import { numbersOver } from './cell-numbers.ts'
-import { boundsOfCells } from './cells.ts'
-import { cameraFor, isInSight, type Seen, seenBy } from './crowd-camera.ts'
-import { DotCard } from './dot-card.tsx'
-import type { Placing } from '../../map/mark-names.ts'
-import { type Pointing, usePointing, type Dot, Dots, type Way } from './over-map.tsx'
-import { ground, loadGround, mapSource, route } from './ground.ts'
+import { type Bounds, type Camera, boundsOf, scaleOf, worldX, worldY } from '../../map/projection.ts'
+import { type Crowd, EARTH_KM, crowdOf, shapeOf } from '../../map/shapes.ts'
 
 interface CrowdMapProps {
   readonly cells: readonly MapCellEntry[]
@@ -41,9 +48,7 @@ interface CrowdMapProps {
   readonly onSeen?: (seen: Seen, isMoved: boolean) => void
   /** The map stays where it is when the cells change. */
   readonly keep?: boolean
-  /** What is shown is old. */
   readonly stale?: boolean
-  /** What the map shows, in words. */
   readonly label: string
 }
 
@@ -70,7 +75,6 @@ const extentOf = (cells: readonly MapCellEntry[], way: Way, dots: readonly Dot[]
   boundsOfWay(dots.flatMap(({ kind, lng, lat }) => (kind === undefined ? [] : [[lng, lat] as const]))) ??
   boundsOf((route.value?.stations ?? []).map(({ lat, lng }) => [worldX(lng), worldY(lat)] as const))
 
-/** Makes the camera of a map when it is shown. */
 function useCamera(props: CrowdMapProps, pointing: Pointing) {
   const frame = useRef<HTMLElement>(null)
   const camera = useRef<MapFrame | null>(null)
@@ -121,7 +125,6 @@ function useCamera(props: CrowdMapProps, pointing: Pointing) {
   return { frame, camera, bounds, free, place }
 }
 
-/** Moves the map when the chosen dot is out of sight. */
 function useShown(
   { dots = NO_DOTS, chosen = null }: CrowdMapProps,
   frame: { readonly current: HTMLElement | null },
@@ -226,7 +229,6 @@ const MapHint = () => (
   </p>
 )
 
-/** @param frame of the map, beside the hint */
 function showHint(frame: HTMLElement | null, tried: 'wheel' | 'touch'): void {
   const hint = frame?.parentElement?.querySelector<HTMLElement>('.map-hint')
   if (hint === null || hint === undefined) return
@@ -236,4 +238,178 @@ function showHint(frame: HTMLElement | null, tried: 'wheel' | 'touch'): void {
     hint,
     setTimeout(() => delete hint.dataset['tried'], SHOWN_MS),
   )
+}
+
+// The number of pilgrims on each cell of the map, where the cell has room for it.
+
+/** Size of the type; in a cell with many pilgrims smaller, but still legible. */
+const TYPE_PX = 11
+const LEAST_PX = 8.5
+/** Width of a digit in the size of its type, and what is left free beside a number. */
+const DIGIT_SHARE = 0.62
+const BESIDE_PX = 1
+const HALO_PX = 2.5
+/** In cells wider than this, numbers stand in a corner: single pilgrims are shown in the rest. */
+const CORNER_FROM_PX = 40
+const CORNER_PX = 5
+/** More numbers than this in sight are read by nobody, and cost time. */
+const MOST = 500
+
+interface Numbered {
+  /** Centre and width in world coordinates. */
+  readonly x: number
+  readonly y: number
+  readonly wide: number
+  readonly text: string
+}
+
+/** `1.2K` from a thousand on, as short as the language writes it. */
+function numberedOf({ count, edges, amounts }: Crowd): Numbered[] {
+  const written = compactFormat(consoleLanguage.value)
+  return Array.from({ length: count }, (_, i) => {
+    const [west, north, east, south] = edges.subarray(i * 4, i * 4 + 4) as unknown as Edges
+    return {
+      x: (west + east) / 2,
+      y: (north + south) / 2,
+      wide: east - west,
+      text: written.format(amounts[i]!),
+    }
+  })
+}
+
+type Edges = readonly [number, number, number, number]
+
+/** Room that the sign of a mark takes above its place. */
+const MARK_PX = { half: 18, high: 36 }
+
+/** Whether a number would stand below the sign of a mark. */
+const isUnder = ({ x, y }: Numbered, mark: OverNames, scale: number, px: number): boolean => {
+  const above = (mark.y - y) * scale
+  return Math.abs(mark.x - x) * scale < MARK_PX.half * px && above > -px && above < MARK_PX.high * px
+}
+
+/**
+ * @param marks what stands over the cells: a number below one is not drawn
+ * @param isCrowded single pilgrims are shown, too: only the corners of large cells have room
+ * @returns what draws the numbers over the cells
+ */
+function numbersOver(
+  crowd: Crowd,
+  marks: readonly OverNames[],
+  isCrowded: boolean,
+): NonNullable<Scene['over']> {
+  const numbers = numberedOf(crowd)
+  return (context, { scale, left, top, width, height, density, type }, colour) => {
+    const px = density * type
+    const hasCorner = ({ wide }: Numbered) => wide * scale > CORNER_FROM_PX * px
+    /** The largest type with which a number fits into its cell. */
+    const sizeOf = ({ wide, text }: Numbered) =>
+      Math.min(TYPE_PX * px, (wide * scale - 2 * BESIDE_PX * px) / (text.length * DIGIT_SHARE))
+    const hasRoom = (one: Numbered) =>
+      sizeOf(one) >= LEAST_PX * px && !marks.some((mark) => isUnder(one, mark, scale, px))
+    const inSight = ({ x, y }: Numbered) =>
+      Math.abs((x - left) * scale - width / 2) < width / 2 &&
+      Math.abs((y - top) * scale - height / 2) < height / 2
+    const shown = numbers.filter((one) => inSight(one) && (hasCorner(one) || (!isCrowded && hasRoom(one))))
+    if (shown.length > MOST) return
+    context.textBaseline = 'middle'
+    context.lineJoin = 'round'
+    context.lineWidth = HALO_PX * px
+    context.strokeStyle = colour('map-halo')
+    context.fillStyle = colour('ink')
+    for (const one of shown) {
+      context.font = `600 ${sizeOf(one).toFixed(1)}px ${colour('font')}`
+      const aside = hasCorner(one) ? (one.wide * scale) / 2 - CORNER_PX * px : 0
+      const below = hasCorner(one) ? aside - (TYPE_PX / 2) * px : 0
+      context.textAlign = hasCorner(one) ? 'left' : 'center'
+      const at = [(one.x - left) * scale - aside, (one.y - top) * scale - below] as const
+      context.strokeText(one.text, ...at)
+      context.fillText(one.text, ...at)
+    }
+  }
+}
+
+// Places what stands over a map: single places, their card, the scale.
+
+interface Over {
+  readonly dots?: readonly Dot[]
+  readonly onDot?: (id: string) => void
+  readonly renderCard?: unknown
+}
+
+/** Width of the scale, at most, in sizes of its type. */
+const SCALE_EM = 10
+
+function arrange(frame: HTMLElement, place: Placing, { dots = NO_DOTS }: Over): void {
+  placeDots(frame, place)
+  moveCard(frame, () => place, dots)
+  nameDots(frame)
+}
+
+/** Chooses what was tapped. A tap beside everything closes the card. */
+function chooseAt(
+  { dots = NO_DOTS, renderCard, onDot }: Over,
+  pointing: Pointing,
+  place: Placing,
+  at: { readonly x: number; readonly y: number },
+): void {
+  const dot = dotAt(dots, place, at)
+  if (renderCard === undefined) {
+    if (dot !== null) onDot?.(dot.id)
+  } else if (dot === null) pointing.close()
+  else pointing.keep(dot.id, false)
+}
+
+function showScale(frame: HTMLElement, { zoom, bbox: [, south, , north] }: Seen): void {
+  const line = frame.parentElement!.querySelector<HTMLElement>('.map-scale')!
+  const { widthPx, text } = scaleLine(
+    zoom,
+    (south + north) / 2,
+    SCALE_EM * Number.parseFloat(getComputedStyle(line).fontSize),
+  )
+  line.style.width = `${widthPx}px`
+  line.textContent = text
+}
+
+function moveCard(frame: HTMLElement, place: () => Placing, dots: readonly Dot[]): void {
+  const card = frame.parentElement?.querySelector<HTMLElement>('.dot-card')
+  const dot = card && dots.find(({ id }) => id === card.dataset['of'])
+  if (card && dot) placeCard(card, place(), dot)
+}
+
+/** Hides the names of single pilgrims that would cover a mark, its name, or the name of somebody before them. */
+function nameDots(frame: HTMLElement): void {
+  const origin = frame.getBoundingClientRect()
+  const dots = [...frame.querySelectorAll<HTMLElement>('.person-dot')]
+  for (const dot of dots) dot.classList.remove('nameless')
+  const boxOf = (element: Element): Box => {
+    const { left, top, right, bottom } = element.getBoundingClientRect()
+    return [left - origin.left, top - origin.top, right - origin.left, bottom - origin.top]
+  }
+  const taken = [...frame.querySelectorAll('.marker:not([hidden], .joined) > *')].map(boxOf)
+  // All are measured before any is hidden: the page is laid out once.
+  const names = dots.map((dot) => boxOf(dot.querySelector('span')!))
+  for (const [i, box] of names.entries())
+    if (taken.some((other) => meets(box, other))) dots[i]!.classList.add('nameless')
+    else taken.push(box)
+}
+
+// The scale of a map: a line of a round length.
+
+const ROUND = [5, 2, 1] as const
+
+/** The largest round length that a line has room for: 1, 2 or 5 of a power of ten. */
+export function scaleLine(
+  zoom: number,
+  lat: number,
+  mostPx: number,
+): { readonly widthPx: number; readonly text: string } {
+  const metresPerPx = (EARTH_KM * 1_000 * Math.cos((lat * Math.PI) / 180)) / scaleOf(zoom)
+  const most = mostPx * metresPerPx
+  const power = 10 ** Math.floor(Math.log10(most))
+  const metres = power * (ROUND.find((share) => share * power <= most) ?? 1)
+  return {
+    widthPx: metres / metresPerPx,
+    text: metres < 1_000 ? `${figure(metres)} ${units.value.m}` : inKm(metres / 1_000),
+  }
 }

@@ -130,7 +130,6 @@ export function Confirm<T>(props: ConfirmProps<T>) {
 }
 
 interface AskProps<T> extends Omit<ConfirmProps<T>, 'open' | 'onClose'> {
-  /** What the button says that asks. */
   readonly ask: string
   readonly kind?: 'danger' | 'plain'
   readonly pressed?: boolean

@@ -56,7 +56,6 @@ interface FieldProps {
   /** It takes a line of its form. */
   readonly wide?: boolean
   readonly onType: (text: string) => void
-  /** Stands below it. */
   readonly children?: ComponentChildren
 }
 

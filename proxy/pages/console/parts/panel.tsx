@@ -1,14 +1,13 @@
 /** A part of a view: its title, the time of what it shows, and whether that is old. */
+import type { ClientError } from '#shared/client/index.ts'
 import { computed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
-import type { ClientError } from '#shared/client/index.ts'
-import { Button } from '../../design/button.tsx'
 import { clock, now } from '../clock.ts'
-import { secondsLeft } from '../limit.ts'
-import type { Resource } from '../resource.ts'
+import { type Resource, secondsLeft } from '../resource.ts'
 import { place } from '../router.ts'
 import { pair, words } from '../words.ts'
+import { Button } from '../../design/button.tsx'
 
 export const isStale = <T,>({ at, error, staleMs }: Resource<T>): boolean =>
   at.value !== null && (now.value - at.value > staleMs || error.value !== null)
@@ -69,7 +68,6 @@ export const refusalOf = (error: ClientError): string =>
 interface PanelProps {
   readonly title: string
   readonly children: ComponentChildren
-  /** Beside the title. */
   readonly actions?: ComponentChildren
   /** For the place of the panel in its view. */
   readonly kind?: string
@@ -126,7 +124,6 @@ export function PanelFrom<T>({ from, lead, meanwhile = null, children, ...panel 
   )
 }
 
-/** What can be shown of a resource now. */
 function shownOf<T>({ value, error }: Resource<T>, meanwhile: T | null): T | null {
   const isWait = error.value === null || error.value.status === 429
   return value.value ?? (isWait ? meanwhile : null)
@@ -170,3 +167,49 @@ const Refusal = ({ error, onAgain }: RefusalProps) =>
       <Button onClick={onAgain}>{words.value.common.again}</Button>
     </output>
   )
+
+interface FigureProps {
+  readonly label: string
+  /** Null: not known. */
+  readonly value: ComponentChildren
+  readonly unit?: string | undefined
+  readonly note?: string | undefined
+  readonly tone?: 'good' | 'warning' | 'danger' | undefined
+  /** Time of the figure; absent where the panel around it shows it. */
+  readonly at?: number | string | null
+  readonly stale?: boolean
+  /** It is being read for the first time. */
+  readonly loading?: boolean
+}
+
+/** One figure, with what it means and its time. */
+export const Figure = ({ loading = false, ...props }: FigureProps) =>
+  loading && props.value === null ? <Awaited label={props.label} /> : <Known {...props} />
+
+/** In the place of a figure that is on its way. */
+const Awaited = ({ label }: Pick<FigureProps, 'label'>) => (
+  <div class="tile loading">
+    <dt>{label}</dt>
+    <dd>
+      <span class="figure" aria-hidden="true" />
+      <span class="stamp">{words.value.common.loading}</span>
+    </dd>
+  </div>
+)
+
+// What is not known is not old either.
+const Known = ({ label, value, unit, note, tone, at, stale = false }: Omit<FigureProps, 'loading'>) => (
+  <div class={['tile', tone, stale && value !== null && 'stale'].filter(Boolean).join(' ')}>
+    <dt>{label}</dt>
+    <dd>
+      <span class="figure">{value ?? '–'}</span>
+      {unit === undefined || value === null ? null : <small> {unit}</small>}
+      {note === undefined ? null : <p class="small quiet">{note}</p>}
+      {at === undefined ? null : <Stamp at={at} stale={stale && value !== null} />}
+    </dd>
+  </div>
+)
+
+export const Figures = ({ children }: { readonly children: ComponentChildren }) => (
+  <dl class="tiles">{children}</dl>
+)

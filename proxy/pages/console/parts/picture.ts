@@ -7,7 +7,6 @@ import { words } from '../words.ts'
 import { saveBlob } from './download.ts'
 import { type ReadonlySignal, signal } from '@preact/signals'
 
-/** What stands above and below a picture. */
 export interface Caption {
   readonly title: string
   /** Of which time it is, and what else a reader must know. Each is cut into as many lines as it needs. */
@@ -150,7 +149,6 @@ const WIDTH = 896
 const BARS_LINE = 30
 const SIZE = 15
 const BARS_TITLE = 46
-/** Where the bars begin and end. */
 const [FROM, TO] = [288, 728]
 
 /** Saves groups of bars, one below the other. */

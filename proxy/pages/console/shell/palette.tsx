@@ -62,7 +62,6 @@ function enterView(): void {
   if (document.querySelector('#view:focus-within') === null) document.getElementById('view')?.focus()
 }
 
-/** Moves the focus between the field and the commands. */
 function moveFocus(event: TargetedKeyboardEvent<HTMLElement>): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (step === undefined) return
@@ -165,7 +164,6 @@ function panelPlaces(): readonly PanelPlace[] {
   ]
 }
 
-/** Words for a panel that its title does not have. */
 function alsoOf(panel: string): string | undefined {
   const also: Readonly<Record<string, string>> = words.value.palette.also
   return also[panel]

@@ -102,7 +102,6 @@ function Controls({ current }: { readonly current: Current }) {
 interface QuestionProps {
   /** What was asked for. It stays the same, whatever happens to the event meanwhile. */
   readonly asked: Next | null
-  /** In which the message of a pause is written. */
   readonly field: ComponentChildren
   readonly message: string
   readonly run: (next: Next) => ReturnType<typeof client.setStatus>
@@ -177,7 +176,6 @@ const State = ({ current }: { readonly current: Current }) => (
 
 type Counted = Data<'sendPush'>
 
-/** The volunteers are counted by a dry run. */
 function WhoIsTold() {
   const count = useRecipients('volunteers')
   const isConfigured = useLineConfigured()

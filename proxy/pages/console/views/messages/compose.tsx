@@ -41,7 +41,7 @@ function AudienceField() {
       <Choice
         label={said.audience}
         value={audience}
-        options={AUDIENCES.map((name) => [name, said.audiences[name]])}
+        options={Object.entries(said.audiences) as [Audience, string][]}
         onChoose={(chosen) => change({ audience: chosen })}
       />
       {audience === 'inactive' ? (
@@ -222,7 +222,6 @@ interface CountProps {
   readonly nobody: boolean
 }
 
-/** To how many it goes, what it costs, and whom it does not reach. */
 function Count({ over, nobody }: CountProps) {
   const said = words.value.messages
   const named = useSignal(false)
@@ -272,16 +271,7 @@ const Over = ({ force, onForce }: OverProps) => (
 
 // The message that is being written, and what it would cost.
 
-const AUDIENCES = [
-  'all',
-  'participants',
-  'volunteers',
-  'managers',
-  'owners',
-  'completed',
-  'inactive',
-] as const
-type Audience = (typeof AUDIENCES)[number]
+type Audience = NonNullable<Input<'sendPush'>['audience']>
 
 interface Draft {
   readonly audience: Audience

@@ -1,29 +1,20 @@
 /** Scheduled reminders. An owner edits them; everybody else reads them. */
-import { Choice, Field } from '../../parts/fields.tsx'
+import type { Data } from '#shared/client/index.ts'
 import { useSignal } from '@preact/signals'
-import { Button, Segments } from '../../../design/button.tsx'
-import { instantOf, now, shortDay, dayOf } from '../../clock.ts'
-import { status } from '../../live.ts'
-import { PanelFrom, absenceOf } from '../../parts/panel.tsx'
-import { Listed } from '../../parts/paged-list.tsx'
-import { useResource } from '../../resource.ts'
-import { client, level, OWNER } from '../../session.ts'
-import { consoleLanguage, pair, words } from '../../words.ts'
-import { pageWords } from '../../../frame/page-words.ts'
-import { AudienceMeans, countedText } from './compose.tsx'
-import {
-  removeSlot,
-  saveSlot,
-  type Bounds,
-  hourText,
-  nextSending,
-  type NextSending,
-  nextText,
-  type Slot,
-  newSlotId,
-} from './slot.ts'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { comingDay, dayOf, instantOf, minute, now, shortDay } from '../../clock.ts'
+import { status } from '../../live.ts'
+import { act } from '../../parts/actions.tsx'
+import { Choice, Field } from '../../parts/fields.tsx'
+import { Listed } from '../../parts/paged-list.tsx'
+import { PanelFrom, absenceOf } from '../../parts/panel.tsx'
+import { useResource } from '../../resource.ts'
+import { OWNER, client, level } from '../../session.ts'
+import { AudienceMeans, countedText } from './compose.tsx'
 import { useLineConfigured, useRecipients } from './left-out-people.tsx'
+import { consoleLanguage, pair, words } from '../../words.ts'
+import { Button, Segments } from '../../../design/button.tsx'
+import { pageWords } from '../../../frame/page-words.ts'
 
 const EVERY_MS = 60_000
 const CONFIG_MS = 600_000
@@ -149,7 +140,6 @@ function Additions({ bounds }: { readonly bounds: Bounds }) {
 
 // The form of a new reminder, or of one that is changed. It says when it is sent next, and to how many.
 
-const AUDIENCES = ['all', 'participants', 'volunteers', 'managers', 'owners', 'completed'] as const
 const TEXT_MAX = 5_000
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
 const DAY_MS = 86_400_000
@@ -229,7 +219,7 @@ function SlotForm({ slot, bounds, onClose }: Props) {
         <Button kind="primary" type="submit" busy={busy.value}>
           {words.value.common.save}
         </Button>
-        <Button onClick={onClose}>{pageWords.value.cancel}</Button>
+        <Button onClick={onClose}>{pageWords.value.close}</Button>
         {slot === null ? null : <Button onClick={() => void remove(slot)}>{said.remove}</Button>}
       </div>
     </form>
@@ -290,7 +280,9 @@ function TimeAndAudience({ draft: { hour, audience }, onChange }: FieldsProps) {
         name="audience"
         label={said.audience}
         value={audience}
-        options={AUDIENCES.map((one) => [one, said.audiences[one]])}
+        options={(Object.entries(said.audiences) as [Slot['audience'] | 'inactive', string][]).flatMap(
+          ([name, text]) => (name === 'inactive' ? [] : [[name, text] as const]),
+        )}
         onChoose={(one) => onChange({ audience: one })}
       />
       <AudienceMeans of={audience} />
@@ -407,4 +399,94 @@ function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string
       ) : null}
     </fieldset>
   )
+}
+
+// A scheduled reminder, and when it is sent next.
+
+type Slot = Data<'readNotifications'>['slots'][number]
+
+const HOUR_MS = 3_600_000
+
+/** From when to when the event is, epoch milliseconds: outside of it nothing is sent. */
+interface Bounds {
+  readonly startsMs: number
+  readonly endsMs: number
+}
+
+interface NextSending {
+  readonly atMs: number
+  /** Its hour has begun. It was sent, or is sent within a minute. */
+  readonly running: boolean
+}
+
+const hourText = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
+
+const dayAfter = (day: string): string => new Date(Date.parse(day) + 24 * HOUR_MS).toISOString().slice(0, 10)
+
+/** When the scheduler sends it next; null: never again. A reminder is due for the whole of its hour. */
+function nextSending(
+  { hour, dates }: Pick<Slot, 'hour' | 'dates'>,
+  nowMs: number,
+  { startsMs, endsMs }: Bounds,
+): NextSending | null {
+  const fromMs = Math.max(nowMs, startsMs)
+  const first = dayOf(fromMs)
+  // A day that is being typed is none yet.
+  const days = dates?.filter((day) => day !== '').toSorted() ?? [first, dayAfter(first)]
+  for (const day of days) {
+    const beginMs = Date.parse(instantOf(`${day}T${hourText(hour)}`))
+    if (beginMs + HOUR_MS <= fromMs) continue
+    const atMs = Math.max(beginMs, startsMs)
+    return atMs >= endsMs ? null : { atMs, running: beginMs <= nowMs && startsMs <= nowMs }
+  }
+  return null
+}
+
+/** In words: `Next: tomorrow, Tue, Nov 24, 06:00`. */
+function nextText(next: NextSending | null): string {
+  const said = words.value.schedule
+  if (next === null) return said.notSent
+  if (next.running) return `${said.running} ${minute(next.atMs)}`
+  return pair(said.next, [comingDay(dayOf(next.atMs)), minute(next.atMs)].join(words.value.common.comma))
+}
+
+/**
+ * Name of a new reminder in the service's list and in the audit log. Its end is random: the service sends no name twice
+ * on a day, and a new reminder is not one that was removed.
+ */
+function newSlotId({ hour, dates }: Pick<Slot, 'hour' | 'dates'>): string {
+  const when = dates === null ? 'daily' : dates.toSorted()[0]
+  return `${when}-${String(hour).padStart(2, '0')}-${crypto.randomUUID().slice(0, 4)}`
+}
+
+// Changes of the schedule. The service takes it as a whole, so each is made to the list as it is now.
+
+type Change = (slots: readonly Slot[]) => readonly Slot[]
+
+/** Reads the list, so that what another operator has saved meanwhile stays. */
+async function change(made: Change): ReturnType<typeof client.setNotifications> {
+  const plan = await client.readNotifications()
+  return plan.ok ? client.setNotifications({ slots: [...made(plan.data.slots)] }) : plan
+}
+
+/** @returns whether it was done */
+const save = async (made: Change): Promise<boolean> =>
+  (await act(change(made), () => words.value.common.saved)) !== null
+
+const saveSlot = (slot: Slot): Promise<boolean> =>
+  save((slots) =>
+    slots.some(({ id }) => id === slot.id)
+      ? slots.map((one) => (one.id === slot.id ? slot : one))
+      : [...slots, slot],
+  )
+
+/** It can be taken back. @returns whether it was done */
+async function removeSlot(slot: Slot, text: string): Promise<boolean> {
+  const said = words.value.schedule
+  const done = await act(
+    change((slots) => slots.filter(({ id }) => id !== slot.id)),
+    () => pair(said.removed, text),
+    { action: { name: said.undo, run: () => void saveSlot(slot) }, group: 'schedule' },
+  )
+  return done !== null
 }

@@ -5,12 +5,10 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Data, EventMap, MapCellEntry } from '#shared/client/index.ts'
 import { minute, ago, clock } from '../../clock.ts'
 import { moved } from '../../live.ts'
-import { bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
-import type { Seen } from '../../map/crowd-camera.ts'
-import { CrowdLegend } from '../../map/crowd-legend.tsx'
+import { type Seen, bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
+import { CrowdLegend, type Dot } from '../../map/over-map.tsx'
 import { CrowdMap } from '../../map/crowd-map.tsx'
-import type { Dot } from '../../map/over-map.tsx'
-import { Panel, Stamp, useStale, Await } from '../../parts/panel.tsx'
+import { Await, Panel, Stamp, absenceOf, useStale } from '../../parts/panel.tsx'
 import { answered, type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { inKm, words } from '../../words.ts'
@@ -69,7 +67,13 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
       title={said.map}
       kind="map-panel"
       stale={false}
-      stamp={<Stamp at={cells.at.value} stale={stale} />}
+      stamp={
+        value === null && entries.length === 0 ? (
+          <span class="stamp">{absenceOf(cells)}</span>
+        ) : (
+          <Stamp at={cells.at.value} stale={stale} />
+        )
+      }
     >
       <CrowdMap
         cells={entries}
@@ -102,7 +106,6 @@ function useMarks(map: Resource<Overview>) {
   )
 }
 
-/** Asks for what the map shows, when it has rested for a moment. */
 function useSettled(seen: Shown | null, asked: Signal<Asked | null>): void {
   useEffect(() => {
     if (seen === null) return undefined
@@ -114,7 +117,6 @@ function useSettled(seen: Shown | null, asked: Signal<Asked | null>): void {
   }, [seen, asked])
 }
 
-/** Reads again when positions have changed. */
 function useFollowed({ at, reload }: Resource<unknown>): void {
   const change = moved.value
   const seen = useRef(change)

@@ -6,10 +6,9 @@ import { pageWords } from '../../../frame/page-words.ts'
 import { ago, clock, date, minute, now, short } from '../../clock.ts'
 import { incident } from '../../live.ts'
 import { route, stationName } from '../../map/ground.ts'
-import { ProcessionRows } from '../../map/procession-places.tsx'
+import { ProcessionRows } from '../../map/place-words.tsx'
 import { LastHour } from '../../navigation-counts.ts'
-import { Figure, Figures } from '../../parts/figure.tsx'
-import { Panel, PanelFrom, Stamp, isLoading, isStale } from '../../parts/panel.tsx'
+import { Figure, Figures, Panel, PanelFrom, Stamp, isLoading, isStale } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { MANAGER, client, level } from '../../session.ts'
 import { consoleLanguage, pair, words, units } from '../../words.ts'
@@ -56,7 +55,6 @@ function Operating(shared: Shared) {
   )
 }
 
-/** Where everybody is, on the map and in words. */
 const Crowd = ({ map }: Pick<Shared, 'map'>) => (
   <div class="crowd-column">
     <MapPanel map={map} />
@@ -199,11 +197,10 @@ interface Props {
   readonly condition: Resource<Condition> | null
   readonly map: Resource<Overview>
   readonly hour: Resource<Data<'readLastHour'>>
-  /** Reports about safety. */
   readonly safety: Resource<Data<'listFeedback'>>
 }
 
-export const FigureTiles = ({ condition, map, hour, safety }: Props) => (
+const FigureTiles = ({ condition, map, hour, safety }: Props) => (
   <Panel title={words.value.now.figures} kind="figures">
     <Figures>
       <HourTiles hour={hour} />
@@ -266,7 +263,7 @@ function SafetyTile({ safety }: Pick<Props, 'safety'>) {
   return (
     <Figure
       label={words.value.now.safety}
-      value={count === null ? null : figure(count)}
+      value={count === null ? null : <a href="#/feedback">{figure(count)}</a>}
       tone={(count ?? 0) > 0 ? 'danger' : undefined}
       at={safety.at.value}
       stale={isStale(safety)}
@@ -295,13 +292,10 @@ function WaitingTile({ condition }: { readonly condition: Resource<Condition> })
 
 // Where the procession is, in words: front, middle and tail, and when they come to the next stations.
 
-type EventMap = Overview
-type Route = EventRoute
-
 /** Shown at most; the nearest are first. */
 const STATIONS = 5
 
-export const Procession = ({ map }: { readonly map: Resource<EventMap> }) => (
+export const Procession = ({ map }: { readonly map: Resource<Overview> }) => (
   <PanelFrom title={words.value.now.places} kind="procession" from={map}>
     {(value) =>
       value.front == null ? (
@@ -313,7 +307,7 @@ export const Procession = ({ map }: { readonly map: Resource<EventMap> }) => (
   </PanelFrom>
 )
 
-function Places({ map, route }: { readonly map: EventMap; readonly route: Route | null }) {
+function Places({ map, route }: { readonly map: Overview; readonly route: EventRoute | null }) {
   return (
     <>
       <ProcessionRows
@@ -329,21 +323,20 @@ function Places({ map, route }: { readonly map: EventMap; readonly route: Route 
 /** Positions of walking people are younger: the crowd sends points that it had kept, or nobody walks. */
 const OLD_MS = 2.5 * 3_600_000
 
-/** How old the positions may be. */
-function Rule({ map }: { readonly map: EventMap }) {
+function Rule({ map }: { readonly map: Overview }) {
   const ageMs = Date.parse(map.as_of) - Date.parse(map.seen_since)
   return ageMs > OLD_MS ? (
     <p class="small warn-text">{pair(words.value.now.positionsOld, date(map.seen_since))}</p>
   ) : null
 }
 
-const stationAt = (found: Route | null, index: number | null): string | null => {
+const stationAt = (found: EventRoute | null, index: number | null): string | null => {
   const station = index === null ? undefined : found?.stations[index]
   return station === undefined ? null : stationName(station)
 }
 
 /** By the mean of the walk no minute is known. */
-function Estimates({ map, route }: { readonly map: EventMap; readonly route: Route | null }) {
+function Estimates({ map, route }: { readonly map: Overview; readonly route: EventRoute | null }) {
   const estimates = map.estimates.filter(({ by }) => by !== 'mean')
   return estimates.length === 0 ? null : (
     <>

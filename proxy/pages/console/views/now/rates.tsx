@@ -112,7 +112,6 @@ const HEIGHT = 100
 interface Props {
   readonly series: Series
   readonly values: readonly Value[]
-  /** The value that is told. */
   readonly chosen: Value | null
   readonly to: number
   readonly span: ReturnType<typeof windowOf>

@@ -65,7 +65,7 @@ interface Props {
 }
 
 function PeopleList(props: Props) {
-  const { typed, onType, silentHours, onChoose } = props
+  const { typed, onType, silentHours } = props
   const sort = useSignal<Sort>('last_seen')
   const descending = useSignal(true)
   // Who is silent is listed by the time since when.
@@ -99,7 +99,7 @@ function PeopleList(props: Props) {
           <Table
             caption={words.value.people.title}
             titled
-            columns={silentHours > 0 ? columnsOf(onChoose).map(onlyBySeen) : columnsOf(onChoose)}
+            columns={silentHours > 0 ? columnsOf(props).map(onlyBySeen) : columnsOf(props)}
             rows={items}
             keyOf={({ userId }) => userId}
             sorted={{ by: order, descending: descending.value }}
@@ -161,7 +161,8 @@ const named = (value: string | number, name: string) => (
   </>
 )
 
-function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
+function columnsOf({ onChoose, silentHours }: Props): Column<Row>[] {
+  const knownHours = silentHours || DAY_HOURS
   const said = words.value.people
   return [
     { name: said.columns.name, cell: (row) => <Name row={row} onChoose={onChoose} /> },
@@ -191,7 +192,7 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
       name: said.columns.state,
       cell: ({ participant_status, role, last_seen }) => (
         <>
-          {stateText(participant_status, last_seen)}
+          {stateText(participant_status, last_seen, knownHours)}
           {role === null ? null : <span class="badge small">{words.value.roles[role]}</span>}
         </>
       ),
@@ -199,23 +200,23 @@ function columnsOf(onChoose: Props['onChoose']): Column<Row>[] {
   ]
 }
 
-/** Of one who takes part, only that they were not seen for a day or more is news. */
-function stateText(status: Row['participant_status'], lastSeen: string | null): string | null {
+/** Of one who takes part, only that they were not seen for a while is news. */
+function stateText(status: Row['participant_status'], lastSeen: string | null, hours: number): string | null {
   const said = words.value.people
   const elapsedMs = lastSeen === null ? null : now.value - Date.parse(lastSeen)
   if (status !== 'active') return said.status[status]
-  if (elapsedMs !== null && elapsedMs < SAME_DAY_MS) return null
+  if (elapsedMs !== null && elapsedMs < hours * HOUR_MS) return null
   return elapsedMs === null ? said.neverSeen : `${said.notSeen} ${duration(elapsedMs)}`
 }
 
 /** A phone that walks is heard of at least this often, unless it has no network. */
 const WALKS_MS = 15 * 60_000
-const SAME_DAY_MS = 24 * 3_600_000
+const HOUR_MS = 3_600_000
 
 /** Green: seen a moment ago; amber: within a day; grey: before. */
 function Seen({ at }: { readonly at: string }) {
   const elapsed = now.value - Date.parse(at)
-  const tone = elapsed < WALKS_MS ? 'good' : elapsed < SAME_DAY_MS ? 'warning' : undefined
+  const tone = elapsed < WALKS_MS ? 'good' : elapsed < DAY_HOURS * HOUR_MS ? 'warning' : undefined
   return (
     <span class={['seen', tone].filter(Boolean).join(' ')}>
       <span class="dot" aria-hidden="true" />

@@ -22,7 +22,6 @@ const LATE_MS = 120_000
 
 interface Props {
   readonly userId: string
-  /** Whether only points are listed that are not in the sum. */
   readonly onlyOut: Signal<boolean>
 }
 
@@ -211,11 +210,10 @@ type OutDay = NonNullable<Detail['latest_day']>
 type LeftOut = OutDay['left_out']
 type Reason = keyof LeftOut
 
-export const sumOf = (leftOut: LeftOut): number =>
-  Object.values(leftOut).reduce((sum, count) => sum + count, 0)
+const sumOf = (leftOut: LeftOut): number => Object.values(leftOut).reduce((sum, count) => sum + count, 0)
 
 /** How many points each reason leaves out, most first. */
-export function Reasons({ leftOut }: { readonly leftOut: LeftOut }) {
+function Reasons({ leftOut }: { readonly leftOut: LeftOut }) {
   const counts = (Object.entries(leftOut) as [Reason, number][])
     .filter(([, count]) => count > 0)
     .sort(([, a], [, b]) => b - a)
@@ -250,7 +248,7 @@ export function LeftOutOfDay({ day: { points, left_out, truncated }, onShow }: O
         </strong>
       </p>
       <Reasons leftOut={left_out} />
-      <Button onClick={onShow}>{said.show}</Button>
+      <Button onClick={onShow}>{pair(said.tabs.points, said.notCounted)}</Button>
     </section>
   )
 }

@@ -2,31 +2,31 @@
  * Everything about one pilgrim. Each reading is in the audit log, so it is read once, after each action, and when asked
  * for.
  */
+import type { Answer } from '#shared/client/index.ts'
+import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
+import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { figure, kmToGo } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
-import { Button, Segments } from '../../../design/button.tsx'
-import { Listed } from '../../parts/paged-list.tsx'
-import { PanelFrom } from '../../parts/panel.tsx'
-import { useResource } from '../../resource.ts'
-import { client } from '../../session.ts'
-import { pair, words, consoleLanguage, inKm, units } from '../../words.ts'
-import { PersonActions } from './person-actions.tsx'
-import { type Detail, LeftOutOfDay, PersonPoints } from './person-points.tsx'
 import type { ComponentChildren } from 'preact'
-import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
-import { date, ago, dayName, fullDate, now } from '../../clock.ts'
-import { categoryText } from '../feedback/items.ts'
-import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
-import { Emblem } from '../../../design/emblem.tsx'
 import { useEffect } from 'preact/hooks'
+import { ago, date, dayName, fullDate, now } from '../../clock.ts'
 import { loadGround, route } from '../../map/ground.ts'
-import { kmOnRoute, placeName, placeOf } from '../../map/place-words.ts'
+import { kmOnRoute, placeName, placeOf } from '../../map/place-words.tsx'
+import { Ask, ROLES, act, assignRole, warn } from '../../parts/actions.tsx'
 import { distancesOf, ridden } from '../../parts/distances.ts'
-import { Figure, Figures } from '../../parts/figure.tsx'
-import type { Answer } from '#shared/client/index.ts'
-import { showToast } from '../../../design/toast.tsx'
-import { Ask } from '../../parts/actions.tsx'
+import { personFileName, saveBlob } from '../../parts/download.ts'
+import { Choice } from '../../parts/fields.tsx'
+import { Figure, Figures, PanelFrom, sentenceOf } from '../../parts/panel.tsx'
+import { Listed } from '../../parts/paged-list.tsx'
+import { useResource } from '../../resource.ts'
+import { OWNER, client, level, role } from '../../session.ts'
+import { categoryText } from '../feedback/items.ts'
 import { Reason } from '../messages/left-out-people.tsx'
+import { type Detail, LeftOutOfDay, PersonPoints } from './person-points.tsx'
+import { consoleLanguage, inKm, pair, units, words } from '../../words.ts'
+import { Button, Segments } from '../../../design/button.tsx'
+import { Emblem } from '../../../design/emblem.tsx'
+import { showToast } from '../../../design/toast.tsx'
 
 const TABS = ['figures', 'points', 'messages', 'about'] as const
 type Tab = (typeof TABS)[number]
@@ -71,8 +71,7 @@ export function Person({ userId, onBack }: { readonly userId: string; readonly o
   )
 }
 
-/** What the pilgrim, LINE and operators have said. */
-const PersonAbout = ({ person, onErased }: Parameters<typeof PersonActions>[0]) => {
+const PersonAbout = ({ person, onErased }: ActionsProps) => {
   const said = words.value.people
   return (
     <>
@@ -142,7 +141,6 @@ interface Props {
   readonly onLeftOut: () => void
 }
 
-/** Figures of a pilgrim, each with its reason. */
 const PersonFigures = ({ person, onLeftOut }: Props) => {
   const said = words.value.people
   const levelName = person.level_name[consoleLanguage.value === 'en' ? 'en' : 'zh']
@@ -320,7 +318,6 @@ function Revoke({ button, title, text, run }: RevokeProps) {
 
 const TONES = { sent: 'good', failed: 'danger', waiting: 'warning', skipped: '' } as const
 
-/** Messages to one pilgrim, and why one failed. */
 function PersonMessages({ userId }: { readonly userId: string }) {
   const list = useResource(client.listUserMessages, 0, 'messages', { userId })
   return (
@@ -348,5 +345,143 @@ function PersonMessages({ userId }: { readonly userId: string }) {
         </Listed>
       )}
     </PanelFrom>
+  )
+}
+
+const STATES = ['active', 'completed', 'withdrawn'] as const
+
+interface ActionsProps {
+  readonly person: Detail
+  readonly onErased: () => void
+}
+
+const PersonActions = ({ person, onErased }: ActionsProps) => (
+  <fieldset class="row person-actions">
+    <legend>{words.value.people.actions}</legend>
+    <SetStatus person={person} />
+    <SetRole person={person} />
+    <SetPalanquin person={person} />
+    {level.value >= OWNER ? (
+      <>
+        <Export person={person} />
+        <Erase person={person} onErased={onErased} />
+      </>
+    ) : null}
+    <RoleHelp person={person} />
+  </fieldset>
+)
+
+/** A role is easily taken for more than it is. */
+const RoleHelp = ({ person: { role: given, reachable } }: Pick<ActionsProps, 'person'>) => {
+  const said = words.value.people
+  return (
+    <p class="small quiet action-help">
+      {said.roleHelp}
+      {given === null || reachable ? null : <strong class="warn-text"> {said.roleUnreached}</strong>}
+    </p>
+  )
+}
+
+/** What was refused does not stay chosen, or it would look done. */
+const backUnless =
+  (select: HTMLSelectElement, before: string) =>
+  (done: unknown): void => {
+    if (done === null) select.value = before
+  }
+
+function SetStatus({ person: { userId, participant_status } }: Pick<ActionsProps, 'person'>) {
+  const said = words.value.people
+  const set = (status: (typeof STATES)[number]) =>
+    act(client.setUserStatus({ userId, status }), (data) =>
+      pair(said.columns.state, said.status[data.participant_status]),
+    )
+  return (
+    <Choice
+      label={said.columns.state}
+      value={participant_status}
+      options={STATES.map((state) => [state, said.status[state]])}
+      onChoose={(status, select) => void set(status).then(backUnless(select, participant_status))}
+    />
+  )
+}
+
+function SetRole({ person }: Pick<ActionsProps, 'person'>) {
+  const said = words.value.people
+  // Nobody gives a role above their own tier.
+  const offered = ROLES.filter((_, i) => i < (role.value?.level ?? 0))
+  const set = (chosen: (typeof offered)[number] | '') =>
+    assignRole(person.userId, chosen === '' ? null : chosen, person.role)
+  return (
+    <Choice
+      label={said.columns.role}
+      value={person.role ?? ''}
+      options={[['', said.noRole], ...offered.map((name) => [name, words.value.roles[name]] as const)]}
+      onChoose={(chosen, select) => void set(chosen).then(backUnless(select, person.role ?? ''))}
+    />
+  )
+}
+
+/** Its place is public from then on. */
+function SetPalanquin({ person: { userId, palanquin } }: Pick<ActionsProps, 'person'>) {
+  const said = words.value.people
+  const act = palanquin ? said.hidePalanquin : said.showPalanquin
+  return (
+    <Ask
+      ask={`${said.palanquin}…`}
+      pressed={palanquin}
+      title={act}
+      button={act}
+      run={() => client.setPalanquin({ userId, palanquin: !palanquin })}
+      onDone={(data) => showToast(data.palanquin ? said.isPalanquin : said.isNoPalanquin)}
+    >
+      <p>{palanquin ? said.isNoPalanquin : said.isPalanquin}</p>
+    </Ask>
+  )
+}
+
+function Export({ person: { userId, display_name: name } }: Pick<ActionsProps, 'person'>) {
+  const said = words.value.people
+  const save = async (format: 'json' | 'gpx') => {
+    const answer = await client.download('exportUser', { userId, format })
+    if (answer.ok) saveBlob(answer.data.blob, personFileName(name, userId, format))
+    else warn(answer.error, sentenceOf)
+  }
+  return (
+    <>
+      <Button onClick={() => void save('json')}>{said.exportJson}</Button>
+      <Button onClick={() => void save('gpx')}>{said.exportGpx}</Button>
+    </>
+  )
+}
+
+function Erase({ person: { userId, display_name: name, named_in: texts }, onErased }: ActionsProps) {
+  const said = words.value.people
+  return (
+    <Ask
+      ask={said.erase}
+      kind="danger"
+      title={said.eraseTitle}
+      button={said.eraseButton}
+      danger
+      typed={userId}
+      run={() => client.eraseUser({ userId })}
+      onDone={({ remaining }) => {
+        showToast(remaining.length === 0 ? said.erased : said.erasedRest, { forMs: 20_000 })
+        onErased()
+      }}
+    >
+      <p class="strong">{name ?? said.unnamed}</p>
+      <p>{said.eraseText}</p>
+      {texts.length > 0 ? (
+        <>
+          <p class="strong">{said.eraseNamed}</p>
+          <ul>
+            {texts.map(({ text, at }) => (
+              <li key={at + text}>{text}</li>
+            ))}
+          </ul>
+        </>
+      ) : null}
+    </Ask>
   )
 }

@@ -4,7 +4,6 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import { Button } from '../../../design/button.tsx'
 import { words } from '../../words.ts'
 
-/** What saves a panel as a file of each kind. */
 type Saves = Readonly<Partial<Record<'CSV' | 'PNG', () => unknown>>>
 
 interface Offer {

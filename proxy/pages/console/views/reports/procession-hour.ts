@@ -4,8 +4,13 @@ import type { Answer, MapCellEntry } from '#shared/client/index.ts'
 import { date, localTime, longDay, minute } from '../../clock.ts'
 import { entriesOf } from '../../map/cells.ts'
 import { route } from '../../map/ground.ts'
-import { type PlaceOnRoute, placeName, placeOf } from '../../map/place-words.ts'
-import { PROCESSION, type ProcessionPlaces } from '../../map/procession-places.tsx'
+import {
+  PROCESSION,
+  type PlaceOnRoute,
+  type ProcessionPlaces,
+  placeName,
+  placeOf,
+} from '../../map/place-words.tsx'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { client } from '../../session.ts'
 import { words } from '../../words.ts'
@@ -17,7 +22,6 @@ const CELL_6_M = 22_240
 /** Cells of about 700 m: the whole way of a pilgrimage fits into one answer. */
 const ZOOM = 11
 
-/** What is known of an hour. */
 export interface Hour extends ProcessionPlaces {
   readonly cells: readonly MapCellEntry[]
 }

@@ -6,10 +6,10 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { dayName, dayOf, minute } from '../../clock.ts'
-import { CrowdLegend } from '../../map/crowd-legend.tsx'
-import type { Seen } from '../../map/crowd-camera.ts'
+import { CrowdLegend } from '../../map/over-map.tsx'
+import type { Seen } from '../../map/cells.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
-import { type ProcessionPlaces, ProcessionRows } from '../../map/procession-places.tsx'
+import { type ProcessionPlaces, ProcessionRows } from '../../map/place-words.tsx'
 import { absenceOf, Panel } from '../../parts/panel.tsx'
 import { answered, type Resource, useResource } from '../../resource.ts'
 import { words } from '../../words.ts'
@@ -115,7 +115,6 @@ function useHours(hour: string): { readonly known: Hours; readonly reading: Reso
   return { known: hours, reading }
 }
 
-/** The chosen hour, and the button that goes from hour to hour. */
 function usePlayer(hours: readonly string[]) {
   const at = useSignal(hours.length - 1)
   const playing = useSignal(false)
@@ -217,7 +216,6 @@ interface InWordsProps {
   readonly text: string
 }
 
-/** Where the procession was, beside the slider. */
 const InWords = ({ hour, shown, text }: InWordsProps) => (
   <div class="in-words">
     <output>

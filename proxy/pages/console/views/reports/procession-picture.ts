@@ -6,27 +6,17 @@ import { pageWords } from '../../../frame/page-words.ts'
 import { drawCrowd } from '../../../map/draw-crowd.ts'
 import { type Ground, drawGround, drawNames } from '../../../map/draw-ground.ts'
 import { type Box, meets } from '../../../map/labels.ts'
-import {
-  type Bounds,
-  type Size,
-  boundsOf,
-  distanceKm,
-  fitting,
-  latOf,
-  lngOf,
-  worldX,
-  worldY,
-} from '../../../map/projection.ts'
+import { type Bounds, type Size, boundsOf, fitting, latOf, worldX, worldY } from '../../../map/projection.ts'
 import { type Place, crowdOf } from '../../../map/shapes.ts'
 import { type View, viewOf } from '../../../map/view.ts'
 import { localTime } from '../../clock.ts'
-import { boundsOfCells } from '../../map/cells.ts'
-import type { Seen } from '../../map/crowd-camera.ts'
+import { type Seen, boundsOfCells } from '../../map/cells.ts'
+import { scaleLine } from '../../map/crowd-map.tsx'
 import { ground, mapSource, route } from '../../map/ground.ts'
-import { PROCESSION, type ProcessionPlaces, placeWords } from '../../map/procession-places.tsx'
+import { PROCESSION, type ProcessionPlaces, placeWords } from '../../map/place-words.tsx'
 import { fileName } from '../../parts/download.ts'
 import { DENSITY, fontOf, onPaper, savePicture } from '../../parts/picture.ts'
-import { words, inKm } from '../../words.ts'
+import { words } from '../../words.ts'
 import { longHourName } from './procession-hour.ts'
 
 const TYPE = 1.15
@@ -249,27 +239,8 @@ function drawSource(context: CanvasRenderingContext2D, { height }: Size): void {
   context.fillText(source, 8, height - 8)
 }
 
-// The scale of a picture of the map: a bar of a round number of kilometres.
-
-const STEPS_KM = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
 const MOST_PX = 170
 const HIGH = 6
-
-/** Kilometres of a CSS pixel in the middle of a view. */
-function kmOfPixel({ bounds: { west, east, north, south }, width, density }: View): number {
-  const lat = latOf((north + south) / 2)
-  const middle = (west + east) / 2
-  const share = (east - west) / 100
-  const km = distanceKm({ lat, lng: lngOf(middle) }, { lat, lng: lngOf(middle + share) })
-  return (km * 100) / (width / density)
-}
-
-/** The longest round length that has room. */
-function scaleBar(view: View): { readonly km: number; readonly px: number } {
-  const each = kmOfPixel(view)
-  const km = STEPS_KM.findLast((one) => one / each <= MOST_PX) ?? STEPS_KM[0]!
-  return { km, px: km / each }
-}
 
 /** The bar ends in the corner at `right`, `bottom`, in CSS pixels. */
 function drawScale(
@@ -277,7 +248,8 @@ function drawScale(
   view: View,
   { right, bottom }: { readonly right: number; readonly bottom: number },
 ): void {
-  const { km, px } = scaleBar(view)
+  const { north, south } = view.bounds
+  const { widthPx: px, text } = scaleLine(view.zoom, latOf((north + south) / 2), MOST_PX)
   const line = [
     [right - px, bottom - HIGH],
     [right - px, bottom],
@@ -299,9 +271,9 @@ function drawScale(
   context.textBaseline = 'alphabetic'
   context.lineWidth = 3
   context.strokeStyle = onPaper('map-halo')
-  context.strokeText(inKm(km), right, bottom - HIGH - 3)
+  context.strokeText(text, right, bottom - HIGH - 3)
   context.fillStyle = onPaper('ink')
-  context.fillText(inKm(km), right, bottom - HIGH - 3)
+  context.fillText(text, right, bottom - HIGH - 3)
 }
 
 // Which part of the world a picture of the procession shows.
@@ -333,7 +305,7 @@ function fullestCells(cells: readonly MapCellEntry[]): readonly MapCellEntry[] {
 }
 
 /** What there is to see in the part that the operator looks at: crowd, marks and stations. */
-export function boundsInSight({ cells: all, places, seen, near = false }: Shown): Bounds {
+function boundsInSight({ cells: all, places, seen, near = false }: Shown): Bounds {
   const cells = near ? fullestCells(all) : all
   const [west, south, east, north] = seen?.bbox ?? [-180, -85, 180, 85]
   const isSeen = (lat: number, lng: number): boolean =>
@@ -397,7 +369,6 @@ const placeLines = (places: ProcessionPlaces): string[] =>
     return pageWords.peek().pair(said.now[mark], km === null ? name : pageWords.peek().aside(name, km))
   })
 
-/** What the colours of the cells mean. */
 function drawLegend(context: CanvasRenderingContext2D, y: number): void {
   context.font = fontOf(14)
   context.textAlign = 'left'

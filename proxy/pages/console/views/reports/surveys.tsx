@@ -78,7 +78,6 @@ function answerOf(question: string, sent: string): string {
 const isFree = (counts: Readonly<Record<string, number>>, answered: number): boolean =>
   Object.keys(counts).length > BARS && Object.keys(counts).length > answered * FREE_SHARE
 
-/** Questions whose answers are counted. */
 const questionsOf = ({ responses, counts }: Page): readonly string[] =>
   Object.keys(responses)
     .sort(byQuestion)

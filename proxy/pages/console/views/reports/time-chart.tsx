@@ -36,7 +36,6 @@ function onSheet(width: number, height: number): Sheet {
 const PRINTED = [1_112, 205] as const
 
 interface TimeChartProps extends Charted {
-  /** Null: everything is shown. */
   readonly onRange: (range: Range | null) => void
 }
 
@@ -54,21 +53,19 @@ export function TimeChart(props: TimeChartProps) {
     // A part of a day has no day in it.
     if (grain.current !== hourly) chosen.current = null
     grain.current = hourly
-    const ends = (): Range => [latest.current.rows[0]?.t ?? 0, latest.current.rows.at(-1)?.t ?? 0]
     const draw = (sheet: Sheet): void => {
       const range = chosen.current
       const onRange = (seen: Range | null): void => {
         chosen.current = seen
         latest.current.onRange(seen)
       }
-      const { rows: drawn } = latest.current
       plot.current?.destroy()
       plot.current = new uPlot(
-        optionsOf(sheet, { label, hourly }, ends, () => latest.current.marks, onRange),
-        dataOf({ rows: drawn, series }),
+        optionsOf(sheet, () => latest.current, onRange),
+        dataOf(latest.current),
         element,
       )
-      if (range !== null) plot.current.setScale('x', { min: range[0], max: range[1] })
+      show(plot.current, range)
     }
     const unwatch = effect(() => {
       const isPrinted = isPrinting.value
@@ -101,13 +98,9 @@ export async function drawChart(
   width: number,
   height: number,
 ): Promise<HTMLCanvasElement> {
-  const { rows, marks } = charted
-  const ends = (): Range => [rows[0]?.t ?? 0, rows.at(-1)?.t ?? 0]
   const options = optionsOf(
     onSheet(width, height),
-    charted,
-    ends,
-    () => marks,
+    () => charted,
     () => undefined,
   )
   const plot = new uPlot(
@@ -115,7 +108,7 @@ export async function drawChart(
     dataOf(charted),
     document.createElement('div'),
   )
-  if (range !== null) plot.setScale('x', { min: range[0], max: range[1] })
+  show(plot, range)
   // It draws in a microtask of its own.
   await new Promise(requestAnimationFrame)
   const { canvas } = plot.ctx
@@ -125,14 +118,12 @@ export async function drawChart(
 
 // How the chart over time is drawn: on the screen, on paper, and as a picture.
 
-/** What a chart shows. */
 export interface Charted {
   readonly rows: readonly Row[]
   readonly series: Series
   readonly label: string
   /** Whether each row is an hour; else a day. */
   readonly hourly: boolean
-  /** What happened to the event. */
   readonly marks: readonly Mark[]
 }
 
@@ -140,7 +131,6 @@ export interface Charted {
 interface Sheet {
   readonly width: number
   readonly height: number
-  /** Size of its type. */
   readonly typePx: number
   readonly colour: Colour
 }
@@ -154,6 +144,10 @@ const dataOf = ({ rows, series }: Pick<Charted, 'rows' | 'series'>): uPlot.Align
   rows.map(({ t }) => t),
   rows.map((row) => row[series]),
 ]
+
+const show = (plot: uPlot, range: Range | null): void => {
+  if (range !== null) plot.setScale('x', { min: range[0], max: range[1] })
+}
 
 /** Above the highest value, for the names of what happened. */
 const NAME_ROOM = 1.25
@@ -222,18 +216,16 @@ function seriesOf({ typePx, colour }: Sheet, { label, hourly }: Named): uPlot.Se
 }
 
 /**
- * @param ends of all that is known
- * @param marks asked at each drawing
+ * @param latest asked at each drawing for rows and marks
  * @param onRange told what is in sight; null: everything
  */
 function optionsOf(
   sheet: Sheet,
-  { label, hourly }: Named,
-  ends: () => Range,
-  marks: () => readonly Mark[],
+  latest: () => Charted,
   onRange: (range: Range | null) => void,
 ): uPlot.Options {
   const { width, height, typePx, colour } = sheet
+  const { label, hourly } = latest()
   return {
     width,
     height,
@@ -257,13 +249,13 @@ function optionsOf(
     ],
     series: seriesOf(sheet, { label, hourly }),
     hooks: {
-      draw: [(plot) => drawMarks(plot, marks(), typePx, colour)],
+      draw: [(plot) => drawMarks(plot, latest().marks, typePx, colour)],
       setScale: [
         (plot, key) => {
           if (key !== 'x') return
           const { min = 0, max = 0 } = plot.scales['x'] as { min?: number; max?: number }
-          const [first, last] = ends()
-          onRange(min <= first && max >= last ? null : [min, max])
+          const { rows } = latest()
+          onRange(min <= (rows[0]?.t ?? 0) && max >= (rows.at(-1)?.t ?? 0) ? null : [min, max])
         },
       ],
     },
@@ -302,7 +294,6 @@ const DASH = [4, 4]
 const NAME_LINES = 3
 const NAME_HEIGHT = 1.3
 
-/** Marks whose lines stand beside each other, and what all of them say. */
 interface Group {
   readonly xs: number[]
   readonly kinds: Kind[]
@@ -343,9 +334,11 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], typePx: number, colour: 
   const lineEnds = Array.from({ length: NAME_LINES }, () => -Infinity)
   context.save()
   context.font = `${size}px system-ui`
-  context.lineWidth = devicePixelRatio
-  context.setLineDash(DASH.map((length) => length * devicePixelRatio))
+  context.textAlign = 'left'
+  context.lineJoin = 'round'
   for (const { xs, kinds } of groupsOf(plot, marks, size)) {
+    context.lineWidth = devicePixelRatio
+    context.setLineDash(DASH.map((length) => length * devicePixelRatio))
     for (const [i, x] of xs.entries()) {
       context.strokeStyle = colour(COLOURS[kinds[i]!])
       context.beginPath()
@@ -360,31 +353,16 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], typePx: number, colour: 
     const line = lineEnds.findIndex((end) => end < from)
     if (line === -1) continue
     context.fillStyle = colour(COLOURS[kinds.length === 1 ? kinds[0]! : 'ended'])
-    write(context, name, from, bbox.top + size * (1 + line * NAME_HEIGHT), size, ground)
+    // Its ground keeps it apart from the lines behind.
+    context.setLineDash([])
+    context.lineWidth = size / 3
+    context.strokeStyle = ground
+    const y = bbox.top + size * (1 + line * NAME_HEIGHT)
+    context.strokeText(name, from, y)
+    context.fillText(name, from, y)
     lineEnds[line] = from + width + size
   }
   context.restore()
-}
-
-/** A text on a ground of its own, which keeps it apart from the lines behind. */
-function write(
-  context: CanvasRenderingContext2D,
-  text: string,
-  x: number,
-  y: number,
-  size: number,
-  ground: string,
-): void {
-  context.save()
-  context.setLineDash([])
-  context.textAlign = 'left'
-  context.lineJoin = 'round'
-  context.lineWidth = size / 3
-  context.strokeStyle = ground
-  context.strokeText(text, x, y)
-  context.restore()
-  context.textAlign = 'left'
-  context.fillText(text, x, y)
 }
 
 // Rows of the timeline as series of a chart.

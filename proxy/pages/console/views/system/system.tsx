@@ -54,7 +54,7 @@ type Condition = Data<'readCondition'>
 
 const SENT_EVERY_MS = 60_000
 
-export function Alerting({ condition }: { readonly condition: Resource<Condition> }) {
+function Alerting({ condition }: { readonly condition: Resource<Condition> }) {
   const said = words.value.alerting
   return (
     <PanelFrom title={said.title} kind="alerting" from={condition}>
@@ -123,8 +123,7 @@ const COUNTERS = [
   'lost',
 ] as const
 
-/** What became of every point. */
-export function Ledger({ condition }: { readonly condition: Resource<Data<'readCondition'>> }) {
+function Ledger({ condition }: { readonly condition: Resource<Data<'readCondition'>> }) {
   const said = words.value.system
   return (
     <PanelFrom title={said.ledger} kind="ledger" from={condition} actions={<FlushNow />}>
@@ -163,7 +162,6 @@ export function Ledger({ condition }: { readonly condition: Resource<Data<'readC
   )
 }
 
-/** `12.3 %` of a fraction. */
 const percent = (fraction: number): string => `${figure(fraction * 100)} %`
 
 /** `Stored: 120`, and how many were refused. */
@@ -175,7 +173,6 @@ function storedText(stored: number, letters: number): string {
   ].join(words.value.common.comma)
 }
 
-/** Flushes the buffer and says what was stored. */
 function FlushNow() {
   const said = words.value.now
   const flush = () =>
@@ -189,8 +186,7 @@ type Letter = Data<'listDeadLetters'>['items'][number]
 
 const QUERY = { limit: 20 }
 
-/** Points that the database refused: look, requeue, drop. */
-export function DeadLetters() {
+function DeadLetters() {
   const said = words.value.system
   return (
     <PagedList
@@ -264,7 +260,6 @@ function Drop({ letter }: { readonly letter: Letter }) {
   )
 }
 
-/** Tokens in use, by name. Nobody can read a token here. */
 export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
   const said = words.value.system
   return (
@@ -290,7 +285,6 @@ export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }
 const ROLES_EVERY_MS = 30_000
 const ROLES_QUERY = { limit: 20 }
 
-/** Roles of people in the event. */
 export function Roles() {
   const said = words.value.system
   return (
@@ -330,8 +324,7 @@ export function Roles() {
 
 const MENU_EVERY_MS = 60_000
 
-/** The rich menu of each language, and its deployment. */
-export function RichMenu() {
+function RichMenu() {
   const status = useResource(client.readMenus, MENU_EVERY_MS, 'menus')
   const said = words.value.system
   return (

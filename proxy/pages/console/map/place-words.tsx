@@ -1,11 +1,12 @@
 /** Where a place of the route is, in words: at a station, or between two. */
-import { figure } from '#shared/locales/units.ts'
-import { computed } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
 import { createRoute } from '#shared/core/map/walking-route.ts'
 import { unpackLines } from '#shared/core/rules/along-route.ts'
-import { words } from '../words.ts'
+import { figure } from '#shared/locales/units.ts'
+import { computed } from '@preact/signals'
 import { route, stationName } from './ground.ts'
+import { words } from '../words.ts'
+import { type Mark, MarkSymbol } from '../../design/marks.tsx'
 
 export interface PlaceOnRoute {
   readonly lat: number
@@ -62,3 +63,39 @@ export function placeOf(lat: number, lng: number): PlaceOnRoute {
 /** `km 45.3`; null without a route, and where it may be the way there or the way back. */
 export const kmOnRoute = ({ route_km, unsure = false }: PlaceOnRoute): string | null =>
   route_km === null || unsure ? null : words.value.now.routeKm(figure(route_km))
+
+// Front, middle and tail in words, with their signs and kilometres: now, or in an hour that was chosen.
+
+export const PROCESSION = ['front', 'middle', 'tail'] as const satisfies readonly Mark[]
+
+export type ProcessionPlaces = Readonly<Record<(typeof PROCESSION)[number], PlaceOnRoute | null>>
+
+/** A place in words: the same in tables, in pictures and on their maps. */
+export const placeWords = (place: PlaceOnRoute): { readonly name: string; readonly km: string | null } => ({
+  name: placeName(place, route.value),
+  km: kmOnRoute(place),
+})
+
+/** @param absent said of a place that there is not, such as while it is read */
+export const ProcessionRows = ({
+  places,
+  absent,
+}: {
+  readonly places: ProcessionPlaces | null
+  readonly absent: string
+}) => (
+  <ul class="rows procession-rows">
+    {PROCESSION.map((name) => {
+      const place = places?.[name] ?? null
+      const said = place === null ? null : placeWords(place)
+      return (
+        <li key={name}>
+          <MarkSymbol mark={name} />
+          <strong>{words.value.now[name]}</strong>
+          <span class="grow">{said?.name ?? absent}</span>
+          <span class="number">{said?.km}</span>
+        </li>
+      )
+    })}
+  </ul>
+)

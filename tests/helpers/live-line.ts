@@ -8,6 +8,10 @@ export interface Output {
 }
 
 export interface LiveLine {
+  /** Whether it is drawn again: on a terminal. */
+  readonly isLive: boolean
+  /** Draws a text for a moment, where it is live. */
+  draw(text: string): void
   /** Shows the current state. */
   show(text: string): void
   /** Prints a line that stays. */
@@ -28,6 +32,8 @@ export function createLiveLine(output: Output, now: () => number = () => perform
     if (isLive) output.write(CLEAR_LINE + text.slice(0, (output.columns || 80) - 1))
   }
   return {
+    isLive,
+    draw,
     show(text) {
       shown = text
       if (isLive) draw(text)

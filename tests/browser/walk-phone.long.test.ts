@@ -182,7 +182,7 @@ describeOnServers('the phone', () => {
     await entries.first().waitFor()
     const texts = await entries.allTextContents()
     expect(texts.map((text) => text.replace(/^.*, (\d+) min/s, '$1 min: '))).toEqual([
-      '6 min: the phone did not allow the position',
+      '6 min: the position was not allowed',
       '4 min: no satellite signal',
       '10 min: the screen was off, or another app was open',
     ])

@@ -1,8 +1,7 @@
 /** What the maps say and where their names stand: pure functions of the pages. */
 import { expect, test } from 'bun:test'
 import { distinctLabels } from '#proxy/pages/map/labels.ts'
-import { isScattered } from '#proxy/pages/map/scattered.ts'
-import { stationsAround } from '#proxy/pages/map/stations-around.ts'
+import { isScattered, stationsAround } from '#proxy/pages/map/stations-around.ts'
 import { viewOf } from '#proxy/pages/map/view.ts'
 
 test('a name does not stand where something lies over the map', () => {

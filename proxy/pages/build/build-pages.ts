@@ -7,7 +7,7 @@ import { type Bundle, bundlePage, bundleWorker } from './bundle.ts'
 import { iconIco, iconPng, iconSvg, pageHtml } from './html.ts'
 import { mapTilesOf } from './map-tiles.ts'
 import type { PageData } from '../frame/page-data.ts'
-import type { Atlas, Lines } from '../map/atlas.ts'
+import type { Atlas, Lines } from '../map/shapes.ts'
 import { PAGES, type PageEntry } from '../pages.ts'
 
 /** Every file, by its path on the server. A page is `…/index.html`. */
@@ -193,7 +193,7 @@ const DATA_FILES: Readonly<Record<string, DataFile>> = {
   },
 }
 
-// The atlas of Taiwan as files that the map loads: few bytes, in the form of map/atlas.ts.
+// The atlas of Taiwan as files that the map loads: few bytes, in the form of map/shapes.ts.
 
 /** Metres that a simplified line may be off. */
 const TOLERANCE_M = 100

@@ -2,8 +2,7 @@
 import { computed } from '@preact/signals'
 import { figure, UNITS } from '#shared/locales/units.ts'
 import type { ConsoleWords } from '#shared/locales/words.ts'
-import { createWords, language } from '../frame/language.ts'
-import { pageWords } from '../frame/page-words.ts'
+import { createWords, language, pageWords } from '../frame/language.ts'
 
 export type { ConsoleWords } from '#shared/locales/words.ts'
 

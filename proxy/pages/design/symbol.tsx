@@ -1,4 +1,6 @@
 /** Symbols of buttons, drawn as lines in 24 × 24 units. A button with a symbol alone needs a label. */
+import { emblem } from '#shared/core/rules/emblems.ts'
+
 const SYMBOLS = {
   closer: 'M12 5v14M5 12h14',
   farther: 'M5 12h14',
@@ -14,4 +16,14 @@ export const Symbol = ({ of }: { readonly of: keyof typeof SYMBOLS }) => (
   <svg class="symbol" viewBox="0 0 24 24" aria-hidden="true">
     <path d={SYMBOLS[of]} />
   </svg>
+)
+
+/** The emblem of a level, 1 to 9, in the colour of the text around it. It has no name: a text beside it says the level. */
+export const Emblem = ({ level }: { readonly level: number }) => (
+  <span
+    class="emblem"
+    aria-hidden="true"
+    // The drawing is a constant of ours.
+    dangerouslySetInnerHTML={{ __html: emblem(level, 'currentColor', 'var(--surface)') }}
+  />
 )

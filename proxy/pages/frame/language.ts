@@ -1,4 +1,4 @@
-/** The reader's language: asked for by `?lang=`, or chosen earlier, or the browser's. */
+/** The reader's language, asked for by `?lang=`, chosen earlier, or the browser's; and the words in it. */
 import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { Language } from '#shared/contracts/bot.ts'
 import { supportedLanguage } from '#shared/core/rules/languages.ts'
@@ -65,3 +65,10 @@ export async function chooseLanguage(next: Language): Promise<void> {
   await loadWords(next)
   remember('language', next)
 }
+
+export const pageWords = createWords({
+  'zh-Hant': () => import('#shared/locales/zh-hant/all-pages.ts'),
+  'zh-Hans': () => import('#shared/locales/zh-hans/all-pages.ts'),
+  ja: () => import('#shared/locales/ja/all-pages.ts'),
+  en: () => import('#shared/locales/en/all-pages.ts'),
+})

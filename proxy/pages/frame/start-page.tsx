@@ -1,8 +1,7 @@
 /** Starts a page: its words, its content, and the service worker of a page that works offline. */
 import { type ComponentChild, render } from 'preact'
 import { Toasts } from '../design/toast.tsx'
-import { loadWords } from './language.ts'
-import { pageWords } from './page-words.ts'
+import { loadWords, pageWords } from './language.ts'
 
 /** @param content draws the page, once its words are there; it is called again whenever a signal that it reads changes */
 export async function startPage(content: () => ComponentChild): Promise<void> {

@@ -1,9 +1,8 @@
 /** Switches of language, letters and theme, the same on every page. */
 import type { Language } from '#shared/contracts/bot.ts'
-import { pageWords } from './page-words.ts'
 import { Segments } from '../design/button.tsx'
-import { chooseLanguage, LANGUAGES, language } from './language.ts'
-import { chooseLetters, chooseTheme, LETTERS, letters, type Theme, THEMES, theme } from './theme.ts'
+import { chooseLanguage, language, LANGUAGES, pageWords } from './language.ts'
+import { chooseLetters, chooseTheme, LETTERS, letters, type Theme, theme, THEMES } from './theme.ts'
 
 export const LanguageSwitch = () => (
   <select

@@ -53,7 +53,6 @@ class Grid {
     return row * this.columns + column
   }
 
-  /** The north-west corner of a square. */
   cornerOf(key: number): readonly [x: number, y: number] {
     const column = key % this.columns
     return [(column - 1) * this.side, ((key - column) / this.columns - 1) * this.side]

@@ -30,7 +30,6 @@ function keep(): void {
   remember(NAME, JSON.stringify(kept))
 }
 
-/** Shows what an earlier visit has kept. */
 function restore(): void {
   const text = remembered(NAME)
   if (text === null) return

@@ -28,7 +28,6 @@ interface Place {
 
 const distance = (a: Place, b: Place): number => Math.hypot(a.x - b.x, a.y - b.y)
 
-/** The fingers, or the mouse, on the map. */
 class Pointers {
   readonly #at = new Map<number, Place>()
   #pressed: Place = { x: 0, y: 0 }

@@ -1,10 +1,9 @@
 /** What every map stands on: coasts and borders, the stations of the route. */
 import type { EventRoute } from '#shared/client/index.ts'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { Atlas } from './atlas.ts'
 import type { Station } from './draw-ground.ts'
 import { type Bounds, worldX, worldY } from './projection.ts'
-import { type AtlasShapes, atlasShapes } from './shapes.ts'
+import { type Atlas, type AtlasShapes, atlasShapes } from './shapes.ts'
 
 /** Taiwan's main island: what is shown before anything else is known. */
 export const LAND: Bounds = {

@@ -3,8 +3,8 @@ import type { ComponentChildren } from 'preact'
 import { Button } from '../design/button.tsx'
 import { type Mark, MarkSymbol } from '../design/marks.tsx'
 import { Symbol } from '../design/symbol.tsx'
-import { pageWords } from '../frame/page-words.ts'
 import type { MapFrame } from './map-frame.ts'
+import { pageWords } from '../frame/language.ts'
 
 /** A later one lies above. */
 const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'palanquin', 'me']

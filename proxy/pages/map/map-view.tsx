@@ -1,15 +1,167 @@
-/** The map itself: canvases and the marks over them, in one element that moves. */
-import { pageWords } from '../frame/page-words.ts'
+/** The map itself: canvases and the marks over them in one element that moves, connected with what the page knows. */
 import { words } from './words.ts'
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from '../design/button.tsx'
 import { Symbol } from '../design/symbol.tsx'
 import { drawInColours } from '../frame/theme.ts'
-import { detailed, hasDetailedMap, tilesSource } from './detailed-map.ts'
-import { MapCamera } from './map-camera.ts'
+import { detailed, DetailedMap, hasDetailedMap, tilesSource } from './detailed-map.ts'
 import { Controls, World } from './map-parts.tsx'
-import { freshness, isFindingMe, isScreen, me, news } from './state.ts'
-import { counties, isAlive, shown } from './scene.ts'
+import { chooseStation, freshness, isFindingMe, isScreen, me, news, route } from './state.ts'
+import {
+  counties,
+  crowd,
+  ground,
+  isAlive,
+  landBounds,
+  marks,
+  processionBounds,
+  routeBounds,
+  shown,
+} from './scene.ts'
+import { effect } from '@preact/signals'
+import { showToast } from '../design/toast.tsx'
+import { language, pageWords } from '../frame/language.ts'
+import { MapFrame } from './map-frame.ts'
+import { boxesOver } from './mark-names.ts'
+import { type Camera, fitting, type Insets, scaleOf, type Size, worldX, worldY } from './projection.ts'
+import { stationName } from './format.ts'
+
+const PROCESSION_ZOOM = 12.5
+const ROUTE_ZOOM = 13
+const ME_ZOOM = 14
+const FIND_MS = 15_000
+/** What lies over this share of the map's width is an edge of it. */
+const EDGE_SHARE = 0.5
+const COVERED_SHARE = 0.45
+/** A tap chooses a station within this many pixels. */
+const TAP_PX = 22
+/** From this zoom on, stations are far enough from each other to tap one. */
+const TAP_ZOOM = 9.5
+
+/** Shows the procession until the reader moves the map. */
+class MapCamera extends MapFrame {
+  readonly #unwatch: (() => void)[]
+  readonly #detailed: DetailedMap | null
+
+  constructor(frame: HTMLElement) {
+    super(frame, {
+      scene: { ground: ground.peek(), crowd: crowd.peek() },
+      still: isScreen,
+      home: (size) => this.#home(size),
+      onTap: (x, y) => chooseNear(this.camera, x, y),
+      onMoved: (camera) => this.#detailed?.look(camera),
+      onNamed: (free) => (marks.value = free),
+    })
+    this.#detailed = hasDetailedMap
+      ? new DetailedMap(
+          frame.querySelector<HTMLElement>('.tiles')!,
+          () => this.camera,
+          () => (route.peek()?.stations ?? []).map((station) => ({ ...station, name: stationName(station) })),
+        )
+      : null
+    this.#unwatch = [
+      effect(() => {
+        void language.value
+        void route.value
+        this.#detailed?.restyle()
+      }),
+      effect(() => this.update({ ground: ground.value, crowd: crowd.value })),
+      effect(() => {
+        const map = isAlive.value ? news.value : null
+        const { palanquin = null, front = null, middle = null, tail = null } = map ?? {}
+        this.marks({ palanquin, front, middle, tail, me: me.value })
+      }),
+      effect(() => {
+        void counties.value
+        void ground.value.route
+        void news.value
+        this.refit()
+      }),
+    ]
+  }
+
+  override stop(): void {
+    for (const unwatch of this.#unwatch) unwatch()
+    this.#detailed?.hide()
+    super.stop()
+  }
+
+  override recolour(): void {
+    super.recolour()
+    this.#detailed?.restyle()
+  }
+
+  toggleDetailed(): void {
+    void this.#detailed?.toggle()
+  }
+
+  show(what: 'procession' | 'route'): void {
+    shown.value = what
+    this.follow()
+  }
+
+  override look(camera: Camera, moving = false): void {
+    shown.value = null
+    super.look(camera, moving)
+  }
+
+  /** Asks the browser for the reader's position; it stays on the device. A second call removes the mark. */
+  findMe(): void {
+    if (me.value !== null) {
+      me.value = null
+      return
+    }
+    const failed = (sentence: string) => {
+      isFindingMe.value = false
+      showToast(sentence, { warning: true })
+    }
+    if (!('geolocation' in navigator)) return failed(words.value.meUnknown)
+    isFindingMe.value = true
+    // A question of the browser that is left open is never answered.
+    setTimeout(() => (isFindingMe.value = false), FIND_MS + 5_000)
+    navigator.geolocation.getCurrentPosition(
+      ({ coords }) => {
+        isFindingMe.value = false
+        me.value = { lat: coords.latitude, lng: coords.longitude }
+        const zoom = Math.min(ME_ZOOM, Math.max(11, this.camera.zoom))
+        this.look({ x: worldX(coords.longitude), y: worldY(coords.latitude), zoom })
+      },
+      ({ code, PERMISSION_DENIED }) =>
+        failed(code === PERMISSION_DENIED ? words.value.meDenied : words.value.meUnknown),
+      { enableHighAccuracy: true, timeout: FIND_MS, maximumAge: 30_000 },
+    )
+  }
+
+  #home(size: Size): Camera {
+    const procession = shown.peek() !== 'route' ? processionBounds() : null
+    const bounds = procession ?? routeBounds() ?? processionBounds() ?? landBounds()
+    return fitting(bounds, size, this.#insets(size), procession === null ? ROUTE_ZOOM : PROCESSION_ZOOM)
+  }
+
+  /** Room for the marks' flags and names, and for what lies over the map at its edges. */
+  #insets({ width, height }: Size): Insets {
+    let [above, below] = [0, 0]
+    for (const [left, top, right, bottom] of boxesOver(this.frame)) {
+      const across = Math.min(right, width) - Math.max(left, 0)
+      if (across < width * EDGE_SHARE || bottom < 0 || top > height) continue
+      if (top + bottom < height) above = Math.max(above, bottom)
+      else below = Math.max(below, height - top)
+    }
+    // An open panel leaves a part of the map.
+    const covered = Math.min(below, height * COVERED_SHARE)
+    return { top: 56 + above, right: 64, bottom: 40 + covered, left: 48 }
+  }
+}
+
+function chooseNear(camera: Camera, fromX: number, fromY: number): void {
+  if (camera.zoom < TAP_ZOOM) return
+  const scale = scaleOf(camera.zoom)
+  const off = ground
+    .peek()
+    .stations.map(({ x, y }) => Math.hypot((x - camera.x) * scale - fromX, (y - camera.y) * scale - fromY))
+  const nearest = off.indexOf(Math.min(...off))
+  if (nearest >= 0 && off[nearest]! <= TAP_PX) chooseStation(nearest)
+}
 
 export function MapView() {
   const frame = useRef<HTMLDivElement>(null)

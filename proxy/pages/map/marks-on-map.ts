@@ -46,7 +46,6 @@ export class MovingMarks {
     step()
   }
 
-  /** The pictures below have been painted anew. */
   painted(camera: Camera, size: Size): void {
     this.#painted = camera
     this.#size = size

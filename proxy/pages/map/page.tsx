@@ -1,5 +1,4 @@
-/** The public map, at `/`. */
-import { pageWords } from '../frame/page-words.ts'
+/** The public map, at `/`; with `?screen` for a display on a wall. */
 import { words } from './words.ts'
 import { signal } from '@preact/signals'
 import { Button } from '../design/button.tsx'
@@ -13,10 +12,12 @@ import { MapView } from './map-view.tsx'
 import { watchMyStation } from './my-station.ts'
 import { Crowd, Me, Notices, Procession, StandingBadge, Ways } from './panel.tsx'
 import { loadAtlas } from './ground.ts'
-import { counties, towns } from './scene.ts'
-import { Screen } from './screen.tsx'
-import { data, eventName, isScreen } from './state.ts'
-import { MyStation, Next, Stations } from './stations.tsx'
+import { counties, isAlive, towns } from './scene.ts'
+import { data, eventName, isScreen, news, nowMs } from './state.ts'
+import { MyStation, Next, nextStation, Stations } from './stations.tsx'
+import { QrCode } from '../design/qr-code.tsx'
+import { clock } from './format.ts'
+import { pageWords } from '../frame/language.ts'
 
 /** The names and borders of towns are large, and the map shows them only when it is close. */
 const TOWNS_AFTER_MS = 1_500
@@ -57,6 +58,51 @@ const Page = () => (
     </Dialog>
   </main>
 )
+
+/** What a display on a wall shows over its map, to be read from five metres: the event, three facts, a code to scan. */
+function Screen() {
+  const next = nextStation()
+  const map = isAlive.value ? news.value : null
+  return (
+    <>
+      <header class="screen-head" data-over-map>
+        <h1>{eventName.value}</h1>
+        <strong>{clock(nowMs.value)}</strong>
+      </header>
+      <section class="screen-foot" aria-label={words.value.procession} data-over-map>
+        <div class="grow">
+          <Notices />
+          {next === null ? (
+            <p class="screen-facts">
+              {map === null ? null : map.on_map === 0 ? words.value.nobody : words.value.onMap(map.on_map)}
+            </p>
+          ) : (
+            <dl class="screen-facts">
+              <div>
+                <dt class="quiet">{words.value.nextStation}</dt>
+                <dd>{next.name}</dd>
+              </div>
+              <div>
+                <dt class="quiet">{words.value.part[map?.palanquin == null ? 'front' : 'palanquin']}</dt>
+                <dd>{next.when}</dd>
+              </div>
+              {next.toGo === null ? null : (
+                <div>
+                  <dt class="quiet">{words.value.distance}</dt>
+                  <dd>{next.toGo}</dd>
+                </div>
+              )}
+            </dl>
+          )}
+        </div>
+        <figure>
+          <QrCode text={`${location.origin}/`} label={words.value.map} />
+          <figcaption>{words.value.scan}</figcaption>
+        </figure>
+      </section>
+    </>
+  )
+}
 
 /** A display on a wall has nobody who touches it. */
 const WallPage = () => (

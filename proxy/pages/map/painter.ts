@@ -66,7 +66,6 @@ export class Painter {
     this.#request()
   }
 
-  /** The colours have changed. */
   recolour(): void {
     this.#stale = { ground: true, crowd: true }
     this.#request()
@@ -105,7 +104,6 @@ export class Painter {
     )
   }
 
-  /** Moves the pictures to where the camera is. */
   #place(): void {
     const { world } = this.parts
     const scale = scaleOf(this.#camera.zoom)

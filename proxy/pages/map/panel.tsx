@@ -1,5 +1,4 @@
 /** The same in words: how old the news are, where the procession is, what the organisers say, the way to the app. */
-import { pageWords } from '../frame/page-words.ts'
 import { words } from './words.ts'
 import { Rows } from '../design/list.tsx'
 import { CROWD_STEPS, MarkSymbol } from '../design/marks.tsx'
@@ -7,8 +6,9 @@ import { distanceKm } from './projection.ts'
 import { clock, date, kmText, whereText } from './format.ts'
 import { figure } from '#shared/locales/units.ts'
 import { isAlive } from './scene.ts'
-import { isScattered } from './scattered.ts'
 import { ageMs, connected, data, freshness, me, news, route, standing } from './state.ts'
+import { isScattered } from './stations-around.ts'
+import { pageWords } from '../frame/language.ts'
 
 const BADGES = { active: 'good', paused: 'warning', ended: 'danger', awaited: '', unknown: '' } as const
 

@@ -2,7 +2,6 @@
 import type { EventRoute, MapCellEntry } from '#shared/client/index.ts'
 import type { PlaceName } from '#shared/core/rules/languages.ts'
 import { crowdStep } from '../design/marks.tsx'
-import type { Atlas, Lines } from './atlas.ts'
 import { type Bounds, boundsOf, distanceKm, worldX, worldY } from './projection.ts'
 
 export interface Shape {
@@ -103,7 +102,6 @@ const CELL_DEGREES = 0.2
 export const EARTH_KM = 40_075.017
 const KM_PER_DEGREE = EARTH_KM / 360
 
-/** Area of a cell. */
 function km2Of([lat, , zoom]: MapCellEntry): number {
   const high = (CELL_DEGREES / 2 ** (zoom - 6)) * KM_PER_DEGREE
   return high * high * Math.cos((lat / 1e5) * (Math.PI / 180))
@@ -124,4 +122,16 @@ export function crowdOf(cells: readonly MapCellEntry[], isBand = false): Crowd {
     amounts[i] = cell[3]
   }
   return { isBand, count: sorted.length, edges, steps, amounts }
+}
+
+/** Flat lists in 1e-4 degrees: longitude and latitude of the first place, then the differences to each next one. */
+export type Lines = readonly (readonly number[])[]
+
+/** Coasts, borders and names, as build/data-files.ts writes them. */
+export interface Atlas {
+  /** Closed rings. */
+  readonly land: Lines
+  readonly lines: Lines
+  /** Name in traditional and simplified Chinese and in English, longitude and latitude in 1e-4 degrees. */
+  readonly names: readonly (readonly [zh: string, hans: string, en: string, lng: number, lat: number])[]
 }

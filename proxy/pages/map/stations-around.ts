@@ -1,4 +1,4 @@
-/** The stations around a place of the route. */
+/** The stations around a place of the route, and what of the procession is at one. Pure functions. */
 
 export interface PlaceOnRoute {
   /** Index of the nearest station; null without stations. */
@@ -29,3 +29,10 @@ const REACHED_KM = 0.05
 /** Somebody has come to a station. @param km along the route */
 export const hasReached = (km: number, { route_km }: { readonly route_km: number }): boolean =>
   km + REACHED_KM > route_km
+
+/** A procession that is longer does not pass a station: a few people are somewhere before it and behind it. */
+const LONGEST_KM = 15
+
+/** Whether those who walk are too far from each other to be told of as one procession; kilometres along the route. */
+export const isScattered = (front: number, tail: number | null): boolean =>
+  tail !== null && front - tail > LONGEST_KM

@@ -1,16 +1,15 @@
 /** When the procession comes: the next station, the reader's own, and the list of all. */
-import { pageWords } from '../frame/page-words.ts'
 import { words } from './words.ts'
 import type { EventRoute } from '#shared/client/index.ts'
 import { Button } from '../design/button.tsx'
 import { Rows } from '../design/list.tsx'
 import { MarkSymbol } from '../design/marks.tsx'
 import { showToast } from '../design/toast.tsx'
-import { isScattered } from './scattered.ts'
 import { tellNoMore, wanted, wantToBeTold } from './my-station.ts'
 import { arrivalText, kmText, stationName } from './format.ts'
-import { hasReached } from './stations-around.ts'
+import { hasReached, isScattered } from './stations-around.ts'
 import { chooseStation, freshness, myStation, news, route } from './state.ts'
+import { pageWords } from '../frame/language.ts'
 
 type Station = EventRoute['stations'][number]
 

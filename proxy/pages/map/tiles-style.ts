@@ -19,9 +19,7 @@ export interface NamedPlace {
 }
 
 export interface TilesStyle {
-  /** Address of the archive. */
   readonly address: string
-  /** Layers that the tiles have. */
   readonly layers: ReadonlySet<string>
   /** Value of a token, by its name without dashes. */
   readonly colour: (name: string) => string

@@ -1,8 +1,8 @@
 /** What a person sees at an address that is no page. */
 import { MarkSymbol } from '../design/marks.tsx'
-import { pageWords } from '../frame/page-words.ts'
 import { startPage } from '../frame/start-page.tsx'
 import { LanguageSwitch } from '../frame/switches.tsx'
+import { pageWords } from '../frame/language.ts'
 
 void startPage(() => {
   const { notFound } = pageWords.value

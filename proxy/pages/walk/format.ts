@@ -46,7 +46,6 @@ export const distanceText = (metres: number): string =>
     ? withUnit(figure(Math.max(1, Math.round(metres / 100)) * 100), 'm')
     : withUnit(figure(metres / 1_000), 'km')
 
-/** The service has names of levels in Chinese and English; the page's words have them in every language. */
 export const minutesOf = (ms: number): number => Math.max(1, Math.round(ms / 60_000))
 
 const GOOD_M = 20

@@ -1,9 +1,9 @@
 /** From an error of the client to a sentence in the pilgrim's language: what happened, and what to do. */
-import { pageWords } from '../frame/page-words.ts'
 import { words } from './words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import type { QueueState } from '#shared/client/index.ts'
 import { consentWithdrawn } from './session/service.ts'
+import { pageWords } from '../frame/language.ts'
 
 type Problem = {
   readonly code: NonNullable<QueueState['why']>

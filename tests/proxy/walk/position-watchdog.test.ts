@@ -1,7 +1,15 @@
 /** A phone that lies still says nothing: it is asked before a signal is missing. */
 import { describe, expect, test } from 'bun:test'
-import { hindered, NO_PAUSES, openPause, received, started } from '#proxy/pages/walk/recording/pause-log.ts'
-import { type After, listenForSilence, SILENT_MS } from '#proxy/pages/walk/recording/position-watchdog.ts'
+import {
+  type After,
+  hindered,
+  listenForSilence,
+  NO_PAUSES,
+  openPause,
+  received,
+  SILENT_MS,
+  started,
+} from '#proxy/pages/walk/recording/pause-log.ts'
 
 describe('a watch that says nothing', () => {
   /** A phone that is asked, on a clock that the test moves. It answers after a time, or never has a position. */

@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import { Language } from '#shared/contracts/bot.ts'
 import { isAppId, UserId } from '#shared/contracts/fields.ts'
 import { appIdOf, bytesOfAppId, newAppId } from '#proxy/pages/walk/recovery/app-id.ts'
-import { idOfCode, wordsOf } from '#proxy/pages/walk/recovery/recovery-code.ts'
-import { allWordlists, wordlistOf } from '#proxy/pages/walk/recovery/wordlists.ts'
+import { allWordlists, idOfCode, wordlistOf, wordsOf } from '#proxy/pages/walk/recovery/recovery-code.ts'
 
 const lists = await allWordlists()
 const bytes = fc.uint8Array({ minLength: 16, maxLength: 16 })

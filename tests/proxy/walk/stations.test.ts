@@ -1,8 +1,7 @@
 /** The next stations, and when a pilgrim arrives at their own pace. The app and the page of a link say the same. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { trailAfter } from '#proxy/pages/walk/recording/trail.ts'
-import { aheadOf, nextStations, paceOf } from '#proxy/pages/walk/way/stations.ts'
+import { aheadOf, nextStations, paceOf, trailAfter } from '#proxy/pages/walk/way/stations.ts'
 import { progressOf } from '#services/feedback-media/shares/progress.ts'
 import { createRouteAnswer } from '#services/tracking/map/show-route.ts'
 import { readRoute } from '#shared/runtime/config/read-route.ts'

@@ -1,5 +1,4 @@
 /** The ground of the console's maps: coasts and borders, the route and its stations. */
-import { pageWords } from '../../frame/page-words.ts'
 import { computed, signal } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
 import { pageData } from '../../frame/page-data.ts'
@@ -8,6 +7,7 @@ import { loadAtlas, placedStations } from '../../map/ground.ts'
 import { type AtlasShapes, routeShapes } from '../../map/shapes.ts'
 import { client } from '../session.ts'
 import { consoleLanguage } from '../words.ts'
+import { pageWords } from '../../frame/language.ts'
 
 const counties = signal<AtlasShapes | null>(null)
 export const route = signal<EventRoute | null>(null)

@@ -6,7 +6,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { words } from '../words.ts'
 import { Button } from '../../design/button.tsx'
 import { CROWD_STEPS, STEP_FROM } from '../../design/marks.tsx'
-import { pageWords } from '../../frame/page-words.ts'
+import { pageWords } from '../../frame/language.ts'
 import type { Placing } from '../../map/mark-names.ts'
 
 /** A place on the map: a pilgrim, or a point of a way. */

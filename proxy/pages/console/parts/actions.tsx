@@ -9,9 +9,9 @@ import type { ComponentChildren } from 'preact'
 import { Button } from '../../design/button.tsx'
 import { Field } from './fields.tsx'
 import { Dialog } from '../../design/dialog.tsx'
-import { pageWords } from '../../frame/page-words.ts'
 import { pair, words } from '../words.ts'
 import { client } from '../session.ts'
+import { pageWords } from '../../frame/language.ts'
 
 const SHOWN_MS = 8_000
 

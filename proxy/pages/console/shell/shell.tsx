@@ -19,7 +19,7 @@ import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { pageData } from '../../frame/page-data.ts'
-import { pageWords } from '../../frame/page-words.ts'
+import { pageWords } from '../../frame/language.ts'
 import { ThemeSwitch } from '../../frame/switches.tsx'
 
 export function Shell() {

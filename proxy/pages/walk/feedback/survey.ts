@@ -5,7 +5,33 @@ import { keep, kept } from '../session/stored-signals.ts'
 import { person } from '../session/person.ts'
 import { client, noteError, profile, profileChanged, refreshProfile } from '../session/service.ts'
 import { isFinal } from './waiting-reports.ts'
-import { answered, type Draft, type Question } from './survey-questions.ts'
+
+export const QUESTIONS = ['q1', 'q2', 'q3', 'q4', 'q5', 'q6', 'q7', 'q8', 'q9', 'q10'] as const
+export type Question = (typeof QUESTIONS)[number]
+
+/** Questions with several answers. */
+export const SEVERAL: ReadonlySet<Question> = new Set(['q3', 'q5', 'q6'])
+/** Questions that are answered in own words. */
+export const IN_WORDS: ReadonlySet<Question> = new Set(['q10'])
+
+/** A chosen value, several, or a text. */
+type Answer = string | readonly string[]
+type Draft = Readonly<Partial<Record<Question, Answer>>>
+
+/** The draft after a value was touched: chosen, or taken back. An empty answer is none. */
+function answered(draft: Draft, question: Question, value: string): Draft {
+  const { [question]: before, ...others } = draft
+  if (IN_WORDS.has(question)) return value.trim() === '' ? others : { ...others, [question]: value }
+  if (!SEVERAL.has(question)) return before === value ? others : { ...others, [question]: value }
+  const chosen = Array.isArray(before) ? (before as readonly string[]) : []
+  const next = chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value]
+  return next.length === 0 ? others : { ...others, [question]: next }
+}
+
+export const isChosen = (draft: Draft, question: Question, value: string): boolean => {
+  const answer = draft[question]
+  return Array.isArray(answer) ? answer.includes(value) : answer === value
+}
 
 /** Answers that were given or changed, and are not sent. Empty: nothing is. */
 export const draft = kept<Draft>('walk-survey', {})

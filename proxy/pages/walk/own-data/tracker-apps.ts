@@ -1,5 +1,7 @@
 /** The tracker apps: their names, where they are installed from, and which of them we recommend. */
-import type { TrackerApp } from './trackers.ts'
+import type { Data } from '#shared/client/index.ts'
+
+export type TrackerApp = keyof Data<'createTracker'>['apps']
 
 /** What the page runs on, as far as an app's shop is concerned. */
 type Device = 'iphone' | 'android' | 'other'

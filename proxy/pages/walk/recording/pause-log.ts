@@ -1,4 +1,4 @@
-/** The pause log: when nothing was recorded although the pilgrim wanted it, for how long, and why. */
+/** When nothing was recorded although the pilgrim wanted it, for how long, and why; and when a watch has been silent. */
 
 /** `closed`: the app was not open; `hidden`: the screen was off or another app was in front. */
 type PauseCause = 'closed' | 'hidden' | 'permission' | 'storage' | 'rough' | 'no-signal'
@@ -68,4 +68,31 @@ export function stopped(state: PauseState, nowMs: number): PauseState {
 export function openPause({ lastMs, cause }: PauseState, nowMs: number): Pause | null {
   if (lastMs === null || nowMs - lastMs < PAUSE_AFTER_MS) return null
   return { from: lastMs, to: nowMs, cause: cause ?? 'no-signal' }
+}
+
+/** With the time of an answer it is shorter than a pause; it is longer than the 30 s between two requests at rest. */
+export const SILENT_MS = 60_000
+
+/** Calls once after a time. @returns what cancels it */
+export type After = (ms: number, call: () => void) => () => void
+
+interface Silence {
+  heard(): void
+  stop(): void
+}
+
+/**
+ * Begins to listen, and calls once when nothing was heard for a minute: a watch of positions says nothing while the
+ * phone lies still, and a browser may answer no other request while it lasts. So it is ended, and a new one asks for a
+ * position, before a signal counts as missing.
+ */
+export function listenForSilence(call: () => void, after: After): Silence {
+  let cancel = after(SILENT_MS, call)
+  return {
+    heard() {
+      cancel()
+      cancel = after(SILENT_MS, call)
+    },
+    stop: () => cancel(),
+  }
 }

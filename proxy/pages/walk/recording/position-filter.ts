@@ -32,7 +32,6 @@ export interface FilterState {
 
 export const EMPTY: FilterState = { last: null, doubted: null, rest: null }
 
-/** Why a position is not recorded. */
 type Skipped = 'rough' | 'too-soon' | 'doubted'
 
 export const MIN_ELAPSED_MS = 30_000

@@ -7,11 +7,20 @@ import { keep, kept } from '../session/stored-signals.ts'
 import { keepPoint } from '../session/queue.ts'
 import { now } from '../session/clock.ts'
 import { config, consentWithdrawn, erasedElsewhere } from '../session/service.ts'
-import { hindered, NO_PAUSES, received, reopened, started, stopped } from './pause-log.ts'
+import {
+  hindered,
+  listenForSilence,
+  NO_PAUSES,
+  received,
+  reopened,
+  SILENT_MS,
+  started,
+  stopped,
+} from './pause-log.ts'
 import { afterCheckIn, EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
 import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
-import { noteTrail } from './own-trail.ts'
-import { listenForSilence, SILENT_MS } from './position-watchdog.ts'
+import { person } from '../session/person.ts'
+import { type Trail, trailAfter, type TimedPlace } from '../way/stations.ts'
 
 /** Asks for it now and whenever the page is shown again, until the signal aborts. @returns what gives it back */
 function keepAwake(signal: AbortSignal): () => void {
@@ -45,6 +54,20 @@ export const positionFault = signal<PositionFault | null>(null)
 export const recordsHere = signal(false)
 export const resting = signal(false)
 
+const trail = kept<Trail>('walk-trail', { userId: '', places: [] })
+
+/** Notes where the pilgrim was: at a recorded point or a check-in. */
+function noteTrail(place: TimedPlace): void {
+  const userId = person.peek()?.userId
+  if (userId === undefined) return
+  const next = trailAfter(trail.peek(), userId, place)
+  if (next !== trail.peek()) keep(trail, next)
+}
+
+/** The trail of this pilgrim. */
+export const ownTrail = (): readonly TimedPlace[] =>
+  trail.value.userId === person.value?.userId ? trail.value.places : []
+
 /** Whether somebody can see this tab. */
 const isSeen = signal(document.visibilityState === 'visible')
 
@@ -53,7 +76,6 @@ const LOCK = 'walk-recorder'
 const REST_MS = 30_000
 const MINUTE_MS = 60_000
 
-/** Takes a position: records it if it matters. */
 async function take(fix: Fix): Promise<void> {
   // A position that was asked for before the pilgrim stopped, or took the consent back.
   if (!recording.value) return

@@ -30,3 +30,12 @@ export function bytesOfAppId(id: string): Uint8Array | null {
   if (number >> 128n !== 0n) return null
   return Uint8Array.from({ length: BYTES }, (_, i) => Number((number >> BigInt(8 * (BYTES - 1 - i))) & 255n))
 }
+
+/** The words of a typed code, split at blanks, digits and punctuation, and between Chinese characters. */
+export const splitCode = (typed: string): readonly string[] =>
+  typed
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/\p{Script=Han}/gu, ' $& ')
+    .split(/[^\p{L}\p{M}]+/u)
+    .filter((word) => word !== '')

@@ -3,10 +3,10 @@
  * A code may be typed in any of the languages, whatever the app speaks.
  */
 import { entropyToMnemonic, mnemonicToEntropy } from '@scure/bip39'
-import { appIdOf, bytesOfAppId } from './app-id.ts'
-import { splitCode } from './split-code.ts'
+import { appIdOf, bytesOfAppId, splitCode } from './app-id.ts'
+import type { Language } from '#shared/contracts/bot.ts'
 
-export const WORDS = 12
+const WORDS = 12
 
 /** Letters that identify a word of BIP 39 in a Latin script. */
 const PREFIX = 4
@@ -60,3 +60,18 @@ function indexIn(list: readonly string[], word: string): number {
   const longer = list.flatMap((known, index) => (known.startsWith(word) ? [index] : []))
   return longer.length === 1 ? longer[0]! : -1
 }
+
+// The word lists. Each is a file of its own, loaded when it is needed.
+const LISTS: Readonly<Record<Language, () => Promise<{ readonly wordlist: readonly string[] }>>> = {
+  'zh-Hant': () => import('@scure/bip39/wordlists/traditional-chinese.js'),
+  'zh-Hans': () => import('@scure/bip39/wordlists/simplified-chinese.js'),
+  ja: () => import('@scure/bip39/wordlists/japanese.js'),
+  en: () => import('@scure/bip39/wordlists/english.js'),
+}
+
+export const wordlistOf = async (language: Language): Promise<readonly string[]> =>
+  (await LISTS[language]()).wordlist
+
+/** All lists, because a code may be typed in another language than it was written down in. */
+export const allWordlists = async (): Promise<readonly (readonly string[])[]> =>
+  Promise.all((Object.keys(LISTS) as Language[]).map(wordlistOf))

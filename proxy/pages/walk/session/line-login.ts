@@ -3,7 +3,6 @@
  * for such an event alone.
  */
 
-/** What the app needs of LINE's SDK. */
 export interface LineBridge {
   /** Starts the SDK: reads who is logged in, and ends a log-in that comes back. */
   start(liffId: string): Promise<void>

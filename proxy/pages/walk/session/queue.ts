@@ -46,7 +46,6 @@ import { refused, sending, settled, type Tally } from '../checkin/tally.ts'
  * release has changed the store, so that only a reload helps.
  */
 export const queue = signal<TrackQueue | 'failed' | 'outdated' | null>(null)
-/** What the queue says of its store. */
 const stored = signal<QueueState | null>(null)
 
 const aside = computed(() => {

@@ -1,14 +1,14 @@
-/** Tells the service who walks and what they agreed to. Without a network it is done later. */
-import type { Client } from '#shared/client/index.ts'
+/** Tells the service who walks and what they agree to. Without a network it is done later. */
+import type { Answer, Data } from '#shared/client/index.ts'
 import { language } from '../../frame/language.ts'
 import { keep } from './stored-signals.ts'
 import { person } from './person.ts'
-import { noteError, profileChanged, refreshProfile } from './service.ts'
+import { client, config, consentWithdrawn, noteError, profileChanged, refreshProfile } from './service.ts'
 
 let introducing = false
 
 /** Sends name and consent, once each; does nothing when the service knows them. */
-export async function introduce(client: Pick<Client, 'syncProfile' | 'setPrivacy'>): Promise<void> {
+export async function introduce(): Promise<void> {
   const given = person.value
   if (given === null || given.known || introducing) return
   introducing = true
@@ -24,4 +24,14 @@ export async function introduce(client: Pick<Client, 'syncProfile' | 'setPrivacy
   } finally {
     introducing = false
   }
+}
+
+/** Without consent nothing is recorded: the recorder stops, and the service disconnects tracker apps. */
+export async function setConsent(agreed: boolean): Promise<Answer<Data<'setPrivacy'>>> {
+  const version = config.value?.privacy_version ?? ''
+  const answer = await client.setPrivacy({ agreed, version })
+  if (!answer.ok || person.value === null) return answer
+  if (agreed) keep(person, { ...person.value, privacyVersion: version })
+  keep(consentWithdrawn, !agreed)
+  return answer
 }

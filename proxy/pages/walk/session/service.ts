@@ -52,7 +52,6 @@ export async function owner(): Promise<{ userId: string } | undefined> {
   return userId === undefined ? undefined : { userId }
 }
 
-/** Time to a complete answer. */
 const TIMEOUT_MS = 20_000
 
 /** What goes out of a pilgrim who was erased elsewhere: readings, and what erases the rest. */

@@ -1,18 +1,25 @@
-/** The pilgrim's own data: take it along, consent and participation, or have everything deleted. */
-import { pageWords } from '../../frame/page-words.ts'
+/** The pilgrim's own data: take it along, consent and participation, or have everything deleted, here or elsewhere. */
 import { words } from '../words.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ClientError } from '#shared/client/index.ts'
-import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
-import { eraseEverything } from '../own-data/erase-everything.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { notDoneSentence } from '../problem.ts'
-import { client, noteError } from '../session/service.ts'
-import { Privacy } from './privacy.tsx'
+import { client, config, noteError, profile } from '../session/service.ts'
 import { Notice, View } from './view.tsx'
+import { recording, stopRecording } from '../recording/recorder.ts'
+import { person } from '../session/person.ts'
+import { Consent, Sentences } from './welcome.tsx'
+import { leave } from '../notifications/web-push.ts'
+import { forgetAll } from '../session/stored-signals.ts'
+import { clearQueue, queue, waiting } from '../session/queue.ts'
+import { forgetDays } from '../way/kept-days.ts'
+import { SaveWaiting } from './waiting.tsx'
+import { setConsent } from '../session/register-pilgrim.ts'
+import { pageWords } from '../../frame/language.ts'
+import { useChange } from './use-service.tsx'
 
 export function OwnData() {
   const { data } = words.value
@@ -44,27 +51,65 @@ export function OwnData() {
   )
 }
 
-/** Everything is deleted, after a question that says what that means. */
-function Erase() {
-  const { data } = words.value
-  const error = useSignal<ClientError | null>(null)
-  const asks = useSignal(false)
-  const busy = useSignal(false)
-  const ask = () => {
-    error.value = null
-    asks.value = true
+/** Erases at the service, then on this device. @returns why the service did not; then nothing is forgotten here either */
+async function eraseEverything(): Promise<ClientError | null> {
+  const answer = await client.eraseOwnData({ confirm: true })
+  if (answer.ok) await forgetDevice(answer.data.remaining.length === 0)
+  // Nothing is stored about somebody who never had a network, or who was erased on another phone.
+  else if (answer.error.code === 'not-found') await forgetDevice(true)
+  else {
+    noteError(answer.error)
+    return answer.error
   }
+  return null
+}
+
+/** @param complete false: the service still deletes the last parts */
+async function forgetDevice(complete: boolean): Promise<void> {
+  stopRecording()
+  await clearQueue(person.value?.userId ?? null)
+  await leave()
+  forgetAll()
+  forgetDays()
+  location.hash = complete ? 'erased' : 'erasing'
+  location.reload()
+}
+
+/** Erases everything, and notes why that failed. */
+function useErasing() {
+  const error = useSignal<ClientError | null>(null)
+  const busy = useSignal(false)
   const erase = async () => {
     busy.value = true
     error.value = await eraseEverything()
     busy.value = false
+  }
+  return { error, busy, erase }
+}
+
+/** Everything is deleted, after a question that says what that means. */
+function Erase() {
+  const { data } = words.value
+  const { error, busy, erase } = useErasing()
+  const asks = useSignal(false)
+  const ask = () => {
+    error.value = null
+    asks.value = true
   }
   return (
     <>
       <Button kind="danger" onClick={ask}>
         {data.erase}
       </Button>
-      <Sure words={data} asks={asks} busy={busy.value} onErase={() => void erase()}>
+      <Sure
+        asks={asks}
+        title={data.eraseSure}
+        cancel={pageWords.value.cancel}
+        action={data.erase}
+        busy={busy.value}
+        onSure={() => void erase()}
+      >
+        <p>{data.eraseWhy}</p>
         <NotDone error={error.value} />
       </Sure>
     </>
@@ -75,32 +120,154 @@ function Erase() {
 const NotDone = ({ error }: { readonly error: ClientError | null }) =>
   error === null ? null : <Notice kind="warning">{notDoneSentence(error)}</Notice>
 
+/** Asks once, and says what happens then. */
 function Sure(props: {
-  readonly words: WalkWords['data']
   readonly asks: Signal<boolean>
-  readonly busy: boolean
-  readonly onErase: () => void
+  readonly title: string
+  readonly cancel: string
+  readonly action: string
+  readonly busy?: boolean
+  readonly onSure: () => void
   readonly children: ComponentChildren
 }) {
-  const { words, asks, busy, onErase, children } = props
+  const { asks, title, cancel, action, busy = false, onSure, children } = props
   const close = () => (asks.value = false)
   return (
     <Dialog
-      title={words.eraseSure}
+      title={title}
       open={asks.value}
       onClose={close}
       closeWord={pageWords.value.close}
       actions={
         <>
-          <Button onClick={close}>{pageWords.value.cancel}</Button>
-          <Button kind="danger" busy={busy} onClick={onErase}>
-            {words.erase}
+          <Button onClick={close}>{cancel}</Button>
+          <Button kind="danger" busy={busy} onClick={onSure}>
+            {action}
           </Button>
         </>
       }
     >
-      <p>{words.eraseWhy}</p>
       {children}
     </Dialog>
+  )
+}
+
+function Privacy() {
+  const { me } = words.value
+  const asks = useSignal(false)
+  const consent = useChange()
+  const part = useChange()
+  const { privacy_agreed: agrees = true, participant_status: status = 'active' } = profile.value ?? {}
+  const version = config.value?.privacy_version ?? ''
+  return (
+    <>
+      <section class="card stack-2">
+        <p>{status === 'completed' ? me.completed : status === 'withdrawn' ? me.paused : me.pauseWhy}</p>
+        {status === 'withdrawn' && recording.value ? <p class="strong">{words.value.record.darkOn}</p> : null}
+        {part.said(me.saved)}
+        {status === 'completed' ? null : (
+          <Button
+            busy={part.busy.value}
+            onClick={() =>
+              void part.run(() =>
+                client.setParticipantStatus({ status: status === 'withdrawn' ? 'active' : 'withdrawn' }),
+              )
+            }
+          >
+            {status === 'withdrawn' ? me.rejoin : me.pause}
+          </Button>
+        )}
+      </section>
+      <section class="card stack-2">
+        <p>{agrees ? me.agreed(person.value?.privacyVersion ?? version) : me.withdrawn}</p>
+        {agrees ? null : <NewerConsent />}
+        {consent.said(agrees && !recording.value ? me.agreedAgain : me.saved)}
+        <Button
+          busy={consent.busy.value}
+          onClick={() => (agrees ? (asks.value = true) : void consent.run(() => setConsent(true)))}
+        >
+          {agrees ? me.withdraw : me.agreeAgain}
+        </Button>
+      </section>
+      <Sure
+        asks={asks}
+        title={me.withdrawSure}
+        cancel={me.withdrawKeep}
+        action={me.withdraw}
+        onSure={() => {
+          asks.value = false
+          void consent.run(() => setConsent(false))
+        }}
+      >
+        <Sentences of={me.withdrawWhy} />
+      </Sure>
+    </>
+  )
+}
+
+/** What would be agreed to, where it is not what was agreed to before. */
+function NewerConsent() {
+  const version = config.value?.privacy_version ?? ''
+  return person.value?.privacyVersion === version ? null : <Consent version={version} />
+}
+
+/** On the first tab: the pilgrim has paused or taken back the consent, and can undo it here. */
+export function NotTakingPart() {
+  const { me } = words.value
+  const change = useChange()
+  const { privacy_agreed: agrees = true, participant_status: status = 'active' } = profile.value ?? {}
+  // Before the service knows the consent, it has none.
+  const consented = agrees || !person.value?.known || person.value.privacyVersion === ''
+  if (consented && status !== 'withdrawn') return null
+  const undo = async () => {
+    if (consented) await change.run(() => client.setParticipantStatus({ status: 'active' }))
+    else await change.run(() => setConsent(true))
+  }
+  return (
+    <Notice
+      action={
+        <>
+          {consented ? null : <NewerConsent />}
+          {change.said(null)}
+          <Button busy={change.busy.value} onClick={() => void undo()}>
+            {consented ? me.rejoin : me.agreeAgain}
+          </Button>
+        </>
+      }
+    >
+      {consented ? me.paused : me.withdrawn}
+    </Notice>
+  )
+}
+
+/** The pilgrim was erased elsewhere. What is left on this phone is forgotten when they say so. */
+export function Gone() {
+  const { data } = words.value
+  const { error, busy, erase } = useErasing()
+  return (
+    <View title={data.goneTitle}>
+      <Notice kind="warning">{data.goneWhy}</Notice>
+      <Rest />
+      <p>{data.goneRest}</p>
+      <NotDone error={error.value} />
+      <Button kind="primary" busy={busy.value} onClick={() => void erase()}>
+        {data.goneStart}
+      </Button>
+    </View>
+  )
+}
+
+/** What was recorded and never sent: it can be taken along. */
+function Rest() {
+  const open = queue.value
+  const { checkIns = 0, points = 0 } = waiting.value?.waiting ?? {}
+  if (open === null || typeof open === 'string' || checkIns + points === 0) return null
+  return (
+    <section class="card stack-2" data-waiting={checkIns + points}>
+      <p>
+        <strong>{words.value.queue.waits(checkIns, points)}</strong>
+      </p>
+      <SaveWaiting queue={open} />
+    </section>
   )
 }

@@ -1,16 +1,15 @@
-/** The own way on a map that fills the screen. */
-import { pageWords } from '../../frame/page-words.ts'
+/** The map of the own way: a picture in the view, a map that fills the screen, and which day they show. */
 import { words } from '../words.ts'
-import { signal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { Symbol } from '../../design/symbol.tsx'
 import type { MapFrame } from '../../map/map-frame.ts'
 import { figure } from '#shared/locales/units.ts'
 import { dayText, unitText } from '../format.ts'
-import { readWay, shownDay } from '../way/own-way.ts'
-import { DaySwitch } from './day-switch.tsx'
+import { ownSums, readWay, showDay, shownDay } from '../way/own-way.ts'
 import { BackBar } from './tabs.tsx'
+import { pageWords } from '../../frame/language.ts'
 
 type WayMapScript = typeof import('./way-map.tsx')
 
@@ -103,5 +102,50 @@ export function LargeMap() {
       </main>
       <BackBar />
     </>
+  )
+}
+
+/** Which day is looked at. Nothing where there is one alone. */
+export function DaySwitch() {
+  const busy = useSignal(false)
+  const days = ownSums.value?.days ?? []
+  const index = days.findIndex(({ day }) => day === shownDay.value?.day)
+  if (index < 0 || days.length === 1) return null
+  const choose = async (day: string | undefined) => {
+    if (day === undefined) return
+    busy.value = true
+    await showDay(day)
+    busy.value = false
+  }
+  return (
+    <div class="day-switch" aria-busy={busy.value}>
+      <Button
+        icon
+        label={words.value.way.dayBefore}
+        disabled={index === 0}
+        onClick={() => void choose(days[index - 1]?.day)}
+      >
+        ‹
+      </Button>
+      <select
+        aria-label={words.value.way.day}
+        value={days[index]!.day}
+        onChange={({ currentTarget }) => void choose(currentTarget.value)}
+      >
+        {days.map(({ day }) => (
+          <option key={day} value={day}>
+            {dayText(day)}
+          </option>
+        ))}
+      </select>
+      <Button
+        icon
+        label={words.value.way.dayAfter}
+        disabled={index === days.length - 1}
+        onClick={() => void choose(days[index + 1]?.day)}
+      >
+        ›
+      </Button>
+    </div>
   )
 }

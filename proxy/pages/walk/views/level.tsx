@@ -1,10 +1,10 @@
 /** Level, kilometres and check-ins, as last known. */
-import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
-import { Emblem } from '../../design/emblem.tsx'
 import { figure } from '#shared/locales/units.ts'
 import { unitText } from '../format.ts'
 import { profile } from '../session/service.ts'
+import { pageWords } from '../../frame/language.ts'
+import { Emblem } from '../../design/symbol.tsx'
 
 export function Level(props: {
   /** Those included that wait to be sent. */

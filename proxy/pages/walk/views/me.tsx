@@ -1,4 +1,4 @@
-/** What belongs to the pilgrim: the ways to the rest, name and phone, the achievement card. On one screen. */
+/** What belongs to the pilgrim, on one screen: the ways to the rest, name and phone, the card; and how the app looks. */
 import { words } from '../words.ts'
 import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -6,8 +6,6 @@ import { useEffect } from 'preact/hooks'
 import type { Failure } from '#shared/client/index.ts'
 import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
 import { Button } from '../../design/button.tsx'
-import { Emblem } from '../../design/emblem.tsx'
-import { type OwnCard, readCard } from '../own-data/card.ts'
 import { saveFile } from '../own-data/save-file.ts'
 import { notDoneSentence } from '../problem.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
@@ -15,12 +13,15 @@ import { keep } from '../session/stored-signals.ts'
 import { introduce } from '../session/register-pilgrim.ts'
 import { person } from '../session/person.ts'
 import { totalCheckIns } from '../session/queue.ts'
-import { client, config, profile } from '../session/service.ts'
+import { client, config, noteError, profile } from '../session/service.ts'
 import { Install } from './install.tsx'
 import { Way } from './feedback-tab.tsx'
-import { useChange } from './use-change.tsx'
 import { Notice, View } from './view.tsx'
 import { canHear, device, hear, hearError, stopHearing, switching } from '../notifications/web-push.ts'
+import { LanguageSwitch, LettersSwitch, ThemeSwitch } from '../../frame/switches.tsx'
+import { pageWords } from '../../frame/language.ts'
+import { useChange } from './use-service.tsx'
+import { Emblem } from '../../design/symbol.tsx'
 
 /** The ways are first, in sight with the largest letters too. What can not be undone is in a view of its own. */
 export const Me = () => (
@@ -35,6 +36,20 @@ export const Me = () => (
     <Profile />
     <Card />
     <Install />
+  </View>
+)
+
+/** How the app looks. */
+export const Display = () => (
+  <View title={words.value.me.display} back>
+    <section class="card stack-2">
+      <h2>{pageWords.value.letters}</h2>
+      <LettersSwitch />
+      <h2>{pageWords.value.language}</h2>
+      <LanguageSwitch />
+      <h2>{pageWords.value.theme}</h2>
+      <ThemeSwitch />
+    </section>
   </View>
 )
 
@@ -86,7 +101,7 @@ function Profile() {
       keep(person, { ...person.value, name: given })
       if (draftOf('name') === name) keepDraft({ name: null })
     }
-    if (isNew) await introduce(client)
+    if (isNew) await introduce()
   }
   const savePhone = async (given: string | null) => {
     const digits = (given ?? '000000').replaceAll(/\D/g, '').length
@@ -198,6 +213,28 @@ function Card() {
       {card === 'unlocked' ? <CardPicture /> : isReady ? <p>{me.cardSoon}</p> : null}
     </section>
   )
+}
+
+interface OwnCard {
+  readonly ok: true
+  readonly picture: Blob
+  /** Pixels. */
+  readonly width: number
+  readonly height: number
+}
+
+/** Has the card drawn as it is now, and reads it: its address holds the id, the key to the walk, so a copy is shown. */
+async function readCard(): Promise<OwnCard | Failure> {
+  const drawn = await client.drawCard({})
+  const file = `${person.value?.userId ?? ''}.png`
+  const answer = drawn.ok ? await client.download('readCard', { file }, { accept: 'image/png' }) : drawn
+  if (drawn.ok && answer.ok) {
+    const { width, height } = drawn.data
+    return { ok: true, picture: answer.data.blob, width, height }
+  }
+  const failure = answer as Failure
+  noteError(failure.error)
+  return failure
 }
 
 /** The card, once it was asked for. */

@@ -1,8 +1,7 @@
-/** The own walk: figures, the map of a day, why the carbon, and the next stations. */
-import { pageWords } from '../../frame/page-words.ts'
+/** The own walk: figures, the map of a day, its carbon and why, and the next stations. */
 import { kmToGo } from '#shared/locales/units.ts'
 import { words } from '../words.ts'
-import { dayText, timeText, whenText } from '../format.ts'
+import { carbonText, dayText, timeText, whenText } from '../format.ts'
 import { sentenceOf } from '../problem.ts'
 import { totalCheckIns } from '../session/queue.ts'
 import { now } from '../session/clock.ts'
@@ -10,13 +9,13 @@ import { profile } from '../session/service.ts'
 import type { DayOfWay } from '../way/kept-days.ts'
 import { ownSums, readWay, type ShownDay, shownDay, wayError } from '../way/own-way.ts'
 import { Again, Notice, View } from './view.tsx'
-import { Carbon } from './carbon.tsx'
-import { DaySwitch } from './day-switch.tsx'
-import { MapPicture } from './large-map.tsx'
+import { DaySwitch, MapPicture } from './large-map.tsx'
 import { Level } from './level.tsx'
 import { Way as Row } from './feedback-tab.tsx'
 import { Stations } from './stations.tsx'
-import { useReading } from './use-reading.ts'
+import { useReading } from './use-service.tsx'
+import { savedMg } from '#shared/core/rules/carbon.ts'
+import { pageWords } from '../../frame/language.ts'
 
 /** Kilometres of the profile when the way was read last. */
 let kmAtReading: number | undefined
@@ -59,7 +58,6 @@ export function Way() {
   )
 }
 
-/** What is missing to the next level. */
 function NextLevel() {
   const { level, km: walked = 0, checkins = 0, next_level: next = null } = profile.value ?? {}
   if (next !== null) {
@@ -104,6 +102,42 @@ function CheckIns({ day: { checkins } }: { readonly day: DayOfWay }) {
           </li>
         ))}
       </ul>
+    </details>
+  )
+}
+
+/** Less is shown as no distance. */
+const LEAST_KM = 0.1
+
+function Carbon({ day: { stretches } }: { readonly day: DayOfWay }) {
+  const { way } = words.value
+  const onFoot = stretches.filter(({ carbon_kg: kg }) => kg === 0)
+  const motor = stretches.filter(({ carbon_kg: kg }) => kg > 0)
+  const modes: Readonly<Record<string, string>> = way.modes
+  const kmOnFoot = Math.round(onFoot.reduce((sum, { km }) => sum + km, 0) * 100) / 100
+  // Nothing is saved before a distance is shown.
+  if (kmOnFoot < LEAST_KM && motor.length === 0) return null
+  const [allKm, spentKg] = stretches.reduce(([k, c], one) => [k + one.km, c + one.carbon_kg], [0, 0])
+  const saved = savedMg(allKm * 1e6, spentKg * 1e6) / 1e6
+  return (
+    <details class="card">
+      <summary>{way.carbon(carbonText(saved))}</summary>
+      <ul class="rows">
+        <li>{way.onFoot(kmOnFoot)}</li>
+        {motor.map((one) => (
+          <li key={one.from}>
+            {way.motor(
+              timeText(Date.parse(one.from)),
+              timeText(Date.parse(one.to)),
+              modes[one.mode] ?? one.mode,
+              one.km,
+              one.speed_kmh,
+              carbonText(one.carbon_kg),
+            )}
+          </li>
+        ))}
+      </ul>
+      {motor.some(({ inferred }) => inferred) ? <p class="quiet">{way.bySpeed}</p> : null}
     </details>
   )
 }

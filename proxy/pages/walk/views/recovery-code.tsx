@@ -17,10 +17,7 @@ interface Code {
 }
 
 async function codeOf(userId: string): Promise<Code | null> {
-  const [{ wordsOf }, { wordlistOf }] = await Promise.all([
-    import('../recovery/recovery-code.ts'),
-    import('../recovery/wordlists.ts'),
-  ])
+  const { wordlistOf, wordsOf } = await import('../recovery/recovery-code.ts')
   const words = wordsOf(userId, await wordlistOf(language.value))
   if (words === null) return null
   // After # nothing leaves the phone: servers never see it.

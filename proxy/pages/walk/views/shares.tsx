@@ -1,25 +1,78 @@
-/** Links that a pilgrim passes on. */
+/** Links that a pilgrim passes on: made, sent, stopped. */
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
 import { Button } from '../../design/button.tsx'
 import { whenText } from '../format.ts'
-import {
-  LIVE_HOURS,
-  makeShare,
-  pressFailed,
-  readShares,
-  readSharesAgain,
-  type Share,
-  shareError,
-  shares,
-  sharesChanged,
-  showsName,
-  stopShare,
-} from '../own-data/shares.ts'
 import { notDoneSentence, sentenceOf } from '../problem.ts'
 import { now } from '../session/clock.ts'
-import { useEachMinute, useReading } from './use-reading.ts'
+import { useEachMinute, useReading } from './use-service.tsx'
 import { Notice, View } from './view.tsx'
+import type { ClientError, Data } from '#shared/client/index.ts'
+import { client, noteError } from '../session/service.ts'
+
+type Share = Data<'createShare'>
+
+/** How long a link shows where the pilgrim is. */
+const LIVE_HOURS = 12
+
+/** Null until they were read. */
+const shares = signal<readonly Share[] | null>(null)
+const shareError = signal<ClientError | null>(null)
+/** What failed was a press of the pilgrim, which nobody repeats. */
+const pressFailed = signal(false)
+const showsName = signal(true)
+
+function fail(error: ClientError, pressed = true): null {
+  shareError.value = error
+  pressFailed.value = pressed
+  noteError(error)
+  return null
+}
+
+/** Changes with each link that is made or stopped: a reading that was asked for before shows what is out of date. */
+const sharesChanged = signal(0)
+
+/** Reads again how often the links were opened. What was read stays where that fails. */
+async function readSharesAgain(): Promise<void> {
+  const asked = sharesChanged.peek()
+  const answer = await client.listShares({})
+  if (!answer.ok) noteError(answer.error)
+  else if (asked === sharesChanged.peek()) shares.value = answer.data.items
+}
+
+async function readShares(): Promise<void> {
+  shareError.value = null
+  const answer = await client.listShares({})
+  if (answer.ok) shares.value = answer.data.items
+  else fail(answer.error, false)
+}
+
+/** @returns null when the service refuses */
+async function makeShare(live: boolean): Promise<Share | null> {
+  shareError.value = null
+  const answer = await client.createShare({
+    show_name: showsName.value,
+    ...(live ? { live_hours: LIVE_HOURS } : {}),
+  })
+  if (!answer.ok) return fail(answer.error)
+  sharesChanged.value++
+  shares.value = [answer.data, ...(shares.value ?? [])]
+  return answer.data
+}
+
+/** @returns whether it is stopped */
+async function stopShare(id: string): Promise<boolean> {
+  shareError.value = null
+  const answer = await client.revokeShare({ id })
+  // Stopped by another window, or expired.
+  if (!answer.ok && answer.error.code !== 'not-found' && answer.error.code !== 'gone') {
+    fail(answer.error)
+    return false
+  }
+  sharesChanged.value++
+  shares.value = (shares.value ?? []).filter((one) => one.id !== id)
+  return true
+}
 
 /** The link that was copied last. */
 const copied = signal<string | null>(null)
@@ -102,7 +155,6 @@ function Make({ onMake }: { readonly onMake: () => void }) {
 
 interface LinkProps {
   readonly link: Share
-  /** Called when it is stopped. */
   readonly onStop: () => void
 }
 

@@ -1,5 +1,4 @@
 /** What concerns the whole app, above every view: the event's status, the clock, the log-in, a new version. */
-import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
@@ -9,13 +8,13 @@ import { leaveLine } from '../session/line-login.ts'
 import { sentenceOf } from '../problem.ts'
 import { person } from '../session/person.ts'
 import { clockAheadMs, clockIsWrong } from '../session/clock.ts'
-import { client, config, consentWithdrawn, profile, signInAgain, signInNeeded } from '../session/service.ts'
+import { config, consentWithdrawn, profile, signInAgain, signInNeeded } from '../session/service.ts'
 import { updateReady } from '../session/update.ts'
 import { Consent } from './welcome.tsx'
 import { Notice } from './view.tsx'
-import { setConsent } from '../own-data/participation.ts'
-import { introduce } from '../session/register-pilgrim.ts'
-import { useChange } from './use-change.tsx'
+import { introduce, setConsent } from '../session/register-pilgrim.ts'
+import { pageWords } from '../../frame/language.ts'
+import { useChange } from './use-service.tsx'
 
 export function Status() {
   const { status, problems } = words.value
@@ -99,7 +98,7 @@ export function NewConsent() {
         onClick={() => {
           keep(person, { ...given, privacyVersion: version, known: false })
           keep(consentWithdrawn, false)
-          void introduce(client)
+          void introduce()
         }}
       >
         {words.value.welcome.agree}

@@ -1,5 +1,5 @@
 /** The survey, one question at a time. Each answer is kept on the device at once. */
-import { words } from '../words.ts'
+import { SURVEY_FILES, words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Language } from '#shared/contracts/bot.ts'
@@ -12,14 +12,17 @@ import {
   answeredElsewhere,
   answers,
   changeAnswers,
+  IN_WORDS,
+  isChosen,
   place,
+  type Question,
+  QUESTIONS,
   sendSurvey,
+  SEVERAL,
   surveyState,
   surveyWaits,
 } from '../feedback/survey.ts'
-import { IN_WORDS, isChosen, type Question, QUESTIONS, SEVERAL } from '../feedback/survey-questions.ts'
 import { keep } from '../session/stored-signals.ts'
-import { SURVEY_FILES } from '../words.ts'
 import { Closed } from './feedback-tab.tsx'
 import { Notice, View } from './view.tsx'
 

@@ -1,28 +1,63 @@
 /** Tracker apps that record with the screen off: which one to take, where it comes from, and one touch that sets it up. */
 import { words } from '../words.ts'
-import { useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { whenText } from '../format.ts'
-import { RECOMMENDED, shopsOf, TRACKER_APPS } from '../own-data/tracker-apps.ts'
-import {
-  disconnect,
-  made,
-  type MadeTracker,
-  makeTracker,
-  making,
-  readTrackers,
-  readTrackersAgain,
-  type TrackerApp,
-  trackerError,
-  trackers as list,
-} from '../own-data/trackers.ts'
+import { RECOMMENDED, shopsOf, TRACKER_APPS, type TrackerApp } from '../own-data/tracker-apps.ts'
 import { notDoneSentence } from '../problem.ts'
 import { now } from '../session/clock.ts'
-import { useEachMinute } from './use-reading.ts'
+import { useEachMinute } from './use-service.tsx'
 import { Notice, View } from './view.tsx'
+import type { ClientError, Data } from '#shared/client/index.ts'
+import { client, noteError } from '../session/service.ts'
+
+type MadeTracker = Data<'createTracker'>
+type Tracker = Data<'listTrackers'>['items'][number]
+
+const list = signal<readonly Tracker[]>([])
+/** The tracker that was just made: its key is shown once. */
+const made = signal<{ readonly app: TrackerApp; readonly tracker: MadeTracker } | null>(null)
+const making = signal<TrackerApp | null>(null)
+const trackerError = signal<ClientError | null>(null)
+
+function fail(error: ClientError): void {
+  trackerError.value = error
+  noteError(error)
+}
+
+async function readTrackers(): Promise<void> {
+  made.value = trackerError.value = null
+  const answer = await client.listTrackers({})
+  if (answer.ok) list.value = answer.data.items
+  else fail(answer.error)
+}
+
+/** Reads them again while they are shown. A failure leaves what is shown. */
+async function readTrackersAgain(): Promise<void> {
+  if (list.peek().length === 0) return
+  const answer = await client.listTrackers({})
+  if (answer.ok) list.value = answer.data.items
+}
+
+async function makeTracker(app: TrackerApp): Promise<void> {
+  making.value = app
+  trackerError.value = null
+  const answer = await client.createTracker({ label: app })
+  making.value = null
+  if (!answer.ok) return fail(answer.error)
+  made.value = { app, tracker: answer.data }
+  list.value = [...list.value, answer.data]
+}
+
+async function disconnect(id: string): Promise<void> {
+  const answer = await client.revokeTracker({ id })
+  if (!answer.ok && answer.error.code !== 'not-found') return fail(answer.error)
+  list.value = list.value.filter((one) => one.id !== id)
+  if (made.value?.tracker.id === id) made.value = null
+}
 
 interface AppProps {
   readonly app: TrackerApp

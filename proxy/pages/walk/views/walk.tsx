@@ -1,5 +1,4 @@
 /** The first tab: check in, record, and what waits to be sent. */
-import { pageWords } from '../../frame/page-words.ts'
 import { words } from '../words.ts'
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -12,11 +11,12 @@ import { lastCheckIn, totalCheckIns } from '../session/queue.ts'
 import { config, consentWithdrawn, profile, usesLine } from '../session/service.ts'
 import { useTime } from './dark-screen.tsx'
 import { Notice, View } from './view.tsx'
-import { NotTakingPart } from './privacy.tsx'
 import { Record } from './record.tsx'
 import { Waiting } from './waiting.tsx'
 import { Level } from './level.tsx'
 import { NextOfAll } from './stations.tsx'
+import { NotTakingPart } from './data.tsx'
+import { pageWords } from '../../frame/language.ts'
 
 export const Walk = () => {
   return (

@@ -1,5 +1,5 @@
 /** The map of the own way. It is a script of its own, which the first view does not need. */
-import { effect } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { drawInColours } from '../../frame/theme.ts'
 import { drawWay } from '../../map/draw-way.ts'
@@ -7,12 +7,43 @@ import { MapFrame } from '../../map/map-frame.ts'
 import { World } from '../../map/map-parts.tsx'
 import type { Scene } from '../../map/painter.ts'
 import { type Bounds, fitting, type Insets } from '../../map/projection.ts'
-import { otherDays, shownDay } from '../way/own-way.ts'
-import { ground, loadGround, wholeRoute } from '../way/way-ground.ts'
+import { otherDays, route, shownDay } from '../way/own-way.ts'
 import { wayShapes } from '../way/way-shapes.ts'
+import { language } from '../../frame/language.ts'
+import { pageData } from '../../frame/page-data.ts'
+import type { Ground } from '../../map/draw-ground.ts'
+import { LAND, loadAtlas, placedStations } from '../../map/ground.ts'
+import { type AtlasShapes, routeShapes } from '../../map/shapes.ts'
 
 export { Controls } from '../../map/map-parts.tsx'
-export { hasAtlas } from '../way/way-ground.ts'
+
+const counties = signal<AtlasShapes | null>(null)
+const towns = signal<AtlasShapes | null>(null)
+
+/** Coasts and borders, once. The service worker keeps the files. */
+function loadGround(): void {
+  const { files } = pageData()
+  if (counties.value === null) void loadAtlas(files['counties'], (shapes) => (counties.value = shapes))
+  if (towns.value === null) void loadAtlas(files['towns'], (shapes) => (towns.value = shapes))
+}
+
+/** Whether the map shows anything whose source must be named. */
+export const hasAtlas = computed(() => counties.value !== null)
+
+const drawn = computed(() => (route.value === null ? null : routeShapes(route.value)))
+
+const ground = computed<Ground>(() => ({
+  counties: counties.value,
+  towns: towns.value,
+  route: drawn.value,
+  stations: placedStations(route.value, language.value),
+  mine: null,
+  walkedKm: null,
+  language: language.value,
+}))
+
+/** What is shown of a day without a place. */
+const wholeRoute = (): Bounds => drawn.value?.bounds ?? LAND
 
 interface WayMapProps {
   /** A picture that nobody moves, and that is described elsewhere. */

@@ -12,7 +12,7 @@ import { keep } from '../session/stored-signals.ts'
 import { lineBridge, lineName, lineUserId } from '../session/line-login.ts'
 import { introduce } from '../session/register-pilgrim.ts'
 import { person } from '../session/person.ts'
-import { client, config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
+import { config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
 import { Again, Notice, View } from './view.tsx'
 import { standalone } from './install.tsx'
 
@@ -75,7 +75,7 @@ function Form(props: { readonly version: string; readonly liffId: string | null 
     keep(person, { userId, name: given, privacyVersion: version, known: false })
     // The form was read to its end; the app begins at its top.
     scrollTo(0, 0)
-    void introduce(client)
+    void introduce()
   }
   return (
     <form
@@ -167,14 +167,18 @@ function NameField(props: {
   )
 }
 
+export const Sentences = ({ of }: { readonly of: readonly string[] }) => (
+  <ul class="sentences">
+    {of.map((sentence) => (
+      <li key={sentence}>{sentence}</li>
+    ))}
+  </ul>
+)
+
 export const Consent = ({ version }: { readonly version: string }) => (
   <section class="card stack-2">
     <h2>{words.value.welcome.consentTitle}</h2>
-    <ul class="sentences">
-      {words.value.welcome.consent.map((sentence) => (
-        <li key={sentence}>{sentence}</li>
-      ))}
-    </ul>
+    <Sentences of={words.value.welcome.consent} />
     <p class="quiet">{words.value.welcome.version(version)}</p>
   </section>
 )

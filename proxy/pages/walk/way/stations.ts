@@ -1,16 +1,17 @@
 /** The next stations of the route, and when the pilgrim reaches them at their own pace. Pure functions. */
 import {
   kmAlong,
-  measureRoute,
   type MeasuredRoute,
+  measureRoute,
   stationsAhead,
   unpackLines,
   wayToRoute,
 } from '#shared/core/rules/along-route.ts'
 import { metresBetween } from '../recording/position-filter.ts'
 import type { Route } from './own-way.ts'
+import { CLOCK_TOLERANCE_MS } from '../session/clock-rules.ts'
 
-interface TimedPlace {
+export interface TimedPlace {
   readonly lat: number
   readonly lng: number
   /** Epoch milliseconds. */
@@ -110,4 +111,25 @@ interface Whereabouts {
   readonly walked: readonly TimedPlace[]
   readonly here: TimedPlace
   readonly kmh: number | null
+}
+
+/** The last hours of the way as this device recorded them: in a dead zone the service does not know them yet. */
+export interface Trail {
+  /** Whose trail it is: another pilgrim may go on with this device. */
+  readonly userId: string
+  /** In the order of time. */
+  readonly places: readonly TimedPlace[]
+}
+
+/** A little more than the time of which the pace is. */
+const KEPT_MS = 4 * 3_600_000
+/** Of a walk no more is needed, and the device writes less. */
+const EVERY_MS = 60_000
+
+/** The trail after a place. A clock that was set back begins a new one. */
+export function trailAfter(trail: Trail, userId: string, { t, lat, lng }: TimedPlace): Trail {
+  const last = trail.userId === userId ? trail.places.at(-1) : undefined
+  if (last === undefined || last.t - t > CLOCK_TOLERANCE_MS) return { userId, places: [{ t, lat, lng }] }
+  if (t - last.t < EVERY_MS) return trail
+  return { userId, places: [...trail.places.filter((one) => t - one.t <= KEPT_MS), { t, lat, lng }] }
 }

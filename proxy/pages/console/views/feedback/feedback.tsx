@@ -36,7 +36,7 @@ import {
 } from './items.ts'
 import { words } from '../../words.ts'
 import { Button, Segments } from '../../../design/button.tsx'
-import { pageWords } from '../../../frame/page-words.ts'
+import { pageWords } from '../../../frame/language.ts'
 
 const EVERY_MS = 15_000
 const PAGE = 100

@@ -14,7 +14,7 @@ import { AudienceMeans, countedText } from './compose.tsx'
 import { useLineConfigured, useRecipients } from './left-out-people.tsx'
 import { consoleLanguage, pair, words } from '../../words.ts'
 import { Button, Segments } from '../../../design/button.tsx'
-import { pageWords } from '../../../frame/page-words.ts'
+import { pageWords } from '../../../frame/language.ts'
 
 const EVERY_MS = 60_000
 const CONFIG_MS = 600_000

@@ -2,7 +2,7 @@
 import { OLD_BACKUP_MS } from '#shared/core/rules/backup-age.ts'
 import type { Data, EventRoute } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
-import { pageWords } from '../../../frame/page-words.ts'
+import { pageWords } from '../../../frame/language.ts'
 import { ago, clock, date, minute, now, short } from '../../clock.ts'
 import { incident } from '../../live.ts'
 import { route, stationName } from '../../map/ground.ts'

@@ -25,7 +25,7 @@ import { Reason } from '../messages/left-out-people.tsx'
 import { type Detail, LeftOutOfDay, PersonPoints } from './person-points.tsx'
 import { consoleLanguage, inKm, pair, units, words } from '../../words.ts'
 import { Button, Segments } from '../../../design/button.tsx'
-import { Emblem } from '../../../design/emblem.tsx'
+import { Emblem } from '../../../design/symbol.tsx'
 import { showToast } from '../../../design/toast.tsx'
 
 const TABS = ['figures', 'points', 'messages', 'about'] as const

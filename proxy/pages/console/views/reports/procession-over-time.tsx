@@ -1,6 +1,5 @@
 /** The procession hour by hour: a slider, and a button that plays it. Each hour is read once. */
 import { Choice } from '../../parts/fields.tsx'
-import { pageWords } from '../../../frame/page-words.ts'
 import { effect, type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { MapCellEntry } from '#shared/client/index.ts'
@@ -15,9 +14,10 @@ import { answered, type Resource, useResource } from '../../resource.ts'
 import { words } from '../../words.ts'
 import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
 import { useExports } from './exports.tsx'
-import { type Shown, drawProcession, saveProcession } from './procession-picture.ts'
+import { drawProcession, saveProcession, type Shown } from './procession-picture.ts'
 import type { Timeline } from './time-chart.tsx'
 import { isPrinting } from '../../parts/picture.ts'
+import { pageWords } from '../../../frame/language.ts'
 
 interface HourChoiceProps {
   readonly hours: readonly string[]

@@ -2,7 +2,7 @@
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { CROWD_STEPS, MARKS, STEP_FROM } from '../../../design/marks.tsx'
-import { pageWords } from '../../../frame/page-words.ts'
+import { pageWords } from '../../../frame/language.ts'
 import { drawCrowd } from '../../../map/draw-crowd.ts'
 import { type Ground, drawGround, drawNames } from '../../../map/draw-ground.ts'
 import { type Box, meets } from '../../../map/labels.ts'

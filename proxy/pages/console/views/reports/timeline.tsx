@@ -1,6 +1,5 @@
 import { Choice } from '../../parts/fields.tsx'
 import { figure } from '#shared/locales/units.ts'
-import { pageWords } from '../../../frame/page-words.ts'
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { Segments } from '../../../design/button.tsx'
@@ -14,19 +13,20 @@ import { pair, words } from '../../words.ts'
 import { useExports } from './exports.tsx'
 import {
   type Charted,
-  type Grain,
-  type Range,
-  type Row,
-  SERIES,
-  type Series,
-  TimeChart,
-  type Timeline,
   drawChart,
+  type Grain,
   highestBetween,
   marksOf,
+  type Range,
+  type Row,
   rowsOf,
+  SERIES,
+  type Series,
   sumBetween,
+  TimeChart,
+  type Timeline,
 } from './time-chart.tsx'
+import { pageWords } from '../../../frame/language.ts'
 
 /** What is chosen from, what is asked for most comes first. */
 const CHOICES = ['km', 'pilgrims', 'checkins', 'points', 'carbon_kg'] as const satisfies readonly Series[]

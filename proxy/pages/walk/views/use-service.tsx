@@ -1,0 +1,79 @@
+/** How views ask the service: for what they show, and for what the pilgrim changes. */
+import { useEffect } from 'preact/hooks'
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import type { Answer, ClientError } from '#shared/client/index.ts'
+import { notDoneSentence } from '../problem.ts'
+import { noteError, profileChanged, refreshProfile } from '../session/service.ts'
+import { Notice } from './view.tsx'
+
+const AGAIN_MS = 20_000
+
+/**
+ * Reads when the view is opened, when the network is back, and again while that is needed.
+ * @param read the same function at each drawing
+ * @param isNeeded whether the last reading has failed, or what it read has changed since
+ */
+export function useReading(read: () => Promise<unknown>, isNeeded: () => boolean): void {
+  useEffect(() => {
+    const again = () => void read()
+    again()
+    const timer = setInterval(() => {
+      if (isNeeded() && document.visibilityState === 'visible') again()
+    }, AGAIN_MS)
+    addEventListener('online', again)
+    return () => {
+      clearInterval(timer)
+      removeEventListener('online', again)
+    }
+  }, [read, isNeeded])
+}
+
+const MINUTE_MS = 60_000
+
+/**
+ * Reads what others change: each minute, and when somebody looks again; not while hidden or offline.
+ * @param read the same function at each drawing
+ */
+export function useEachMinute(read: () => unknown): void {
+  useEffect(() => {
+    const again = () => {
+      if (document.visibilityState === 'visible' && navigator.onLine) read()
+    }
+    const timer = setInterval(again, MINUTE_MS)
+    document.addEventListener('visibilitychange', again)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', again)
+    }
+  }, [read])
+}
+
+/** Runs a change and says how it went. */
+export function useChange() {
+  const error = useSignal<ClientError | null>(null)
+  const done = useSignal(false)
+  const busy = useSignal(false)
+  return {
+    busy,
+    done,
+    said: (saved: ComponentChildren): ComponentChildren => {
+      if (error.value !== null) return <Notice kind="warning">{notDoneSentence(error.value)}</Notice>
+      return done.value && saved !== null ? <p aria-live="polite">{saved}</p> : null
+    },
+    async run<T>(change: () => Promise<Answer<T>>): Promise<T | null> {
+      busy.value = true
+      const answer = await change()
+      busy.value = false
+      done.value = answer.ok
+      error.value = answer.ok ? null : answer.error
+      if (answer.ok) {
+        profileChanged()
+        await refreshProfile()
+        return answer.data
+      }
+      noteError(answer.error)
+      return null
+    },
+  }
+}

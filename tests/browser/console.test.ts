@@ -57,7 +57,7 @@ describeOnServers('the console', () => {
     const { page } = opened
     await page.locator('#token').fill('wrong-wrong-wrong-wrong')
     await page.keyboard.press('Enter')
-    await page.getByText('The X-Admin-Token is not valid').waitFor()
+    await page.getByText('This token is not valid').waitFor()
     await signIn(page, tokenOf('manager'))
     expect(page.url()).not.toContain('token-of')
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('token-of')

@@ -6,6 +6,7 @@ import { computed, signal } from '@preact/signals'
 import { type Answer, type Client, createClient, type Data } from '#shared/client/index.ts'
 import { closeToasts } from '../design/toast.tsx'
 import { closeResources, endWait, startWait } from './resource.ts'
+import { words } from './words.ts'
 
 const KEY = 'console-token'
 
@@ -86,5 +87,5 @@ export async function signIn(given: string | null = null): Promise<string | null
   }
   // A token of this tab stays while the service cannot be reached.
   if (given !== null || answer.error.status === 401) endSession(given === null ? 'refused' : 'new')
-  return answer.error.message
+  return answer.error.status === 401 ? words.value.signIn.wrong : answer.error.message
 }

@@ -10,6 +10,7 @@ export const words = {
     refused: 'Your token is no longer valid.',
     left: 'You are signed out.',
     empty: 'Type your token.',
+    wrong: 'This token is not valid: check it, or ask the owner for a new one.',
   },
   roles: { volunteer: 'Volunteer', manager: 'Manager', owner: 'Owner' },
   nav: {
@@ -357,7 +358,7 @@ export const words = {
     keys: 'Keys',
     help: 'J, K: choose · 1–5: status · Z: undo · N: note, Ctrl-Enter saves · O: screenshot',
     helpRead: 'J, K: choose · O: screenshot',
-    note: 'Note for volunteers; pilgrims never see it',
+    note: 'Note for volunteers; pilgrims never see it: to answer, call',
     noteSaved: 'Note saved.',
     noteTyped: 'Not saved yet.',
     from: 'From',

@@ -11,6 +11,7 @@ export const words: ConsoleWords = {
     refused: '通行碼已失效。',
     left: '你已登出。',
     empty: '請輸入通行碼。',
+    wrong: '通行碼不正確：請再檢查，或向負責人要新的。',
   },
   roles: { volunteer: '志工', manager: '管理員', owner: '負責人' },
   nav: {
@@ -355,7 +356,7 @@ export const words: ConsoleWords = {
     keys: '快速鍵',
     help: 'J、K：選擇 · 1–5：狀態 · Z：復原 · N：備註，Ctrl-Enter 儲存 · O：截圖',
     helpRead: 'J、K：選擇 · O：截圖',
-    note: '給志工的備註，香客看不到',
+    note: '給志工的備註，香客看不到；要回覆請打電話',
     noteSaved: '備註已儲存。',
     noteTyped: '尚未儲存。',
     from: '來自',

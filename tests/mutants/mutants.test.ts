@@ -118,7 +118,7 @@ test('every equivalent is a mutant of the current code', async () => {
 })
 
 describeOnServers('a run', () => {
-  test('plants a fault in a copy, and reports the test that detects it', async () => {
+  test('plants a fault in a copy, and reports the test that detects it (long)', async () => {
     const file = 'shared/core/rules/geo.ts'
     const before = await Bun.file(join(ROOT, file)).text()
     const run = Bun.spawn(

@@ -111,7 +111,7 @@ describeOnServers('traces', () => {
     await collector.stop()
   })
 
-  test('a collector that is down, never answers or refuses delays nothing and loses no check-in', async () => {
+  test('a collector that is down, never answers or refuses delays nothing and loses no check-in (long)', async () => {
     const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
     const refusing = Bun.serve({ port: 0, fetch: () => new Response(LAT.toString(), { status: 400 }) })
     const urlOf = (port: number | undefined) => `http://127.0.0.1:${port}`

@@ -35,7 +35,10 @@ export function idOfCode(
 ): { id: string } | CodeFault {
   const words = splitCode(typed)
   if (words.length !== WORDS) return { fault: 'count', words: words.length }
-  const lists = wordlists.map((list) => ({ list, found: words.map((word) => indexIn(list, word)) }))
+  const lists = wordlists.map((list) => {
+    const known = list.map((word) => word.normalize('NFKD'))
+    return { list, found: words.map((word) => indexIn(known, word)) }
+  })
   const complete = lists.filter(({ found }) => found.every((index) => index >= 0))
   if (complete.length === 0) {
     // The list of the language that the pilgrim typed most words of.
@@ -55,7 +58,7 @@ export function idOfCode(
 }
 
 function indexIn(list: readonly string[], word: string): number {
-  const exact = list.findIndex((known) => known.normalize('NFKD') === word)
+  const exact = list.indexOf(word)
   if (exact >= 0 || word.length < PREFIX || !/^[a-z]+$/.test(word)) return exact
   const longer = list.flatMap((known, index) => (known.startsWith(word) ? [index] : []))
   return longer.length === 1 ? longer[0]! : -1

@@ -99,11 +99,12 @@ export class EventTotals {
     ]
   }
 
-  /** @param prefix of the tables. @returns the rows of each, as JSON, with the statement that adds them */
+  /** @param prefix of the tables. @returns the rows of each that has some, as JSON, with the statement that adds them */
   additions(prefix: 'event' | 'erased') {
-    return this.rows().map((rows, i) => {
+    return this.rows().flatMap((rows, i) => {
+      if (rows.length === 0) return []
       const table = { ...EVENT_TABLES[i]!, name: EVENT_TABLES[i]!.name.replace('event', prefix) }
-      return { rows: JSON.stringify(rows), statement: upsertOf(table, (column) => `t.${column} + `) }
+      return [{ rows: JSON.stringify(rows), statement: upsertOf(table, (column) => `t.${column} + `) }]
     })
   }
 }

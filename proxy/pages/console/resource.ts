@@ -1,7 +1,7 @@
 /**
  * What a view reads from the service: the last answer with its time, read again at intervals while the page is seen.
- * A refusal keeps the last answer, which the view then shows as stale. A view that is opened again shows the last answer
- * from memory, and asks only when that is old: each call of an operator counts in the token's limit.
+ * A refusal keeps the last answer, which the view then shows as stale. A view that is opened again shows the last
+ * answer from memory, and asks only when that is old: each call of an operator counts in the token's limit.
  */
 import type { Answer, ClientError } from '#shared/client/index.ts'
 import { type ReadonlySignal, computed, signal } from '@preact/signals'
@@ -155,7 +155,8 @@ export function useResource<T, I>(
   return resource
 }
 
-// The token's limit of calls: after a 429 nothing is read until the time that the service has named. One bar says so for the whole page.
+// The token's limit of calls: after a 429 nothing is read until the time that the service has named. One bar says so
+// for the whole page.
 
 interface Wait {
   readonly error: ClientError

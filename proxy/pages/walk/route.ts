@@ -44,7 +44,10 @@ export const show = (next: View): void => {
   location.hash = next
 }
 
-/** Where the pilgrim came from. Whoever opened the page at this view gets to its tab: behind it is another page, or none. */
+/**
+ * Where the pilgrim came from. Whoever opened the page at this view gets to its tab: behind it is another page, or
+ * none.
+ */
 export function goBack(): void {
   if (opened.length > 1) history.back()
   else show(TAB_OF[view.value])

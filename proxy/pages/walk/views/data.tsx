@@ -51,7 +51,10 @@ export function OwnData() {
   )
 }
 
-/** Erases at the service, then on this device. @returns why the service did not; then nothing is forgotten here either */
+/**
+ * Erases at the service, then on this device.
+ * @returns why the service did not; then nothing is forgotten here either
+ */
 async function eraseEverything(): Promise<ClientError | null> {
   const answer = await client.eraseOwnData({ confirm: true })
   if (answer.ok) await forgetDevice(answer.data.remaining.length === 0)
@@ -163,7 +166,12 @@ function Privacy() {
     <>
       <section class="card stack-2">
         <p>{status === 'completed' ? me.completed : status === 'withdrawn' ? me.paused : me.pauseWhy}</p>
-        {status === 'withdrawn' && recording.value ? <p class="strong">{words.value.record.darkOn}</p> : null}
+        {status === 'withdrawn' && recording.value ? (
+          <>
+            <p class="strong">{words.value.record.darkOn}</p>
+            <Button onClick={stopRecording}>{words.value.record.stop}</Button>
+          </>
+        ) : null}
         {part.said(me.saved)}
         {status === 'completed' ? null : (
           <Button

@@ -40,7 +40,9 @@ const measuredOf = (route: Pick<Route, 'lines' | 'km'>): MeasuredRoute => {
   return held
 }
 
-/** For how many minutes more the pilgrim has to walk until the pace is known, as long as the walk goes on; at least 1. */
+/**
+ * For how many minutes more the pilgrim has to walk until the pace is known, as long as the walk goes on; at least 1.
+ */
 export function minutesToPace(line: readonly TimedPlace[]): number {
   const last = line.at(-1)?.t ?? 0
   const first = line.find(({ t }) => last - t <= PACE_MS)?.t ?? last

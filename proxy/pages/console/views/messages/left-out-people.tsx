@@ -32,7 +32,10 @@ export const useRecipients = (audience: Input<'sendPush'>['audience']): Resource
 export const useLineConfigured = (): boolean =>
   useResource(client.readLineUsage, 0, 'line-configured').value.value?.configured ?? true
 
-/** Pages of the file, each of the most people that the service lists at once. More calls would use up the token's limit. */
+/**
+ * Pages of the file, each of the most people that the service lists at once. More calls would use up the token's
+ * limit.
+ */
 const FILE_PAGES = 5
 const FILE_PAGE = 200
 

@@ -1,4 +1,6 @@
-/** The procession of an hour as a picture: its crowd on the map, with marks and their places by name. Drawn for paper. */
+/**
+ * The procession of an hour as a picture: its crowd on the map, with marks and their places by name. Drawn for paper.
+ */
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { CROWD_STEPS, MARKS, STEP_FROM } from '../../../design/marks.tsx'

@@ -14,7 +14,9 @@ export interface PageEntry {
   readonly offline?: boolean
   /** Names of its scripts that the service worker does not keep: they need a network anyway. */
   readonly onlineOnly?: readonly string[]
-  /** Names of its scripts that only an event with LINE identity loads; elsewhere the service worker does not keep them. */
+  /**
+   * Names of its scripts that only an event with LINE identity loads; elsewhere the service worker does not keep them.
+   */
   readonly lineOnly?: readonly string[]
   /** It can be installed. `display` as in a web app manifest. */
   readonly app?: { readonly display: 'standalone' | 'fullscreen'; readonly shortName: string }

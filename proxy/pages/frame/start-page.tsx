@@ -3,7 +3,9 @@ import { type ComponentChild, render } from 'preact'
 import { Toasts } from '../design/toast.tsx'
 import { loadWords, pageWords } from './language.ts'
 
-/** @param content draws the page, once its words are there; it is called again whenever a signal that it reads changes */
+/**
+ * @param content draws the page, once its words are there; it is called again whenever a signal that it reads changes
+ */
 export async function startPage(content: () => ComponentChild): Promise<void> {
   await loadWords()
   const Page = () => (

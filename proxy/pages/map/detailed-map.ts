@@ -1,4 +1,7 @@
-/** The detailed map, below the page's own pictures: it is loaded when the reader asks for it, and given up when it fails. */
+/**
+ * The detailed map, below the page's own pictures: it is loaded when the reader asks for it, and given up when it
+ * fails.
+ */
 import { words } from './words.ts'
 import { signal } from '@preact/signals'
 import { showToast } from '../design/toast.tsx'

@@ -1,6 +1,6 @@
 /**
- * Draws the crowd. A band along the route says by its width and colour how many: a circle in a light halo for each cell.
- * Cells of a plain crowd, and wide ones, are squares: somebody is anywhere in them.
+ * Draws the crowd. A band along the route says by its width and colour how many: a circle in a light halo for each
+ * cell. Cells of a plain crowd, and wide ones, are squares: somebody is anywhere in them.
  */
 import type { Language } from '#shared/contracts/bot.ts'
 import { compactFormat } from '#shared/locales/units.ts'

@@ -1,4 +1,7 @@
-/** Draws a day's way over the ground: a brush stroke on foot, dashes by a motor, dots over a gap, a gold seal for each check-in; other days thin and grey. */
+/**
+ * Draws a day's way over the ground: a brush stroke on foot, dashes by a motor, dots over a gap, a gold seal for each
+ * check-in; other days thin and grey.
+ */
 import { strokeAll } from './draw-ground.ts'
 import type { Place, Shape } from './shapes.ts'
 import type { Colour, View } from './view.ts'

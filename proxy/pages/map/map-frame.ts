@@ -49,7 +49,10 @@ export class MapFrame {
   #free = '[]'
   #isMoved = false
 
-  /** @param frame holds an element `.world` with the canvases `ground`, `crowd` and `names`, and elements with `data-mark` */
+  /**
+   * @param frame holds an element `.world` with the canvases `ground`, `crowd` and `names`, and elements with
+   * `data-mark`
+   */
   constructor(
     protected readonly frame: HTMLElement,
     options: MapFrameOptions,

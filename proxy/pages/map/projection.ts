@@ -1,4 +1,6 @@
-/** Mercator, and a camera over it. World coordinates: the whole world is the square from 0 to 1; y grows to the south. */
+/**
+ * Mercator, and a camera over it. World coordinates: the whole world is the square from 0 to 1; y grows to the south.
+ */
 import { distanceMm } from '#shared/core/rules/geo.ts'
 
 export interface Camera {

@@ -41,7 +41,9 @@ function leaderKm(): number | null {
   return map?.palanquin?.route_km ?? map?.front?.route_km ?? null
 }
 
-/** Kilometres that the palanquin or the front still has to walk to a station; null when it has passed, or is not known. */
+/**
+ * Kilometres that the palanquin or the front still has to walk to a station; null when it has passed, or is not known.
+ */
 function toGoKm(station: Station): number | null {
   const km = leaderKm()
   return km === null || hasReached(km, station) ? null : station.route_km - km

@@ -1,7 +1,7 @@
 /** Which view is shown: the part of the address after `#`, so that the phone's back gesture works. */
 import { signal } from '@preact/signals'
 
-/** Of which tab a view is a part. */
+/** The tab to which a view belongs. */
 export const TAB_OF = {
   walk: 'walk',
   way: 'way',
@@ -44,7 +44,10 @@ export const show = (next: View): void => {
   location.hash = next
 }
 
-/** Where the pilgrim came from. Whoever opened the page at this view gets to its tab: behind it is another page, or none. */
+/**
+ * Where the pilgrim came from. Whoever opened the page at this view gets to its tab: behind it is another page, or
+ * none.
+ */
 export function goBack(): void {
   if (opened.length > 1) history.back()
   else show(TAB_OF[view.value])

@@ -126,7 +126,7 @@ export interface ModeTotals {
 }
 
 export interface DetailedTotals extends Totals {
-  /** By start of the local hour, epoch milliseconds. */
+  /** Totals by start of the local hour, epoch milliseconds. */
   readonly hours: Map<number, Totals>
   readonly modes: Map<Mode, ModeTotals>
 }
@@ -196,7 +196,7 @@ export interface StoredDay {
 /** The change of a day. */
 export interface DayChange {
   readonly day: string
-  /** To be added to the day's totals; figures may be negative. */
+  /** What is added to the day's totals; figures may be negative. */
   readonly delta: DetailedTotals
   readonly end: FoldState
 }
@@ -251,7 +251,7 @@ export function* refold(
 /** The days of a pilgrim of whom nothing is stored. @param points in the area */
 export function foldAll(points: readonly FoldPoint[], calendar: Calendar): DayChange[] {
   const step = refold([], points, calendar).next()
-  // Without stored days it needs the points of none.
+  // Without stored days the fold asks for no stored points.
   return step.done ? step.value : []
 }
 

@@ -290,7 +290,9 @@ function ShownView({ view }: { readonly view: View }) {
   )
 }
 
-// Keeps the keyboard's place. When what has the focus goes away or can not be used any more (a row after its removal, a button after it was pressed), the browser gives the focus to the whole page, and the operator would begin at its top. It goes to the next row of the list instead, else to the panel, else to the view.
+// Keeps the keyboard's place. When what has the focus goes away or can not be used any more (a row after its removal, a
+// button after it was pressed), the browser gives the focus to the whole page, and the operator would begin at its top.
+// It goes to the next row of the list instead, else to the panel, else to the view.
 
 /** Where the focus was last: the element, and what it stood in, innermost first. */
 interface Place {

@@ -40,8 +40,8 @@ export const TRACKER_APPS: Readonly<Record<TrackerApp, TrackerShops>> = {
 }
 
 /**
- * The same on both kinds of phone, so that walkers can help each other: it is in both shops, one touch sets it up, and it
- * keeps what it could not send.
+ * The same on both kinds of phone, so that walkers can help each other: it is in both shops, one touch sets it up, and
+ * it keeps what it could not send.
  */
 export const RECOMMENDED = 'traccar' satisfies TrackerApp
 

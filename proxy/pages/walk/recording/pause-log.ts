@@ -1,4 +1,6 @@
-/** When nothing was recorded although the pilgrim wanted it, for how long, and why; and when a watch has been silent. */
+/**
+ * When nothing was recorded although the pilgrim wanted it, for how long, and why; and when a watch has been silent.
+ */
 
 /** `closed`: the app was not open; `hidden`: the screen was off or another app was in front. */
 type PauseCause = 'closed' | 'hidden' | 'permission' | 'storage' | 'rough' | 'no-signal'

@@ -1,6 +1,6 @@
 /**
- * LINE's SDK behind four functions. Only this file imports it, and only the parts that it uses: the whole SDK also loads
- * scripts and texts from LINE's servers, which the page's policy refuses.
+ * LINE's SDK behind four functions. Only this file imports it, and only the parts that it uses: the whole SDK also
+ * loads scripts and texts from LINE's servers, which the page's policy refuses.
  */
 import { liff } from '@line/liff/core'
 import GetIDToken from '@line/liff/get-id-token'

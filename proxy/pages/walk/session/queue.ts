@@ -209,7 +209,9 @@ function startQueue(opened: QueueStore): TrackQueue {
   return started
 }
 
-/** A newer release has taken over the store. What is recorded until the reload is set aside, and that release takes it. */
+/**
+ * A newer release has taken over the store. What is recorded until the reload is set aside, and that release takes it.
+ */
 async function leaveStore(): Promise<void> {
   const open = openedQueue()
   queue.value = 'outdated'

@@ -100,7 +100,9 @@ export function noteError(error: ClientError): void {
 let configAsked = 0
 let configTaken = 0
 
-/** Reads the configuration and compares the clocks. What was asked for earlier never replaces what was asked for later. */
+/**
+ * Reads the configuration and compares the clocks. What was asked for earlier never replaces what was asked for later.
+ */
 export async function refreshConfig(): Promise<void> {
   const order = ++configAsked
   const sentAt = Date.now()

@@ -51,7 +51,10 @@ export function OwnData() {
   )
 }
 
-/** Erases at the service, then on this device. @returns why the service did not; then nothing is forgotten here either */
+/**
+ * Erases at the service, then on this device.
+ * @returns why the service did not; then nothing is forgotten here either
+ */
 async function eraseEverything(): Promise<ClientError | null> {
   const answer = await client.eraseOwnData({ confirm: true })
   if (answer.ok) await forgetDevice(answer.data.remaining.length === 0)
@@ -211,7 +214,7 @@ function NewerConsent() {
   return person.value?.privacyVersion === version ? null : <Consent version={version} />
 }
 
-/** On the first tab: the pilgrim has paused or taken back the consent, and can undo it here. */
+/** A notice on the first tab: the pilgrim has paused or taken back the consent, and can undo it here. */
 export function NotTakingPart() {
   const { me } = words.value
   const change = useChange()

@@ -1,4 +1,6 @@
-/** What belongs to the pilgrim, on one screen: the ways to the rest, name and phone, the card; and how the app looks. */
+/**
+ * What belongs to the pilgrim, on one screen: the ways to the rest, name and phone, the card; and how the app looks.
+ */
 import { words } from '../words.ts'
 import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -39,7 +41,7 @@ export const Me = () => (
   </View>
 )
 
-/** How the app looks. */
+/** Chooses how the app looks. */
 export const Display = () => (
   <View title={words.value.me.display} back>
     <section class="card stack-2">

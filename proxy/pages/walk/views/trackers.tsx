@@ -1,4 +1,6 @@
-/** Tracker apps that record with the screen off: which one to take, where it comes from, and one touch that sets it up. */
+/**
+ * Tracker apps that record with the screen off: which one to take, where it comes from, and one touch that sets it up.
+ */
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -63,7 +65,7 @@ interface AppProps {
   readonly app: TrackerApp
 }
 
-/** Those that this phone can install, the recommended one first. */
+/** The apps that this phone can install, the recommended one first. */
 const APPS = (Object.keys(TRACKER_APPS) as TrackerApp[]).filter((app) => shopsOf(app).length > 0)
 
 const nameOf = (label: string | null): string | null =>
@@ -163,7 +165,10 @@ function Connected() {
 /** For so long the service remembers when an app has sent. */
 const REMEMBERED_MS = 3 * 86_400_000
 
-/** Whether the app really sends. A new connection has time. @param props.at absent: the service does not know at the moment */
+/**
+ * Whether the app really sends. A new connection has time.
+ * @param props.at absent: the service does not know at the moment
+ */
 function LastUsed(props: {
   readonly words: WalkWords['trackers']
   readonly at: string | null | undefined

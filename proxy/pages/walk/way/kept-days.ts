@@ -1,4 +1,6 @@
-/** Days of the pilgrim's way on this device. They are large, so they are read from the storage when a view needs them. */
+/**
+ * Days of the pilgrim's way on this device. They are large, so they are read from the storage when a view needs them.
+ */
 import { signal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
 import { remember, remembered } from '../../frame/storage.ts'

@@ -33,7 +33,8 @@ function partsOf({ line, stretches }: DayOfWay): Record<Kind, Fix[][]> {
   let [last, lastKind]: [Fix[] | null, string] = [null, '']
   for (let i = 1; i < line.length; i++) {
     const [from, to] = [line[i - 1]!, line[i]!]
-    // The distance to a place belongs to the stretch in which the place lies; the place before may be from before a rest.
+    // The distance to a place belongs to the stretch in which the place lies; the place before may be from before a
+    // rest.
     const isRide = motor.some((one) => one.from < to.t && to.t <= one.to)
     const kind = isRide ? 'byMotor' : isGap(from, to) ? 'gaps' : 'onFoot'
     if (last === null || kind !== lastKind) parts[kind].push((last = [from]))

@@ -187,7 +187,7 @@ const StatusFilter = ({ page, chosen }: FilterProps) => {
 
 interface Props {
   readonly items: readonly Item[]
-  /** Of all items, also those on other pages. */
+  /** The number of all items, also those on other pages. */
   readonly counts: Readonly<Record<Status, number>> | null
   readonly chosen: number | null
   readonly onChoose: (id: number) => void
@@ -256,7 +256,8 @@ function Card({ item, isChosen, onChoose }: CardProps) {
   )
 }
 
-// The keyboard of the board. As in a mail program, an item that gets a status makes room for the next one of the list that the operator works through, and the last change can be taken back.
+// The keyboard of the board. As in a mail program, an item that gets a status makes room for the next one of the list
+// that the operator works through, and the last change can be taken back.
 
 interface Triage {
   readonly items: Signal<readonly Item[]>

@@ -1,4 +1,6 @@
-/** The procession of an hour as a picture: its crowd on the map, with marks and their places by name. Drawn for paper. */
+/**
+ * The procession of an hour as a picture: its crowd on the map, with marks and their places by name. Drawn for paper.
+ */
 import type { MapCellEntry } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { CROWD_STEPS, MARKS, STEP_FROM } from '../../../design/marks.tsx'
@@ -289,7 +291,10 @@ export interface Shown {
   readonly near?: boolean
 }
 
-/** Of the points of an hour; the rest are cells of a few people far away, which a small picture leaves out. */
+/**
+ * The picture shows this share of the points of an hour; the rest are cells of a few people far away, which a small
+ * picture leaves out.
+ */
 const MOST = 0.95
 
 function fullestCells(cells: readonly MapCellEntry[]): readonly MapCellEntry[] {

@@ -15,14 +15,15 @@ export interface PageEntry {
   /** Names of its scripts that the service worker does not keep: they need a network anyway. */
   readonly onlineOnly?: readonly string[]
   /**
-   * Names of its scripts that only an event with LINE identity loads; elsewhere the service worker does not keep them.
+   * Names of its scripts that only an event with LINE identity loads; elsewhere the service worker does not keep
+   * them.
    */
   readonly lineOnly?: readonly string[]
   /** It can be installed. `display` as in a web app manifest. */
   readonly app?: { readonly display: 'standalone' | 'fullscreen'; readonly shortName: string }
   /** Answers that the page asks for at once; the browser begins before the script runs. */
   readonly preload?: readonly string[]
-  /** Data files that the page loads, by the names of build/data-files.ts. */
+  /** Data files that the page loads, by the names of `DATA_FILES` in build/build-pages.ts. */
   readonly data?: readonly string[]
   /** It offers a detailed map where the event has tiles for one. */
   readonly detailedMap?: boolean

@@ -158,7 +158,7 @@ export const Phone = z
 const renamed = <S extends z.ZodType>(from: string, to: string, schema: S) =>
   z.preprocess(
     (given) =>
-      typeof given === 'object' && given !== null && !(to in given)
+      typeof given === 'object' && given !== null && from in given && !(to in given)
         ? Object.fromEntries(Object.entries(given).map(([name, value]) => [name === from ? to : name, value]))
         : given,
     schema,

@@ -84,7 +84,9 @@ test.each([5, 10, 30])('a burst at the start does not flatten the %i minutes aft
   expect(topOf(values)).toBe(50)
 })
 
-test('an ordinary rise, and the first minutes alone, are shown whole', () => {
+test('a crowd that arrives now, an ordinary rise, and the first minutes alone are shown whole', () => {
+  const arrival = Array.from({ length: 180 }, (_, i) => ({ at: at(i * 10), value: i < 140 ? 5 : 300 }))
+  expect(topOf(arrival)).toBe(300)
   expect(topOf(shown(30, 20))).toBe(40)
   clearRates()
   expect(topOf(shown(2, 5_000))).toBe(6_000)

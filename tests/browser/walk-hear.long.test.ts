@@ -201,7 +201,7 @@ describeOnServers('hearing the organisers', () => {
     await photograph(page, 'walk-consent-declined', true)
     expect(await agrees()).toBe(false)
     // Nothing is recorded any more, and nobody is asked again.
-    await page.getByText('Nothing is recorded without your consent.').waitFor()
+    await page.getByText('Nothing is recorded until you agree again.').waitFor()
     await page.reload()
     await page.getByText('You have withdrawn your consent.').waitFor()
     expect(await changed.count()).toBe(0)

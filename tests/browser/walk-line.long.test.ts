@@ -79,7 +79,7 @@ describeOnServers('with identity by LINE', () => {
     line.online = () => false
     await context.setOffline(true)
     await logInAgain(page).click()
-    await page.locator('.toast').getByText('No network. Everything is saved').waitFor()
+    await page.locator('.toast').getByText('Not done: no network.').waitFor()
     await page.reload()
     await checkInButton(page).click()
     await page.locator('[data-state=kept]').waitFor()

@@ -19,7 +19,7 @@ async function stopsWithTheConsent(app: WalkApp, page: Page, userId: string): Pr
   await using second = await app.newPhone()
   const other = second.page
   await other.goto(app.address(`?lang=en#restore=${userId}`))
-  await other.getByText('Record with one phone only.').waitFor()
+  await other.getByText('Record with one phone only').waitFor()
   await other.getByText('My phone is lost').click()
   await other.getByText('Whoever unlocks it can see your walk').waitFor()
   await other.getByRole('button', { name: 'Yes, that is me' }).click()
@@ -40,7 +40,7 @@ async function stopsWithTheConsent(app: WalkApp, page: Page, userId: string): Pr
   await other.goto(app.address('?lang=en#walk'))
   for (const phone of [page, other]) {
     await phone.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
-    await phone.getByText('Nothing is recorded without your consent.').waitFor()
+    await phone.getByText('Nothing is recorded until you agree again.').waitFor()
     expect(await phone.getByRole('button', { name: /^(Start|Stop) recording$/ }).count()).toBe(0)
   }
   await page.getByRole('button', { name: 'I agree again' }).click()
@@ -158,7 +158,7 @@ describeOnServers('own matters', () => {
     await page.getByText('You have withdrawn your consent.').waitFor()
     await page.getByRole('button', { name: 'I agree again' }).click()
     await page.getByText('You agreed to privacy notice').waitFor()
-    await page.getByText('Now start recording').waitFor()
+    await page.getByText('To record again, start recording').waitFor()
     await page.getByRole('button', { name: 'Pause my participation' }).click()
     await page.getByText('You have paused').waitFor()
     expect(await profileOf(app.stack, userId)).toMatchObject({
@@ -335,7 +335,7 @@ describeOnServers('own matters', () => {
     expect(taken.status).toBe(200)
     await context.setOffline(false)
     const said = page.locator('[data-waiting="1"]')
-    await said.getByText('Nothing is recorded without your consent.').waitFor()
+    await said.getByText('It is sent when you agree again.').waitFor()
     expect(await page.getByText('It is sent by itself').count()).toBe(0)
     expect(await checkInButton(page).isDisabled()).toBe(true)
     // Once it is known, not even a touch sends anything.

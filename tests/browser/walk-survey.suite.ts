@@ -46,7 +46,7 @@ export function surveyTests(app: WalkApp): void {
     await page.getByText('No network.').first().waitFor()
     await photograph(page, 'walk-survey-waits')
     await page.getByRole('button', { name: 'Back' }).click()
-    await page.getByText('Your answers are saved here. They are sent by themselves').waitFor()
+    await page.getByText('Your answers are saved on this phone. They are sent by themselves').waitFor()
     await context.setOffline(false)
     await page.getByText('Answered. You can change it.').waitFor()
     expect((await profileOf(app.stack, userId)).survey_completed).toBe(1)

@@ -141,7 +141,7 @@ describeOnServers('the app', () => {
     await page.locator('[data-state=kept]').waitFor()
     // It counts on the phone before the service knows it.
     expect(await page.locator('[data-figure=checkins]').textContent()).toBe('2 check-ins')
-    await page.getByText('No network. Everything is saved').waitFor()
+    await page.getByText('No network. It goes on by itself.').waitFor()
     expect(await waitingOf(page)).toBe(1)
     await page.reload().catch(() => undefined)
     await context.setOffline(false)
@@ -180,6 +180,12 @@ describeOnServers('the app', () => {
     await turn('visible')
     await page.getByRole('button', { name: 'Start recording' }).click()
     await page.getByText('Recording.', { exact: true }).waitFor()
+    // Nor does anybody see it below the dark screen.
+    await page.getByRole('button', { name: 'Dark screen' }).click()
+    await page.locator('dialog.dark-screen').waitFor()
+    await page.clock.fastForward(30_000)
+    await page.keyboard.press('Escape')
+    await page.locator('dialog.dark-screen').waitFor({ state: 'hidden' })
     await told.waitFor()
     await page.clock.fastForward(11_000)
     await told.waitFor({ state: 'detached' })
@@ -302,11 +308,11 @@ describeOnServers('the app', () => {
   })
 
   test.each([
-    [429, 'rate-limited', 'Too many tries. It is sent by itself'],
-    [503, 'unavailable', 'The service is busy. Everything is saved'],
+    [429, 'rate-limited', 'Too many tries. It goes on by itself'],
+    [503, 'unavailable', 'The service is busy. It goes on by itself.'],
     [401, 'unauthorized', 'LINE asks you to log in again.'],
     [403, 'forbidden', 'Please ask the organisers.'],
-    [500, 'internal', 'The service is busy. Everything is saved'],
+    [500, 'internal', 'The service is busy. It goes on by itself.'],
   ])('%p is a sentence, and loses nothing', async (status, code, sentence) => {
     await using phone = await app.newPilgrim()
     const { page, userId } = phone

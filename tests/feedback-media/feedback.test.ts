@@ -11,6 +11,8 @@ import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { admin, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { readBoard } from '#services/feedback-media/feedback/reports.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
 import { json } from './requests.ts'
 
 const PATH = submitFeedbackEndpoint.path
@@ -311,3 +313,16 @@ describeBothStacks(
   },
   { EVENT_LIMIT_ADDRESS_WRITE: String(LIMIT) },
 )
+
+test('the board refuses a search before it asks the database, because nobody pays for a refused request', async () => {
+  let isAsked = false
+  const context = {
+    get db() {
+      isAsked = true
+      throw new Error('the database was asked')
+    },
+  }
+  const query = feedbackStatusEndpoint.query.parse({ search: 'x' })
+  expect(await rejection(readBoard(context as never, query))).toMatchObject({ httpStatus: 400 })
+  expect(isAsked).toBe(false)
+})

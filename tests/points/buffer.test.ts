@@ -263,7 +263,9 @@ describeOnServers('a buffer over a troubled Redis', () => {
     await until(() => replica.journaled() === 0, 'the replay')
     expect(await fields(direct, 'refused')).toHaveLength(1)
     // A connection that has just been closed may be late before it is unavailable.
-    const counted = (await replica.metrics.page()).matchAll(/^event_journaled_total\{.*\} (\d+)$/gm)
+    const counted = (await replica.metrics.page()).matchAll(
+      /^event_journaled_total\{.*why="(?:late|unavailable)".*\} (\d+)$/gm,
+    )
     expect([...counted].reduce((sum, [, count]) => sum + Number(count), 0)).toBe(2)
   })
 

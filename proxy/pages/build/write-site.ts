@@ -1,5 +1,6 @@
 /**
- * Writes a built site into a folder, with its compressed forms, in an order that never shows a page without its files.
+ * Writes a built site into a folder, with its compressed forms, in an order that never shows a page without its
+ * files.
  */
 import {
   chmodSync,

@@ -111,10 +111,14 @@ export function valuesOf(rates: readonly Rate[], series: Series, since: number, 
 /** Values beyond so many times what is usual are a burst, such as the start of the event. */
 const BURST = 4
 
-/** A round figure for the top of an axis: above all values, or a burst alone would make the others a flat line. */
+/**
+ * A round figure for the top of an axis: above all values, but for a burst that has ended in the first half of what is
+ * shown, which would make the others a flat line.
+ */
 export function topOf(values: readonly Value[]): number {
   const sorted = values.map(({ value }) => value).sort((a, b) => a - b)
-  const usual = (sorted[Math.floor(sorted.length * 0.75)] ?? 0) * BURST
+  const latest = Math.max(0, ...values.slice(values.length / 2).map(({ value }) => value))
+  const usual = Math.max(latest, (sorted[Math.floor(sorted.length * 0.75)] ?? 0) * BURST)
   const [most = 0] = sorted.slice(-1)
   const top = usual > 0 ? Math.min(most, usual) : most
   const power = 10 ** Math.floor(Math.log10(Math.max(1, top)))

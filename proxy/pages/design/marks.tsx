@@ -1,6 +1,6 @@
 /**
- * The marks of the map, as one drawing for canvas and legend. Each stands in 24 × 24 units; `at` is the place it points
- * to.
+ * The marks of the map, as one drawing for canvas and legend. Each stands in 24 × 24 units; `at` is the place it
+ * points to.
  */
 
 export type Mark = 'palanquin' | 'front' | 'middle' | 'tail' | 'station' | 'me'

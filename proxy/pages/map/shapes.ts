@@ -127,7 +127,7 @@ export function crowdOf(cells: readonly MapCellEntry[], isBand = false): Crowd {
 /** Flat lists in 1e-4 degrees: longitude and latitude of the first place, then the differences to each next one. */
 export type Lines = readonly (readonly number[])[]
 
-/** Coasts, borders and names, as build/data-files.ts writes them. */
+/** Coasts, borders and names, as build/build-pages.ts writes them. */
 export interface Atlas {
   /** Closed rings. */
   readonly land: Lines

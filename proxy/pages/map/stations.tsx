@@ -42,7 +42,8 @@ function leaderKm(): number | null {
 }
 
 /**
- * Kilometres that the palanquin or the front still has to walk to a station; null when it has passed, or is not known.
+ * Kilometres that the palanquin or the front still has to walk to a station; null when it has passed, or is not
+ * known.
  */
 function toGoKm(station: Station): number | null {
   const km = leaderKm()

@@ -49,7 +49,7 @@ const wholeSeconds = (retryAfter = 60): number => Math.max(1, Math.ceil(retryAft
 /** What is kept on the device goes on by itself. */
 export function sentenceOf({ code, retryAfter }: Problem): string {
   if (code === 'rate-limited') return words.value.problems.rateLimited(wholeSeconds(retryAfter))
-  if (code === 'forbidden' && consentWithdrawn.value) return words.value.record.noConsent
+  if (code === 'forbidden' && consentWithdrawn.value) return words.value.queue.afterConsent
   if (!navigator.onLine && (code === 'network' || code === 'timeout')) return words.value.problems.offline
   const sentence = SENTENCES[code] ?? 'unexpected'
   if (sentence === 'paused') return pageWords.value.paused

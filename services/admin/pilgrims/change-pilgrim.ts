@@ -196,9 +196,10 @@ export async function revokeTrackerOfUser(
 ): Promise<{ id: string }> {
   await db.orm.transaction(async (tx) => {
     if (!(await lockOutErasure(tx, userId))) throw unknownPilgrim(userId)
+    // Before the key is revoked: a revocation in the kv outlives a failed entry.
+    await audit(tx, operator, 'revoke-tracker', { user_id: userId }, now())
     if ((await endTrackers(tx, kv, userId, id)) === 0)
       throw notFound('This pilgrim has no such tracker; it may have been revoked already.')
-    await audit(tx, operator, 'revoke-tracker', { user_id: userId }, now())
   })
   return { id }
 }

@@ -97,7 +97,10 @@ async function countByStatus(
 }
 
 export async function listFeedback(context: ServiceContext, query: FeedbackQuery, operator: Operator | null) {
-  if (operator === null) return readBoardPage(context, query)
+  if (operator === null) {
+    refuseSearch(query)
+    return readPage(context, 'board', query, boardItem)
+  }
   return withCounts(
     context,
     query,
@@ -108,13 +111,18 @@ export async function listFeedback(context: ServiceContext, query: FeedbackQuery
   )
 }
 
-export const readBoard = async (context: ServiceContext, query: FeedbackQuery) =>
-  withCounts(context, query, readBoardPage(context, query))
+/** @throws Refusal 400 for a search */
+export async function readBoard(context: ServiceContext, query: FeedbackQuery) {
+  refuseSearch(query)
+  return withCounts(context, query, readPage(context, 'board', query, boardItem))
+}
 
-/** A search reads every report, and the note, which the board does not show. @throws Refusal 400 */
-async function readBoardPage(context: ServiceContext, query: FeedbackQuery) {
-  if (query.search !== undefined) throw invalid('search: needs an operator’s token.')
-  return readPage(context, 'board', query, boardItem)
+/**
+ * A search reads every report, and the note, which the board does not show. It is refused before anything is read.
+ * @throws Refusal 400
+ */
+function refuseSearch({ search }: FeedbackQuery): void {
+  if (search !== undefined) throw invalid('search: needs an operator’s token.')
 }
 
 async function withCounts<Page>(context: ServiceContext, query: FeedbackQuery, page: Promise<Page>) {

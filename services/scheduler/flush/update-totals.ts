@@ -233,7 +233,8 @@ async function writeEvent(
     if (newDay) totals.addDay(day, 1)
     for (const hour of newHours) totals.addHour(hour, zeroTotals(), 1)
   }
-  for (const { rows, statement } of totals.additions('event')) await tx.unsafe(statement.join('$1'), [rows])
+  for (const { rows, statement } of totals.additions('event'))
+    await tx.unsafe(statement.join('$1'), [rows], { prepare: true })
 }
 
 /** A pilgrim's latest position before and after new points; unchanged where all of them are older. */

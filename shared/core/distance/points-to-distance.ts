@@ -251,8 +251,8 @@ export function* refold(
 /** The days of a pilgrim of whom nothing is stored. @param points in the area */
 export function foldAll(points: readonly FoldPoint[], calendar: Calendar): DayChange[] {
   const step = refold([], points, calendar).next()
-  // Without stored days the fold asks for no stored points.
-  return step.done ? step.value : []
+  if (!step.done) throw new Error('a fold from the beginning asked for stored points')
+  return step.value
 }
 
 // Explains the sum of a day: what the fold makes of each point.

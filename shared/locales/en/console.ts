@@ -593,7 +593,7 @@ export const words = {
     title: 'Lifecycle',
     since: 'since',
     pauseAndResume: 'Pause and resume',
-    message: 'Message in the app, at most 500 characters',
+    message: 'Message in the app and on the public map, at most 500 characters',
     pause: 'Pause',
     pauseAsk: 'Pause…',
     resume: 'Resume',

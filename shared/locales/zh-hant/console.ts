@@ -591,7 +591,7 @@ export const words: ConsoleWords = {
     title: '活動',
     since: '自',
     pauseAndResume: '暫停與恢復',
-    message: 'App 內顯示的訊息，最多 500 字',
+    message: 'App 和公開地圖上的訊息，最多 500 字',
     pause: '暫停',
     pauseAsk: '暫停…',
     resume: '恢復',

@@ -102,12 +102,13 @@ export class EventTotals {
   /**
    * The statements that add these sums to the stored ones.
    * @param prefix of the tables
-   * @returns the rows of each table, as JSON, with the statement that adds them
+   * @returns the rows of each table that has some, as JSON, with the statement that adds them
    */
   additions(prefix: 'event' | 'erased') {
-    return this.rows().map((rows, i) => {
+    return this.rows().flatMap((rows, i) => {
+      if (rows.length === 0) return []
       const table = { ...EVENT_TABLES[i]!, name: EVENT_TABLES[i]!.name.replace('event', prefix) }
-      return { rows: JSON.stringify(rows), statement: upsertOf(table, (column) => `t.${column} + `) }
+      return [{ rows: JSON.stringify(rows), statement: upsertOf(table, (column) => `t.${column} + `) }]
     })
   }
 }

@@ -46,7 +46,8 @@ interface SpotProps extends Pick<Props, 'chosen' | 'onDot' | 'pointing'> {
 }
 
 /**
- * Taps and clicks come from the map, which has captured the pointer (`dotAt`); from here comes what the keyboard does.
+ * Taps and clicks come from the map, which has captured the pointer (`dotAt`); from here comes what the keyboard
+ * does.
  */
 function Spot({ dot, small, chosen, onDot, pointing }: SpotProps) {
   const { id, lat, lng, name, kind, said } = dot

@@ -12,7 +12,8 @@ import { endSession, level, MANAGER, OWNER, VOLUNTEER } from '../session.ts'
 
 const isOpen = signal(false)
 /**
- * Whether the command leads to another place. The dialog gives the focus back when it closes, and then it can be moved.
+ * Whether the command leads to another place. The dialog gives the focus back when it closes, and then it can be
+ * moved.
  */
 const hasGone = { current: false }
 export const openPalette = (): void => {

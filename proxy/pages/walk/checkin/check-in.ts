@@ -18,7 +18,8 @@ effect(() => {
   if (recording.value) checkInFault.value = null
 })
 /**
- * When the check-in was begun that is under way, in epoch milliseconds. A page that is ended leaves it to the next one.
+ * When the check-in was begun that is under way, in epoch milliseconds. A page that is ended leaves it to the next
+ * one.
  */
 const begunAt = kept<number | null>('walk-check-in', null)
 /** A window holds it while it checks in, and until the others know that it has. */

@@ -210,7 +210,8 @@ function startQueue(opened: QueueStore): TrackQueue {
 }
 
 /**
- * A newer release has taken over the store. What is recorded until the reload is set aside, and that release takes it.
+ * A newer release has taken over the store. What is recorded until the reload is set aside, and that release takes
+ * it.
  */
 async function leaveStore(): Promise<void> {
   const open = openedQueue()

@@ -101,7 +101,8 @@ let configAsked = 0
 let configTaken = 0
 
 /**
- * Reads the configuration and compares the clocks. What was asked for earlier never replaces what was asked for later.
+ * Reads the configuration and compares the clocks. What was asked for earlier never replaces what was asked for
+ * later.
  */
 export async function refreshConfig(): Promise<void> {
   const order = ++configAsked

@@ -166,7 +166,12 @@ function Privacy() {
     <>
       <section class="card stack-2">
         <p>{status === 'completed' ? me.completed : status === 'withdrawn' ? me.paused : me.pauseWhy}</p>
-        {status === 'withdrawn' && recording.value ? <p class="strong">{words.value.record.darkOn}</p> : null}
+        {status === 'withdrawn' && recording.value ? (
+          <>
+            <p class="strong">{words.value.record.darkOn}</p>
+            <Button onClick={stopRecording}>{words.value.record.stop}</Button>
+          </>
+        ) : null}
         {part.said(me.saved)}
         {status === 'completed' ? null : (
           <Button

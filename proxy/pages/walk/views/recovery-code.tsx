@@ -9,7 +9,7 @@ import { show } from '../route.ts'
 import { keep } from '../session/stored-signals.ts'
 import { codeIsSafe, person } from '../session/person.ts'
 import { usesLine } from '../session/service.ts'
-import { Notice, View } from './view.tsx'
+import { NotLoaded, View } from './view.tsx'
 
 interface Code {
   readonly words: readonly string[]
@@ -80,7 +80,7 @@ export function RecoveryCode() {
   return (
     <View title={words.value.recovery.title} back>
       <p>{usesLine.value ? words.value.recovery.line : words.value.recovery.why}</p>
-      {made === 'failed' ? <Notice kind="warning">{words.value.problems.network}</Notice> : null}
+      {made === 'failed' ? <NotLoaded /> : null}
       {made === null || made === 'failed' ? null : (
         <>
           <CodeWords made={made} />

@@ -6,7 +6,7 @@ import { notDoneSentence } from '../problem.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
 import { codeIsSafe, person } from '../session/person.ts'
 import { Lost } from './recovery-code.tsx'
-import { Notice, View } from './view.tsx'
+import { Notice, NotLoaded, View } from './view.tsx'
 import { signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { show } from '../route.ts'
@@ -105,11 +105,10 @@ async function takeWalk(chosen: Profile): Promise<void> {
 }
 
 function faultText(): string | null {
-  const { recovery, problems } = words.value
+  const { recovery } = words.value
   const fault = searchFault.value
-  if (fault === null) return null
+  if (fault === null || fault === 'lists') return null
   if (fault === 'unknown') return recovery.unknown
-  if (fault === 'lists') return problems.network
   if (!('fault' in fault)) return notDoneSentence(fault)
   if (fault.fault === 'count') return recovery.words(fault.words)
   return fault.fault === 'word' ? recovery.word(fault.word, fault.number) : recovery.checksum
@@ -185,6 +184,7 @@ function Typing() {
       <p class="wrong" role="alert">
         {faultText()}
       </p>
+      {searchFault.value === 'lists' ? <NotLoaded /> : null}
       <Button kind="primary" type="submit" busy={searching.value}>
         {recovery.look}
       </Button>

@@ -62,7 +62,7 @@ export function EventStatus() {
 function SignIn({ words }: { readonly words: WalkWords['problems'] }) {
   if (!signInNeeded.value) return null
   const signIn = async () => {
-    if (!(await signInAgain())) showToast(words.offline, { forMs: 8_000, warning: true })
+    if (!(await signInAgain())) showToast(words.notDone.offline, { forMs: 8_000, warning: true })
   }
   return (
     <Notice

@@ -24,7 +24,7 @@ import {
 } from '../feedback/survey.ts'
 import { keep } from '../session/stored-signals.ts'
 import { Closed } from './feedback-tab.tsx'
-import { Notice, View } from './view.tsx'
+import { Notice, NotLoaded, View } from './view.tsx'
 
 /** Words in the language that was chosen last; `missing`: they could not be loaded. */
 const survey = signal<SurveyWords | 'missing' | null>(null)
@@ -33,8 +33,6 @@ async function loadWords(chosen: Language): Promise<void> {
   try {
     survey.value = (await SURVEY_FILES[chosen]()).words
   } catch {
-    // The first minute, before the phone keeps all files, and no network. Many browsers load a script that has failed
-    // only after the page is loaded anew.
     survey.value ??= 'missing'
   }
 }
@@ -49,14 +47,7 @@ export function Survey() {
   if (own === null || own === 'missing')
     return (
       <View title={words.value.say.survey} back>
-        {own === null ? null : (
-          <Notice
-            kind="warning"
-            action={<Button onClick={() => location.reload()}>{words.value.retry}</Button>}
-          >
-            {words.value.problems.notDone[navigator.onLine ? 'network' : 'offline']}
-          </Notice>
-        )}
+        {own === null ? null : <NotLoaded />}
       </View>
     )
   const state = surveyState.value

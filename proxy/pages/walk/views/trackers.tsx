@@ -1,5 +1,6 @@
 /**
- * Tracker apps that record with the screen off: which one to take, where it comes from, and one touch that sets it up.
+ * Tracker apps that record with the screen off: which one to take, where it comes from, and one touch that sets it
+ * up.
  */
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
@@ -65,7 +66,7 @@ interface AppProps {
   readonly app: TrackerApp
 }
 
-/** The apps that this phone can install, the recommended one first. */
+/** Those that this phone can install, the recommended one first. */
 const APPS = (Object.keys(TRACKER_APPS) as TrackerApp[]).filter((app) => shopsOf(app).length > 0)
 
 const nameOf = (label: string | null): string | null =>

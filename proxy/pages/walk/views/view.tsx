@@ -4,6 +4,8 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { BackBar } from './tabs.tsx'
+import { notDoneSentence } from '../problem.ts'
+import { words } from '../words.ts'
 
 interface ViewProps {
   readonly title: ComponentChildren
@@ -48,6 +50,16 @@ export const Notice = (props: {
       {props.action}
     </div>
   </div>
+)
+
+/**
+ * A script of the view could not be loaded: the first minute, before the phone keeps all files, and no network. Many
+ * browsers load a script that has failed only after the page is loaded anew.
+ */
+export const NotLoaded = () => (
+  <Notice kind="warning" action={<Button onClick={() => location.reload()}>{words.value.retry}</Button>}>
+    {notDoneSentence({ code: 'network' })}
+  </Notice>
 )
 
 const SEEN_MS = 600

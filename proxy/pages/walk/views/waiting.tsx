@@ -93,7 +93,9 @@ async function sendAndSay(open: TrackQueue): Promise<void> {
   const { queue: said, problems } = words.value
   const state = await sendNow(open)
   if (state === null) return showToast(problems.storage, { forMs: SAID_MS, warning: true })
-  if (state.why === null) return showToast(toldAndWaiting().join(' ') || said.nothing, { forMs: SAID_MS })
+  const told = toldAndWaiting().join(' ')
+  if (state.why === null)
+    return showToast(told === '' ? said.nothing : said.notSent(told), { forMs: SAID_MS })
   const next = state.nextAttemptAt === null ? '' : ` ${said.next(timeText(state.nextAttemptAt))}`
   showToast(said.notSent(sentenceOf(waitOf(state)) + next), { forMs: SAID_MS, warning: true })
 }

@@ -9,7 +9,7 @@ import { show } from '../route.ts'
 import { codeIsSafe, person } from '../session/person.ts'
 import { lastCheckIn, totalCheckIns } from '../session/queue.ts'
 import { config, consentWithdrawn, profile, usesLine } from '../session/service.ts'
-import { useTime } from './dark-screen.tsx'
+import { darkScreen, useTime } from './dark-screen.tsx'
 import { Notice, View } from './view.tsx'
 import { Record } from './record.tsx'
 import { Waiting } from './waiting.tsx'
@@ -93,16 +93,17 @@ function Said() {
   const { t, accuracy, state, inRange, clockCorrected } = last
   if (state === 'kept' && config.value?.status === 'ended')
     return <p class="strong">{words.value.checkIn.keptAfterEnd}</p>
-  if (state === 'kept' && consentWithdrawn.value) return <p class="strong">{words.value.record.noConsent}</p>
-  const { checkIn } = words.value
+  const { checkIn, queue } = words.value
   const counts = state === 'counted' && inRange
+  const rough = inRange ? roughText(words.value, accuracy) : null
   return (
     <>
       <p class={counts ? 'good strong' : 'strong'} data-state={state}>
         <span aria-hidden="true">✓ </span>
-        {inRange ? checkIn[state](timeText(t)) : checkIn.outside}
+        {(inRange ? checkIn[state] : checkIn.outside)(timeText(t))}{' '}
+        {state === 'counted' ? null : consentWithdrawn.value ? queue.afterConsent : queue.safe}
       </p>
-      <p class="quiet">{inRange ? roughText(words.value, accuracy) : null}</p>
+      {rough === null ? null : <p class="quiet">{rough}</p>}
       {clockCorrected ? <p>{checkIn.corrected}</p> : null}
     </>
   )
@@ -114,8 +115,9 @@ const toldCheckIn = signal<typeof lastCheckIn.value>(null)
 /** Notes that a check-in has been told as counted, once it was in sight for long enough. What did not count stays. */
 function useTelling(last: typeof lastCheckIn.value): void {
   const isPlain = last?.state === 'counted' && last.inRange && !last.clockCorrected
+  const isDark = darkScreen.value
   useEffect(() => {
-    if (!isPlain) return
+    if (!isPlain || isDark) return
     let timer: ReturnType<typeof setTimeout> | undefined
     const look = () => {
       clearTimeout(timer)
@@ -128,5 +130,5 @@ function useTelling(last: typeof lastCheckIn.value): void {
       clearTimeout(timer)
       document.removeEventListener('visibilitychange', look)
     }
-  }, [last, isPlain])
+  }, [last, isPlain, isDark])
 }

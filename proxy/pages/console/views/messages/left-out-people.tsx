@@ -24,7 +24,7 @@ export function leftOutText(counts: Data<'sendPush'>['left_out']): string {
   return some.length === 0 ? '' : pair(leftOut, some.join(words.value.common.comma))
 }
 
-/** Reads to how many a message goes, and at which cost: a dry run, which sends nothing. */
+/** To how many a message goes, and at which cost: a dry run, which sends nothing. */
 export const useRecipients = (audience: Input<'sendPush'>['audience']): Resource<Data<'sendPush'>> =>
   useResource(client.sendPush, 0, 'recipients', { audience, text: '·', dry_run: true })
 
@@ -33,7 +33,8 @@ export const useLineConfigured = (): boolean =>
   useResource(client.readLineUsage, 0, 'line-configured').value.value?.configured ?? true
 
 /**
- * Pages of the file, each of the most people that the service lists at once. More calls would use up the token's limit.
+ * Pages of the file, each of the most people that the service lists at once. More calls would use up the token's
+ * limit.
  */
 const FILE_PAGES = 5
 const FILE_PAGE = 200

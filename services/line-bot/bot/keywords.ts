@@ -20,7 +20,7 @@ export function actionOfText(text: string): BotAction | null {
   return null
 }
 
-/** Other scripts than Latin match anywhere, because they are written without spaces. */
+/** Latin keywords match whole words. Other scripts match anywhere, because they are written without spaces. */
 function hasWord(text: string, word: string): boolean {
   if (!/^[a-z]/.test(word)) return text.includes(word)
   return new RegExp(`(^|[^a-z0-9])${word}s?($|[^a-z0-9])`).test(text)

@@ -34,7 +34,7 @@ interface Content {
   readonly notice: (language: Language) => Notice
 }
 
-/** Repeated calls plan the message once. */
+/** Plans the message. Repeated calls plan it once. */
 async function announce(
   { config, kv, db, now }: ServiceContext,
   configured: boolean,

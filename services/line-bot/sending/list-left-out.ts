@@ -27,7 +27,7 @@ const isAfter = ({ reason, userId }: LeftOut, [reasonBefore, before]: z.infer<ty
 
 /**
  * A page of the people of an audience whom LINE does not reach, as of now.
- * @throws Refusal 404 for an unknown message; 503 when it can not be told who is inactive, without the buffer
+ * @throws Refusal 404 for an unknown message; 503 when the buffer is unavailable, which tells who is inactive
  */
 export async function listLeftOut(context: ServiceContext, query: LeftOutRecipientsQuery) {
   const { db, now } = context

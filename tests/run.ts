@@ -21,9 +21,9 @@ import { XMLParser } from 'fast-xml-parser'
 
 /** A test that has run, or was skipped. */
 interface Ran {
-  /** As bun test's arguments name it. */
+  /** The path as bun test's arguments name it. */
   readonly file: string
-  /** With the names of the groups around it. */
+  /** The name, with those of the groups around it. */
   readonly test: string
   readonly outcome: 'passed' | 'failed' | 'skipped'
   /** The message of a failure. */
@@ -78,7 +78,7 @@ function ranOf({ failure: [failure] = [], skipped, file, classname, name }: Case
   return { file, test, outcome: 'failed', said: said.trim() }
 }
 
-/** Bound of a test, and of a hook, that sets none of its own. */
+/** The longest time of a test, and of a hook, that sets none of its own. */
 const TEST_MS = 60_000
 /** Test files that run at the same time. Most of them wait half of the time. */
 const PARALLEL_FILES = 3
@@ -101,7 +101,7 @@ const LONGEST_S: Readonly<Record<string, number>> = {
   'line-bot/announcements': 20,
   'journeys/no-user-id': 20,
 }
-/** Of each other file. */
+/** Seconds of each other file. */
 const OTHERS_S = 4
 /** The most failed files that run once more. When more fail, the cause is no busy machine. */
 const RETRIED_FILES = 3
@@ -269,7 +269,7 @@ async function runTests(env: Record<string, string>, directory: string): Promise
   return report([...others, ...again.ran], again.code, unsteady)
 }
 
-/** Those of a whole run. */
+/** The test files of a whole run. */
 function testFiles(): string[] {
   return [...new Bun.Glob('tests/**/*.test.ts').scanSync({ cwd: ROOT })].filter(
     (file) => values.all || !file.endsWith('.long.test.ts'),

@@ -1,4 +1,7 @@
-/** Serves the pages in the embedded run, as Caddy does: the same files, the same headers. They are built at the first request. */
+/**
+ * Serves the pages in the embedded run, as Caddy does: the same files, the same headers. They are built at the first
+ * request.
+ */
 import { matchesEtag } from '#shared/service/http/headers.ts'
 import { buildPages, type PageSettings, type Site } from '../pages/build/build-pages.ts'
 import { compress, type Encoding, ENCODINGS } from '../pages/build/compress.ts'

@@ -62,7 +62,7 @@ export const rules = () => ({
 })
 
 const SOURCE = { type: 'prometheus', uid: 'prometheus' }
-/** Of the 24 columns of a screen. */
+/** Sizes of a panel; a screen has 24 columns. */
 const SIZE = { operator: { w: 6, h: 4 }, developer: { w: 6, h: 5 } }
 /** The alerts that fire stand above the operator's figures. */
 const FIRING = {

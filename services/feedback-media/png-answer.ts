@@ -1,6 +1,6 @@
 import { taggedResponse } from '#shared/service/http/headers.ts'
 
-/** A picture that clients and proxies may cache. @param etag opaque, without quotes */
+/** Answers with a picture that clients and proxies may cache. @param etag opaque, without quotes */
 export const answerPng = (
   request: Request,
   { bytes, etag }: { readonly bytes: Uint8Array<ArrayBuffer>; readonly etag: string },

@@ -17,8 +17,8 @@ const RETENTION_MS = 30 * 86_400_000
 /**
  * Deletes records of flushes, webhook events and domain events that are a month old. The last success of each
  * partition stays. A domain event that nobody could handle goes as well: after a week nobody tries again, and it may
- * hold what a pilgrim wrote to the bot. Of links that have expired nothing stays, nor from when to when a link has shown
- * a place, once that is over.
+ * hold what a pilgrim wrote to the bot. Of links that have expired nothing stays, nor from when to when a link has
+ * shown a place, once that is over.
  */
 export async function deleteExpired(
   { sql }: Pick<Database, 'sql'>,

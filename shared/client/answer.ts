@@ -72,7 +72,7 @@ export async function readRefusal(response: Response): Promise<Failure> {
   }
 }
 
-/** @param form `envelope`: `data` of a JSON envelope; `json`: JSON as it is */
+/** Reads a success. @param form `envelope`: `data` of a JSON envelope; `json`: JSON as it is */
 export async function readSuccess<T>(
   response: Response,
   form: 'envelope' | 'json' | 'text' | 'blob',
@@ -120,7 +120,7 @@ const innermost = (error: unknown): string => {
 }
 
 /**
- * Never rejects: a failure has the code `network`, `timeout` or `aborted`.
+ * Sends a request and reads its answer. Never rejects: a failure has the code `network`, `timeout` or `aborted`.
  * @param read reads the answer; the time limit holds for it, too
  */
 export async function exchange<T>(

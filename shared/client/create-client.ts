@@ -6,7 +6,7 @@ import { openStream, type StreamEvent, type StreamOptions } from './stream.ts'
 export interface ClientOptions extends Callers {
   /** Where the service answers, such as `https://walk.example`. Empty on the service's own pages. */
   readonly baseUrl: string | URL
-  /** In place of the global `fetch`. */
+  /** Used in place of the global `fetch`. */
   readonly fetch?: Fetch | undefined
   /** Time to a complete answer, in milliseconds; 30 s unless given. */
   readonly timeoutMs?: number | undefined

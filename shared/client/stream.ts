@@ -83,7 +83,7 @@ export async function* openStream(
   }
 }
 
-/** The limit of `exchange` aborts it until the headers are there. */
+/** Sends with the connection's own signal; the limit of `exchange` aborts it until the headers are there. */
 async function connected(
   send: Fetch,
   url: string,
@@ -99,7 +99,7 @@ async function connected(
 
 type Event = Exclude<StreamEvent, Interruption>
 
-/** Until the body ends, breaks off, or is silent. */
+/** Parses server-sent events until the body ends, breaks off, or is silent. */
 async function* readEvents(body: ReadableStream<Uint8Array>, leave: () => void): AsyncGenerator<Event> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

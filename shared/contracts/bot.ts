@@ -24,7 +24,7 @@ const Mentionee = z.looseObject({
 /** The end of the year 9999: the database cannot read years of five digits. */
 const LAST_MS = 253_402_300_799_999
 
-/** The fields that the bot reads. Other fields are preserved. */
+/** A webhook event: the fields that the bot reads. Other fields are preserved. */
 export const LineEvent = z.looseObject({
   type: z.string(),
   webhookEventId: z.string().min(1).max(100),
@@ -43,7 +43,7 @@ export const LineEvent = z.looseObject({
 })
 export type LineEvent = z.infer<typeof LineEvent>
 
-/** Each event is parsed separately, so an invalid one does not affect the others. */
+/** The envelope of webhook events. Each event is parsed separately, so an invalid one does not affect the others. */
 export const LineDelivery = z.looseObject({
   events: z.array(z.unknown()).meta({ examples: [[{ type: 'follow', source: { type: 'user' } }]] }),
 })
@@ -83,7 +83,7 @@ export const webhookEndpoint = endpoint('POST /api/event/webhook', {
   headers: {
     'X-Line-Signature': 'LINE’s signature of the raw body: HMAC-SHA256 with the channel secret, base64',
   },
-  data: z.object({ received: z.int().describe('Only new events; repeated deliveries are not counted') }),
+  data: z.object({ received: z.int().describe('New events; repeated deliveries are not counted') }),
   errors: ['unauthorized', 'too-large'],
 })
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { UserId, exampleText } from './fields.ts'
 
-/** Pixels: the size that social networks recommend for large previews. */
+/** Size of a card in pixels: the one that social networks recommend for large previews. */
 export const CARD_SIZE = { width: 1_200, height: 630 } as const
 
 export const CardAnswer = z.object({

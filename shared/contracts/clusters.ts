@@ -55,7 +55,7 @@ const Summary = z.object({
   ),
   middle: End.describe('Half of the pilgrims are behind it; with `until`, of the points'),
   tail: End.describe('95 % of the pilgrims are ahead of it; with `until`, of the points'),
-  spread_km: z.number().nullable().describe('From tail to front, along the route if there is one'),
+  spread_km: z.number().nullable().describe('Distance from tail to front, along the route if there is one'),
   as_of: Time.nullable().describe('Time of the last flush'),
 })
 
@@ -66,7 +66,7 @@ export const Clusters = z.object({
 })
 export type Clusters = z.infer<typeof Clusters>
 
-/** Edges in degrees. */
+/** A cell to serialize; edges in degrees. */
 export interface MapCell {
   readonly id: string
   readonly bounds: readonly [west: number, south: number, east: number, north: number]

@@ -16,11 +16,12 @@ export const ServiceName = z.enum([
 export type ServiceName = z.infer<typeof ServiceName>
 
 /**
- * `optional` returns more with a token; an invalid token gets 401. A tier needs a token of that tier or a higher one.
+ * Who may call. `public` needs no token. `optional` returns more with a token; an invalid token gets 401.
+ * A tier needs a token of that tier or a higher one.
  */
 export type Access = 'public' | 'optional' | 'volunteer' | 'manager' | 'owner'
 
-/** Admission applies those of tracking in the atomic call that buffers the points. */
+/** Names of rate limits. Admission applies those of tracking in the atomic call that buffers the points. */
 export type LimitName = 'checkin' | 'sync' | 'ingest' | 'survey' | 'user-write' | 'address-write' | 'admin'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -32,28 +33,28 @@ export interface Endpoint<
   Data extends z.ZodType = z.ZodType,
   Tier extends Access = Access,
 > {
-  /** In the documentation and in clients: a verb and its object, in camelCase. */
+  /** The operation's name in the documentation and in clients: a verb and its object, in camelCase. */
   readonly id: string
   readonly method: Method
-  /** With `:name` parameters. */
+  /** Path with `:name` parameters. */
   readonly path: string
   readonly service: ServiceName
   readonly summary: string
   readonly access: Tier
-  /** Sliding window; `null`: none. */
+  /** The rate limit (sliding window) that counts a call; `null`: none. */
   readonly limit: LimitName | null
   readonly success: 200 | 202
-  /** A success may be 202 instead: the work is recorded and continues after the answer. */
+  /** Whether a success may be 202 instead: the work is recorded and continues after the answer. */
   readonly mayContinue: boolean
   /** Where a pilgrim's call carries the user id; `header`: optionally in X-Line-User-Id. */
   readonly caller: 'body' | 'query' | 'header' | 'none'
-  /** A public answer shows more to the pilgrim's own ID token. */
+  /** Whether a public answer shows more to the pilgrim's own ID token. */
   readonly readsIdentity: boolean
-  /** It answers 403 once the event has ended. */
+  /** Whether it answers 403 once the event has ended. */
   readonly closedAtEnd: boolean
   readonly params: Params
   readonly query: Query
-  /** The handler reads a `raw` body itself, within the same size limit. */
+  /** JSON body. The handler reads a `raw` body itself, within the same size limit. */
   readonly body: Body
   readonly bodyKind: 'none' | 'json' | 'raw'
   /**
@@ -61,41 +62,44 @@ export interface Endpoint<
    * where the handler reads it; null: bytes. Empty: `body` as JSON.
    */
   readonly sent: Readonly<Record<string, z.ZodType | null>>
-  /** Null: that of the configuration. The proxy has the same limits. */
+  /** Maximum size of the body; null: that of the configuration. The proxy has the same limits. */
   readonly bodyBytes: number | null
   /**
-   * What a client may repeat later (`TEMPORARY_CODES`) gets 503 and `Retry-After`: tracker apps delete a point when
-   * the answer is 4xx.
+   * Whether what a client may repeat later (`TEMPORARY_CODES`) is answered with 503 and `Retry-After`: tracker apps
+   * delete a point when the answer is 4xx.
    */
   readonly temporaryIs503: boolean
-  /** Of the common form of a body, where speed matters; null: validate with the schema. */
+  /** Fast validation of the common form of a body, where speed matters; null: validate with the schema. */
   fastBody?(given: unknown): z.infer<Body> | null
-  /** Of the declared fields of an answer, where speed matters. */
+  /** Fast selection of the declared fields of an answer, where speed matters. */
   fastData?(data: z.infer<Data>): z.infer<Data>
-  /** In the envelope; for other media types a description. */
+  /** Content of `data` in the envelope; for other media types a description. */
   readonly data: Data
-  /** Of a success without the JSON envelope; null: JSON in the envelope. */
+  /** Media type of a success without the JSON envelope; null: JSON in the envelope. */
   readonly media: string | null
-  /** That a client may request, by `Accept` or a parameter. */
+  /** Other media types that a client may request, by `Accept` or a parameter. */
   readonly otherMedia: readonly string[]
-  /** Of files: `Content-Disposition: attachment`. */
+  /** Media types that are downloaded as files: `Content-Disposition: attachment`. */
   readonly downloads: readonly string[]
   /**
-   * How long the response cache may reuse an answer; 0: not at all. The answer must depend only on path, query and
-   * the caller's role. It carries an ETag.
+   * How long the response cache may reuse an answer, in milliseconds; 0: not at all. The answer must depend only on
+   * path, query and the caller's role. It carries an ETag, and a matching request gets 304.
    */
   readonly cacheMs: number
-  /** An answer has an ETag of its own. Pictures and cached answers always have one. */
+  /**
+   * Whether an answer has an ETag of its own, and a matching request gets 304. Pictures and cached answers always have
+   * one.
+   */
   readonly tagged: boolean
-  /** Beyond those that follow from the fields above; a status means its first code. */
+  /** Codes of errors beyond those that follow from the fields above; a status means its first code. */
   readonly errors: readonly (ErrorCode | (typeof STATUS_OF_CODE)[ErrorCode])[]
-  /** That matter to this endpoint alone, with their descriptions. */
+  /** Request headers that matter to this endpoint alone, with their descriptions. */
   readonly headers: Readonly<Record<string, string>>
-  /** Statuses that are answered with a page, where a success is a page. */
+  /** Status codes of errors that are answered with a page, where a success is a page. */
   readonly errorPages: readonly number[]
   /**
-   * Beyond the examples of the fields. Its objects need only the fields that differ; the answer of a stream is its
-   * text.
+   * What the documentation's example says beyond the examples of the fields. Its objects need only the fields that
+   * differ; the answer of a stream is its text.
    */
   readonly example: {
     readonly params?: Readonly<Record<string, string | number>>
@@ -103,18 +107,18 @@ export interface Endpoint<
     readonly body?: unknown
     readonly answer?: unknown
   }
-  /** Of error bodies that differ from `ErrorBody`, by status. */
+  /** Schemas of error bodies that differ from `ErrorBody`, by status. */
   readonly refusals: Readonly<Record<number, z.ZodType>>
 }
 
 /**
- * The pilgrim's identity is then verified. What everybody may read about a pilgrim (named in the query, and without a
- * limit) needs none.
+ * Whether a call acts in a pilgrim's name, so that their identity is verified. What everybody may read about a pilgrim
+ * (named in the query, and without a limit) needs none.
  */
 export const actsForPilgrim = ({ access, caller, limit }: Endpoint): boolean =>
   access === 'public' && caller !== 'none' && (caller !== 'query' || limit !== null)
 
-/** Already serialized as JSON. Only contracts create it, and they declare its fields. */
+/** Answer data that is already serialized as JSON. Only contracts create it, and they declare its fields. */
 export class Written {
   constructor(readonly json: string) {}
 }
@@ -125,12 +129,12 @@ type Given<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D exte
 > &
   Partial<Endpoint<P, Q, B, D>>
 
-/** Any fields are ignored. */
+/** No declared fields; any fields are ignored. */
 export const Nothing = z.object({})
 type Nothing = typeof Nothing
 
 /**
- * Defaults: public, 200, no parameters, no query, no body, no limit.
+ * Declares an endpoint. Defaults: public, 200, no parameters, no query, no body, no limit.
  * @example endpoint('GET /health', { id: 'readHealth', service: 'admin', summary: '…', data: Health })
  */
 export function endpoint<

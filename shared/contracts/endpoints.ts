@@ -69,7 +69,7 @@ export const ENDPOINTS: readonly Endpoint[] = MODULES.flatMap((contracts): Endpo
   Object.values<unknown>(contracts).filter(isEndpoint),
 )
 
-/** By the name under which a module of contracts exports them. */
+/** Schemas by the name under which a module of contracts exports them. */
 export const SCHEMA_NAMES: ReadonlyMap<unknown, string> = new Map(
   MODULES.flatMap((contracts) => Object.entries<unknown>(contracts))
     .filter(([, value]) => value instanceof z.ZodType)

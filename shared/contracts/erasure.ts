@@ -2,7 +2,9 @@
 import { z } from 'zod'
 import { Time } from './fields.ts'
 
-/** Parts of an erasure: `rows` in the database; `buffer` and live map; `objects`, which are pictures and spooled events. */
+/**
+ * Parts of an erasure: `rows` in the database; `buffer` and live map; `objects`, which are pictures and spooled events.
+ */
 export const ErasurePart = z.enum(['rows', 'buffer', 'objects'])
 export type ErasurePart = z.infer<typeof ErasurePart>
 

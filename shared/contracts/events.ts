@@ -14,7 +14,7 @@ const StatusChanged = z.object({
   changed_at: Time,
 })
 
-/** Subjects are `event.<owner>.<noun>.<past-verb>`. */
+/** Subject → payload. Subjects are `event.<owner>.<noun>.<past-verb>`. */
 export const EVENTS = {
   'event.admin.status.paused': StatusChanged,
   'event.admin.status.resumed': StatusChanged,
@@ -27,7 +27,10 @@ export const EVENTS = {
 export type Subject = keyof typeof EVENTS
 export type Payload<S extends Subject> = z.infer<(typeof EVENTS)[S]>
 
-/** A name is `<service>.<verb>` and must never change: the database records handled events under it. */
+/**
+ * Subscribers and their subjects. A name is `<service>.<verb>` and must never change: the database records handled
+ * events under it.
+ */
 export const SUBSCRIBERS = {
   'admin.spread-status': [
     'event.admin.status.paused',

@@ -23,7 +23,7 @@ const isTime = (value: unknown): value is number | string | Absent =>
   isAbsent(value) ||
   (typeof value === 'string' ? value.length <= 64 : typeof value === 'number' && Number.isFinite(value))
 
-/** Normalized; false if the schema has to validate it. */
+/** A normalized mode or label; false if the schema has to validate it. */
 function quickText(
   value: unknown,
   normalize: (text: string) => string,
@@ -36,7 +36,7 @@ function quickText(
 }
 const cutSource = (source: string): string => cutText(source, MAX_SOURCE)
 
-/** Without alias names; null for anything else. */
+/** A valid point without alias names; null for anything else. */
 export function fastGpsPoint(value: unknown): Required<GpsPoint> | null {
   if (typeof value !== 'object' || value === null) return null
   const fields = value as Record<string, unknown>
@@ -52,7 +52,7 @@ export function fastGpsPoint(value: unknown): Required<GpsPoint> | null {
   return { lat, lng, timestamp, accuracy, altitude, speed, mode: mode === '' ? null : mode, source }
 }
 
-/** Without alias names; null for anything else. */
+/** A valid check-in without alias names; null for anything else. */
 export function fastCheckIn(value: unknown): CheckInRequest | null {
   const point = fastGpsPoint(value)
   if (point === null) return null
@@ -61,7 +61,7 @@ export function fastCheckIn(value: unknown): CheckInRequest | null {
   return Object.assign(point, { user_id, track_points })
 }
 
-/** Its points are not yet validated; null for anything else. */
+/** A valid batch of points that are not yet validated; null for anything else. */
 export function fastTrackSync(value: unknown): TrackSyncRequest | null {
   if (typeof value !== 'object' || value === null) return null
   const { user_id, points } = value as Record<string, unknown>

@@ -19,7 +19,7 @@ export type FeedbackStatus = z.infer<typeof FeedbackStatus>
 /** An id of a serial column; a number outside its range is an error. */
 const FeedbackId = wholeNumber(0, 2_147_483_647, /^\d{1,10}$/, 'must be the whole number of a feedback item')
 
-/** Null and blank mean absent. */
+/** Optional text; null and blank mean absent. */
 const optionalText = (max: number) =>
   text(max)
     .nullish()
@@ -56,7 +56,7 @@ export const FeedbackRequest = z.object({
 })
 export type FeedbackRequest = z.infer<typeof FeedbackRequest>
 
-/** Without personal data. */
+/** The public form of an item, without personal data. */
 export const BoardItem = z.object({
   id: z.int(),
   category: exampleText('route'),
@@ -68,7 +68,7 @@ export const BoardItem = z.object({
 })
 export type BoardItem = z.infer<typeof BoardItem>
 
-/** Of the category and the search that were asked for. */
+/** Number of items by status, of the category and the search that were asked for. */
 export const BoardCounts = z.object({
   new: z.int(),
   triaging: z.int(),
@@ -116,7 +116,7 @@ export const FeedbackUpdate = z
   })
 export type FeedbackUpdate = z.infer<typeof FeedbackUpdate>
 
-/** For clients that cannot send bytes. */
+/** A screenshot in JSON, for clients that cannot send bytes. */
 export const ScreenshotUpload = z.object({
   image: exampleText(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',

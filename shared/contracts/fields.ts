@@ -14,25 +14,25 @@ const NOT_STORABLE = 'must not contain a NUL character or a lone surrogate'
  */
 export const withoutDirections = (text: string): string => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
 
-/** At most `max` UTF-16 units that can be stored unchanged. */
+/** A string of at most `max` UTF-16 units that can be stored unchanged. */
 export const text = (max: number) => z.string().max(max).refine(isStorableText, { error: NOT_STORABLE })
 
-/** Of a property name in a stored object, such as a question or a mode. */
+/** Maximum length of a property name in a stored object, such as a question or a mode. */
 const MAX_KEY = 64
 
 export const Key = text(MAX_KEY)
 
 export const normalizeMode = (mode: string): string => mode.trim().toLowerCase()
 
-/** Of a mode, and of a point's source label. */
+/** Maximum lengths of a mode and of a point's source label. */
 export const MAX_MODE = 32
 export const MAX_SOURCE = 64
 
-/** To `max` UTF-16 units, without splitting a surrogate pair. */
+/** Truncates a text to `max` UTF-16 units, without splitting a surrogate pair. */
 export const cutText = (given: string, max: number): string =>
   given.length <= max ? given : given.slice(0, max).replace(/[\ud800-\udbff]$/, '')
 
-/** Surrounding blanks and capitals are ignored; an empty mode becomes null. */
+/** A mode of transport. Surrounding blanks and capitals are ignored; an empty mode becomes null. */
 export const Mode = z
   .string()
   .overwrite(normalizeMode)
@@ -40,7 +40,7 @@ export const Mode = z
   .refine(isStorableText, { error: NOT_STORABLE })
   .transform((mode) => mode || null)
 
-/** The app or device that recorded the point. A long label is truncated so that the point is not lost. */
+/** The label of the app or device that recorded the point. A long label is truncated so that the point is not lost. */
 export const Source = z
   .string()
   .overwrite((source) => cutText(source, MAX_SOURCE))
@@ -49,8 +49,8 @@ export const Source = z
 const NO_ADDRESS = 'must be an https:// address'
 
 /**
- * A URL that other people will open: without characters that a browser ignores (blanks, control characters). LINE
- * takes 2,000 characters.
+ * A URL that other people will open: absolute, https, and without characters that a browser ignores (blanks,
+ * control characters). At most 2,000 characters, which is LINE's limit.
  */
 export const HttpsUrl = text(2_000).refine(
   (url) => /^https:\/\/[^\s\p{Cc}\\]+$/iu.test(url) && URL.canParse(url),
@@ -65,7 +65,7 @@ export const isUserId = (id: string): boolean =>
 /** The day of all examples. The document of a running service has the day before, so that the requests can be tried. */
 export const EXAMPLE_DAY = '2026-04-12'
 
-/** Assigned by a phone client or by LINE. */
+/** A pilgrim's id, assigned by a phone client or by LINE. */
 export const UserId = z
   .string({ error: ({ input }) => ((input ?? null) === null ? 'is missing' : USER_ID_RULE) })
   .refine(isUserId, { error: USER_ID_RULE })
@@ -87,17 +87,17 @@ export const HIDDEN_ID =
 /** Field names under which existing phone clients send the user id. */
 export const USER_ID_ALIASES = ['user_id', 'userId', 'line_user_id'] as const
 
-/** The form of every time that this API writes. */
+/** ISO 8601 UTC with milliseconds and Z: the form of every time that this API writes. */
 export const Time = z.iso.datetime({ precision: 3 }).meta({ examples: [`${EXAMPLE_DAY}T01:30:00.000Z`] })
 export type Time = z.infer<typeof Time>
 
 export const time = (ms: number): Time => new Date(ms).toISOString()
 
-/** What every store and every time format supports. */
+/** The range of years that every store and every time format supports. */
 const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z')
 const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** ISO 8601 with a zone, parsed to epoch milliseconds. */
+/** An instant in a request: ISO 8601 with a zone, parsed to epoch milliseconds. */
 export const Instant = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time with a zone' })
   .transform((value) => Date.parse(value))
@@ -105,7 +105,7 @@ export const Instant = z.iso
     error: 'must lie in the years 1 to 9999 of UTC',
   })
 
-/** Of the event's time zone. */
+/** A day of the event's time zone, `YYYY-MM-DD`. */
 export const Day = z.iso.date().meta({ examples: [EXAMPLE_DAY] })
 export type Day = z.infer<typeof Day>
 
@@ -133,7 +133,7 @@ export const wholeNumber = (
 /** Zoom of map cells: a cell is 0.2° wide at 6, and half as wide at each further zoom. */
 export const Zoom = wholeNumber(6, 18, /^([6-9]|1[0-8])$/)
 
-/** Any number that a float4 column can hold. */
+/** A measurement beside the position: any number that a float4 column can hold. */
 export const Measure = z.number().min(-1e9).max(1e9)
 
 /** Maximum number of points in one request. The body limit is usually reached first. */
@@ -160,8 +160,8 @@ export type PageQuery = z.infer<typeof PageQuery>
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({ items: z.array(item), next_cursor: z.string().nullable() })
 
-// // `first_seen` and `last_seen` mean the same in every answer: the recording times of the first and latest point
-// inside the event's area, pending points included.
+// `first_seen` and `last_seen` mean the same in every answer: the recording times of a pilgrim's first and latest
+// point inside the event's area, pending points included. Forms and points outside the area do not count.
 
 export const FirstSeen = Time.describe('Time of the first point inside the event’s area; null without any')
 export const LastSeen = Time.describe('Time of the latest point inside the event’s area; null without any')

@@ -14,7 +14,7 @@ import {
 
 export const SENT_TIME_RULE = 'must be ISO 8601 with a zone, epoch milliseconds, or YYYY:MM:DD HH:MM:SS'
 
-/** ISO 8601 with zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS`. */
+/** A timestamp in a request: ISO 8601 with zone, epoch milliseconds, or EXIF `YYYY:MM:DD HH:MM:SS`. */
 export const SentTime = z
   .union([z.number(), z.string().max(64, { error: SENT_TIME_RULE })], {
     error: SENT_TIME_RULE,
@@ -23,8 +23,8 @@ export const SentTime = z
 export type SentTime = z.infer<typeof SentTime>
 
 /**
- * What a phone tells of a point beside its place and time. Each has a column of its name, so a new one needs a migration;
- * and it is the last, because the buffer packs them in this order.
+ * What a phone tells of a point beside its place and time. Each has a column of its name, so a new one needs a
+ * migration; and it is the last, because the buffer packs them in this order.
  */
 const MEASURED = {
   accuracy: Measure.nullish()
@@ -42,7 +42,7 @@ export const MEASUREMENTS = Object.keys(MEASURED) as Measurement[]
 /** Whether a measurement is a number; the others are texts. */
 export const isNumeric = (name: Measurement): boolean => MEASURED[name].safeParse(0).success
 
-/** After `normalizePointAliases` has renamed its aliases. */
+/** A GPS point in a request, after `normalizePointAliases` has renamed its aliases. */
 export const GpsPoint = z.object({
   lat: Latitude,
   lng: Longitude,
@@ -62,7 +62,7 @@ const POINT_ALIASES = [
 ] as const
 type Aliased = Partial<Record<(typeof POINT_ALIASES)[number][number], unknown>>
 
-/** Where the standard name is absent. */
+/** Renames `lon`, `latitude`, `longitude` and `datetime` if the standard name is absent. */
 export function normalizePointAliases(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   let folded: Aliased | null = null
@@ -95,10 +95,10 @@ export type CheckInRequest = z.infer<typeof CheckInRequest>
 export const TrackSyncRequest = z.object({ user_id: UserId, points: Points.min(1) })
 export type TrackSyncRequest = z.infer<typeof TrackSyncRequest>
 
-/** The phone sends the rest of a longer list by track/sync. */
+/** Most track points that are accepted with a check-in. The phone sends the rest of a longer list by track/sync. */
 export const MAX_ATTACHED = 1_000
 
-/** As clients should send it. `CheckInRequest` accepts more: aliases, and invalid track points. */
+/** A check-in as clients should send it. `CheckInRequest` accepts more: aliases, and invalid track points. */
 export const CheckIn = GpsPoint.extend({
   user_id: UserId,
   track_points: z
@@ -108,7 +108,7 @@ export const CheckIn = GpsPoint.extend({
     .describe('Track points, as in track/sync; invalid ones do not fail the check-in'),
 })
 
-/** As clients should send it. An invalid point is rejected by its index. */
+/** A batch of track points as clients should send it. An invalid point is rejected by its index. */
 export const TrackBatch = z.object({
   user_id: UserId,
   points: z.array(TrackPoint).min(1).max(MAX_POINTS).describe('In order of time, oldest first'),

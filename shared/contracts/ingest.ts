@@ -6,10 +6,10 @@ import { z } from 'zod'
 import { endpoint, type Endpoint } from './endpoint.ts'
 import { EXAMPLE_DAY, exampleText } from './fields.ts'
 
-/** A batch of Overland is 200 points of about 600 bytes, and the app allows 1,000 points. */
+/** Maximum size of a body: a batch of Overland is 200 points of about 600 bytes, and the app allows 1,000 points. */
 const INGEST_BYTES = 1_048_576
 
-/** Beyond the reasons of `PointRejection`. */
+/** Why a point of a tracker app is not taken, beyond the reasons of `PointRejection`. */
 export type IngestRejection =
   /** The body is not in the app’s format, or is encrypted. */
   | 'unreadable'
@@ -20,7 +20,7 @@ const Params = z.object({
   key: exampleText('q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a').describe('The tracker’s key'),
 })
 
-/** Any `_type` but `location` is answered and not stored. */
+/** A message of OwnTracks; any `_type` but `location` is answered and not stored. */
 export const OwnTracksMessage = z
   .looseObject({
     _type: exampleText('location').describe('location; other messages are not stored'),
@@ -37,7 +37,7 @@ export const OwnTracksMessage = z
   })
   .partial()
 
-/** GeoJSON features. Visits, trips and `current` are not stored. */
+/** A batch of Overland: GeoJSON features. Visits, trips and `current` are not stored. */
 export const OverlandBatch = z.looseObject({
   locations: z.array(
     z.looseObject({
@@ -62,7 +62,7 @@ export const OverlandBatch = z.looseObject({
   ),
 })
 
-/** Of Traccar Client, OsmAnd and GPSLogger, in the query or in a form; others may be read as well. */
+/** The parameters of Traccar Client, OsmAnd and GPSLogger, in the query or in a form; others may be read as well. */
 const parameters = (speed: string) =>
   z
     .looseObject({

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
 import { ActivityStatus, Latitude, Longitude, Time, exampleText } from './fields.ts'
 
-/** With more, places are coarser. */
+/** Maximum number of cells in one answer. With more, places are coarser. */
 export const MAX_MAP_CELLS = 5_000
 
 /** Degrees as a whole number of 1e-5 degrees, about a metre. */
@@ -50,8 +50,8 @@ export type StationEstimate = z.infer<typeof StationEstimate>
 
 export const MapTotals = z.object({
   as_of: Time.nullable().describe('Time of the last flush'),
-  pilgrims: z.int().describe('With a counted point or a report above zero, including erased ones'),
-  km: z.int().describe('Of all pilgrims, on foot and by vehicle, rounded down'),
+  pilgrims: z.int().describe('Pilgrims with a counted point or a report above zero, including erased ones'),
+  km: z.int().describe('Kilometres of all pilgrims, on foot and by vehicle, rounded down'),
   carbon_saved_kg: z.int().describe('Compared with the same distance by bus, rounded'),
   levels: z.array(z.int()).length(9).describe('Pilgrims with a counted point of each level, level 1 first'),
 })
@@ -76,7 +76,7 @@ const State = z.object({
     .array(z.enum(['crowd', 'totals']))
     .describe('Parts that are not current, because a store is unavailable'),
   seen_since: Time.describe('All pilgrims of the cells were seen then or later'),
-  on_map: z.int().describe('In all cells together'),
+  on_map: z.int().describe('Pilgrims in all cells together'),
   cells: z.array(MapCellEntry),
   front: MapPlace.nullable().describe(
     '95 % of the pilgrims on the map are behind it; with a route, the farthest of the last hour. null: nobody is there',
@@ -94,7 +94,9 @@ const State = z.object({
     .describe(
       'Of the palanquin, or else of the middle, over the last hour, or since it is known (15 minutes at least); null: not known, or faster than anybody walks (8 km/h)',
     ),
-  estimates: z.array(StationEstimate).describe('Stations that the middle has not reached'),
+  estimates: z
+    .array(StationEstimate)
+    .describe('Estimated times at the stations that the middle has not reached'),
   totals: MapTotals.nullable().describe('null: not known, or fewer pilgrims than the crowd'),
 })
 

@@ -5,8 +5,8 @@ import { endpoint } from './endpoint.ts'
 import { HttpsUrl, page, PageQuery, text, Time, UserId, HoursOfQuery, exampleText } from './fields.ts'
 
 /**
- * `participants` are pilgrims who walk, including volunteers with a check-in of their own; `inactive` are
- * participants without a point for some hours.
+ * Recipients of a message. `participants` are pilgrims who walk, including volunteers with a check-in of their own.
+ * `inactive` are participants without a point for some hours.
  */
 export const Audience = z.enum([
   'all',
@@ -82,7 +82,7 @@ export const PushAnswer = z.object({
     .nullable()
     .describe('Before this push; null: unlimited, or LINE is not configured'),
   left_out: ExcludedRecipients,
-  devices: z.int().describe('They get it by Web Push and cost nothing'),
+  devices: z.int().describe('Devices that get it by Web Push; they cost nothing'),
   pending: z
     .null()
     .optional()
@@ -135,7 +135,7 @@ export const PushProgress = z.object({
 })
 export type PushProgress = z.infer<typeof PushProgress>
 
-/** Without its errors: `GET push/{id}` lists them. */
+/** A message of the ledger, without its errors: `GET push/{id}` lists them. */
 export const SentMessage = PushProgress.omit({ faults: true }).extend({
   text: z.string().nullable().describe('The beginning of the message; null if it has no text'),
 })
@@ -153,7 +153,7 @@ export type LineUsage = z.infer<typeof LineUsage>
 
 const Day = z.iso.date({ error: 'must be a date such as 2026-04-12' })
 
-/** The first language replaces a missing one. */
+/** A text per language; the first one replaces a missing one. */
 export const Texts = z.object({
   'zh-Hant': MessageText,
   'zh-Hans': MessageText.optional(),
@@ -272,7 +272,7 @@ export const LeftOutRecipient = z.object({
   userId: exampleText('U33333333333333333333333333333333'),
   display_name: z.string().nullable(),
   reason: LeftOutReason.describe('Why LINE does not reach this person'),
-  devices: z.int().describe('They get the message by Web Push all the same'),
+  devices: z.int().describe('Devices that get the message by Web Push all the same'),
 })
 export type LeftOutRecipient = z.infer<typeof LeftOutRecipient>
 

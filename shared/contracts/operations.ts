@@ -25,7 +25,7 @@ export const Activity = z.object({
     .string()
     .nullable()
     .describe('What pilgrims get as the error while the event is paused or ended'),
-  changed_at: Time.describe('A new message alone does not change it'),
+  changed_at: Time.describe('Time of the last status change; a new message alone does not change it'),
   changed_by: z.string().nullable(),
   ending: Ending.nullable(),
 })
@@ -71,7 +71,7 @@ export const Health = z.object({
 })
 export type Health = z.infer<typeof Health>
 
-/** Both inside the envelope and at the top level, where uptime monitors expect it. */
+/** The report, both inside the envelope and at the top level, where uptime monitors expect it. */
 export const HealthAnswer = Health.extend({ ok: z.boolean().meta({ examples: [true] }), data: Health })
 export type HealthAnswer = z.infer<typeof HealthAnswer>
 

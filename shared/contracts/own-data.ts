@@ -44,7 +44,9 @@ export const OwnWalk = z.object({
     .array(OwnDay)
     .describe('Days with a point in the event’s area, ascending, in the event’s time zone'),
   day: Day.nullable().describe('The day that the fields below describe; null without any day'),
-  line: z.array(z.object({ t: Time, ...Place })).describe('Between these places the distance is counted'),
+  line: z
+    .array(z.object({ t: Time, ...Place }))
+    .describe('Places between which the distance is counted, in order of time'),
   stretches: z
     .array(Stretch)
     .describe('The day’s counted segments in order of time, joined while the mode is the same'),

@@ -19,7 +19,7 @@ import {
 const OF_OTHERS =
   'only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token'
 
-/** The same name and meaning in every answer that includes pending points. */
+/** The number of pending points: the same name and meaning in every answer that includes them. */
 export const PendingPoints = z
   .int()
   .nullable()
@@ -76,7 +76,7 @@ export const Profile = z.object({
 })
 export type Profile = z.infer<typeof Profile>
 
-/** It replaces the stored text; an empty string leaves it unchanged. */
+/** Text that replaces the stored one; an empty string leaves it unchanged. */
 const replacement = (max: number) =>
   text(max)
     .nullish()
@@ -96,10 +96,10 @@ const Count = z.int().min(0).max(5_000)
 /** More than a body can travel during the event: a bound of what one invented report adds to the event's totals. */
 export const MAX_REPORTED_KM = 5_000
 
-/** With those of earlier calls. */
+/** Maximum number of modes that a pilgrim may report, including those of earlier calls. */
 export const MAX_MODES = 20
 
-/** If two spellings become the same mode, the later one applies. */
+/** Normalizes the modes of self-reported kilometres. If two spellings become the same mode, the later one applies. */
 export const normalizeModes = (transport: Readonly<Record<string, number>>): Record<string, number> =>
   Object.fromEntries(Object.entries(transport).map(([mode, km]) => [normalizeMode(mode), km]))
 
@@ -140,7 +140,7 @@ export type UserSyncRequest = z.infer<typeof UserSyncRequest>
 
 const PHONE_RULE = 'must have 6 to 15 digits; only + - ( ) and spaces are allowed beside them'
 
-/** As the pilgrim writes it; null and an empty string clear it. */
+/** A phone number as the pilgrim writes it; null and an empty string clear it. */
 export const Phone = z
   .string({ error: PHONE_RULE })
   .trim()

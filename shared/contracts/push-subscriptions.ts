@@ -16,7 +16,7 @@ const bytes = (form: RegExp, error: string) =>
     .overwrite((given) => given.replace(/=+$/, ''))
     .regex(form, { error })
 
-/** Without its keys and its address at the push service. */
+/** A device, without its keys and its address at the push service. */
 export const PushDevice = z.object({
   id: Id,
   push_service: exampleText('fcm.googleapis.com').describe('Host name of the browser’s push service'),

@@ -46,7 +46,7 @@ export const UsersQuery = PageQuery.extend({
   order: z.enum(['asc', 'desc']).optional().describe('Default: asc for userId, desc for figures'),
   search: text(128).optional().describe('Part of a user id or a display name'),
   silent_hours: HoursOfQuery.optional().describe(
-    'Only who takes part and whose latest point is older than this, and not older than a day unless 24 or more are asked for. With sort=last_seen only',
+    'Only who takes part and whose latest point is older than this many hours, and not older than a day unless 24 or more are asked for. With sort=last_seen only',
   ),
   with_links: z
     .literal('true', { error: 'must be true, or not be given' })
@@ -93,7 +93,9 @@ export const Carbon = z.object({
     .number()
     .meta({ examples: [2.7] })
     .describe('Compared with the same distance by bus'),
-  pilgrims: z.int().describe('With a counted point or a self-report above zero, including erased ones'),
+  pilgrims: z
+    .int()
+    .describe('Pilgrims with a counted point or a self-report above zero, including erased ones'),
   by_mode: z
     .record(z.string(), Amount)
     .meta({ examples: [{ walk: { km: 12.34, kg: 0 }, train: { km: 42.5, kg: 1.74 } }] })

@@ -40,7 +40,7 @@ export const StreamCells = z.object({
     z.object({
       cell: z.string().describe('zoom/x/y'),
       bounds: z.tuple([z.number(), z.number(), z.number(), z.number()]).describe('west, south, east, north'),
-      pilgrims: z.int().describe('With a new latest position in this cell'),
+      pilgrims: z.int().describe('Pilgrims with a new latest position in this cell'),
     }),
   ),
 })
@@ -60,7 +60,7 @@ export const StreamAlert = z.object({
 })
 export type StreamAlert = z.infer<typeof StreamAlert>
 
-/** A part that cannot be read now is null; `incident` is also null when there is none. */
+/** The current state. A part that cannot be read now is null; `incident` is also null when there is none. */
 export const Snapshot = z.object({
   at: Time,
   resumed: z.boolean().describe('Whether all events since Last-Event-ID were sent before this snapshot'),

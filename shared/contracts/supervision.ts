@@ -38,7 +38,7 @@ export const IncidentCause = z.object({
   what_to_do: Sentence,
 })
 
-/** It has no secret and no id. */
+/** Whom an alert reaches, and what causes one. It has no secret and no id. */
 export const Alerting = z.object({
   channel: z.enum(['line']).nullable().describe('null: nobody gets alerts; they are recorded only'),
   line: z.boolean().describe('Whether the service has credentials of LINE'),
@@ -66,9 +66,9 @@ export const Condition = z.object({
   ledger: Ledger.nullable().describe('As admin/ledger; null: it cannot be read now'),
   kv_memory: z.number().nullable().describe('Used memory of Redis as a fraction of its limit; null: unknown'),
   incident: StreamIncident.nullable().describe('The incident that the owner was alerted about'),
-  causes: z.array(IncidentCause).describe('Whether or not the owner was alerted yet'),
+  causes: z.array(IncidentCause).describe('What is wrong now, whether or not the owner was alerted yet'),
   alerting: Alerting,
-  backup_at: Time.nullable().describe('null: none is known'),
+  backup_at: Time.nullable().describe('Time of the latest backup; null: none is known'),
   as_of: Time,
 })
 export type Condition = z.infer<typeof Condition>
@@ -100,7 +100,7 @@ export const tokensEndpoint = endpoint('GET /api/event/admin/tokens', {
   data: z.object({ items: z.array(TokenInUse), as_of: Time }),
 })
 
-// // The last 60 minutes.
+// The last 60 minutes, for operators: how many walk, and what was received.
 
 export const STEP_SECONDS = 10
 

@@ -11,7 +11,7 @@ const QUESTION = /^q(10|[1-9])(_|$)/i
 
 export const QUESTIONS: readonly string[] = Array.from({ length: 10 }, (_, i) => `q${i + 1}`)
 
-/** With those under names with a suffix. */
+/** Maximum number of answers in one survey, including those under names with a suffix. */
 const MAX_ANSWERS = 100
 
 export const Answer = z.union([z.number(), z.boolean(), text(10_000), z.array(text(500)).max(50)], {
@@ -30,10 +30,10 @@ export const Answers = z
   })
 export type Answers = z.infer<typeof Answers>
 
-/** They may predate the current rules. */
+/** Stored answers. They may predate the current rules. */
 export const StoredAnswers = z.record(z.string(), Answer)
 
-/** Answers in `survey`, in `answers` or at the top level, and other data about the pilgrim. */
+/** A request body: answers in `survey`, in `answers` or at the top level, and other data about the pilgrim. */
 const Submitted = z.looseObject({
   user_id: UserId,
   survey: z
@@ -55,7 +55,7 @@ const NAMED: ReadonlySet<string> = new Set([...Object.keys(Submitted.shape), 'us
 export const MAX_NAMED = 100
 const MAX_DISPLAY_NAME = 200
 
-/** The answers of a submission, and the names of ignored fields. */
+/** Merges the answers of a submission and lists the names of ignored fields. */
 function normalizeSubmission(given: Submitted, context: z.RefinementCtx<Submitted>) {
   const survey: Record<string, unknown> = {}
   const ignored: string[] = []
@@ -108,7 +108,7 @@ function takeRole(
     else if (value !== '') take('profile.role as ', 'q7', value)
 }
 
-/** An invalid name does not fail the request. */
+/** Returns null if the name is absent or invalid. An invalid name does not fail the request. */
 function displayNameOf(given: unknown, ignored: string[]): string | null {
   if (given === undefined || given === null) return null
   const name = typeof given === 'string' ? withoutDirections(given).trim() : null
@@ -134,7 +134,7 @@ export const SubmitRequest = Submitted.transform((given, context): unknown =>
 )
 export type SubmitRequest = z.infer<typeof SubmitRequest>
 
-/** As clients should send it. `SubmitRequest` accepts more: other names of its fields, and invalid points. */
+/** A survey as clients should send it. `SubmitRequest` accepts more: other names of its fields, and invalid points. */
 export const Survey = z.object({
   user_id: UserId,
   survey: Answers.meta({

@@ -10,12 +10,12 @@ const MAX_LABEL = 64
 export const TrackerApp = z.enum(['owntracks', 'overland', 'traccar', 'osmand', 'gpslogger'])
 export type TrackerApp = z.infer<typeof TrackerApp>
 
-/** 192 random bits in base64url. */
+/** Form of a key: 192 random bits in base64url. */
 export const TRACKER_KEY = /^[A-Za-z0-9_-]{32}$/
 
 const Id = z.uuid({ error: 'must be the id of a tracker, as GET /api/event/trackers lists it' })
 
-/** Without its key, of which the service stores only the hash. */
+/** A tracker, without its key: the service stores only the key’s hash. */
 export const Tracker = z.object({
   id: Id,
   label: z.string().nullable(),

@@ -5,7 +5,7 @@ import { fastCheckIn, fastTrackSync } from './fast-validation.ts'
 import { HIDDEN_ID, Instant, Latitude, Longitude, Time, UserId, exampleText, wholeNumber } from './fields.ts'
 import { CheckIn, CheckInRequest, TrackBatch, TrackSyncRequest } from './gps-points.ts'
 
-/** The last three apply only to the track points of a check-in. */
+/** Why a track point was rejected. The last three apply only to the track points of a check-in. */
 export const PointRejection = z.enum([
   'not-an-object',
   'no-timestamp',
@@ -84,7 +84,7 @@ export type DataQuery = z.infer<typeof DataQuery>
 
 export const LivePosition = z.object({
   id: exampleText('c4n8w1').describe(
-    'Changes every hour. Without a token it belongs to the place, so it stays when a pilgrim moves on',
+    'Changes every hour, because the pilgrim’s id is never public. Without a token it belongs to the place, so it stays when a pilgrim moves on',
   ),
   lat: Latitude.describe(
     'Without a token: centre of the smallest cell (zoom 10 to 18) that enough pilgrims share',

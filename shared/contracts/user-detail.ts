@@ -7,7 +7,7 @@ import { Answer } from './survey.ts'
 import { Tracker } from './trackers.ts'
 import { DaySummary } from './user-history.ts'
 
-/** Of each list, newest first. An export contains all items. */
+/** Maximum length of each list, newest first. An export contains all items. */
 export const LISTED = 10
 
 const RecentCheckIn = z.object({
@@ -52,8 +52,8 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
     .record(z.string(), z.number())
     .describe('Self-reported numbers of water bottles, recycled bottles and hotel nights'),
   transport: z.record(z.string(), z.number()).describe('Self-reported kilometres by mode'),
-  stored_points: z.int().describe('In the database, and inside the event’s area'),
-  latest_day: DaySummary.nullable().describe('null: there are no points'),
+  stored_points: z.int().describe('Points in the database that are inside the event’s area'),
+  latest_day: DaySummary.nullable().describe('The latest day with points; null: there are no points'),
   recent_checkins: z
     .array(RecentCheckIn)
     .describe(`The last ${LISTED} check-ins by their own time, newest first`),
@@ -67,7 +67,7 @@ export const UserDetail = Profile.omit({ pending: true }).extend({
       }),
     )
     .describe(`The last ${LISTED} feedback items, newest first`),
-  push_devices: z.int().describe('They get the event’s messages by Web Push'),
+  push_devices: z.int().describe('Devices that get the event’s messages by Web Push'),
   trackers: z.array(Tracker).describe('The pilgrim’s tracker apps, oldest first, without their keys'),
   shares: z
     .array(
@@ -112,7 +112,7 @@ export const userEndpoint = endpoint('GET /api/event/admin/users/:userId', {
 
 const Rows = z.array(z.record(z.string(), z.unknown()))
 
-/** The rows of each table by table name, with snake_case columns and ISO times. */
+/** An export for the pilgrim: the rows of each table by table name, with snake_case columns and ISO times. */
 export const UserExport = z
   .object({
     userId: UserId,

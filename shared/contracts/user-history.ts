@@ -7,7 +7,7 @@ import { PendingPoints } from './profile.ts'
 
 export const MAX_WAY = 500
 
-/** Phones record at most one a second. */
+/** Maximum number of points of a day that are read. Phones record at most one a second. */
 export const MAX_POINTS_A_DAY = 100_000
 
 export const LEFT_OUT = ['too-soon', 'too-near', 'too-fast', 'same-instant', 'rough', 'outside'] as const

@@ -36,7 +36,9 @@ export function figure(value: number): string {
 export const compactFormat = (language: Language): Intl.NumberFormat =>
   new Intl.NumberFormat(language, { notation: 'compact', maximumFractionDigits: 1 })
 
-/** What is missing to a whole number of kilometres: with the kilometres as they are shown it makes exactly that number. */
+/**
+ * What is missing to a whole number of kilometres: with the kilometres as they are shown it makes exactly that number.
+ */
 export function kmToGo(km: number, walked: number): string {
   if (!hasTenths(walked)) return WHOLE!.format(Math.ceil(km - ROUNDING_ERROR))
   return TENTHS!.format(Math.ceil(km * 10 - ROUNDING_ERROR) / 10)

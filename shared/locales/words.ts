@@ -1,4 +1,7 @@
-/** Words of pages, bot and links. English is the pattern that every language follows; a figure in a sentence is a parameter. */
+/**
+ * Words of pages, bot and links. English is the pattern that every language follows; a figure in a sentence is a
+ * parameter.
+ */
 import type { bot } from './en/bot.ts'
 import type { words as console } from './en/console.ts'
 import type { words as map } from './en/map.ts'

@@ -19,7 +19,7 @@ export async function readStatus(db: Database): Promise<VersionedStatus> {
   return { status: ActivityStatus.parse(row.status), version: row.version, message: row.message }
 }
 
-/** From the kv, or from the database where the kv does not have it. */
+/** The status from the kv, or from the database where the kv does not have it. */
 export const readStatusCopy = async ({
   db,
   kv,

@@ -6,7 +6,10 @@ import type { Database, Query } from '#shared/stores/db/db.ts'
 export const unlocked = (sql: Query) =>
   sql`(t.checkins >= ${CARD_CHECKINS}::int AND p.survey_completed_at IS NOT NULL AND p.phone IS NOT NULL)`
 
-/** Pilgrims who may share, with a card or an unlocked achievement. Pilgrims without a point share a card that never changes. */
+/**
+ * Pilgrims who may share, with a card or an unlocked achievement. Pilgrims without a point share a card that never
+ * changes.
+ */
 export const wanted = (sql: Query) =>
   sql`(t.points > 0 AND p.participant_status <> 'withdrawn' AND NOT p.consent_withdrawn AND (${unlocked(sql)} OR c.fingerprint IS NOT NULL))`
 

@@ -1,7 +1,7 @@
 /**
  * Screenshots that nothing names are deleted. A lock per screenshot keeps both in order: who writes its name shares it,
- * who deletes it takes it exclusively. So either the name is written first, and the screenshot stays; or the writer sees
- * that the screenshot is gone.
+ * who deletes it takes it exclusively. So either the name is written first, and the screenshot stays; or the writer
+ * sees that the screenshot is gone.
  */
 import { sql } from 'drizzle-orm'
 import type { Query } from '#shared/stores/db/db.ts'

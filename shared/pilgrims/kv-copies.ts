@@ -1,7 +1,7 @@
 /**
- * What the kv holds beside Postgres: the status, who is hidden (pilgrims who withdrew from the event, or withdrew their consent),
- * whose points are refused, and who was erased. Postgres decides; a difference (a commit that failed after the kv was
- * told, an upgrade) is mended.
+ * What the kv holds beside Postgres: the status, who is hidden (pilgrims who withdrew from the event, or withdrew their
+ * consent), whose points are refused, and who was erased. Postgres decides; a difference (a commit that failed after
+ * the kv was told, an upgrade) is mended.
  */
 import { eq, or } from 'drizzle-orm'
 import type { Database } from '#shared/stores/db/db.ts'

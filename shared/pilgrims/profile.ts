@@ -10,6 +10,7 @@ import { notFound, unavailable } from '#shared/runtime/refusal.ts'
 export const unknownPilgrim = (userId: string) => notFound(`There is no pilgrim with the id ${userId}.`)
 
 /**
+ * Refuses a pilgrim of whom nothing is known.
  * @param waiting number of their points in the buffer; null: the buffer is unavailable
  * @throws Refusal 404 for a pilgrim whom no store knows, 503 for one whom only the buffer could know
  */

@@ -42,8 +42,8 @@ async function addDifference(tx: Writer, shard: number, before: Reported, after:
 const FACTORS = JSON.stringify({ unit: KG_PER_UNIT, km: KG_PER_KM })
 
 /**
- * Rebuilds the totals from the pilgrims' rows; the shard of erased people stays unless it is to be dropped. Computes in double precision, as the
- * rules do, so that both give the same result. Needs its own transaction.
+ * Rebuilds the totals from the pilgrims' rows; the shard of erased people stays unless it is to be dropped. Computes in
+ * double precision, as the rules do, so that both give the same result. Needs its own transaction.
  */
 export async function recountReported(tx: Query, { dropErased = false } = {}): Promise<void> {
   // The lock waits for transactions that have updated the totals; later ones update the rebuilt totals.

@@ -38,7 +38,7 @@ class TimeoutQueue {
   }
 }
 
-/** By duration in milliseconds. */
+/** Queues of timeouts by duration in milliseconds. */
 const queues = new Map<number, TimeoutQueue>()
 
 function queueOf(ms: number): TimeoutQueue {

@@ -192,7 +192,10 @@ function boxOf(places: readonly Position[]): Box {
 const isIn = ([west, south, east, north]: Box, lng: number, lat: number): boolean =>
   lng >= west && lng <= east && lat >= south && lat <= north
 
-/** The town in which a place is, and its county, as they are written in an address; null outside Taiwan. The first call takes some 50 ms. */
+/**
+ * The town in which a place is, and its county, as they are written in an address; null outside Taiwan. The first call
+ * takes some 50 ms.
+ */
 export function townOf({ lat, lng }: { readonly lat: number; readonly lng: number }): PlaceName | null {
   if (!isIn(TAIWAN, lng, lat)) return null
   const town = (shapes ??= townShapes()).find(

@@ -1,4 +1,6 @@
-/** Long computations that leave the event loop to others in between. Each is a generator that yields where it may pause. */
+/**
+ * Long computations that leave the event loop to others in between. Each is a generator that yields where it may pause.
+ */
 
 /** Longest turn, milliseconds: a check-in waits for at most about so long. */
 const TURN_MS = 4

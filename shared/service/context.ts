@@ -24,7 +24,7 @@ export interface ServiceContext {
   readonly checkIdentity: CheckIdentity
   /** The rate limit of all writes per client address. */
   readonly addresses: AddressLimit
-  /** That of public reads that no cache answers. */
+  /** The limit of public reads that no cache answers. */
   readonly reads: AddressLimit
   readonly log: Log
   readonly metrics: Metrics
@@ -36,7 +36,7 @@ export interface ServiceContext {
   readonly addressOf: (request: Request) => string
   /** Aborted when the process begins to stop, which ends endless answers such as streams. */
   readonly stopping: AbortSignal
-  /** The connection closes after so many seconds without data; 0: never. */
+  /** Sets a request's idle timeout: the connection closes after so many seconds without data; 0: never. */
   readonly idleAfter: (request: Request, seconds: number) => void
 }
 

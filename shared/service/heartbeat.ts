@@ -19,10 +19,10 @@ const processKeyOf = (service: string, process: string): string => `heartbeat:${
 /** Names of the processes of a service, as JSON. */
 const listKeyOf = (service: string): string => `processes:${service}`
 
-/** By the kv's clock, because those of the processes may be wrong. */
+/** What is known of a service's processes. Times are by the kv's clock, because those of the processes may be wrong. */
 export interface Beats {
   readonly latestMs: number | null
-  /** Of each process that was not stopped. */
+  /** Latest report of each process that was not stopped, epoch milliseconds. */
   readonly processesMs: readonly number[]
 }
 
@@ -30,7 +30,7 @@ async function readNames(kv: Kv, service: string): Promise<string[]> {
   return JSON.parse((await kv.cached(listKeyOf(service))) ?? '[]') as string[]
 }
 
-/** Where two are added at the same moment, one is missing until its next report. */
+/** Adds a process to the list. Where two are added at the same moment, one is missing until its next report. */
 async function list(kv: Kv, service: string, process: string): Promise<void> {
   const names = await readNames(kv, service)
   if (names.includes(process)) return
@@ -40,6 +40,7 @@ async function list(kv: Kv, service: string, process: string): Promise<void> {
 }
 
 /**
+ * Starts the reports of a process.
  * @param port with the host's name it names the process, so that one that is started again replaces itself
  * @returns a function that stops the reports and takes the process off the list
  */
@@ -88,7 +89,10 @@ async function readBeats(kv: Kv, service: string): Promise<Beats> {
   }
 }
 
-/** @throws KvUnavailable */
+/**
+ * The reports of each service.
+ * @throws KvUnavailable
+ */
 export async function readHeartbeats(kv: Kv, services: readonly string[]): Promise<Map<string, Beats>> {
   const beats = await Promise.all(services.map((service) => readBeats(kv, service)))
   return new Map(services.map((service, i) => [service, beats[i]!]))
@@ -101,7 +105,10 @@ interface ProcessClock {
   readonly aheadMs: number
 }
 
-/** Of the processes that report now. @throws KvUnavailable */
+/**
+ * The clocks of the processes that report now.
+ * @throws KvUnavailable
+ */
 export async function readClocks(kv: Kv, services: readonly string[]): Promise<ProcessClock[]> {
   const servicesOf = new Map<string, string[]>()
   const names = await Promise.all(services.map((service) => readNames(kv, service)))

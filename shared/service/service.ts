@@ -26,7 +26,7 @@ import { join } from 'node:path'
 
 /** Longer than the two minutes that a proxy keeps idle connections: a request on a closing connection would be lost. */
 const IDLE_S = 255
-/** Clients that have not finished their requests send them again. */
+/** Maximum wait at stop for clients that have not finished their requests; phones send them again. */
 const DRAIN_MS = 25_000
 
 export type Ports = Pick<
@@ -47,6 +47,7 @@ export type Ports = Pick<
 }
 
 /**
+ * Opens the stores that the configuration names.
  * @param prepare prepares the database, for example migrates it
  * @param statementMs statement timeout, as in `openDatabase`
  */
@@ -83,7 +84,7 @@ export async function openStores(
   }
 }
 
-/** @param prepare as in `openStores` */
+/** Opens every port that the configuration names. @param prepare as in `openStores` */
 export async function openPorts(
   config: Config,
   log: Log,
@@ -119,7 +120,11 @@ export async function openPorts(
 
 const SCHEMA_CHECK_MS = 5_000
 
-/** A service starts even if the database is unavailable; the check is then retried. @throws OtherSchema */
+/**
+ * Rejects a database with another schema. A service starts even if the database is unavailable; the check is then
+ * retried until it is available.
+ * @throws OtherSchema
+ */
 async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
   try {
     await db.probe()
@@ -137,7 +142,7 @@ async function refuseOtherSchema(db: Database, log: Log): Promise<void> {
 
 const REPEAT_MS = 30_000
 
-/** Repeats the same error at most twice a minute, because an outage causes many. */
+/** Logs a port's errors; repeats the same error at most twice a minute, because an outage causes many. */
 const reportChanges = (log: Log) => (port: string) => {
   let last = ''
   let lastMs = 0
@@ -170,7 +175,7 @@ export function contextOf(
   }
 }
 
-/** For the operator's own network; the proxy does not forward them. */
+/** Routes for the operator's own network; the proxy does not forward them. */
 const operations = (
   context: ServiceContext,
   ready: () => boolean,
@@ -181,20 +186,24 @@ const operations = (
     new Response(await context.metrics.page(), { headers: { 'Content-Type': 'text/plain; version=0.0.4' } }),
 })
 
-/** Our proxy overwrites the header of a client. */
+/** The client address from our proxy, which overwrites the header of a client. */
 const PROXIED = {
   tls: false,
   addressOf: (request: Request): string => request.headers.get('x-forwarded-for') ?? 'unknown',
 }
 
-/** Warns about unknown settings. @throws ConfigError */
+/** Reads the configuration (`readConfig`) and warns about unknown settings. @throws ConfigError */
 export function readSettings(env: Environment, log: Log, isBot: boolean): Config {
   const names = unknownSettings(env)
   if (names.length > 0) log.warn('unknown settings: misspelt, or from another release', { names })
   return readConfig(env, isBot)
 }
 
-/** Runs a service until SIGTERM or SIGINT. `isBot` is that of `readConfig`. */
+/**
+ * Runs a service until SIGTERM or SIGINT. Each service's `app.ts` calls it when it is the program, and imports this
+ * module only then: whoever imports the service itself does not need it.
+ * @param isBot as in `readConfig`
+ */
 export async function runService(
   create: (context: ServiceContext) => Service,
   { env = environment(), isBot = false }: { readonly env?: Environment; readonly isBot?: boolean } = {},
@@ -239,12 +248,12 @@ export async function runService(
   process.exit(0)
 }
 
-/** At the latest after 25 s. */
+/** Stops a server when its requests are answered, at the latest after 25 s. */
 export async function drain(server: Server<undefined>): Promise<void> {
   await within(server.stop(), DRAIN_MS, () => server.stop(true))
 }
 
-/** Under `bun run` each signal arrives twice, so later ones are ignored. */
+/** Resolves at the first SIGTERM or SIGINT. Under `bun run` each signal arrives twice, so later ones are ignored. */
 export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve())
@@ -255,7 +264,7 @@ export function stopSignal(): Promise<void> {
 
 /**
  * postgres.js leaves a rejection unhandled when the server dies while a connection opens. The queries report the same
- * error, so this one does not end the process.
+ * error, so this rejection does not end the process; any other one does.
  */
 export function watchUncaughtErrors(log: Log): void {
   process.on('unhandledRejection', (error) => {
@@ -266,7 +275,7 @@ export function watchUncaughtErrors(log: Log): void {
     log.error('unhandled rejection of a promise: stopping', errorFields(error))
     process.exit(1)
   })
-  // Also errors at start. Bun itself would print the error with all its properties.
+  // This includes errors at start. Bun itself would print the error with all its properties.
   process.on('uncaughtException', (error) => {
     log.error('uncaught error: stopping', errorFields(error))
     process.exit(1)

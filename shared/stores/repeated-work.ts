@@ -44,7 +44,7 @@ export function repeated(log: Log, failure: string, everyMs: number, work: () =>
 
 // Works through a queue in which one bad item never stops the others.
 
-/** Where failures are told. */
+/** Where failures are reported. */
 export interface Reporting {
   readonly log: Log
   readonly metrics: Metrics

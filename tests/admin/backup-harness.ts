@@ -83,7 +83,9 @@ export async function leaveJournal(
 
 export const OPERATOR = { role: 'owner', level: 3, name: 'ana', fingerprint: 'f00d', requestId: 'r' } as const
 
-/** Pilgrims with data of every kind: stored, pending, journaled, erased, with all kinds of text, pictures and messages. */
+/**
+ * Pilgrims with data of every kind: stored, pending, journaled, erased, with all kinds of text, pictures and messages.
+ */
 export async function fill({ installation, harness }: Opened): Promise<void> {
   const { db, objects } = installation
   const random = createRandom(7)
@@ -104,7 +106,8 @@ export async function fill({ installation, harness }: Opened): Promise<void> {
     await eraseUser({ ...installation, calendar: harness.calendar } as ServiceContext, OPERATOR, userId)
   const anew = (await db.orm.transaction((tx) => beginAnew(tx, 'back-again', Date.now() + 60_000)))!
   await harness.kv.storeErasures([anew])
-  // Pending points with and without the stamp of a generation; in a journal, in the buffer, in both, and in the database.
+  // Pending points with and without the stamp of a generation; in a journal, in the buffer, in both, and in the
+  // database.
   harness.nowMs += 3_600_000
   const later = walk(20, harness.nowMs, { receivedMs: harness.nowMs })
   for (const userId of ['back-again', 'walker-1']) await harness.buffer(userId, later)

@@ -1,4 +1,7 @@
-/** Backups that are refused (damaged, newer, into an installation that is not empty) or changed on restore (older, paused). */
+/**
+ * Backups that are refused (damaged, newer, into an installation that is not empty) or changed on restore (older,
+ * paused).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

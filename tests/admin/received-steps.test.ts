@@ -1,4 +1,7 @@
-/** What was received in the last hour: every point is counted once, whatever readings came late, and never more than an hour is held. */
+/**
+ * What was received in the last hour: every point is counted once, whatever readings came late, and never more than an
+ * hour is held.
+ */
 import { expect, test } from 'bun:test'
 import { ReceivedSteps } from '#services/admin/supervision/last-hour.ts'
 import type { CountersReading } from '#services/admin/stream/counts.ts'

@@ -1,4 +1,6 @@
-/** `bun run reset` deletes all data of a rehearsal, only before the event, and can be repeated after any interruption. */
+/**
+ * `bun run reset` deletes all data of a rehearsal, only before the event, and can be repeated after any interruption.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -6,7 +6,7 @@ export interface Scale {
   readonly rounds: number
   /** Seconds of load per contender and round. */
   readonly seconds: number
-  /** Of a row's counts (points, pilgrims, cards), the share that is used. */
+  /** The share of a row's counts (points, pilgrims, cards) that is used. */
   readonly share: number
 }
 

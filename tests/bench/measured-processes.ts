@@ -82,7 +82,9 @@ const CLOCK_TICKS = 100
 const isGone = (error: unknown): boolean =>
   ['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')
 
-/** CPU seconds of the running threads of a process, in nanoseconds' precision; 0 where the kernel does not count them. */
+/**
+ * CPU seconds of the running threads of a process, in nanoseconds' precision; 0 where the kernel does not count them.
+ */
 function threadSeconds(pid: number): number {
   let nanoseconds = 0
   for (const thread of readdirSync(`/proc/${pid}/task`))

@@ -180,7 +180,9 @@ interface Counted {
 }
 
 export interface Watched extends Counted {
-  /** CPU microseconds a request. What tracking does for the crowd alone is subtracted, and the making of files is not. */
+  /**
+   * CPU microseconds a request. What tracking does for the crowd alone is subtracted, and the making of files is not.
+   */
   readonly cpu: Cpu
 }
 

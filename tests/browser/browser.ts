@@ -1,4 +1,6 @@
-/** One Chromium for a test file, and pages that fail their test on any error in the console or of the content policy. */
+/**
+ * One Chromium for a test file, and pages that fail their test on any error in the console or of the content policy.
+ */
 import { afterAll, expect } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -68,7 +68,9 @@ test('sixty minutes roll: what is older is not counted any more', () => {
   expect(held()).toBe(720)
 })
 
-/** Check-ins that the chart shows, in its latest minutes, after the start of an event with a burst in its first step. */
+/**
+ * Check-ins that the chart shows, in its latest minutes, after the start of an event with a burst in its first step.
+ */
 function shown(minutes: number, burst: number) {
   const counted = history(0, minutes * 60)
   const [[points, checkins] = [0, 0], ...steps] = counted.steps

@@ -1,6 +1,6 @@
 /**
- * What the service refuses: each action with each refusal. The sentence says what happened and what to do, nothing looks
- * done, and the focus stays where the operator was. All by the keyboard.
+ * What the service refuses: each action with each refusal. The sentence says what happened and what to do, nothing
+ * looks done, and the focus stays where the operator was. All by the keyboard.
  */
 import { expect, test } from 'bun:test'
 import type { Route, Locator } from 'playwright-core'
@@ -167,7 +167,9 @@ const ACTIONS: readonly Action[] = [
 
 const SAID = 'The service says why.'
 
-/** What the console says after `SAID`; the limit of calls comes last, because the page then reads nothing for a second. */
+/**
+ * What the console says after `SAID`; the limit of calls comes last, because the page then reads nothing for a second.
+ */
 const REFUSALS = {
   403: 'Not done: The service says why. Your token may not do this.',
   404: 'Not done: The service says why. Read again: it may have been removed.',

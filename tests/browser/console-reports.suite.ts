@@ -5,7 +5,9 @@ import { type OpenPage, photograph, type Page, SCREENSHOTS } from './browser.ts'
 import type { ConsoleOptions } from './console-harness.ts'
 import type { Route } from 'playwright-core'
 
-/** Texts that are written on any canvas, in their order, are kept in `written`; colours of the last picture in `corner`. */
+/**
+ * Texts that are written on any canvas, in their order, are kept in `written`; colours of the last picture in `corner`.
+ */
 const NOTE_TEXTS = `
   globalThis.written = []
   const write = CanvasRenderingContext2D.prototype.fillText
@@ -20,7 +22,10 @@ async function saveFile(page: Page, file: string): Promise<void> {
   await page.locator('.export-menu').getByRole('button', { name: file, exact: true }).click()
 }
 
-/** Saves a panel's picture. @returns the file, the texts on it, and the colours of its corner and of its darkest ground */
+/**
+ * Saves a panel's picture.
+ * @returns the file, the texts on it, and the colours of its corner and of its darkest ground
+ */
 async function picture(page: Page, title: string) {
   await page.evaluate(() => (globalThis as unknown as Noting).written.splice(0))
   const [download] = await Promise.all([page.waitForEvent('download'), saveFile(page, `${title} PNG`)])

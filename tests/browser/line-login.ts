@@ -1,6 +1,6 @@
 /**
- * LINE as the real SDK meets it in a browser: log-in, tokens and keys, answered inside of Chromium. It refuses what LINE
- * refuses, and an address that it does not know fails.
+ * LINE as the real SDK meets it in a browser: log-in, tokens and keys, answered inside of Chromium. It refuses what
+ * LINE refuses, and an address that it does not know fails.
  *
  * Its clock is the test's. The service has the real one, so {@link LineLogin.translate} moves the times of a token on
  * its way to the service: a token that has expired for the phone has expired for the service.
@@ -36,7 +36,7 @@ const refuse = (error: string, error_description = error): Answer => ({
 })
 
 export class LineLogin implements Disposable {
-  /** By LINE's clock, which a test may set. */
+  /** The time by LINE's clock, which a test may set. */
   nowMs: () => number = Date.now
   online: () => boolean = () => true
   /** Where the LIFF app is: LINE comes back to no other address. */

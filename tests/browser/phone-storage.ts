@@ -35,7 +35,7 @@ export const setFault = (page: Page, fault: Fault): Promise<void> =>
     broken.fault = next
   }, fault)
 
-/** As a browser does that loses the database's process: the connection is closed, and the page is told so or not. */
+/** Does as a browser that loses the database's process: the connection is closed, and the page is told so or not. */
 export const closeConnections = (page: Page, isTold: boolean): Promise<void> =>
   page.evaluate((told) => {
     const { broken } = globalThis as unknown as { broken: Broken }

@@ -24,7 +24,9 @@ interface Fix {
   readonly accuracy: number
 }
 
-/** Every position that the browser gave to the app, as it gave it. Each page counts the ones that it still waits for. */
+/**
+ * Every position that the browser gave to the app, as it gave it. Each page counts the ones that it still waits for.
+ */
 async function watchFixes(context: BrowserContext): Promise<Fix[]> {
   const fixes: Fix[] = []
   await context.exposeFunction('noteFix', (fix: Fix) => void fixes.push(fix))
@@ -113,7 +115,7 @@ export interface WalkingPhone {
 /** What is walked, and what happens on the way. */
 export interface Day {
   readonly positions: readonly Position[]
-  /** By the simulated clock. */
+  /** The start by the simulated clock. */
   readonly startMs: number
   /** The positions at which the pilgrim checks in. */
   readonly checkIns: ReadonlySet<number>

@@ -1,4 +1,7 @@
-/** The phone ends the page, or a new release loads it anew, while something is begun: it is there when the app comes back. */
+/**
+ * The phone ends the page, or a new release loads it anew, while something is begun: it is there when the app comes
+ * back.
+ */
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'

@@ -1,4 +1,6 @@
-/** The app on an iPhone's Home Screen keeps nothing in common with the browser: the walk is brought to it by its code. */
+/**
+ * The app on an iPhone's Home Screen keeps nothing in common with the browser: the walk is brought to it by its code.
+ */
 import { expect, test } from 'bun:test'
 import type { BrowserContext } from 'playwright-core'
 import { photograph, seriousFaults } from './browser.ts'

@@ -145,7 +145,8 @@ describeOnServers('with identity by LINE', () => {
           await line.serve(context)
         },
         begin,
-        // The token expires during the pause of the event. The service says so, and the pilgrim hears it in the dead zone.
+        // The token expires during the pause of the event. The service says so, and the pilgrim hears it in the dead
+        // zone.
         async onPosition(i, page) {
           // On a busy machine its answer takes longer than the simulated minutes until the network goes.
           if (i === 149) await logInAgain(page).waitFor()

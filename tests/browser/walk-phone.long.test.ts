@@ -1,4 +1,6 @@
-/** What the app asks of the phone, hour after hour: positions, the screen, storage; and what it keeps when one fails. */
+/**
+ * What the app asks of the phone, hour after hour: positions, the screen, storage; and what it keeps when one fails.
+ */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'bun:test'
 import { profileOf } from '#tests/helpers/pilgrim.ts'

@@ -1,4 +1,6 @@
-/** A new release of the pages while people have them open: other scripts under other names, and another service worker. */
+/**
+ * A new release of the pages while people have them open: other scripts under other names, and another service worker.
+ */
 import { join } from 'node:path'
 import type { QueuedPoint, QueueStore } from '#shared/client/index.ts'
 import type { BrowserContext, Page } from 'playwright-core'

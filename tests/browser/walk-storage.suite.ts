@@ -1,4 +1,6 @@
-/** The browser's database fails under the app: it is closed, cleared, refuses, or does not answer. No check-in is lost. */
+/**
+ * The browser's database fails under the app: it is closed, cleared, refuses, or does not answer. No check-in is lost.
+ */
 import { expect, test } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'

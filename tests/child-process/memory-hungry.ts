@@ -2,11 +2,11 @@
 import { replyWith } from '#shared/runtime/child-reply.ts'
 
 export interface Appetite {
-  /** Of processor time. */
+  /** Milliseconds of processor time. */
   readonly cpuMs?: number
-  /** Of memory that is written to. */
+  /** Bytes of memory that is written to. */
   readonly bytes?: number
-  /** Of waiting. */
+  /** Milliseconds of waiting. */
   readonly waitMs?: number
 }
 

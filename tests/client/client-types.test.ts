@@ -1,4 +1,7 @@
-/** What the compiler refuses in calls of the client. Nothing is sent: the compiler is the test, and `bun run check` runs it. */
+/**
+ * What the compiler refuses in calls of the client. Nothing is sent: the compiler is the test, and `bun run check` runs
+ * it.
+ */
 import { expect, test } from 'bun:test'
 import { type Answer, type CheckInAnswer, createClient, type Data, type Input } from '#shared/client/index.ts'
 

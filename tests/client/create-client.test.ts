@@ -1,4 +1,6 @@
-/** The client against a server that answers what each test says: requests as they are sent, and every kind of failure. */
+/**
+ * The client against a server that answers what each test says: requests as they are sent, and every kind of failure.
+ */
 import { afterAll, expect, test } from 'bun:test'
 import { createClient } from '#shared/client/index.ts'
 import { clientModule } from '#shared/service/openapi/write-client.ts'

@@ -155,7 +155,9 @@ function processWith(store: QueueStore, locks: Locks | undefined) {
   }
 }
 
-/** A point of the walk: a second of it, sometimes the same second twice, sometimes with a mode that the service refuses. */
+/**
+ * A point of the walk: a second of it, sometimes the same second twice, sometimes with a mode that the service refuses.
+ */
 const aPoint = fc.record({ second: fc.nat(300), isWrong: fc.nat(6).map((n) => n === 0) })
 const anAction = fc.oneof(
   {

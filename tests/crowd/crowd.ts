@@ -11,7 +11,10 @@ export interface CrowdOptions {
   readonly pilgrims: number
   readonly seed: number
   readonly way: Way
-  /** Before this time (seconds since the departure) phones measure few positions, so that days of history are sent in seconds. */
+  /**
+   * Before this time (seconds since the departure) phones measure few positions, so that days of history are sent in
+   * seconds.
+   */
   readonly sparseUntilS: number
 }
 

@@ -181,7 +181,7 @@ function watchOwn({ own, url, fetch }: Target, signal: AbortSignal): FlushWatch 
   return watchFlush(createClient({ baseUrl: url, fetch }), { limitMs, signal })
 }
 
-/** Of the people with a LINE account who never write to the bot, one in so many has deleted it. */
+/** One in so many people with a LINE account who never write to the bot has deleted it. */
 const DELETED_EVERY = 10
 
 /** Makes the accounts of the crowd. Some are deleted, so that a message to everybody also fails for somebody. */

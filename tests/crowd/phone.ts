@@ -89,7 +89,10 @@ export class Phone {
     this.#checkIns.push({ point: this.#pointOf(fix), times })
   }
 
-  /** A call that is repeated until the service takes it or refuses it for good. It begins at once, or when the phone sends next. */
+  /**
+   * A call that is repeated until the service takes it or refuses it for good. It begins at once, or when the phone
+   * sends next.
+   */
   call(call: Call): void {
     if (this.#isErased) return
     this.#calls.push(call)
@@ -109,8 +112,8 @@ export class Phone {
   }
 
   /**
-   * What is sent after an erasure would bring the pilgrim back, as one without a name. So nothing is, once the phone has
-   * noticed. The pilgrims' app does the same.
+   * What is sent after an erasure would bring the pilgrim back, as one without a name. So nothing is, once the phone
+   * has noticed. The pilgrims' app does the same.
    */
   async #noteErasure(): Promise<void> {
     const { shared, person, tally, now, callTurns, signal } = this.#options

@@ -31,8 +31,8 @@ function latest(ofS: number, nowMs: number): number {
  * Chooses the timetable. Simulated time is always behind the service's clock, because nobody can be where they will
  * be tomorrow; when it has caught up, the crowd walks on in real time.
  * @param speed n-times real time; `null`: so fast that the crowd is soon in the present
- * @param from hours since the departure; `null`: the seventh day, so that all levels are there; `'whole'`: the whole walk
- * lies in the past
+ * @param from hours since the departure; `null`: the seventh day, so that all levels are there; `'whole'`: the whole
+ * walk lies in the past
  */
 export function chooseTimetable(
   from: number | 'whole' | null,

@@ -26,7 +26,10 @@ const RESTING_S = 600
 /** Seconds between two positions before the time from which a demo shows every step: moving, and at rest. */
 const SPARSE_S = { moving: 1_200, resting: 7_200 }
 
-/** Before a time (seconds since the departure) phones measure few positions; in a large crowd fewer still, `thinner` times. */
+/**
+ * Before a time (seconds since the departure) phones measure few positions; in a large crowd fewer still, `thinner`
+ * times.
+ */
 export interface Sparse {
   readonly untilS: number
   readonly thinner: number

@@ -24,7 +24,7 @@ describeOnServers('a Postgres that fails', () => {
     await server.close()
   })
   const ask = () => db.sql`SELECT value FROM kept`
-  /** As busy services do: every connection of the pool is open. */
+  /** Does as busy services: every connection of the pool is open. */
   const useThePool = () =>
     Promise.all(Array.from({ length: 10 }, () => db.read(() => db.sql`SELECT pg_sleep(0.05)`)))
 

@@ -17,9 +17,9 @@ import { distanceMm } from '#shared/core/rules/geo.ts'
 /** All stored figures of a pilgrim, without empty entries. */
 export interface TotalsByPeriod {
   readonly days: Record<string, Totals & { end: FoldState }>
-  /** By start of the local hour, epoch milliseconds. */
+  /** Totals by start of the local hour, epoch milliseconds. */
   readonly hours: Record<number, Totals>
-  /** By `day mode`. */
+  /** Totals by `day mode`. */
   readonly modes: Record<string, ModeTotals>
 }
 

@@ -54,7 +54,8 @@ describeFlushHarness('the public part of a way', (harness) => {
     const line = before!.passed[0]!
     expect([line[0]!.lat, line.at(-1)!.lat]).toEqual([stations[1]!.lat, stations[2]!.lat])
     for (const { lat, lng } of line) expect(route.project({ lat, lng }).offM).toBeLessThan(1)
-    // Who takes the ends of the drawing for home and the last place is wrong by far; of the way itself they would be right.
+    // Who takes the ends of the drawing for home and the last place is wrong by far; of the way itself they would be
+    // right.
     const places = await harness.db.sql<Place[]>`
       SELECT lat, lng FROM gps_points WHERE user_id = 'anna' ORDER BY recorded_at`
     const offM = (ends: readonly Place[]) =>

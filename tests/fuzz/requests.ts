@@ -398,7 +398,7 @@ function bodyOf(operation: string, { requestBody }: Operation): fc.Arbitrary<Bod
 
 /** What requests may know. */
 export interface Known {
-  /** Of operators. */
+  /** Tokens of operators. */
   readonly tokens: readonly string[]
   readonly existing: Existing
 }

@@ -1,7 +1,9 @@
 /** A Postgres whose connections others have taken. */
 import postgres from 'postgres'
 
-/** Settings of a server that is soon full: each connection is a process, and two hundred take half a minute to start. */
+/**
+ * Settings of a server that is soon full: each connection is a process, and two hundred take half a minute to start.
+ */
 export const FEW_CONNECTIONS = ['max_connections=30']
 
 /**

@@ -33,7 +33,7 @@ export const PROGRAMS: readonly Program[] = [
   },
 ]
 
-/** Of one long test, which installs it by itself. */
+/** One long test needs it, and installs it by itself. */
 export const PROMETHEUS: Program = {
   commands: ['prometheus', 'promtool'],
   debian: 'prometheus',

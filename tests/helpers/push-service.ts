@@ -158,7 +158,10 @@ async function refusalOf(headers: Headers, origin: string, publicKey: string): P
   return key === publicKey ? null : 403
 }
 
-/** Decrypts one record of aes128gcm (RFC 8188) with keys of Web Push (RFC 8291). @throws when it is not for this device */
+/**
+ * Decrypts one record of aes128gcm (RFC 8188) with keys of Web Push (RFC 8291).
+ * @throws when it is not for this device
+ */
 export function decrypt(body: Buffer, { subscription, privateKey }: PushTestDevice): string {
   const salt = body.subarray(0, 16)
   const recordSize = body.readUInt32BE(16)

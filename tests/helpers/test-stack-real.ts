@@ -56,7 +56,7 @@ export interface RealOptions {
   readonly settingsOf?: (name: ServiceName, replica: number) => Environment
   /** The services that run in a process of their own, which can be stopped (default: each). The others share one. */
   readonly apart?: readonly ServiceName[]
-  /** Those of them of which there are two processes behind Caddy (default: tracking). */
+  /** The services that run as two processes behind Caddy, among those apart (default: tracking). */
   readonly doubled?: readonly ServiceName[]
   /** The checkout whose services run, each in its own process (default: this one). */
   readonly root?: string
@@ -256,7 +256,7 @@ export async function startService(
 ): Promise<Server> {
   return startServer({
     name,
-    // A release before has a file of its own for it.
+    // An earlier release starts from `main.ts`.
     command: [process.execPath, join(root, 'services', name, root === ROOT ? 'app.ts' : 'main.ts')],
     dir: await newDirectory(name),
     port,

@@ -9,7 +9,7 @@ import { until } from './wait.ts'
 
 export interface TestStack {
   readonly kind: 'embedded' | 'real'
-  /** Of several stacks that run the same tests, the one that runs also what needs to run once. */
+  /** Whether this stack, of several that run the same tests, runs also what needs to run once. */
   readonly isFirst?: boolean
   readonly port: number
   /** PEM of the certificate to trust. */

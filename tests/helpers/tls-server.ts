@@ -29,7 +29,7 @@ export async function startTlsServer(leftDays: number, lifeDays = 120, port = 0)
   return {
     port: (server.address() as AddressInfo).port,
     cert,
-    /** As the certificate says it, in whole seconds. */
+    /** The end as the certificate says it, in whole seconds. */
     endsMs: Math.floor(endsMs / 1_000) * 1_000,
     connections: () => connections,
     stop: () => void server.close(),

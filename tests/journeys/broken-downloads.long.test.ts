@@ -113,7 +113,8 @@ describeOnServers('a download', () => {
   afterEach(async () => {
     await Promise.all([stack.redis.restart(), stack.postgres.restart()])
     await recovered(stack)
-    // Health is ok with one connection. A request that gets another one, which broke with Postgres, is answered 503 once.
+    // Health is ok with one connection. A request that gets another one, which broke with Postgres, is answered 503
+    // once.
     const isWhole = async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => ask('admin/users?limit=1')))
       return answers.every(({ ok }) => ok)

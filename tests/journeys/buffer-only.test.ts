@@ -68,7 +68,10 @@ import {
   userPointsEndpoint,
 } from '#shared/contracts/user-history.ts'
 
-/** Cases of a pilgrim known only by pending points: their own data, their links and tracker keys, and an operator's look at their points. */
+/**
+ * Cases of a pilgrim known only by pending points: their own data, their links and tracker keys, and an operator's look
+ * at their points.
+ */
 type Case = (stack: TestStack, userId: string) => Promise<unknown>
 
 /** Calls an endpoint as an owner. */

@@ -275,7 +275,8 @@ describeBothStacks('every address', (stack) => {
       const headers = admin('volunteer')
       const map = async (init: RequestInit): Promise<LiveMap> =>
         dataOf(await stack.fetch(DATA, init), dataEndpoint)
-      // Each replica reads a new position at its next refresh; the public's and the operators' answers are cached apart.
+      // Each replica reads a new position at its next refresh; the public's and the operators' answers are cached
+      // apart.
       const shown = async () =>
         (await map({ headers })).points.some((point) => point.userId === userId) &&
         (await map({})).points.length > 0

@@ -1,4 +1,6 @@
-/** The lists of endpoints outside the contracts are complete: what anybody can read, outages, and the attack on the map. */
+/**
+ * The lists of endpoints outside the contracts are complete: what anybody can read, outages, and the attack on the map.
+ */
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'

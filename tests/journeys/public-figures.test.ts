@@ -1,4 +1,7 @@
-/** What others get of a pilgrim while the event runs: rounded figures, no way, and nothing of who may not share; the palanquin, exactly. */
+/**
+ * What others get of a pilgrim while the event runs: rounded figures, no way, and nothing of who may not share; the
+ * palanquin, exactly.
+ */
 import { describe, expect, test } from 'bun:test'
 import { createShareEndpoint } from '#shared/contracts/shares.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'

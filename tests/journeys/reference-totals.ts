@@ -7,7 +7,7 @@ export interface Reports {
 }
 
 export const km = (mm: number): number => Math.floor(mm / 1e4) / 100
-/** Of a row of a report. */
+/** Kilometres as a row of a report has them. */
 export const kmOfRow = (mm: number): number => Math.round(mm / 1e3) / 1_000
 export const kg = (mg: number): number => Math.round(mg / 1e3) / 1_000
 

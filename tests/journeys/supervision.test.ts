@@ -1,4 +1,6 @@
-/** What operators need beside the reports: the condition, tokens, a dry run of the end, messages, a pilgrim's points. */
+/**
+ * What operators need beside the reports: the condition, tokens, a dry run of the end, messages, a pilgrim's points.
+ */
 import { expect, test } from 'bun:test'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
@@ -111,7 +113,8 @@ describeBothStacks('supervision', (stack) => {
     await sentenceOf(await read(`${path}?limit=1&cursor=${only.next_cursor}`), 400, 'invalid-request')
     const detail = await dataOf(await read(`admin/users/${userId}`), userEndpoint)
     expect(detail.latest_day?.recorded_km).toEqual({ walk: detail.km })
-    // A point that still waits is told, too. Yesterday's is elsewhere: a flush meanwhile leaves no more of this day out.
+    // A point that still waits is told, too. Yesterday's is elsewhere: a flush meanwhile leaves no more of this day
+    // out.
     await syncTrack(stack, userId, [at(5.1, 300), at(-24 * 60, 300)])
     expect(await dataOf(await read(`admin/users/${userId}`), userEndpoint)).toMatchObject({
       latest_day: {

@@ -184,7 +184,7 @@ const PRESENT = PEOPLE.filter((person) => person !== ERASED)
 const countersOf = ({ batches }: Person) => recompute(batches.flat(), calendar)
 const expected = new Map(PEOPLE.map((person) => [person.id, figuresOf(countersOf(person))]))
 const mine = ({ id }: Person): Figures => expected.get(id)!
-/** Of everyone who ever walked. */
+/** The totals of everyone who ever walked. */
 const event = eventOf(PEOPLE.map(countersOf))
 
 describeBothStacks('totals', (stack) => {

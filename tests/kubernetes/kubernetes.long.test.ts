@@ -1,4 +1,6 @@
-/** The kustomization, rendered by kubectl: valid by the API's schemas, and the same installation as docker-compose.yml. */
+/**
+ * The kustomization, rendered by kubectl: valid by the API's schemas, and the same installation as docker-compose.yml.
+ */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,7 +27,9 @@ interface Resource {
 interface Kubernetes {
   /** The resources of one folder of services/kubernetes, as `kubectl apply` gets them. */
   render(folder: string): Promise<Resource[]>
-  /** What is wrong with them by the API's schemas: unknown fields, missing ones, wrong types and values; '' is nothing. */
+  /**
+   * What is wrong with them by the API's schemas: unknown fields, missing ones, wrong types and values; '' is nothing.
+   */
   faultsOf(resources: readonly unknown[]): Promise<string>
 }
 

@@ -1,4 +1,6 @@
-/** A Redis that comes back without its data, or without its last writes: the ledger shows exactly the missing points. */
+/**
+ * A Redis that comes back without its data, or without its last writes: the ledger shows exactly the missing points.
+ */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { cpSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'

@@ -1,4 +1,6 @@
-/** Web Push as pilgrims and operators use it, embedded and on servers, against a push service that checks and decrypts. */
+/**
+ * Web Push as pilgrims and operators use it, embedded and on servers, against a push service that checks and decrypts.
+ */
 import { afterAll, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'

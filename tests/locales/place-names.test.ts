@@ -1,4 +1,7 @@
-/** A place has one name on a map: Japanese writes Taiwan's names as Taiwan does (`placeName`), stations' as well as towns'. */
+/**
+ * A place has one name on a map: Japanese writes Taiwan's names as Taiwan does (`placeName`), stations' as well as
+ * towns'.
+ */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 

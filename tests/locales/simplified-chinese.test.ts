@@ -1,4 +1,6 @@
-/** Readers of simplified Chinese get no traditional character: pages, bot, page of a link, names of places and levels. */
+/**
+ * Readers of simplified Chinese get no traditional character: pages, bot, page of a link, names of places and levels.
+ */
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { Converter } from 'opencc-js/t2cn'

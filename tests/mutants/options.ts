@@ -32,7 +32,7 @@ export interface Options {
   readonly list: boolean
 }
 
-/** As `parseArgs` of node:util takes them. */
+/** Options as `parseArgs` of node:util takes them. */
 export const OPTIONS = {
   in: { type: 'string', multiple: true, default: [] as string[] },
   sample: { type: 'string', default: '50' },

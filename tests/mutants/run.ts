@@ -280,7 +280,10 @@ async function judge(
   return { mutant, how: outcome.result === 'late' ? 'late' : 'killed', said: `${by}: ${outcome.said}` }
 }
 
-/** Runs a test file without a fault, unless it has passed before. @returns its failure: then it says nothing of a mutant */
+/**
+ * Runs a test file without a fault, unless it has passed before.
+ * @returns its failure: then it says nothing of a mutant
+ */
 async function failureWithoutFault(
   place: Workplace,
   test: string,

@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path'
 interface Room {
   /** Folder or file of the product. */
   readonly source: string
-  /** Test files that detect faults if other files between lead to the file; paths below `tests`, without the extension. */
+  /**
+   * Test files that detect faults although they reach the file only through others; below `tests`, without extension.
+   */
   readonly importing: readonly string[]
   /** Test files that detect faults through processes, named the same way. */
   readonly through?: readonly string[]

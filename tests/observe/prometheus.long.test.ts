@@ -1,4 +1,6 @@
-/** Prometheus on the alert rules: by examples, and beside the whole service whose parts are stopped as in the runbook. */
+/**
+ * Prometheus on the alert rules: by examples, and beside the whole service whose parts are stopped as in the runbook.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { OBSERVED, rules } from '#proxy/observe/write.ts'
@@ -13,7 +15,9 @@ import { admin, checkIn, healthOf, newPilgrimId, PLACE, syncTrack } from '#tests
 import { until } from '#tests/helpers/wait.ts'
 
 const ALERT_MS = 60_000
-/** They have no series before the first failure, or without LINE. Their labels are those of the table by their types. */
+/**
+ * They have no series before the first failure, or without LINE. Their labels are those of the table by their types.
+ */
 const SILENT = /^event_(failed_items|line_calls|web_push_calls)_total/
 
 interface Case {

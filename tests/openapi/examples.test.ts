@@ -48,7 +48,7 @@ ajv.addSchema(document, 'api')
 const pointer = (...keys: string[]) =>
   `api#/${keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
 
-/** By the text of their schema: most answers are errors of a few forms. */
+/** Validators by the text of their schema: most answers are errors of a few forms. */
 const compiled = new Map<string, ValidateFunction>()
 
 /** Faults of the examples of a body or answer. */

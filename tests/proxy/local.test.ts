@@ -1,4 +1,7 @@
-/** The embedded run: who can reach it, the permissions of its files, and its errors when the port or directory is in use. */
+/**
+ * The embedded run: who can reach it, the permissions of its files, and its errors when the port or directory is in
+ * use.
+ */
 import { afterAll, expect, test } from 'bun:test'
 import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'

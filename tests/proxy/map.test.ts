@@ -1,4 +1,7 @@
-/** The map of followers through real Caddy: from the files of a real tracking service, and from tracking where there is none. */
+/**
+ * The map of followers through real Caddy: from the files of a real tracking service, and from tracking where there is
+ * none.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

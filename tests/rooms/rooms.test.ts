@@ -1,4 +1,6 @@
-/** `shared/README.md` tells the order of the rooms and the way of a check-in; the linter and the imports agree with it. */
+/**
+ * `shared/README.md` tells the order of the rooms and the way of a check-in; the linter and the imports agree with it.
+ */
 import { expect, test } from 'bun:test'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -115,7 +115,7 @@ describe('what the next level needs', () => {
   })
 })
 
-/** As people read it, in hundredths: sums of these are exact. */
+/** Kilometres as people read them, in hundredths: sums of these are exact. */
 const hundredths = (km: number): number => Math.round(km * 100)
 
 test('the shown distance and the needed distance together are the next level’s distance', () => {

@@ -105,7 +105,7 @@ export interface History {
   readonly calendar: Calendar
   /** Distinct identities, in no order that matters. */
   readonly points: readonly FoldPoint[]
-  /** As they arrived, some more than once; each is one flush. */
+  /** Points as they arrived, some more than once; each is one flush. */
   readonly batches: readonly (readonly FoldPoint[])[]
 }
 

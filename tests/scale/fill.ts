@@ -1,4 +1,6 @@
-/** Fills the stores with an event of any size: stored points by the real fold, pending points, live positions, events. */
+/**
+ * Fills the stores with an event of any size: stored points by the real fold, pending points, live positions, events.
+ */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureDayPartitions } from '#shared/stores/db/day-partitions.ts'
@@ -17,7 +19,7 @@ import { point } from '#tests/scheduler/walks.ts'
 const SECOND_MS = 1_000
 const SLICE = 5_000
 const SUBMISSIONS_AT_ONCE = 500
-/** Of all pilgrims this share records with two devices, of which one always sends late. */
+/** This share of all pilgrims records with two devices, of which one always sends late. */
 const TWO_DEVICES = 0.01
 /** The share of stored points that pilgrims with two devices have. */
 const THEIRS = 0.5

@@ -179,7 +179,9 @@ async function measure({ title, bounds, process, run }: Part, stack: RealTestSta
   return { title, bounds, seconds, peakMb: peakMb(server), stallMs: await longestStallMs(server) }
 }
 
-/** A tracking process that starts beside the journal of one that has died: until it is ready, and until all is in Redis. */
+/**
+ * A tracking process that starts beside the journal of one that has died: until it is ready, and until all is in Redis.
+ */
 async function measureRestart(stack: RealTestStack): Promise<Measured[]> {
   const server = tracking(stack)
   await server.stop()

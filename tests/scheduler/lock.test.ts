@@ -6,7 +6,7 @@ import { expectProjections } from './projections.ts'
 import { describeFlushHarness, type FlushHarness } from './flush-harness.ts'
 import { walk } from './walks.ts'
 
-/** As in the scheduler. */
+/** The same time as in the scheduler. */
 const LOCK_MS = 90_000
 const PILGRIMS = 40
 const POINTS = PILGRIMS * 5

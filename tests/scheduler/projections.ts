@@ -7,7 +7,7 @@ import type { FoldPoint } from '#shared/core/distance/points-to-distance.ts'
 import { recompute } from '#tests/distance/reference-fold.ts'
 import { cellOf, type Counts, unpackCounts } from '#shared/core/map/cell-counts.ts'
 
-/** By `zoom span start column/row`: points and pilgrims. */
+/** Points and pilgrims by `zoom span start column/row`. */
 type Cells = Record<string, readonly [points: number, users: number]>
 
 /** A point, or a latest position, in the area. */

@@ -11,8 +11,9 @@ const valueOf = (name: Measurement, i: number): number | string =>
   isNumeric(name) ? 4.25 * (i + 1) : `${name} "x", {y}`
 
 type Measured<T> = { readonly [M in Measurement]: T }
-/** Nothing measured, and a different value of each measurement, which float4 holds exactly. */
+/** The measurements of a point without any. */
 export const NOT_MEASURED = Object.fromEntries(MEASUREMENTS.map((name) => [name, null])) as Measured<null>
+/** A different value of each measurement, which float4 holds exactly. */
 export const MEASURED = Object.fromEntries(
   MEASUREMENTS.map((name, i) => [name, valueOf(name, i)]),
 ) as unknown as Pick<Point, Measurement>

@@ -77,7 +77,7 @@ describe('the window of an address', () => {
 
 /** Others would be refused, and a refusal is not counted. */
 const APP_ID = `w-${'0'.repeat(26)}`
-/** Of a tracker that does not exist: the 404 is counted. */
+/** Key of a tracker that does not exist: the 404 is counted. */
 const KEY = 'k'.repeat(32)
 const LIMIT = 12
 const MOST_REPLICAS = 4

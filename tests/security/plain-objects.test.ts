@@ -1,7 +1,8 @@
 /**
- * What a client writes is never a key of a plain object: `constructor` and `__proto__` are keys of every one. TypeScript
- * lets an arbitrary string index only what is declared as `Record<string, …>` (or cast to it, or to `keyof`), so each such
- * access is looked at: it needs a literal key, or `Object.hasOwn` in the same function; a table by text is a `Map`.
+ * What a client writes is never a key of a plain object: `constructor` and `__proto__` are keys of every one.
+ * TypeScript lets an arbitrary string index only what is declared as `Record<string, …>` (or cast to it, or to
+ * `keyof`), so each such access is looked at: it needs a literal key, or `Object.hasOwn` in the same function; a table
+ * by text is a `Map`.
  */
 import { Glob } from 'bun'
 import { expect, test } from 'bun:test'

@@ -4,7 +4,7 @@ import { post } from '#tests/helpers/pilgrim.ts'
 import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { checkIn, healthOf, newAppId, PLACE, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 
-/** Of an address, in {@link WINDOW_MS}. */
+/** Reads of an address in {@link WINDOW_MS}. */
 const READS = 60
 const WINDOW_MS = 5_000
 /** Their price is 40 reads. */

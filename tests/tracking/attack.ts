@@ -36,7 +36,10 @@ export const ASKED = [
   '/api/event/feedback/status',
   '/health',
 ]
-/** Public endpoints that reveal nothing more, so that the attacker leaves them out: the documentation. Cards show a profile's figures, and screenshots have names that can not be guessed. */
+/**
+ * Public endpoints that reveal nothing more, so that the attacker leaves them out: the documentation. Cards show a
+ * profile's figures, and screenshots have names that can not be guessed.
+ */
 export const LEFT_OUT = [
   '/api/event/og/:file',
   // Links have ids that can not be guessed, and only their pilgrims list them.

@@ -45,7 +45,9 @@ const METRES_PER_DEGREE = 111_195
 /** Length of the part of the route on which everybody starts. */
 const SPREAD_M = 15_000
 
-/** A thousand pilgrims who walk and rest, on a simulated clock, and the services that their phones and an attacker use. */
+/**
+ * A thousand pilgrims who walk and rest, on a simulated clock, and the services that their phones and an attacker use.
+ */
 interface Scene {
   /** The services' time, epoch milliseconds. */
   nowMs: number
@@ -305,7 +307,10 @@ const company = ({ points }: Poll): Map<string, number> => {
   return new Map(points.map((point) => [point.id, stands.get(standOf(point))!.length]))
 }
 
-/** Expected number of correct claims about users. An id of the operators' map is one person's; a public id may be that of anybody at the place. */
+/**
+ * Expected number of correct claims about users. An id of the operators' map is one person's; a public id may be that
+ * of anybody at the place.
+ */
 function found(claims: readonly Claim[], round: Round): number {
   const userOf = new Map(round.exact.map(({ id, userId }) => [id, userId]))
   const sizes = company(round)

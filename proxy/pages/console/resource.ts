@@ -68,7 +68,7 @@ export const answered = <T>(data: T): Answer<T> => ({ ok: true, status: 200, dat
 const LATE = 2.5
 const SHORTEST_STALE_MS = 20_000
 
-/** As long as the service says; what is read once is read again only then. */
+/** The wait before the next try, as long as the service says; what is read once is read again only then. */
 function waitMs({ status, retryAfter = 0 }: ClientError): number {
   const wait = status === 429 ? waitAt(Date.now()) : null
   return wait === null ? retryAfter * 1_000 : wait.untilMs - Date.now()
@@ -127,8 +127,8 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
 
 /**
  * Reads while the component is shown, and again when what is asked changes. What is read once is not remembered.
- * @param everyMs time between readings; 0: once
- * @param name of what is read, one word: its last answer is remembered
+ * @param everyMs time between readings, in milliseconds; 0: once
+ * @param name one word for what is read: its last answer is remembered under it
  */
 export function useResource<T, I>(
   load: Load<T, I>,

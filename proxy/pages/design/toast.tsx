@@ -64,7 +64,7 @@ function hold(): void {
   timers.clear()
 }
 
-/** From the beginning: what was being read is not gone at once. */
+/** Begins the time anew: what was being read is not gone at once. */
 function release(): void {
   if (!held) return
   held = false

@@ -10,7 +10,7 @@ import { pageWords } from '../frame/language.ts'
 const MARKS: readonly Mark[] = ['tail', 'middle', 'front', 'palanquin', 'me']
 
 interface WorldProps {
-  /** Of the marks that the map may have. */
+  /** Names of the marks that the map may have. */
   readonly names?: Partial<Readonly<Record<Mark, string>>>
   readonly children?: ComponentChildren
 }

@@ -14,7 +14,10 @@ export const towns = signal<AtlasShapes | null>(null)
 
 const routeDrawn = computed(() => (route.value === null ? null : routeShapes(route.value)))
 const stations = computed(() => placedStations(route.value, language.value))
-/** Not older than the crowd: a part of the way that is only thought to be walked is not marked. */
+/**
+ * How far the middle has walked, not older than the crowd: a part of the way that is only thought to be walked is not
+ * marked.
+ */
 const walkedKm = computed(() => (isAlive.value ? (news.value?.middle?.route_km ?? null) : null))
 
 /** What the map shows by itself; null: what the reader has moved it to. */

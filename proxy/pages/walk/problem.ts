@@ -1,4 +1,4 @@
-/** From an error of the client to a sentence in the pilgrim's language: what happened, and what to do. */
+/** Turns an error of the client into a sentence in the pilgrim's language: what happened, and what to do. */
 import { words } from './words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import type { QueueState } from '#shared/client/index.ts'

@@ -1,7 +1,7 @@
 /** Which view is shown: the part of the address after `#`, so that the phone's back gesture works. */
 import { signal } from '@preact/signals'
 
-/** Of which tab a view is a part. */
+/** The tab to which a view belongs. */
 export const TAB_OF = {
   walk: 'walk',
   way: 'way',

@@ -68,7 +68,9 @@ const STYLE = `body{margin:0;font-family:system-ui,sans-serif;background:#fffdf9
 @media(prefers-color-scheme:dark){body{background:#1b1411}}
 p{margin:2rem;color:#3b2a20}`
 
-/** Style elements that RapiDoc makes, light and dark. They change with its version and with the colours of browser.js. */
+/**
+ * Style elements that RapiDoc makes, light and dark. They change with its version and with the colours of browser.js.
+ */
 const RAPIDOC_STYLES = [
   'NUZvj9IO4MIA9zR8LnkqZ6GjOAzKvqDlOd+Hak4zUaM=',
   'N0OggqDVUnQdHW5605agei8wiYGHAahiq4xGNytuBJI=',

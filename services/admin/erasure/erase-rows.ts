@@ -195,8 +195,9 @@ export async function storeAnonymousTotals(
 }
 
 /**
- * Moves the pilgrim's points on the operators' map to the middle of their cell of zoom 14 and to the start of their day.
- * Points of a cell that fewer than the crowd share on that day are dropped, because they would be a person's trail.
+ * Moves the pilgrim's points on the operators' map to the middle of their cell of zoom 14 and to the start of their
+ * day. Points of a cell that fewer than the crowd share on that day are dropped, because they would be a person's
+ * trail.
  */
 async function coarsenCells(
   tx: Writer,
@@ -230,7 +231,9 @@ async function coarsenCells(
     ON CONFLICT (hour, y, x) DO UPDATE SET points = c.points + excluded.points`)
 }
 
-/** Cells of a day in which enough of some other pilgrims have a point. Reading everybody's points would take minutes. */
+/**
+ * Cells of a day in which enough of some other pilgrims have a point. Reading everybody's points would take minutes.
+ */
 async function sharedCells(
   tx: Writer,
   userId: string,

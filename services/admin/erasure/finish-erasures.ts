@@ -16,7 +16,7 @@ import { addCounts, countErased, type Erasing, eraseRows, lockOutWriters } from 
 
 type Finishing = Pick<ServiceContext, 'db' | 'kv' | 'objects' | 'calendar' | 'config' | 'log'>
 
-/** In this order, because everything else is computed from the rows. */
+/** The parts are done in this order, because everything else is computed from the rows. */
 const PARTS: Readonly<Record<ErasurePart, (context: Finishing, row: Erasing) => Promise<Erasing | null>>> = {
   rows: eraseRestored,
   buffer: forgetInBuffer,

@@ -47,8 +47,8 @@ export async function readDeadLetter({ db }: ServiceContext, id: number): Promis
 type Letter = typeof deadLetters.$inferSelect
 
 /**
- * Requeues a dead letter. Its row is deleted only when the buffer has the point. When a flush refuses the point again in
- * between, it updates the row, which then stays.
+ * Requeues a dead letter. Its row is deleted only when the buffer has the point. When a flush refuses the point again
+ * in between, it updates the row, which then stays.
  * @throws Refusal 404, or 409 for a point that the buffer can not store; KvUnavailable, and then the row stays
  */
 export async function requeueDeadLetter(
@@ -63,7 +63,8 @@ export async function requeueDeadLetter(
   if (!(await isErased(db.orm, letter))) await requeue(kv, letter, admissionRules(config))
   return db.orm.transaction(async (tx) => {
     await lockPersonShared(tx, letter.userId)
-    // An erasure may have come since it was requeued. Then the kv drops the point, and the audit log must not name anybody.
+    // An erasure may have come since it was requeued. Then the kv drops the point, and the audit log must not name
+    // anybody.
     const erased = await isErased(tx, letter)
     const gone = await tx
       .delete(deadLetters)

@@ -9,7 +9,7 @@ import { within } from '#shared/runtime/deadline.ts'
 import { RELEASE } from '#shared/runtime/release.ts'
 
 const CACHE_MS = 1_000
-/** As long as the probes wait: a busy database does not keep the report from its readers. */
+/** Readings wait as long as the probes do: a busy database does not keep the report from its readers. */
 const READ_MS = 2_000
 
 const probed = async (probe: Promise<unknown>): Promise<'ok' | 'error'> => {

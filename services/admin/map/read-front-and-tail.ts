@@ -29,7 +29,7 @@ const NOBODY: FrontAndTail = { front: null, middle: null, tail: null, spread_km:
 const MAX_CACHED = 256
 
 interface Asked extends Pick<Selection, 'zoom' | 'sinceMs'> {
-  /** Null: the latest positions count; else the points before it. */
+  /** End of the time whose points count, the start of an hour; null: the latest positions count. */
   readonly untilMs: number | null
   /** Cells with fewer pilgrims do not count, and places are no more precise than the cells of the zoom. */
   readonly k: number

@@ -130,7 +130,9 @@ async function readDay(
 }
 
 interface Day {
-  /** Points inside the event's area, in the fold's order; without those that it leaves out because they are too soon. */
+  /**
+   * Points inside the event's area, in the fold's order; without those that it leaves out because they are too soon.
+   */
   readonly points: readonly FoldPoint[]
   /** The fold's state at the end of the day before. */
   readonly start: FoldState
@@ -217,8 +219,7 @@ const shown = ({ first, last, mm, mg, elapsedMs }: Sum): OwnWalk['stretches'][nu
 })
 
 // Reads one day of a pilgrim for their own way. A phone may record each second, and a day may hold any number of
-// points,
-// so the database leaves out what the answer does not need: what remains depends on the length of a day.
+// points, so the database leaves out what the answer does not need: what remains depends on the length of a day.
 
 interface DayAsked {
   readonly userId: string
@@ -232,8 +233,9 @@ interface DayCheckIn extends Fix {
 
 /**
  * The points that the fold looks at, in its order: of all points inside the area that are not rough the first one, and
- * then always the first that is `MIN_ELAPSED_MS` after the last one looked at. The fold of these gives the same segments
- * as the fold of all, because it leaves out the others. At most 2,882 of a day of 24 hours, however many points it has.
+ * then always the first that is `MIN_ELAPSED_MS` after the last one looked at. The fold of these gives the same
+ * segments as the fold of all, because it leaves out the others. At most 2,882 of a day of 24 hours, however many
+ * points it has.
  * @param added pending points of the day
  * @param anchorMs time of the anchor with which the day begins; null: there is none
  */

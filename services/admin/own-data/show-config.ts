@@ -6,7 +6,9 @@ import type { VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
-/** Version of the privacy notice of the app at `/walk/`. A new text gets a new version, and pilgrims are asked again. */
+/**
+ * Version of the privacy notice of the app at `/walk/`. A new text gets a new version, and pilgrims are asked again.
+ */
 const PRIVACY_VERSION = '2026-1'
 
 export async function showConfig(context: ServiceContext): Promise<EventConfig> {

@@ -93,7 +93,7 @@ export async function setPalanquin(
   return { userId, palanquin }
 }
 
-/** Not an id of anybody: its lock orders the changes. */
+/** This is nobody's id: its lock orders the changes. */
 const PALANQUIN = 'the palanquin'
 
 // Roles of people. Assignments decide the audiences of messages, not access.
@@ -169,7 +169,10 @@ export async function listRoles({ db }: ServiceContext, { limit, cursor }: PageQ
   )
 }
 
-/** Whether a pilgrim has pending points and no row yet, so that an operator's write has to make it. @throws KvUnavailable */
+/**
+ * Whether a pilgrim has pending points and no row yet, so that an operator's write has to make it.
+ * @throws KvUnavailable
+ */
 async function isOnlyPending(
   { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
   userId: string,

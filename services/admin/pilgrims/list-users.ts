@@ -114,8 +114,8 @@ async function foldWaiting(context: ServiceContext, userIds: readonly string[]) 
 }
 
 /**
- * The rows of the page with pending points of those who had any before the rows were read. Points that a flush has stored
- * since then are read again.
+ * The rows of the page with pending points of those who had any before the rows were read. Points that a flush has
+ * stored since then are read again.
  * @param waiting pilgrims with pending points; null: the buffer is unavailable
  * @param folded those pilgrims, if they have been folded already
  */

@@ -113,7 +113,7 @@ type DayPoint = Point & { readonly pending: boolean }
 type Explained = DayPoint & Pick<UserPoint, 'outcome'> & Pick<ExplainedPoint, 'distanceMm' | 'travelled'>
 
 interface ExplainedDay {
-  /** In the order of the fold. */
+  /** Points in the order of the fold. */
   readonly points: readonly Explained[]
   /** Whether the day has more points than were read. */
   readonly truncated: boolean

@@ -99,7 +99,7 @@ interface UserRows extends Pick<
 > {
   /** As LINE has reported it; null: it has not. */
   readonly reachable: boolean | null
-  /** The latest stored ones. */
+  /** The latest stored check-ins. */
   readonly checkIns: readonly CheckIn[]
 }
 

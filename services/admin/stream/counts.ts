@@ -6,7 +6,7 @@ import { type Cell, cellAt, cellBounds, cellName, MIN_ZOOM } from '#shared/core/
 
 export interface CountersReading {
   readonly counters: readonly PartitionCounters[]
-  /** By `performance.now()`. */
+  /** Time of the reading by `performance.now()`. */
   readonly atMs: number
 }
 

@@ -16,11 +16,11 @@ export type Picture = Pick<StoredObject, 'bytes' | 'etag'>
 export interface Look {
   readonly userId: string
   readonly named: boolean
-  /** Read before everything else. */
+  /** The pilgrim's generation, read before everything else. */
   readonly generation: number
   readonly portrait: Portrait
   readonly stored: Picture | null
-  /** If it shows the portrait. */
+  /** The stored card if it shows the portrait, else null. */
   readonly current: Picture | null
 }
 
@@ -60,7 +60,7 @@ export function createCards(context: ServiceContext, renderer: Renderer) {
   }
 
   /**
-   * Concurrent calls for the same picture share one drawing.
+   * Draws and stores a card. Concurrent calls for the same picture share one drawing.
    * @throws Refusal 503 when the queue is full; RenderFailed when this card cannot be drawn
    */
   const draw = (seen: Look): Promise<Picture> => {

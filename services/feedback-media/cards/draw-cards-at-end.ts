@@ -25,7 +25,7 @@ const SWEEP_MS = 20_000
 const FLUSH_WAIT_MS = 60_000
 const RECORD_EVERY = 10
 
-/** A failure is recorded, and retried after the other cards. */
+/** Draws one card. A failure is recorded, and retried after the other cards. */
 async function drawOne(context: ServiceContext, cards: Cards, userId: string): Promise<void> {
   try {
     await cards.bring(userId)
@@ -41,7 +41,7 @@ async function drawOne(context: ServiceContext, cards: Cards, userId: string): P
   }
 }
 
-/** @param token of the lock, which is renewed meanwhile */
+/** Draws each due card once. @param token of the lock, which is renewed meanwhile */
 async function drawDue(
   context: ServiceContext,
   cards: Cards,
@@ -92,7 +92,7 @@ export function createCardDrawing(context: ServiceContext, cards: Cards) {
     }
   }
 
-  /** Or joins a running drawing. Rejects when it is interrupted by a failure. */
+  /** Draws all due cards, or joins a running drawing. Rejects when it is interrupted by a failure. */
   const drawAll = (): Promise<void> => (running ??= drawLocked().finally(() => (running = null)))
 
   const sweep = async (): Promise<void> => {
@@ -119,7 +119,7 @@ export function createCardDrawing(context: ServiceContext, cards: Cards) {
 }
 
 const RETRY_MS = 600_000
-/** Of two machines: a card is checked once too often rather than missed. */
+/** Tolerance for clocks of two machines: a card is checked once too often rather than missed. */
 const CLOCKS_MS = 5_000
 
 const stale = (sql: Query) => sql`

@@ -16,7 +16,7 @@ type Given = Pick<ServiceContext, 'db' | 'calendar' | 'config' | 'now'>
 
 const midnightOf = ({ calendar, now }: Given): number => calendar.span(calendar.day(now()))[0]
 
-/** The stretch changes only with it. */
+/** Number of stored points of days that are over: the stretch changes only with it. */
 export async function countPastPoints({ db, calendar, now }: Given, userId: string): Promise<number> {
   const [row] = await db.read(
     () => db.sql<[{ points: number }]>`
@@ -26,7 +26,7 @@ export async function countPastPoints({ db, calendar, now }: Given, userId: stri
   return row.points
 }
 
-/** Null for an event without a route. */
+/** The route with the pilgrim's stretch; null for an event without a route. */
 export async function readCardRoute(given: Given, userId: string): Promise<CardRoute | null> {
   const { route, stations } = given.config
   if (route === null) return null

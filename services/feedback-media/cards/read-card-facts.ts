@@ -5,7 +5,7 @@ import { isExactForAll, publicFigures } from '#shared/pilgrims/public-figures.ts
 import type { CardFacts } from './drawing/card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
 
-/** A new one makes every stored card outdated. */
+/** Version of the design; a new one makes every stored card outdated. */
 const DESIGN = 7
 
 export interface Portrait {

@@ -14,11 +14,11 @@ import type { Cards, Look, Picture } from './draw-card.ts'
 const TIMEOUT_MS = 3_000
 
 interface ServedCard extends Picture {
-  /** Else a newer one is being drawn. */
+  /** Whether it shows the current statistics; else a newer one is being drawn. */
   readonly isCurrent: boolean
 }
 
-/** @param address whose limit is charged; null charges nobody */
+/** Draws a card. @param address whose limit is charged; null charges nobody */
 async function drawFor(
   { config, kv, log }: ServiceContext,
   cards: Cards,
@@ -37,7 +37,7 @@ async function drawFor(
 
 /**
  * `POST og-image`.
- * @param address as above
+ * @param address whose limit a drawing is charged to; null charges nobody
  * @throws Refusal 404 for an unknown pilgrim, 429 for an address over its limit, 503 when the queue is full
  */
 export async function drawCard(
@@ -52,7 +52,7 @@ export async function drawCard(
   return { url: `${context.config.publicUrl}/api/event/og/${userId}.png`, ...CARD_SIZE, etag: `"${etag}"` }
 }
 
-/** For when the current content cannot be read. @throws the given error without a stored card */
+/** The stored card, for when its current content cannot be read. @throws the given error without a stored card */
 async function findStored(
   { objects, log }: ServiceContext,
   userId: string,
@@ -65,8 +65,9 @@ async function findStored(
 }
 
 /**
- * `GET og/<userId>.png`.
+ * `GET og/<userId>.png`: the current card, or the stored one as in `serveLook`.
  * @param file the last part of the path
+ * @param address whose limit a drawing is charged to
  * @throws Refusal 404 for an unknown card; others as `serveLook`
  */
 export async function findCard(
@@ -87,7 +88,7 @@ export async function findCard(
 }
 
 /**
- * When drawing takes longer, the stored card is served and the new one is drawn in the background.
+ * The card of a look. When drawing takes longer, the stored card is served and the new one is drawn in the background.
  * @param address whose limit a drawing is charged to
  * @throws Refusal without a stored card: 429 for an address over its limit, and 503 when the queue is full
  */

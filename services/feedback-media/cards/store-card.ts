@@ -33,7 +33,7 @@ export const unknownPilgrim = (userId: string): Refusal =>
   notFound(`Nothing is known of a pilgrim with the id ${userId}.`)
 
 /**
- * Call it before anything else of a card is read.
+ * Reads the pilgrim's generation. Call it before anything else of a card is read.
  * @throws Refusal 404 during an erasure, because the buffer may still have points that the database has deleted; and
  * for a pilgrim who has withdrawn or taken back their consent
  */
@@ -79,7 +79,7 @@ async function upsertRow(
 }
 
 /**
- * The stored card with this ETag shows the current statistics.
+ * Records that the stored card with this ETag shows the current statistics.
  * @throws Refusal 404 when the pilgrim has been erased since
  */
 export async function recordCard({ db, now }: Stores, card: Card, etag: string): Promise<void> {
@@ -90,9 +90,9 @@ export async function recordCard({ db, now }: Stores, card: Card, etag: string):
 }
 
 /**
- * A concurrent erasure waits, and then deletes it.
+ * Stores a drawn card. A concurrent erasure waits, and then deletes it.
  * @returns its ETag, without quotes
- * @throws as `recordCard`; nothing is stored then
+ * @throws Refusal as `recordCard`; nothing is stored then
  */
 export async function storeCard(
   { db, objects, now }: Stores,
@@ -110,7 +110,7 @@ export async function storeCard(
   })
 }
 
-/** Unless the pilgrim has been erased. */
+/** Records that a card could not be drawn, unless the pilgrim has been erased. */
 export async function recordCardFailure({ db, now }: Stores, userId: string): Promise<void> {
   const failed = { failedAt: new Date(now()), checkedAt: new Date(now()) }
   await db.orm.transaction(async (tx) => {

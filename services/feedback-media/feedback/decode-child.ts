@@ -8,7 +8,7 @@ export interface DecodeOrder {
   readonly format: ImageFormat
   readonly maxPixels: number
   readonly maxSidePx: number
-  /** Of the new picture; a larger one is scaled down. */
+  /** Most bytes of the new picture; a larger one is scaled down. */
   readonly maxBytes: number
 }
 

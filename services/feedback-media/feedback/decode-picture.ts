@@ -11,7 +11,7 @@ import { formatOf, isWhole } from './image-format.ts'
 
 const MAX_SIDE_PX = 4_096
 const MAX_PIXELS = 20_000_000
-/** Of a stored picture. */
+/** Most bytes of a stored picture. */
 const MAX_STORED_BYTES = 2_000_000
 /** The largest picture of one colour takes 0.6 s and 180 MB (Bun 1.4.5, measured). */
 const LIMITS = { cpuSeconds: 2, memoryBytes: 512_000_000 }
@@ -31,9 +31,9 @@ const TOO_COSTLY =
 
 export const NOT_AN_IMAGE = 'image: is not a whole PNG, JPEG or WebP picture'
 
-/** That wait or are decoded at a time, so that others get their turn. */
+/** Pictures of one address that wait or are decoded at a time, so that others get their turn. */
 const OF_ADDRESS = 2
-/** In calls of its address: 120 in a minute, and 10 that reach a limit of the decoder. */
+/** What a picture costs, in calls of its address: 120 in a minute, and 10 that reach a limit of the decoder. */
 const PRICE = 50
 const COSTLY_PRICE = 600
 
@@ -45,7 +45,7 @@ const CHILD = join(import.meta.dir, 'decode-child.ts')
 
 export interface Decoder {
   /**
-   * A new PNG of at most `MAX_STORED_BYTES`; a larger one is scaled down.
+   * Decodes a picture and encodes it as a new PNG of at most `MAX_STORED_BYTES`; a larger one is scaled down.
    * @param address who sent it: a costly picture stays in its rate limit
    * @throws Refusal 400 for an incomplete picture or a format, size or cost that is not allowed; 429; 503 when the
    * queue is full, two pictures of the address are in it, or the machine is too busy
@@ -59,7 +59,8 @@ export function openDecoder(addresses: AddressLimit): Decoder {
   const child = openChild<DecodeOrder, Decoded>({
     program: CHILD,
     waiting: WAITING,
-    // The kernel limits processor time per process, and pictures are isolated from each other.
+    // One process per picture: the kernel limits processor time per process, and pictures are isolated from each
+    // other.
     recycleAfter: 1,
     recycleBytes: LIMITS.memoryBytes,
     timeoutMs: TIMEOUT_MS,

@@ -10,7 +10,7 @@ const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const ascii = (bytes: Uint8Array, at: number, text: string): boolean =>
   Array.from(text).every((char, i) => bytes[at + i] === char.charCodeAt(0))
 
-/** By the first bytes; null for an unknown one. */
+/** @returns the format according to the first bytes; null for an unknown one */
 export function formatOf(bytes: Uint8Array): ImageFormat | null {
   if (PNG_SIGNATURE.every((byte, i) => bytes[i] === byte)) return 'png'
   if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return 'jpeg'
@@ -41,7 +41,10 @@ function endOfScan(bytes: Uint8Array, from: number): number {
   return bytes.length
 }
 
-/** When its segments and scans lead to the end marker; that of a thumbnail does not count. */
+/**
+ * A JPEG is complete when its segments and scans lead to the end marker. The end marker of a thumbnail does not
+ * count.
+ */
 function jpegIsWhole(bytes: Uint8Array): boolean {
   const data = view(bytes)
   let at = 2
@@ -70,7 +73,7 @@ export const isWhole = (bytes: Uint8Array, format: ImageFormat): boolean =>
 /** Chunks of the picture itself (PNG, third edition, 5.6); all others are metadata. */
 const PICTURE_CHUNKS = ['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND']
 
-/** Profile, text, time and place. */
+/** Removes metadata from a PNG: profile, text, time and place. */
 export function withoutMetadata(png: Uint8Array): Uint8Array<ArrayBuffer> {
   const data = view(png)
   const parts = [png.subarray(0, PNG_SIGNATURE.length)]

@@ -46,7 +46,7 @@ const feedbackItem = (row: FeedbackRow): FeedbackItem => ({
 
 const FEEDBACK_ROW = { ...getTableColumns(feedback), displayName: pilgrims.displayName }
 
-/** But the status. */
+/** The filters of a query but the status, as SQL conditions. */
 const conditionsOf = ({ category, search }: FeedbackQuery) => [
   category === undefined ? undefined : eq(feedback.category, category),
   search === undefined
@@ -136,7 +136,7 @@ interface Stored {
 }
 
 /**
- * Creates the pilgrim if necessary. A report whose id is known is answered as it is stored.
+ * Stores an item, and creates the pilgrim if necessary. A report whose id is known is answered as it is stored.
  * @throws Refusal 400 for a screenshot that was deleted, because nothing has named it for long; 409 for other words
  * under the id of a stored report
  */
@@ -175,7 +175,7 @@ export async function submitFeedback(
   })
 }
 
-/** If it has arrived before. @throws Refusal 409 when other words were stored under its id */
+/** The report, if it has arrived before. @throws Refusal 409 when other words were stored under its id */
 async function findReport(
   tx: Writer,
   { report_id: reportId, category, description }: FeedbackRequest,
@@ -189,7 +189,7 @@ async function findReport(
 }
 
 /**
- * The time of the first `fixed` stays; any other status clears it.
+ * Sets status or note, with an audit entry. The time of the first `fixed` stays; any other status clears it.
  * @throws Refusal 404 for an unknown item, 409 when another operator has changed what the client saw
  */
 export async function updateFeedback(

@@ -8,7 +8,7 @@ import { answerPng } from '../png-answer.ts'
 import { type Decoder, NOT_AN_IMAGE } from './decode-picture.ts'
 import { formatOf } from './image-format.ts'
 
-/** The first bytes decide, then the Content-Type. */
+/** Finds the picture in a body: its first bytes decide, then the Content-Type. */
 async function pictureIn(
   bytes: Uint8Array<ArrayBuffer>,
   contentType: string,
@@ -53,6 +53,7 @@ const PART_BYTES = 100_000
 export const createStoredLimit = (): AddressLimit => createAddressLimit(STORED)
 
 /**
+ * Stores a screenshot under a random name.
  * @param stored the limit of what an address stores
  * @throws Refusal as `asPng`, and 429 for an address that has stored too much
  */

@@ -7,7 +7,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
 
 const EVERY_MS = 5_000
-/** Ids are not checked before they are written, so strangers can send any. */
+/** Links whose views wait at the same time. Ids are not checked before they are written, so strangers can send any. */
 const MAX_LINKS = 10_000
 const SLICE = 1_000
 /** A row that another transaction holds is left out. After so many writes a link without a row has none. */
@@ -22,7 +22,7 @@ interface Waiting {
 
 export type ViewCounter = ReturnType<typeof createViewCounter>
 
-/** @returns the ids of those that were written */
+/** Writes views of these links. @returns the ids of those that were written */
 async function writeViews(
   { sql }: ServiceContext['db'],
   taken: readonly (Waiting & { readonly id: string })[],
@@ -73,7 +73,7 @@ export function createViewCounter({ db, log, now }: Pick<ServiceContext, 'db' | 
       else Object.assign(held, { views: held.views + 1, lastMs })
       return true
     },
-    /** What the database does not take goes on waiting. */
+    /** Writes what waits. What the database does not take goes on waiting. */
     write: writing.run,
     start: () => writing.start(false),
     async stop(): Promise<void> {

@@ -46,7 +46,10 @@ interface Live {
   readonly liveSince: Date | null
 }
 
-/** @param before the link as it is; null: a new one. While it shows where the pilgrim is, it goes on to show the same line */
+/**
+ * @param before the link as it is; null: a new one. While it shows where the pilgrim is, it goes on to show the same
+ * line
+ */
 function liveFor(hours: number | null | undefined, nowMs: number, before: ShareRow | null): Live {
   if (hours == null) return { liveUntil: null, liveSince: null }
   const isLive = before?.liveUntil != null && before.liveUntil.getTime() > nowMs
@@ -57,7 +60,7 @@ function liveFor(hours: number | null | undefined, nowMs: number, before: ShareR
 }
 
 /**
- * A withdrawal comes before or after this write.
+ * Locks the pilgrim's row, so that a withdrawal comes before or after this write.
  * @throws Refusal 409 for a pilgrim who has withdrawn, 410 for one who was erased
  */
 async function lockSharing(tx: Writer, userId: string): Promise<void> {
@@ -103,7 +106,7 @@ export async function createShare(context: Context, request: CreateShareRequest)
   return shown(context, row)
 }
 
-/** Newest first. @throws Refusal 403 as above */
+/** The links that work, newest first. @throws Refusal 403 as above */
 export async function listShares(context: Context, userId: string): Promise<{ items: Share[] }> {
   const { config, db, now } = context
   expectOwnId(config, userId)

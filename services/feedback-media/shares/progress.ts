@@ -36,7 +36,7 @@ export interface Progress {
   readonly last: Fix
   readonly silentMs: number
   readonly isHeard: boolean
-  /** Null: they do not rest, or nothing is known. */
+  /** Since when the pilgrim rests, epoch milliseconds; null: they do not, or nothing is known. */
   readonly restsSinceMs: number | null
   /** Over the last hour, one decimal; null: not known. */
   readonly speedKmh: number | null
@@ -119,7 +119,7 @@ function nextOf(
 
 /** Straight from the pilgrim: a station that is farther is not on the map at first. */
 const NEAR_M = 6_000
-/** As exact as in a picture of this size, in its pixels, and never more exact than this. */
+/** The line is as exact as in a picture of this width and height, in its pixels, and never more exact than this. */
 const PICTURE = { width: 600, height: 450 } as const
 const FINEST_M = 2
 /** Its places are written in steps of this share of what the line may be off. */
@@ -130,7 +130,7 @@ type Position = readonly [lng: number, lat: number]
 interface ShownWay {
   /** It ends where the pilgrim is. No place has a time. */
   readonly line: readonly Position[]
-  /** The pilgrim, and the stations around who are near; or the whole line. */
+  /** What the map shows at first: the pilgrim, and the stations around who are near; or the whole line. */
   readonly fit: readonly Position[]
 }
 

@@ -13,7 +13,7 @@ import { pilgrims, shares } from '#shared/stores/schema/tables.ts'
 import { type Fix, type Progress, progressOf } from './progress.ts'
 
 const HOUR_MS = 3_600_000
-/** And nothing from before the link began to show it. */
+/** The line shows the last hours, and nothing from before the link began to show it. */
 const LINE_MS = 6 * HOUR_MS
 
 export interface OpenShare {
@@ -96,11 +96,14 @@ async function readLive(
 interface Way {
   /** Ordered by time. A single one may be older than the line's period. */
   readonly points: readonly Fix[]
-  /** As in `ShareView`. */
+  /** The latest points are missing. */
   readonly incomplete: boolean
 }
 
-/** A phone may record each second, and the time to draw a line can grow with the square of its points. */
+/**
+ * Of each slot the first point is enough for the line. A phone that records each second sends more, and the time to
+ * draw a line can grow with the square of its points.
+ */
 const SLOT_MS = 15_000
 const slotOf = ({ t }: Fix): number => Math.floor(t / SLOT_MS)
 

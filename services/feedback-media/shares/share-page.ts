@@ -60,7 +60,10 @@ ${languages(language)}
   return document({ texts, head: previewTags(page), title, body, renews: true })
 }
 
-/** The link has ended, or the service is away. @param renews whether the page tries again by itself */
+/**
+ * A page that says why there is nothing else: the link has ended, or the service is away.
+ * @param renews whether the page tries again by itself
+ */
 export function emptyPage(
   texts: ShareTexts,
   {
@@ -199,7 +202,7 @@ export const SHARE_POLICY = [
 const paragraph = (sentence: string): string => `<p class="quiet small">${escapeMarkup(sentence)}</p>`
 
 const MINUTE_MS = 60_000
-/** Then the page says why nothing may be heard. */
+/** When nothing was heard for so long, the page says why that may be. */
 const EXPLAINED_MS = 15 * MINUTE_MS
 
 export function liveState({ live }: ShareView, texts: ShareTexts): string {
@@ -223,7 +226,7 @@ ${until}`
 const button = (zoom: number, label: string, drawing: string): string =>
   `<button type="button" class="button icon" data-zoom="${zoom}" aria-label="${escapeMarkup(label)}" title="${escapeMarkup(label)}"><svg class="symbol" viewBox="0 0 24 24" aria-hidden="true"><path d="${drawing}"/></svg></button>`
 
-/** The page's script draws it (proxy/pages/share/walk-map.ts). */
+/** The map, which the page's script draws (proxy/pages/share/walk-map.ts), and a link to another one. */
 export function liveMap({ live }: ShareView, texts: ShareTexts): string {
   const { progress, line } = live!
   if (progress === null) return ''
@@ -263,7 +266,7 @@ export function liveNext({ live }: ShareView, texts: ShareTexts): string {
 ${when}</div>`
 }
 
-export interface ShareTexts {
+interface ShareTexts {
   readonly language: Language
   readonly words: ShareWords
   readonly event: string

@@ -1,4 +1,7 @@
-/** `GET /s/<id>` and `GET /s/<id>.png`: the page of a link, and its card. No cache keeps either, so an end holds at once. */
+/**
+ * `GET /s/<id>` and `GET /s/<id>.png`: the page of a link, and its card. No cache keeps either, so an end holds at
+ * once.
+ */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { Language } from '#shared/contracts/bot.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
@@ -27,7 +30,7 @@ interface ShareRequest {
   readonly lang: string | undefined
 }
 
-/** @throws Refusal 410, 429, 503 for a card; a page is always answered */
+/** Creates the handler of pages and cards. @throws Refusal 410, 429, 503 for a card; a page is always answered */
 export function createShowShare(context: ServiceContext, cards: Cards) {
   const read = createReader(context)
   return (asked: ShareRequest): Promise<Response> =>
@@ -121,7 +124,7 @@ function withoutTraces(response: Response): Response {
   return response
 }
 
-/** Once for all who ask within `KEPT_MS`. */
+/** Reads what a link shows, once for all who ask within `KEPT_MS`. */
 function createReader(context: ServiceContext): (share: OpenShare) => Promise<ShareView> {
   const kept = new Map<string, { readonly untilMs: number; readonly view: Promise<ShareView> }>()
   return (share) => {

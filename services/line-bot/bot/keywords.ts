@@ -13,14 +13,14 @@ const WORDS: readonly (readonly [BotAction, readonly string[]])[] = [
   ['help', ['幫助', '帮助', '說明', '说明', '怎麼', '怎么', 'help', 'how', 'ヘルプ', '使い方', '助けて']],
 ]
 
-/** @returns null without a keyword */
+/** @returns the action that a text asks for; null without a keyword */
 export function actionOfText(text: string): BotAction | null {
   const normalised = text.normalize('NFKC').toLowerCase()
   for (const [action, words] of WORDS) if (words.some((word) => hasWord(normalised, word))) return action
   return null
 }
 
-/** Other scripts than Latin match anywhere, because they are written without spaces. */
+/** Latin keywords match whole words. Other scripts match anywhere, because they are written without spaces. */
 function hasWord(text: string, word: string): boolean {
   if (!/^[a-z]/.test(word)) return text.includes(word)
   return new RegExp(`(^|[^a-z0-9])${word}s?($|[^a-z0-9])`).test(text)
@@ -28,7 +28,7 @@ function hasWord(text: string, word: string): boolean {
 
 export const postbackData = (action: BotAction): string => `action=${action}`
 
-/** @returns null for an action that this release does not know */
+/** @returns the action of a button; null for an action that this release does not know */
 export function actionOfPostback(data: string): BotAction | null {
   const parsed = BotAction.safeParse(new URLSearchParams(data).get('action'))
   return parsed.success ? parsed.data : null

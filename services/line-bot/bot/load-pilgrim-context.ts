@@ -17,7 +17,7 @@ import { bringBotShare, shareUrl } from '#shared/pilgrims/shares.ts'
 
 export type Pilgrim = typeof pilgrims.$inferSelect
 
-/** Fetches a missing profile from LINE. @returns null for an unknown user id */
+/** Reads the pilgrim, and fetches a missing profile from LINE. @returns null for an unknown user id */
 export async function readPilgrim(
   context: ServiceContext,
   line: Line | null,
@@ -80,7 +80,7 @@ async function storeProfile(
   })
 }
 
-/** Pending points included. Without the buffer the figures are marked `incomplete`. */
+/** Reads the pilgrim's figures, pending points included. Without the buffer the figures are marked `incomplete`. */
 export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Promise<Figures> {
   const known = (await readPilgrimsDegraded(context, [pilgrim.userId])).get(pilgrim.userId)
   const { checkins, distanceMm, carbonMg: mg } = known?.statistics ?? zeroTotals()
@@ -98,7 +98,7 @@ export async function readFigures(context: ServiceContext, pilgrim: Pilgrim): Pr
 
 /**
  * The link to pass on, which contains no user id; made at the first call.
- * @param askedMs when the pilgrim was read
+ * @param askedMs when the pilgrim was read, epoch milliseconds
  * @returns null for a pilgrim who has withdrawn, or was erased
  */
 export async function linkOfPilgrim(

@@ -26,9 +26,9 @@ export interface Places {
   readonly home: string
   readonly checkin: string
   readonly survey: string
-  /** That the pilgrim can pass on; null for an unknown person, and after a withdrawal. */
+  /** Address of the page that the pilgrim can pass on; null for an unknown person, and after a withdrawal. */
   readonly link: string | null
-  /** The share card (PNG); null where there is no link. */
+  /** Address of the pilgrim's share card (PNG); null where there is no link. */
   readonly card: string | null
   readonly surveyCompleted: boolean
 }
@@ -136,20 +136,20 @@ const carbonCard = (words: BotWords, { carbonKg, savedKg, km, incomplete }: Figu
 const carbonText = ({ language }: BotWords, kg: number): string =>
   `${Object.values(carbonIn(language, kg)).join(' ')} CO2e`
 
-/** To a new follower. */
+/** The answer to a new follower. */
 export const welcome = (words: BotWords, event: string): Message[] => [
   { ...text(words.welcome(event)), quickReply: quickReply(words) },
 ]
 
-/** To a text without a keyword. */
+/** The answer to a text without a keyword. */
 export const menu = (words: BotWords): Message[] => [
   { ...text(words.unknown), quickReply: quickReply(words) },
 ]
 
-/** @param count all of the pilgrim's photos */
+/** The answer to a photo. @param count all of the pilgrim's photos */
 export const photoReply = (words: BotWords, count: number): Message[] => [
   { ...text(words.photo(count)), quickReply: quickReply(words) },
 ]
 
-/** To a group member whose user id LINE does not send. */
+/** The answer to a group member whose user id LINE does not send. */
 export const personOnly = (words: BotWords): Message[] => [text(words.personOnly)]

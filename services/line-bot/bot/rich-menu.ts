@@ -28,7 +28,7 @@ const IVORY = '#fdf8ec'
 const SEAL = '#b3231d'
 const INK = '#3b2a20'
 
-/** By row; the most frequent action is first. */
+/** The tiles by row; the most frequent action is first. */
 const TILES: readonly (readonly [BotAction, icon: string])[] = [
   ['checkin', '📍'],
   ['level', '🏆'],
@@ -41,7 +41,7 @@ const TILES: readonly (readonly [BotAction, icon: string])[] = [
 interface MenuDesign {
   readonly request: messagingApi.RichMenuRequest
   readonly picture: Element
-  /** Of the picture and the actions. A menu with the same digest needs no deployment. */
+  /** SHA-256 of the picture and the actions. A menu with the same digest needs no deployment. */
   readonly digest: string
 }
 
@@ -79,6 +79,7 @@ function boundsOf(index: number): messagingApi.RichMenuBounds {
   }
 }
 
+/** The check-in has colours of its own, because it is the main action. */
 function tile(action: BotAction, icon: string, label: string): Element {
   const first = action === 'checkin'
   return box(
@@ -129,8 +130,9 @@ export async function readMenus({ db }: ServiceContext, line: Line | null): Prom
 }
 
 /**
- * @throws Refusal 409 while another deployment runs; 503 when LINE rejects a menu: the next deployment continues from
- * there
+ * Deploys the menu of each language.
+ * @throws Refusal 409 while another deployment runs; 503 when LINE rejects a menu. The next deployment continues
+ * from there
  */
 export async function deployMenus(
   context: ServiceContext,
@@ -201,7 +203,7 @@ async function readersOf({ db }: ServiceContext, language: Language): Promise<st
     .map(({ userId }) => userId)
 }
 
-/** After the language changed. Failures are only logged. */
+/** Links the menu of a person's language after that language changed. Failures are only logged. */
 export async function linkMenu(
   { db, log }: ServiceContext,
   line: Line,

@@ -34,7 +34,7 @@ interface Content {
   readonly notice: (language: Language) => Notice
 }
 
-/** Repeated calls plan the message once. */
+/** Plans the message. Repeated calls plan it once. */
 async function announce(
   { config, kv, db, now }: ServiceContext,
   configured: boolean,
@@ -95,7 +95,10 @@ export const sendNotification = (
     (language) => slot.text[language] ?? slot.text['zh-Hant'],
   )
 
-/** @throws while the final flush still runs; the domain event is delivered again */
+/**
+ * Sends the final summary to every pilgrim who can be reached, in their language.
+ * @throws while the final flush still runs; the domain event is delivered again
+ */
 export async function sendSummary(context: ServiceContext, configured: boolean): Promise<void> {
   const { config, db, now, stopping } = context
   const flushed = await waitForFinalFlush(db, FLUSH_WAIT_MS, stopping)
@@ -140,7 +143,7 @@ async function recordProgress(tx: Writer): Promise<void> {
   await recordSummary(tx, state === 'sending' || state === 'skipped' ? state : 'sent')
 }
 
-/** Of the whole event, with reported ways and erased pilgrims, as in the console's reports. */
+/** All figures are those of the whole event, with reported ways and erased pilgrims, as in the console's reports. */
 async function readFigures(tx: Writer): Promise<Figures> {
   const reported = sql`FROM reported_sums WHERE name NOT IN ${Object.keys(KG_PER_UNIT)}`
   const [sums] = await tx.execute<{ pilgrims: number; checkins: number } & Record<Amount, number>>(sql`

@@ -35,10 +35,10 @@ export interface LeftOut {
 export interface Selected {
   readonly byLanguage: ReadonlyMap<Language, readonly string[]>
   readonly count: number
-  /** With LINE or without: their devices get it by Web Push. Who has withdrawn gets nothing. */
+  /** Everybody who has not withdrawn, with LINE or without: their devices get it by Web Push. */
   readonly everybody: ReadonlyMap<Language, readonly string[]>
   readonly leftOut: ExcludedRecipients
-  /** The buffer decides on recipients, and was unavailable. */
+  /** The buffer decides on recipients, and was unavailable: the selection uses the tables alone. */
   readonly lacksBuffer: boolean
 }
 
@@ -68,17 +68,20 @@ function conditionOf(audience: Audience, sinceMs: number): SQL {
   }
 }
 
-/** Pending points decide on them. */
+/** Audiences on whom pending points decide. The others are known by the tables alone. */
 const BY_BUFFER: ReadonlySet<Audience> = new Set(['all', 'participants', 'inactive'])
 
-/** Some people are known in the buffer only. */
+/** Everybody known, with whether they have pending points. Some people are known in the buffer only. */
 const everybody = (waiting: readonly string[]): SQL => sql`(
   SELECT user_id, bool_or(waits) AS waits FROM (
     SELECT user_id, false AS waits FROM pilgrims UNION ALL SELECT user_id, false FROM followers
     UNION ALL SELECT value, true FROM jsonb_array_elements_text(${JSON.stringify(waiting)}::text::jsonb)
   ) each GROUP BY user_id)`
 
-/** Each once. @param buffer read before this transaction */
+/**
+ * Selects the recipients as of now, each once.
+ * @param buffer read before this transaction
+ */
 export async function selectRecipients(
   tx: Writer,
   wanted: Recipients,
@@ -89,7 +92,10 @@ export async function selectRecipients(
   return { ...sorted(rows), lacksBuffer }
 }
 
-/** Each once, ordered by id as JavaScript compares text. @param buffer read before this transaction */
+/**
+ * Selects who of an audience is left out as of now, each once, ordered by id as JavaScript compares text.
+ * @param buffer read before this transaction
+ */
 export async function selectLeftOut(
   tx: Writer,
   wanted: Recipients,
@@ -137,7 +143,9 @@ async function selectAudience(
   return { rows: corrected ?? rows, lacksBuffer: needsBuffer && corrected === null }
 }
 
-/** By pending points: who participates, and who was seen recently; null: they can not be read. */
+/**
+ * Corrects the selection by pending points: who participates, and who was seen recently; null: they can not be read.
+ */
 async function withBuffer(
   rows: readonly Row[],
   audience: Audience,
@@ -159,7 +167,7 @@ async function withBuffer(
   return rows.filter((row) => !decides(row) || fits(row, held.get(row.user_id) ?? []))
 }
 
-/** Null: LINE reaches them. */
+/** Why LINE does not reach somebody; null: it does. */
 function reasonToLeaveOut({ user_id: userId, withdrawn, reachable }: Row): LeftOutReason | null {
   if (!isLineUserId(userId)) return 'no_line_id'
   return withdrawn ? 'withdrawn' : reachable ? null : 'unreachable'
@@ -183,14 +191,14 @@ function sorted(rows: readonly Row[]): Omit<Selected, 'lacksBuffer'> {
   return { byLanguage, count, everybody: everyone, leftOut }
 }
 
-export interface RecipientBuffer {
-  /** Null: the buffer is unavailable. */
+interface RecipientBuffer {
+  /** Everybody with pending points; null: the buffer is unavailable. */
   readonly waiting: readonly string[] | null
-  /** The pending points in the area; null: the buffer is unavailable. */
+  /** Reads the pending points in the area of some of them; null: the buffer is unavailable. */
   read(userIds: readonly string[]): Promise<ReadonlyMap<string, readonly Point[]> | null>
 }
 
-/** Outside any transaction, so that a slow kv holds no locks. */
+/** Reads the buffer, outside any transaction, so that a slow kv holds no locks. */
 export async function readPendingOfRecipients(kv: Kv): Promise<RecipientBuffer> {
   return {
     waiting: await pendingUsersWithTimeout(kv),

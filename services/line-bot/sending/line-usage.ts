@@ -16,7 +16,7 @@ const NOTHING: LineUsage = {
   configured: false,
 }
 
-/** @returns null when LINE does not answer, which is logged */
+/** Asks LINE for the month's quota. @returns null when LINE does not answer, which is logged */
 export const askQuota = ({ log }: ServiceContext, line: Line): Promise<Quota | null> =>
   line.quota().catch((error: unknown) => {
     log.warn('the quota could not be read from LINE', errorFields(error))

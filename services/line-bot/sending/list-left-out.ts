@@ -25,7 +25,10 @@ const isAfter = ({ reason, userId }: LeftOut, [reasonBefore, before]: z.infer<ty
   return distance > 0 || (distance === 0 && userId > before)
 }
 
-/** @throws Refusal 404 for an unknown message; 503 when it can not be told who is inactive */
+/**
+ * A page of the people of an audience whom LINE does not reach, as of now.
+ * @throws Refusal 404 for an unknown message; 503 when the buffer is unavailable, which tells who is inactive
+ */
 export async function listLeftOut(context: ServiceContext, query: LeftOutRecipientsQuery) {
   const { db, now } = context
   const wanted = await audienceOf(context, query)

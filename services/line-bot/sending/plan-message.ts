@@ -33,7 +33,7 @@ export interface Planned {
   readonly leftOut: ExcludedRecipients
 }
 
-/** LINE has neither accepted nor refused their message yet. */
+/** Counts recipients whose message LINE has neither accepted nor refused yet. */
 export async function undecided(tx: Writer): Promise<number> {
   const [row] = await tx
     .select({ count: sql<number>`coalesce(sum(${messageChunks.size}), 0)::int` })
@@ -42,7 +42,7 @@ export async function undecided(tx: Writer): Promise<number> {
   return row?.count ?? 0
 }
 
-/** The caller holds `lockRecipients`. @returns null when a message with this cause key exists */
+/** Stores a message. The caller holds `lockRecipients`. @returns null when a message with this cause key exists */
 export async function planMessage(tx: Writer, plan: Plan): Promise<Planned | null> {
   const { cause, causeKey, selected, configured, nowMs } = plan
   const at = new Date(nowMs)
@@ -90,7 +90,7 @@ async function insertChunks(tx: Writer, messageId: string, plan: Plan, at: Date)
     await tx.insert(messageChunks).values(rows.slice(from, from + CHUNKS_PER_INSERT))
 }
 
-/** The first call and every retry send the same key. */
+/** A chunk with its own retry key. The first call and every retry send the same key. */
 export const chunk = (
   messageId: string,
   recipients: string[],

@@ -34,9 +34,9 @@ async function checkImage({ config, objects }: ServiceContext, url: string): Pro
 }
 
 /**
- * With `dry_run` it only returns the recipients and the cost.
+ * Plans a push. With `dry_run` it only returns the recipients and the cost.
  * @throws Refusal 400 for a screenshot that LINE would not show; 409 beyond the quota, unless forced; 503 when the
- * quota can not be read from LINE, or when it can not be told who is inactive
+ * quota can not be read from LINE, or when it can not be told who is inactive because the buffer is unavailable
  */
 export async function push(
   context: ServiceContext,
@@ -91,7 +91,7 @@ export async function push(
   })
 }
 
-/** People who were seen lately may be among the inactive. @throws Refusal 503 */
+/** @throws Refusal 503 when people who were seen lately may be among the inactive */
 export function checkKnown<S extends { readonly lacksBuffer: boolean }>(
   { audience }: Recipients,
   selected: S,
@@ -143,7 +143,7 @@ export const recipientsOf = ({
 const noticeOf = ({ config }: ServiceContext, { title, text }: PushRequest): Notice | undefined =>
   config.push === null || text == null ? undefined : { title: title ?? config.eventName, body: text }
 
-/** Without a title the picture comes before the text. */
+/** With a title the message is one card. Without a title the picture comes before the text. */
 function contentOf({ title, text, image_url: image }: PushRequest): Message[] {
   if (title != null)
     return [card({ title, contents: [paragraph(text!)], ...(image == null ? {} : { imageUrl: image }) })]

@@ -20,7 +20,8 @@ const LOCK_MS = 15_000
 export function createSender(context: ServiceContext, line: Line): Sender {
   const { kv } = context
   const drain = async (isOpen: () => boolean): Promise<void> => {
-    // The retry keys prevent duplicates of two replicas; only calls are wasted.
+    // Without the kv two replicas may send at the same time. The retry keys prevent duplicates; only calls are
+    // wasted.
     const lock = await kv.lock(LOCK, LOCK_MS).catch(() => '')
     if (lock === null) return
     try {
@@ -34,7 +35,7 @@ export function createSender(context: ServiceContext, line: Line): Sender {
   return createSendingLoop(context, drain)
 }
 
-/** @returns false when none is due */
+/** Sends the chunk that has been due longest. @returns false when none is due */
 async function sendNext(context: ServiceContext, line: Line): Promise<boolean> {
   const { db, now } = context
   const [row] = await db.orm
@@ -71,7 +72,7 @@ const postpone = ({ db, now }: ServiceContext, { id, attempts }: Chunk, detail: 
     .set({ detail, dueAt: new Date(now() + Math.max(afterMs, backoffMs(attempts + 1))) })
     .where(eq(messageChunks.id, id))
 
-/** Otherwise it fails, or is postponed while other calls are undecided. */
+/** Whether a chunk fits the month's quota. Otherwise it fails, or is postponed while other calls are undecided. */
 async function fits(context: ServiceContext, line: Line, chunk: Chunk): Promise<boolean> {
   const { db } = context
   let remaining: number
@@ -113,7 +114,7 @@ async function call(context: ServiceContext, line: Line, chunk: Chunk): Promise<
   await record(context, { ...chunk, attempts }, delivery)
 }
 
-/** As LINE words it: "The property, 'to', in the request body is invalid". */
+/** Whether LINE names the recipient, such as "The property, 'to', in the request body is invalid". */
 const namesRecipient = (detail: string): boolean => /'to'|user ?id/i.test(detail)
 
 async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery): Promise<void> {
@@ -157,7 +158,7 @@ interface Outcome {
   readonly detail?: string
 }
 
-/** The last chunk completes its message. */
+/** Records the outcome of a pending chunk. The last chunk completes its message. */
 export async function recordDelivery(tx: Writer, held: Chunk, outcome: Outcome, at: Date): Promise<void> {
   const recorded = await tx
     .update(messageChunks)
@@ -172,13 +173,13 @@ export async function recordDelivery(tx: Writer, held: Chunk, outcome: Outcome, 
   if (recorded.length > 0) await completeMessage(tx, held.messageId, at)
 }
 
-/** Recipients are read again, so that people erased since are not stored again. */
+/** Locks a chunk and reads its recipients again, so that people erased since are not stored again. */
 async function lockChunk(tx: Writer, held: Chunk): Promise<Chunk> {
   const [row] = await tx.select().from(messageChunks).where(eq(messageChunks.id, held.id)).for('update')
   return { ...held, recipients: row?.recipients ?? [] }
 }
 
-/** LINE refuses a whole call for one bad id. The caller holds the chunk's lock. */
+/** Splits a chunk in halves, because LINE refuses a whole call for one bad id. The caller holds the chunk's lock. */
 export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Date): Promise<void> {
   const split = await tx
     .update(messageChunks)
@@ -196,7 +197,7 @@ export async function splitChunk(tx: Writer, held: Chunk, detail: string, at: Da
     .values(halves.map((half) => chunk(held.messageId, half, held.body, 'waiting', at)))
 }
 
-/** Until they follow the account again. */
+/** Marks a refused person as unreachable until they follow the account again. */
 async function recordRefusal(tx: Writer, userId: string, at: Date): Promise<void> {
   await tx
     .insert(followers)

@@ -36,9 +36,9 @@ interface Change {
   readonly id: string
   readonly hour: number
   readonly change: 'added' | 'removed' | 'changed'
-  /** Of a change: the values before and after. */
+  /** Of a change: the fields that are different, with their values before and after. */
   readonly fields?: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
-  /** New or different texts; null: taken away. */
+  /** The texts that are new or different, by their language; null: taken away. */
   readonly texts?: Readonly<Record<string, string | null>>
 }
 
@@ -56,7 +56,7 @@ function textsOf(before: NotificationSlot['text'] | null, after: NotificationSlo
   )
 }
 
-/** In the order of the new list; removed ones come last. */
+/** The slots that were added, removed or changed, in the order of the new list; removed ones come last. */
 export function slotChanges(
   before: readonly NotificationSlot[],
   after: readonly NotificationSlot[],

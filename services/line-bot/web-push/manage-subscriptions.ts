@@ -19,8 +19,8 @@ import { isAllowedService } from './push-service.ts'
 type Row = typeof pushSubscriptions.$inferSelect
 
 /**
- * The same device again gets the same subscription, with the keys of now. A device that belonged to another pilgrim
- * is theirs no more, because a browser has one subscription.
+ * Adds a device. The same device again gets the same subscription, with the keys of now. A device that belonged to
+ * another pilgrim is theirs no more, because a browser has one subscription.
  * @throws Refusal 400 for an address that no known push service has, or for a key that is none; 409 while Web Push is
  * off, or when the pilgrim was erased since the request came
  */
@@ -61,7 +61,7 @@ function checkDevice({ services }: PushSettings, endpoint: string, p256dh: strin
   }
 }
 
-/** Never the device of this request. */
+/** Removes the oldest devices beyond the bound, never the one of this request. */
 async function removeOldest(tx: Writer, { id, userId }: Row): Promise<void> {
   const others = await tx
     .select({ id: pushSubscriptions.id })

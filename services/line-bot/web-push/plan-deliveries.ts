@@ -17,7 +17,7 @@ export async function countDevices(tx: Writer, people: People): Promise<number> 
   return row!.n
 }
 
-/** The caller holds `lockRecipients`. */
+/** Stores a delivery for each device of these people. The caller holds `lockRecipients`. */
 export async function planDeliveries(
   tx: Writer,
   messageId: string,
@@ -41,7 +41,7 @@ export async function planDeliveries(
 
 export const NO_DELIVERIES: WebPushProgress = { sent: 0, waiting: 0, failed: 0 }
 
-/** None for a message without deliveries. */
+/** Counts deliveries by the id of the message; none for a message without deliveries. */
 export async function countDeliveries(
   { db }: ServiceContext,
   messageIds: readonly string[],

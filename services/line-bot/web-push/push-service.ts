@@ -34,9 +34,9 @@ export function isAllowedService(services: readonly string[], address: string): 
 }
 
 /**
- * Never rejects.
+ * Sends a text to a device. Never rejects.
  * @param ttlMs for how long the service keeps it for a device that is off
- * @param nowMs for a `Retry-After` that is a date
+ * @param nowMs when it is sent, epoch milliseconds, for a `Retry-After` that is a date
  */
 export async function callPushService(
   settings: PushSettings,
@@ -89,7 +89,7 @@ export function deliveryOf(
   return { outcome: 'refused', detail }
 }
 
-/** A number of seconds, or a date. */
+/** The wait of a `Retry-After`, which is a number of seconds or a date. */
 function waitOf(retryAfter: string | null, nowMs: number): number {
   if (retryAfter === null) return 0
   const seconds = Number(retryAfter)

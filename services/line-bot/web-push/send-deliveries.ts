@@ -11,7 +11,7 @@ import { type Notice, pushDeliveries, pushSubscriptions } from '#shared/stores/s
 import { backoffMs, createSendingLoop, joinSenders, type Sender } from '../sending/sending-loop.ts'
 import { callPushService, type Delivery, type Device, WORTH_MS } from './push-service.ts'
 
-/** To hosts that answer, and to the others. */
+/** Calls at the same time: to hosts that answer, and to the others. */
 const AT_ONCE = { answering: 20, silent: 5 }
 /** Longer than the calls of one round and their writes take. */
 const CLAIM_MS = 30_000
@@ -33,8 +33,8 @@ interface Claimed extends Record<string, unknown> {
 }
 
 /**
- * Addresses come from clients: those of hosts whose last call had no answer have calls of their own, in any order, so
- * that invented devices delay no others for long.
+ * Which deliveries a sender takes. Addresses come from clients: those of hosts whose last call had no answer have calls
+ * of their own, in any order, so that invented devices delay no others for long.
  */
 type Lane = keyof typeof AT_ONCE
 
@@ -52,6 +52,7 @@ export function createPushSender(context: ServiceContext): Sender | null {
 }
 
 /**
+ * Sends the deliveries of a lane that have been due longest.
  * @param answering hosts that are believed to answer; each call brings it up to date
  * @returns false when none was due
  */
@@ -152,7 +153,7 @@ async function record(
   }
 }
 
-/** Of a person who was erased meanwhile there is no row any more. */
+/** Records an outcome. A person who was erased meanwhile has no row any more. */
 async function settle(
   { db, now }: ServiceContext,
   { id }: Claimed,

@@ -8,7 +8,7 @@ import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { followers, lineEvents, pilgrims } from '#shared/stores/schema/tables.ts'
 import { ensurePilgrim, isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
 
-/** @returns null where LINE does not send it */
+/** @returns the user id of the sender; null where LINE does not send it */
 export function senderOf({ source }: LineEvent): string | null {
   const userId = source?.userId
   return userId !== undefined && isUserId(userId) ? userId : null
@@ -18,7 +18,7 @@ const isOneToOne = ({ source }: LineEvent): boolean => source?.type === 'user'
 
 export const mentionsOf = ({ message }: LineEvent) => message?.mention?.mentionees ?? []
 
-/** One-to-one, a button, or a mention in a group. Other events are not stored. */
+/** Whether an event is for the bot: one-to-one, a button, or a mention in a group. Other events are not stored. */
 export const isForBot = (event: LineEvent): boolean =>
   isOneToOne(event) || event.type === 'postback' || mentionsOf(event).some(({ isSelf }) => isSelf === true)
 
@@ -27,8 +27,8 @@ const isPhoto = (event: LineEvent): boolean =>
   event.type === 'message' && event.message?.type === 'image' && isOneToOne(event)
 
 /**
- * A repetition changes nothing.
- * @returns false when the sender was erased after the event, which is then discarded
+ * Applies an event. A repetition changes nothing.
+ * @returns false when the sender was erased after the event; the event is then discarded
  */
 export async function applyWebhookEvent({ db, now }: ServiceContext, event: LineEvent): Promise<boolean> {
   const userId = senderOf(event)
@@ -51,7 +51,10 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
   })
 }
 
-/** @throws KvUnavailable; the cache may then hold an older count until it expires */
+/**
+ * Updates the cached photo count of the sender, where the event is a photo.
+ * @throws KvUnavailable; the cache may then hold an older count until it expires
+ */
 export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEvent): Promise<void> {
   const userId = senderOf(event)
   if (userId === null || !isPhoto(event)) return
@@ -63,7 +66,10 @@ export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEve
   })
 }
 
-/** Events may arrive late and out of order: the newest one decides. */
+/**
+ * Whoever talks to the account can be reached. Events may arrive late and out of order: the newest one decides whether
+ * a person is reachable.
+ */
 async function recordReachability(tx: Writer, { type, timestamp }: LineEvent, userId: string): Promise<void> {
   const fields = { reachable: type !== 'unfollow', changedAt: new Date(timestamp) }
   await tx

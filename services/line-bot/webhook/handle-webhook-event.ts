@@ -13,12 +13,12 @@ import { type Pilgrim, readFigures, readPilgrim, linkOfPilgrim } from '../bot/lo
 
 /** LINE, "Send reply message": a reply token is valid for about a minute. Older events get no answer. */
 const TOKEN_MS = 60_000
-/** The others need neither statistics nor the kv. */
+/** Actions whose answers contain the pilgrim's figures. The others need neither statistics nor the kv. */
 const FIGURES: readonly BotAction[] = ['level', 'carbon', 'card']
 const LINKED: readonly BotAction[] = ['card', 'share']
 
 /**
- * Then deletes its text from the outbox.
+ * Handles an event, and then deletes its text from the outbox.
  * @throws when LINE's answer is missing, or the kv is unavailable for a photo; the event is delivered again
  */
 export async function handleWebhookEvent(
@@ -54,7 +54,7 @@ async function answerEvent(context: ServiceContext, line: Line | null, event: Li
     .where(eq(lineEvents.webhookEventId, event.webhookEventId))
 }
 
-/** In standby mode another module of the account answers. */
+/** Whether the bot answers: in standby mode another module of the account does. */
 function wantsAnswer(event: LineEvent): boolean {
   if (event.replyToken === undefined || event.mode === 'standby') return false
   return isForBot(event)
@@ -78,7 +78,7 @@ async function isAnswered({ db }: ServiceContext, { webhookEventId }: LineEvent)
   return unanswered.length === 0
 }
 
-/** @returns null for stickers, joins, and unknown types */
+/** @returns null for events without an answer: stickers, joins, and unknown types */
 async function compose(context: ServiceContext, line: Line, event: LineEvent): Promise<Message[] | null> {
   const { config } = context
   const askedMs = context.now()
@@ -107,7 +107,7 @@ function versionOf(
   { displayName, language, phone, surveyCompletedAt }: Pilgrim,
   figures: Figures | null,
 ): string {
-  // Only whether there is a number, because other people see the address.
+  // Of the phone number only its presence is included, because other people see the address.
   const shown = [figures, displayName, language, phone !== null, surveyCompletedAt !== null]
   return Bun.hash(JSON.stringify(shown)).toString(36)
 }

@@ -16,16 +16,17 @@ import { spoolEvents, storeWebhookEvents } from './store-webhook-events.ts'
 /** LINE ignores an answer after 2 s; both stores together take less than one second. */
 const STORE_MS = 450
 /**
- * Deliveries that the database is storing. One that was answered from the spool still waits in the database's queue;
- * flushes and requests would wait behind thousands of these.
+ * Maximum number of deliveries that the database is storing. A delivery that was answered from the spool still waits
+ * in the database's queue; without a limit, flushes and requests would wait behind thousands of these.
  */
 const MAX_STORING = 16
 
 type ReceiveWebhook = (bytes: Uint8Array, signature: string | null) => Promise<{ received: number }>
 
 /**
- * Without a channel secret (local runs) deliveries are not authenticated. The receiver throws Refusal 401 for a wrong
- * signature, 400 for an invalid body, 503 when no store is available; LINE then delivers the events again.
+ * Creates the receiver of deliveries. Without a channel secret (local runs) deliveries are not authenticated.
+ * The receiver throws Refusal 401 for a wrong signature, 400 for an invalid body, 503 when no store is available; LINE
+ * then delivers the events again.
  */
 export function createWebhookReceiver(context: ServiceContext): ReceiveWebhook {
   const { log } = context

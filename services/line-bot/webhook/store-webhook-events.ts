@@ -15,8 +15,8 @@ import { lineEvents, refusedLineEvents } from '#shared/stores/schema/tables.ts'
 import { senderOf } from './apply-webhook-event.ts'
 
 /**
- * Each with its row in the outbox. Events from before the sender's erasure are not stored, also when they arrive
- * late.
+ * Stores new events, each with its row in the outbox. An event that the database refuses is set aside with the
+ * reason; the others are stored. Events from before the sender's erasure are not stored, also when they arrive late.
  * @returns the number of new events
  */
 export async function storeWebhookEvents(
@@ -33,7 +33,10 @@ export async function storeWebhookEvents(
   }
 }
 
-/** Values that Postgres rejects, or nesting that is too deep. A retry can not succeed. */
+/**
+ * A permanent fault of the event: values that Postgres rejects, or nesting that is too deep. A retry can not
+ * succeed.
+ */
 const isPoison = (error: unknown): boolean => isDataRefused(error) || error instanceof RangeError
 
 async function storeEach(context: ServiceContext, events: readonly LineEvent[]): Promise<number> {
@@ -70,13 +73,13 @@ async function storeTogether(
   return stored.length
 }
 
-/** Postgres rejects NUL and lone surrogates. LINE's field names contain neither. */
+/** Removes NUL and lone surrogates from values, because Postgres rejects them. LINE's field names contain neither. */
 const storable = (event: LineEvent): LineEvent =>
   JSON.parse(JSON.stringify(event), (_key, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed().replaceAll('\u0000', '') : value,
   ) as LineEvent
 
-/** Without the query's error around it, which would contain personal data. */
+/** The message of the database's error. The query's error around it would contain personal data. */
 function reasonOf(error: unknown): string {
   let cause = error
   while (cause instanceof Error && cause.cause !== undefined) cause = cause.cause
@@ -85,7 +88,7 @@ function reasonOf(error: unknown): string {
   return `${cause.message}${code}`
 }
 
-/** A repeated delivery is the same row. */
+/** Keeps a refused event as text with the reason, so that it blocks no others. A repeated delivery is the same row. */
 async function setAside({ db, log, now }: ServiceContext, given: unknown, error: unknown): Promise<void> {
   const reason = reasonOf(error)
   // JSON escapes the characters that Postgres rejects.
@@ -117,7 +120,7 @@ export async function countSetAside({ db }: ServiceContext): Promise<number> {
 
 const EVERY_MS = 15_000
 
-/** A repeated event is the same object. */
+/** Writes events to the object store. A repeated event is the same object. */
 export async function spoolEvents({ objects }: ServiceContext, events: readonly LineEvent[]): Promise<void> {
   await Promise.all(
     events.map((event) =>
@@ -131,7 +134,8 @@ export async function spoolEvents({ objects }: ServiceContext, events: readonly 
 }
 
 /**
- * Safe to repeat. An event that can not be moved stays or is set aside, and does not block the others.
+ * Moves spooled events to the database. Safe to repeat, because events are identified by their ids. An event that
+ * can not be moved stays or is set aside, and does not block the others.
  * @throws when a store is unavailable
  */
 export async function drainSpool(context: ServiceContext): Promise<void> {

@@ -39,7 +39,9 @@ async function recordCellChanges(
   await tx`INSERT INTO cell_changes (changes) VALUES (decode(${changes.pack()}, 'base64'))`
 }
 
-/** The outcome of a slice: each of its points is counted once, but those of pilgrims who could not be stored for now. */
+/**
+ * The outcome of a slice: each of its points is counted once, but those of pilgrims who could not be stored for now.
+ */
 interface FlushedSlice {
   readonly stored: number
   readonly duplicates: number

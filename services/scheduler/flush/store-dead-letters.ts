@@ -1,4 +1,6 @@
-/** Dead letters: points that the database refuses, kept with the reason so that the others of their slice are stored. */
+/**
+ * Dead letters: points that the database refuses, kept with the reason so that the others of their slice are stored.
+ */
 import { type Database, personLockKey } from '#shared/stores/db/db.ts'
 import { type Entry, readStamp, userHash } from '#shared/stores/kv/kv.ts'
 import type { BufferEpoch } from '#shared/points/ledger/stored-counters.ts'

@@ -132,7 +132,10 @@ const MOST_AHEAD_MS = 2 * 86_400_000
 const sentMsOf = (point: unknown, { calendar }: SyncRules): number =>
   parseSentTime((point as GpsPoint).timestamp!, calendar)!
 
-/** Apps that send one position in a query or a form; without a time it counts at its receipt, as Traccar's server has it. */
+/**
+ * Apps that send one position in a query or a form; without a time it counts at its receipt, as Traccar's server has
+ * it.
+ */
 const AT_RECEIPT: ReadonlySet<TrackerApp> = new Set(['traccar', 'osmand', 'gpslogger'])
 
 const timed = (app: TrackerApp, point: unknown, receivedMs: number): unknown =>

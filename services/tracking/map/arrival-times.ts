@@ -27,13 +27,15 @@ const FARTHEST_MEAN_MS = 72 * HOUR_MS
 /** Where the middle was, at a time in epoch milliseconds. */
 export interface Sample extends End {
   readonly t: number
-  /** Whose: the palanquin's, or the middle of those who were seen in the last hours, or of everybody of the last day. */
+  /**
+   * Whose: the palanquin's, or the middle of those who were seen in the last hours, or of everybody of the last day.
+   */
   readonly of: 'palanquin' | 'recent' | 'day'
 }
 
 /**
- * The samples of the last hours, one in five minutes, with the place of now. Those of another crowd are left out: its middle
- * is elsewhere, and nobody has walked from there.
+ * The samples of the last hours, one in five minutes, with the place of now. Those of another crowd are left out: its
+ * middle is elsewhere, and nobody has walked from there.
  */
 export function withSample(
   samples: readonly Sample[],

@@ -70,7 +70,7 @@ export function* groupIntoCrowds(people: People, least: number): Generator<void,
 const PAUSE_ABOVE = 500
 
 interface Cloud extends People {
-  /** Their rows in the columns, those of each widest cell together; they are sorted into quarters. */
+  /** The pilgrims' rows in the columns, those of each widest cell together; they are sorted into quarters. */
   readonly order: Int32Array
   readonly least: number
   /** The crowds found so far. */

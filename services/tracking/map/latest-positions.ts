@@ -16,7 +16,7 @@ const beginningOf = (hash: string): number => parseInt(hash.slice(0, HASH_DIGITS
 
 /** The latest positions in columns: half a million objects would make the garbage collector stop this process. */
 class PositionColumns {
-  /** By row, as all columns; empty where somebody was erased. */
+  /** Ids by row, as all columns; empty where somebody was erased. */
   readonly userIds: string[] = []
   readonly hashes: number[] = []
   /** Degrees. */
@@ -171,7 +171,9 @@ export class LivePositions {
     return row === undefined || positions.hiddenUntil[row]! > this.now() ? null : positions.at(row)
   }
 
-  /** Visits the rows of everybody who is not hidden. Computed in turns of the event loop; the rows may change between. */
+  /**
+   * Visits the rows of everybody who is not hidden. Computed in turns of the event loop; the rows may change between.
+   */
   *shown(visit: (row: number, positions: PositionColumns) => void): Generator<void, void> {
     const nowMs = this.now()
     yield* this.#each((row, positions) => {

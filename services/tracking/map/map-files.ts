@@ -4,9 +4,9 @@
  *
  * - `made-<version>/`: one version, whole and complete before it has this name. `map.json` is the whole map, and
  *   `map<since>.json` what has changed since a version; each also compressed (`.br`, `.zst`, `.gz`).
- * - `at-<slot>`: a link to the version that is served in these ten seconds of the clock. A version gets the slots of its
- *   next 40 s and no more. So when all replicas have stopped, were killed or cannot write, the proxy finds no file soon
- *   after, and nobody has to remove one that another replica needs.
+ * - `at-<slot>`: a link to the version that is served in these ten seconds of the clock. A version gets the slots of
+ *   its next 40 s and no more. So when all replicas have stopped, were killed or cannot write, the proxy finds no file
+ *   soon after, and nobody has to remove one that another replica needs.
  */
 import { chmod, lstat, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,8 +1,8 @@
 /**
- * `GET map`. A snapshot is made every ten seconds, once for all replicas: the first one makes it, and all others read it
- * from the kv. So every replica knows the same versions, and any of them can tell what has changed since one.
- * While the kv is unavailable, each replica answers with its last snapshot, marked as stale. With `EVENT_MAP_DIR` the
- * answers of the last minutes are files, too, so that hardly any request arrives here.
+ * `GET map`. A snapshot is made every ten seconds, once for all replicas: the first one makes it, and all others read
+ * it from the kv. So every replica knows the same versions, and any of them can tell what has changed since one. While
+ * the kv is unavailable, each replica answers with its last snapshot, marked as stale. With `EVENT_MAP_DIR` the answers
+ * of the last minutes are files, too, so that hardly any request arrives here.
  */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type EventMap, type MapTotals, EventMapDelta, type MapCellEntry } from '#shared/contracts/map.ts'
@@ -327,7 +327,7 @@ interface Sums {
   /** What pilgrims report about other ways; it counts for the carbon saved, as in `admin/carbon`. */
   readonly reportedMm: number
   readonly reportedMg: number
-  /** Of whom the sums are, with erased ones. */
+  /** Pilgrims whom the sums count, with erased ones. */
   readonly pilgrims: number
   /** Pilgrims with a counted point. */
   readonly walkers: number

@@ -62,7 +62,10 @@ export class PublicMap {
     return points
   }
 
-  /** The groups, the latest minute first, and when their spans begin. @throws Refusal 503 when the positions are out of date */
+  /**
+   * The groups, the latest minute first, and when their spans begin.
+   * @throws Refusal 503 when the positions are out of date
+   */
   async snapshot(): Promise<{ readonly groups: readonly Group[]; readonly beginsMs: readonly number[] }> {
     const beginsMs = this.#spanBegins()
     return { groups: await this.#current(), beginsMs }
@@ -74,14 +77,18 @@ export class PublicMap {
     return place === null || place.t < this.now() - DAY_MS ? null : place
   }
 
-  /** The first ids of a place, at most so many. Numbered by place, they tell no order, and who leaves it leaves the id. */
+  /**
+   * The first ids of a place, at most so many. Numbered by place, they tell no order, and who leaves it leaves the id.
+   */
   #idsOf({ count, userId, span, cell }: Group, atMost: number): string[] {
     return Array.from({ length: Math.min(count, atMost) }, (_, i) =>
       this.live.publicId(userId ?? `${span}/${cellName(cell)}/${i}`),
     )
   }
 
-  /** Start of the day shown. Crowds leave the map together, at a full hour: a person who left alone could be recognised. */
+  /**
+   * Start of the day shown. Crowds leave the map together, at a full hour: a person who left alone could be recognised.
+   */
   #dayStart(): number {
     return (this.crowd === 1 ? this.now() : this.#hour()) - DAY_MS
   }

@@ -41,7 +41,9 @@ export function createMap(
 /** The longest time that a live map request waits for names. */
 const TIMEOUT_MS = 1_000
 
-/** Reads names of pilgrims. Returns none while the database is unavailable or slow, because the map works without them. */
+/**
+ * Reads names of pilgrims. Returns none while the database is unavailable or slow, because the map works without them.
+ */
 async function displayNames(db: Database, userIds: string[]): Promise<Map<string, string | null>> {
   const query = db.orm
     .select({ userId: pilgrims.userId, name: pilgrims.displayName })

@@ -16,8 +16,8 @@ export const ingestUrl = (publicUrl: string, key: string, app: TrackerApp): stri
   `${publicUrl}/api/event/ingest/${key}/${app}`
 
 /**
- * Settings by name as in owntracks/booklet, docs/tech/json.md. Mode 3 is HTTP. Monitoring 2 is "move": on Android it has
- * high accuracy and an interval of its own; without the pegged interval it sends up to a point a second.
+ * Settings by name as in owntracks/booklet, docs/tech/json.md. Mode 3 is HTTP. Monitoring 2 is "move": on Android it
+ * has high accuracy and an interval of its own; without the pegged interval it sends up to a point a second.
  */
 function ownTracksLink(url: string, id: string): string {
   const configuration = {

@@ -6,7 +6,7 @@ export interface Clock {
   now(): number
   /** Resolves after this time, or when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   random(): number
 }
 

@@ -41,7 +41,7 @@ export interface TrackQueue {
   dismiss(points: readonly RejectedPoint[]): Promise<void>
 }
 
-/** All of them, or none and why. Never rejects. */
+/** Keeps all of these points, or says why it keeps none. Never rejects. */
 async function keepPoints(
   { client, store, clock }: Pick<Parts, 'client' | 'store' | 'clock'>,
   kind: Kind,
@@ -83,7 +83,7 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     return kept
   }
 
-  /** None while nobody is signed in. The state shows what is read. */
+  /** The pilgrim's points, or none while nobody is signed in. The state shows what is read. */
   async function ofPilgrim<T>(read: (userId: string) => Promise<T[]>): Promise<T[]> {
     const who = await readOwner(client)
     const points = who.ok ? await read(who.userId) : []

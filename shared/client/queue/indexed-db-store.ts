@@ -28,7 +28,9 @@ export interface IndexedDbOptions {
    * is written to it fails, and what it has kept is safe. Ask for a reload, which brings the newer release.
    */
   readonly onOutdated?: (() => void) | undefined
-  /** Another tab with an older release keeps the store open. It opens here as soon as that tab is closed or reloaded. */
+  /**
+   * Another tab with an older release keeps the store open. It opens here as soon as that tab is closed or reloaded.
+   */
   readonly onBlocked?: (() => void) | undefined
   /** The schema of this release. A test gives that of another one. */
   readonly steps?: readonly SchemaStep[] | undefined
@@ -44,7 +46,7 @@ export class OutdatedError extends Error {
 
 type Upgrade = NonNullable<OpenDBCallbacks<Schema>['upgrade']>
 
-/** All of its steps, or none. @throws what a step throws */
+/** Brings a database up to date: all of its steps, or none. @throws what a step throws */
 async function runSteps(
   steps: readonly SchemaStep[],
   [db, before, , transaction]: Parameters<Upgrade>,
@@ -72,7 +74,7 @@ const answered = <T>(work: Promise<T>): Promise<T> =>
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 
-/** Opens again when the connection is lost. */
+/** A database that is opened again when its connection is lost. */
 async function openDatabase(name: string, options: IndexedDbOptions) {
   const { onOutdated, onBlocked, steps = SCHEMA_STEPS } = options
   let opened: Promise<IDBPDatabase<Schema>> | null = null

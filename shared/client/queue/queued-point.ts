@@ -1,4 +1,4 @@
-/** From what an app records to what the queue keeps, and whose it is. */
+/** Turns what an app records into what the queue keeps, and says whose it is. */
 import { type Failure, failure } from '../answer.ts'
 import type { Client } from '../create-client.ts'
 import type { Kind, PointFields, QueuedPoint } from './store.ts'
@@ -8,7 +8,9 @@ export type RecordedPoint = PointFields & {
   readonly timestamp?: number | string | Date | null | undefined
 }
 
-/** What the service would refuse, the device refuses at once. */
+/**
+ * The point that the queue keeps, or why it cannot keep it: what the service would refuse, the device refuses at once.
+ */
 export function queuedPoint(
   userId: string,
   kind: Kind,

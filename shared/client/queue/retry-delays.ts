@@ -1,6 +1,6 @@
 /**
- * What the queue does after a failure, how long it waits, and what it sends next. Waits are kept in the store, so that a
- * reload does not shorten them.
+ * What the queue does after a failure, how long it waits, and what it sends next. Waits are kept in the store, so that
+ * a reload does not shorten them.
  */
 import type { ClientError } from '../answer.ts'
 import { backoffMs } from '../request-backoff.ts'
@@ -23,7 +23,7 @@ const EARLY_MS = 60_000
 const LONGEST_EARLY_MS = 3_600_000
 export const AHEAD = 'The time of the point lies in the future: the clock of the device is wrong.'
 
-/** Oldest first: they wait alone. */
+/** The waits after points that lay in the future, oldest first: they wait alone. */
 export function afterTooEarly(waits: Waits, [first]: readonly QueuedPoint[], nowMs: number): Waits {
   if (first === undefined) return waits
   const ms = Math.min(LONGEST_EARLY_MS, Math.max(EARLY_MS, first.t - nowMs))
@@ -32,13 +32,13 @@ export function afterTooEarly(waits: Waits, [first]: readonly QueuedPoint[], now
   return { ...waits, later: { failures: 0, notBefore, ms, code: 'clock', message: AHEAD } }
 }
 
-/** The other kinds keep their own waits. */
+/** The waits after a success: the other kinds keep their own. */
 export function afterSuccess(waits: Waits, kind: Kind): Waits {
   const { all: _all, [kind]: _own, ...others } = waits
   return others
 }
 
-/** What waited for the network alone is due. Why it waited is shown until a success. */
+/** The waits when the network is back: what waited for it alone is due. Why it waited is shown until a success. */
 export function afterReconnection(waits: Waits): Waits {
   const { all } = waits
   return all?.code === 'network' || all?.code === 'timeout'
@@ -46,13 +46,13 @@ export function afterReconnection(waits: Waits): Waits {
     : waits
 }
 
-/** That ends last; undefined when nothing has to wait. */
+/** The wait that ends last for a kind; undefined when nothing has to wait. */
 function longestWait(waits: Waits, kind: Kind, nowMs: number): Wait | undefined {
   const open = [waits.all, waits[kind]].filter((wait) => wait !== undefined && msLeft(wait, nowMs) > 0)
   return open.sort((a, b) => msLeft(b!, nowMs) - msLeft(a!, nowMs))[0]
 }
 
-/** One that seems longer than it was made ends: the clock was set back. */
+/** Milliseconds that a wait has left. One that seems longer than it was made ends: the clock was set back. */
 function msLeft({ notBefore, ms }: Wait, nowMs: number): number {
   const left = notBefore - nowMs
   return left > ms ? 0 : left
@@ -73,7 +73,8 @@ const REFUSES = new Set<string>(['invalid-request', 'too-large'])
 export function judgeFailure({ code, status }: ClientError, count: number): Judgement {
   // A proxy may refuse a large body without the service's code.
   if (REFUSES.has(code) || status === 413) return count > 1 ? 'smaller' : 'reject'
-  // "paused" and "unauthorized" end when the operators or the pilgrim act, "unexpected" when the network's sign-in does.
+  // "paused" and "unauthorized" end when the operators or the pilgrim act, "unexpected" when the network's sign-in
+  // does.
   return STOPS.has(code) ? 'stop' : 'wait'
 }
 
@@ -96,7 +97,7 @@ export interface Moment {
   readonly notBefore: number
 }
 
-/** Null when nothing waits. */
+/** What is sent next; null when nothing waits. */
 export function nextDue(counts: Counts, waits: Waits, moment: Moment): Due | null {
   const { now, full, collectedAt, notBefore } = moment
   const all = KINDS.filter((kind) => counts[kind] > 0)

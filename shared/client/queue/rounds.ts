@@ -34,7 +34,7 @@ const OFFLINE_MS = 60_000
 /** After a failure of the store, or of `identity`. */
 const AGAIN_MS = 10_000
 
-/** Of the next attempt; null: not before something happens. */
+/** Epoch milliseconds of the next attempt; null: not before something happens. */
 type Pending = number | null
 
 export interface Parts {
@@ -55,7 +55,7 @@ interface Choices {
   readonly collecting: boolean
 }
 
-/** `due` is set when something may be sent at `at`. */
+/** What a look at the store found: `due` is set when something may be sent at `at`. */
 interface Found {
   readonly at: Pending
   readonly due: (Due & { readonly userId: string }) | null
@@ -86,7 +86,7 @@ export class Rounds {
     this.#lastTriedAt = parts.clock.now()
   }
 
-  /** Never rejects. */
+  /** Sends until nothing is left or the rest has to wait. Never rejects. */
   run(choices: Choices): Promise<Pending> {
     const { store, network, show } = this.#parts
     const round = async (): Promise<Pending> => {
@@ -176,7 +176,7 @@ export class Rounds {
     }
   }
 
-  /** Never rejects: a store that fails is shown. */
+  /** Reads what waits, and shows it. Never rejects: a store that fails is shown. */
   async look(): Promise<void> {
     await this.#refresh(true).catch((error: unknown) => void this.#storeFailed(error))
   }
@@ -188,7 +188,7 @@ export class Rounds {
     return fault
   }
 
-  /** @throws the store's error */
+  /** Reads what waits, and shows it. @throws the store's error */
   async #refresh(collecting: boolean): Promise<Found> {
     const { client, store, clock, network, show } = this.#parts
     const turn = ++this.#lastTurn
@@ -232,7 +232,7 @@ export class Rounds {
     }
   }
 
-  /** What waited for the network alone is due. */
+  /** The network may be back: what waited for it alone is due. */
   async reconnect(): Promise<void> {
     this.#lastTriedAt = this.#lastTrackAt = -Infinity
     await this.#changeWaits(afterReconnection)

@@ -1,4 +1,4 @@
-/** Sends the oldest points of a kind in one request. */
+/** Sends the oldest points of a kind in one request, and settles what the answer covers. */
 import { type Answer, type ClientError, failure } from '../answer.ts'
 import type { CallOptions, Client, Data } from '../create-client.ts'
 import { asSent, fittingBatch } from './queued-point.ts'
@@ -29,7 +29,9 @@ type Sender = Pick<Client, 'checkIn' | 'syncTrack'>
 /** Reasons that let the phone keep the point. The service gives them to points beside a check-in alone. */
 const KEPT = new Set(['too-many', 'no-room'])
 const FUTURE = 'in-the-future'
-/** A point that is further ahead of this device's own clock has a wrong time; the device's clock may be two days fast. */
+/**
+ * A point that is further ahead of this device's own clock has a wrong time; the device's clock may be two days fast.
+ */
 const MOST_AHEAD_MS = 2 * 86_400_000
 
 /** Sends one check-in. Answered with success, it may be deleted, also as a duplicate. */
@@ -43,7 +45,7 @@ export async function sendCheckIn(
   return { kind: 'checkin', durable: [point], rejected: [], later: [], answer: answer.data }
 }
 
-/** As many as fit into one body. */
+/** Sends the first of these points that fit into one body. @param nowMs by the device's clock, epoch milliseconds */
 export async function sendTrack(
   client: Sender,
   points: readonly QueuedPoint[],
@@ -60,7 +62,7 @@ export async function sendTrack(
   return answer.ok ? answer.data : { error: answer.error, points: batch }
 }
 
-/** Up to `durable_through`, and the rejected indexes; nothing else. */
+/** What of a batch its answer covers: up to `durable_through`, and the rejected indexes; nothing else. */
 function covering(
   batch: readonly QueuedPoint[],
   nowMs: number,

@@ -3,8 +3,8 @@ import type { ClientErrorCode } from '../answer.ts'
 import type { Input } from '../create-client.ts'
 
 /**
- * `checkin`: sent on purpose, by itself. `track`: recorded by the phone, sent in batches. `later`: a track point that lay
- * in the future when it was sent.
+ * `checkin`: sent on purpose, by itself. `track`: recorded by the phone, sent in batches. `later`: a track point that
+ * lay in the future when it was sent.
  */
 export type Kind = (typeof KINDS)[number]
 export const KINDS = ['checkin', 'track', 'later'] as const

@@ -126,7 +126,7 @@ export interface ModeTotals {
 }
 
 export interface DetailedTotals extends Totals {
-  /** By start of the local hour, epoch milliseconds. */
+  /** Totals by start of the local hour, epoch milliseconds. */
   readonly hours: Map<number, Totals>
   readonly modes: Map<Mode, ModeTotals>
 }
@@ -196,7 +196,7 @@ export interface StoredDay {
 /** The change of a day. */
 export interface DayChange {
   readonly day: string
-  /** To be added to the day's totals; figures may be negative. */
+  /** What is added to the day's totals; figures may be negative. */
   readonly delta: DetailedTotals
   readonly end: FoldState
 }

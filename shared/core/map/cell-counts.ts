@@ -17,7 +17,7 @@ interface Place {
 export const TILE_ZOOMS = 8
 const TILE_CELLS = 4 ** TILE_ZOOMS
 
-/** By byte: its bits with a zero between each two. */
+/** For each byte its bits with a zero between each two. */
 const SPREAD = Array.from({ length: 256 }, (_, byte) => {
   let spread = 0
   for (let bit = 0; bit < 8; bit++) spread |= ((byte >> bit) & 1) << (2 * bit)
@@ -32,7 +32,7 @@ export const zOrder = ({ x, y }: Pick<Cell, 'x' | 'y'>): number =>
   interleave(x >> 8, y >> 8) * TILE_CELLS +
   interleave(x >> 16, y >> 16) * TILE_CELLS * TILE_CELLS
 
-/** By byte: its even bits in the lower half, its odd bits in the upper half. */
+/** For each byte its even bits in the lower half, its odd bits in the upper half. */
 const GATHERED = Array.from({ length: 256 }, (_, byte) => {
   let gathered = 0
   for (let bit = 0; bit < 8; bit++) gathered |= ((byte >> bit) & 1) << ((bit >> 1) + 4 * (bit & 1))

@@ -26,8 +26,8 @@ export interface Route {
   /** Projects a place onto the route: distance along it from its beginning, and distance from it; metres. */
   project(place: Place): Projection
   /**
-   * Projects a place onto each stretch of the route that passes it: one, or more where the route comes by again, such as
-   * on the way back. The nearest is among them.
+   * Projects a place onto each stretch of the route that passes it: one, or more where the route comes by again, such
+   * as on the way back. The nearest is among them.
    * @param mostM how far off the nearest may be, metres: farther off, the list is empty
    * @param slackM how much farther off the others may be, metres: how exact the place is
    */
@@ -48,7 +48,9 @@ interface Leg {
   readonly lengthM: number
 }
 
-/** Legs that follow each other, and the box around them: most of a long route is too far from a place to be looked at. */
+/**
+ * Legs that follow each other, and the box around them: most of a long route is too far from a place to be looked at.
+ */
 interface Run {
   readonly legs: readonly Leg[]
   readonly south: number

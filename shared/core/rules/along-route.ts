@@ -1,6 +1,6 @@
 /**
- * Where somebody is on the route, and how far the stations ahead are, along the route. The pilgrims' app and the page of
- * a link both ask here, with the same lines, so both say the same. Pure functions.
+ * Where somebody is on the route, and how far the stations ahead are, along the route. The pilgrims' app and the page
+ * of a link both ask here, with the same lines, so both say the same. Pure functions.
  */
 import { METRES_PER_DEGREE, distanceMm } from './geo.ts'
 

@@ -4,7 +4,7 @@ const PETAL = 'M50 78 C 34 62, 36 40, 50 26 C 64 40, 66 62, 50 78Z'
 const petal = (degrees: number, fill: string): string =>
   `<path d="${PETAL}" fill="${fill}" transform="rotate(${degrees} 50 80)"/>`
 
-/** By level. Class `f` marks filled shapes, `k` cut-outs; all others are strokes. */
+/** Drawings by level. Class `f` marks filled shapes, `k` cut-outs; all others are strokes. */
 const EMBLEMS: readonly string[] = [
   // A flame.
   '<path class="f" d="M52 12 C 56 30, 76 40, 74 62 C 73 78, 62 88, 50 88 C 37 88, 26 78, 26 63 C 26 50, 35 44, 38 32 C 44 36, 46 42, 46 46 C 52 38, 54 26, 52 12Z"/><path class="k" d="M51 54 C 53 62, 61 65, 60 73 C 59 79, 55 82, 50 82 C 45 82, 40 78, 41 72 C 42 65, 49 63, 51 54Z"/>',

@@ -29,7 +29,7 @@ export function acceptedLanguage(header: string | null): Language | null {
 /** The name of a county or a town. */
 export interface PlaceName {
   readonly zh: string
-  /** In simplified characters. */
+  /** The name in simplified characters. */
   readonly hans: string
   readonly en: string
 }

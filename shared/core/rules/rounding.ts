@@ -7,8 +7,8 @@
 export const roundKm = (mm: number): number => Math.floor(mm / 1e4) / 100
 
 /**
- * Kilometres of whole millimetres, 3 decimals, to the nearest: for rows of a report, which readers add up. Rounded down,
- * the hours of an event would be a kilometre less than its days.
+ * Kilometres of whole millimetres, 3 decimals, to the nearest: for rows of a report, which readers add up. Rounded
+ * down, the hours of an event would be a kilometre less than its days.
  */
 export const roundKmOfRow = (mm: number): number => Math.round(mm / 1e3) / 1_000
 

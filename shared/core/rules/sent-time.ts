@@ -39,7 +39,9 @@ export function parseSentTime(value: number | string, calendar: Calendar): numbe
   return exif !== undefined && exists(...exif) ? inRange(calendar.instant(...exif)) : null
 }
 
-/** Whether a number, or its text, is epoch seconds of the years 2001 to 2286; as milliseconds it would be in early 1970. */
+/**
+ * Whether a number, or its text, is epoch seconds of the years 2001 to 2286; as milliseconds it would be in early 1970.
+ */
 export const looksLikeSeconds = (value: number | string): boolean =>
   typeof value === 'number' ? value >= 1e9 && value < 1e10 : /^[1-9]\d{9}(\.\d+)?$/.test(value)
 

@@ -24,7 +24,7 @@ export type Row = Readonly<Record<string, string | number | null>>
 
 export const SUMS = { points: 'whole', checkins: 'whole', distance_mm: 'whole', carbon_mg: 'whole' } as const
 
-/** In the order in which they are locked. */
+/** The tables of the event's totals, in the order in which they are locked. */
 export const EVENT_TABLES: readonly Table[] = [
   { name: 'event_hours', key: ['hour'], columns: { hour: 'instant', ...SUMS, pilgrims: 'whole' } },
   {
@@ -99,7 +99,11 @@ export class EventTotals {
     ]
   }
 
-  /** @param prefix of the tables. @returns the rows of each that has some, as JSON, with the statement that adds them */
+  /**
+   * The statements that add these sums to the stored ones.
+   * @param prefix of the tables
+   * @returns the rows of each table that has some, as JSON, with the statement that adds them
+   */
   additions(prefix: 'event' | 'erased') {
     return this.rows().flatMap((rows, i) => {
       if (rows.length === 0) return []

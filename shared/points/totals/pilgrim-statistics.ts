@@ -1,6 +1,6 @@
 /**
- * Statistics of pilgrims: the stored totals, with pending points folded onto them. Two calls to the kv and one statement
- * for any number of pilgrims; days are read only for pilgrims with a late pending point.
+ * Statistics of pilgrims: the stored totals, with pending points folded onto them. Two calls to the kv and one
+ * statement for any number of pilgrims; days are read only for pilgrims with a late pending point.
  */
 import { peekWithin } from '#shared/points/pending-points.ts'
 import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points/point.ts'
@@ -221,8 +221,8 @@ export async function refoldPending(
   return step.value
 }
 
-// // Keeps for a moment what is dear to read of one pilgrim: of thousands of pending points, or of late ones, which fold
-// their whole day again. A profile may be asked for as often as somebody likes.
+// Keeps for a moment what takes long to read of one pilgrim: the statistics from thousands of pending points, or from
+// late ones, which fold their whole day again. A profile may be asked for as often as somebody likes.
 
 /** After this time nothing of an erased person is held. */
 const KEPT_MS = 10_000

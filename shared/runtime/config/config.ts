@@ -194,7 +194,8 @@ const readFiles = (s: Parsed, faults: string[]) => ({
 
 /**
  * Parses an environment into the configuration.
- * @param isBot whether the process receives LINE's webhooks and sends Web Push; no other one needs the secrets for these
+ * @param isBot whether the process receives LINE's webhooks and sends Web Push; no other one needs the secrets for
+ * these
  * @throws ConfigError naming every fault
  */
 export function readConfig(env: Environment, isBot = false) {

@@ -23,7 +23,7 @@ export interface Renderer {
   close(): Promise<void>
 }
 
-/** As of `ChildOptions`. */
+/** Each option as in `ChildOptions`. */
 export interface RendererOptions {
   readonly waiting?: number
   readonly recycleAfter?: number

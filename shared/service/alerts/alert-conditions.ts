@@ -93,13 +93,16 @@ export const WHAT_TO_DO: Readonly<Record<keyof typeof WHEN | 'kv' | 'objects' | 
   },
 }
 
-/** Alerts send both languages at once. */
+/** Splits the text of a cause, which alerts send in both languages at once. */
 export function bilingual(text: string): Bilingual {
   const [zh = text, en = zh] = text.split(' · ')
   return { 'zh-Hant': zh, en }
 }
 
-/** @param userId the LINE user who is alerted; empty: none. It is not told */
+/**
+ * What the console tells of alerts: whether they reach anybody, and what causes them.
+ * @param userId the LINE user who is alerted; empty: none. It is not told
+ */
 export const alertingOf = (hasLine: boolean, userId: string): Alerting => ({
   channel: hasLine && userId !== '' ? 'line' : null,
   line: hasLine,

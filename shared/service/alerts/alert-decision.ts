@@ -10,14 +10,14 @@ export interface Bilingual {
   readonly en: string
 }
 
-/** A failure stops the event's data; a warning precedes a possible failure. */
+/** A cause of trouble. A failure stops the event's data; a warning precedes a possible failure. */
 export interface Cause {
   readonly key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'clock' | 'slots'
   readonly failure: boolean
   readonly text: string
 }
 
-/** All concurrent causes share one incident and one schedule. */
+/** An incident; all concurrent causes share one incident and one schedule. */
 export interface Incident {
   readonly id: string
   readonly openedMs: number
@@ -37,7 +37,7 @@ interface Decision {
   readonly next: Incident | null
 }
 
-/** @param newId id of the incident if a new one begins */
+/** Decides what to send now. @param newId id of the incident if a new one begins */
 export function decide(
   incident: Incident | null,
   causes: readonly Cause[],
@@ -72,6 +72,6 @@ export function decide(
   const gapMs = GAPS_MS[Math.min(incident.alerts, GAPS_MS.length) - 1]!
   if (nowMs >= going.lastAlertMs + gapMs)
     return { say: 'alert', next: { ...going, alerts: incident.alerts + 1, lastAlertMs: nowMs } }
-  // A failure during an incident of warnings; the schedule is unchanged.
+  // A failure during an incident of warnings is alerted immediately; the schedule is unchanged.
   return { say: begins ? 'alert' : 'nothing', next: going }
 }

@@ -9,7 +9,10 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { withCheckTimeout } from './health-checks.ts'
 
 const READ_EVERY_MS = 10 * 60_000
-/** At the start the proxy, or the embedded run itself, does not listen yet. */
+/**
+ * A failed reading is tried again after this time: at the start the proxy, or the embedded run itself, does not listen
+ * yet.
+ */
 const TRY_EVERY_MS = 5_000
 /** A host that nobody can reach is unknown after that time. */
 const KNOWN_MS = 3_600_000
@@ -56,7 +59,7 @@ export const publicHosts = ({ publicUrl, aliasHost }: Config): { host: string; p
 
 const keyOf = (host: string): string => `certificate:${host}`
 
-/** As the scheduler has read it; null: unknown. */
+/** The certificate of each public host as the scheduler has read it; null: unknown. */
 export async function knownCertificates(
   kv: Kv,
   config: Config,

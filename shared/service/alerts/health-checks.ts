@@ -105,13 +105,13 @@ async function countLost({ db, now }: ServiceContext): Promise<Cause | null> {
   if (lost <= 0) return null
   return {
     key: 'lost',
-    // Then a warning for the rest of the day, so that a new failure still causes its own alert.
+    // After that it is a warning for the rest of the day, so that a new failure still causes its own alert.
     failure: now() - row!.at!.getTime() < NEWS_MS,
     text: `遺失了 ${lost} 筆定位 · ${lost} points are lost: see admin/ledger`,
   }
 }
 
-// Clocks of each process, against the kv's; and of the phones, by the points that lie in the future.
+// The check of the clocks: of each process, against the kv's; and of the phones, by the points that lie in the future.
 
 /** A clock that differs by more is wrong. */
 export const CLOCK_MS = 5_000
@@ -123,7 +123,7 @@ const SPAN_MS = 10 * 60_000
 
 type Stores = Pick<ServiceContext, 'kv' | 'db'>
 
-/** Without the kv or the database it says what can be known. */
+/** Says which clocks are wrong. Without the kv or the database it says what can be known. */
 async function checkClocks(stores: Stores): Promise<Cause | null> {
   const [processes, phones] = await Promise.all(
     [wrongProcesses(stores), wrongPhones(stores)].map((check) => withCheckTimeout(check).catch(() => [])),
@@ -171,20 +171,21 @@ async function wrongPhones({ kv, db }: Stores): Promise<Bilingual[]> {
 
 const keyOf = (span: number): string => `early-points:${span}`
 
-// The disk of the data directory.
+// The check of the data directory's disk: whether it answers, and whether it has room.
 
 /** Minimum free disk space: below it journals may soon fail. */
 export const FREE_BYTES = 512 * 1_024 * 1_024
 
-/** Of the working directory's disk while the directory is missing. */
+/** Free bytes of the disk of a directory, or of the working directory's while that one is missing. */
 export async function freeBytesOf(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory).catch(() => statfs('.'))
   return bavail * bsize
 }
 
 /**
+ * Creates the check.
  * @param freeBytes asks the disk. A call to a disk that hangs can not be ended and keeps a thread, so the next one
- * waits for it
+ * waits for it instead of asking again
  */
 export function createDiskCheck(
   freeBytes: () => Promise<number>,

@@ -15,7 +15,7 @@ export function createIncidentStore({ kv, now }: Pick<ServiceContext, 'kv' | 'no
   return {
     /** The newer of the states in the kv and in memory. */
     async recall(): Promise<Incident | null> {
-      // An alert too many is better than none.
+      // Without the kv nothing is known: an alert too many is better than none.
       const shared = await kv
         .cached(STATE_KEY)
         .then((held) => (held === null ? null : (JSON.parse(held) as State)))

@@ -5,7 +5,7 @@ import type { Line, Message } from '#shared/service/line/line-client.ts'
 import { messageChunks, messages } from '#shared/stores/schema/tables.ts'
 import { withCheckTimeout } from './health-checks.ts'
 
-/** Older ones are only in the log. */
+/** Maximum number of pending ledger entries; older ones are only in the log. */
 const UNWRITTEN_MAX = 100
 
 interface Entry {
@@ -20,7 +20,7 @@ interface Entry {
 
 export type Messenger = ReturnType<typeof createMessenger>
 
-/** Derived from the key, so that LINE deduplicates the alert of two watchers. */
+/** A UUID derived from the key, so that LINE deduplicates the alert of two watchers. */
 const retryKeyOf = (key: string): string => {
   const hex = createHash('sha256').update(key).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -49,6 +49,7 @@ export function createMessenger(context: ServiceContext, line: Line | null) {
 
   return {
     /**
+     * Sends an alert to the owner.
      * @param key an alert with the same key is delivered once
      * @returns false if the result is unknown, so that the caller retries
      */

@@ -12,7 +12,7 @@ const MONTH_MS = 35 * DAY_MS
 /** LINE's months follow Japan Standard Time. */
 const JAPAN_MS = 9 * 3_600_000
 
-/** Once, whichever watcher comes first; without the kv each watcher sends it. */
+/** Sends a notice once, whichever watcher comes first; without the kv each watcher sends it. */
 function createTeller({ kv }: ServiceContext, messenger: Messenger) {
   const me = crypto.randomUUID()
   const told = new Set<string>()
@@ -28,8 +28,8 @@ function createTeller({ kv }: ServiceContext, messenger: Messenger) {
 }
 
 /**
- * Looks at most every five minutes. The owner is told once a month at 80 % of the message quota and once at 95 %, and
- * once a day of certificates that are not renewed.
+ * Tells the owner what is no incident, and looks at most every five minutes: once a month at 80 % of the message quota
+ * and once at 95 %, and once a day of certificates that are not renewed.
  */
 export function createNotices(
   context: ServiceContext,

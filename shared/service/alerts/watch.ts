@@ -67,7 +67,7 @@ export function createAlertWatch(given: ServiceContext, machineNow: () => number
   }
 }
 
-/** The same for every watcher, and unique within the incident. */
+/** Deduplication key of an alert: the same for every watcher, and unique within the incident. */
 const nameOf = ({ id }: Incident, next: Incident | null): string =>
   `${id}:${next === null ? 'recovery' : `${next.alerts}-${next.failures}`}`
 

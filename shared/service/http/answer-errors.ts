@@ -12,7 +12,10 @@ import { allowedMethods, routeOf } from './routes.ts'
 /** Timeout of a request, in case a dependency hangs. */
 const REQUEST_TIMEOUT_MS = 25_000
 
-/** A body that is still arriving has limits of its own. @throws Refusal 503 on timeout */
+/**
+ * Limits the time to an answer. A body that is still arriving has its own limits.
+ * @throws Refusal 503 on timeout
+ */
 export const withRequestTimeout = (request: Request, answer: Promise<Response>): Promise<Response> =>
   within(answer, REQUEST_TIMEOUT_MS, () => {
     if (isBodyArriving(request)) return withRequestTimeout(request, answer)
@@ -26,7 +29,7 @@ const MAX_NAMED = 5
 /** Keys come from the client and may be long. */
 const MAX_PATH = 200
 
-/** Of a key that is not allowed, the rule of keys. */
+/** The message of an issue; for a key that is not allowed, the rule of keys. */
 const messageOf = (issue: z.core.$ZodIssue): string =>
   issue.code === 'invalid_key' ? (issue.issues[0]?.message ?? issue.message) : issue.message
 

@@ -23,7 +23,7 @@ const tooSlow = () =>
 
 const arriving = new WeakSet<Request>()
 
-/** The client causes the delay. */
+/** Whether the body of a request is still arriving, so that the client causes the delay. */
 export const isBodyArriving = (request: Request): boolean => arriving.has(request)
 
 /** @throws Refusal 413 beyond `max` bytes, 408 for a body that arrives too slowly */
@@ -79,7 +79,7 @@ async function readStream(body: ReadableStream<Uint8Array>, max: number): Promis
 const MAX_DEPTH = 5_000
 const OPENING = ['[', '{'].map((bracket) => bracket.charCodeAt(0))
 
-/** `indexOf` is faster than a loop over all bytes. */
+/** Whether there are enough opening brackets for the depth. `indexOf` is faster than a loop over all bytes. */
 function mayBeDeep(bytes: Uint8Array): boolean {
   let opening = 0
   for (const bracket of OPENING)
@@ -88,7 +88,7 @@ function mayBeDeep(bytes: Uint8Array): boolean {
   return false
 }
 
-/** Brackets in strings are counted as well. */
+/** Whether too many brackets are open at the same time; brackets in strings are counted as well. */
 function isTooDeep(bytes: Uint8Array): boolean {
   let depth = 0
   for (const byte of bytes) {

@@ -79,7 +79,7 @@ async function chargePublic(context: ServiceContext, endpoint: Endpoint, userId:
   await charge(context.kv, name, `${route}:${caller}`, context.config.limits[name])
 }
 
-/** The webhook has none, because LINE's signature protects it. */
+/** The limit of an address that counts a call. The webhook has none, because LINE's signature protects it. */
 function addressLimitOf(
   { addresses, reads }: ServiceContext,
   { limit, method }: Endpoint,
@@ -93,7 +93,7 @@ function addressLimitOf(
 /** Refusals that do not count for an address: the request was invalid, or the time was wrong. */
 const UNCOUNTED: readonly number[] = [400, 401, 403, 413]
 
-/** Of a call that its handler refused. */
+/** Removes a call that its handler refused from the limit of its address. */
 export function forgiveAddress(
   context: ServiceContext,
   endpoint: Endpoint,
@@ -116,7 +116,7 @@ export async function admit(context: ServiceContext, endpoint: Endpoint, request
   return { json, bytes, operator }
 }
 
-/** @throws Refusal 400 for an invalid id in the header */
+/** The user id of a call after validation. @throws Refusal 400 for an invalid id in the header */
 function callerOf(endpoint: Endpoint, body: unknown, query: unknown, header: string | null): unknown {
   if (endpoint.caller === 'header')
     return header ? parse(NamedByHeader, { 'X-Line-User-Id': header })['X-Line-User-Id'] : undefined
@@ -153,7 +153,10 @@ export async function callOf(
   }
 }
 
-/** From its aliases, or from the header if the body has none. @throws Refusal 400 if two of them differ */
+/**
+ * Sets `user_id` from its aliases, or from the header if the body has none.
+ * @throws Refusal 400 if two of them differ
+ */
 function foldUserId(given: unknown, header: string | null): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
   const fields = given as Partial<Record<(typeof USER_ID_ALIASES)[number], unknown>>

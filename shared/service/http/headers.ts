@@ -14,7 +14,7 @@ const REQUEST_HEADERS = [
 const EXPOSED = ['Retry-After', 'X-Request-Id', 'RateLimit', 'RateLimit-Policy', 'ETag']
 const PREFLIGHT_S = 86_400
 
-/** It appears in logs and answers. */
+/** The form of a client's request id, which appears in logs and answers. */
 const CLIENT_REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/
 
 export function requestIdOf(request: Request): string {
@@ -81,7 +81,7 @@ export function preflight(set: Context['set'], requestId: string): Response {
   })
 }
 
-// Headers of every answer, for runs without a proxy; proxy/headers.caddy sets the same.
+// Security headers of every answer, for runs without a proxy; proxy/headers.caddy sets the same.
 
 export const BROWSER_HEADERS: Readonly<Record<string, string>> = {
   'Strict-Transport-Security': 'max-age=31536000',
@@ -110,10 +110,10 @@ export function matchesEtag(request: Request, tag: string): boolean {
 }
 
 /**
- * 200, or 304 when the client has this version. HEAD gets the same.
+ * Answers 200, or 304 when the client has this version. HEAD is answered as GET.
  * @param tag with quotes
  * @param headers of both answers
- * @param ofBody of the body alone
+ * @param ofBody headers of a 200 alone
  */
 export function taggedResponse(
   request: Request,

@@ -5,11 +5,14 @@ import { invalid } from '#shared/runtime/refusal.ts'
 /** An id of a serial column. Validated, because clients can forge cursors and the database rejects other ids. */
 export const RowId = z.int().min(0).max(2_147_483_647)
 
-/** @param list name of the list and its order */
+/** Encodes the end of a page as a cursor. @param list name of the list and its order */
 export const encodeCursor = (list: string, position: readonly unknown[]): string =>
   Buffer.from(JSON.stringify([list, ...position])).toString('base64url')
 
-/** @throws Refusal 400 for a forged cursor or one from another list */
+/**
+ * Decodes a cursor.
+ * @throws Refusal 400 for a forged cursor or one from another list
+ */
 export function decodeCursor<S extends z.ZodType>(list: string, cursor: string, position: S): z.infer<S> {
   const foreign = invalid('cursor: is not a cursor of this list; begin again without it')
   let parts: unknown
@@ -24,7 +27,7 @@ export function decodeCursor<S extends z.ZodType>(list: string, cursor: string, 
   return parsed.data
 }
 
-/** @param rows one more than `limit` when there is a next page */
+/** Makes a page of `limit` items from `limit + 1` rows; the extra row means that there is a next page. */
 export function pageOf<Row, Item>(
   rows: readonly Row[],
   limit: number,

@@ -20,7 +20,7 @@ const encode: Readonly<Record<Encoding, (bytes: Uint8Array<ArrayBuffer>) => Uint
   identity: (bytes) => bytes,
 }
 
-/** The same in threads. */
+/** The same in threads of their own. */
 const brotli = promisify(brotliCompress)
 const gzipped = promisify(gzip)
 const encodeAside: Readonly<Record<Encoding, (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>>> = {

@@ -20,7 +20,7 @@ interface Entry {
 /** Maximum number of cache keys per endpoint; each answer has up to two. */
 const MAX_KEYS = 256
 
-/** With a token an answer may contain more than the public one. */
+/** The key contains the role, because an answer with a token may contain more than the public one. */
 const cacheKey = (operator: Operator | null, what: string): string => `${operator?.role ?? 'public'} ${what}`
 
 const pathAndQuery = ({ url }: Request): string => url.slice(url.indexOf('/', url.indexOf('//') + 2))
@@ -30,11 +30,11 @@ function cachedAnswer(text: string): CachedAnswer {
 }
 
 type Headers = Record<string, string>
-/** Called only when there is an answer. */
+/** Returns the common headers; called only when there is an answer. */
 type HeadersOf = () => Headers
 const NONE: HeadersOf = () => ({})
 
-/** Clients may cache it but must revalidate it each time. */
+/** Creates the response. Clients may cache it but must revalidate it each time. */
 function answerWith(
   request: Request,
   operator: Operator | null,
@@ -45,12 +45,12 @@ function answerWith(
   return taggedResponse(request, tag, body, headers, { 'content-type': 'application/json;charset=utf-8' })
 }
 
-/** Of one endpoint, whose answers depend only on the request and the caller's role. */
+/** The cache of one endpoint, whose answers depend only on the request and the caller's role. */
 export class ResponseCache {
   /** Approximately in order of expiry. */
   readonly #entries = new Map<string, Entry>()
 
-  /** @param cacheMs lifetime, from the start of the computation */
+  /** @param cacheMs lifetime, from the start of the computation, in milliseconds */
   constructor(
     private readonly cacheMs: number,
     private readonly now: () => number,
@@ -61,7 +61,11 @@ export class ResponseCache {
     return cached ? answerWith(request, operator, cached, headersOf()) : null
   }
 
-  /** @param what the parsed request, the same for all spellings of it @param make computes the JSON of the answer */
+  /**
+   * Returns the answer to a request from the cache, or computes it.
+   * @param what the parsed request, the same for all spellings of it
+   * @param make computes the JSON of the answer
+   */
   async answer(
     request: Request,
     operator: Operator | null,

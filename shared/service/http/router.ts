@@ -22,7 +22,7 @@ type DataOf<E> = E extends Endpoint<z.ZodType, z.ZodType, z.ZodType, infer D> ? 
 type Handler<E> = (call: CallOf<E>) => Promise<Answer<E>> | Answer<E>
 type Answer<E> = DataOf<E> | Written | Response
 
-/** Answers preflights, errors, 404 and 405 by itself. */
+/** An application that answers preflights, errors, 404 and 405 by itself. */
 function createApp(context: ServiceContext) {
   return new Elysia({
     // The router searches for the path from a fixed offset of the URL: 11, or 7. Behind the proxy, URLs begin with

@@ -11,7 +11,7 @@ const PATTERNS = ENDPOINTS.filter(({ path }) => path.includes(':')).map((endpoin
   pattern: new RegExp(`^${endpoint.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
 }))
 
-/** Fixed paths before those with parameters, as in the router. */
+/** Endpoints that match a path, fixed paths before those with parameters, as in the router. */
 const matching = (path: string): readonly Endpoint[] => [
   ...(FIXED.get(path) ?? []),
   ...PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ endpoint }) => endpoint),
@@ -26,7 +26,7 @@ const endpointOf = (path: string, method: string): Endpoint | undefined => {
   return endpoints.find((endpoint) => endpoint.method === method) ?? endpoints[0]
 }
 
-/** Of a request, for logs and metrics: the path itself may contain user ids. */
+/** The path pattern of a request, for logs and metrics: the path itself may contain user ids. */
 export const routeOf = (path: string, method: string): string => endpointOf(path, method)?.path ?? 'unknown'
 
 /** Methods of a path; empty for an unknown path. */
@@ -37,6 +37,6 @@ export function allowedMethods(path: string): string[] {
   return [...methods, 'OPTIONS']
 }
 
-/** The admin service answers unknown paths with 404. */
+/** The service of a path; the admin service answers unknown paths with 404. */
 export const serviceOf = (path: string, method: string): ServiceName =>
   endpointOf(path, method)?.service ?? 'admin'

@@ -16,14 +16,17 @@ export const MULTICAST_MAX = 500
 /** LINE stores a retry key for 24 hours ("Retry failed API requests"); one hour is a safety margin. */
 export const RETRY_KEY_MS = 23 * 3_600_000
 
-/** The ids of webhook events are stored longer than LINE redelivers an event. Older events are not accepted. */
+/**
+ * How long the ids of webhook events are stored: longer than LINE redelivers an event. Older events are not accepted,
+ * because their ids may have been deleted.
+ */
 export const DEDUPLICATION_WINDOW_MS = 30 * 86_400_000
 
-/** LINE refuses a whole call if it contains any other id. */
+/** The form of LINE's user ids; LINE refuses a whole call if it contains any other id. */
 export const isLineUserId = (id: string): boolean => /^U[0-9a-f]{32}$/.test(id)
 
 interface Fault {
-  /** For the message ledger; it may quote the message and name recipients. */
+  /** LINE's error text, for the message ledger; it may quote the message and name recipients. */
   readonly detail: string
   /** A short form for the log, without anything that was sent. */
   readonly brief: string
@@ -44,7 +47,7 @@ export interface Profile {
   readonly language: string | null
 }
 
-/** `limit` null: unlimited. */
+/** The monthly message quota; `limit` null: unlimited. */
 export interface Quota {
   readonly limit: number | null
   readonly used: number
@@ -56,7 +59,7 @@ const SEND_MS = 10_000
 /** Timeout of replies: the pilgrim and the next webhook events wait for them. */
 const ANSWER_MS = 3_000
 
-/** Null without an access token, so that nothing is sent. */
+/** Creates the client; null without an access token, so that nothing is sent. */
 export function createLineClient(settings: Config['line']) {
   const { accessToken: channelAccessToken, apiBaseUrl, dataApiBaseUrl } = settings
   if (channelAccessToken === '') return null
@@ -73,10 +76,10 @@ export function createLineClient(settings: Config['line']) {
       delivered(api.multicastWithHttpInfo({ to: [...to], messages: [...messages] }, retryKey), SEND_MS),
     push: (to: string, messages: readonly Message[], retryKey: string): Promise<Delivery> =>
       delivered(api.pushMessageWithHttpInfo({ to, messages: [...messages] }, retryKey), SEND_MS),
-    /** LINE refuses a used reply token, so a repeated call is harmless. */
+    /** Replies to a webhook event. LINE refuses a used reply token, so a repeated call is harmless. */
     reply: (replyToken: string, messages: readonly Message[]): Promise<Delivery> =>
       delivered(api.replyMessageWithHttpInfo({ replyToken, messages: [...messages] }), ANSWER_MS),
-    /** Rejects if LINE does not return it, as those below. */
+    /** Rejects if LINE does not return it, as the calls below do. */
     async profile(userId: string): Promise<Profile> {
       const { displayName, pictureUrl, language } = await withTimeout(api.getProfile(userId), ANSWER_MS)
       return { displayName, pictureUrl: pictureUrl ?? null, language: language ?? null }
@@ -88,7 +91,7 @@ export function createLineClient(settings: Config['line']) {
       )
       return { limit: quota.type === 'limited' ? (quota.value ?? 0) : null, used: totalUsage }
     },
-    /** The one that is set at LINE. */
+    /** The webhook URL that is set at LINE. */
     webhookAddress: async (): Promise<string> =>
       (await withTimeout(api.getWebhookEndpoint(), SEND_MS)).endpoint,
     menus: createMenus(api, blobs),
@@ -125,7 +128,7 @@ function faultOf(body: string): 'recipients' | 'messages' {
   return /"property"\s*:\s*"messages/.test(body) ? 'messages' : 'recipients'
 }
 
-/** Of "Link rich menu to multiple users". */
+/** Maximum number of users per call of "Link rich menu to multiple users". */
 const LINK_MAX = 500
 const MENU_MS = 20_000
 
@@ -138,7 +141,7 @@ function createMenus(api: messagingApi.MessagingApiClient, blobs: messagingApi.M
       return richMenuId
     },
     list: async () => (await withTimeout(api.getRichMenuList(), MENU_MS)).richmenus,
-    /** Of users without a menu of their own. */
+    /** Sets the menu of users without their own one. */
     async setDefault(menuId: string): Promise<void> {
       await withTimeout(api.setDefaultRichMenu(menuId), MENU_MS)
     },
@@ -172,7 +175,7 @@ export const ownWebhookAddress = ({ publicUrl }: Pick<Config, 'publicUrl'>): str
 const TEXT_MAX = 200
 
 /**
- * For lists: of a text its text, of a card its alternative text.
+ * The text of a message for lists: that of a text, and the alternative text of a card.
  * @param body the stored messages of one push; null for a picture without text
  */
 export function textOfMessage(body: readonly unknown[] | null): string | null {

@@ -25,7 +25,7 @@ export interface Operation {
 
 const JSON_MEDIA = 'application/json'
 
-/** Of everything that has a random id. */
+/** The example of everything that has a random id. */
 const EXAMPLE_ID = '7d0f3c52-4a8e-4c6b-9d59-0b3b8f0a1c2e'
 
 /** An endpoint's example takes the place of what its fields say; an object field by field. */
@@ -45,7 +45,7 @@ export function createExamples(components: Readonly<Record<string, Schema>>) {
     return schema.anyOf?.map(own).find((example) => example !== undefined)
   }
 
-  /** Without an example what may be null is null, and what may be left out is left out. */
+  /** A value of a schema. Without an example what may be null is null, and what may be left out is left out. */
   function of(schema: Schema, at: string): unknown {
     const beside = own(schema)
     if (beside !== undefined) return beside

@@ -1,6 +1,7 @@
 /**
  * Makes the client's types and operations, `shared/client/api.ts`, from the contracts. `bun install` runs it, and the
- * result is not committed. It is made anew when anything changes that it is made of: composing the document takes 0.5 s.
+ * result is not committed. It is made anew when anything changes that it is made of: composing the document takes 0.5
+ * s.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

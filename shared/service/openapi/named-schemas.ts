@@ -38,7 +38,7 @@ const mapReferences = (value: unknown, map: (to: string) => string): unknown =>
     key === '$ref' && typeof one === 'string' ? map(one) : one,
   ) as unknown
 
-/** After its operation, for a contract that no module exports. */
+/** The name of a contract that no module exports: after its operation. */
 export const nameAfter = (id: string, what: 'Request' | 'Answer' | 'Form'): string =>
   `${id[0]!.toUpperCase()}${id.slice(1)}${what}`
 
@@ -49,11 +49,11 @@ interface Properties {
 
 const propertiesIn = (schema: Json): Properties => ({ properties: {}, required: [], ...schema })
 
-/** After it has parsed a request, without references. */
+/** The properties of a contract after it has parsed a request, without references. */
 export const parsedProperties = (contract: z.ZodType): Properties =>
   propertiesIn(z.toJSONSchema(contract, { unrepresentable: 'any' }))
 
-/** Directly or through others, in their order. */
+/** The schemas that a document refers to, directly or through others, in their order. */
 function usedBy(document: Json, schemas: Readonly<Record<string, Json>>): Record<string, Json> {
   const used = new Set<string>()
   const visit = (part: unknown): unknown =>
@@ -72,7 +72,7 @@ function usedBy(document: Json, schemas: Readonly<Record<string, Json>>): Record
 export class NamedSchemas {
   readonly #definitions = { input: new Map<string, Json>(), output: new Map<string, Json>() }
 
-  /** @param name for a contract that no module exports */
+  /** A reference to a contract. @param name for a contract that no module exports */
   reference(contract: z.ZodType, direction: Direction, name: string): Json {
     return this.#generate(contract, direction, SCHEMA_NAMES.get(contract) ?? name)
   }
@@ -114,7 +114,7 @@ export class NamedSchemas {
     this.#definitions[direction].set(name, schema)
   }
 
-  /** In requests they end in Input. */
+  /** Names whose schema is not the same in requests and answers; in requests they end in Input. */
   #twofold(): Set<string> {
     const { input, output } = this.#definitions
     const asOutput = (schema: Json) => mapReferences(schema, (to) => to.replace(INPUTS, COMPONENTS))

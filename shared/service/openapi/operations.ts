@@ -6,7 +6,7 @@ import { type ErrorCode, STATUS_OF_CODE, TEMPORARY_CODES } from '#shared/contrac
 import { BODY_PACE } from '#shared/service/http/body.ts'
 import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
 
-/** Numbers are described as numbers, although they are sent as text. */
+/** Parameters of the path or the query. Numbers are described as numbers, although they are sent as text. */
 function listed(contract: z.ZodType, place: 'path' | 'query', schemas: NamedSchemas): Json[] {
   const { properties, required } = schemas.properties(contract, 'input')
   const parsed = parsedProperties(contract).properties
@@ -183,7 +183,7 @@ export function successesOf(endpoint: Endpoint, schemas: NamedSchemas): Json {
   }
 }
 
-// Those that follow from an endpoint's declaration, and those that it declares itself.
+// The errors of an endpoint: those that follow from its declaration, and those that it declares itself.
 
 /** A sentence of each code, for examples. */
 const SENTENCES: Record<ErrorCode, string> = {

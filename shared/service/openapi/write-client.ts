@@ -37,7 +37,12 @@ function partOf(schema: Schema, indent: string, use: Use): string {
   return isCompound && /[|&]/.test(type) ? `(${type})` : type
 }
 
-/** @param indent spaces before the lines of an object @throws Error for a reference that is no named schema */
+/**
+ * The type of a schema.
+ * @param indent spaces before the lines of an object
+ * @param use what is done with values of the type
+ * @throws Error for a reference that is no named schema
+ */
 function typeOf(schema: Schema, indent = '', use: Use = 'answer'): string {
   const { $ref, enum: values, anyOf, oneOf, allOf, type } = schema
   if ($ref !== undefined) return nameOf($ref)
@@ -58,7 +63,7 @@ function nameOf(reference: string): string {
   return reference.slice(REFERENCE.length)
 }
 
-/** Also through others. */
+/** The schemas that a part of the document refers to, also through others. */
 function namesIn(
   part: unknown,
   schemas: Readonly<Record<string, Schema>>,
@@ -100,7 +105,7 @@ const comment = (text: string | undefined, indent: string): string[] =>
   text === undefined ? [] : [`${indent}/** ${text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ')} */`]
 
 interface Operation {
-  /** Those that are declared once for all have no place: they are references to headers. */
+  /** Parameters that are declared once for all have no `in`: they are references to headers. */
   readonly parameters: readonly {
     readonly name: string
     readonly in?: 'path' | 'query' | 'header'

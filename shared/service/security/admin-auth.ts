@@ -18,7 +18,7 @@ export interface Operator {
   readonly role: Role
   readonly level: 1 | 2 | 3
   readonly name: string
-  /** Identifies the token without revealing it. */
+  /** Identifies the token in the audit log and in limits without revealing it. */
   readonly fingerprint: string
 }
 
@@ -27,12 +27,12 @@ export interface Acting extends Operator {
   readonly requestId: string
 }
 
-/** It grows with each wrong token from the same address. */
+/** Maximum delay of the answer to a wrong token; the delay grows with each one from the same address. */
 const MAX_DELAY_MS = 2_000
 const FORGET_AFTER_MS = 600_000
 const MAX_ADDRESSES = 10_000
 
-/** For the first, second, fourth, eighth … consecutive wrong token from one address. */
+/** Called for the first, second, fourth, eighth … consecutive wrong token from one address. */
 type OnGuess = (address: string, guesses: number) => void
 
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
@@ -40,11 +40,11 @@ const digest = (value: string): Buffer => createHash('sha256').update(value).dig
 export const fingerprintOf = (value: string): string => digest(value).toString('hex').slice(0, 12)
 
 export interface Auth {
-  /** Null without a token. @throws Refusal 401 for a wrong one, after a delay */
+  /** Returns the operator of a token; null without a token. @throws Refusal 401 for a wrong one, after a delay */
   authenticate(token: string | null, address: string): Promise<Operator | null>
 }
 
-/** In constant time. Without configured tokens, every token is wrong. */
+/** Compares in constant time with every configured token. Without configured tokens, every token is wrong. */
 export function createAuth(
   tokens: readonly Token[],
   now: () => number,
@@ -82,14 +82,14 @@ export function createAuth(
   }
 }
 
-// When each token was last used, to the minute: in the kv, by its fingerprint.
+// When each admin token was last used, to the minute: in the kv, by the token's fingerprint.
 
 const EVERY_MS = 60_000
 const KEPT_MS = 10 * 365 * 86_400_000
 
 const keyOf = (fingerprint: string): string => `token-used:${fingerprint}`
 
-/** A failure to record a use does not affect the request. */
+/** Records each use of a valid token. A failure to record it does not affect the request. */
 export function withTokenUse(auth: Auth, kv: Kv, now: () => number): Auth {
   const recorded = new Map<string, number>()
   return {
@@ -108,7 +108,7 @@ export function withTokenUse(auth: Auth, kv: Kv, now: () => number): Auth {
   }
 }
 
-/** In order; null: none is known. @throws KvUnavailable */
+/** Epoch milliseconds of the last use of each token, in order; null: none is known. @throws KvUnavailable */
 export async function readTokenUse(kv: Kv, fingerprints: readonly string[]): Promise<(number | null)[]> {
   const found = await Promise.all(fingerprints.map((fingerprint) => kv.cached(keyOf(fingerprint))))
   return found.map((value) => (value === null ? null : Number(value)))

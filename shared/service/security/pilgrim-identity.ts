@@ -12,7 +12,7 @@ const ISSUER = 'https://access.line.me'
 /** @throws Refusal 401 without a valid token, 403 for another user's token, 503 if keys cannot be fetched */
 export type CheckIdentity = (request: Request, userId: string) => Promise<void>
 
-/** With `line` the id must be the subject of a LIFF ID token. */
+/** With `open`, any user id is accepted; with `line`, it must be the subject of a LIFF ID token. */
 export function createIdentity({ identity, line }: Pick<Config, 'identity' | 'line'>): CheckIdentity {
   if (identity === 'open') return async () => undefined
   // Fetches the keys once, caches them, and fetches them again for an unknown key id.
@@ -29,8 +29,8 @@ export function createIdentity({ identity, line }: Pick<Config, 'identity' | 'li
 }
 
 /**
- * Where a proof is optional. False for an expired token, another user's, or one that cannot be verified now, and
- * always with `open`.
+ * Whether a caller has proved to be the pilgrim by a valid ID token, where that is optional. False for an expired
+ * token, another user's token, or one that cannot be verified now, and always with `open`.
  */
 export async function provesIdentity(
   {
@@ -90,7 +90,8 @@ export function expectOwnId({ identity }: Pick<Config, 'identity'>, userId: stri
 }
 
 /**
- * With open identity the id that an app made opens a phone number and an erasure, which no volunteer may see or do.
+ * Whether an operator is told a pilgrim's id. With open identity the id that an app made opens their phone number and
+ * their erasure, which no volunteer may see or do.
  */
 export const maySeeId = (
   { identity }: Pick<Config, 'identity'>,
@@ -100,6 +101,6 @@ export const maySeeId = (
 
 const HOUR_MS = 3_600_000
 
-/** While identity is open, of whole hours, because others may have learnt the id. */
+/** A time of a pilgrim's device: while identity is open, of whole hours, because others may have learnt the id. */
 export const timeOfDevice = ({ identity }: Pick<Config, 'identity'>, ms: number): string =>
   time(identity === 'line' ? ms : ms - (ms % HOUR_MS))

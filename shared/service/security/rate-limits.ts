@@ -4,8 +4,8 @@ import { rateLimited } from '#shared/runtime/refusal.ts'
 import { type Kv, isKvUnavailable, type LimitVerdict, userHash } from '#shared/stores/kv/kv.ts'
 
 /**
- * The key of the window does not contain the user id, because it outlives an erasure. While the kv is unavailable,
- * calls are not counted: a call that needs the kv fails anyway, and others may proceed.
+ * Counts a call in a window. The key of the window does not contain the user id, because it outlives an erasure.
+ * While the kv is unavailable, calls are not counted: a call that needs the kv fails anyway, and others may proceed.
  * @throws Refusal 429 if the window is full
  */
 export async function charge(kv: Kv, name: string, key: string, window: Window): Promise<void> {
@@ -19,8 +19,11 @@ export async function charge(kv: Kv, name: string, key: string, window: Window):
   if (!verdict.allowed) throw rateLimited(name, window, verdict.retryAfterMs)
 }
 
-// The limit of all calls from one address, for any user id, against clients that invent ids: a sliding window in the
-// memory of this process, because it must not slow a check-in (a microsecond) and works while the kv is unavailable.
+// The rate limit of all calls from one address, for any user id: a sliding window in the memory of this process. Writes
+// have one, and reads that no cache answers have another.
+//
+// It limits clients that invent user ids. It must not slow a check-in, so it uses no store: it takes about a
+// microsecond and works while the kv is unavailable. Each replica counts separately.
 
 /** Times of calls, oldest first. The window begins at index `from`. */
 interface Calls {
@@ -29,14 +32,14 @@ interface Calls {
 }
 
 export interface AddressLimit {
-  /** Or what costs as much as several calls. @throws Refusal 429 if the window of the address is full */
+  /** Counts a call, or what costs as much as several. @throws Refusal 429 if the window of the address is full */
   charge(address: string, calls?: number): void
-  /** It was refused and does not count. */
+  /** Removes the latest call, which was refused and does not count. */
   forgive(address: string): void
   held(): number
 }
 
-/** In calls, for an answer that was made from pending points. */
+/** What pending points add to the price of an answer that was made from them, in calls. */
 export const priceOf = (pendingPoints: number | null | undefined): number =>
   Math.floor((pendingPoints ?? 0) / 100)
 
@@ -49,7 +52,7 @@ export function createAddressLimit(
   const byAddress = new Map<string, Calls>()
   let sweepAt = clock() + windowMs
 
-  /** The array is shortened only occasionally, which keeps a call cheap. */
+  /** Drops times outside the window. The array is shortened only occasionally, which keeps a call cheap. */
   const expire = (calls: Calls, now: number): number => {
     const { times } = calls
     while (calls.from < times.length && times[calls.from]! <= now - windowMs) calls.from++

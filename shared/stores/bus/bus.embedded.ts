@@ -1,7 +1,10 @@
 /** The bus within one process. */
 import { type Bus, CONCURRENCY, type OnEvent } from './bus.ts'
 
-/** The events of one subscription: those that wait, in order of arrival, with their `traceparent`, and those that are being handled. */
+/**
+ * The events of one subscription: those that wait, in order of arrival, with their `traceparent`, and those that are
+ * being handled.
+ */
 interface Subscription {
   readonly onEvent: OnEvent
   readonly waiting: Map<number, string | undefined>

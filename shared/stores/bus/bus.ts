@@ -3,7 +3,9 @@
  * announcement delays the event but does not lose it.
  */
 
-/** Maximum number of events that a replica handles concurrently per subscription, so a slow one does not block others. */
+/**
+ * Maximum number of events that a replica handles concurrently per subscription, so a slow one does not block others.
+ */
 export const CONCURRENCY = 8
 
 export type OnEvent = (eventId: number, traceparent?: string) => Promise<void>

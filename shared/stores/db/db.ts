@@ -18,7 +18,9 @@ export interface Database {
   readonly sql: Sql
   readonly orm: Orm
   readonly insertRows: InsertRows
-  /** Runs a read or an idempotent write, and retries it once if its pooled connection is dead (after a restart all are). */
+  /**
+   * Runs a read or an idempotent write, and retries it once if its pooled connection is dead (after a restart all are).
+   */
   read<T>(query: () => Promise<T>): Promise<T>
   /** Resolves when the database answers; rejects after about two seconds without an answer. */
   probe(): Promise<void>
@@ -97,7 +99,10 @@ const REFUSED = /^(22...|54...)$/
 /** Whether an error or one of its causes means that the database rejects the values, so a retry cannot succeed. */
 export const isDataRefused = (error: unknown): boolean => anyCause(error, (_, code) => REFUSED.test(code))
 
-/** Key of a person's advisory lock (`shared/pilgrims/person-lock.ts`): 64 bits of the hash of their id, as a decimal bigint. */
+/**
+ * Key of a person's advisory lock (`shared/pilgrims/person-lock.ts`): 64 bits of the hash of their id, as a decimal
+ * bigint.
+ */
 export const personLockKey = (userHash: string): string =>
   BigInt.asIntN(64, BigInt(`0x${userHash.slice(0, 16)}`)).toString()
 

@@ -1,4 +1,6 @@
-/** The worker that runs PGlite behind a socket. Messages in: start, `stop`; out: `ready`, `stopped`, an error message. */
+/**
+ * The worker that runs PGlite behind a socket. Messages in: start, `stop`; out: `ready`, `stopped`, an error message.
+ */
 import { PGlite } from '@electric-sql/pglite'
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
 import type { WorkerStart } from './db.embedded.ts'

@@ -1,6 +1,6 @@
 /**
- * Migrates a database to the schema of this release, forward only. `bun shared/stores/db/migrate.ts` is the migration job
- * of docker-compose.yml.
+ * Migrates a database to the schema of this release, forward only. `bun shared/stores/db/migrate.ts` is the migration
+ * job of docker-compose.yml.
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -13,7 +13,10 @@ import { describeError, LoggableError } from '#shared/runtime/log.ts'
 const FOLDER = new URL('../schema/migrations/', import.meta.url)
 /** Key of the advisory lock that serializes migration jobs; the same in all releases. */
 const MIGRATION_LOCK = 20_260_413
-/** Lock timeout. A statement that waits for a table lock blocks all later queries of the table, so it must not wait long. */
+/**
+ * Lock timeout. A statement that waits for a table lock blocks all later queries of the table, so it must not wait
+ * long.
+ */
 const LOCK_MS = 2_000
 const RETRY_MS = 1_000
 /** SQLSTATE lock_not_available. */

@@ -273,7 +273,7 @@ interface Charge {
 }
 
 function limitVerbs(client: Client): Pick<Kv, 'limit'> {
-  /** By window, in the order of arrival. */
+  /** Charges by window, in the order of arrival. */
   const batches = new Map<string, Charge[]>()
 
   const send = async (name: string, key: string, { max, windowMs }: Window): Promise<void> => {
@@ -650,7 +650,9 @@ const lua = (name: string): string => readFileSync(new URL(`./lua/${name}.lua`, 
 
 const counters = lua('counters')
 
-/** For scripts that free memory, or write a few bytes that a flush, a pause, a withdrawal or an erasure needs (Redis 7). */
+/**
+ * For scripts that free memory, or write a few bytes that a flush, a pause, a withdrawal or an erasure needs (Redis 7).
+ */
 const ALSO_WHEN_FULL = '#!lua flags=allow-oom\n'
 
 const SCRIPTS = {

@@ -297,7 +297,10 @@ export interface Kv {
 
   /** Resolves, within about a second, when every partition accepts a write and every connection is there. */
   probe(): Promise<void>
-  /** Number of slots of a Redis Cluster that move between servers, or did not arrive; else 0. Points of these can be lost. */
+  /**
+   * Number of slots of a Redis Cluster that move between servers, or did not arrive; else 0. Points of these can be
+   * lost.
+   */
   movingSlots(): Promise<number>
   /** Used memory as a fraction of the limit, of the fullest node; 0 without a limit. */
   memoryUse(): Promise<number>

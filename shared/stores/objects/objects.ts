@@ -10,7 +10,7 @@ export interface ObjectInfo {
   readonly etag: string
   /** Time of the last `put`; in whole seconds on S3. */
   readonly modifiedAt: Date
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number
 }
 
@@ -60,7 +60,9 @@ export interface S3Settings {
   /** Empty: Amazon's endpoint for the region. */
   readonly endpoint: string
   readonly region: string
-  /** Needs permission to read, write and delete objects, and to list the bucket (without it S3 answers 403, not 404). */
+  /**
+   * Needs permission to read, write and delete objects, and to list the bucket (without it S3 answers 403, not 404).
+   */
   readonly accessKeyId: string
   readonly secretAccessKey: string
   /** Timeout of a call including its retry, in milliseconds. Default: 10,000. */

@@ -7,7 +7,9 @@ export const cardKey = (userId: string): string => `${CARDS}${userId}/route.png`
 /** Key of the card without the name. */
 export const namelessCardKey = (userId: string): string => `${CARDS}${userId}/route-nameless.png`
 
-/** Keys of all cards of a pilgrim. The last two are of an earlier design, which drew the walked way: nothing shows them. */
+/**
+ * Keys of all cards of a pilgrim. The last two are of an earlier design, which drew the walked way: nothing shows them.
+ */
 export const cardKeysOf = (userId: string): string[] => [
   cardKey(userId),
   namelessCardKey(userId),

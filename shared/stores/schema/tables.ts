@@ -205,7 +205,9 @@ export const cellTiles = pgTable(
   (table) => [primaryKey({ columns: [table.zoom, table.span, table.start, table.y, table.x] })],
 )
 
-/** Points of erased people: `hour` is the start of a local day, `x` and `y` the cell in the middle of one of zoom 14. */
+/**
+ * Points of erased people: `hour` is the start of a local day, `x` and `y` the cell in the middle of one of zoom 14.
+ */
 export const erasedCells = pgTable(
   'erased_cells',
   {
@@ -742,7 +744,7 @@ export const pushDeliveries = pgTable(
   {
     id: bigserial('id', { mode: 'number' }).primaryKey(),
     messageId: uuid('message_id').notNull(),
-    /** Of a subscription, which may be gone. */
+    /** The subscription, which may be gone. */
     subscriptionId: uuid('subscription_id').notNull(),
     userId: text('user_id').notNull(),
     language: text('language').notNull(),

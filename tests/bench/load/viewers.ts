@@ -114,7 +114,9 @@ class Viewer {
 const header = (head: string, name: string): string | undefined =>
   new RegExp(`^${name}: *(.*?)\r?$`, 'im').exec(head)?.[1]
 
-/** The whole body; null: not all of it has arrived. Caddy does not know the length of a large file that is compressed. */
+/**
+ * The whole body; null: not all of it has arrived. Caddy does not know the length of a large file that is compressed.
+ */
 function bodyOf(head: string, received: Buffer): Buffer | null {
   if (header(head, 'transfer-encoding') !== 'chunked') {
     const length = Number(header(head, 'content-length') ?? 0)

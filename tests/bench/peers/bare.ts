@@ -1,6 +1,7 @@
 /**
  * `bun bare.ts <port> <what> [argument]`: the upper limit of a server on Bun.
- * check-in: parses the JSON and answers 202. durable: the same, after Redis has stored the body. track: parses and checks a batch by the product's own check.
+ * check-in: parses the JSON and answers 202. durable: the same, after Redis has stored the body. track: parses and
+ * checks a batch by the product's own check.
  * bytes: answers a file's bytes from memory. select: one SELECT 1 of the database that is named.
  */
 import { readFileSync } from 'node:fs'

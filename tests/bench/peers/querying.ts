@@ -1,4 +1,7 @@
-/** `bun querying.ts <port> <what> <Postgres URL>`: the answers that the service reads from totals, by a query over all points. */
+/**
+ * `bun querying.ts <port> <what> <Postgres URL>`: the answers that the service reads from totals, by a query over all
+ * points.
+ */
 import postgres, { type PendingQuery, type Row } from 'postgres'
 
 const [port, what, url] = process.argv.slice(2)

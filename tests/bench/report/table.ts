@@ -50,8 +50,8 @@ const range = (ratios: readonly number[]): string =>
   `${ratioOf(ratios)} (${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)})`
 
 /**
- * The table of this folder’s README: ratios within one run, with their least and most, beside everything that was measured; in
- * brackets the CPU of each process a request, in microseconds.
+ * The table of this folder’s README: ratios within one run, with their least and most, beside everything that was
+ * measured; in brackets the CPU of each process a request, in microseconds.
  */
 export function markdown(rows: readonly Measured[]): string {
   const lines = [

@@ -104,7 +104,9 @@ const checkInRow = (appendfsync: 'everysec' | 'always', atLeast: number, ofDurab
 export const checkInEverysec = checkInRow('everysec', 0.6, 0.75)
 export const checkInAlways = checkInRow('always', 0.4, 0.85)
 
-/** What traces cost, with the share of requests that is traced by default. Without a collector a span is a plain call. */
+/**
+ * What traces cost, with the share of requests that is traced by default. Without a collector a span is a plain call.
+ */
 export const tracedCheckIn: Row = {
   id: 'check-in-traced',
   title: 'check-in, tracking alone, traces sent to a collector',

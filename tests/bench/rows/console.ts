@@ -220,7 +220,7 @@ const STEPS: readonly { readonly name: string; readonly click: string; readonly 
 interface Answer {
   readonly path: string
   readonly ms: number
-  /** Of the body, as it went over the network. */
+  /** Bytes of the body as it went over the network. */
   readonly bytes: number
 }
 

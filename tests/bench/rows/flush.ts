@@ -16,7 +16,7 @@ import { point } from '#tests/scheduler/walks.ts'
 import type { Contender, Row } from '../measure.ts'
 import { closeAll, startDatabase, startStore } from '../measured-processes.ts'
 
-/** Of each pilgrim so many points wait; one of them, 5 %, is older than what is stored already. */
+/** So many points of each pilgrim wait; one of them, 5 %, is older than what is stored already. */
 const PER_PILGRIM = 20
 const RETENTION_MS = 259_200_000
 const NOON = Date.parse('2026-04-12T04:00:00Z')

@@ -34,7 +34,7 @@ const { values } = readCommandLine(USAGE, {
 /** Partitions of one of three masters. */
 const PARTITIONS = 5
 const LOAD_MS = 2_000
-/** Of a cluster: for so long a master takes writes that is cut off from the others (`--cluster-node-timeout`). */
+/** A master of a cluster that is cut off from the others takes writes for so long (`--cluster-node-timeout`). */
 const NODE_TIMEOUT_MS = 5_000
 /** Check-ins under way at a time while the highest rate is measured. */
 const AT_ONCE = 256

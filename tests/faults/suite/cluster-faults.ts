@@ -102,7 +102,7 @@ const halfKilled: Fault = {
   },
 }
 
-/** As a release is rolled out: each process ends in order and comes back, one after the other. */
+/** Does as the rollout of a release: each process ends in order and comes back, one after the other. */
 const rolled: Fault = {
   name: 'restart every process in turn',
   group: 'cluster',

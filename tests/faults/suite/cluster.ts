@@ -10,7 +10,10 @@ import { copyPostgres, startNatsCluster, startPostgres, startRedisCluster } from
 import { openTestStackOn } from '#tests/helpers/test-stack-real.ts'
 import { type TestSystem, OWNER } from './test-system.ts'
 
-/** Its `redis` and `nats` are the first of theirs, its `postgres` the primary. It has no breakable links, small disks or clocks. */
+/**
+ * Its `redis` and `nats` are the first of theirs, its `postgres` the primary. It has no breakable links, small disks or
+ * clocks.
+ */
 export async function openClusterSystem(): Promise<TestSystem> {
   await using opening = new AsyncDisposableStack()
   const redis = opening.use(await startRedisCluster(3, 1))

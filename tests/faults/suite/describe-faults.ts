@@ -15,7 +15,8 @@ const SEED = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31)
 
 /**
  * Tests that after each fault everything that was answered is stored once, and that all recovers.
- * @param limits timeouts in milliseconds: of opening the system, and of a fault, which is longer than a recovery may take
+ * @param limits timeouts in milliseconds: of opening the system, and of a fault, which is longer than a recovery may
+ * take
  */
 export function describeFaults(
   name: string,

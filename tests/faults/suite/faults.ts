@@ -20,8 +20,8 @@ const alertsOf = ({ line }: TestSystem): string[] =>
   line.sent.filter(({ to }) => to[0] === OWNER).map(({ messages }) => JSON.stringify(messages))
 
 /**
- * Failures within a minute belong to one incident, and the next message of that is minutes away. The incident itself may
- * go on: a dead letter of an earlier fault is told for a day.
+ * Failures within a minute belong to one incident, and the next message of that is minutes away. The incident itself
+ * may go on: a dead letter of an earlier fault is told for a day.
  */
 const CALM_MS = 60_000 + 2 * LOOK_EVERY_MS
 

@@ -18,7 +18,7 @@ const COLUMNS: readonly (readonly [title: string, cell: (outcome: Outcome) => st
   ['s to settle', ({ settledS }) => seconds(settledS)],
 ]
 
-/** As markdown, its columns aligned. */
+/** The table as markdown, its columns aligned. */
 export function table(outcomes: readonly Outcome[]): string {
   const rows = outcomes.map((outcome) => COLUMNS.map(([, cell]) => cell(outcome)))
   const titles = COLUMNS.map(([title]) => title)

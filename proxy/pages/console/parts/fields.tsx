@@ -53,7 +53,7 @@ interface FieldProps {
   readonly spellcheck?: boolean
   /** It has room for many lines. */
   readonly long?: boolean
-  /** It takes a line of its form. */
+  /** It takes a line of its own in its form. */
   readonly wide?: boolean
   readonly onType: (text: string) => void
   readonly children?: ComponentChildren

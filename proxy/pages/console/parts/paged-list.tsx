@@ -97,7 +97,7 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
   )
 }
 
-/** Rows, or that there are none. */
+/** A list of rows, or the sentence that there are none. */
 export const Listed = ({ children }: { readonly children: readonly ComponentChild[] }) => (
   <ul class="rows">{children.length === 0 ? <li class="quiet">{words.value.common.none}</li> : children}</ul>
 )

@@ -29,7 +29,7 @@ interface StampProps {
 export const Stamp = ({ at, stale }: StampProps) =>
   at === null || !stale ? null : <span class="stamp old">{pair(words.value.common.stale, clock(at))}</span>
 
-/** Of the limit of calls, with the seconds that are left now. */
+/** The sentence about the limit of calls, with the seconds that are left now. */
 const waitSentence = (): string => words.value.common.rateLimited(secondsLeft.value)
 
 /** The same of an action, which the page does not repeat by itself. */
@@ -55,7 +55,7 @@ const whyOf = (error: ClientError): string =>
 export const sentenceOf = (error: ClientError): string =>
   error.status === 429 ? waitSentence() : pair(words.value.common.failed, whyOf(error))
 
-/** In the place of a text whose resource has no value: that it loads, or why there is none. */
+/** What stands in the place of a text whose resource has no value: that it loads, or why there is none. */
 export const absenceOf = <T,>({ error }: Resource<T>): string =>
   error.value === null ? words.value.common.loading : sentenceOf(error.value)
 
@@ -186,7 +186,7 @@ interface FigureProps {
 export const Figure = ({ loading = false, ...props }: FigureProps) =>
   loading && props.value === null ? <Awaited label={props.label} /> : <Known {...props} />
 
-/** In the place of a figure that is on its way. */
+/** Stands in the place of a figure that is on its way. */
 const Awaited = ({ label }: Pick<FigureProps, 'label'>) => (
   <div class="tile loading">
     <dt>{label}</dt>

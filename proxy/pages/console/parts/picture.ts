@@ -9,7 +9,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 
 export interface Caption {
   readonly title: string
-  /** Of which time it is, and what else a reader must know. Each is cut into as many lines as it needs. */
+  /** They say of which time it is, and what else a reader must know. Each is cut into as many lines as it needs. */
   readonly lines: readonly string[]
 }
 

@@ -219,7 +219,7 @@ function NewerConsent() {
   return person.value?.privacyVersion === version ? null : <Consent version={version} />
 }
 
-/** On the first tab: the pilgrim has paused or taken back the consent, and can undo it here. */
+/** A notice on the first tab: the pilgrim has paused or taken back the consent, and can undo it here. */
 export function NotTakingPart() {
   const { me } = words.value
   const change = useChange()

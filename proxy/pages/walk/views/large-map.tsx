@@ -105,7 +105,7 @@ export function LargeMap() {
   )
 }
 
-/** Which day is looked at. Nothing where there is one alone. */
+/** Chooses the day that is looked at; nothing where there is only one. */
 export function DaySwitch() {
   const busy = useSignal(false)
   const days = ownSums.value?.days ?? []

@@ -7,7 +7,7 @@ import { pageWords } from '../../frame/language.ts'
 import { Emblem } from '../../design/emblem.tsx'
 
 export function Level(props: {
-  /** Those included that wait to be sent. */
+  /** Check-ins, including those that wait to be sent. */
   readonly checkIns: number
 }) {
   const { checkIns } = props

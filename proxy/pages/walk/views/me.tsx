@@ -41,7 +41,7 @@ export const Me = () => (
   </View>
 )
 
-/** How the app looks. */
+/** Chooses how the app looks. */
 export const Display = () => (
   <View title={words.value.me.display} back>
     <section class="card stack-2">

@@ -26,7 +26,7 @@ import type { CodeFault } from '../recovery/recovery-code.ts'
 type Searched = { readonly id: string } | CodeFault
 
 const found = signal<Profile | null>(null)
-/** By a link, which may be somebody else's, and not by a code that was typed. */
+/** Whether a link, which may be somebody else's, led here and not a code that was typed. */
 const foundByLink = signal(false)
 const searching = signal(false)
 /** `lists`: the word lists could not be loaded. */

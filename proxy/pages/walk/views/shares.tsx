@@ -195,7 +195,7 @@ function Link({ link, onStop }: LinkProps) {
   )
 }
 
-/** By the phone's own sharing; elsewhere the address is copied. */
+/** Sends the link by the phone's own sharing; elsewhere the address is copied. */
 async function send({ id, url }: Share): Promise<void> {
   copied.value = null
   byHand.value = null

@@ -35,7 +35,7 @@ export const Tabs = () =>
     </nav>
   ) : null
 
-/** In place of the tabs, where the thumb is. */
+/** A button back, in place of the tabs, where the thumb is. */
 export const BackBar = () => (
   <nav class="tabs">
     <button type="button" onClick={goBack}>

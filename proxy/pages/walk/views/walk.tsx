@@ -42,7 +42,9 @@ export const Walk = () => {
 /** There is something to lose. */
 const hasWalked = (): boolean => totalCheckIns.value > 0 || (profile.value?.km ?? 0) > 0
 
-/** So long a check-in that was counted is told to whoever looks. Then recording's state and its button are in sight. */
+/**
+ * A check-in that was counted is told for so long to whoever looks. Then recording's state and its button are in sight.
+ */
 const TOLD_MS = 10_000
 /** So long the seal shows the check-in. Another one within this time counts once. */
 const STAMPED_MS = 60_000
@@ -107,7 +109,7 @@ function Said() {
   )
 }
 
-/** What was told of being counted. */
+/** The check-in that has been told as counted. */
 const toldCheckIn = signal<typeof lastCheckIn.value>(null)
 
 /** Notes that a check-in has been told as counted, once it was in sight for long enough. What did not count stays. */

@@ -61,7 +61,7 @@ const CLOSEST = 15.5
 const PICTURE = { top: 4, right: 2, bottom: 5, left: 2 }
 const LARGE = { top: 1.5, right: 4, bottom: 3.5, left: 2.5 }
 
-/** In CSS pixels, with letters of this size and what stands over the map now. */
+/** The room at the edges in CSS pixels, with letters of this size and what stands over the map now. */
 function insetsOf(frame: HTMLElement, still: boolean): Insets {
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
   const { top, right, bottom, left } = still ? PICTURE : LARGE

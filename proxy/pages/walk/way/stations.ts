@@ -119,13 +119,13 @@ interface Whereabouts {
 export interface Trail {
   /** Whose trail it is: another pilgrim may go on with this device. */
   readonly userId: string
-  /** In the order of time. */
+  /** Places in the order of time. */
   readonly places: readonly TimedPlace[]
 }
 
 /** A little more than the time of which the pace is. */
 const KEPT_MS = 4 * 3_600_000
-/** Of a walk no more is needed, and the device writes less. */
+/** One place in this time is enough for a walk, and the device writes less. */
 const EVERY_MS = 60_000
 
 /** The trail after a place. A clock that was set back begins a new one. */

@@ -50,7 +50,7 @@ const PILGRIM: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** 香客 where the language is unknown. */
+/** The word for a pilgrim in their language; 香客 where the language is unknown. */
 export const pilgrimWord = (language: string | null): string =>
   PILGRIM.get((language ?? '').toLowerCase().split(/[-_]/)[0]!) ?? '香客'
 

@@ -114,7 +114,7 @@ const column = (place: Style, ...elements: readonly Element[]): Element =>
 
 const ONE_LINE: Style = { whiteSpace: 'nowrap', overflow: 'hidden', textOverflow: 'ellipsis' }
 
-/** In em, estimated. */
+/** Estimates the width of a text in em, to choose a font size that fits. */
 const widthEm = (text: string): number =>
   Array.from(text).reduce(
     (sum, char) =>
@@ -127,7 +127,7 @@ const widthEm = (text: string): number =>
     0,
   )
 
-/** A longer text is truncated. */
+/** The largest font size between two bounds at which a text fits. A longer text is truncated. */
 const fitting = (text: string, widthPx: number, largest: number, smallest: number): number =>
   Math.round(Math.max(smallest, Math.min(largest, widthPx / Math.max(1, widthEm(text)))))
 
@@ -135,7 +135,7 @@ const fitting = (text: string, widthPx: number, largest: number, smallest: numbe
 const TWO_LINES_BELOW = 0.62
 const SMALLEST = 0.45
 
-/** The largest text of a card. */
+/** The pilgrim's name, the largest text of a card. */
 function nameLine(facts: CardFacts, widthPx: number, largest: number): Element {
   const instead = pilgrimWord(facts.language)
   const name = facts.displayName ?? instead

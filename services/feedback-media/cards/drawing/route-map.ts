@@ -10,10 +10,10 @@ import { METRES_PER_DEGREE, simplifyLine } from '#shared/core/rules/geo.ts'
 const SIDE = 440
 /** Padding between the rim and the route. */
 const INSET = 84
-/** With more stations, those of the rest of the way would hide it. */
+/** Beyond this number only passed stations are drawn: the others would hide the way. */
 const MAX_STATIONS = 40
 
-/** Of an event without a route: a winding path into the hills. */
+/** The emblem of an event without a route: a winding path into the hills. */
 const HILL_PATH = 'M120 330 C 190 300, 330 315, 300 255 S 150 230, 185 180 S 285 160, 240 105'
 const EMBLEM = `
   <g fill="none" stroke-linecap="round">
@@ -51,7 +51,7 @@ const routeOf = ({ whole, passed, stations }: RouteOutline): string => {
   </g>`
 }
 
-/** 440 units a side. */
+/** SVG of the map, 440 units a side. */
 const routeMapSvg = (route: CardRoute | null, { deep, base }: Palette): string => `
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 440 440">
   <defs><clipPath id="c"><circle cx="220" cy="220" r="203"/></clipPath></defs>
@@ -62,7 +62,7 @@ const routeMapSvg = (route: CardRoute | null, { deep, base }: Palette): string =
   ${route === null ? EMBLEM : routeOf(outlineOf(route, SIDE - 2 * INSET))}
 </svg>`
 
-/** @param size pixels a side */
+/** The map as part of a card. @param size pixels a side */
 export const routeMap = (
   route: CardRoute | null,
   colours: Palette,
@@ -91,7 +91,7 @@ const TOLERANCE_PX = 0.5
 /** Rounded; never a negative zero. */
 const tenths = (px: number): number => Math.round(px * 10) / 10 + 0
 
-/** An event's route is small enough for a flat map. */
+/** Metres east and south of a place; an event's route is small enough for a flat map. */
 function projection({ lat: lat0, lng: lng0 }: Place): (place: Place) => Point {
   const scale = Math.cos((lat0 * Math.PI) / 180)
   return ({ lat, lng }) => {
@@ -106,7 +106,7 @@ const pathOf = (line: readonly Point[]): string =>
     .map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`)
     .join('')
 
-/** Centred, north up. */
+/** Fits a route into a square of `side` pixels, centred, north up. */
 export function outlineOf({ lines, passed, stations }: CardRoute, side: number): RouteOutline {
   const project = projection(lines[0]![0]!)
   const bounds = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity }

@@ -55,9 +55,9 @@ export interface State {
   readonly windows: Map<string, { calls: Call[]; expiresMs: number }>
   readonly live: Map<string, Place>
   readonly hidden: Set<string>
-  /** Those who have taken back their consent. */
+  /** Pilgrims who have taken back their consent. */
   readonly refused: Set<string>
-  /** By hash of the user id, the latest stored last. */
+  /** Erasures by hash of the user id, the latest stored last. */
   readonly erased: Map<string, Erased>
   /** Number of erasures stored since this process began, each as often as it was stored. */
   erasures: number

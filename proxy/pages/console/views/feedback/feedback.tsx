@@ -187,7 +187,7 @@ const StatusFilter = ({ page, chosen }: FilterProps) => {
 
 interface Props {
   readonly items: readonly Item[]
-  /** Of all items, also those on other pages. */
+  /** The number of all items, also those on other pages. */
   readonly counts: Readonly<Record<Status, number>> | null
   readonly chosen: number | null
   readonly onChoose: (id: number) => void

@@ -15,7 +15,7 @@ export type Item = Data<'updateFeedback'>
 /** With a token every item has all fields. */
 export const itemsOf = (list: Data<'listFeedback'> | null): readonly Item[] => (list?.items ?? []) as Item[]
 
-/** Those about safety come first. */
+/** The items of a column; those about safety come first. */
 export const inColumn = (items: readonly Item[], status: Status): readonly Item[] =>
   items
     .filter((item) => item.status === status)
@@ -23,7 +23,7 @@ export const inColumn = (items: readonly Item[], status: Status): readonly Item[
 
 export const isOfSafety = ({ category }: Item): boolean => category === 'safety'
 
-/** In the order of the board: column by column. */
+/** The items in the order of the board: column by column. */
 export const ordered = (items: readonly Item[]): readonly Item[] =>
   STATUSES.flatMap((status) => inColumn(items, status))
 
@@ -165,7 +165,7 @@ interface TypedNote {
   readonly told: boolean
 }
 
-/** By the item's id. */
+/** Notes that were typed and not saved, by the item's id. */
 export const typedNotes = signal<ReadonlyMap<number, TypedNote>>(new Map())
 atSignOut(() => (typedNotes.value = new Map()))
 

@@ -113,7 +113,7 @@ const Previews = () => (
   </div>
 )
 
-/** As LINE shows it: a card with a title, else a picture and a text. The picture itself is not loaded. */
+/** The message as LINE shows it: a card with a title, else a picture and a text. The picture itself is not loaded. */
 function LinePreview() {
   const said = words.value.messages
   const { title, text, image } = draft.value

@@ -36,7 +36,7 @@ interface Dated {
   readonly next: NextSending | null
 }
 
-/** In the order in which they are sent; those that are over come last. */
+/** Reminders in the order in which they are sent; those that are over come last. */
 const inOrder = (slots: readonly Slot[], bounds: Bounds): readonly Dated[] =>
   slots
     .map((slot) => ({ slot, next: nextSending(slot, now.value, bounds) }))
@@ -442,7 +442,7 @@ function nextSending(
   return null
 }
 
-/** In words: `Next: tomorrow, Tue, Nov 24, 06:00`. */
+/** The next sending in words: `Next: tomorrow, Tue, Nov 24, 06:00`. */
 function nextText(next: NextSending | null): string {
   const said = words.value.schedule
   if (next === null) return said.notSent

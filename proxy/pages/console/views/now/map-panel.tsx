@@ -193,7 +193,7 @@ const FOUND = 5
 
 interface Props {
   readonly userId: string
-  /** Of the position on the map. */
+  /** When the pilgrim was seen at the position on the map. */
   readonly seenAt: string | null
 }
 

@@ -335,7 +335,7 @@ const stationAt = (found: EventRoute | null, index: number | null): string | nul
   return station === undefined ? null : stationName(station)
 }
 
-/** By the mean of the walk no minute is known. */
+/** Estimates by the mean of the walk are left out, because they know no minute. */
 function Estimates({ map, route }: { readonly map: Overview; readonly route: EventRoute | null }) {
   const estimates = map.estimates.filter(({ by }) => by !== 'mean')
   return estimates.length === 0 ? null : (

@@ -153,7 +153,7 @@ const silenceText = (hours: number): string =>
     ? words.value.people.everybody
     : `${words.value.people.silentFor} ${hours < DAY_HOURS ? `${hours}–${DAY_HOURS}` : `≥ ${hours}`} h`
 
-/** With its name, which a phone has no head of the table for. */
+/** A value with its name, because a phone shows no head of the table. */
 const named = (value: string | number, name: string) => (
   <>
     <span class="narrow">{name} </span>
@@ -200,7 +200,7 @@ function columnsOf({ onChoose, silentHours }: Props): Column<Row>[] {
   ]
 }
 
-/** Of one who takes part, only that they were not seen for a while is news. */
+/** The state of one who takes part is news only when they were not seen for a while. */
 function stateText(status: Row['participant_status'], lastSeen: string | null, hours: number): string | null {
   const said = words.value.people
   const elapsedMs = lastSeen === null ? null : now.value - Date.parse(lastSeen)

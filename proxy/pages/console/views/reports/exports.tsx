@@ -28,7 +28,7 @@ export function useExports(title: string, saves: Saves | null): void {
   }, [title, hasFiles])
 }
 
-/** In the order of the panels, whichever has come first; one that is not named here stands at the top. */
+/** Offers in the order of the panels, whichever has come first; one that is not named here stands at the top. */
 function inOrder(): readonly Offer[] {
   const { timeline, procession, carbon, surveys, answersPrivate, answersKey } = words.value.reports
   const titles = [timeline, procession, carbon, surveys, answersPrivate, answersKey]

@@ -291,7 +291,10 @@ export interface Shown {
   readonly near?: boolean
 }
 
-/** Of the points of an hour; the rest are cells of a few people far away, which a small picture leaves out. */
+/**
+ * The picture shows this share of the points of an hour; the rest are cells of a few people far away, which a small
+ * picture leaves out.
+ */
 const MOST = 0.95
 
 function fullestCells(cells: readonly MapCellEntry[]): readonly MapCellEntry[] {

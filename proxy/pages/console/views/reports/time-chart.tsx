@@ -13,7 +13,7 @@ import { useEffect, useRef } from 'preact/hooks'
 /** Height and type in the page's own size, which grows on a wall. */
 const HEIGHT_REM = 17
 const TYPE_REM = 0.75
-/** On a wall it is read from afar. */
+/** Size of letters on a wall, where they are read from afar. */
 const WALL_TYPE_REM = 1
 const wall = matchMedia('(width >= 200rem)')
 const rem = (): number => Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
@@ -25,13 +25,13 @@ const onWindow = (frame: HTMLElement): Sheet => ({
   colour: onScreen(),
 })
 
-/** In a picture or on paper, its size does not depend on the window's. */
+/** A chart in a picture or on paper, whose size does not depend on the window's. */
 function onSheet(width: number, height: number): Sheet {
   const scale = DENSITY / devicePixelRatio
   return { width: width * scale, height: height * scale, typePx: 14 * scale, colour: onPaper }
 }
 
-/** As wide as the report's paper at its zoom, and as high as its room there. */
+/** Width of the report's paper at its zoom, and height of the room for a chart there. */
 const PRINTED = [1_112, 205] as const
 
 interface TimeChartProps extends Charted {
@@ -155,7 +155,7 @@ const TICK_EM = 6
 const ROW_EM = 2.5
 const PAD_EM = 1.8
 const AXIS_EM = { x: 4, y: 4.3, label: 1.9 }
-/** Of the line, by type of which size it is as wide as a pixel. */
+/** The line is a pixel wide beside letters of this size. */
 const LINE_TYPE_PX = 6
 
 const DAY_S = 86_400
@@ -215,6 +215,7 @@ function seriesOf({ typePx, colour }: Sheet, { label, hourly }: Named): uPlot.Se
 }
 
 /**
+ * The options of a drawing.
  * @param latest asked at each drawing for rows and marks
  * @param onRange told what is in sight; null: everything
  */

@@ -71,7 +71,7 @@ function columns(): Column<Entry>[] {
 
 type Details = Entry['details']
 
-/** In the place of an id that was erased stands its hash. */
+/** The hash that stands in the place of an id that was erased. */
 const HASH = /^[0-9a-f]{40}$/
 
 function AuditDetails({ entry }: { readonly entry: Entry }) {
@@ -222,7 +222,7 @@ const actionName = (action: string): string => nameOf(actionNames(), action)
 interface Props {
   readonly filters: Filters
   readonly onChange: (filters: Filters) => void
-  /** Those in use; null until they are known. */
+  /** The tokens in use; null until they are known. */
   readonly tokens: Data<'listTokens'> | null
 }
 
@@ -290,7 +290,7 @@ function AuditFilters({ filters, onChange, tokens }: Props) {
 
 // What an entry of the audit log says about a change of the schedule.
 
-/** As the service writes it; an entry of an older release has the slots alone. */
+/** A change as the service writes it; an entry of an older release has the slots alone. */
 interface Change {
   readonly id: string
   readonly hour: number

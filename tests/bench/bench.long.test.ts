@@ -70,8 +70,8 @@ describe('a report', () => {
     const svg = chart([{ ...row, goals: [missed, met] }], 'today')
     expect([scoreOf(missed), scoreOf(met)]).toEqual([0.5, 2])
     expect(svg.indexOf('a &amp; b: CPU of Bun ≥ 2')).toBeLessThan(svg.indexOf('a &amp; b: ≤ 10'))
-    expect(svg).toContain('<rect x="1000.0" y="49" width="90.0" height="13" fill="#1f6f5c"/>')
-    expect(svg).toContain('<rect x="910.0" y="69" width="90.0" height="13" fill="#c2452d"/>')
+    expect(svg).toContain('<rect x="1020.0" y="49" width="90.0" height="13" fill="#1f6f5c"/>')
+    expect(svg).toContain('<rect x="930.0" y="69" width="90.0" height="13" fill="#c2452d"/>')
   })
 
   test('plans for a million walkers by the CPU of a check-in, connections kept and new', () => {

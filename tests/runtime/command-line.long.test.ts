@@ -10,7 +10,7 @@ const { scripts } = manifest
 
 const ROOT = join(import.meta.dir, '../..')
 /** Scripts that run a tool of a dependency. */
-const TOOLS = ['check', 'format', 'migrations', 'postinstall']
+const TOOLS = ['check', 'format', 'lint', 'migrations', 'postinstall']
 const MEASUREMENTS = [
   'tests/faults/load/soak.ts',
   'tests/faults/load/crowd.ts',

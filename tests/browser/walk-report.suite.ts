@@ -93,7 +93,7 @@ export function reportTests(app: WalkApp): void {
     // The next attempt is due within a minute, or when the app is opened.
     await page.reload()
     for (const window of [page, other])
-      await window.getByText(/Your report \(number \d+\) arrived at \d\d:\d\d\./).waitFor()
+      await window.getByText(/Report \d+ arrived at \d\d:\d\d\./).waitFor()
     await photograph(page, 'walk-say-arrived')
     const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
     const { data } = (await board.json()) as {

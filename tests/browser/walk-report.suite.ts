@@ -92,8 +92,7 @@ export function reportTests(app: WalkApp): void {
     await until(() => sent > 0, 'the first attempt')
     // The next attempt is due within a minute, or when the app is opened.
     await page.reload()
-    for (const window of [page, other])
-      await window.getByText(/Report \d+ arrived at \d\d:\d\d\./).waitFor()
+    for (const window of [page, other]) await window.getByText(/Report \d+ arrived at \d\d:\d\d\./).waitFor()
     await photograph(page, 'walk-say-arrived')
     const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
     const { data } = (await board.json()) as {

@@ -53,6 +53,7 @@ export const forgetAnswers = (): void => memory.clear()
 /** Ends all reading and forgets every answer: the next operator may be allowed less. */
 export function closeResources(): void {
   for (const { stop } of open) stop()
+  askedAt.value = null
   memory.clear()
 }
 
@@ -66,7 +67,17 @@ export const reloadAll = async (): Promise<void> => {
 export const answered = <T>(data: T): Answer<T> => ({ ok: true, status: 200, data, headers: new Headers() })
 
 const LATE = 2.5
-const SHORTEST_STALE_MS = 20_000
+export const SHORTEST_STALE_MS = 20_000
+/** What is read once is of then, and says so after this time. */
+const ONCE_STALE_MS = 600_000
+
+/** When the service was last heard, epoch milliseconds. */
+export const heardAt = signal<number | null>(null)
+/** When the first reading began to which the service has said nothing since; null: it answers. */
+const askedAt = signal<number | null>(null)
+const SILENT_MS = 10_000
+/** The service hangs: it neither answers nor refuses. */
+export const isSilent = computed(() => askedAt.value !== null && now.value - askedAt.value > SILENT_MS)
 
 /** The wait before the next try, as long as the service says; what is read once is read again only then. */
 function waitMs({ status, retryAfter = 0 }: ClientError): number {
@@ -94,8 +105,11 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
     }
     const mine = new AbortController()
     controller = mine
+    askedAt.value ??= Date.now()
     const answer = await load(mine.signal)
     if (mine.signal.aborted) return
+    if (answer.ok || answer.error.status > 0) askedAt.value = null
+    if (answer.ok) heardAt.value = Date.now()
     if (answer.ok) {
       value.value = answer.data
       at.value = Date.now()
@@ -118,10 +132,12 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
   }
   const stop = (): void => {
     controller?.abort()
+    // Nobody waits for it any more.
+    if (!isSilent.peek()) askedAt.value = null
     clearTimeout(timer)
     document.removeEventListener('visibilitychange', tick)
   }
-  const staleMs = everyMs === 0 ? Infinity : Math.max(SHORTEST_STALE_MS, LATE * everyMs)
+  const staleMs = everyMs === 0 ? ONCE_STALE_MS : Math.max(SHORTEST_STALE_MS, LATE * everyMs)
   return { resource: { key, value, at, error, staleMs, reload }, start, stop }
 }
 

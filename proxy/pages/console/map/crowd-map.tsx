@@ -149,8 +149,11 @@ export function CrowdMap(props: CrowdMapProps) {
   const base = ground.value
   const crowd = useMemo(() => crowdOf(cells), [cells])
   const names = free.value
-  const shown = useMemo(() => ({ ...base, walkedKm, marks: names }), [base, walkedKm, names])
   const isCrowded = dots.length > 0
+  const shown = useMemo(
+    () => ({ ...base, walkedKm, marks: numbered && !isCrowded ? [...names, ...roomOf(crowd)] : names }),
+    [base, walkedKm, names, crowd, numbered, isCrowded],
+  )
   const over = useMemo((): NonNullable<Scene['over']> => {
     const numbers = numbered ? numbersOver(crowd, names, isCrowded) : null
     const day = way.length < 2 ? null : wayOf(way)
@@ -278,6 +281,15 @@ function numberedOf({ count, edges, amounts }: Crowd): Numbered[] {
 }
 
 type Edges = readonly [number, number, number, number]
+
+/** Where names of stations leave room for the numbers. */
+const roomOf = (crowd: Crowd): readonly OverNames[] =>
+  crowd.count > MOST
+    ? []
+    : numberedOf(crowd).map(({ x, y, text }) => {
+        const half = (text.length * TYPE_PX * DIGIT_SHARE) / 2
+        return { x, y, boxes: [[-half, -TYPE_PX / 2, half, TYPE_PX / 2]] }
+      })
 
 /** Room that the sign of a mark takes above its place. */
 const MARK_PX = { half: 18, high: 36 }

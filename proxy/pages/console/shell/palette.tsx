@@ -8,7 +8,8 @@ import { chooseLanguage, pageWords } from '../../frame/language.ts'
 import { chooseTheme, theme } from '../../frame/theme.ts'
 import { status } from '../live.ts'
 import { reloadAll } from '../resource.ts'
-import { endSession, level, MANAGER, OWNER, VOLUNTEER } from '../session.ts'
+import { endSession, level, MANAGER, OWNER } from '../session.ts'
+import { REPORT_PANELS, type ReportPanelName } from '../views/reports/panels.ts'
 
 const isOpen = signal(false)
 /**
@@ -147,11 +148,12 @@ function panelPlaces(): readonly PanelPlace[] {
     Object.entries(names).map(([panel, name]) => ({ view, panel, name, least }))
   return [
     ...places('now', MANAGER, { alerts: now.alerts }),
-    ...places('reports', VOLUNTEER, {
-      timeline: reports.timeline,
-      'procession-over-time': reports.procession,
-    }),
-    ...places('reports', MANAGER, { carbon: reports.carbon, surveys: reports.surveys }),
+    ...Object.entries(REPORT_PANELS).map(([panel, { least }]) => ({
+      view: 'reports' as const,
+      panel,
+      name: reports.panels[panel as ReportPanelName],
+      least,
+    })),
     ...places('messages', MANAGER, { 'sent-messages': messages.ledger, schedule: schedule.title }),
     ...places('lifecycle', MANAGER, { history: lifecycle.history }),
     ...places('system', MANAGER, {

@@ -14,6 +14,8 @@ import { Icon } from '../../parts/icon.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
+import { isCutOff } from '../../live.ts'
+import { heardAt } from '../../resource.ts'
 import { MANAGER, client, level } from '../../session.ts'
 import {
   type Change,
@@ -58,9 +60,8 @@ export function Feedback() {
   const said = words.value.feedback
   return (
     <div class="view feedback">
-      <h1 class="visually-hidden">{said.title}</h1>
       <PagedList
-        title={said.title}
+        title={words.value.nav.feedback}
         kind="board-panel"
         query={{
           limit: PAGE,
@@ -74,7 +75,7 @@ export function Feedback() {
         actions={
           <SearchField
             class="feedback-search"
-            label={said.search}
+            label={words.value.common.search}
             value={typed.value}
             onType={(text) => (typed.value = text)}
           />
@@ -381,10 +382,15 @@ const OneItem = ({ item }: { readonly item: Item }) => {
   // On a narrow screen it stands above the board.
   useEffect(() => document.querySelector('.one-item')?.scrollIntoView({ block: 'nearest' }), [])
   return (
-    <Panel title={`#${item.id} · ${categoryText(item.category)}`} kind="one-item">
+    <Panel
+      title={`#${item.id} · ${categoryText(item.category)}`}
+      kind="one-item"
+      stale={isCutOff.value}
+      at={heardAt.value}
+    >
       {level.value >= MANAGER ? (
         <Segments
-          label={said.title}
+          label={words.value.nav.feedback}
           options={STATUSES.map((value, i) => ({ value, text: `${i + 1} ${said.columns[value]}` }))}
           value={item.status}
           onChoose={(status) => void moveByPress(item, status)}

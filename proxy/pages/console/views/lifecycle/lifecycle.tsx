@@ -25,7 +25,6 @@ export function Lifecycle() {
   const state = status.value?.status ?? activity.value.value?.status
   return (
     <div class="view lifecycle">
-      <h1 class="visually-hidden">{words.value.lifecycle.title}</h1>
       {state === 'ended' ? <EndProgress activity={activity} /> : <PauseAndResume activity={activity} />}
       {state === 'ended' ? null : <EndEvent />}
       <History />
@@ -99,7 +98,7 @@ function EndEvent() {
           title={said.endTitle}
           button={said.endConfirm}
           danger
-          typed={pageData().name}
+          typed={[pageData().name]}
           run={() => client.endActivity({}, { timeoutMs: END_TIMEOUT_MS })}
         >
           <p>{said.endText}</p>
@@ -204,7 +203,7 @@ const EndProgress = ({ activity }: { readonly activity: Resource<Data<'readStatu
           {progress?.summary !== 'sent' ? null : (
             <p>
               <Button kind="plain" onClick={() => show('messages')}>
-                {words.value.messages.title}
+                {words.value.nav.messages}
               </Button>
             </p>
           )}

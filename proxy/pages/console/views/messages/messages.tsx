@@ -5,7 +5,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { date } from '../../clock.ts'
 import { Listed, PagedList } from '../../parts/paged-list.tsx'
-import { Await } from '../../parts/panel.tsx'
+import { Await, Stamp, useStale } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -17,7 +17,6 @@ import { Button } from '../../../design/button.tsx'
 
 export const Messages = () => (
   <div class="view messages">
-    <h1 class="visually-hidden">{words.value.messages.title}</h1>
     <Compose />
     <SentMessages />
     <Schedule />
@@ -151,7 +150,7 @@ function Faults({ id }: { readonly id: string }) {
           ))}
           {leftOutText(left_out) === '' ? (
             faults.length === 0 ? (
-              <li>{said.noFaults}</li>
+              <li>{words.value.common.none}</li>
             ) : null
           ) : (
             <li>
@@ -179,7 +178,9 @@ const USAGE_EVERY_MS = 300_000
 
 function Usage() {
   const said = words.value.messages
-  const usage = useResource(client.readLineUsage, USAGE_EVERY_MS, 'usage').value.value
+  const read = useResource(client.readLineUsage, USAGE_EVERY_MS, 'usage')
+  const stale = useStale(read)
+  const usage = read.value.value
   if (usage === null) return null
   if (!usage.configured) return <p class="small quiet">{words.value.now.notConfigured}</p>
   const { quota, consumption, usage_percent } = usage
@@ -195,6 +196,7 @@ function Usage() {
           </span>
         </>
       )}
+      <Stamp at={read.at.value} stale={stale} />
     </p>
   )
 }

@@ -56,9 +56,11 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   const last = useRef<MapCellEntry[]>([])
   const entries = useMemo(() => (value === null ? last.current : entriesOf(value, 'users')), [value])
   last.current = entries
+  const lastAt = useRef<number | null>(null)
+  lastAt.current = cells.at.value ?? lastAt.current
   const people = usePeople((seen.value?.zoom ?? 0) >= PEOPLE_ZOOM ? bbox : null)
   // Cells of the part before are no news of this one.
-  const stale = useStale(cells) || (value === null && cells.error.value !== null)
+  const stale = useStale(cells, true)
   const marks = useMarks(map)
   const said = words.value.now
   const total = entries.reduce((sum, [, , , users]) => sum + users, 0)
@@ -71,7 +73,7 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
         value === null && entries.length === 0 ? (
           <span class="stamp">{absenceOf(cells)}</span>
         ) : (
-          <Stamp at={cells.at.value} stale={stale} />
+          <Stamp at={lastAt.current} stale={stale} />
         )
       }
     >

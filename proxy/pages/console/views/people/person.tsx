@@ -79,7 +79,7 @@ const PersonAbout = ({ person, onErased }: ActionsProps) => {
         <Term name={said.id}>{person.userId}</Term>
         <Term name={said.phone}>{person.phone ?? '–'}</Term>
         <Term name={said.reach}>{person.reachable ? said.reachable : said.unreachable}</Term>
-        <Term name={said.devices}>{figure(person.push_devices)}</Term>
+        <Term name={words.value.messages.devices}>{figure(person.push_devices)}</Term>
         <Term name={said.columns.role}>
           {person.role === null ? said.noRole : words.value.roles[person.role]}
           {person.role_assigned_by === null ? null : ` · ${words.value.common.by} ${person.role_assigned_by}`}
@@ -88,7 +88,7 @@ const PersonAbout = ({ person, onErased }: ActionsProps) => {
         <Term name={said.survey}>{surveyText(person)}</Term>
         <Term name={said.card}>{cardText(person)}</Term>
         <Term name={said.photos}>{person.photo_count}</Term>
-        <Term name={words.value.feedback.title}>
+        <Term name={words.value.nav.feedback}>
           {person.recent_feedback.length === 0
             ? '–'
             : person.recent_feedback.map(({ id, category }) => `#${id} ${categoryText(category)}`).join(', ')}
@@ -158,7 +158,7 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
         <Figure
           label={said.distance}
           value={figure(person.km)}
-          unit={units.value.km}
+          unit={words.value.reports.series.km}
           note={[
             said.points(person.stored_points),
             person.pending === 0 ? '' : `${person.pending ?? '?'} ${said.waits}`,
@@ -172,7 +172,7 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
           note={lastCheckInText(person)}
         />
         <Figure
-          label={said.co2}
+          label={words.value.reports.total}
           value={figure(person.carbon_kg)}
           unit={units.value.kg}
           note={reportedText(person)}
@@ -427,7 +427,7 @@ function SetPalanquin({ person: { userId, palanquin } }: Pick<ActionsProps, 'per
   const act = palanquin ? said.hidePalanquin : said.showPalanquin
   return (
     <Ask
-      ask={`${said.palanquin}…`}
+      ask={`${words.value.now.palanquin}…`}
       pressed={palanquin}
       title={act}
       button={act}
@@ -463,7 +463,7 @@ function Erase({ person: { userId, display_name: name, named_in: texts }, onEras
       title={said.eraseTitle}
       button={said.eraseButton}
       danger
-      typed={userId}
+      typed={[name ?? userId, userId]}
       run={() => client.eraseUser({ userId })}
       onDone={({ remaining }) => {
         showToast(remaining.length === 0 ? said.erased : said.erasedRest, { forMs: 20_000 })

@@ -346,7 +346,7 @@ export function saveProcession(shown: Shown, hour: string, text: string): void {
   const map = drawProcession(shown, { width: WIDTH, height })
   savePicture(
     {
-      title: words.peek().reports.procession,
+      title: words.peek().reports.panels['procession-over-time'],
       lines: [longHourName(hour), text, ...placeLines(shown.places)],
     },
     {

@@ -35,7 +35,7 @@ export function Surveys() {
   const said = words.value.reports
   return (
     <PagedList
-      title={said.surveys}
+      title={said.panels.surveys}
       kind="surveys"
       query={QUERY}
       read={client.listSurveys}
@@ -45,7 +45,7 @@ export function Surveys() {
       {(page, list) => (
         <>
           <Files page={page} at={list.at.value} />
-          <p class="answered quiet">{pair(said.surveys, figure(page.total))}</p>
+          <p class="answered quiet">{pair(said.panels.surveys, figure(page.total))}</p>
           <Questions page={page} />
           <PrintedSurveys questions={printedOf(page)} />
           <Texts page={page} />
@@ -58,9 +58,9 @@ export function Surveys() {
 /** @param at time of the answers, epoch milliseconds */
 function Files({ page, at }: { readonly page: Page; readonly at: number | null }) {
   const said = words.value.reports
-  useExports(said.surveys, { PNG: () => savePicture(page, at) })
-  useExports(said.answersPrivate, { CSV: saveAll })
-  useExports(said.answersKey, { CSV: saveCodes })
+  useExports('surveys', { PNG: () => savePicture(page, at) })
+  useExports('surveys', { CSV: saveAll }, said.answersPrivate)
+  useExports('surveys', { CSV: saveCodes }, said.answersKey)
   return null
 }
 
@@ -112,8 +112,9 @@ function savePicture(page: Page, at: number | null): void {
     title: [question.toUpperCase(), askOf(question)].filter(Boolean).join(' · '),
     bars: barsOf(page, question),
   }))
-  const lines = [`${common.asOf} ${fullDate(at ?? now.value)}`, pair(reports.surveys, page.total)]
-  saveBars({ title: reports.surveys, lines }, groups, 'surveys.png')
+  const title = reports.panels.surveys
+  const lines = [`${common.asOf} ${fullDate(at ?? now.value)}`, pair(title, page.total)]
+  saveBars({ title, lines }, groups, 'surveys.png')
 }
 
 const Questions = ({ page }: { readonly page: Page }) => (

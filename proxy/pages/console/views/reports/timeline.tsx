@@ -8,9 +8,9 @@ import { date, dayName, dayOf, localTime, shortDay } from '../../clock.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { savePicture } from '../../parts/picture.ts'
-import type { Resource } from '../../resource.ts'
 import { pair, words } from '../../words.ts'
 import { useExports } from './exports.tsx'
+import type { ReportProps } from './panels.ts'
 import {
   type Charted,
   drawChart,
@@ -31,13 +31,13 @@ import { pageWords } from '../../../frame/language.ts'
 /** What is chosen from, what is asked for most comes first. */
 const CHOICES = ['km', 'pilgrims', 'checkins', 'points', 'carbon_kg'] as const satisfies readonly Series[]
 
-export function TimelinePanel({ timeline }: { readonly timeline: Resource<Timeline> }) {
+export function TimelinePanel({ timeline }: ReportProps) {
   const said = words.value.reports
   const grain = useSignal<Grain>('hours')
   const series = useSignal<Series>('km')
   return (
     <PanelFrom
-      title={said.timeline}
+      title={said.panels.timeline}
       kind="timeline"
       from={timeline}
       actions={
@@ -92,7 +92,7 @@ function Chart({ timeline, grain, series }: ChartProps) {
     series,
     label: said.series[series],
   }
-  useExports(said.timeline, {
+  useExports('timeline', {
     CSV: () => saveRows(rows, grain),
     PNG: () => saveChart(charted, range.value, chosenText(rows, from, to, grain)),
   })
@@ -144,7 +144,7 @@ const [PICTURE_WIDTH, PICTURE_HEIGHT] = [1_136, 420]
 
 /** The chart as it is chosen, with the sums of the chosen time. */
 async function saveChart(charted: Charted, range: Range | null, sums: string): Promise<void> {
-  const { timeline } = words.value.reports
+  const { timeline } = words.value.reports.panels
   const canvas = await drawChart(charted, range, PICTURE_WIDTH, PICTURE_HEIGHT)
   savePicture(
     { title: pageWords.value.pair(timeline, charted.label), lines: [sums] },
@@ -188,7 +188,7 @@ const whenOf = ({ t, name }: Row, grain: Grain): string =>
 /** The same as the chart, for readers without it. */
 const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grain: Grain }) => (
   <Table
-    caption={words.value.reports.timeline}
+    caption={words.value.reports.panels.timeline}
     columns={[
       {
         name: words.value.people.point.at,

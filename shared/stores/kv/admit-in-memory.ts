@@ -1,6 +1,6 @@
 /**
- * Admission in memory: the same decisions as `admit-points.lua`, for the embedded driver, and for a replica alone while
- * the kv is unavailable.
+ * Admission in memory: the same decisions as `check-in-limit.lua` and `admit-points.lua`, for the embedded driver, and
+ * for a replica alone while the kv is unavailable.
  */
 import {
   type AdmissionRules,

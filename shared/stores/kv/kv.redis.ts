@@ -37,11 +37,7 @@ type Reply = [string, ...(string | number)[]]
 type Answer = [pendings: string, others: (number | Reply)[], points: number, total: number, epoch: string]
 
 /** @param client a connection with the timeout of admissions */
-function admissionVerbs(
-  client: Client,
-  tags: readonly string[],
-  caller: string,
-): Pick<Kv, 'admit' | 'restore' | 'onReceipt'> {
+function admissionVerbs(client: Client, tags: readonly string[], caller: string) {
   const listeners: ((receipt: Receipt) => void)[] = []
 
   /** @param epoch for a restore, the epoch to begin if the store has none; empty for an admission */
@@ -69,7 +65,7 @@ function admissionVerbs(
     onReceipt(listener) {
       listeners.push(listener)
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 function admitArguments(submissions: readonly Submission[], rules: AdmissionRules): (string | number)[] {
@@ -146,10 +142,7 @@ function verdictOf([outcome, ...rest]: Reply): StoreVerdict {
 const entriesOf = (hash: Record<string, string>): Entry[] =>
   Object.entries(hash).map(([field, value]) => ({ field, value }))
 
-function readingVerbs(
-  client: Client,
-  tags: readonly string[],
-): Pick<Kv, 'peek' | 'peekEach' | 'pendingOf' | 'bufferSize' | 'oldestPending' | 'counters'> {
+function readingVerbs(client: Client, tags: readonly string[]) {
   /** The replies of one command for the buffers of several pilgrims, in their order; a pipeline has one slot. */
   async function ofEach<Reply>(command: 'hgetall' | 'hlen', userIds: readonly string[]): Promise<Reply[]> {
     const byPartition = Map.groupBy(userIds.keys(), (i) => partitionOf(userIds[i]!, tags.length))
@@ -185,7 +178,7 @@ function readingVerbs(
       )
       return held.map(countersOf)
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 const CALLER = 'caller:'
@@ -214,10 +207,7 @@ function countersOf({ epoch = '', ...counts }: Record<string, string>): Partitio
 const PAGE = 10_000
 
 /** @param client a connection with a timeout for thousands of points per call */
-function flushVerbs(
-  client: Client,
-  tags: readonly string[],
-): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'acknowledge' | 'renew'> {
+function flushVerbs(client: Client, tags: readonly string[]) {
   return {
     epoch: async (partition) =>
       (await asked<string | null>(client.hget(`${tags[partition]}:ledger`, 'epoch'))) ?? '',
@@ -256,7 +246,7 @@ function flushVerbs(
         await allOf(pipeline)
       }
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 /** Turns alternating fields and values into entries. */
@@ -272,7 +262,7 @@ interface Charge {
   readonly reject: (error: unknown) => void
 }
 
-function limitVerbs(client: Client): Pick<Kv, 'limit'> {
+function limitVerbs(client: Client) {
   /** Charges by window, in the order of arrival. */
   const batches = new Map<string, Charge[]>()
 
@@ -308,7 +298,7 @@ function limitVerbs(client: Client): Pick<Kv, 'limit'> {
         batches.set(name, [charge])
         setImmediate(() => void send(name, key, window))
       }),
-  }
+  } satisfies Partial<Kv>
 }
 
 /** Matches all keys of this driver. */
@@ -447,7 +437,7 @@ const parseStatus = (held: string): VersionedStatus => {
   return { version: Number(version), status: status as ActivityStatus, message: message.join('|') || null }
 }
 
-function statusVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'status' | 'setStatus'> {
+function statusVerbs(client: Client, tags: readonly string[]) {
   return {
     async status() {
       const held = await Promise.all(tags.map((tag) => asked<string | null>(client.get(`${tag}:status`))))
@@ -465,10 +455,10 @@ function statusVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'status'
         tags.map((tag) => asked(client.gpsSetStatus(tag, version, status, message ?? '', epoch))),
       )
     },
-  }
+  } satisfies Partial<Kv>
 }
 
-function cacheVerbs(client: Client): Pick<Kv, 'cached' | 'cache' | 'cacheOnce' | 'forget'> {
+function cacheVerbs(client: Client) {
   return {
     cached: (key) => asked(client.get(`cache:${key}`)),
     async cache(key, value, ttlMs) {
@@ -481,10 +471,10 @@ function cacheVerbs(client: Client): Pick<Kv, 'cached' | 'cache' | 'cacheOnce' |
     async forget(key) {
       await asked(client.del(`cache:${key}`))
     },
-  }
+  } satisfies Partial<Kv>
 }
 
-function lockVerbs(client: Client): Pick<Kv, 'lock' | 'renewLock' | 'unlock'> {
+function lockVerbs(client: Client) {
   return {
     async lock(name, ttlMs, silenceMs = ttlMs) {
       const token = crypto.randomUUID()
@@ -497,7 +487,7 @@ function lockVerbs(client: Client): Pick<Kv, 'lock' | 'renewLock' | 'unlock'> {
     async unlock(name, token) {
       await asked(client.lockOwner(`lock:${name}`, token, 0))
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 /** Used fraction of a server's memory, from its INFO. */
@@ -506,10 +496,7 @@ const memoryFraction = (info: string): number => {
   return read('maxmemory') === 0 ? 0 : read('used_memory') / read('maxmemory')
 }
 
-function healthVerbs(
-  clients: readonly [Client, ...Client[]],
-  tags: readonly string[],
-): Pick<Kv, 'probe' | 'memoryUse' | 'movingSlots' | 'onReconnect'> {
+function healthVerbs(clients: readonly [Client, ...Client[]], tags: readonly string[]) {
   const [client] = clients
   const listeners: (() => void)[] = []
   client.on('ready', () => {
@@ -536,7 +523,7 @@ function healthVerbs(
     onReconnect(listener) {
       listeners.push(listener)
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 // Live positions, hidden pilgrims and erasures.
@@ -546,11 +533,7 @@ const ERASURES_A_CALL = 1_000
 const stored = (one: Erased): (string | number)[] => [one.userHash, one.generation, storedMs(one)]
 
 /** @param requests the connection of requests: a pilgrim waits for `hide` in a transaction, so it settles soon */
-function liveMapVerbs(
-  client: Client,
-  requests: Client,
-  tags: readonly string[],
-): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'refused' | 'erase' | 'storeErasures' | 'erased' | 'erasedAfter'> {
+function liveMapVerbs(client: Client, requests: Client, tags: readonly string[]) {
   return {
     async erase(userId, erased, caches = []) {
       const tag = tags[partitionOf(userId, tags.length)]!
@@ -593,7 +576,7 @@ function liveMapVerbs(
     },
     hidden: (partition) => membersOf(client, `${tags[partition]}:hidden`),
     refused: (partition) => membersOf(client, `${tags[partition]}:refused`),
-  }
+  } satisfies Partial<Kv>
 }
 
 const SCANNED_A_CALL = 1_000

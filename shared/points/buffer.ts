@@ -37,16 +37,11 @@ const WATCH_MS = 1_000
 
 export interface Buffer {
   /**
-   * Admits a check-in. Resolves when it is durable: in the kv, or in the journal when the kv is late or down.
+   * Admits a check-in, or points of a tracker app: some of these apps drop a point after a few attempts. Resolves when
+   * it is durable: in the kv, or in the journal when the kv is late or down.
    * @throws Refusal 503 when neither can store it, or no status is known
    */
-  admitCheckIn(submission: Submission): Promise<Verdict>
-  /**
-   * Admits points of a tracker app, like a check-in: durable also while the kv is late or down. Some of these apps drop
-   * a point after a few attempts.
-   * @throws Refusal 503 when neither can store it, or no status is known
-   */
-  admitIngest(submission: Submission): Promise<Verdict>
+  admitDurably(submission: Submission): Promise<Verdict>
   /** Admits a track. @throws Refusal 503 when the kv does not accept it; phones keep their points */
   admitTrack(submission: Submission): Promise<Verdict>
   /** Number of entries in this replica's journal. */
@@ -89,11 +84,8 @@ export function createBuffer(options: BufferOptions): Buffer {
       log.warn('the status is not known yet; the first request reads it again', errorFields(error)),
     )
 
-  const admitOrJournal = createJournaledAdmission(options, admit, offline.knows, toJournal, watch.isFull)
-
   return {
-    admitCheckIn: admitOrJournal,
-    admitIngest: admitOrJournal,
+    admitDurably: createJournaledAdmission(options, admit, offline.knows, toJournal, watch.isFull),
     admitTrack: countingAdmission(counters.count, async (submission) => {
       if (watch.isFull()) throw storeFull()
       return admitOrThrow(admit, submission)
@@ -123,7 +115,8 @@ function createJournaledAdmission(
   journal: ReturnType<typeof createJournalFallback>,
   isFull: () => boolean,
 ): (submission: Submission) => Promise<Verdict> {
-  const latePartitions = createLatePartitions(kv.partitions)
+  /** By partition: a late one must not slow down the others, nor each of its own check-ins. */
+  const lateUntilMs = Array.from({ length: kv.partitions }, () => 0)
   const toJournal = async (
     why: 'late' | 'unavailable',
     ...call: Parameters<typeof journal>
@@ -137,7 +130,7 @@ function createJournaledAdmission(
     try {
       if (isFull()) throw storeFull()
       const partition = partitionOf(submission.userId, kv.partitions)
-      if (isStatusKnown() && latePartitions.isLate(partition))
+      if (isStatusKnown() && performance.now() < lateUntilMs[partition]!)
         return await toJournal('late', submission, null)
       const firstCall = admit(submission)
       const answer = await answerWithin(firstCall, admitMs)
@@ -146,7 +139,7 @@ function createJournaledAdmission(
       // Without a status nothing can be decided here. If the kv has lost it, the call is reading it.
       if (!isStatusKnown())
         return countVerdict(counters.count, submission, await admitOrThrow(() => firstCall, submission))
-      latePartitions.add(partition)
+      lateUntilMs[partition] = performance.now() + LATE_MS
       return await toJournal('late', submission, firstCall)
     } catch (error) {
       throw countRefusal(counters.count, submission, error)
@@ -204,17 +197,6 @@ function createJournalFallback(offline: OfflineAdmission, recovery: JournalRecov
     if (verdict.outcome === 'admitted')
       await (verdict.duplicate ? writeDuplicate(submission, firstCall) : writeFirst(submission, firstCall))
     return countVerdict(count, submission, verdict)
-  }
-}
-
-/** Partitions whose node is late: they must not slow down other partitions, nor each of their own check-ins. */
-function createLatePartitions(partitions: number) {
-  const untilMs = Array.from({ length: partitions }, () => 0)
-  return {
-    isLate: (partition: number) => performance.now() < untilMs[partition]!,
-    add(partition: number) {
-      untilMs[partition] = performance.now() + LATE_MS
-    },
   }
 }
 

@@ -55,17 +55,11 @@ export function createMetrics(service: string): Metrics {
       requests.observe(route, method, status, seconds)
     },
     count(name, labels, by = 1) {
-      let counter = counters.get(name)
-      if (counter === undefined) counters.set(name, (counter = new Counter(optionsOf(name))))
-      counter.inc(labels, by)
+      counters.getOrInsertComputed(name, () => new Counter(optionsOf(name))).inc(labels, by)
     },
     observe(name, value) {
-      let histogram = histograms.get(name)
-      if (histogram === undefined) {
-        const { buckets } = METRICS[name]
-        histograms.set(name, (histogram = new Histogram({ ...optionsOf(name), buckets: [...buckets] })))
-      }
-      histogram.observe(value)
+      const made = () => new Histogram({ ...optionsOf(name), buckets: [...METRICS[name].buckets] })
+      histograms.getOrInsertComputed(name, made).observe(value)
     },
     gauge(name, read) {
       addGauge(name, async (gauge) => gauge.set(await read()))

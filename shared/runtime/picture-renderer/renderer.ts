@@ -1,6 +1,6 @@
 /** Renders pictures in a child process, one at a time. */
 import { join } from 'node:path'
-import { openChild } from '#shared/runtime/child-process.ts'
+import { type ChildOptions, openChild } from '#shared/runtime/child-process.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { describeError, LoggableError } from '../log.ts'
 import type { Element } from './element.ts'
@@ -23,33 +23,20 @@ export interface Renderer {
   close(): Promise<void>
 }
 
-/** Each option as in `ChildOptions`. */
-export interface RendererOptions {
-  readonly waiting?: number
-  readonly recycleAfter?: number
-  readonly recycleBytes?: number
-  readonly timeoutMs?: number
-  readonly idleMs?: number
+export type RendererOptions = Partial<Omit<ChildOptions, 'program'>>
+
+const CHILD: ChildOptions = {
+  program: join(import.meta.dir, 'render-child.ts'),
+  waiting: 32,
+  recycleAfter: 500,
+  recycleBytes: 300_000_000,
+  timeoutMs: 15_000,
+  idleMs: 60_000,
 }
 
-const CHILD = join(import.meta.dir, 'render-child.ts')
-
 /** Creates a renderer; the child process starts with the first picture. */
-export function openRenderer({
-  waiting = 32,
-  recycleAfter = 500,
-  recycleBytes = 300_000_000,
-  timeoutMs = 15_000,
-  idleMs = 60_000,
-}: RendererOptions = {}): Renderer {
-  const child = openChild<RenderOrder, Uint8Array>({
-    program: CHILD,
-    waiting,
-    recycleAfter,
-    recycleBytes,
-    timeoutMs,
-    idleMs,
-  })
+export function openRenderer(options: RendererOptions = {}): Renderer {
+  const child = openChild<RenderOrder, Uint8Array>({ ...CHILD, ...options })
   return {
     async renderPng(element, size) {
       try {

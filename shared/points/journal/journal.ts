@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Submission } from '#shared/stores/kv/kv.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
+import { nextTurn } from '#shared/runtime/yield-to-event-loop.ts'
 
 /** The journal is full: its entries stay, and the new check-in must be refused. */
 export class JournalFull extends LoggableError {
@@ -65,13 +66,6 @@ interface Row {
   readonly points: number
 }
 
-/** A submission that waits for the commit of its turn of the event loop. */
-interface Waiting {
-  readonly row: Row
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
-}
-
 const rowOf = (submission: Submission): Row => ({
   id: submission.id,
   submission: JSON.stringify(submission),
@@ -97,7 +91,8 @@ class JournalFile implements Journal {
   /** Points of entries that have more than one, by id. */
   readonly #tracks = new Map<string, number>()
   /** Submissions of one turn of the event loop, which share a commit. */
-  #batch: Waiting[] = []
+  #batch: Row[] = []
+  #committing: Promise<void> | null = null
   #isClosed = false
 
   constructor(
@@ -112,28 +107,21 @@ class JournalFile implements Journal {
     this.#stored = db.query<{ submission: string }, [string]>('SELECT submission FROM journal WHERE id = ?')
   }
 
-  append(submission: Submission): Promise<void> {
-    if (this.size() >= this.max)
-      return Promise.reject(new JournalFull(`the journal is full: it holds ${this.max} check-ins`))
-    return new Promise((resolve, reject) => {
-      if (this.#batch.length === 0) setImmediate(() => this.#commit())
-      this.#batch.push({ row: rowOf(submission), resolve, reject })
-    })
+  async append(submission: Submission): Promise<void> {
+    if (this.size() >= this.max) throw new JournalFull(`the journal is full: it holds ${this.max} check-ins`)
+    const row = rowOf(submission)
+    this.#batch.push(row)
+    await (this.#committing ??= this.#commit())
+    // A repeated submission is stored already. Another one under its id is not, and must not be answered as stored.
+    if (!this.#holds(row)) throw new LoggableError('another submission is in the journal under this id')
   }
 
-  #commit(): void {
+  async #commit(): Promise<void> {
+    await nextTurn()
     const batch = this.#batch
     this.#batch = []
-    try {
-      this.#write(batch.map(({ row }) => row))
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
-      return
-    }
-    for (const { row, resolve, reject } of batch)
-      // A repeated submission is stored already. Another one under its id is not, and must not be answered as stored.
-      if (this.#holds(row)) resolve()
-      else reject(new LoggableError('another submission is in the journal under this id'))
+    this.#committing = null
+    this.#write(batch)
   }
 
   #holds({ id, submission }: Row): boolean {
@@ -200,7 +188,7 @@ class JournalFile implements Journal {
             if (row !== null && this.#holds(row)) entries += remove.run(page[at]!.place).changes
             else left++
         })()
-        await new Promise((resolve) => setImmediate(resolve))
+        await nextTurn()
         if (this.#isClosed) return entries
       }
       // Both while its lock is held.

@@ -10,7 +10,6 @@ import {
   type Entry,
   type Kv,
   KvUnavailable,
-  type LimitVerdict,
   type PartitionCounters,
   partitionOf,
   type Receipt,
@@ -26,6 +25,7 @@ import {
 } from './kv.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import type { Window } from '#shared/runtime/config/config.ts'
+import { nextTurn } from '#shared/runtime/yield-to-event-loop.ts'
 import { readFileSync } from 'node:fs'
 
 /** Submissions per call of a restore: the stack of a script holds some thousands of values. */
@@ -256,48 +256,28 @@ function pairsOf(list: readonly string[]): Entry[] {
   return entries
 }
 
-interface Charge {
-  readonly id: string
-  readonly resolve: (verdict: LimitVerdict) => void
-  readonly reject: (error: unknown) => void
-}
-
 function limitVerbs(client: Client) {
-  /** Charges by window, in the order of arrival. */
-  const batches = new Map<string, Charge[]>()
+  /** The calls that are charged to a window in this turn of the event loop, by window. */
+  const batches = new Map<string, { readonly ids: string[]; readonly verdicts: Promise<number[]> }>()
 
-  const send = async (name: string, key: string, { max, windowMs }: Window): Promise<void> => {
-    const charges = batches.get(name)!
-    batches.delete(name)
-    try {
-      const ids = charges.map(({ id }) => id)
-      const verdicts = await asked<number[]>(client.windowLimit(`limit:${key}`, max, windowMs, ...ids))
-      for (const [i, { resolve }] of charges.entries()) {
-        const at = 3 * i
-        resolve({
-          allowed: verdicts[at] === 1,
-          remaining: verdicts[at + 1]!,
-          retryAfterMs: verdicts[at + 2]!,
-        })
-      }
-    } catch (error) {
-      for (const { reject } of charges) reject(error)
+  const begin = (name: string, key: string, { max, windowMs }: Window) => {
+    const ids: string[] = []
+    const charge = async (): Promise<number[]> => {
+      await nextTurn()
+      batches.delete(name)
+      return asked<number[]>(client.windowLimit(`limit:${key}`, max, windowMs, ...ids))
     }
+    return { ids, verdicts: charge() }
   }
 
   return {
-    limit: (key, id, window) =>
-      new Promise((resolve, reject) => {
-        const name = `${window.max} ${window.windowMs} ${key}`
-        const charge = { id, resolve, reject }
-        const charges = batches.get(name)
-        if (charges !== undefined) {
-          charges.push(charge)
-          return
-        }
-        batches.set(name, [charge])
-        setImmediate(() => void send(name, key, window))
-      }),
+    async limit(key, id, window) {
+      const name = `${window.max} ${window.windowMs} ${key}`
+      const { ids, verdicts } = batches.getOrInsertComputed(name, () => begin(name, key, window))
+      const at = 3 * (ids.push(id) - 1)
+      const [allowed, remaining, retryAfterMs] = (await verdicts).slice(at, at + 3) as [number, number, number]
+      return { allowed: allowed === 1, remaining, retryAfterMs }
+    },
   } satisfies Partial<Kv>
 }
 

@@ -3,6 +3,7 @@
  * them. Tables that are read and written by each request are several times slower.
  */
 import { Database } from 'bun:sqlite'
+import { nextTurn } from '#shared/runtime/yield-to-event-loop.ts'
 import { KvUnavailable } from '#shared/stores/kv/kv.ts'
 
 /** Changes per row of a compacted log. */
@@ -12,7 +13,7 @@ const SNAPSHOT_ROW = 1_000
 export function oncePerTurn(work: () => void): () => Promise<void> {
   let due: Promise<void> | null = null
   const run = async (): Promise<void> => {
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
     due = null
     work()
   }

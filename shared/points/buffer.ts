@@ -35,22 +35,6 @@ import { MEMORY_CEILING, createJournalRecovery, type JournalRecovery } from './j
 const LATE_MS = 1_000
 const WATCH_MS = 1_000
 
-export interface Buffer {
-  /**
-   * Admits a check-in, or points of a tracker app: some of these apps drop a point after a few attempts. Resolves when
-   * it is durable: in the kv, or in the journal when the kv is late or down.
-   * @throws Refusal 503 when neither can store it, or no status is known
-   */
-  admitDurably(submission: Submission): Promise<Verdict>
-  /** Admits a track. @throws Refusal 503 when the kv does not accept it; phones keep their points */
-  admitTrack(submission: Submission): Promise<Verdict>
-  /** Number of entries in this replica's journal. */
-  journaled(): number
-  /** Starts journal recovery and the watch of the kv. */
-  start(): Promise<void>
-  stop(): Promise<void>
-}
-
 interface BufferOptions {
   readonly kv: Kv
   readonly journal: Journal
@@ -66,7 +50,7 @@ interface BufferOptions {
   readonly metrics: Metrics
 }
 
-export function createBuffer(options: BufferOptions): Buffer {
+export function createBuffer(options: BufferOptions) {
   const { kv, journal, counters, rules, prime, now, log } = options
   const offline = createOfflineAdmission(rules, now)
   const recovery = createJournalRecovery({ kv, journal, rules, log })
@@ -85,13 +69,21 @@ export function createBuffer(options: BufferOptions): Buffer {
     )
 
   return {
+    /**
+     * Admits a check-in, or points of a tracker app: some of these apps drop a point after a few attempts. Resolves when
+     * it is durable: in the kv, or in the journal when the kv is late or down.
+     * @throws Refusal 503 when neither can store it, or no status is known
+     */
     admitDurably: createJournaledAdmission(options, admit, offline.knows, toJournal, watch.isFull),
+    /** Admits a track. @throws Refusal 503 when the kv does not accept it; phones keep their points */
     admitTrack: countingAdmission(counters.count, async (submission) => {
       if (watch.isFull()) throw storeFull()
       return admitOrThrow(admit, submission)
     }),
+    /** Number of entries in this replica's journal. */
     journaled: () => journal.size(),
-    async start() {
+    /** Starts journal recovery and the watch of the kv. */
+    async start(): Promise<void> {
       kv.onReconnect(() => {
         if (isOpen) void learn()
       })
@@ -99,13 +91,15 @@ export function createBuffer(options: BufferOptions): Buffer {
       recovery.start()
       await learn()
     },
-    async stop() {
+    async stop(): Promise<void> {
       isOpen = false
       await watch.stop()
       await recovery.stop()
     },
   }
 }
+
+export type Buffer = ReturnType<typeof createBuffer>
 
 /** Admission by the kv, or by the journal when the kv is late or down. */
 function createJournaledAdmission(

@@ -86,17 +86,11 @@ interface Series {
   sum: number
 }
 
-interface Durations {
-  observe(route: string, method: string, status: number, seconds: number): void
-  /** The histogram in the Prometheus text format. */
-  text(): string
-}
-
-function createDurations(name: 'event_http_request_duration_seconds', service: string): Durations {
+function createDurations(name: 'event_http_request_duration_seconds', service: string) {
   const { help, buckets } = METRICS[name]
   const byRequest = new Map<string, Series>()
   return {
-    observe(route, method, status, seconds) {
+    observe(route: string, method: string, status: number, seconds: number): void {
       const key = `${route} ${method} ${status}`
       let series = byRequest.get(key)
       if (series === undefined) {
@@ -109,7 +103,8 @@ function createDurations(name: 'event_http_request_duration_seconds', service: s
       series.counts[bucket]!++
       series.sum += seconds
     },
-    text() {
+    /** The histogram in the Prometheus text format. */
+    text(): string {
       const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`]
       for (const { labels, counts, sum } of byRequest.values()) {
         let count = 0

@@ -20,41 +20,10 @@ interface Journaled {
   readonly submission: Submission
 }
 
-/** Result of an adoption of abandoned files. */
-interface Adoption {
-  readonly entries: number
-  /** Files that could not be adopted whole; what is damaged stays in a renamed file for an operator. */
-  readonly faults: readonly Error[]
-}
-
-export interface Journal {
-  /** Path of its file. */
-  readonly path: string
-  /**
-   * Resolves when the submission is on disk.
-   * @throws JournalFull; SQLite's error for a full disk; an Error when another submission has its id
-   */
-  append(submission: Submission): Promise<void>
-  /** Removes entries that the kv has confirmed. */
-  remove(ids: readonly string[]): void
-  /** The next entries after a place, oldest first, at most `count`; place 0 is before the first, [] is the end. */
-  after(place: number, count: number): Journaled[]
-  size(): number
-  /** Number of points in them. */
-  points(): number
-  /** Moves the entries of abandoned files into this journal, page by page; other work goes on between pages. */
-  adopt(): Promise<Adoption>
-  /**
-   * Releases the file, and ends an adoption after its page. If it still has entries, another replica or the next start
-   * adopts it.
-   */
-  close(): void
-}
-
 /** Opens a new journal file in `dir`. It accepts check-ins up to `max` entries; adoption ignores this bound. */
 export function openJournal(dir: string, max: number): Journal {
   mkdirSync(dir, { recursive: true })
-  return new JournalFile(dir, max, openOwnFile(dir))
+  return new Journal(dir, max, openOwnFile(dir))
 }
 
 /** Entries of an abandoned file that are moved together. */
@@ -81,7 +50,8 @@ function readableRow(text: string): Row | null {
   }
 }
 
-class JournalFile implements Journal {
+export class Journal {
+  /** Path of its file. */
   readonly path: string
   readonly #db: Database
   readonly #insert
@@ -107,6 +77,10 @@ class JournalFile implements Journal {
     this.#stored = db.query<{ submission: string }, [string]>('SELECT submission FROM journal WHERE id = ?')
   }
 
+  /**
+   * Resolves when the submission is on disk.
+   * @throws JournalFull; SQLite's error for a full disk; an Error when another submission has its id
+   */
   async append(submission: Submission): Promise<void> {
     if (this.size() >= this.max) throw new JournalFull(`the journal is full: it holds ${this.max} check-ins`)
     const row = rowOf(submission)
@@ -128,6 +102,7 @@ class JournalFile implements Journal {
     return this.#stored.get(id)?.submission === submission
   }
 
+  /** Removes entries that the kv has confirmed. */
   remove(ids: readonly string[]): void {
     let removed = 0
     this.#db
@@ -139,6 +114,7 @@ class JournalFile implements Journal {
     this.#size -= removed
   }
 
+  /** The next entries after a place, oldest first, at most `count`; place 0 is before the first, [] is the end. */
   after(place: number, count: number): Journaled[] {
     return readPage(this.#db, place, count).map((row) => ({
       place: row.place,
@@ -150,13 +126,18 @@ class JournalFile implements Journal {
     return this.#size + this.#batch.length
   }
 
+  /** Number of points in the entries. */
   points(): number {
     let points = this.size()
     for (const count of this.#tracks.values()) points += count - 1
     return points
   }
 
-  async adopt(): Promise<Adoption> {
+  /**
+   * Moves the entries of abandoned files into this journal, page by page; other work goes on between pages.
+   * @returns faults of files that could not be adopted whole; what is damaged stays in a renamed file for an operator
+   */
+  async adopt(): Promise<{ readonly entries: number; readonly faults: readonly Error[] }> {
     const faults: Error[] = []
     let entries = 0
     for (const name of readdirSync(this.dir)) {
@@ -219,6 +200,10 @@ class JournalFile implements Journal {
     this.#size += written
   }
 
+  /**
+   * Releases the file, and ends an adoption after its page. If it still has entries, another replica or the next start
+   * adopts it.
+   */
   close(): void {
     this.#isClosed = true
     this.#db.close()

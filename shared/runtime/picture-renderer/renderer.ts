@@ -12,17 +12,6 @@ export class RenderFailed extends LoggableError {
   override name = 'RenderFailed'
 }
 
-export interface Renderer {
-  /**
-   * Renders a tree as PNG.
-   * @throws Refusal 503 if the queue is full; RenderFailed if this picture cannot be rendered
-   */
-  renderPng(element: Element, size: Size): Promise<Uint8Array<ArrayBuffer>>
-  /** The child's process id; null if none runs. */
-  readonly childPid: number | null
-  close(): Promise<void>
-}
-
 export type RendererOptions = Partial<Omit<ChildOptions, 'program'>>
 
 const CHILD: ChildOptions = {
@@ -35,10 +24,14 @@ const CHILD: ChildOptions = {
 }
 
 /** Creates a renderer; the child process starts with the first picture. */
-export function openRenderer(options: RendererOptions = {}): Renderer {
+export function openRenderer(options: RendererOptions = {}) {
   const child = openChild<RenderOrder, Uint8Array>({ ...CHILD, ...options })
   return {
-    async renderPng(element, size) {
+    /**
+     * Renders a tree as PNG.
+     * @throws Refusal 503 if the queue is full; RenderFailed if this picture cannot be rendered
+     */
+    async renderPng(element: Element, size: Size): Promise<Uint8Array<ArrayBuffer>> {
       try {
         return new Uint8Array(await child.run({ element, ...size }))
       } catch (error) {
@@ -47,9 +40,12 @@ export function openRenderer(options: RendererOptions = {}): Renderer {
         throw new RenderFailed(`a picture was not drawn: ${describeError(error)}`, { cause: error })
       }
     },
+    /** The child's process id; null if none runs. */
     get childPid() {
       return child.pid
     },
     close: () => child.close(),
   }
 }
+
+export type Renderer = ReturnType<typeof openRenderer>

@@ -275,7 +275,11 @@ function limitVerbs(client: Client) {
       const name = `${window.max} ${window.windowMs} ${key}`
       const { ids, verdicts } = batches.getOrInsertComputed(name, () => begin(name, key, window))
       const at = 3 * (ids.push(id) - 1)
-      const [allowed, remaining, retryAfterMs] = (await verdicts).slice(at, at + 3) as [number, number, number]
+      const [allowed, remaining, retryAfterMs] = (await verdicts).slice(at, at + 3) as [
+        number,
+        number,
+        number,
+      ]
       return { allowed: allowed === 1, remaining, retryAfterMs }
     },
   } satisfies Partial<Kv>

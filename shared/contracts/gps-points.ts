@@ -1,16 +1,6 @@
 /** GPS points as clients send them: a check-in, and a batch of track points. */
 import { z } from 'zod'
-import {
-  EXAMPLE_DAY,
-  Latitude,
-  Longitude,
-  MAX_POINTS,
-  MAX_SOURCE,
-  Measure,
-  Mode,
-  Source,
-  UserId,
-} from './fields.ts'
+import { EXAMPLE_DAY, MAX_POINTS, MAX_SOURCE, Measure, Mode, Source, UserId, Place } from './fields.ts'
 
 export const SENT_TIME_RULE = 'must be ISO 8601 with a zone, epoch milliseconds, or YYYY:MM:DD HH:MM:SS'
 
@@ -20,7 +10,6 @@ export const SentTime = z
     error: SENT_TIME_RULE,
   })
   .meta({ examples: [`${EXAMPLE_DAY}T01:30:00.000Z`] })
-export type SentTime = z.infer<typeof SentTime>
 
 /**
  * What a phone tells of a point beside its place and time. Each has a column of its name, so a new one needs a
@@ -44,8 +33,7 @@ export const isNumeric = (name: Measurement): boolean => MEASURED[name].safePars
 
 /** A GPS point in a request, after `normalizePointAliases` has renamed its aliases. */
 export const GpsPoint = z.object({
-  lat: Latitude,
-  lng: Longitude,
+  ...Place,
   timestamp: SentTime.nullish(),
   ...MEASURED,
 })

@@ -221,11 +221,11 @@ export interface Options {
 
 /** Runs all checks at once. @returns a finding for each, in a stable order */
 export function examine(config: Config, options: Options): Promise<Finding[]> {
-  const store = (what: string, url: string, run: () => Promise<Found>, todo: string) =>
+  const store = async (what: string, url: string, run: () => Promise<Found>, todo: string) =>
     url === '' ? { what, found: 'embedded' } : check(what, run, todo)
   const redis = (url: string) => redisNode(url.trim(), options.pilgrims, config.flushMs)
   return Promise.all([
-    { what: 'settings', ...settings(config) },
+    Promise.resolve({ what: 'settings', ...settings(config) }),
     store(
       'Postgres',
       config.databaseUrl,

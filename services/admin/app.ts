@@ -44,7 +44,7 @@ import {
 } from '#shared/contracts/ledger.ts'
 import { type BoundedQueue, createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import { peekWithin } from '#shared/points/pending-points.ts'
-import { priceOf } from '#shared/service/security/rate-limits.ts'
+import { priceOf } from '#shared/service/security/write-and-address-limits.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { createRouter, type Router } from '#shared/service/http/router.ts'
 import {
@@ -57,7 +57,7 @@ import {
 } from './pilgrims/change-pilgrim.ts'
 import { readCarbon } from './reports/carbon.ts'
 import { createClusters } from './map/clusters.ts'
-import { endActivity, previewEnd, readActivity, setStatus } from './lifecycle/activity-status.ts'
+import { endActivity, previewEnd, readActivity, setStatus } from './lifecycle/pause-resume-end.ts'
 import { serveDocumentation } from './documentation/serve-documentation.ts'
 import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './erasure/erase-pilgrim.ts'

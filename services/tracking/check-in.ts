@@ -15,9 +15,9 @@ import type { Window } from '#shared/runtime/config/config.ts'
 import { MAX_POINTS, time } from '#shared/contracts/fields.ts'
 import type { AttachedAnswer, CheckInAnswer } from '#shared/contracts/tracking.ts'
 import { type CheckInRequest, MAX_ATTACHED } from '#shared/contracts/gps-points.ts'
-import { countRejected, durableThrough, refusalOfVerdict, submissionId } from '#shared/points/submission.ts'
+import { countRejected, durableThrough, refusalOfVerdict, submissionId } from '#shared/points/admission.ts'
 import type { Verdict } from '#shared/stores/kv/kv.ts'
-import type { Count } from '#shared/points/ledger/process-counters.ts'
+import type { Count } from '#shared/points/ledger/counters.ts'
 
 type Rejected = Readonly<AttachedAnswer['rejected']>
 

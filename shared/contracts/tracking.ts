@@ -1,9 +1,15 @@
 /** Check-ins, tracks and the live map. */
 import { z } from 'zod'
 import { endpoint } from './endpoint.ts'
-import { fastCheckIn, fastTrackSync } from './fast-validation.ts'
+import {
+  fastCheckIn,
+  fastTrackSync,
+  CheckIn,
+  CheckInRequest,
+  TrackBatch,
+  TrackSyncRequest,
+} from './gps-points.ts'
 import { HIDDEN_ID, Instant, Latitude, Longitude, Time, UserId, exampleText, wholeNumber } from './fields.ts'
-import { CheckIn, CheckInRequest, TrackBatch, TrackSyncRequest } from './gps-points.ts'
 
 /** Why a track point was rejected. The last three apply only to the track points of a check-in. */
 export const PointRejection = z.enum([

@@ -15,7 +15,7 @@ import { errorFields, type Log } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
-import type { Count, ProcessCounters } from './ledger/process-counters.ts'
+import type { Count, ProcessCounters } from './ledger/counters.ts'
 import {
   admitOrThrow,
   answerWithin,
@@ -26,9 +26,9 @@ import {
   createAdmission,
   storeFull,
   storeUnavailable,
-} from './admission-batches.ts'
+} from './admission.ts'
 import type { Journal } from './journal/journal.ts'
-import { createOfflineAdmission, type OfflineAdmission } from '#shared/stores/kv/decide-without-kv.ts'
+import { createOfflineAdmission, type OfflineAdmission } from '#shared/stores/kv/admit-in-memory.ts'
 import { MEMORY_CEILING, createJournalRecovery, type JournalRecovery } from './journal/journal-recovery.ts'
 
 /** For this long after a late answer the next check-ins do not wait for the kv. */

@@ -12,7 +12,7 @@ import {
 } from '#shared/points/pending-points.ts'
 import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
-import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
+import { storeCounters } from '#shared/points/ledger/counters.ts'
 import { span } from '#shared/runtime/traces.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { flushes } from '#shared/stores/schema/tables.ts'

@@ -12,15 +12,18 @@ import {
   writeTiles,
 } from '#shared/points/totals/stored-tiles.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import { addCounts, type Counts, unpackCounts, zOrder } from '#shared/core/map/cell-counts.ts'
 import {
+  addCounts,
+  type Counts,
+  unpackCounts,
+  zOrder,
   isTileStored,
   STORED_ZOOMS,
   type Span,
   type Tile,
   tileKey,
   tilesAt,
-} from '#shared/core/map/cell-tiles.ts'
+} from '#shared/core/map/cell-counts.ts'
 import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/map/cells.ts'
 import type { Differences } from './differences.ts'
 

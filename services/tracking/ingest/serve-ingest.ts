@@ -21,7 +21,7 @@ import {
   UNREADABLE,
 } from './tracker-formats.ts'
 import type { Buffer } from '#shared/points/buffer.ts'
-import { type SyncRules, syncTrack } from '#shared/points/submission.ts'
+import { type SyncRules, syncTrack } from '#shared/points/admission.ts'
 import type { GpsPoint } from '#shared/contracts/gps-points.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
 import { notFound, Refusal, unavailable } from '#shared/runtime/refusal.ts'

@@ -11,7 +11,7 @@ import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Route } from '#shared/core/map/walking-route.ts'
 import type { Place } from './latest-positions.ts'
-import type { PublicMap } from './public-map.ts'
+import { type PublicMap, crowdOnMap } from './public-map.ts'
 import { writeMapFiles } from './map-files.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
@@ -19,7 +19,6 @@ import { alongAxis, alongRoute, type End, middleOf, type Places } from '#shared/
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
-import { crowdOnMap } from './crowd-on-map.ts'
 import {
   estimatesOf,
   type Front,

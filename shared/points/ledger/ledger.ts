@@ -1,7 +1,7 @@
 /** The ledger, from the counters of the kv and of Postgres: what became of every point that was ever received. */
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Kv, PartitionCounters } from '#shared/stores/kv/kv.ts'
-import type { BufferEpoch } from './stored-counters.ts'
+import type { BufferEpoch } from './counters.ts'
 
 /** Numbers of points. `received` is the sum of all other figures; `inFlight` is 0 at rest. */
 export interface Ledger {

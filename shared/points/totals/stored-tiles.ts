@@ -1,7 +1,15 @@
 /** Reads and writes the tiles of the map. */
 import type { Query } from '#shared/stores/db/db.ts'
-import { type Counts, packCounts, packPeople, totalOf } from '#shared/core/map/cell-counts.ts'
-import { storesPeople, type Tile, tileKey, type TileName } from '#shared/core/map/cell-tiles.ts'
+import {
+  type Counts,
+  packCounts,
+  packPeople,
+  totalOf,
+  storesPeople,
+  type Tile,
+  tileKey,
+  type TileName,
+} from '#shared/core/map/cell-counts.ts'
 
 /** Key of the advisory lock: one transaction at a time changes tiles. */
 const TILES_LOCK = 20_260_419

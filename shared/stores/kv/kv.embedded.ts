@@ -1,7 +1,7 @@
 /** The embedded driver of the kv: state in memory, and every change in a log that survives kill -9 and power cuts. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { admit, move, put } from './embedded/admit-points.ts'
+import { admit, move, put } from './admit-in-memory.ts'
 import {
   apply,
   bufferOf,

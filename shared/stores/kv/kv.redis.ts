@@ -656,12 +656,12 @@ const counters = lua('counters')
 const ALSO_WHEN_FULL = '#!lua flags=allow-oom\n'
 
 const SCRIPTS = {
-  gpsAdmit: counters + lua('admit-points'),
-  gpsAcknowledge: ALSO_WHEN_FULL + counters + lua('acknowledge'),
+  gpsAdmit: counters + lua('check-in-limit') + lua('admit-points'),
+  gpsAcknowledge: ALSO_WHEN_FULL + counters + lua('delete-stored-points'),
   gpsSetStatus: ALSO_WHEN_FULL + counters + lua('set-status'),
   gpsHide: ALSO_WHEN_FULL + lua('hide'),
   gpsErase: ALSO_WHEN_FULL + lua('erase'),
-  windowLimit: lua('sliding-window'),
+  windowLimit: lua('write-limit'),
   lockOwner: lua('unlock'),
   lockTake: ALSO_WHEN_FULL + lua('take-lock'),
 }

@@ -1,4 +1,7 @@
-/** Admission on the embedded state: the same decisions as `admit-points.lua`. */
+/**
+ * Admission in memory: the same decisions as `admit-points.lua`, for the embedded driver, and for a replica alone while
+ * the kv is unavailable.
+ */
 import {
   type AdmissionRules,
   type Entry,
@@ -9,8 +12,18 @@ import {
   type StoreVerdict,
   checkInPositionOf,
   sharesInstantByAccident,
-} from '#shared/stores/kv/kv.ts'
-import { bufferOf, type Call, type Change, isBefore, type State } from './state.ts'
+  type VersionedStatus,
+} from './kv.ts'
+import {
+  apply,
+  bufferOf,
+  type Call,
+  type Change,
+  createState,
+  isBefore,
+  prune,
+  type State,
+} from './embedded/state.ts'
 
 interface Admission {
   readonly state: State
@@ -143,5 +156,53 @@ export function admit(admission: Admission, submission: Submission): StoreVerdic
       first === undefined && done.firstKnown && done.later === 0 && kind === 'checkin'
         ? (bufferOf(state, userId, nowMs)?.entries.get(identity) ?? null)
         : null,
+  }
+}
+
+// Admission by a replica alone: with the last known status, and the limits and duplicates that it has seen itself.
+
+export interface OfflineAdmission {
+  /** Stores the latest status from the kv or the database; null: the kv has lost its status. */
+  learn(status: VersionedStatus | null): void
+  /** Whether a status is known. */
+  knows(): boolean
+  /** Returns `unknown` while no status is known. */
+  decide(submission: Submission): StoreVerdict
+  /** Forgets a check-in that could not be stored, so that its repetition is no duplicate. */
+  takeBack(submission: Submission): void
+}
+
+export function createOfflineAdmission(rules: AdmissionRules, now: () => number): OfflineAdmission {
+  const state = createState()
+  let pruneAtMs = 0
+  return {
+    learn(status) {
+      state.status = status
+    },
+    knows: () => state.status !== null,
+    decide(submission) {
+      const nowMs = now()
+      if (nowMs >= pruneAtMs) {
+        prune(state, nowMs)
+        pruneAtMs = nowMs + rules.checkin.windowMs
+      }
+      const verdict = admit(
+        { state, nowMs, rules, caller: '', change: (change) => apply(state, change) },
+        submission,
+      )
+      // The journal stores the points; only the windows stay here.
+      state.buffers.clear()
+      state.live.clear()
+      return verdict
+    },
+    takeBack({ kind, userId, duplicateKey }) {
+      const key = `${kind}:${userId}`
+      const window = state.windows.get(key)
+      if (window === undefined) return
+      state.windows.set(key, {
+        ...window,
+        calls: window.calls.filter((call) => call.duplicateKey !== duplicateKey),
+      })
+    },
   }
 }

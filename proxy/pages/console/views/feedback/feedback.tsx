@@ -90,7 +90,13 @@ export function Feedback() {
               </summary>
               <div class="row">
                 <StatusFilter page={page} chosen={status} />
-                <CategoryFilter chosen={category} />
+                <Choice
+                  bare
+                  label={said.about}
+                  value={category.value}
+                  options={[['', said.about], ...Object.entries(said.categories)]}
+                  onChoose={(name) => (category.value = name)}
+                />
                 <span class="keyboard-help">{level.value >= MANAGER ? said.help : said.helpRead}</span>
               </div>
             </details>
@@ -147,38 +153,23 @@ function Page({ page, chosen, onChoose, shown }: PageProps) {
   )
 }
 
-const CategoryFilter = ({ chosen }: { readonly chosen: Signal<string> }) => {
-  const { about, categories } = words.value.feedback
-  return (
-    <Choice
-      bare
-      label={about}
-      value={chosen.value}
-      options={[['', about], ...Object.entries(categories)]}
-      onChoose={(name) => (chosen.value = name)}
-    />
-  )
-}
-
 interface FilterProps {
   readonly page: Data<'listFeedback'>
   readonly chosen: Signal<Filter>
 }
 
-const figureOf = (count: number | null): string => (count === null ? '' : figure(count))
-
 const StatusFilter = ({ page, chosen }: FilterProps) => {
   const { columns } = words.value.feedback
-  const { alerts, all } = { ...words.value.now, ...words.value.common }
   const listed = STATUSES.filter((status) => status === chosen.value || totalOf(page, status) !== 0)
   return (
     <Choice
       bare
-      label={alerts}
+      label={words.value.now.alerts}
       value={chosen.value}
       options={(['', ...listed] as const).map((status) => {
-        const name = status === '' ? all : columns[status]
-        return [status, [name, figureOf(totalOf(page, status))].join(' ').trim()]
+        const total = totalOf(page, status)
+        const name = status === '' ? words.value.common.all : columns[status]
+        return [status, total === null ? name : `${name} ${figure(total)}`]
       })}
       onChoose={(status) => (chosen.value = status)}
     />

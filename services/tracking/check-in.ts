@@ -91,7 +91,7 @@ type Answer = z.infer<typeof CheckInAnswer>
  * @throws Refusal 400, 403 paused or ended, 429, 503
  */
 export async function checkIn(
-  buffer: Pick<Buffer, 'admitCheckIn'>,
+  buffer: Pick<Buffer, 'admitDurably'>,
   request: CheckInRequest,
   receivedMs: number,
   rules: CheckInRules,
@@ -107,7 +107,7 @@ export async function checkIn(
     recordedMs: point.recordedMs,
   } as const
   const admit = (points: readonly Point[]) =>
-    buffer.admitCheckIn({
+    buffer.admitDurably({
       ...submission,
       entries: [pack(point), ...points.map(pack)],
       position: latestPosition([point, ...points]),

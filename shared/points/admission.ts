@@ -3,6 +3,7 @@
  * told.
  */
 import { within } from '#shared/runtime/deadline.ts'
+import { nextTurn } from '#shared/runtime/yield-to-event-loop.ts'
 import { currentSpan, type Origin, span } from '#shared/runtime/traces.ts'
 import {
   erasedPerson,
@@ -163,16 +164,14 @@ const POINTS_A_CALL = 2_000
 /** Points that may wait for the kv's answer (about 50 MB). Beyond this bound the kv counts as unavailable. */
 const POINTS_UNDER_WAY = 200_000
 
-interface QueuedSubmission {
-  readonly submission: Submission
-  readonly resolve: (verdict: StoreVerdict) => void
-  readonly reject: (error: unknown) => void
-  /** The request that it came with. */
-  readonly origin: Origin
+/** Submissions of one call. */
+interface Batch {
+  readonly submissions: Submission[]
+  /** The requests that they came with. */
+  readonly origins: Origin[]
+  points: number
+  readonly verdicts: Promise<StoreVerdict[]>
 }
-
-const pointsOf = (waiting: readonly QueuedSubmission[]): number =>
-  waiting.reduce((sum, { submission }) => sum + submission.entries.length, 0)
 
 /**
  * @param most upper bound of points that wait for the kv's answer
@@ -185,61 +184,53 @@ export function createBatcher(
   metrics: Pick<Metrics, 'observe'>,
   most = POINTS_UNDER_WAY,
 ): (submission: Submission) => Promise<StoreVerdict> {
-  const queues = new Map<number, QueuedSubmission[]>()
+  /** The last batch of this turn, by partition. */
+  const batches = new Map<number, Batch>()
   let underWay = 0
 
-  const send = async (partition: number, waiting: readonly QueuedSubmission[]): Promise<void> => {
+  const send = async (
+    partition: number,
+    { submissions, origins, points }: Batch,
+  ): Promise<StoreVerdict[]> => {
     const startedMs = performance.now()
-    metrics.observe('event_admission_batch_size', waiting.length)
+    metrics.observe('event_admission_batch_size', submissions.length)
     try {
-      const submissions = waiting.map((one) => one.submission)
-      const attributes = { submissions: submissions.length, points: pointsOf(waiting) }
-      const verdicts = await span(
+      return await span(
         'admission batch',
-        attributes,
+        { submissions: submissions.length, points },
         () => span('kv admit', { partition }, () => kv.admit(partition, submissions, rules)),
-        () => waiting.map(({ origin }) => origin),
+        () => origins,
       )
-      for (const [i, one] of waiting.entries()) one.resolve(verdicts[i]!)
-    } catch (error) {
-      for (const one of waiting) one.reject(error)
     } finally {
       metrics.observe('event_admission_seconds', (performance.now() - startedMs) / 1_000)
-      underWay -= pointsOf(waiting)
+      underWay -= points
     }
   }
 
-  const sendBatch = (partition: number): void => {
-    const all = queues.get(partition)!
-    queues.delete(partition)
-    let from = 0
-    let points = 0
-    for (const [i, { submission }] of all.entries()) {
-      points += submission.entries.length
-      if (points < POINTS_A_CALL && i + 1 - from < SUBMISSIONS_A_CALL && i + 1 < all.length) continue
-      void send(partition, all.slice(from, i + 1))
-      from = i + 1
-      points = 0
+  const begin = (partition: number): Batch => {
+    const sent = async (): Promise<StoreVerdict[]> => {
+      await nextTurn()
+      if (batches.get(partition) === batch) batches.delete(partition)
+      return send(partition, batch)
     }
+    const batch: Batch = { submissions: [], origins: [], points: 0, verdicts: sent() }
+    batches.set(partition, batch)
+    return batch
   }
 
-  return (submission) =>
-    new Promise((resolve, reject) => {
-      const partition = partitionOf(submission.userId, kv.partitions)
-      const queue = queues.get(partition)
-      if (underWay + submission.entries.length > most) {
-        reject(new KvUnavailable('too many points are waiting for the kv'))
-        return
-      }
-      underWay += submission.entries.length
-      const waiting = { submission, resolve, reject, origin: currentSpan() }
-      if (queue !== undefined) {
-        queue.push(waiting)
-        return
-      }
-      queues.set(partition, [waiting])
-      setImmediate(sendBatch, partition)
-    })
+  return async (submission) => {
+    const points = submission.entries.length
+    if (underWay + points > most) throw new KvUnavailable('too many points are waiting for the kv')
+    underWay += points
+    const partition = partitionOf(submission.userId, kv.partitions)
+    let batch = batches.get(partition)
+    if (batch === undefined || batch.points >= POINTS_A_CALL || batch.origins.length === SUBMISSIONS_A_CALL)
+      batch = begin(partition)
+    batch.points += points
+    batch.origins.push(currentSpan())
+    const at = batch.submissions.push(submission) - 1
+    return (await batch.verdicts)[at]!
+  }
 }
 
 // What a check-in and a track have in common: the id of their submission, and what of its verdict a phone is told.

@@ -128,17 +128,6 @@ const SUFFIX = '.counters'
 /** Counts points that do not reach the buffer. */
 export type Count = (name: 'duplicate' | `rejected:${string}`, points: number) => void
 
-export interface ProcessCounters {
-  readonly count: Count
-  /** Refused points by reason. */
-  rejected(): Record<string, number>
-  /** Writes new counts to the database, and those of counter files that ended processes have left. */
-  sync(): Promise<void>
-  /** Starts to sync at regular intervals. */
-  start(): void
-  stop(): Promise<void>
-}
-
 interface ProcessCountersOptions {
   readonly kv: Pick<Kv, 'caller' | 'onReceipt'>
   readonly db: Pick<Database, 'sql'>
@@ -149,13 +138,7 @@ interface ProcessCountersOptions {
   readonly journaled: () => number
 }
 
-export function openProcessCounters({
-  kv,
-  db,
-  log,
-  journalPath,
-  journaled,
-}: ProcessCountersOptions): ProcessCounters {
+export function openProcessCounters({ kv, db, log, journalPath, journaled }: ProcessCountersOptions) {
   const names = { caller: kv.caller, counter: crypto.randomUUID() }
   const path = journalPath?.replace(/\.journal$/, SUFFIX) ?? null
   const counters = openCounters(path, names, log)
@@ -179,16 +162,19 @@ export function openProcessCounters({
     })
 
   return {
-    count(name, points) {
+    count: ((name, points) => {
       if (points > 0) counters.set(name, [counters.get(name)[0] + points, 0])
-    },
+    }) satisfies Count,
+    /** Refused points by reason. */
     rejected: () => counters.rejected(),
+    /** Writes new counts to the database, and those of counter files that ended processes have left. */
     sync,
-    start() {
+    /** Starts to sync at regular intervals. */
+    start(): void {
       void tick()
       timer = setInterval(() => void tick(), SYNC_EVERY_MS)
     },
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer)
       await syncing?.catch(() => undefined)
       await tick()
@@ -197,6 +183,8 @@ export function openProcessCounters({
     },
   }
 }
+
+export type ProcessCounters = ReturnType<typeof openProcessCounters>
 
 /** The counters of this process, and the names of those that the database does not know yet. */
 function openCounters(path: string | null, { caller, counter }: Names, log: Log) {
@@ -314,16 +302,8 @@ const RECORD_BYTES = NAME_BYTES + 16
 
 type Pair = readonly [number, number]
 
-interface CounterFile {
-  readonly pairs: ReadonlyMap<string, Pair>
-  /** Sets a pair. @throws the disk's error; the pair is set in memory nevertheless */
-  set(name: string, pair: Pair): void
-  /** @param keep whether the file stays, so that another process adopts it */
-  close(keep: boolean): void
-}
-
 /** @param path null: memory only */
-export function openCounterFile(path: string | null): CounterFile {
+export function openCounterFile(path: string | null) {
   let file = path === null ? null : openSync(path, 'w')
   const pairs = new Map<string, Pair>()
   const places = new Map<string, number>()
@@ -331,8 +311,9 @@ export function openCounterFile(path: string | null): CounterFile {
   const numbers = record.subarray(NAME_BYTES)
 
   return {
-    pairs,
-    set(name, pair) {
+    pairs: pairs as ReadonlyMap<string, Pair>,
+    /** Sets a pair. @throws the disk's error; the pair is set in memory nevertheless */
+    set(name: string, pair: Pair): void {
       pairs.set(name, pair)
       if (file === null) return
       numbers.writeDoubleLE(pair[0], 0)
@@ -346,7 +327,8 @@ export function openCounterFile(path: string | null): CounterFile {
       writeSync(file, record, 0, RECORD_BYTES, places.size * RECORD_BYTES)
       places.set(name, places.size)
     },
-    close(keep) {
+    /** @param keep whether the file stays, so that another process adopts it */
+    close(keep: boolean): void {
       if (file === null) return
       closeSync(file)
       file = null

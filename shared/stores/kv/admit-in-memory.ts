@@ -1,6 +1,6 @@
 /**
- * Admission in memory: the same decisions as `admit-points.lua`, for the embedded driver, and for a replica alone while
- * the kv is unavailable.
+ * Admission in memory: the same decisions as `check-in-limit.lua` and `admit-points.lua`, for the embedded driver, and
+ * for a replica alone while the kv is unavailable.
  */
 import {
   type AdmissionRules,
@@ -161,26 +161,18 @@ export function admit(admission: Admission, submission: Submission): StoreVerdic
 
 // Admission by a replica alone: with the last known status, and the limits and duplicates that it has seen itself.
 
-export interface OfflineAdmission {
-  /** Stores the latest status from the kv or the database; null: the kv has lost its status. */
-  learn(status: VersionedStatus | null): void
-  /** Whether a status is known. */
-  knows(): boolean
-  /** Returns `unknown` while no status is known. */
-  decide(submission: Submission): StoreVerdict
-  /** Forgets a check-in that could not be stored, so that its repetition is no duplicate. */
-  takeBack(submission: Submission): void
-}
-
-export function createOfflineAdmission(rules: AdmissionRules, now: () => number): OfflineAdmission {
+export function createOfflineAdmission(rules: AdmissionRules, now: () => number) {
   const state = createState()
   let pruneAtMs = 0
   return {
-    learn(status) {
+    /** Stores the latest status from the kv or the database; null: the kv has lost its status. */
+    learn(status: VersionedStatus | null): void {
       state.status = status
     },
+    /** Whether a status is known. */
     knows: () => state.status !== null,
-    decide(submission) {
+    /** Returns `unknown` while no status is known. */
+    decide(submission: Submission): StoreVerdict {
       const nowMs = now()
       if (nowMs >= pruneAtMs) {
         prune(state, nowMs)
@@ -195,7 +187,8 @@ export function createOfflineAdmission(rules: AdmissionRules, now: () => number)
       state.live.clear()
       return verdict
     },
-    takeBack({ kind, userId, duplicateKey }) {
+    /** Forgets a check-in that could not be stored, so that its repetition is no duplicate. */
+    takeBack({ kind, userId, duplicateKey }: Submission): void {
       const key = `${kind}:${userId}`
       const window = state.windows.get(key)
       if (window === undefined) return
@@ -206,3 +199,5 @@ export function createOfflineAdmission(rules: AdmissionRules, now: () => number)
     },
   }
 }
+
+export type OfflineAdmission = ReturnType<typeof createOfflineAdmission>

@@ -9,7 +9,6 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { now } from './clock.ts'
 
 export interface Resource<T> {
-  readonly key: string
   readonly value: ReadonlySignal<T | null>
   /** When the last answer came, epoch milliseconds. */
   readonly at: ReadonlySignal<number | null>
@@ -124,7 +123,6 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
     if (document.hidden) document.addEventListener('visibilitychange', tick, { once: true })
     else void reload()
   }
-  /** Reads at once, or when the remembered answer is old. */
   const start = (): void => {
     const restMs = (last?.at ?? 0) + Math.min(FRESH_MS, everyMs) - Date.now()
     if (restMs > 0) timer = window.setTimeout(tick, restMs)
@@ -138,7 +136,7 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
     document.removeEventListener('visibilitychange', tick)
   }
   const staleMs = everyMs === 0 ? ONCE_STALE_MS : Math.max(SHORTEST_STALE_MS, LATE * everyMs)
-  return { resource: { key, value, at, error, staleMs, reload }, start, stop }
+  return { resource: { value, at, error, staleMs, reload }, start, stop }
 }
 
 /**

@@ -294,7 +294,6 @@ const roomOf = (crowd: Crowd): readonly OverNames[] =>
 /** Room that the sign of a mark takes above its place. */
 const MARK_PX = { half: 18, high: 36 }
 
-/** Whether a number would stand below the sign of a mark. */
 const isUnder = ({ x, y }: Numbered, mark: OverNames, scale: number, px: number): boolean => {
   const above = (mark.y - y) * scale
   return Math.abs(mark.x - x) * scale < MARK_PX.half * px && above > -px && above < MARK_PX.high * px
@@ -314,7 +313,6 @@ function numbersOver(
   return (context, { scale, left, top, width, height, density, type }, colour) => {
     const px = density * type
     const hasCorner = ({ wide }: Numbered) => wide * scale > CORNER_FROM_PX * px
-    /** The largest type with which a number fits into its cell. */
     const sizeOf = ({ wide, text }: Numbered) =>
       Math.min(TYPE_PX * px, (wide * scale - 2 * BESIDE_PX * px) / (text.length * DIGIT_SHARE))
     const hasRoom = (one: Numbered) =>
@@ -343,11 +341,7 @@ function numbersOver(
 
 // Places what stands over a map: single places, their card, the scale.
 
-interface Over {
-  readonly dots?: readonly Dot[]
-  readonly onDot?: (id: string) => void
-  readonly renderCard?: unknown
-}
+type Over = Pick<CrowdMapProps, 'dots' | 'onDot' | 'renderCard'>
 
 /** Width of the scale, at most, in sizes of its type. */
 const SCALE_EM = 10
@@ -358,7 +352,6 @@ function arrange(frame: HTMLElement, place: Placing, { dots = NO_DOTS }: Over): 
   nameDots(frame)
 }
 
-/** Chooses what was tapped. A tap beside everything closes the card. */
 function chooseAt(
   { dots = NO_DOTS, renderCard, onDot }: Over,
   pointing: Pointing,

@@ -188,7 +188,6 @@ interface FigureProps {
   /** Time of the figure; absent where the panel around it shows it. */
   readonly at?: number | string | null
   readonly stale?: boolean
-  /** It is being read for the first time. */
   readonly loading?: boolean
 }
 
@@ -196,7 +195,6 @@ interface FigureProps {
 export const Figure = ({ loading = false, ...props }: FigureProps) =>
   loading && props.value === null ? <Awaited label={props.label} /> : <Known {...props} />
 
-/** Stands in the place of a figure that is on its way. */
 const Awaited = ({ label }: Pick<FigureProps, 'label'>) => (
   <div class="tile loading">
     <dt>{label}</dt>
@@ -219,6 +217,25 @@ const Known = ({ label, value, unit, note, tone, at, stale = false }: Omit<Figur
     </dd>
   </div>
 )
+
+/** Names with what is said of each; what is null is left out. */
+export const Facts = ({ facts, of = 'about' }: FactsProps) => (
+  <dl class={of}>
+    {facts.map(([name, value]) =>
+      value === null ? null : (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ),
+    )}
+  </dl>
+)
+
+interface FactsProps {
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[]
+  readonly of?: string
+}
 
 export const Figures = ({ children }: { readonly children: ComponentChildren }) => (
   <dl class="tiles">{children}</dl>

@@ -62,7 +62,6 @@ export function Shell() {
   )
 }
 
-/** An address of a view that the token does not open: why another one is shown. */
 function NotForTier() {
   const asked = refusedView.value
   if (asked === null) return null
@@ -144,7 +143,6 @@ const Settings = ({ open, onClose }: SettingsProps) => (
   </Dialog>
 )
 
-/** The views of the operator's tier: at the side of a wide screen, at the bottom of a phone. */
 function Navigation() {
   const { nav } = words.value
   const reports = useNewReports()
@@ -210,10 +208,8 @@ const ViewLink = ({ to, place, current = false, children, ...rest }: ViewLinkPro
   </a>
 )
 
-/** How long the news of the connection is shown. */
 const BACK_MS = 6_000
 
-/** A bar across the page while the connection is lost or the event is paused. */
 function ConnectionBar() {
   const said = words.value.bar
   const state = connection.value

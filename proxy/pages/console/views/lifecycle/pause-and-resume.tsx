@@ -22,7 +22,6 @@ type Activity = Data<'readStatus'>
 const MAX_MESSAGE = 500
 const TOAST_MS = 10_000
 
-/** Says what the service answers after the change, and not what was asked for. */
 async function readBack(): Promise<void> {
   const answer = await client.readStatus()
   if (!answer.ok) return
@@ -201,7 +200,6 @@ function WhoIsTold() {
   )
 }
 
-/** What the volunteers get; when they get nothing, why. */
 function volunteersOf({ recipients, devices, left_out }: Counted, isConfigured: boolean): readonly string[] {
   const said = words.value.lifecycle
   const byPush = devices === 0 ? [] : [pair(words.value.messages.devices, figure(devices))]

@@ -53,7 +53,6 @@ const SentMessages = () => (
   </PagedList>
 )
 
-/** Reads again soon while a message is on its way. */
 function Soon({ list: { value, reload } }: { readonly list: Resource<Data<'listMessages'>> }) {
   const page = value.value
   useEffect(() => {
@@ -64,7 +63,6 @@ function Soon({ list: { value, reload } }: { readonly list: Resource<Data<'listM
   return null
 }
 
-/** It is done, and reached nobody. */
 const isToNobody = ({ recipients, state, web_push: { sent, waiting } }: Message): boolean =>
   state === 'sent' && recipients === 0 && sent + waiting === 0
 
@@ -117,7 +115,6 @@ function Sent({ message }: { readonly message: Message }) {
   )
 }
 
-/** How far Web Push is; nothing for a message that no device gets. */
 const Devices = ({ progress }: { readonly progress: Message['web_push'] }) => {
   const text = progressText(progress)
   return text === '' ? null : <span>Web Push {text}</span>

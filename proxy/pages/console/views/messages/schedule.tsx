@@ -37,7 +37,6 @@ interface Dated {
   readonly next: NextSending | null
 }
 
-/** Reminders in the order in which they are sent; those that are over come last. */
 const inOrder = (slots: readonly Slot[], bounds: Bounds): readonly Dated[] =>
   slots
     .map((slot) => ({ slot, next: nextSending(slot, now.value, bounds) }))
@@ -97,7 +96,6 @@ function stateOf({ slot, next }: Dated, slots: readonly Slot[], sent: readonly S
 /** The scheduler sends nothing after the end. */
 const hasEnded = (): boolean => status.value?.status === 'ended'
 
-/** Why nothing of the schedule is sent now. */
 function Rests() {
   const said = words.value.schedule
   const state = status.value?.status
@@ -256,7 +254,6 @@ function SlotForm({ slot, bounds, onClose }: Props) {
   )
 }
 
-/** The Chinese text of a reminder was changed, and its English one was not. */
 const isEnglishOld = (text: Slot['text'], before: Slot['text'] | null): boolean =>
   (text.en ?? '') !== '' && text.en === before?.en && text['zh-Hant'] !== before?.['zh-Hant']
 
@@ -326,7 +323,6 @@ interface SendingProps {
   readonly isNew: boolean
 }
 
-/** When it is sent next, and how many get it: the same count that a message has before it is sent. */
 function Sending({ draft, bounds, isNew }: SendingProps) {
   const said = words.value.schedule
   const { audience } = draft
@@ -360,7 +356,6 @@ function Sending({ draft, bounds, isNew }: SendingProps) {
 
 const MOST_DAYS = 366
 const tomorrow = (): string => dayOf(now.value + DAY_MS)
-/** The day after the latest one of them. */
 function following(dates: readonly string[]): string {
   const latest = dates
     .filter((day) => day !== '')
@@ -375,7 +370,6 @@ interface DaysProps {
   readonly onChange: (dates: string[] | null) => void
 }
 
-/** The days of a reminder, as the event's calendar has them. */
 function SlotDays({ dates, onChange }: DaysProps) {
   const said = words.value.schedule
   return (

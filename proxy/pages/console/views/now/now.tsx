@@ -132,7 +132,6 @@ const TONES = {
   unknown: 'warning',
 } as const
 
-/** Health of each service and store: one line while all are well. */
 function Parts({ parts }: Pick<Condition, 'parts'>) {
   const bad = parts.filter(({ state }) => state !== 'ok')
   return (
@@ -174,8 +173,6 @@ export const BackupAge = ({ at }: { readonly at: string | null }) => (
     {pair(words.value.now.backup, at === null ? words.value.common.never : ago(at))}
   </span>
 )
-
-// The five figures of now.
 
 export type Condition = Data<'readCondition'>
 

@@ -50,7 +50,6 @@ function spanText(since: number): string {
 
 const SERIES = ['checkins', 'points'] as const
 
-/** Pointing at a time, or the arrow keys, tell the values of both charts. */
 function Charts({ since, to }: { readonly since: number; readonly to: number }) {
   const said = words.value.now
   // Start of the step whose values are told; null: none.
@@ -207,7 +206,6 @@ function Lines({ values, scale, ticks, chosen }: LinesProps) {
   )
 }
 
-/** The value that is pointed at. It stands at the side where there is more room. */
 function Tip({ value, scale }: { readonly value: Value; readonly scale: Scale }) {
   const share = scale.x(value.at)
   const left = `${share * 100}%`

@@ -58,7 +58,6 @@ interface Props {
   readonly search: string
   /** Only who is silent for so many hours; 0: everybody. */
   readonly silentHours: number
-  /** Only who has a tracker or a share link. */
   readonly withLinks: boolean
   readonly onChosen: (chosen: { readonly silentHours: number; readonly withLinks: boolean }) => void
   readonly onChoose: (userId: string) => void
@@ -133,7 +132,6 @@ const queryOf = (
 const onlyBySeen = ({ sort, ...column }: Column<Row>): Column<Row> =>
   sort === 'last_seen' ? { ...column, sort } : column
 
-/** Hours of silence to choose from. */
 const SILENCES = [1, SILENT_HOURS, 6, 12, DAY_HOURS]
 
 const LINKS = 'links'

@@ -61,7 +61,6 @@ export function Headline({ carbon: read, timeline }: ReportProps) {
   )
 }
 
-/** The figures of the panel, one a line: what was walked and ridden apart, then the latest day. */
 function saveSummary(value: Totals, latest: Timeline['days'][number] | undefined): void {
   const { reports, now: said } = words.value
   const { walk, ...rides } = value.recorded_km
@@ -175,7 +174,6 @@ const save = ({ by_mode, by_day, ...totals }: Totals): void =>
     fileName('carbon', dayOf(totals.as_of ?? now.peek()), 'csv'),
   )
 
-/** Factors by the names that operators read: a kilometre of each mode, then a bottle, a recycled one, a night. */
 function carbonFactors(): readonly (readonly [name: string, kg: number])[] {
   const { units } = words.value.reports.method
   return [
@@ -184,7 +182,6 @@ function carbonFactors(): readonly (readonly [name: string, kg: number])[] {
   ]
 }
 
-/** How the footprint is computed, for whoever has to explain it. */
 const CarbonMethod = () => {
   const said = words.value.reports.method
   return (

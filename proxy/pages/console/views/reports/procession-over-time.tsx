@@ -63,7 +63,6 @@ interface Props extends Omit<Shown, 'seen'> {
   readonly seen: () => Seen | null
 }
 
-/** The map on paper: drawn when the page is printed, in the place of the one on the screen. */
 function PrintedProcession(props: Props) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const latest = useRef(props)
@@ -101,7 +100,6 @@ export function ProcessionOverTime({ timeline }: ReportProps) {
   return <Player hours={walked} timeline={timeline} />
 }
 
-/** The hours that were chosen, each read once, and the reading of the chosen one. */
 function useHours(hour: string): { readonly known: Hours; readonly reading: Resource<Hour> } {
   const { current: hours } = useRef(new Map<string, Hour>())
   const known = hours.get(hour)
@@ -179,7 +177,6 @@ interface ControlsProps extends HourChoiceProps {
   readonly playing: Signal<boolean>
 }
 
-/** Chooses the hour: by its name, by sliding, or one after the other by itself. */
 function Controls({ hours, index, playing, onChoose }: ControlsProps) {
   const said = words.value.reports
   return (

@@ -19,7 +19,6 @@ type Page = Data<'listSurveys'>
 
 const EVERY_MS = 60_000
 const QUERY = { limit: 20 }
-/** Answers of a question that are shown as bars. */
 const BARS = 8
 /** A question with more different answers than this, one each, is answered in free words. */
 const FREE_SHARE = 0.5
@@ -83,7 +82,6 @@ const questionsOf = ({ responses, counts }: Page): readonly string[] =>
     .sort(byQuestion)
     .filter((question) => !isFree(counts[question] ?? {}, responses[question] ?? 0))
 
-/** Whether the answers of a question are the steps of a scale, which are sent as numbers. */
 const isScale = (question: string): boolean => {
   const known = Object.keys(knownOf(question)?.answers ?? {})
   return known.length > 0 && known.every((sent) => /^\d+$/.test(sent))

@@ -6,6 +6,7 @@ import { Segments } from '../../../design/button.tsx'
 import { Table } from '../../../design/table.tsx'
 import { date, dayName, dayOf, localTime, shortDay } from '../../clock.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
+import { Happened } from '../../parts/paged-list.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { savePicture } from '../../parts/picture.ts'
 import { pair, words } from '../../words.ts'
@@ -104,7 +105,11 @@ function Chart({ timeline, grain, series }: ChartProps) {
           .filter((text) => text !== '')
           .join(' · ')}
       </output>
-      <Happened timeline={timeline} from={range.value?.[0] ?? -Infinity} to={range.value?.[1] ?? Infinity} />
+      <WhatHappened
+        timeline={timeline}
+        from={range.value?.[0] ?? -Infinity}
+        to={range.value?.[1] ?? Infinity}
+      />
       <details>
         <summary>{said.numbers}</summary>
         <Numbers rows={rows} grain={grain} />
@@ -142,7 +147,6 @@ function highestText(rows: readonly Row[], series: Series, from: number, to: num
 
 const [PICTURE_WIDTH, PICTURE_HEIGHT] = [1_136, 420]
 
-/** The chart as it is chosen, with the sums of the chosen time. */
 async function saveChart(charted: Charted, range: Range | null, sums: string): Promise<void> {
   const { timeline } = words.value.reports.panels
   const canvas = await drawChart(charted, range, PICTURE_WIDTH, PICTURE_HEIGHT)
@@ -160,7 +164,6 @@ async function saveChart(charted: Charted, range: Range | null, sums: string): P
 /** Columns of the file whose short name could be taken for less than it is. */
 const COLUMNS: Partial<Record<Series, string>> = { km: 'km_on_foot_and_by_vehicle' }
 
-/** Hours by the event's clocks, and by UTC; days by their date. */
 function saveRows(rows: readonly Row[], grain: Grain): void {
   const hourly = grain === 'hours'
   saveCsv(
@@ -181,11 +184,9 @@ const lastDay = (rows: readonly Row[]): string => {
   return last === undefined ? '' : dayOf(last.t * 1_000)
 }
 
-/** The hour's beginning, or the day. */
 const whenOf = ({ t, name }: Row, grain: Grain): string =>
   grain === 'hours' ? date(t * 1_000) : dayName(name)
 
-/** The same as the chart, for readers without it. */
 const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grain: Grain }) => (
   <Table
     caption={words.value.reports.panels.timeline}
@@ -212,8 +213,7 @@ interface Props {
   readonly to: number
 }
 
-/** Everything that the marks of the chart stand for, in the chosen time, one line each. */
-function Happened({ timeline: { entries }, from, to }: Props) {
+function WhatHappened({ timeline: { entries }, from, to }: Props) {
   const chosen = entries.filter(({ at }) => {
     const t = Date.parse(at) / 1_000
     return t >= from && t <= to
@@ -223,13 +223,8 @@ function Happened({ timeline: { entries }, from, to }: Props) {
     <details class="happened">
       <summary>{pair(words.value.reports.happened, figure(chosen.length))}</summary>
       <ul class="rows">
-        {chosen.toReversed().map(({ at, kind, by, message }, i) => (
-          <li key={`${at} ${i}`}>
-            <span class="number small">{date(at)}</span>
-            <strong>{words.value.lifecycle.kinds[kind]}</strong>
-            <span class="grow">{message}</span>
-            <span class="small quiet">{by === null ? null : `${words.value.common.by} ${by}`}</span>
-          </li>
+        {chosen.toReversed().map((entry, i) => (
+          <Happened key={`${entry.at} ${i}`} entry={entry} at={date(entry.at)} />
         ))}
       </ul>
     </details>

@@ -83,7 +83,6 @@ function AuditDetails({ entry }: { readonly entry: Entry }) {
   )
 }
 
-/** Whom the entry is about. The name leads to the pilgrim. */
 function Pilgrim({ entry: { details, display_name } }: { readonly entry: Entry }) {
   const { user_id: userId, user_hash: hash } = details
   if (typeof hash === 'string' || (typeof userId === 'string' && HASH.test(userId)))
@@ -223,7 +222,6 @@ const actionName = ({ action, details: { status } }: Entry): string =>
 interface Props {
   readonly filters: Filters
   readonly onChange: (filters: Filters) => void
-  /** The tokens in use; null until they are known. */
   readonly tokens: Data<'listTokens'> | null
 }
 

@@ -47,8 +47,6 @@ function Parts({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> | nul
   )
 }
 
-// Whom alerts reach, when the last one went, and the backup.
-
 type Condition = Data<'readCondition'>
 
 const SENT_EVERY_MS = 60_000
@@ -163,7 +161,6 @@ function Ledger({ condition }: { readonly condition: Resource<Data<'readConditio
 
 const percent = (fraction: number): string => `${figure(fraction * 100)} %`
 
-/** `Stored: 120`, and how many were refused. */
 function storedText(stored: number, letters: number): string {
   const said = words.value.system.ledgerNames
   return [

@@ -5,7 +5,7 @@ import { createTrackerEndpoint } from '#shared/contracts/trackers.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
-import { admin, checkIn, healthOf, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
+import { admin, callAs, checkIn, healthOf, newPilgrimId, PLACE, readAs } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 /** Degrees of longitude of a leg: about 2 km. */
@@ -32,14 +32,14 @@ describeBothStacks(
       await walk(moved, [0, 1])
       await post(stack, 'user/sync', { user_id: idle, display_name: 'Idle' })
       await post(stack, 'user/sync', { user_id: moved, display_name: 'Moved' })
-      const forced = await stack.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('owner') })
+      const forced = await callAs(stack, 'owner', 'POST', 'admin/flush')
       expect(forced.status).toBe(200)
       await until(async () => (await healthOf(stack)).buffer_size === 0, 'the flush')
       await walk(moved, [3, 4])
       await walk(fresh, [0, 1, 2, 3])
 
       const list = async (query: string) => {
-        const answer = await stack.fetch(`/api/event/admin/users?${query}`, { headers: admin('manager') })
+        const answer = await readAs(stack, 'manager', `admin/users?${query}`)
         return dataOf(answer, usersEndpoint)
       }
       const ranked = [moved, fresh, stored, idle]
@@ -94,11 +94,11 @@ describeBothStacks(
       expect((await stack.fetch(revoke, { method: 'DELETE', headers: admin('manager') })).status).toBe(200)
       expect(await linked('')).toEqual([moved])
       for (const query of ['with_links=false', 'with_links=']) {
-        const refused = await stack.fetch(`/api/event/admin/users?${query}`, { headers: admin('manager') })
+        const refused = await readAs(stack, 'manager', `admin/users?${query}`)
         expect(await sentenceOf(refused, 400, 'invalid-request')).toContain('with_links')
       }
       for (const query of ['sort=km&silent_hours=3', 'sort=last_seen&silent_hours=0', 'silent_hours=3']) {
-        const refused = await stack.fetch(`/api/event/admin/users?${query}`, { headers: admin('manager') })
+        const refused = await readAs(stack, 'manager', `admin/users?${query}`)
         expect(await sentenceOf(refused, 400, 'invalid-request')).toContain('silent_hours')
       }
     })

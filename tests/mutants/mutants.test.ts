@@ -7,6 +7,7 @@ import { equivalentOf, EQUIVALENTS } from './equivalents.ts'
 import { mutantsOf, planted } from './mutations.ts'
 import { choose, OPTIONS, readOptions } from './options.ts'
 import { createSelection, ROOMS, sourcesIn } from './test-selection.ts'
+import { runCommand } from '#tests/helpers/process.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const changed = (text: string): string[] =>
@@ -121,18 +122,15 @@ describeOnServers('a run', () => {
   test('plants a fault in a copy, and reports the test that detects it (long)', async () => {
     const file = 'shared/core/rules/geo.ts'
     const before = await Bun.file(join(ROOT, file)).text()
-    const run = Bun.spawn(
-      [process.execPath, 'tests/mutants/run.ts', '--in', file, '--sample', '1', '--seed', '1'],
-      { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] },
-    )
-    const [out, err] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
+    const args = ['--in', file, '--sample', '1', '--seed', '1']
+    const { code, out, err } = await runCommand([process.execPath, 'tests/mutants/run.ts', ...args])
     expect(err).toBe('')
     expect(out).toMatch(/^\d+ mutants of 1 files; 1 by --seed 1\n/)
     expect(out).toMatch(
       /\[1\/1\] killed \S+ s {2}shared\/core\/rules\/geo\.ts:\d+:\d+ .* → .*\n {4}tests\/rules\/[a-z-]+\.test\.ts: /,
     )
     expect(out).toEndWith('\n1 of 1 killed (100.0 %)\n')
-    expect(await run.exited).toBe(0)
+    expect(code).toBe(0)
     expect(await Bun.file(join(ROOT, file)).text()).toBe(before)
   }, 240_000)
 })

@@ -81,7 +81,7 @@ function ranOf({ failure: [failure] = [], skipped, file, classname, name }: Case
 /** The longest time of a test, and of a hook, that sets none of its own. */
 const TEST_MS = 60_000
 /** Test files that run at the same time. Most of them wait half of the time. */
-const PARALLEL_FILES = 3
+const PARALLEL_FILES = 4
 /** Seconds of the files that take longest. These start first, so that none runs alone at the end. */
 const LONGEST_S: Readonly<Record<string, number>> = {
   'browser/map': 55,

@@ -96,7 +96,7 @@ describeOnServers('doctor', () => {
     })
   })
 
-  test('divides it by the masters of a cluster, however many nodes the URLs name', async () => {
+  test('divides it by the masters of a cluster, however many nodes the URLs name (long)', async () => {
     await using cluster = await startRedisCluster(3, 1)
     // A master, and a replica.
     const urls = [cluster.nodes[0]!.url, cluster.nodes[5]!.url].join()

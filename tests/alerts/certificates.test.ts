@@ -110,7 +110,7 @@ test('a host that cannot be reached is unknown, and no report of health connects
   expect(notices).toEqual([])
 })
 
-test('a host that listens later than the reader starts is known soon after, and read no more until it is due', async () => {
+test('a host that listens later than the reader starts is known soon after, and read no more until it is due (long)', async () => {
   const port = freePort()
   const context = at(port)
   const reader = createCertificateReader(context)
@@ -133,7 +133,7 @@ test('a host that listens later than the reader starts is known soon after, and 
   }
 })
 
-test('a server that accepts and says nothing holds nothing up', async () => {
+test('a server that accepts and says nothing holds nothing up (long)', async () => {
   const mute = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
   const startedMs = performance.now()
   expect((await known(mute.port)).certificates.localhost).toBeNull()

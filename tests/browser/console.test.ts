@@ -224,7 +224,7 @@ describeOnServers('the console', () => {
     await stack.service('admin').restart()
   }, 150_000)
 
-  test('the end: typed, previewed, and finished although the scheduler was dead', async () => {
+  test('the end: typed, previewed, and finished although the scheduler was dead (long)', async () => {
     await using opened = await browser.console(stack, { view: 'lifecycle', expected: OUTAGE })
     const { page } = opened
     // Somebody to whom LINE brings the summary.

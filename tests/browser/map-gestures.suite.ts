@@ -36,7 +36,7 @@ function expectNear(found: Place, expected: Place): void {
 }
 
 export function gestureTests(stack: TestStack, open: OpenMap): void {
-  test('two fingers stretch the map around their middle, and move it', async () => {
+  test('two fingers stretch the map around their middle, and move it (long)', async () => {
     await using opened = await open({ viewport: PHONE, hasTouch: true })
     const { page } = opened
     await page.locator('.marker-front svg').waitFor()
@@ -60,7 +60,7 @@ export function gestureTests(stack: TestStack, open: OpenMap): void {
     expectNear(await settledPlace(page), { x: start.x + 24, y: start.y + 40 })
   })
 
-  test('the wheel zooms around the pointer, a double tap around the finger, and plus around the centre', async () => {
+  test('the wheel zooms around the pointer, a double tap around the finger, and plus around the centre (long)', async () => {
     await using opened = await open({ viewport: PHONE, hasTouch: true })
     const { page } = opened
     await page.locator('.marker-front svg').waitFor()

@@ -170,7 +170,7 @@ export function readerTests(open: OpenMap): void {
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
-  test('on a wall the facts stay in one row, also with a long time, and nothing covers the credit', async () => {
+  test('on a wall the facts stay in one row, also with a long time, and nothing covers the credit (long)', async () => {
     await using opened = await open({
       path: '/?screen&lang=en',
       viewport: { width: 1_280, height: 800 },
@@ -201,7 +201,7 @@ export function readerTests(open: OpenMap): void {
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
-  test('on a phone a long time begins below the name of its station', async () => {
+  test('on a phone a long time begins below the name of its station (long)', async () => {
     await using opened = await open({
       path: '/?lang=en',
       before: planned,
@@ -214,7 +214,7 @@ export function readerTests(open: OpenMap): void {
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
-  test('without notifications the page itself tells it', async () => {
+  test('without notifications the page itself tells it (long)', async () => {
     let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
     await using opened = await open({
       before: async (page) => {
@@ -248,7 +248,7 @@ export function readerTests(open: OpenMap): void {
     expect(await page.getByText('您距離隊伍中段約').count()).toBe(0)
   })
 
-  test('a position that is refused, and one that is not found, are each told', async () => {
+  test('a position that is refused, and one that is not found, are each told (long)', async () => {
     await using opened = await open()
     const { page } = opened
     const button = page.getByRole('button', { name: '我的位置' })

@@ -106,7 +106,7 @@ describeBothStacks(
       await page.locator('.marker-front svg').waitFor()
     })
 
-    test('a map that rests is not drawn again, also where a name fits nowhere', async () => {
+    test('a map that rests is not drawn again, also where a name fits nowhere (long)', async () => {
       // The marks stand at one place, and their names together are wider than a side of this map.
       await using opened = await open({ path: '/?lang=en', viewport: { width: 300, height: 640 } })
       const { page } = opened
@@ -143,7 +143,7 @@ describeBothStacks(
       await photograph(page, `map-station-${stack.kind}`)
     })
 
-    test('the letters grow in the settings, and nothing that is touched is small then', async () => {
+    test('the letters grow in the settings, and nothing that is touched is small then (long)', async () => {
       await using opened = await open({ viewport: { width: 360, height: 640 } })
       const { page } = opened
       await page.locator('.marker-front svg').waitFor()

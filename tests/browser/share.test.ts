@@ -78,10 +78,16 @@ describeBothStacks('the page of a link in a browser', (stack) => {
     ['ended', 'zh-Hant', 390, 'dark', /31 公里/],
     ['gone', 'zh-Hant', 390, 'light', /沒有內容/],
   ]
-  const inBrowser = test.if(stack.isFirst === true).each(looks)
-  inBrowser(
-    'a link that is %s, in %s at %d pixels, %s',
-    async (state, language, width, colorScheme, says) => {
+  const named = looks.map((look, i) => {
+    const [state, language, width, colorScheme] = look
+    return [
+      `${state}, in ${language} at ${width} pixels, ${colorScheme}${i < 2 ? '' : ' (long)'}`,
+      look,
+    ] as const
+  })
+  test.if(stack.isFirst === true).each(named)(
+    'a link that is %s',
+    async (_name, [state, language, width, colorScheme, says]) => {
       const html = shareInState(state, language, `https://localhost:${stack.port}/s/${'x'.repeat(24)}`)
       // It is asked for every 30 seconds.
       expect(gzipSync(html).length).toBeLessThan(3_500)

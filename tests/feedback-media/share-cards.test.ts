@@ -170,7 +170,7 @@ describeBothStacks(
     const card = (userId: string) => stack.fetch(`/api/event/og/${userId}.png`)
     const served = ({ status, headers }: Response) => [status, headers.get('cache-control')]
 
-    test('are charged to the address, but not when a stored card is served', async () => {
+    test('are charged to the address, but not when a stored card is served (long)', async () => {
       const walkers = Array.from({ length: LIMIT + 1 }, newPilgrimId)
       for (const userId of walkers) await checkIn(stack, userId)
       const [first, last] = [walkers[0]!, walkers.at(-1)!]

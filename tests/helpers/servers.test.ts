@@ -50,7 +50,7 @@ describeOnServers('Redis Cluster', () => {
   beforeAll(async () => void (cluster = await startRedisCluster()))
   afterAll(() => cluster.close())
 
-  test('a key set through one node is found through another', async () => {
+  test('a key set through one node is found through another (long)', async () => {
     const [first, , last] = cluster.nodes.map((node) => new Cluster([node.url]))
     const keys = Array.from({ length: 30 }, (_, index) => `key-${index}`)
     await Promise.all(keys.map((key) => first!.set(key, key)))
@@ -61,7 +61,7 @@ describeOnServers('Redis Cluster', () => {
 })
 
 describeOnServers('a server that fails', () => {
-  test('Postgres: a committed row survives a kill, on the same port', async () => {
+  test('Postgres: a committed row survives a kill, on the same port (long)', async () => {
     await using server = await startPostgres()
     const before = postgres(server.url, { max: 1 })
     await before`CREATE TABLE kept AS SELECT 1 AS value`
@@ -78,7 +78,7 @@ describeOnServers('a server that fails', () => {
     await after.end()
   })
 
-  test('Postgres: a frozen server answers on no connection until it is resumed', async () => {
+  test('Postgres: a frozen server answers on no connection until it is resumed (long)', async () => {
     await using server = await startPostgres()
     const sql = postgres(server.url, { max: 1 })
     await sql`SELECT 1`
@@ -90,7 +90,7 @@ describeOnServers('a server that fails', () => {
     await sql.end()
   })
 
-  test('Redis: an acknowledged write survives a kill', async () => {
+  test('Redis: an acknowledged write survives a kill (long)', async () => {
     await using server = await startRedis()
     const redis = new Redis(server.url)
     redis.on('error', () => undefined)
@@ -102,7 +102,7 @@ describeOnServers('a server that fails', () => {
     redis.disconnect()
   })
 
-  test('a server that cannot start reports why', async () => {
+  test('a server that cannot start reports why (long)', async () => {
     const attempt = startRedis({ port: freePort(), args: ['--no-such-option', 'x'] })
     expect(String(await rejection(attempt))).toMatch(/did not start[^]*no-such-option/)
   })

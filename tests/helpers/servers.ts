@@ -2,7 +2,7 @@
  * Real servers, each on a free loopback port with its own data: shared by the run, or for one test that stops,
  * freezes or kills them.
  */
-import { realpathSync } from 'node:fs'
+import { closeSync, openSync, realpathSync } from 'node:fs'
 import { connect as connectTcp } from 'node:net'
 import { dirname, join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
@@ -27,9 +27,21 @@ const given = new Set<number>()
 export function freePort(): number {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)
-    if (given.has(port) || !isFree(port)) continue
+    if (given.has(port) || !isFree(port) || !isMine(port)) continue
     given.add(port)
     return port
+  }
+}
+
+/** Whether no other test file of this run has taken the port, whose server may not listen yet. */
+function isMine(port: number): boolean {
+  const { TEST_DIRECTORY } = process.env
+  if (TEST_DIRECTORY === undefined) return true
+  try {
+    closeSync(openSync(join(TEST_DIRECTORY, `port-${port}`), 'wx'))
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -4,13 +4,16 @@ import { describe } from 'bun:test'
 /** True in `bun run test:embedded`, where no server runs. */
 export const embeddedOnly = process.env.TEST_EMBEDDED_ONLY === '1'
 
+/** True in `bun run test:all`, and where files are named. */
+export const isWhole = !embeddedOnly && process.env.TEST_WHOLE === '1'
+
 /**
  * The test stacks on which journeys run: both with `bun run test:all` and where files are named. Otherwise the real one
  * alone, because they rarely differ, and the embedded one takes longer to start.
  */
 export const STACK_KINDS: readonly ('embedded' | 'real')[] = embeddedOnly
   ? ['embedded']
-  : process.env.TEST_WHOLE === '1'
+  : isWhole
     ? ['embedded', 'real']
     : ['real']
 

@@ -101,7 +101,7 @@ describeOnServers('a Redis that fails', () => {
     await kv.close()
   })
 
-  test('while it is down every method rejects immediately, and works again by itself', async () => {
+  test('while it is down every method rejects immediately, and works again by itself (long)', async () => {
     const kv = await open(server.url)
     await activate(kv)
     await admit(kv, sync('U', [1]))
@@ -120,7 +120,7 @@ describeOnServers('a Redis that fails', () => {
     await kv.close()
   })
 
-  test('while it is frozen requests reject within their timeout, and work again by themselves', async () => {
+  test('while it is frozen requests reject within their timeout, and work again by themselves (long)', async () => {
     const kv = await open(server.url)
     await activate(kv)
     server.pause()
@@ -158,7 +158,7 @@ describeOnServers('a Redis that fails', () => {
     await kv.close()
   })
 
-  test('a server that becomes available later is used then', async () => {
+  test('a server that becomes available later is used then (long)', async () => {
     await server.stop()
     const kv = await open(server.url)
     await refusedAfterMs(kv.probe())

@@ -96,7 +96,7 @@ describeOnServers('a Redis Cluster', () => {
   beforeAll(async () => void (cluster = await startRedisCluster()))
   afterAll(() => cluster.close())
 
-  test('that lost a node refuses that node’s partitions only, and recovers by itself', async () => {
+  test('that lost a node refuses that node’s partitions only, and recovers by itself (long)', async () => {
     const kv = await open(cluster.url, 16)
     await activate(kv)
     const outcomes = () =>
@@ -123,7 +123,7 @@ describeOnServers('a Redis Cluster', () => {
     await kv.close()
   })
 
-  test('memory use is that of the fullest node', async () => {
+  test('memory use is that of the fullest node (long)', async () => {
     const kv = await open(cluster.url, 16)
     expect(await kv.memoryUse()).toBe(0)
     await asked(cluster.nodes[2]!.url, (redis) => redis.config('SET', 'maxmemory', '100mb'))

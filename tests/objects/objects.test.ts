@@ -299,7 +299,7 @@ for (const { name, open, breakDown, repair } of s3 === null ? [disk] : [disk, bu
 test('S3 needs credentials', () => expectRejection(openObjects('s3://bucket', NO_S3), TypeError))
 
 describe.skipIf(s3 === null)('a troubled S3', () => {
-  test('a hanging server times out, and is used again when it answers', async () => {
+  test('a hanging server times out, and is used again when it answers (long)', async () => {
     const objects = await openObjects(`s3://${s3!.bucket}`, { ...s3!.settings, timeoutMs: 700 })
     await objects.probe()
     s3!.server.pause()

@@ -163,7 +163,7 @@ async function saidBy(command: string[]) {
 }
 
 test(
-  'a start shows its tokens on a terminal, and names their file elsewhere, which may be a log',
+  'a start shows its tokens on a terminal, and names their file elsewhere, which may be a log (long)',
   async () => {
     const command = [process.execPath, '--no-env-file', 'proxy/local.ts']
     const piped = await saidBy(command)

@@ -364,7 +364,7 @@ describeFlushOnServers(
 )
 
 describeFlushOnServers('a flush whose statements run out of time', (harness) => {
-  test('repeats them with half of the points, and ends no partition', async () => {
+  test('repeats them with half of the points, and ends no partition (long)', async () => {
     const { db, urls } = harness
     // Each point takes 10 ms to insert.
     await db.sql.unsafe(`
@@ -398,7 +398,7 @@ describeFlushOnServers('a flush whose statements run out of time', (harness) => 
     await expectProjections(harness.db, harness.calendar)
   })
 
-  test('late points of many pilgrims are folded some pilgrims at a time', async () => {
+  test('late points of many pilgrims are folded some pilgrims at a time (long)', async () => {
     const users = Array.from({ length: 60 }, (_, i) => `late-${i}`)
     for (const user of users)
       await harness.buffer(

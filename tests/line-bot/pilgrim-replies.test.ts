@@ -76,7 +76,7 @@ describeBothStacks(
       expect(await asks()).toContain('Please take three minutes')
       const headers = { 'Content-Type': 'application/json' }
       const body = JSON.stringify({ user_id: userId, q1: 'yes' })
-      expect((await stack.fetch('survey', { method: 'POST', headers, body })).status).toBe(200)
+      expect((await stack.fetch('/api/event/survey', { method: 'POST', headers, body })).status).toBe(200)
       expect(await asks()).toContain('You have answered the survey')
     })
 

@@ -1,11 +1,10 @@
 /** The mutation tests. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { equivalentOf, EQUIVALENTS } from './equivalents.ts'
 import { mutantsOf, planted } from './mutations.ts'
-import { choose, OPTIONS, readOptions } from './options.ts'
+import { choose } from './options.ts'
 import { createSelection, ROOMS, sourcesIn } from './test-selection.ts'
 import { runCommand } from '#tests/helpers/process.ts'
 
@@ -68,12 +67,9 @@ describe('a sample', () => {
   })
 })
 
-test('options: a wrong number is refused with a sentence that names the option', () => {
-  const read = (args: string[], seed: number) =>
-    readOptions(parseArgs({ args, options: OPTIONS }).values, seed)
-  expect(() => read(['--sample', 'many'], 1)).toThrow('--sample must be a whole number, 0 or more: many')
-  expect(() => read(['--jobs', '0'], 1)).toThrow('--jobs must be a whole number, 1 or more: 0')
-  expect(read(['--in', './shared/core/rules/'], 5)).toMatchObject({ paths: ['shared/core/rules'], seed: 5 })
+test('a wrong number is refused with a sentence that names the option', async () => {
+  const command = [process.execPath, 'tests/mutants/run.ts', '--jobs', '0']
+  expect(await runCommand(command)).toMatchObject({ code: 2, err: expect.stringContaining('--jobs must be') })
 })
 
 describe('the tests of a file', () => {

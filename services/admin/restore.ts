@@ -27,7 +27,7 @@ import {
   type Submission,
   userHash,
 } from '#shared/stores/kv/kv.ts'
-import { admissionRules } from '#shared/points/admission-batches.ts'
+import { admissionRules } from '#shared/points/admission.ts'
 import { collectJournals, deleteJournals } from '#shared/points/journal/journal-export.ts'
 import { type Migration, applyMigrations, lockMigrations, MIGRATIONS } from '#shared/stores/db/migrate.ts'
 import { createLog } from '#shared/runtime/log.ts'
@@ -37,7 +37,7 @@ import { expectStopped, expectStores, type Installation, journalsOf, TABLES } fr
 import type { Sql } from 'postgres'
 import { dayPartition } from '#shared/stores/db/day-partitions.ts'
 import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
-import { closeRestoredCounters } from '#shared/points/ledger/stored-counters.ts'
+import { closeRestoredCounters } from '#shared/points/ledger/counters.ts'
 import { PERSONAL_TABLES } from '#shared/stores/schema/tables.ts'
 
 /** Tables that have rows in a new installation, or soon after its start. */

@@ -1,5 +1,5 @@
 /** The LINE bot: it receives LINE's webhook events, answers pilgrims, and sends every message. */
-import { createAlertWatch } from '#shared/service/alerts/watch.ts'
+import { createAlertWatch } from '#shared/service/alerts/when-to-alert.ts'
 import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { deployMenuEndpoint, menuStatusEndpoint, webhookEndpoint } from '#shared/contracts/bot.ts'

@@ -1,7 +1,7 @@
 /** The scheduler: it flushes every few minutes and on demand. It has no public route. */
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { createCertificateReader } from '#shared/service/alerts/certificates.ts'
-import { createAlertWatch } from '#shared/service/alerts/watch.ts'
+import { createAlertWatch } from '#shared/service/alerts/when-to-alert.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import type { Subject } from '#shared/contracts/events.ts'
 import { recordFinalFlush } from '#shared/pilgrims/activity-status.ts'

@@ -1,6 +1,6 @@
 /** The survey-profile service: profiles, surveys, consent, and statistics of pilgrims. */
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
-import { admissionRules, createDirectAdmission } from '#shared/points/admission-batches.ts'
+import { admissionRules, createDirectAdmission } from '#shared/points/admission.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import {
   participantStatusEndpoint,
@@ -13,14 +13,13 @@ import {
 import { submitEndpoint, surveyEndpoint } from '#shared/contracts/survey.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
-import { openProcessCounters } from '#shared/points/ledger/process-counters.ts'
+import { openProcessCounters } from '#shared/points/ledger/counters.ts'
 import { createRouter } from '#shared/service/http/router.ts'
-import { isExactForAll } from '#shared/pilgrims/public-figures.ts'
+import { isExactForAll, toPublicProfile, expectProfile } from '#shared/pilgrims/profile.ts'
 import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
-import { priceOf } from '#shared/service/security/rate-limits.ts'
+import { priceOf } from '#shared/service/security/write-and-address-limits.ts'
 import { provesIdentity } from '#shared/service/security/pilgrim-identity.ts'
 import { countPhotos } from './count-photos.ts'
-import { toPublicProfile, expectProfile } from './read-profile.ts'
 import { recordConsent } from './record-consent.ts'
 import { setParticipantStatus, setPhone, syncUser } from './write-profile.ts'
 import { submitSurvey, type TrackAdmission } from './submit-survey.ts'

@@ -15,9 +15,9 @@ import type { Window } from '#shared/runtime/config/config.ts'
 import { MAX_POINTS, time } from '#shared/contracts/fields.ts'
 import type { AttachedAnswer, CheckInAnswer } from '#shared/contracts/tracking.ts'
 import { type CheckInRequest, MAX_ATTACHED } from '#shared/contracts/gps-points.ts'
-import { countRejected, durableThrough, refusalOfVerdict, submissionId } from '#shared/points/submission.ts'
+import { countRejected, durableThrough, refusalOfVerdict, submissionId } from '#shared/points/admission.ts'
 import type { Verdict } from '#shared/stores/kv/kv.ts'
-import type { Count } from '#shared/points/ledger/process-counters.ts'
+import type { Count } from '#shared/points/ledger/counters.ts'
 
 type Rejected = Readonly<AttachedAnswer['rejected']>
 
@@ -91,7 +91,7 @@ type Answer = z.infer<typeof CheckInAnswer>
  * @throws Refusal 400, 403 paused or ended, 429, 503
  */
 export async function checkIn(
-  buffer: Pick<Buffer, 'admitCheckIn'>,
+  buffer: Pick<Buffer, 'admitDurably'>,
   request: CheckInRequest,
   receivedMs: number,
   rules: CheckInRules,
@@ -107,7 +107,7 @@ export async function checkIn(
     recordedMs: point.recordedMs,
   } as const
   const admit = (points: readonly Point[]) =>
-    buffer.admitCheckIn({
+    buffer.admitDurably({
       ...submission,
       entries: [pack(point), ...points.map(pack)],
       position: latestPosition([point, ...points]),

@@ -1,11 +1,18 @@
-/** A pilgrim's profile: all figures, and the phone number as they wrote it. */
-import { ParticipantStatus, timeOrNull } from '#shared/contracts/fields.ts'
+/**
+ * A pilgrim's profile and figures: as the pilgrim and operators get them, and as others do. Exact kilometres are a place
+ * on the route, so others get them rounded down while the event runs.
+ */
+import { isAppId, ParticipantStatus, timeOrNull } from '#shared/contracts/fields.ts'
+import type { Profile } from '#shared/contracts/profile.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { consumptionMg, savedMg, transportSums } from '#shared/core/rules/carbon.ts'
-import { achievementCard, levelOf, nextLevel } from '#shared/core/rules/levels.ts'
+import { achievementCard, type Level, levelOf, nextLevel } from '#shared/core/rules/levels.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import { zeroTotals } from '#shared/core/distance/points-to-distance.ts'
 import type { Pilgrim } from '#shared/points/totals/pilgrim-statistics.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
 import { notFound, unavailable } from '#shared/runtime/refusal.ts'
+import { readStatusCopy } from './activity-status.ts'
 
 export const unknownPilgrim = (userId: string) => notFound(`There is no pilgrim with the id ${userId}.`)
 
@@ -21,12 +28,31 @@ export function expectKnown(userId: string, isStored: boolean, waiting: number |
   if (waiting === 0) throw unknownPilgrim(userId)
 }
 
-export function profileOf(userId: string, { row, statistics }: Pilgrim) {
-  const { checkins, distanceMm, carbonMg: mg } = statistics ?? zeroTotals()
+type Counted = Pick<Pilgrim, 'statistics' | 'row'>
+
+function figuresOf({ row, statistics }: Counted) {
+  const { checkins, distanceMm, carbonMg } = statistics ?? zeroTotals()
   const reported = transportSums(row?.transport ?? {})
-  const { level, zh, en, icon } = levelOf(distanceMm, checkins)
+  const spentMg = carbonMg + reported.carbonMg
   const surveyCompleted = row?.surveyCompleted ?? false
   const phone = row?.phone ?? null
+  return {
+    checkins,
+    distanceMm,
+    spentMg,
+    savedKg: roundKg(savedMg(distanceMm + reported.distanceMm, spentMg)),
+    level: levelOf(distanceMm, checkins),
+    surveyCompleted,
+    phone,
+    card: achievementCard({ checkins, surveyCompleted, phone }),
+  }
+}
+
+/** All figures, and the phone number as the pilgrim wrote it. */
+export function profileOf(userId: string, pilgrim: Counted) {
+  const { row, statistics } = pilgrim
+  const { checkins, distanceMm, spentMg, savedKg, surveyCompleted, phone, ...figures } = figuresOf(pilgrim)
+  const { level, zh, en, icon } = figures.level
   return {
     userId,
     display_name: row?.displayName ?? null,
@@ -37,17 +63,114 @@ export function profileOf(userId: string, { row, statistics }: Pilgrim) {
     km: roundKm(distanceMm),
     checkins,
     next_level: nextLevel(distanceMm, checkins),
-    carbon_kg: roundKg(mg + reported.carbonMg + consumptionMg(row?.consumption ?? {})),
-    carbon_saved_kg: roundKg(savedMg(distanceMm + reported.distanceMm, mg + reported.carbonMg)),
+    carbon_kg: roundKg(spentMg + consumptionMg(row?.consumption ?? {})),
+    carbon_saved_kg: savedKg,
     phone,
     survey_completed: surveyCompleted ? (1 as const) : (0 as const),
     privacy_agreed: row?.privacyAgreed ?? false,
     privacy_agreed_at: timeOrNull(row?.privacyAgreedMs),
     privacy_version: row?.privacyVersion ?? null,
     participant_status: ParticipantStatus.parse(row?.participantStatus ?? 'active'),
-    achievement_card: achievementCard({ checkins, surveyCompleted, phone }),
+    achievement_card: figures.card,
     photo_count: row?.photoCount ?? 0,
     first_seen: timeOrNull(statistics?.firstMs),
     last_seen: timeOrNull(statistics?.lastMs),
+  }
+}
+
+export const maskPhone = (phone: string): string =>
+  `${'•'.repeat(Math.max(0, phone.length - 2))}${phone.slice(-2)}`
+
+/**
+ * Returns the profile of a pilgrim as `readPilgrimsDegraded` found them.
+ * @throws Refusal 404 when the pilgrim is unknown, 503 when that can not be determined
+ */
+export function expectProfile(userId: string, found: Pilgrim | null | undefined): Profile {
+  expectKnown(userId, found != null, found === null ? null : 0)
+  const { phone, ...profile } = profileOf(userId, found!)
+  return {
+    ...profile,
+    phone: phone && maskPhone(phone),
+    ...(found!.pending === null ? { pending: null } : {}),
+  }
+}
+
+/** Kilometres: whole ones below 10, whole fives above. Every level begins at a whole five. */
+const coarseKm = (km: number): number => coarse(km, 10)
+/** Kilograms, which follow from the kilometres: whole ones below 5, whole fives above. */
+const coarseKg = (kg: number): number => coarse(kg, 5)
+
+const coarse = (value: number, fine: number): number =>
+  value < fine ? Math.floor(value) : Math.floor(value / 5) * 5
+
+/** Whether everybody gets exact figures: once the event has ended, and where the map shows single pilgrims. */
+export const isExactForAll = async (
+  stores: Parameters<typeof readStatusCopy>[0] & { readonly config: Pick<Config, 'mapCrowd'> },
+): Promise<boolean> => stores.config.mapCrowd === 1 || (await readStatusCopy(stores)).status === 'ended'
+
+/** Who may not share is known to others by name and level alone. */
+const HIDDEN = {
+  picture_url: null,
+  km: 0,
+  checkins: 0,
+  next_level: null,
+  carbon_kg: 0,
+  carbon_saved_kg: 0,
+  phone: null,
+  survey_completed: 0,
+  achievement_card: 'locked',
+  photo_count: 0,
+  first_seen: null,
+  last_seen: null,
+} as const satisfies Partial<Profile>
+
+/**
+ * The profile as others get it: days, because an instant would reveal which point of the map is the pilgrim's, and
+ * rounded figures while the event runs. An app's id is known to its pilgrim alone, who reads their own figures by it.
+ * @param found the pilgrim whose profile it is
+ * @param isExact as `isExactForAll`
+ */
+export function toPublicProfile(
+  calendar: Calendar,
+  profile: Profile,
+  found: Pilgrim | null | undefined,
+  isExact: boolean,
+): Profile {
+  const dayOf = (seen: Profile['first_seen']) => seen && calendar.day(Date.parse(seen))
+  const days = { ...profile, first_seen: dayOf(profile.first_seen), last_seen: dayOf(profile.last_seen) }
+  if (isAppId(profile.userId)) return days
+  if (profile.participant_status === 'withdrawn' || found?.row?.consentWithdrawn)
+    return { ...days, ...HIDDEN }
+  const anonymous = { ...days, phone: profile.phone && '••••••••' }
+  if (isExact) return anonymous
+  const km = coarseKm(profile.km)
+  return {
+    ...anonymous,
+    km,
+    next_level: nextLevel(km * 1e6, profile.checkins),
+    carbon_kg: coarseKg(profile.carbon_kg),
+    carbon_saved_kg: coarseKg(profile.carbon_saved_kg),
+  }
+}
+
+/** What a card or a link shows of a pilgrim. */
+export interface PublicFigures {
+  readonly level: Level
+  readonly km: number
+  readonly checkins: number
+  /** Kilograms of carbon. */
+  readonly savedKg: number
+  /** Whether the card is the achievement card. */
+  readonly unlocked: boolean
+}
+
+export function publicFigures(pilgrim: Counted, isExact: boolean): PublicFigures {
+  const { level, distanceMm, checkins, savedKg, card } = figuresOf(pilgrim)
+  return {
+    level,
+    km: isExact ? roundKm(distanceMm) : coarseKm(distanceMm / 1e6),
+    checkins,
+    savedKg: isExact ? savedKg : coarseKg(savedKg),
+    unlocked: card === 'unlocked',
   }
 }

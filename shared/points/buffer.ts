@@ -15,7 +15,7 @@ import { errorFields, type Log } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
-import type { Count, ProcessCounters } from './ledger/process-counters.ts'
+import type { Count, ProcessCounters } from './ledger/counters.ts'
 import {
   admitOrThrow,
   answerWithin,
@@ -26,35 +26,14 @@ import {
   createAdmission,
   storeFull,
   storeUnavailable,
-} from './admission-batches.ts'
+} from './admission.ts'
 import type { Journal } from './journal/journal.ts'
-import { createOfflineAdmission, type OfflineAdmission } from '#shared/stores/kv/decide-without-kv.ts'
+import { createOfflineAdmission, type OfflineAdmission } from '#shared/stores/kv/admit-in-memory.ts'
 import { MEMORY_CEILING, createJournalRecovery, type JournalRecovery } from './journal/journal-recovery.ts'
 
 /** For this long after a late answer the next check-ins do not wait for the kv. */
 const LATE_MS = 1_000
 const WATCH_MS = 1_000
-
-export interface Buffer {
-  /**
-   * Admits a check-in. Resolves when it is durable: in the kv, or in the journal when the kv is late or down.
-   * @throws Refusal 503 when neither can store it, or no status is known
-   */
-  admitCheckIn(submission: Submission): Promise<Verdict>
-  /**
-   * Admits points of a tracker app, like a check-in: durable also while the kv is late or down. Some of these apps drop
-   * a point after a few attempts.
-   * @throws Refusal 503 when neither can store it, or no status is known
-   */
-  admitIngest(submission: Submission): Promise<Verdict>
-  /** Admits a track. @throws Refusal 503 when the kv does not accept it; phones keep their points */
-  admitTrack(submission: Submission): Promise<Verdict>
-  /** Number of entries in this replica's journal. */
-  journaled(): number
-  /** Starts journal recovery and the watch of the kv. */
-  start(): Promise<void>
-  stop(): Promise<void>
-}
 
 interface BufferOptions {
   readonly kv: Kv
@@ -71,7 +50,7 @@ interface BufferOptions {
   readonly metrics: Metrics
 }
 
-export function createBuffer(options: BufferOptions): Buffer {
+export function createBuffer(options: BufferOptions) {
   const { kv, journal, counters, rules, prime, now, log } = options
   const offline = createOfflineAdmission(rules, now)
   const recovery = createJournalRecovery({ kv, journal, rules, log })
@@ -89,17 +68,22 @@ export function createBuffer(options: BufferOptions): Buffer {
       log.warn('the status is not known yet; the first request reads it again', errorFields(error)),
     )
 
-  const admitOrJournal = createJournaledAdmission(options, admit, offline.knows, toJournal, watch.isFull)
-
   return {
-    admitCheckIn: admitOrJournal,
-    admitIngest: admitOrJournal,
+    /**
+     * Admits a check-in, or points of a tracker app: some of these apps drop a point after a few attempts. Resolves when
+     * it is durable: in the kv, or in the journal when the kv is late or down.
+     * @throws Refusal 503 when neither can store it, or no status is known
+     */
+    admitDurably: createJournaledAdmission(options, admit, offline.knows, toJournal, watch.isFull),
+    /** Admits a track. @throws Refusal 503 when the kv does not accept it; phones keep their points */
     admitTrack: countingAdmission(counters.count, async (submission) => {
       if (watch.isFull()) throw storeFull()
       return admitOrThrow(admit, submission)
     }),
+    /** Number of entries in this replica's journal. */
     journaled: () => journal.size(),
-    async start() {
+    /** Starts journal recovery and the watch of the kv. */
+    async start(): Promise<void> {
       kv.onReconnect(() => {
         if (isOpen) void learn()
       })
@@ -107,13 +91,15 @@ export function createBuffer(options: BufferOptions): Buffer {
       recovery.start()
       await learn()
     },
-    async stop() {
+    async stop(): Promise<void> {
       isOpen = false
       await watch.stop()
       await recovery.stop()
     },
   }
 }
+
+export type Buffer = ReturnType<typeof createBuffer>
 
 /** Admission by the kv, or by the journal when the kv is late or down. */
 function createJournaledAdmission(
@@ -123,7 +109,8 @@ function createJournaledAdmission(
   journal: ReturnType<typeof createJournalFallback>,
   isFull: () => boolean,
 ): (submission: Submission) => Promise<Verdict> {
-  const latePartitions = createLatePartitions(kv.partitions)
+  /** By partition: a late one must not slow down the others, nor each of its own check-ins. */
+  const lateUntilMs = Array.from({ length: kv.partitions }, () => 0)
   const toJournal = async (
     why: 'late' | 'unavailable',
     ...call: Parameters<typeof journal>
@@ -137,7 +124,7 @@ function createJournaledAdmission(
     try {
       if (isFull()) throw storeFull()
       const partition = partitionOf(submission.userId, kv.partitions)
-      if (isStatusKnown() && latePartitions.isLate(partition))
+      if (isStatusKnown() && performance.now() < lateUntilMs[partition]!)
         return await toJournal('late', submission, null)
       const firstCall = admit(submission)
       const answer = await answerWithin(firstCall, admitMs)
@@ -146,7 +133,7 @@ function createJournaledAdmission(
       // Without a status nothing can be decided here. If the kv has lost it, the call is reading it.
       if (!isStatusKnown())
         return countVerdict(counters.count, submission, await admitOrThrow(() => firstCall, submission))
-      latePartitions.add(partition)
+      lateUntilMs[partition] = performance.now() + LATE_MS
       return await toJournal('late', submission, firstCall)
     } catch (error) {
       throw countRefusal(counters.count, submission, error)
@@ -204,17 +191,6 @@ function createJournalFallback(offline: OfflineAdmission, recovery: JournalRecov
     if (verdict.outcome === 'admitted')
       await (verdict.duplicate ? writeDuplicate(submission, firstCall) : writeFirst(submission, firstCall))
     return countVerdict(count, submission, verdict)
-  }
-}
-
-/** Partitions whose node is late: they must not slow down other partitions, nor each of their own check-ins. */
-function createLatePartitions(partitions: number) {
-  const untilMs = Array.from({ length: partitions }, () => 0)
-  return {
-    isLate: (partition: number) => performance.now() < untilMs[partition]!,
-    add(partition: number) {
-      untilMs[partition] = performance.now() + LATE_MS
-    },
   }
 }
 

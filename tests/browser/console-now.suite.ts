@@ -4,6 +4,26 @@ import type { OpenPage, Page } from './browser.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { PILGRIMS } from './console-data.ts'
 import type { ConsoleOptions } from './console-harness.ts'
+import { openView, VIEWS } from './console-tour.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+/** What shows figures of the service, and does not say that they are old. */
+const notOld = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [
+      ...document.querySelectorAll<HTMLElement>(
+        '#view .panel:not(.figures, .compose, .end-event), .figures .tile, .navigation .count',
+      ),
+    ]
+      .filter(
+        (part) =>
+          !part.matches('.count.old') &&
+          part.querySelector('.stamp.old') === null &&
+          part.querySelector('.figure')?.textContent !== '–' &&
+          !part.innerText.includes('Loading…'),
+      )
+      .map(({ className, innerText }) => `${className}: ${innerText.slice(0, 40)}`),
+  )
 
 /** Keeps what is written on the canvas of the crowd, as the page writes it. */
 const watchNumbers = async (page: Page): Promise<void> => {
@@ -150,6 +170,28 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
       await photograph(page, `console-old-${colorScheme}`)
     }
   }, 90_000)
+
+  test('the service hangs: every figure of every view says that it is old', async () => {
+    await using opened = await open({})
+    const { page } = opened
+    for (const view of VIEWS) await openView(page, view)
+    await openView(page, 'now')
+    await page.locator(`section.map[aria-label^="${PILGRIMS} pilgrims"]`).waitFor()
+    expect(await page.locator('.procession').innerText()).toContain('without the first and last 5 %')
+    expect(await notOld(page)).not.toEqual([])
+    // Connections stay open, and nothing comes.
+    await page.route('**/api/event/**', () => {})
+    for (const view of VIEWS) {
+      await page.locator(`.navigation a:not(.count)[href="#/${view}"]`).click()
+      const isOld = async () => {
+        expect(await notOld(page)).toEqual([])
+        return true
+      }
+      await until(isOld, `all of ${view} to be called old`, { timeoutMs: 60_000, everyMs: 500 })
+      expect({ view, old: await page.locator('#view .stamp.old').count() }).not.toEqual({ view, old: 0 })
+      await photograph(page, `console-hangs-${view}`)
+    }
+  }, 150_000)
 
   test('a volunteer sees numbers on cells, and no single pilgrim', async () => {
     await using opened = await open({ role: 'volunteer', before: watchNumbers })

@@ -210,6 +210,21 @@ export function reportTests(open: (options: ConsoleOptions) => Promise<OpenPage>
     // Local time stands beside the instant.
     const [, local, utc] = /^([^,]+),.*,([^,]+)$/.exec(timeline.text.split('\r\n')[1]!)!
     expect(Date.parse(`${local!.replace(' ', 'T')}:00+08:00`)).toBe(Date.parse(utc!))
+    const summary = await saved('Summary CSV')
+    expect(summary.text.split('\r\n')[1]).toMatch(/^Walked together,,[\d.]+,km$/)
+    expect(summary.text).toMatch(/\r\nPilgrims,\d{4}-\d\d-\d\d,\d+,\r\n/)
+    // The menu follows the panels.
+    await page.getByRole('button', { name: 'Export' }).click()
+    expect(await page.locator('.export-menu .grow').allInnerTexts()).toEqual([
+      'Summary',
+      'Timeline',
+      'Procession over time',
+      'Carbon',
+      'Surveys',
+      'Survey answers, private: names and ids',
+      'Survey codes',
+    ])
+    await page.keyboard.press('Escape')
     const procession = await saved('Procession over time CSV')
     const rows = procession.text.split('\r\n')
     expect(rows[0]).toBe('From,To,What,Place,Route km,Latitude,Longitude,Points,From (UTC)')

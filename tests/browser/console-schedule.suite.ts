@@ -23,6 +23,8 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
 
     await schedule.getByRole('button', { name: 'Add', exact: true }).click()
     const form = schedule.locator('.slot-form')
+    await form.getByText('Text · 繁體中文 (required)').waitFor()
+    await form.getByText('Text · English (optional)').waitFor()
     await form.locator('textarea[name="zh"]:focus').fill('明早六點集合')
     await form.getByText(/^Recipients: \d+ · LINE messages: \d+ · LINE is not configured\./).waitFor()
     const tomorrow = dayOf(Date.now() + DAY_MS)
@@ -64,6 +66,48 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await log.getByText('changed 07:00: 06:00 → 07:00').waitFor()
     await log.getByText('removed 07:00').first().waitFor()
     await log.getByText(`added 06:00: 繁體中文: “明早六點集合”`).waitFor()
+  })
+
+  test('of a reminder whose hour has begun it is said whether it was sent', async () => {
+    const hour = Number(
+      new Intl.DateTimeFormat('en-GB', { timeZone: 'Asia/Taipei', hour: '2-digit' }).format(Date.now()),
+    )
+    const slot = (id: string, audience: string) => ({
+      id,
+      audience,
+      hour,
+      enabled: true,
+      dates: null,
+      text: { 'zh-Hant': id },
+    })
+    const slots = [slot('早安', 'participants'), slot('志工', 'volunteers')]
+    const sent = { cause: 'notification', state: 'sent', audience: { audience: 'participants' } }
+    await using opened = await open({
+      view: 'now',
+      async before(page) {
+        await page.route('**/admin/notifications', (route) =>
+          route.fulfill({ json: { ok: true, data: { slots } } }),
+        )
+        await page.route('**/api/event/push?cause=notification*', (route) =>
+          route.fulfill({
+            json: {
+              ok: true,
+              data: { items: [{ ...sent, created_at: new Date().toISOString() }], next_cursor: null },
+            },
+          }),
+        )
+      },
+    })
+    const { page } = opened
+    await page.locator('.navigation a[href="#/messages"]').click()
+    for (const [id, state] of [
+      ['早安', 'sent'],
+      ['志工', 'waiting'],
+    ] as const)
+      await page
+        .locator('.schedule .rows > li', { hasText: id })
+        .getByText(new RegExp(`^This hour, since \\d\\d:\\d\\d \\(${state}\\)$`))
+        .waitFor()
   })
 
   test('the palette leads to what alerts the owner; the panel says that nobody gets alerts', async () => {

@@ -25,13 +25,15 @@ export function silentTests(
     await flushed(stack())
     await using opened = await open({ view: 'now' })
     const { page } = opened
-    const silent = page.locator('nav').getByRole('link', { name: '1 silent' })
+    const silent = page.locator('nav').getByRole('link', { name: '1 Silent for 3–24 h' })
     await silent.waitFor()
     expect((await opened.fetched()).filter(({ path }) => path.includes('/last-hour'))).toHaveLength(1)
     await page.locator('nav a', { hasText: /Feedback\s*[1-9]\d* new/ }).waitFor()
     // The number leads to those it counts.
     await silent.press('Enter')
     await page.locator('.people-list').getByText('1–1 of 1').first().waitFor()
+    await page.locator('.people-list').getByText('silent for 4 hr').waitFor()
+    expect(await page.locator('.people-list option:checked').innerText()).toBe('Silent for 3–24 h')
     await page.locator('.people-list select').selectOption({ label: 'Silent for ≥ 24 h' })
     await page.locator('.people-list').getByText(GONE_ID.slice(0, 6)).first().waitFor()
     await silent.click()
@@ -63,6 +65,7 @@ export function silentTests(
     // Who was seen lately is listed again with everybody.
     await page.locator('.people-list select').selectOption({ label: 'Everybody' })
     await page.locator('.people-list').getByText('1–32 of 32').first().waitFor()
+    await page.locator('.people-list').getByText('silent for 4 hr').waitFor()
     // Who has a tracker is found without knowing who it is.
     expect((await post(stack(), 'trackers', { user_id: SILENT_ID, label: 'Old phone' })).status).toBe(200)
     await page.locator('.people-list select').selectOption({ label: 'With tracker or link' })

@@ -108,6 +108,19 @@ describe('the console with data', () => {
     await person.getByRole('button', { name: 'Walk (GPX)' }).click()
     expect((await download).suggestedFilename()).toMatch(/^[\p{L}\p{N}][\p{L}\p{M}\p{N}_.-]+$/u)
     expect((await download).suggestedFilename()).toEndWith(`-${pilgrimId(7).slice(-6)}.gpx`)
+    // The name that stands there or the id is typed before an erasure.
+    await person.getByRole('button', { name: 'Erase…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('reports with photos').waitFor()
+    const erase = dialog.getByRole('button', { name: 'Erase forever' })
+    const field = dialog.locator('input')
+    for (const typed of [await person.getByRole('heading').first().innerText(), pilgrimId(7)]) {
+      await field.fill('')
+      expect(await erase.isDisabled()).toBe(true)
+      await field.fill(typed)
+      expect({ typed, disabled: await erase.isDisabled() }).toEqual({ typed, disabled: false })
+    }
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
   })
 
   test('the first tab of a pilgrim tells what is not counted, and leads to these points', async () => {

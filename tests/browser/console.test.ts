@@ -55,6 +55,7 @@ describeOnServers('the console', () => {
   test('a wrong token is refused in words; the right one stays in the tab, and in no address', async () => {
     await using opened = await browser.open(stack, { path: '/admin/?lang=en', expected: /401/ })
     const { page } = opened
+    await page.locator('label', { hasText: 'Colours of the screen' }).locator('select').waitFor()
     await page.locator('#token').fill('wrong-wrong-wrong-wrong')
     await page.keyboard.press('Enter')
     await page.getByText('This token is not valid').waitFor()
@@ -99,6 +100,17 @@ describeOnServers('the console', () => {
     await page.locator('.toast', { hasText: 'Paused · ' }).waitFor()
     await other.page.getByText(message).waitFor()
     await other.page.locator('.rates.stale .badge', { hasText: 'Paused' }).waitFor()
+    // It stands as a text until somebody changes it.
+    await page.locator('.pause blockquote', { hasText: message }).waitFor()
+    expect(await page.locator('.pause textarea').count()).toBe(0)
+    await page.getByRole('button', { name: 'Change message' }).click()
+    await page.locator('.pause textarea').fill(`${message}, please`)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.locator('.pause blockquote', { hasText: 'please' }).waitFor()
+    await page.getByRole('button', { name: 'Change message' }).click()
+    await page.locator('.pause textarea').fill(message)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.locator('.pause blockquote').getByText(message, { exact: true }).waitFor()
     const refused = await checkIn(stack, newPilgrimId())
     expect(refused.status).toBe(403)
     expect(await refused.json()).toMatchObject({ error: message })
@@ -115,6 +127,9 @@ describeOnServers('the console', () => {
     await openView(page, 'lifecycle')
     await page.getByRole('button', { name: 'Write to everybody' }).waitFor()
     expect((await checkIn(stack, newPilgrimId())).status).toBe(202)
+    await openView(other.page, 'system')
+    for (const action of ['Event paused', 'Event resumed'])
+      await other.page.locator('.audit').getByText(action, { exact: true }).first().waitFor()
   })
 
   test('a message is counted before it is sent; then LINE has it, and the ledger says so (long)', async () => {

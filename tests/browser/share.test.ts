@@ -17,7 +17,7 @@ import { routeAnswer, shareInState, type ShareState } from './share-states.ts'
 
 const browser = testBrowser()
 const TIMEOUT_MS = 90_000
-const CARD = join(import.meta.dir, '../../services/feedback-media/cards/drawing/example-card.png')
+const CARD = join(import.meta.dir, '../../services/feedback-media/cards/example-card.png')
 
 describeBothStacks('the page of a link in a browser', (stack) => {
   const share = async (userId: string, fields: object) =>

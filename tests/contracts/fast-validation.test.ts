@@ -3,9 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { clustersEndpoint, writeClusters } from '#shared/contracts/clusters.ts'
 import { type Profile, profileEndpoint } from '#shared/contracts/profile.ts'
-import { fastCheckIn, fastGpsPoint, fastTrackSync } from '#shared/contracts/fast-validation.ts'
-import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import {
+  fastCheckIn,
+  fastGpsPoint,
+  fastTrackSync,
   CheckInRequest,
   isNumeric,
   MEASUREMENTS,
@@ -13,6 +14,7 @@ import {
   GpsPoint,
   TrackSyncRequest,
 } from '#shared/contracts/gps-points.ts'
+import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 
 const anything = fc.anything({ withNullPrototype: true, withSparseArray: true })
 const edges = [90, 90.000001, -90, 180, -180.1, 1e9, -1e9, 1e9 + 1, 0, -0, NaN, Infinity, -Infinity, 1e308]

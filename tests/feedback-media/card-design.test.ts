@@ -1,8 +1,8 @@
 /** The share cards' design: light enough for a chat's preview. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cardOf } from '#services/feedback-media/cards/drawing/card-layout.ts'
+import { cardOf } from '#services/feedback-media/cards/card-layout.ts'
 import { routeOf } from '#tests/bench/cards/sample.ts'
-import { figures } from '#services/feedback-media/cards/drawing/card-layout.ts'
+import { figures } from '#services/feedback-media/cards/card-layout.ts'
 import { carbonIn } from '#shared/locales/units.ts'
 import { openRenderer, type Renderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'

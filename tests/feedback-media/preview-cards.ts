@@ -10,8 +10,8 @@ import { environment, readConfig } from '#shared/runtime/config/config.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { type Level, LEVELS } from '#shared/core/rules/levels.ts'
-import type { CardFacts, CardRoute, Place } from '#services/feedback-media/cards/drawing/card-facts.ts'
-import { cardOf } from '#services/feedback-media/cards/drawing/card-layout.ts'
+import type { CardFacts, CardRoute, Place } from '#services/feedback-media/cards/card-facts.ts'
+import { cardOf } from '#services/feedback-media/cards/card-layout.ts'
 
 interface Sample {
   readonly title: string

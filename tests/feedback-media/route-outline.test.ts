@@ -1,8 +1,8 @@
 /** The outline of the event's route: its frame, its shape, and its length. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { outlineOf } from '#services/feedback-media/cards/drawing/route-map.ts'
-import type { Place } from '#services/feedback-media/cards/drawing/card-facts.ts'
+import { outlineOf } from '#services/feedback-media/cards/card-route-map.ts'
+import type { Place } from '#services/feedback-media/cards/card-facts.ts'
 
 const numbers = (path: string): [x: number, y: number][] =>
   path

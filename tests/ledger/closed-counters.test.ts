@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { balance, statesOf } from '#shared/points/ledger/ledger.ts'
-import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
+import { storeCounters } from '#shared/points/ledger/counters.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 

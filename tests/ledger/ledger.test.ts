@@ -1,6 +1,6 @@
 /** The ledger at rest: each point is in exactly one figure. */
 import { expect, test } from 'bun:test'
-import { openProcessCounters, type ProcessCounters } from '#shared/points/ledger/process-counters.ts'
+import { openProcessCounters, type ProcessCounters } from '#shared/points/ledger/counters.ts'
 import { type Ledger, readLedger } from '#shared/points/ledger/ledger.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from '#tests/scheduler/flush-harness.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { PartitionCounters } from '#shared/stores/kv/kv.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
-import { closeRestoredCounters } from '#shared/points/ledger/stored-counters.ts'
+import { closeRestoredCounters } from '#shared/points/ledger/counters.ts'
 import { describeFlushHarness } from '#tests/scheduler/flush-harness.ts'
 
 describeFlushHarness('closed counters', (harness) => {

@@ -1,9 +1,7 @@
 /** Alerts to the owner, on real stores that are stopped, with the clock of the test. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { hostname } from 'node:os'
-import { decide } from '#shared/service/alerts/alert-decision.ts'
-import { createIncidentStore } from '#shared/service/alerts/incident-store.ts'
-import { createAlertWatch } from '#shared/service/alerts/watch.ts'
+import { decide, createAlertWatch, createIncidentStore } from '#shared/service/alerts/when-to-alert.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS } from '#shared/points/pending-points.ts'
 import { readClocks, startHeartbeat } from '#shared/service/heartbeat.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'

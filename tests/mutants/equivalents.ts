@@ -44,7 +44,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: GENERAL_PATH,
   })),
   {
-    file: 'shared/points/ledger/process-counters.ts',
+    file: 'shared/points/ledger/counters.ts',
     code: 'let complained = false',
     original: 'false',
     replacement: 'true',
@@ -111,7 +111,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: GENERAL_PATH,
   },
   {
-    file: 'shared/stores/kv/decide-without-kv.ts',
+    file: 'shared/stores/kv/admit-in-memory.ts',
     original: 'state.live.clear()',
     replacement: ';',
     why: 'nobody reads the positions there; they only take memory',
@@ -153,7 +153,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     why: 'the round reads the first pages again, which the next round would read',
   },
   {
-    file: 'shared/points/ledger/process-counters.ts',
+    file: 'shared/points/ledger/counters.ts',
     original: 'unsaved.clear()',
     replacement: ';',
     why: 'the first write contains two more zeros',

@@ -27,7 +27,7 @@ function suite(driver: KvDriver): void {
     test('submissions of one turn are admitted together, a kv without a status is primed, and each gets its own verdict', async () => {
       await using replica = await startReplica(kv)
       const submissions = Array.from({ length: 600 }, (_, i) => checkin({ userId: `U${i % 200}` }))
-      const verdicts = await Promise.all(submissions.map((one) => replica.admitCheckIn(one)))
+      const verdicts = await Promise.all(submissions.map((one) => replica.admitDurably(one)))
       for (const [i, { recordedMs }] of submissions.entries())
         expect(verdicts[i]).toMatchObject({ outcome: 'admitted', recordedMs })
       expect(await fields(kv, 'U7')).toEqual(
@@ -82,12 +82,12 @@ describeOnServers('a buffer over a troubled Redis', () => {
     await using replica = await startReplica(kv)
     proxy.set({ kind: 'slow', toServerMs: 1_000, toClientMs: 1_000 })
     const submissions = Array.from({ length: 5 }, () => checkin({ userId: 'U' }))
-    const first = await timed(replica.admitCheckIn(submissions[0]!))
+    const first = await timed(replica.admitDurably(submissions[0]!))
     expect(first.answer).toMatchObject({ outcome: 'admitted', duplicate: false })
     expect(first.ms).toBeGreaterThanOrEqual(ADMIT_MS - 2)
     expect(first.ms).toBeLessThan(1_900)
     // The next check-ins do not wait for a kv that is known to be late.
-    const next = await timed(Promise.all(submissions.slice(1).map((one) => replica.admitCheckIn(one))))
+    const next = await timed(Promise.all(submissions.slice(1).map((one) => replica.admitDurably(one))))
     expect(next.ms).toBeLessThan(first.ms)
     expect(replica.journaled()).toBe(5)
     // The late call succeeds by itself, without a retry.
@@ -100,10 +100,10 @@ describeOnServers('a buffer over a troubled Redis', () => {
     await using replica = await startReplica(kv)
     proxy.set({ kind: 'slow', toServerMs: 0, toClientMs: 2_000 })
     const applied = checkin({ userId: 'U' })
-    expect(await replica.admitCheckIn(applied)).toMatchObject({ outcome: 'admitted' })
+    expect(await replica.admitDurably(applied)).toMatchObject({ outcome: 'admitted' })
     // Redis has it, but its answer is lost.
     proxy.set({ kind: 'closed' })
-    expect(await replica.admitCheckIn(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'admitted' })
+    expect(await replica.admitDurably(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'admitted' })
     expect(replica.journaled()).toBe(2)
     proxy.set({ kind: 'clear' })
     await until(() => replica.journaled() === 0, 'the replay')
@@ -114,43 +114,43 @@ describeOnServers('a buffer over a troubled Redis', () => {
   test('a late verdict of any kind does not undo a 202', async () => {
     const one = rules({ checkin: { max: 1, windowMs: 60_000 } })
     await using replica = await startReplica(kv, { rules: one })
-    await replica.admitCheckIn(checkin({ userId: 'limited' }))
-    await replica.admitCheckIn(checkin({ userId: 'somebody' }))
+    await replica.admitDurably(checkin({ userId: 'limited' }))
+    await replica.admitDurably(checkin({ userId: 'somebody' }))
     await direct.setStatus({ status: 'active', version: 5, message: null })
     proxy.set({ kind: 'slow', toServerMs: 300, toClientMs: 300 })
     const limited = checkin({ userId: 'limited' })
-    expect(await replica.admitCheckIn(limited)).toMatchObject({ outcome: 'admitted' })
+    expect(await replica.admitDurably(limited)).toMatchObject({ outcome: 'admitted' })
     await until(() => replica.journaled() === 0, 'the limited one to be stored')
     expect(await fields(direct, 'limited')).toContain(limited.entries[0]!.field)
 
     await direct.setStatus({ status: 'paused', version: 6, message: 'wait' })
     const paused = checkin({ userId: 'paused' })
-    expect(await replica.admitCheckIn(paused)).toMatchObject({ outcome: 'admitted' })
+    expect(await replica.admitDurably(paused)).toMatchObject({ outcome: 'admitted' })
     await until(() => replica.journaled() === 0, 'the one of the pause to be stored')
     expect(await fields(direct, 'paused')).toEqual([paused.entries[0]!.field])
   })
 
   test('with a stopped Redis the replica applies limits and duplicates itself, refuses tracks, and loses nothing', async () => {
     await using replica = await startReplica(kv)
-    await replica.admitCheckIn(checkin({ userId: 'before' }))
+    await replica.admitDurably(checkin({ userId: 'before' }))
     await server.stop('SIGKILL')
     try {
       const first = checkin({ userId: 'U' })
-      const { answer, ms } = await timed(replica.admitCheckIn(first))
+      const { answer, ms } = await timed(replica.admitDurably(first))
       expect(answer).toMatchObject({ outcome: 'admitted', duplicate: false })
       expect(ms).toBeLessThan(IN_TIME_MS)
       const again = { ...first, id: 'again', recordedMs: 1 }
-      expect(await replica.admitCheckIn(again)).toMatchObject({
+      expect(await replica.admitDurably(again)).toMatchObject({
         duplicate: true,
         recordedMs: first.recordedMs,
       })
       const entries = [...first.entries, ...sync('U', [1, 2]).entries]
-      expect(await replica.admitCheckIn({ ...first, id: 'track', entries })).toMatchObject({
+      expect(await replica.admitDurably({ ...first, id: 'track', entries })).toMatchObject({
         duplicate: true,
       })
       for (let i = 0; i < 2; i++)
-        expect(await replica.admitCheckIn(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'admitted' })
-      expect(await replica.admitCheckIn(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'limited' })
+        expect(await replica.admitDurably(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'admitted' })
+      expect(await replica.admitDurably(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'limited' })
       expect(await refusal(replica.admitTrack(sync('U', [9])))).toMatchObject({
         httpStatus: 503,
         headers: { 'Retry-After': '5' },
@@ -171,13 +171,13 @@ describeOnServers('a buffer over a troubled Redis', () => {
     await using over = await startReplica(kv, { status: ended })
     await using unknown = await startReplica(kv, { status: null })
     try {
-      expect(await known.admitCheckIn(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'admitted' })
-      expect(await over.admitCheckIn(checkin())).toEqual({
+      expect(await known.admitDurably(checkin({ userId: 'U' }))).toMatchObject({ outcome: 'admitted' })
+      expect(await over.admitDurably(checkin())).toEqual({
         outcome: 'refused',
         status: 'ended',
         message: 'Thank you',
       })
-      expect(await refusal(unknown.admitCheckIn(checkin()))).toMatchObject({ httpStatus: 503 })
+      expect(await refusal(unknown.admitDurably(checkin()))).toMatchObject({ httpStatus: 503 })
       expect(unknown.journaled()).toBe(0)
     } finally {
       await server.restart()
@@ -193,12 +193,12 @@ describeOnServers('a buffer over a troubled Redis', () => {
     test('also when the database takes longer than the kv may', async () => {
       await using replica = await startReplica(kv, { status: paused, databaseMs: 2 * ADMIT_MS })
       await asked(server.url, (redis) => redis.flushall())
-      expect(await replica.admitCheckIn(checkin())).toEqual(refused)
+      expect(await replica.admitDurably(checkin())).toEqual(refused)
     })
 
     test('also while Redis takes check-ins, and the connection for the status is not back yet', async () => {
       await using replica = await startReplica(kv, { status: paused })
-      expect(await replica.admitCheckIn(checkin())).toEqual(refused)
+      expect(await replica.admitDurably(checkin())).toEqual(refused)
       await asked(server.url, async (redis) => {
         // Connections that are there stay, and none comes back.
         await redis.config('SET', 'maxclients', 1)
@@ -216,7 +216,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
           await until(isAway, 'the connection to be away')
           await redis.flushall()
           expect(await kv.admit(0, [checkin()], rules())).toEqual([{ outcome: 'unknown' }])
-          expect(await replica.admitCheckIn(checkin())).toEqual(refused)
+          expect(await replica.admitDurably(checkin())).toEqual(refused)
         } finally {
           await redis.config('SET', 'maxclients', 10_000)
         }
@@ -228,7 +228,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
     await using replica = await startReplica(kv)
     server.pause()
     try {
-      const first = await timed(replica.admitCheckIn(checkin({ userId: 'frozen' })))
+      const first = await timed(replica.admitDurably(checkin({ userId: 'frozen' })))
       expect(first.ms).toBeLessThan(IN_TIME_MS)
       const track = await timed(refusal(replica.admitTrack(sync('track', [1]))))
       expect(track.answer.httpStatus).toBe(503)
@@ -249,16 +249,16 @@ describeOnServers('a buffer over a troubled Redis', () => {
   test('a full journal refuses a check-in, and its repetition is no duplicate', async () => {
     await using replica = await startReplica(kv, { journalMax: 1 })
     await cutOff()
-    await replica.admitCheckIn(checkin({ userId: 'first' }))
+    await replica.admitDurably(checkin({ userId: 'first' }))
     const refused = checkin({ userId: 'refused' })
     // The second one repeats a check-in that was not stored: it must not be answered as its duplicate.
-    const refusedAs = (id: string) => refusal(replica.admitCheckIn({ ...refused, id }))
+    const refusedAs = (id: string) => refusal(replica.admitDurably({ ...refused, id }))
     const refusals = [...(await Promise.all(['once', 'again'].map(refusedAs))), await refusedAs('third')]
     expect(refusals.map(({ httpStatus }) => httpStatus)).toEqual([503, 503, 503])
     proxy.set({ kind: 'clear' })
     await until(() => replica.journaled() === 0, 'the replay')
     await cutOff()
-    expect(await replica.admitCheckIn({ ...refused, id: 'fourth' })).toMatchObject({ duplicate: false })
+    expect(await replica.admitDurably({ ...refused, id: 'fourth' })).toMatchObject({ duplicate: false })
     proxy.set({ kind: 'clear' })
     await until(() => replica.journaled() === 0, 'the replay')
     expect(await fields(direct, 'refused')).toHaveLength(1)
@@ -283,21 +283,21 @@ describeOnServers('a buffer over a troubled Redis', () => {
         () => true,
       )
     await until(isFull, 'the memory to be seen')
-    expect(await refusal(replica.admitCheckIn(checkin()))).toMatchObject({
+    expect(await refusal(replica.admitDurably(checkin()))).toMatchObject({
       httpStatus: 503,
       headers: { 'Retry-After': '60' },
     })
     expect(await refusal(replica.admitTrack(sync('U', [1])))).toMatchObject({ httpStatus: 503 })
     await use(0.5)
     await until(async () => !(await isFull()), 'the room')
-    expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'admitted' })
+    expect(await replica.admitDurably(checkin())).toMatchObject({ outcome: 'admitted' })
     expect(replica.journaled()).toBe(0)
   })
 
   test('a Redis that answered in time is not late because the event loop stood still', async () => {
     // Not through the proxy, which stands still with this process.
     await using replica = await startReplica(direct)
-    const call = replica.admitCheckIn(checkin({ userId: 'U' }))
+    const call = replica.admitDurably(checkin({ userId: 'U' }))
     // The batch leaves in this turn; then nothing is read for longer than the kv is given.
     await new Promise((resolve) => setImmediate(resolve))
     const until = performance.now() + 2 * ADMIT_MS
@@ -315,7 +315,7 @@ describeOnServers('a buffer over a troubled Redis', () => {
       })
     await cutOff()
     const waiting = Array.from({ length: 50 }, (_, i) => checkin({ userId: `waiting-${i}` }))
-    for (const one of waiting) await replica.admitCheckIn(one)
+    for (const one of waiting) await replica.admitDurably(one)
     expect(replica.journaled()).toBe(50)
     // Above the ceiling and below the limit: Redis would still take them.
     await limit(0.95)

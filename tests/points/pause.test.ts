@@ -17,11 +17,11 @@ describeOnServers('a pause', () => {
     try {
       await kv.setStatus({ status: 'active', version: 1, message: null })
       await using replica = await startReplica(kv, { status: null })
-      expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'admitted' })
+      expect(await replica.admitDurably(checkin())).toMatchObject({ outcome: 'admitted' })
       await kv.setStatus({ status: 'paused', version: 2, message: null })
       await Bun.sleep(KNOWN_MS)
       await server.stop('SIGKILL')
-      expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'refused', status: 'paused' })
+      expect(await replica.admitDurably(checkin())).toMatchObject({ outcome: 'refused', status: 'paused' })
       expect(replica.journaled()).toBe(0)
       expect(await replica.metrics.page()).not.toMatch(/^event_journaled_total{/m)
     } finally {
@@ -39,7 +39,7 @@ describeOnServers('a pause', () => {
       expect(await kv.status()).toMatchObject({ status: 'paused' })
       await server.restart()
       await until(async () => (await kv.status().catch(() => null))?.status === 'paused', 'the status')
-      expect(await replica.admitCheckIn(checkin())).toMatchObject({ outcome: 'refused', status: 'paused' })
+      expect(await replica.admitDurably(checkin())).toMatchObject({ outcome: 'refused', status: 'paused' })
     } finally {
       await kv.close()
     }

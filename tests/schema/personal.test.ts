@@ -9,6 +9,6 @@ test('every table with a user_id is listed as personal, and no other', () => {
   const tables = Object.values<unknown>(schema)
     .filter((value): value is PgTable => is(value, PgTable))
     .map(getTableConfig)
-  const personal = tables.filter(({ columns }) => columns.some(({ name }) => name === 'user_id'))
+  const personal = tables.filter(({ columns }) => columns.some(({ name }) => name === 'userId'))
   expect(personal.map(({ name }) => name).sort()).toEqual([...PERSONAL_TABLES].sort())
 })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ingest } from '#services/tracking/ingest/serve-ingest.ts'
 import { NO_POINT, type Received } from '#services/tracking/ingest/tracker-formats.ts'
-import type { SyncRules } from '#shared/points/submission.ts'
+import type { SyncRules } from '#shared/points/admission.ts'
 import { Refusal, temporaryAs503 } from '#shared/runtime/refusal.ts'
 import type { Kv, VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { deltaOf } from '#services/tracking/map/map-snapshots.ts'
-import { steppedCount } from '#services/tracking/map/crowd-on-map.ts'
+import { steppedCount } from '#services/tracking/map/public-map.ts'
 import type { EventMap } from '#shared/contracts/map.ts'
 
 describe('the parts of the map', () => {

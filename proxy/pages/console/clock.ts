@@ -80,6 +80,8 @@ export function instantOf(local: string): string {
   const shown = Date.parse(`${local}Z`)
   return new Date(2 * shown - localMs(shown)).toISOString()
 }
+/** `06:00` */
+export const hourText = (hour: unknown): string => `${String(hour).padStart(2, '0')}:00`
 /** `12.3K` from ten thousand on. */
 export const short = (value: number): string =>
   Math.abs(value) >= 10_000 ? formats.value.short.format(value) : figure(value)

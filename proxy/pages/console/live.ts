@@ -2,17 +2,18 @@
  * What happens now, from the operators' stream, which resumes by itself. Where no stream gets through, and for
  * volunteers, who may not open one, the status is read at intervals.
  */
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import type { Data, StreamEvent, StreamEvents } from '#shared/client/index.ts'
 import { client, endSession, level, MANAGER } from './session.ts'
 import { addCounts, clearRates } from './rates.ts'
+import { heardAt, isSilent } from './resource.ts'
 
 /** `live`: by the stream; `polling`: at intervals; `lost`: the service cannot be reached. */
 type Connection = 'opening' | 'live' | 'polling' | 'lost'
 
 export const connection = signal<Connection>('opening')
-/** When the service was last heard, epoch milliseconds. */
-export const heardAt = signal<number | null>(null)
+/** Nothing comes from the service: a figure then keeps its promise only while it is young. */
+export const isCutOff = computed(() => isSilent.value || connection.value === 'lost')
 export const status = signal<StreamEvents['status'] | null>(null)
 export const ending = signal<Data<'readStatus'>['ending']>(null)
 export const incident = signal<StreamEvents['snapshot']['incident']>(null)

@@ -61,7 +61,6 @@ export function addHistory({ since, through, steps }: NonNullable<Data<'readLast
 
 export type Series = 'checkins' | 'points'
 
-/** A step of the chart: its start and the rate a minute. */
 export interface Value {
   readonly at: number
   readonly value: number

@@ -9,7 +9,6 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { now } from './clock.ts'
 
 export interface Resource<T> {
-  readonly key: string
   readonly value: ReadonlySignal<T | null>
   /** When the last answer came, epoch milliseconds. */
   readonly at: ReadonlySignal<number | null>
@@ -53,6 +52,7 @@ export const forgetAnswers = (): void => memory.clear()
 /** Ends all reading and forgets every answer: the next operator may be allowed less. */
 export function closeResources(): void {
   for (const { stop } of open) stop()
+  askedAt.value = null
   memory.clear()
 }
 
@@ -66,7 +66,17 @@ export const reloadAll = async (): Promise<void> => {
 export const answered = <T>(data: T): Answer<T> => ({ ok: true, status: 200, data, headers: new Headers() })
 
 const LATE = 2.5
-const SHORTEST_STALE_MS = 20_000
+export const SHORTEST_STALE_MS = 20_000
+/** What is read once is of then, and says so after this time. */
+const ONCE_STALE_MS = 600_000
+
+/** When the service was last heard, epoch milliseconds. */
+export const heardAt = signal<number | null>(null)
+/** When the first reading began to which the service has said nothing since; null: it answers. */
+const askedAt = signal<number | null>(null)
+const SILENT_MS = 10_000
+/** The service hangs: it neither answers nor refuses. */
+export const isSilent = computed(() => askedAt.value !== null && now.value - askedAt.value > SILENT_MS)
 
 /** The wait before the next try, as long as the service says; what is read once is read again only then. */
 function waitMs({ status, retryAfter = 0 }: ClientError): number {
@@ -94,8 +104,11 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
     }
     const mine = new AbortController()
     controller = mine
+    askedAt.value ??= Date.now()
     const answer = await load(mine.signal)
     if (mine.signal.aborted) return
+    if (answer.ok || answer.error.status > 0) askedAt.value = null
+    if (answer.ok) heardAt.value = Date.now()
     if (answer.ok) {
       value.value = answer.data
       at.value = Date.now()
@@ -110,7 +123,6 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
     if (document.hidden) document.addEventListener('visibilitychange', tick, { once: true })
     else void reload()
   }
-  /** Reads at once, or when the remembered answer is old. */
   const start = (): void => {
     const restMs = (last?.at ?? 0) + Math.min(FRESH_MS, everyMs) - Date.now()
     if (restMs > 0) timer = window.setTimeout(tick, restMs)
@@ -118,11 +130,13 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
   }
   const stop = (): void => {
     controller?.abort()
+    // Nobody waits for it any more.
+    if (!isSilent.peek()) askedAt.value = null
     clearTimeout(timer)
     document.removeEventListener('visibilitychange', tick)
   }
-  const staleMs = everyMs === 0 ? Infinity : Math.max(SHORTEST_STALE_MS, LATE * everyMs)
-  return { resource: { key, value, at, error, staleMs, reload }, start, stop }
+  const staleMs = everyMs === 0 ? ONCE_STALE_MS : Math.max(SHORTEST_STALE_MS, LATE * everyMs)
+  return { resource: { value, at, error, staleMs, reload }, start, stop }
 }
 
 /**

@@ -26,9 +26,7 @@ interface Place {
   /** The panel to show, by its kind. */
   readonly panel?: string
   readonly search?: string
-  /** Only pilgrims who are silent for so long. */
   readonly silentHours?: number
-  /** Only pilgrims who have a tracker or a share link. */
   readonly withLinks?: boolean
 }
 

@@ -21,7 +21,6 @@ export const signedOut = signal<SignedOut>('new')
 
 export const level = computed(() => role.value?.level ?? 0)
 
-/** Levels of the three tiers. */
 export const VOLUNTEER = 1
 export const MANAGER = 2
 export const OWNER = 3

@@ -28,7 +28,7 @@ const GAP_FROM_PX = 7
 const ROUND_SHARE = 0.26
 const ROUND_MOST_PX = 10
 /** Opacity of a square of each step: the ground and the route are seen through a thin crowd. */
-const OPACITY = [0.46, 0.62, 0.78, 0.9, 0.97]
+const OPACITY = [0.6, 0.7, 0.8, 0.9, 0.97]
 
 /** Squares over the canvas, one beyond each edge. */
 class Grid {

@@ -14,7 +14,7 @@ import {
   surveys,
   trackers,
 } from '#shared/stores/schema/tables.ts'
-import { countPoints } from '#shared/points/ledger/stored-counters.ts'
+import { countPoints } from '#shared/points/ledger/counters.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { lockPerson, lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import { addErasedReportTotals } from '#shared/pilgrims/report-totals.ts'

@@ -8,8 +8,13 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { Clusters } from '#shared/contracts/clusters.ts'
 import type { Query } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import { cellOf, coarsen, type Counts } from '#shared/core/map/cell-counts.ts'
-import { FRONT_AND_TAIL_ZOOM, STORED_ZOOMS } from '#shared/core/map/cell-tiles.ts'
+import {
+  cellOf,
+  coarsen,
+  type Counts,
+  FRONT_AND_TAIL_ZOOM,
+  STORED_ZOOMS,
+} from '#shared/core/map/cell-counts.ts'
 import { cellCentre } from '#shared/core/map/cells.ts'
 import { alongAxis, alongRoute, type End, type Places } from '#shared/core/map/front-and-tail.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'

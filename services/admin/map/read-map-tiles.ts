@@ -10,8 +10,8 @@ import {
   firstCellOf,
   TILE_ZOOMS,
   unpackCounts,
+  isTileStored,
 } from '#shared/core/map/cell-counts.ts'
-import { isTileStored } from '#shared/core/map/cell-tiles.ts'
 import { type Cell, cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
 
 type Box = readonly [west: number, south: number, east: number, north: number]

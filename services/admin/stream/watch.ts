@@ -3,8 +3,7 @@
  * database; counters, positions and the incident in the kv. Each store has its own loop, so that a store that hangs
  * does not stop the events of the other.
  */
-import { createIncidentStore } from '#shared/service/alerts/incident-store.ts'
-import type { Incident } from '#shared/service/alerts/alert-decision.ts'
+import { createIncidentStore, type Incident } from '#shared/service/alerts/when-to-alert.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { StreamIncident, Snapshot, StreamData, StreamEventName } from '#shared/contracts/stream.ts'
@@ -12,7 +11,7 @@ import { within } from '#shared/runtime/deadline.ts'
 import { readEndProgress } from '#shared/pilgrims/activity-status.ts'
 import type { Moved } from '#shared/stores/kv/kv.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
-import { readActivity } from '../lifecycle/activity-status.ts'
+import { readActivity } from '../lifecycle/pause-resume-end.ts'
 import { countsOf, type CountersReading, hasChanges } from './counts.ts'
 import { changesAfter, type Cursor, lastChange } from './cursor.ts'
 

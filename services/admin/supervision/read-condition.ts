@@ -1,6 +1,6 @@
 /** The condition of the installation. It never fails: a part that cannot be read is reported as such. */
-import { alertingOf, bilingual, WHAT_TO_DO } from '#shared/service/alerts/alert-conditions.ts'
-import { createIncidentStore } from '#shared/service/alerts/incident-store.ts'
+import { alertingOf, bilingual, WHAT_TO_DO } from '#shared/service/alerts/alert-texts.ts'
+import { createIncidentStore } from '#shared/service/alerts/when-to-alert.ts'
 import { createChecks } from '#shared/service/alerts/health-checks.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'

@@ -5,7 +5,7 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import { measuredRoute, type Place, type Route, type Station } from '#shared/core/map/walking-route.ts'
 import { stretchWalked } from '#shared/core/rules/along-route.ts'
-import type { CardRoute } from './drawing/card-facts.ts'
+import type { CardRoute } from './card-facts.ts'
 
 /** Places of the way that are looked at; a slot of nine days is a quarter of an hour. */
 const SLOTS = 900

@@ -1,8 +1,8 @@
 /** Reads what a pilgrim's card shows. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Pilgrim, readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
-import { isExactForAll, publicFigures } from '#shared/pilgrims/public-figures.ts'
-import type { CardFacts } from './drawing/card-facts.ts'
+import { isExactForAll, publicFigures } from '#shared/pilgrims/profile.ts'
+import type { CardFacts } from './card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
 
 /** Version of the design; a new one makes every stored card outdated. */

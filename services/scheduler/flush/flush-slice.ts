@@ -10,7 +10,7 @@ import {
 } from '#shared/stores/db/db.ts'
 import { tracedStatements } from '#shared/stores/db/traced-statements.ts'
 import { type Entry, userHash } from '#shared/stores/kv/kv.ts'
-import { type BufferEpoch, countSlice } from '#shared/points/ledger/stored-counters.ts'
+import { type BufferEpoch, countSlice } from '#shared/points/ledger/counters.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import type { Fix } from '#shared/core/distance/points-to-distance.ts'
 import { foldPoints, latestPositionChanges, type Move, writeTotals } from './update-totals.ts'

@@ -12,7 +12,7 @@ import {
 } from '#shared/points/pending-points.ts'
 import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
-import { storeCounters } from '#shared/points/ledger/stored-counters.ts'
+import { storeCounters } from '#shared/points/ledger/counters.ts'
 import { span } from '#shared/runtime/traces.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { flushes } from '#shared/stores/schema/tables.ts'
@@ -43,13 +43,6 @@ const POLL_MS = 200
  */
 const STALE_SHARE = 1 / 9
 
-interface FlushLock {
-  /** Whether another process may flush the partition now. */
-  readonly lost: () => boolean
-  /** Stops the renewal and releases the lock. Without the kv the lock expires. */
-  release(): Promise<void>
-}
-
 /**
  * Acquires a partition's lock and renews it until `release`.
  * @param waitUntil when to stop waiting for the lock, by `performance.now()`
@@ -59,7 +52,7 @@ async function acquireFlushLock(
   { kv, log, lockMs, stopping }: FlushContext,
   partition: number,
   waitUntil: number,
-): Promise<FlushLock | null> {
+) {
   const name = `flush:${partition}`
   const staleMs = lockMs * STALE_SHARE
   let token = stopping.aborted ? null : await kv.lock(name, lockMs, staleMs)
@@ -80,8 +73,10 @@ async function acquireFlushLock(
     )
   }, staleMs / 4)
   return {
+    /** Whether another process may flush the partition now. */
     lost: () => lost,
-    async release() {
+    /** Stops the renewal and releases the lock. Without the kv the lock expires. */
+    async release(): Promise<void> {
       clearInterval(renewal)
       await kv
         .unlock(name, acquired)
@@ -91,6 +86,8 @@ async function acquireFlushLock(
     },
   }
 }
+
+type FlushLock = NonNullable<Awaited<ReturnType<typeof acquireFlushLock>>>
 
 /** Concurrent slices: the database stores one, this process folds one, and the kv acknowledges one. */
 const CONCURRENT_SLICES = 3

@@ -5,11 +5,10 @@
 import type { Database, Query } from '#shared/stores/db/db.ts'
 import { addTiles, lockTiles } from '#shared/points/totals/stored-tiles.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import { sumChanges, unpackChanges } from '#shared/core/map/cell-counts.ts'
+import { sumChanges, unpackChanges, tilesOfHours } from '#shared/core/map/cell-counts.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import { type Reporting, reportFailedItem } from '#shared/stores/repeated-work.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
-import { tilesOfHours } from '#shared/core/map/cell-tiles.ts'
 
 /** Rows of `cell_changes` in one transaction, and bytes of all but the last: they are in memory together. */
 const BATCH_ROWS = 64

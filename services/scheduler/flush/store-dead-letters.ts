@@ -3,7 +3,7 @@
  */
 import { type Database, personLockKey } from '#shared/stores/db/db.ts'
 import { type Entry, readStamp, userHash } from '#shared/stores/kv/kv.ts'
-import type { BufferEpoch } from '#shared/points/ledger/stored-counters.ts'
+import type { BufferEpoch } from '#shared/points/ledger/counters.ts'
 import { describeError } from '#shared/runtime/log.ts'
 
 /** The database, and the counters that it updates. */

@@ -7,20 +7,24 @@ import {
   deleteTile,
   storedTile,
   type StoredTile,
+  TILE_COLUMNS,
   type TileRow,
   tileToStore,
   writeTiles,
 } from '#shared/points/totals/stored-tiles.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
-import { addCounts, type Counts, unpackCounts, zOrder } from '#shared/core/map/cell-counts.ts'
 import {
+  addCounts,
+  type Counts,
+  unpackCounts,
+  zOrder,
   isTileStored,
   STORED_ZOOMS,
   type Span,
   type Tile,
   tileKey,
   tilesAt,
-} from '#shared/core/map/cell-tiles.ts'
+} from '#shared/core/map/cell-counts.ts'
 import { cellAt, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/map/cells.ts'
 import type { Differences } from './differences.ts'
 
@@ -146,10 +150,7 @@ async function reconcileAllTime(tx: Query, differences: Differences, zoom: numbe
 /** A tile has up to about ten kilobytes. */
 const TILES_PER_BATCH = 100
 
-const TILES = `
-  SELECT zoom, span, (extract(epoch FROM start) * 1000)::float8 AS "startMs", x, y, points::float8 AS points, users,
-         encode(counts, 'base64') AS packed, encode(people, 'base64') AS people
-  FROM cell_tiles`
+const TILES = `SELECT ${TILE_COLUMNS} FROM cell_tiles`
 
 const spanTiles = async (tx: Query, span: Span, startMs: number): Promise<StoredTile[]> =>
   (

@@ -21,7 +21,7 @@ import {
   UNREADABLE,
 } from './tracker-formats.ts'
 import type { Buffer } from '#shared/points/buffer.ts'
-import { type SyncRules, syncTrack } from '#shared/points/submission.ts'
+import { type SyncRules, syncTrack } from '#shared/points/admission.ts'
 import type { GpsPoint } from '#shared/contracts/gps-points.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
 import { notFound, Refusal, unavailable } from '#shared/runtime/refusal.ts'
@@ -66,7 +66,7 @@ const unknownKey = () =>
   )
 
 interface Ingest {
-  readonly buffer: Pick<Buffer, 'admitIngest'>
+  readonly buffer: Pick<Buffer, 'admitDurably'>
   readonly findKey: (key: string) => Promise<string | null>
   /** Called after points of a key were taken. */
   readonly noteUse: (key: string) => void
@@ -103,7 +103,7 @@ export async function ingest(
       // One submission whatever its size: parts of it could be stored in part, under one answer.
       const batch = { user_id: userId, points: points.map((point) => timed(app, point, receivedMs)) }
       const { accepted, duplicates, rejected } = await syncTrack(
-        buffer.admitIngest,
+        buffer.admitDurably,
         batch,
         receivedMs,
         rules,

@@ -11,7 +11,7 @@ import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Route } from '#shared/core/map/walking-route.ts'
 import type { Place } from './latest-positions.ts'
-import type { PublicMap } from './public-map.ts'
+import { type PublicMap, crowdOnMap } from './public-map.ts'
 import { writeMapFiles } from './map-files.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
@@ -19,7 +19,6 @@ import { alongAxis, alongRoute, type End, middleOf, type Places } from '#shared/
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
-import { crowdOnMap } from './crowd-on-map.ts'
 import {
   estimatesOf,
   type Front,
@@ -118,26 +117,23 @@ function staleSnapshot(last: Snapshot, version: number): Snapshot {
   return { ...last, map: { ...last.map, version, stale, estimates: [] } }
 }
 
+/** What a query gives, at most {@link TIMEOUT_MS} later; while the database does not answer, what was known before. */
+function readOr<T>(log: Context['log'], what: string, read: Promise<T>, before: T): Promise<T> {
+  const known = read.catch((error: unknown) => {
+    if (!isDatabaseUnavailable(error)) log.error(`reading ${what} failed`, errorFields(error))
+    return before
+  })
+  return within(known, TIMEOUT_MS, () => before)
+}
+
 /** The palanquin's place. While the database does not answer, it is the one that was named before. */
-async function findPalanquin(
-  { db, log }: Context,
-  publicMap: PublicMap,
-  last: Snapshot | null,
-): Promise<{ readonly palanquin: Place | null; readonly palanquinId: string | null }> {
-  const before = last?.palanquinId ?? null
-  const read = db
-    .read(
-      () => db.sql<{ user_id: string }[]>`
-        SELECT user_id FROM pilgrims WHERE palanquin AND NOT consent_withdrawn AND participant_status <> 'withdrawn'`,
-    )
-    .then(
-      ([named]) => named?.user_id ?? null,
-      (error: unknown) => {
-        if (!isDatabaseUnavailable(error)) log.error('reading the palanquin failed', errorFields(error))
-        return before
-      },
-    )
-  const palanquinId = await within(read, TIMEOUT_MS, () => before)
+async function findPalanquin({ db, log }: Context, publicMap: PublicMap, last: Snapshot | null) {
+  const named = db.read(
+    () => db.sql<{ user_id: string }[]>`
+      SELECT user_id FROM pilgrims WHERE palanquin AND NOT consent_withdrawn AND participant_status <> 'withdrawn'`,
+  )
+  const read = named.then(([row]) => row?.user_id ?? null)
+  const palanquinId = await readOr(log, 'the palanquin', read, last?.palanquinId ?? null)
   return { palanquin: palanquinId === null ? null : publicMap.palanquin(palanquinId), palanquinId }
 }
 
@@ -185,14 +181,12 @@ async function totalsNow(context: Context, last: Snapshot | null, nowMs: number)
   if (last !== null && !last.map.stale.includes('totals') && Math.abs(nowMs - last.totalsMs) < TOTALS_MS)
     return { totals: last.map.totals, totalsMs: last.totalsMs, isStale: false }
   const kept: Totals = { totals: last?.map.totals ?? null, totalsMs: last?.totalsMs ?? 0, isStale: true }
-  const read = readEventTotals(context, context.config.mapCrowd).then(
-    (totals): Totals => ({ totals, totalsMs: nowMs, isStale: false }),
-    (error: unknown) => {
-      if (!isDatabaseUnavailable(error)) context.log.error('reading the totals failed', errorFields(error))
-      return kept
-    },
-  )
-  return within(read, TIMEOUT_MS, () => kept)
+  const read = readEventTotals(context, context.config.mapCrowd).then((totals): Totals => ({
+    totals,
+    totalsMs: nowMs,
+    isStale: false,
+  }))
+  return readOr(context.log, 'the totals', read, kept)
 }
 
 const EDITION_MS = 10_000

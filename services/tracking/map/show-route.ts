@@ -14,8 +14,7 @@ const routes = new WeakMap<object, EventRoute>()
 
 function routeOf({ route, stations }: Given): EventRoute {
   if (route === null) return { version: null, km: 0, lines: [], stations: [] }
-  let shown = routes.get(route)
-  if (shown === undefined) {
+  return routes.getOrInsertComputed(route, () => {
     const content = {
       ...shownRoute(route),
       stations: stations.map(({ name, names, lat, lng, alongM }) => ({
@@ -26,10 +25,8 @@ function routeOf({ route, stations }: Given): EventRoute {
         route_km: roundKm(alongM * 1_000),
       })),
     }
-    shown = { version: Bun.hash(JSON.stringify(content)).toString(36), ...content }
-    routes.set(route, shown)
-  }
-  return shown
+    return { version: Bun.hash(JSON.stringify(content)).toString(36), ...content }
+  })
 }
 
 /** Changes whenever the answer changes; null without a route. */

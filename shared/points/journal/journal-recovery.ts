@@ -22,20 +22,6 @@ const PAGE = 500
 /** Pages a round: the entries of an unavailable partition must not be read without end. */
 const PAGES_A_ROUND = 20
 
-export interface JournalRecovery {
-  /**
-   * Journals a submission. Resolves when it is on disk.
-   * @param firstCall the admission that is still under way, if there is one: its success removes the entry; after any
-   * other end, recovery moves the entry to the kv
-   * @throws JournalFull; or SQLite's error for a full disk
-   */
-  journal(submission: Submission, firstCall: Promise<Verdict> | null): Promise<void>
-  /** Adopts abandoned journals, then recovers entries and adopts journals at regular intervals. */
-  start(): void
-  /** Tries to recover once more, then stops. */
-  stop(): Promise<void>
-}
-
 interface JournalRecoveryOptions {
   readonly kv: Kv
   readonly journal: Journal
@@ -43,7 +29,7 @@ interface JournalRecoveryOptions {
   readonly log: Log
 }
 
-export function createJournalRecovery(options: JournalRecoveryOptions): JournalRecovery {
+export function createJournalRecovery(options: JournalRecoveryOptions) {
   const { journal, log } = options
   const firstCalls = createFirstCalls(journal, log)
   const recover = createRecovery(options, firstCalls.underWay)
@@ -54,12 +40,14 @@ export function createJournalRecovery(options: JournalRecoveryOptions): JournalR
 
   return {
     journal: firstCalls.journal,
-    start() {
+    /** Adopts abandoned journals, then recovers entries and adopts journals at regular intervals. */
+    start(): void {
       adoption.start()
       recovery.start(false)
       exporting = setInterval(() => void exportJournal(), EVERY_MS)
     },
-    async stop() {
+    /** Tries to recover once more, then stops. */
+    async stop(): Promise<void> {
       clearInterval(exporting)
       // It ends when the journal is closed.
       void adoption.stop()
@@ -69,6 +57,8 @@ export function createJournalRecovery(options: JournalRecoveryOptions): JournalR
     },
   }
 }
+
+export type JournalRecovery = ReturnType<typeof createJournalRecovery>
 
 /** Follows admissions that were sent to the kv before their submission was journaled. */
 function createFirstCalls(journal: Journal, log: Log) {
@@ -88,6 +78,12 @@ function createFirstCalls(journal: Journal, log: Log) {
 
   return {
     underWay: (id: string) => underWay.has(id),
+    /**
+     * Journals a submission. Resolves when it is on disk.
+     * @param firstCall the admission that is still under way, if there is one: its success removes the entry; after any
+     * other end, recovery moves the entry to the kv
+     * @throws JournalFull; or SQLite's error for a full disk
+     */
     async journal(submission: Submission, firstCall: Promise<Verdict> | null): Promise<void> {
       if (firstCall === null) return journal.append(submission)
       underWay.add(submission.id)

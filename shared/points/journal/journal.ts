@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Submission } from '#shared/stores/kv/kv.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
+import { nextTurn } from '#shared/runtime/yield-to-event-loop.ts'
 
 /** The journal is full: its entries stay, and the new check-in must be refused. */
 export class JournalFull extends LoggableError {
@@ -19,41 +20,10 @@ interface Journaled {
   readonly submission: Submission
 }
 
-/** Result of an adoption of abandoned files. */
-interface Adoption {
-  readonly entries: number
-  /** Files that could not be adopted whole; what is damaged stays in a renamed file for an operator. */
-  readonly faults: readonly Error[]
-}
-
-export interface Journal {
-  /** Path of its file. */
-  readonly path: string
-  /**
-   * Resolves when the submission is on disk.
-   * @throws JournalFull; SQLite's error for a full disk; an Error when another submission has its id
-   */
-  append(submission: Submission): Promise<void>
-  /** Removes entries that the kv has confirmed. */
-  remove(ids: readonly string[]): void
-  /** The next entries after a place, oldest first, at most `count`; place 0 is before the first, [] is the end. */
-  after(place: number, count: number): Journaled[]
-  size(): number
-  /** Number of points in them. */
-  points(): number
-  /** Moves the entries of abandoned files into this journal, page by page; other work goes on between pages. */
-  adopt(): Promise<Adoption>
-  /**
-   * Releases the file, and ends an adoption after its page. If it still has entries, another replica or the next start
-   * adopts it.
-   */
-  close(): void
-}
-
 /** Opens a new journal file in `dir`. It accepts check-ins up to `max` entries; adoption ignores this bound. */
 export function openJournal(dir: string, max: number): Journal {
   mkdirSync(dir, { recursive: true })
-  return new JournalFile(dir, max, openOwnFile(dir))
+  return new Journal(dir, max, openOwnFile(dir))
 }
 
 /** Entries of an abandoned file that are moved together. */
@@ -63,13 +33,6 @@ interface Row {
   readonly id: string
   readonly submission: string
   readonly points: number
-}
-
-/** A submission that waits for the commit of its turn of the event loop. */
-interface Waiting {
-  readonly row: Row
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
 }
 
 const rowOf = (submission: Submission): Row => ({
@@ -87,7 +50,8 @@ function readableRow(text: string): Row | null {
   }
 }
 
-class JournalFile implements Journal {
+export class Journal {
+  /** Path of its file. */
   readonly path: string
   readonly #db: Database
   readonly #insert
@@ -97,7 +61,8 @@ class JournalFile implements Journal {
   /** Points of entries that have more than one, by id. */
   readonly #tracks = new Map<string, number>()
   /** Submissions of one turn of the event loop, which share a commit. */
-  #batch: Waiting[] = []
+  #batch: Row[] = []
+  #committing: Promise<void> | null = null
   #isClosed = false
 
   constructor(
@@ -112,34 +77,32 @@ class JournalFile implements Journal {
     this.#stored = db.query<{ submission: string }, [string]>('SELECT submission FROM journal WHERE id = ?')
   }
 
-  append(submission: Submission): Promise<void> {
-    if (this.size() >= this.max)
-      return Promise.reject(new JournalFull(`the journal is full: it holds ${this.max} check-ins`))
-    return new Promise((resolve, reject) => {
-      if (this.#batch.length === 0) setImmediate(() => this.#commit())
-      this.#batch.push({ row: rowOf(submission), resolve, reject })
-    })
+  /**
+   * Resolves when the submission is on disk.
+   * @throws JournalFull; SQLite's error for a full disk; an Error when another submission has its id
+   */
+  async append(submission: Submission): Promise<void> {
+    if (this.size() >= this.max) throw new JournalFull(`the journal is full: it holds ${this.max} check-ins`)
+    const row = rowOf(submission)
+    this.#batch.push(row)
+    await (this.#committing ??= this.#commit())
+    // A repeated submission is stored already. Another one under its id is not, and must not be answered as stored.
+    if (!this.#holds(row)) throw new LoggableError('another submission is in the journal under this id')
   }
 
-  #commit(): void {
+  async #commit(): Promise<void> {
+    await nextTurn()
     const batch = this.#batch
     this.#batch = []
-    try {
-      this.#write(batch.map(({ row }) => row))
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
-      return
-    }
-    for (const { row, resolve, reject } of batch)
-      // A repeated submission is stored already. Another one under its id is not, and must not be answered as stored.
-      if (this.#holds(row)) resolve()
-      else reject(new LoggableError('another submission is in the journal under this id'))
+    this.#committing = null
+    this.#write(batch)
   }
 
   #holds({ id, submission }: Row): boolean {
     return this.#stored.get(id)?.submission === submission
   }
 
+  /** Removes entries that the kv has confirmed. */
   remove(ids: readonly string[]): void {
     let removed = 0
     this.#db
@@ -151,6 +114,7 @@ class JournalFile implements Journal {
     this.#size -= removed
   }
 
+  /** The next entries after a place, oldest first, at most `count`; place 0 is before the first, [] is the end. */
   after(place: number, count: number): Journaled[] {
     return readPage(this.#db, place, count).map((row) => ({
       place: row.place,
@@ -162,13 +126,18 @@ class JournalFile implements Journal {
     return this.#size + this.#batch.length
   }
 
+  /** Number of points in the entries. */
   points(): number {
     let points = this.size()
     for (const count of this.#tracks.values()) points += count - 1
     return points
   }
 
-  async adopt(): Promise<Adoption> {
+  /**
+   * Moves the entries of abandoned files into this journal, page by page; other work goes on between pages.
+   * @returns faults of files that could not be adopted whole; what is damaged stays in a renamed file for an operator
+   */
+  async adopt(): Promise<{ readonly entries: number; readonly faults: readonly Error[] }> {
     const faults: Error[] = []
     let entries = 0
     for (const name of readdirSync(this.dir)) {
@@ -200,7 +169,7 @@ class JournalFile implements Journal {
             if (row !== null && this.#holds(row)) entries += remove.run(page[at]!.place).changes
             else left++
         })()
-        await new Promise((resolve) => setImmediate(resolve))
+        await nextTurn()
         if (this.#isClosed) return entries
       }
       // Both while its lock is held.
@@ -231,6 +200,10 @@ class JournalFile implements Journal {
     this.#size += written
   }
 
+  /**
+   * Releases the file, and ends an adoption after its page. If it still has entries, another replica or the next start
+   * adopts it.
+   */
   close(): void {
     this.#isClosed = true
     this.#db.close()

@@ -1,7 +1,7 @@
 /** The ledger, from the counters of the kv and of Postgres: what became of every point that was ever received. */
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Kv, PartitionCounters } from '#shared/stores/kv/kv.ts'
-import type { BufferEpoch } from './stored-counters.ts'
+import type { BufferEpoch } from './counters.ts'
 
 /** Numbers of points. `received` is the sum of all other figures; `inFlight` is 0 at rest. */
 export interface Ledger {
@@ -42,17 +42,18 @@ export const lostPoints = ({
   readonly unaccounted?: number
 }): number => expired + Math.max(0, forgotten) + Math.max(0, unaccounted)
 
-/** A row of `ledger_counters`. */
-type StoredCounters = BufferEpoch & {
-  readonly stored: number
-  readonly dead_letters: number
-  readonly repeated: number
-  readonly erased: number
-  readonly excess: number
-  readonly duplicate: number
-  readonly dropped: number
-  readonly erased_pending: number
+const NOTHING = {
+  stored: 0,
+  dead_letters: 0,
+  repeated: 0,
+  erased: 0,
+  excess: 0,
+  duplicate: 0,
+  dropped: 0,
+  erased_pending: 0,
 }
+/** The counters of a row of `ledger_counters`. */
+type StoredCounters = Readonly<typeof NOTHING>
 
 /** The figures of one epoch of a partition. */
 interface EpochFigures {
@@ -66,7 +67,7 @@ interface EpochFigures {
 }
 
 interface Rows {
-  readonly stored: readonly StoredCounters[]
+  readonly stored: readonly (BufferEpoch & StoredCounters)[]
   readonly callers: readonly (BufferEpoch & { caller: string; acknowledged: number; lost: number })[]
   readonly counts: Readonly<Record<string, number>> | null
   readonly letters: number
@@ -117,19 +118,6 @@ const total = <T>(list: Iterable<T>, read: (one: T) => number): number => {
   let sum = 0
   for (const one of list) sum += read(one)
   return sum
-}
-
-const NOTHING: StoredCounters = {
-  epoch: '',
-  partition: 0,
-  stored: 0,
-  dead_letters: 0,
-  repeated: 0,
-  erased: 0,
-  excess: 0,
-  duplicate: 0,
-  dropped: 0,
-  erased_pending: 0,
 }
 
 /** The ledger from the kv's counters at two moments and Postgres's rows between them. */
@@ -281,24 +269,19 @@ export function createLossWatch({
   let before = new Map<string, number>()
   return async () => {
     const { losses } = await readLedger(db, kv)
-    const found = new Map(losses.map(({ epoch, partition, points }) => [`${epoch} ${partition}`, points]))
-    const confirmed = losses.flatMap(({ epoch, partition, points }) => {
-      const last = before.get(`${epoch} ${partition}`)
-      return last === undefined ? [] : [{ epoch, partition, points: Math.min(points, last) }]
+    const confirmed = losses.flatMap((loss) => {
+      const last = before.get(keyOf(loss))
+      return last === undefined ? [] : [{ ...loss, points: Math.min(loss.points, last) }]
     })
     // Two checks without a loss: points that were recorded as lost have been found.
-    const isComplete = before.size === 0 && found.size === 0
-    before = found
+    const isComplete = before.size === 0 && losses.length === 0
+    before = new Map(losses.map((loss) => [keyOf(loss), loss.points]))
     if (confirmed.length > 0 || isComplete) await record(db, confirmed, now())
   }
 }
 
 /** Records the difference between the confirmed losses and the recorded ones. */
-async function record(
-  db: Database,
-  confirmed: readonly { readonly epoch: string; readonly partition: number; readonly points: number }[],
-  nowMs: number,
-): Promise<void> {
+async function record(db: Database, confirmed: Ledger['losses'], nowMs: number): Promise<void> {
   await db.sql.begin(async (tx) => {
     // The lock lets each of two processes see the records of the other.
     await tx`LOCK TABLE ledger_losses IN SHARE ROW EXCLUSIVE MODE`

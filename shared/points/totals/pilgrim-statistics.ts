@@ -352,7 +352,7 @@ export async function readStored(query: Query, asked: readonly Asked[]): Promise
       SELECT * FROM pilgrim_days l WHERE l.user_id = u.user_id ORDER BY l.day DESC LIMIT 1
     ) d ON true
     LEFT JOIN (${knownOf(query, asked)}) k ON k.user_id = u.user_id`
-  return new Map(rows.map((row) => [row.user_id, storedOf(row)]))
+  return new Map(rows.map(({ user_id, ...row }) => [user_id, storedOf(row)]))
 }
 
 /** Selects the pending points that are in the table, by pilgrim. Without pending points the table is not read. */
@@ -374,36 +374,38 @@ function knownOf(query: Query, asked: readonly Asked[]) {
     GROUP BY e.user_id`
 }
 
-function storedOf(row: Row): Stored {
-  const { createdMs, points, checkins, distanceMm, carbonMg, day } = row
-  const anchor = fixOf(row.a_lat, row.a_lng, row.a_ms)
-  const before = fixOf(row.b_lat, row.b_lng, row.b_ms)
+function storedOf({
+  createdMs,
+  consumption,
+  transport,
+  points,
+  checkins,
+  distanceMm,
+  carbonMg,
+  firstMs,
+  lastMs,
+  day,
+  a_lat,
+  a_lng,
+  a_ms,
+  b_lat,
+  b_lng,
+  b_ms,
+  known,
+  ...pilgrim
+}: Omit<Row, 'user_id'>): Stored {
   return {
-    pilgrim: createdMs === null ? null : pilgrimOf(row, createdMs),
+    pilgrim:
+      createdMs === null
+        ? null
+        : { ...pilgrim, createdMs, consumption: JSON.parse(consumption), transport: JSON.parse(transport) },
     sums: points === null ? null : { points, checkins, distanceMm, carbonMg },
-    firstMs: row.firstMs,
-    lastMs: row.lastMs,
-    lastDay: day === null ? null : { day, end: { anchor, before } },
-    known: new Set(row.known),
-  }
-}
-
-function pilgrimOf(row: Row, createdMs: number): PilgrimRow {
-  return {
-    displayName: row.displayName,
-    pictureUrl: row.pictureUrl,
-    language: row.language,
-    phone: row.phone,
-    surveyCompleted: row.surveyCompleted,
-    privacyAgreed: row.privacyAgreed,
-    privacyAgreedMs: row.privacyAgreedMs,
-    privacyVersion: row.privacyVersion,
-    consentWithdrawn: row.consentWithdrawn,
-    participantStatus: row.participantStatus,
-    photoCount: row.photoCount,
-    consumption: JSON.parse(row.consumption) as Record<string, number>,
-    transport: JSON.parse(row.transport) as Record<string, number>,
-    createdMs,
-    updatedMs: row.updatedMs,
+    firstMs,
+    lastMs,
+    lastDay:
+      day === null
+        ? null
+        : { day, end: { anchor: fixOf(a_lat, a_lng, a_ms), before: fixOf(b_lat, b_lng, b_ms) } },
+    known: new Set(known),
   }
 }

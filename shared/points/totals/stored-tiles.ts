@@ -1,7 +1,15 @@
 /** Reads and writes the tiles of the map. */
 import type { Query } from '#shared/stores/db/db.ts'
-import { type Counts, packCounts, packPeople, totalOf } from '#shared/core/map/cell-counts.ts'
-import { storesPeople, type Tile, tileKey, type TileName } from '#shared/core/map/cell-tiles.ts'
+import {
+  type Counts,
+  packCounts,
+  packPeople,
+  totalOf,
+  storesPeople,
+  type Tile,
+  tileKey,
+  type TileName,
+} from '#shared/core/map/cell-counts.ts'
 
 /** Key of the advisory lock: one transaction at a time changes tiles. */
 const TILES_LOCK = 20_260_419
@@ -51,9 +59,7 @@ export const deleteTile = async (tx: Query, { zoom, span, startMs, x, y }: TileN
 /** Reads the stored tiles with these names, by `tileKey`. */
 async function readSameTiles(tx: Query, names: readonly TileName[]): Promise<Map<string, StoredTile>> {
   const rows = await tx<TileRow[]>`
-    SELECT zoom, span, ms AS "startMs", x, y, points::float8 AS points, users, encode(counts, 'base64') AS packed,
-           encode(people, 'base64') AS people
-    FROM unnest(
+    SELECT ${tx.unsafe(TILE_COLUMNS)} FROM unnest(
       ${names.map(({ zoom }) => zoom)}::int[], ${names.map(({ span }) => span)}::text[],
       ${names.map(({ startMs }) => startMs)}::float8[], ${names.map(({ y }) => y)}::int[],
       ${names.map(({ x }) => x)}::int[]
@@ -61,6 +67,10 @@ async function readSameTiles(tx: Query, names: readonly TileName[]): Promise<Map
     JOIN cell_tiles c USING (zoom, span, y, x) WHERE c.start = to_timestamp(t.ms / 1000)`
   return new Map(rows.map(storedTile).map((tile) => [tileKey(tile), tile]))
 }
+
+/** The columns of a stored tile. */
+export const TILE_COLUMNS = `zoom, span, (extract(epoch FROM start) * 1000)::float8 AS "startMs", x, y, points::float8 AS points,
+  users, encode(counts, 'base64') AS packed, encode(people, 'base64') AS people`
 
 /** A tile as queries return it: bytes are base64. */
 export type TileRow = Omit<StoredTile, 'packed' | 'people'> & {

@@ -74,30 +74,21 @@ function fileOf({ face, name }: Subset, weight: Weight): string {
   return join(directoryOf(face), 'files', `${family}-${name}-${style}-normal.${extension}`)
 }
 
-function read(path: string): Buffer {
-  let data = files.get(path)
-  if (data === undefined) files.set(path, (data = readFileSync(path)))
-  return data
-}
+const read = (path: string): Buffer => files.getOrInsertComputed(path, () => readFileSync(path))
 
 function has(subset: Subset, codePoint: number): boolean {
   if (!subset.ranges.some(([from, to]) => codePoint >= from && codePoint <= to)) return false
   if (subset.face.only?.test(String.fromCodePoint(codePoint)) === false) return false
   const path = fileOf(subset, 400)
-  let points = coverage.get(path)
-  if (points === undefined)
-    coverage.set(path, (points = existsSync(path) ? codePointsOf(read(path)) : new Set()))
-  return points.has(codePoint)
+  const found = (): Set<number> => (existsSync(path) ? codePointsOf(read(path)) : new Set())
+  return coverage.getOrInsertComputed(path, found).has(codePoint)
 }
 
-function homeOf(codePoint: number): Subset | null {
-  let home = homes.get(codePoint)
-  if (home === undefined) {
-    subsets ??= readSubsets()
-    homes.set(codePoint, (home = subsets.find((subset) => has(subset, codePoint)) ?? null))
-  }
-  return home
-}
+const homeOf = (codePoint: number): Subset | null =>
+  homes.getOrInsertComputed(
+    codePoint,
+    () => (subsets ??= readSubsets()).find((subset) => has(subset, codePoint)) ?? null,
+  )
 
 /** Whether any font has a glyph for a character. */
 export const hasGlyph = (codePoint: number): boolean => homeOf(codePoint) !== null

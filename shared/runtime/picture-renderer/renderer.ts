@@ -1,6 +1,6 @@
 /** Renders pictures in a child process, one at a time. */
 import { join } from 'node:path'
-import { openChild } from '#shared/runtime/child-process.ts'
+import { type ChildOptions, openChild } from '#shared/runtime/child-process.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { describeError, LoggableError } from '../log.ts'
 import type { Element } from './element.ts'
@@ -12,46 +12,26 @@ export class RenderFailed extends LoggableError {
   override name = 'RenderFailed'
 }
 
-export interface Renderer {
-  /**
-   * Renders a tree as PNG.
-   * @throws Refusal 503 if the queue is full; RenderFailed if this picture cannot be rendered
-   */
-  renderPng(element: Element, size: Size): Promise<Uint8Array<ArrayBuffer>>
-  /** The child's process id; null if none runs. */
-  readonly childPid: number | null
-  close(): Promise<void>
-}
+export type RendererOptions = Partial<Omit<ChildOptions, 'program'>>
 
-/** Each option as in `ChildOptions`. */
-export interface RendererOptions {
-  readonly waiting?: number
-  readonly recycleAfter?: number
-  readonly recycleBytes?: number
-  readonly timeoutMs?: number
-  readonly idleMs?: number
+const CHILD: ChildOptions = {
+  program: join(import.meta.dir, 'render-child.ts'),
+  waiting: 32,
+  recycleAfter: 500,
+  recycleBytes: 300_000_000,
+  timeoutMs: 15_000,
+  idleMs: 60_000,
 }
-
-const CHILD = join(import.meta.dir, 'render-child.ts')
 
 /** Creates a renderer; the child process starts with the first picture. */
-export function openRenderer({
-  waiting = 32,
-  recycleAfter = 500,
-  recycleBytes = 300_000_000,
-  timeoutMs = 15_000,
-  idleMs = 60_000,
-}: RendererOptions = {}): Renderer {
-  const child = openChild<RenderOrder, Uint8Array>({
-    program: CHILD,
-    waiting,
-    recycleAfter,
-    recycleBytes,
-    timeoutMs,
-    idleMs,
-  })
+export function openRenderer(options: RendererOptions = {}) {
+  const child = openChild<RenderOrder, Uint8Array>({ ...CHILD, ...options })
   return {
-    async renderPng(element, size) {
+    /**
+     * Renders a tree as PNG.
+     * @throws Refusal 503 if the queue is full; RenderFailed if this picture cannot be rendered
+     */
+    async renderPng(element: Element, size: Size): Promise<Uint8Array<ArrayBuffer>> {
       try {
         return new Uint8Array(await child.run({ element, ...size }))
       } catch (error) {
@@ -60,9 +40,12 @@ export function openRenderer({
         throw new RenderFailed(`a picture was not drawn: ${describeError(error)}`, { cause: error })
       }
     },
+    /** The child's process id; null if none runs. */
     get childPid() {
       return child.pid
     },
     close: () => child.close(),
   }
 }
+
+export type Renderer = ReturnType<typeof openRenderer>

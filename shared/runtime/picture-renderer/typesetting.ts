@@ -117,8 +117,5 @@ function find(grapheme: string): string | null {
 
 /** The image of a grapheme as a data URL; null if it is not an emoji, or is newer than the package. */
 export function emojiDrawing(grapheme: string): string | null {
-  if (!EMOJI.test(grapheme)) return null
-  let drawing = drawings.get(grapheme)
-  if (drawing === undefined) drawings.set(grapheme, (drawing = find(grapheme)))
-  return drawing
+  return EMOJI.test(grapheme) ? drawings.getOrInsertComputed(grapheme, find) : null
 }

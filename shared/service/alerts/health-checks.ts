@@ -4,13 +4,24 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
 import { deadLetters, ledgerLosses } from '#shared/stores/schema/tables.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
-import type { Bilingual, Cause } from './alert-decision.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { readLedger } from '#shared/points/ledger/ledger.ts'
 import { readClocks } from '#shared/service/heartbeat.ts'
 import { statfs } from 'node:fs/promises'
+
+export interface Bilingual {
+  readonly 'zh-Hant': string
+  readonly en: string
+}
+
+/** A cause of trouble. A failure stops the event's data; a warning precedes a possible failure. */
+export interface Cause {
+  readonly key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'clock' | 'slots'
+  readonly failure: boolean
+  readonly text: string
+}
 
 const CHECK_MS = 3_000
 

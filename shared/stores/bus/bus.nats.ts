@@ -13,6 +13,8 @@ import {
   headers,
   Events,
 } from 'nats'
+import { once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type Bus, CONCURRENCY, type OnEvent } from './bus.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
@@ -174,26 +176,12 @@ async function handle(message: JsMsg, onEvent: Subscription['onEvent']): Promise
 
 const RETRY_MS = 2_000
 
-interface NatsLink {
-  /** How many servers keep the stream: three of a cluster, so that any one of them may be down. */
-  readonly replicas: number
-  /** The connection; null before the first one is established. */
-  readonly now: () => NatsConnection | null
-  /** Whether it is up now. */
-  readonly isUp: () => boolean
-  /** Resolves with the first connection, or with null if the link ends before. */
-  readonly first: Promise<NatsConnection | null>
-  /** Resolves after `ms` milliseconds, or when the link ends. */
-  pause(ms: number): Promise<void>
-  readonly isEnding: () => boolean
-  /** Cancels all waits, before the link is closed. */
-  end(): void
-  close(): Promise<void>
-}
-
 /** @param url comma-separated servers @param onError receives the error of each failed attempt */
-function openNatsLink(url: string, onError: (error: unknown) => void): NatsLink {
-  const ending = createEnding()
+function openNatsLink(url: string, onError: (error: unknown) => void) {
+  const ending = new AbortController()
+  const { signal } = ending
+  /** Resolves after `ms` milliseconds, or when the link ends. */
+  const pause = (ms: number): Promise<void> => wait(ms, undefined, { signal }).catch(() => undefined)
   let isUp = false
   let connection: NatsConnection | null = null
 
@@ -207,14 +195,14 @@ function openNatsLink(url: string, onError: (error: unknown) => void): NatsLink 
 
   /** Retries here, because the client's own wait for its first connection cannot be cancelled. */
   const make = async (): Promise<NatsConnection | null> => {
-    while (!ending.hasBegun()) {
+    while (!signal.aborted) {
       try {
         connection = await connectOnce(url)
         void follow(connection)
         return connection
       } catch (error) {
         onError(error)
-        await ending.pause(RETRY_MS)
+        await pause(RETRY_MS)
       }
     }
     return null
@@ -222,19 +210,26 @@ function openNatsLink(url: string, onError: (error: unknown) => void): NatsLink 
 
   const making = make()
   return {
+    /** How many servers keep the stream: three of a cluster, so that any one of them may be down. */
     replicas: url.split(',').length < 3 ? 1 : 3,
+    /** The connection; null before the first one is established. */
     now: () => connection,
-    isUp: () => isUp && !ending.hasBegun(),
-    first: Promise.race([making, ending.begun]),
-    pause: ending.pause,
-    isEnding: ending.hasBegun,
-    end: ending.begin,
+    /** Whether it is up now. */
+    isUp: () => isUp && !signal.aborted,
+    /** Resolves with the first connection, or with null if the link ends before. */
+    first: Promise.race([making, once(signal, 'abort').then(() => null)]),
+    pause,
+    isEnding: () => signal.aborted,
+    /** Cancels all waits, before the link is closed. */
+    end: () => ending.abort(),
     async close() {
       await making
       await connection?.close()
     },
   }
 }
+
+type NatsLink = ReturnType<typeof openNatsLink>
 
 const connectOnce = (given: string): Promise<NatsConnection> =>
   connect({
@@ -254,25 +249,5 @@ export function natsServers(given: string): Pick<ConnectionOptions, 'servers' | 
   return {
     servers: servers.map(({ host }) => host),
     ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
-  }
-}
-
-function createEnding() {
-  const begun = Promise.withResolvers<null>()
-  let hasBegun = false
-  return {
-    begun: begun.promise,
-    hasBegun: () => hasBegun,
-    begin() {
-      hasBegun = true
-      begun.resolve(null)
-    },
-    /** Resolves after `ms` milliseconds, or when the end begins. */
-    async pause(ms: number): Promise<void> {
-      const timer = Promise.withResolvers<void>()
-      const handle = setTimeout(timer.resolve, ms)
-      await Promise.race([timer.promise, begun.promise])
-      clearTimeout(handle)
-    },
   }
 }

@@ -57,7 +57,7 @@ export async function openDatabase(options: {
       : openPostgres(options.url, options.statementMs)
   return {
     sql: client,
-    orm: drizzle(client),
+    orm: drizzle(client, { casing: 'snake_case' }),
     insertRows,
     async read(query) {
       try {

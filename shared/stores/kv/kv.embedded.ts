@@ -1,38 +1,10 @@
 /** The embedded driver of the kv: state in memory, and every change in a log that survives kill -9 and power cuts. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { admit, move, put } from './embedded/admit-points.ts'
-import {
-  apply,
-  bufferOf,
-  type Change,
-  countersOf,
-  createState,
-  prune,
-  snapshot,
-  type State,
-} from './embedded/state.ts'
+import { admit, move, put } from './admit-in-memory.ts'
+import { apply, bufferOf, type Change, countersOf, createState, prune, snapshot } from './embedded/state.ts'
 import { type Erased, type Kv, KvUnavailable, type Receipt, userHash } from './kv.ts'
-import { openChangeLog } from './embedded/log.ts'
-
-interface Store {
-  readonly state: State
-  /** Epoch milliseconds. */
-  readonly now: () => number
-  /** Applies a change immediately; it is durable after the next commit. @throws KvUnavailable; then nothing changes */
-  readonly change: (change: Change) => void
-  /** Resolves when all changes so far are on disk. @throws KvUnavailable */
-  readonly committed: () => Promise<void>
-  /**
-   * Resolves when the log holds the current state only, and nothing older is on disk. Calls of one turn of the event
-   * loop share the work.
-   * @throws KvUnavailable
-   */
-  readonly rewritten: () => Promise<void>
-  /** Rewrites the log when it has grown long. */
-  readonly tidy: () => void
-  readonly close: () => void
-}
+import { oncePerTurn, openChangeLog } from './embedded/log.ts'
 
 /**
  * Opens the log at `path` and replays it into memory.
@@ -40,12 +12,7 @@ interface Store {
  * @param onError called when the log could not be rewritten; the old log stays in use
  * @throws when another process has the file open
  */
-function openStore(
-  path: string,
-  now: () => number,
-  compactAfter: number,
-  onError: (error: unknown) => void,
-): Store {
+function openStore(path: string, now: () => number, compactAfter: number, onError: (error: unknown) => void) {
   const state = createState()
   const log = openChangeLog<Change>(path, (change) => apply(state, change))
   const rewrite = () => {
@@ -66,38 +33,36 @@ function openStore(
   // A log of a release without counters: its pending points are counted as accepted before counting began.
   const uncounted = -countersOf(state, now()).expired
   if (uncounted > 0) change(['entered', 'before', uncounted, 0, 0, 0])
-  if (log.length > 0) compact()
+  if (log.length() > 0) compact()
   return {
     state,
+    /** Epoch milliseconds. */
     now,
+    /** Applies a change immediately; it is durable after the next commit. @throws KvUnavailable; then nothing changes */
     change,
-    committed: () => log.committed(),
-    rewritten: sharedRun(rewrite),
+    /** Resolves when all changes so far are on disk. @throws KvUnavailable */
+    committed: log.committed,
+    /**
+     * Resolves when the log holds the current state only, and nothing older is on disk. Calls of one turn of the event
+     * loop share the work.
+     * @throws KvUnavailable
+     */
+    rewritten: oncePerTurn(() => {
+      try {
+        rewrite()
+      } catch (error) {
+        throw new KvUnavailable('the log of the embedded kv could not be written to disk', { cause: error })
+      }
+    }),
+    /** Rewrites the log when it has grown long. */
     tidy() {
-      if (log.length > compactAfter) compact()
+      if (log.length() > compactAfter) compact()
     },
-    close: () => log.close(),
+    close: log.close,
   }
 }
 
-/** Runs work on the log once for all calls of one turn of the event loop. */
-function sharedRun(work: () => void): () => Promise<void> {
-  let underWay: Promise<void> | null = null
-  return () =>
-    (underWay ??= new Promise((resolve, reject) => {
-      setImmediate(() => {
-        underWay = null
-        try {
-          work()
-          resolve()
-        } catch (error) {
-          reject(
-            new KvUnavailable('the log of the embedded kv could not be written to disk', { cause: error }),
-          )
-        }
-      })
-    }))
-}
+type Store = ReturnType<typeof openStore>
 
 /** How often expired windows are deleted. */
 const SWEEP_MS = 60_000
@@ -172,10 +137,7 @@ export async function openEmbeddedKv(options: {
   }
 }
 
-function admissionVerbs(
-  { state, now, change, committed }: Store,
-  caller: string,
-): Pick<Kv, 'admit' | 'restore' | 'onReceipt'> {
+function admissionVerbs({ state, now, change, committed }: Store, caller: string) {
   const listeners: ((receipt: Receipt) => void)[] = []
   const total = () => state.counters.callers.get(caller) ?? 0
 
@@ -207,15 +169,13 @@ function admissionVerbs(
     onReceipt(listener) {
       listeners.push(listener)
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 const entriesOf = ({ state, now }: Store, userId: string) =>
   [...(bufferOf(state, userId, now())?.entries ?? [])].map(([field, value]) => ({ field, value }))
 
-function readingVerbs(
-  store: Store,
-): Pick<Kv, 'peek' | 'peekEach' | 'pendingOf' | 'bufferSize' | 'oldestPending' | 'counters'> {
+function readingVerbs(store: Store) {
   const { state } = store
   return {
     peek: async (userId) => entriesOf(store, userId),
@@ -229,7 +189,7 @@ function readingVerbs(
       return oldest
     },
     counters: async () => [countersOf(state, store.now())],
-  }
+  } satisfies Partial<Kv>
 }
 
 /** An erasure as the log holds it; logs of releases before have no `stands`. */
@@ -240,16 +200,7 @@ const recorded = ({ userHash: hash, generation, erasedMs, stands = false }: Eras
   stands,
 })
 
-function liveMapVerbs({
-  state,
-  now,
-  change,
-  committed,
-  rewritten,
-}: Store): Pick<
-  Kv,
-  'moved' | 'hide' | 'hidden' | 'refused' | 'erase' | 'storeErasures' | 'erased' | 'erasedAfter'
-> {
+function liveMapVerbs({ state, now, change, committed, rewritten }: Store) {
   return {
     async erase(userId, erased, caches = []) {
       const before = state.counters.erased
@@ -285,10 +236,10 @@ function liveMapVerbs({
     },
     hidden: async () => [...state.hidden],
     refused: async () => [...state.refused],
-  }
+  } satisfies Partial<Kv>
 }
 
-function flushVerbs(store: Store): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'acknowledge' | 'renew'> {
+function flushVerbs(store: Store) {
   const { state, now, change, committed } = store
   return {
     epoch: async () => state.counters.epoch,
@@ -314,10 +265,10 @@ function flushVerbs(store: Store): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' |
       for (const userId of userIds) change(['renew', userId, now() + retentionMs])
       await committed()
     },
-  }
+  } satisfies Partial<Kv>
 }
 
-function statusVerbs({ state, change, committed }: Store): Pick<Kv, 'status' | 'setStatus'> {
+function statusVerbs({ state, change, committed }: Store) {
   return {
     status: async () => state.status,
     async setStatus({ status, version, message }) {
@@ -327,15 +278,10 @@ function statusVerbs({ state, change, committed }: Store): Pick<Kv, 'status' | '
       if (state.counters.epoch === '') change(['epoch', crypto.randomUUID()])
       await committed()
     },
-  }
+  } satisfies Partial<Kv>
 }
 
-function cacheVerbs({
-  state,
-  now,
-  change,
-  committed,
-}: Store): Pick<Kv, 'cached' | 'cache' | 'cacheOnce' | 'forget'> {
+function cacheVerbs({ state, now, change, committed }: Store) {
   const held = (key: string): string | null => {
     const entry = state.cache.get(key)
     return entry !== undefined && entry.expiresMs > now() ? entry.value : null
@@ -356,11 +302,11 @@ function cacheVerbs({
       change(['forget', key])
       await committed()
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 /** Locks are in memory only: they end with the one process that can hold them. */
-function lockVerbs(now: () => number): Pick<Kv, 'lock' | 'renewLock' | 'unlock'> {
+function lockVerbs(now: () => number) {
   const locks = new Map<string, { token: string; expiresMs: number }>()
   const held = (name: string, token: string) => {
     const lock = locks.get(name)
@@ -382,5 +328,5 @@ function lockVerbs(now: () => number): Pick<Kv, 'lock' | 'renewLock' | 'unlock'>
     async unlock(name, token) {
       if (held(name, token) !== null) locks.delete(name)
     },
-  }
+  } satisfies Partial<Kv>
 }

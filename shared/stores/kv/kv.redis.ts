@@ -10,7 +10,6 @@ import {
   type Entry,
   type Kv,
   KvUnavailable,
-  type LimitVerdict,
   type PartitionCounters,
   partitionOf,
   type Receipt,
@@ -26,6 +25,7 @@ import {
 } from './kv.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import type { Window } from '#shared/runtime/config/config.ts'
+import { nextTurn } from '#shared/runtime/yield-to-event-loop.ts'
 import { readFileSync } from 'node:fs'
 
 /** Submissions per call of a restore: the stack of a script holds some thousands of values. */
@@ -37,11 +37,7 @@ type Reply = [string, ...(string | number)[]]
 type Answer = [pendings: string, others: (number | Reply)[], points: number, total: number, epoch: string]
 
 /** @param client a connection with the timeout of admissions */
-function admissionVerbs(
-  client: Client,
-  tags: readonly string[],
-  caller: string,
-): Pick<Kv, 'admit' | 'restore' | 'onReceipt'> {
+function admissionVerbs(client: Client, tags: readonly string[], caller: string) {
   const listeners: ((receipt: Receipt) => void)[] = []
 
   /** @param epoch for a restore, the epoch to begin if the store has none; empty for an admission */
@@ -69,7 +65,7 @@ function admissionVerbs(
     onReceipt(listener) {
       listeners.push(listener)
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 function admitArguments(submissions: readonly Submission[], rules: AdmissionRules): (string | number)[] {
@@ -146,10 +142,7 @@ function verdictOf([outcome, ...rest]: Reply): StoreVerdict {
 const entriesOf = (hash: Record<string, string>): Entry[] =>
   Object.entries(hash).map(([field, value]) => ({ field, value }))
 
-function readingVerbs(
-  client: Client,
-  tags: readonly string[],
-): Pick<Kv, 'peek' | 'peekEach' | 'pendingOf' | 'bufferSize' | 'oldestPending' | 'counters'> {
+function readingVerbs(client: Client, tags: readonly string[]) {
   /** The replies of one command for the buffers of several pilgrims, in their order; a pipeline has one slot. */
   async function ofEach<Reply>(command: 'hgetall' | 'hlen', userIds: readonly string[]): Promise<Reply[]> {
     const byPartition = Map.groupBy(userIds.keys(), (i) => partitionOf(userIds[i]!, tags.length))
@@ -185,7 +178,7 @@ function readingVerbs(
       )
       return held.map(countersOf)
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 const CALLER = 'caller:'
@@ -214,10 +207,7 @@ function countersOf({ epoch = '', ...counts }: Record<string, string>): Partitio
 const PAGE = 10_000
 
 /** @param client a connection with a timeout for thousands of points per call */
-function flushVerbs(
-  client: Client,
-  tags: readonly string[],
-): Pick<Kv, 'epoch' | 'pendingUsers' | 'drain' | 'acknowledge' | 'renew'> {
+function flushVerbs(client: Client, tags: readonly string[]) {
   return {
     epoch: async (partition) =>
       (await asked<string | null>(client.hget(`${tags[partition]}:ledger`, 'epoch'))) ?? '',
@@ -256,7 +246,7 @@ function flushVerbs(
         await allOf(pipeline)
       }
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 /** Turns alternating fields and values into entries. */
@@ -266,49 +256,33 @@ function pairsOf(list: readonly string[]): Entry[] {
   return entries
 }
 
-interface Charge {
-  readonly id: string
-  readonly resolve: (verdict: LimitVerdict) => void
-  readonly reject: (error: unknown) => void
-}
+function limitVerbs(client: Client) {
+  /** The calls that are charged to a window in this turn of the event loop, by window. */
+  const batches = new Map<string, { readonly ids: string[]; readonly verdicts: Promise<number[]> }>()
 
-function limitVerbs(client: Client): Pick<Kv, 'limit'> {
-  /** Charges by window, in the order of arrival. */
-  const batches = new Map<string, Charge[]>()
-
-  const send = async (name: string, key: string, { max, windowMs }: Window): Promise<void> => {
-    const charges = batches.get(name)!
-    batches.delete(name)
-    try {
-      const ids = charges.map(({ id }) => id)
-      const verdicts = await asked<number[]>(client.windowLimit(`limit:${key}`, max, windowMs, ...ids))
-      for (const [i, { resolve }] of charges.entries()) {
-        const at = 3 * i
-        resolve({
-          allowed: verdicts[at] === 1,
-          remaining: verdicts[at + 1]!,
-          retryAfterMs: verdicts[at + 2]!,
-        })
-      }
-    } catch (error) {
-      for (const { reject } of charges) reject(error)
+  const begin = (name: string, key: string, { max, windowMs }: Window) => {
+    const ids: string[] = []
+    const charge = async (): Promise<number[]> => {
+      await nextTurn()
+      batches.delete(name)
+      return asked<number[]>(client.windowLimit(`limit:${key}`, max, windowMs, ...ids))
     }
+    return { ids, verdicts: charge() }
   }
 
   return {
-    limit: (key, id, window) =>
-      new Promise((resolve, reject) => {
-        const name = `${window.max} ${window.windowMs} ${key}`
-        const charge = { id, resolve, reject }
-        const charges = batches.get(name)
-        if (charges !== undefined) {
-          charges.push(charge)
-          return
-        }
-        batches.set(name, [charge])
-        setImmediate(() => void send(name, key, window))
-      }),
-  }
+    async limit(key, id, window) {
+      const name = `${window.max} ${window.windowMs} ${key}`
+      const { ids, verdicts } = batches.getOrInsertComputed(name, () => begin(name, key, window))
+      const at = 3 * (ids.push(id) - 1)
+      const [allowed, remaining, retryAfterMs] = (await verdicts).slice(at, at + 3) as [
+        number,
+        number,
+        number,
+      ]
+      return { allowed: allowed === 1, remaining, retryAfterMs }
+    },
+  } satisfies Partial<Kv>
 }
 
 /** Matches all keys of this driver. */
@@ -447,7 +421,7 @@ const parseStatus = (held: string): VersionedStatus => {
   return { version: Number(version), status: status as ActivityStatus, message: message.join('|') || null }
 }
 
-function statusVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'status' | 'setStatus'> {
+function statusVerbs(client: Client, tags: readonly string[]) {
   return {
     async status() {
       const held = await Promise.all(tags.map((tag) => asked<string | null>(client.get(`${tag}:status`))))
@@ -465,10 +439,10 @@ function statusVerbs(client: Client, tags: readonly string[]): Pick<Kv, 'status'
         tags.map((tag) => asked(client.gpsSetStatus(tag, version, status, message ?? '', epoch))),
       )
     },
-  }
+  } satisfies Partial<Kv>
 }
 
-function cacheVerbs(client: Client): Pick<Kv, 'cached' | 'cache' | 'cacheOnce' | 'forget'> {
+function cacheVerbs(client: Client) {
   return {
     cached: (key) => asked(client.get(`cache:${key}`)),
     async cache(key, value, ttlMs) {
@@ -481,10 +455,10 @@ function cacheVerbs(client: Client): Pick<Kv, 'cached' | 'cache' | 'cacheOnce' |
     async forget(key) {
       await asked(client.del(`cache:${key}`))
     },
-  }
+  } satisfies Partial<Kv>
 }
 
-function lockVerbs(client: Client): Pick<Kv, 'lock' | 'renewLock' | 'unlock'> {
+function lockVerbs(client: Client) {
   return {
     async lock(name, ttlMs, silenceMs = ttlMs) {
       const token = crypto.randomUUID()
@@ -497,7 +471,7 @@ function lockVerbs(client: Client): Pick<Kv, 'lock' | 'renewLock' | 'unlock'> {
     async unlock(name, token) {
       await asked(client.lockOwner(`lock:${name}`, token, 0))
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 /** Used fraction of a server's memory, from its INFO. */
@@ -506,10 +480,7 @@ const memoryFraction = (info: string): number => {
   return read('maxmemory') === 0 ? 0 : read('used_memory') / read('maxmemory')
 }
 
-function healthVerbs(
-  clients: readonly [Client, ...Client[]],
-  tags: readonly string[],
-): Pick<Kv, 'probe' | 'memoryUse' | 'movingSlots' | 'onReconnect'> {
+function healthVerbs(clients: readonly [Client, ...Client[]], tags: readonly string[]) {
   const [client] = clients
   const listeners: (() => void)[] = []
   client.on('ready', () => {
@@ -536,7 +507,7 @@ function healthVerbs(
     onReconnect(listener) {
       listeners.push(listener)
     },
-  }
+  } satisfies Partial<Kv>
 }
 
 // Live positions, hidden pilgrims and erasures.
@@ -546,11 +517,7 @@ const ERASURES_A_CALL = 1_000
 const stored = (one: Erased): (string | number)[] => [one.userHash, one.generation, storedMs(one)]
 
 /** @param requests the connection of requests: a pilgrim waits for `hide` in a transaction, so it settles soon */
-function liveMapVerbs(
-  client: Client,
-  requests: Client,
-  tags: readonly string[],
-): Pick<Kv, 'moved' | 'hide' | 'hidden' | 'refused' | 'erase' | 'storeErasures' | 'erased' | 'erasedAfter'> {
+function liveMapVerbs(client: Client, requests: Client, tags: readonly string[]) {
   return {
     async erase(userId, erased, caches = []) {
       const tag = tags[partitionOf(userId, tags.length)]!
@@ -593,7 +560,7 @@ function liveMapVerbs(
     },
     hidden: (partition) => membersOf(client, `${tags[partition]}:hidden`),
     refused: (partition) => membersOf(client, `${tags[partition]}:refused`),
-  }
+  } satisfies Partial<Kv>
 }
 
 const SCANNED_A_CALL = 1_000
@@ -656,12 +623,12 @@ const counters = lua('counters')
 const ALSO_WHEN_FULL = '#!lua flags=allow-oom\n'
 
 const SCRIPTS = {
-  gpsAdmit: counters + lua('admit-points'),
-  gpsAcknowledge: ALSO_WHEN_FULL + counters + lua('acknowledge'),
+  gpsAdmit: counters + lua('check-in-limit') + lua('admit-points'),
+  gpsAcknowledge: ALSO_WHEN_FULL + counters + lua('delete-stored-points'),
   gpsSetStatus: ALSO_WHEN_FULL + counters + lua('set-status'),
   gpsHide: ALSO_WHEN_FULL + lua('hide'),
   gpsErase: ALSO_WHEN_FULL + lua('erase'),
-  windowLimit: lua('sliding-window'),
+  windowLimit: lua('write-limit'),
   lockOwner: lua('unlock'),
   lockTake: ALSO_WHEN_FULL + lua('take-lock'),
 }

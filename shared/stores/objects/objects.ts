@@ -87,21 +87,6 @@ const isSegment = (segment: string): boolean =>
 /** Whether a string is a valid key: segments of `A-Z a-z 0-9 _ . : @ -`, joined by single slashes. */
 export const isObjectKey = (key: string): boolean => key.length <= MAX_KEY && key.split('/').every(isSegment)
 
-/** @throws InvalidObjectKey unless `isObjectKey` */
-export function checkKey(key: string): void {
-  if (!isObjectKey(key)) throw new InvalidObjectKey(`not an object key: ${JSON.stringify(key)}`)
-}
-
-/**
- * Checks a prefix: whole segments, optionally followed by the beginning of one more.
- * @throws InvalidObjectKey if no key can begin with it
- */
-export function checkPrefix(prefix: string): void {
-  // An appended letter completes a partial segment ("", ".", ".."), so that the rule for keys applies.
-  if (!isObjectKey(`${prefix}x`))
-    throw new InvalidObjectKey(`not the prefix of a key: ${JSON.stringify(prefix)}`)
-}
-
 /** The store cannot be used: it is down, unreachable, full or damaged, or rejects access. Not for a missing object. */
 export class ObjectsUnavailable extends LoggableError {
   override readonly name: string = 'ObjectsUnavailable'

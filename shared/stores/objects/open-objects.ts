@@ -1,7 +1,7 @@
 /** Opens the object store with the driver that the URL selects. */
 import { openDiskObjects } from './objects.disk.ts'
 import { openS3Objects } from './objects.s3.ts'
-import { type Objects, type S3Settings, checkKey, checkPrefix, isObjectKey } from './objects.ts'
+import { InvalidObjectKey, isObjectKey, type Objects, type S3Settings } from './objects.ts'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -20,32 +20,37 @@ const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/
 /** Validates keys before the driver, so that all drivers reject the same keys. */
 function checked(driver: Objects): Objects {
   return {
+    ...driver,
     async put(key, bytes, about) {
-      checkKey(key)
       if (about.contentType.length > 100 || !MEDIA_TYPE.test(about.contentType)) {
         throw new TypeError(`not a media type: ${JSON.stringify(about.contentType)}`)
       }
-      return await driver.put(key, bytes, about)
+      return await driver.put(checkedKey(key), bytes, about)
     },
-    async get(key) {
-      checkKey(key)
-      return await driver.get(key)
-    },
-    async head(key) {
-      checkKey(key)
-      return await driver.head(key)
-    },
-    async delete(key) {
-      checkKey(key)
-      await driver.delete(key)
-    },
+    get: async (key) => driver.get(checkedKey(key)),
+    head: async (key) => driver.head(checkedKey(key)),
+    delete: async (key) => driver.delete(checkedKey(key)),
     async *list(prefix) {
       checkPrefix(prefix)
       yield* driver.list(prefix)
     },
-    probe: () => driver.probe(),
-    close: () => driver.close(),
   }
+}
+
+/** @throws InvalidObjectKey unless `isObjectKey` */
+function checkedKey(key: string): string {
+  if (!isObjectKey(key)) throw new InvalidObjectKey(`not an object key: ${JSON.stringify(key)}`)
+  return key
+}
+
+/**
+ * Checks a prefix: whole segments, optionally followed by the beginning of one more.
+ * @throws InvalidObjectKey if no key can begin with it
+ */
+function checkPrefix(prefix: string): void {
+  // An appended letter completes a partial segment ("", ".", ".."), so that the rule for keys applies.
+  if (!isObjectKey(`${prefix}x`))
+    throw new InvalidObjectKey(`not the prefix of a key: ${JSON.stringify(prefix)}`)
 }
 
 // The location of the object store, from `OBJECTS_URL`.

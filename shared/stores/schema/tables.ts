@@ -1,4 +1,4 @@
-/** All tables. A change of them needs a migration (tests/README.md). */
+/** All tables; a column has its property's name in snake case. A change of them needs a migration (tests/README.md). */
 import { sql } from 'drizzle-orm'
 import {
   bigint,
@@ -25,10 +25,10 @@ import type { Recipients } from '#shared/contracts/messages.ts'
 // Column types that several tables share.
 
 /** An instant; written and read as Date. */
-const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })
+const instant = () => timestamp({ withTimezone: true, precision: 3, mode: 'date' })
 
 /** Whole millimetres or milligrams: exact in any grouping, far below 2^53. */
-const exact = (name: string) => bigint(name, { mode: 'number' })
+const exact = () => bigint({ mode: 'number' })
 
 /** float4, for what phones measure. */
 const measure = customType<{ data: number }>({ dataType: () => 'real' })
@@ -45,19 +45,19 @@ const bytes = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' })
 export const gpsPoints = pgTable(
   'gps_points',
   {
-    userId: text('user_id').notNull(),
+    userId: text().notNull(),
     /** `c` check-in, `t` track point. */
-    kind: text('kind').notNull(),
+    kind: text().notNull(),
     /** The time the client sent: part of the identity. */
-    sentAt: instant('sent_at').notNull(),
+    sentAt: instant().notNull(),
     /** Time of the point: `sent_at`, or the time of receipt if the phone's clock was ahead. */
-    recordedAt: instant('recorded_at').notNull(),
-    receivedAt: instant('received_at').notNull(),
-    lat: doublePrecision('lat').notNull(),
-    lng: doublePrecision('lng').notNull(),
-    ...Object.fromEntries(MEASUREMENTS.map((name) => [name, isNumeric(name) ? measure(name) : text(name)])),
-    inRange: boolean('in_range').notNull(),
-    clockCorrected: boolean('clock_corrected').notNull(),
+    recordedAt: instant().notNull(),
+    receivedAt: instant().notNull(),
+    lat: doublePrecision().notNull(),
+    lng: doublePrecision().notNull(),
+    ...Object.fromEntries(MEASUREMENTS.map((name) => [name, isNumeric(name) ? measure() : text()])),
+    inRange: boolean().notNull(),
+    clockCorrected: boolean().notNull(),
   },
   (table) => [primaryKey({ columns: [table.userId, table.kind, table.sentAt] })],
 )
@@ -68,86 +68,86 @@ export const gpsPoints = pgTable(
 export const flushes = pgTable(
   'flushes',
   {
-    id: serial('id').primaryKey(),
-    partition: integer('partition').notNull(),
-    startedAt: instant('started_at').notNull(),
-    finishedAt: instant('finished_at').notNull(),
-    stored: exact('stored').notNull(),
-    duplicates: exact('duplicates').notNull(),
-    deadLetters: integer('dead_letters').notNull(),
-    succeeded: boolean('succeeded').notNull(),
+    id: serial().primaryKey(),
+    partition: integer().notNull(),
+    startedAt: instant().notNull(),
+    finishedAt: instant().notNull(),
+    stored: exact().notNull(),
+    duplicates: exact().notNull(),
+    deadLetters: integer().notNull(),
+    succeeded: boolean().notNull(),
   },
   (table) => [index().on(table.partition, table.succeeded, table.finishedAt), index().on(table.finishedAt)],
 )
 
 /** Dead letters: points that the database refused, with the reason; an operator requeues or drops them. */
 export const deadLetters = pgTable('dead_letters', {
-  id: serial('id').primaryKey(),
-  userId: text('user_id').notNull(),
-  field: text('field').notNull(),
-  value: text('value').notNull(),
-  reason: text('reason').notNull(),
+  id: serial().primaryKey(),
+  userId: text().notNull(),
+  field: text().notNull(),
+  value: text().notNull(),
+  reason: text().notNull(),
   /** Number of refusals. */
-  refusals: integer('refusals').notNull().default(1),
-  createdAt: instant('created_at').notNull(),
+  refusals: integer().notNull().default(1),
+  createdAt: instant().notNull(),
 })
 
 // Totals that the flush updates, so that no reader scans points.
 
 /** Per pilgrim: totals and the latest position. Its migration leaves half of each page free for updates. */
 export const pilgrimTotals = pgTable('pilgrim_totals', {
-  userId: text('user_id').primaryKey(),
-  points: integer('points').notNull().default(0),
-  checkins: integer('checkins').notNull().default(0),
-  distanceMm: exact('distance_mm').notNull().default(0),
-  carbonMg: exact('carbon_mg').notNull().default(0),
-  firstSeen: instant('first_seen'),
-  lastSeen: instant('last_seen'),
-  lastLat: doublePrecision('last_lat'),
-  lastLng: doublePrecision('last_lng'),
+  userId: text().primaryKey(),
+  points: integer().notNull().default(0),
+  checkins: integer().notNull().default(0),
+  distanceMm: exact().notNull().default(0),
+  carbonMg: exact().notNull().default(0),
+  firstSeen: instant(),
+  lastSeen: instant(),
+  lastLat: doublePrecision(),
+  lastLng: doublePrecision(),
 })
 
 /** Per pilgrim and local day: totals, the hours walked, and the state of the fold at the end of the day. */
 export const pilgrimDays = pgTable(
   'pilgrim_days',
   {
-    userId: text('user_id').notNull(),
-    day: date('day', { mode: 'string' }).notNull(),
-    points: integer('points').notNull(),
-    checkins: integer('checkins').notNull(),
-    distanceMm: exact('distance_mm').notNull(),
-    carbonMg: exact('carbon_mg').notNull(),
+    userId: text().notNull(),
+    day: date({ mode: 'string' }).notNull(),
+    points: integer().notNull(),
+    checkins: integer().notNull(),
+    distanceMm: exact().notNull(),
+    carbonMg: exact().notNull(),
     /** Bit n: a point in the n-th hour after the day's start (a day has up to 25). */
-    hours: integer('hours').notNull(),
+    hours: integer().notNull(),
     /** Null while the pilgrim has only rough points. */
-    anchorLat: doublePrecision('anchor_lat'),
-    anchorLng: doublePrecision('anchor_lng'),
-    anchorAt: instant('anchor_at'),
-    beforeLat: doublePrecision('before_lat'),
-    beforeLng: doublePrecision('before_lng'),
-    beforeAt: instant('before_at'),
+    anchorLat: doublePrecision(),
+    anchorLng: doublePrecision(),
+    anchorAt: instant(),
+    beforeLat: doublePrecision(),
+    beforeLng: doublePrecision(),
+    beforeAt: instant(),
   },
   (table) => [primaryKey({ columns: [table.userId, table.day] })],
 )
 
 // Columns of the event's totals, and of what erased people contributed to them.
 const ofHour = {
-  hour: instant('hour').primaryKey(),
-  points: integer('points').notNull(),
-  checkins: integer('checkins').notNull(),
-  pilgrims: integer('pilgrims').notNull(),
-  distanceMm: exact('distance_mm').notNull(),
-  carbonMg: exact('carbon_mg').notNull(),
+  hour: instant().primaryKey(),
+  points: integer().notNull(),
+  checkins: integer().notNull(),
+  pilgrims: integer().notNull(),
+  distanceMm: exact().notNull(),
+  carbonMg: exact().notNull(),
 }
 const ofDay = {
-  day: date('day', { mode: 'string' }).primaryKey(),
-  pilgrims: integer('pilgrims').notNull(),
+  day: date({ mode: 'string' }).primaryKey(),
+  pilgrims: integer().notNull(),
 }
 const ofMode = {
-  day: date('day', { mode: 'string' }).notNull(),
-  mode: text('mode').notNull(),
-  distanceMm: exact('distance_mm').notNull(),
-  carbonMg: exact('carbon_mg').notNull(),
+  day: date({ mode: 'string' }).notNull(),
+  mode: text().notNull(),
+  distanceMm: exact().notNull(),
+  carbonMg: exact().notNull(),
 }
 
 /** Per hour of the event's time zone, by the time of the point. */
@@ -175,8 +175,8 @@ export const eventModes = pgTable('event_modes', ofMode, (table) => [
 
 /** Changes of cells by slices that the roll-up has not added yet: packed `CellChanges`. */
 export const cellChanges = pgTable('cell_changes', {
-  id: bigserial('id', { mode: 'number' }).primaryKey(),
-  changes: bytes('changes').notNull(),
+  id: bigserial({ mode: 'number' }).primaryKey(),
+  changes: bytes().notNull(),
 })
 
 /**
@@ -187,20 +187,20 @@ export const cellTiles = pgTable(
   'cell_tiles',
   {
     /** Zoom of the cells: 10, 14 or 18; other zooms are computed from these. */
-    zoom: integer('zoom').notNull(),
+    zoom: integer().notNull(),
     /** `hour`, `day` or `all`: period of the points and of the pilgrims' latest positions. */
-    span: text('span').notNull(),
+    span: text().notNull(),
     /** Start of the local hour or day; for `all`, 1970. */
-    start: instant('start').notNull(),
-    x: integer('x').notNull(),
-    y: integer('y').notNull(),
+    start: instant().notNull(),
+    x: integer().notNull(),
+    y: integer().notNull(),
     /** Totals of the tile. */
-    points: exact('points').notNull(),
-    users: integer('users').notNull(),
+    points: exact().notNull(),
+    users: integer().notNull(),
     /** Counts by cell, packed by `packCounts`. */
-    counts: bytes('counts').notNull(),
+    counts: bytes().notNull(),
     /** Pilgrims by cell, for tiles that determine front and tail (`storesPeople`); null for other tiles. */
-    people: bytes('people'),
+    people: bytes(),
   },
   (table) => [primaryKey({ columns: [table.zoom, table.span, table.start, table.y, table.x] })],
 )
@@ -211,10 +211,10 @@ export const cellTiles = pgTable(
 export const erasedCells = pgTable(
   'erased_cells',
   {
-    hour: instant('hour').notNull(),
-    x: integer('x').notNull(),
-    y: integer('y').notNull(),
-    points: integer('points').notNull(),
+    hour: instant().notNull(),
+    x: integer().notNull(),
+    y: integer().notNull(),
+    points: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.hour, table.y, table.x] })],
 )
@@ -228,10 +228,10 @@ export const erasedCells = pgTable(
 export const reportedSums = pgTable(
   'reported_sums',
   {
-    shard: integer('shard').notNull(),
-    name: text('name').notNull(),
-    amount: exact('amount').notNull(),
-    carbonMg: exact('carbon_mg').notNull(),
+    shard: integer().notNull(),
+    name: text().notNull(),
+    amount: exact().notNull(),
+    carbonMg: exact().notNull(),
   },
   (table) => [primaryKey({ columns: [table.shard, table.name] })],
 )
@@ -240,8 +240,8 @@ export const reportedSums = pgTable(
 export const surveyQuestions = pgTable(
   'survey_questions',
   {
-    question: text('question').primaryKey(),
-    responses: integer('responses').notNull(),
+    question: text().primaryKey(),
+    responses: integer().notNull(),
   },
   // Clients may invent any number of names with a suffix; this index finds the most common ones.
   (table) => [
@@ -255,9 +255,9 @@ export const surveyQuestions = pgTable(
 export const surveyCounts = pgTable(
   'survey_counts',
   {
-    question: text('question').notNull(),
-    answer: text('answer').notNull(),
-    count: integer('count').notNull(),
+    question: text().notNull(),
+    answer: text().notNull(),
+    count: integer().notNull(),
   },
   (table) => [
     primaryKey({ columns: [table.question, table.answer] }),
@@ -273,30 +273,28 @@ export const REPORTS = `(consumption @? '$.* ? (@ > 0)'::jsonpath OR transport @
 export const pilgrims = pgTable(
   'pilgrims',
   {
-    userId: text('user_id').primaryKey(),
-    displayName: text('display_name'),
-    pictureUrl: text('picture_url'),
-    language: text('language'),
-    phone: text('phone'),
-    surveyCompletedAt: instant('survey_completed_at'),
-    privacyAgreed: boolean('privacy_agreed').notNull().default(false),
-    privacyAgreedAt: instant('privacy_agreed_at'),
-    privacyVersion: text('privacy_version'),
+    userId: text().primaryKey(),
+    displayName: text(),
+    pictureUrl: text(),
+    language: text(),
+    phone: text(),
+    surveyCompletedAt: instant(),
+    privacyAgreed: boolean().notNull().default(false),
+    privacyAgreedAt: instant(),
+    privacyVersion: text(),
     /** Consent was withdrawn: the pilgrim is hidden on the live map until they consent again. */
-    consentWithdrawn: boolean('consent_withdrawn').notNull().default(false),
-    participantStatus: text('participant_status').notNull().default('active'),
+    consentWithdrawn: boolean().notNull().default(false),
+    participantStatus: text().notNull().default('active'),
     /** This pilgrim's device is the palanquin, whose place is public. At most one is. */
-    palanquin: boolean('palanquin').notNull().default(false),
-    photoCount: integer('photo_count').notNull().default(0),
+    palanquin: boolean().notNull().default(false),
+    photoCount: integer().notNull().default(0),
     /** Self-reports: numbers of consumables, and kilometres by mode. */
-    consumption: jsonb('consumption').$type<Record<string, number>>().notNull().default({}),
-    transport: jsonb('transport').$type<Record<string, number>>().notNull().default({}),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
+    consumption: jsonb().$type<Record<string, number>>().notNull().default({}),
+    transport: jsonb().$type<Record<string, number>>().notNull().default({}),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
     /** The text that operators search, in lower case. */
-    searchable: text('searchable').generatedAlwaysAs(
-      sql`lower(user_id || chr(10) || coalesce(display_name, ''))`,
-    ),
+    searchable: text().generatedAlwaysAs(sql`lower(user_id || chr(10) || coalesce(display_name, ''))`),
   },
   (table) => [
     index('pilgrims_who_report').on(table.userId).where(sql.raw(REPORTS)),
@@ -308,20 +306,20 @@ export const pilgrims = pgTable(
 
 /** The latest survey of each pilgrim; earlier ones are in the history. */
 export const surveys = pgTable('surveys', {
-  userId: text('user_id').primaryKey(),
-  answers: jsonb('answers').$type<Record<string, unknown>>().notNull(),
-  revision: integer('revision').notNull(),
-  submittedAt: instant('submitted_at').notNull(),
+  userId: text().primaryKey(),
+  answers: jsonb().$type<Record<string, unknown>>().notNull(),
+  revision: integer().notNull(),
+  submittedAt: instant().notNull(),
 })
 
 export const surveyHistory = pgTable(
   'survey_history',
   {
-    id: bigserial('id', { mode: 'number' }).primaryKey(),
-    userId: text('user_id').notNull(),
-    answers: jsonb('answers').$type<Record<string, unknown>>().notNull(),
-    revision: integer('revision').notNull(),
-    submittedAt: instant('submitted_at').notNull(),
+    id: bigserial({ mode: 'number' }).primaryKey(),
+    userId: text().notNull(),
+    answers: jsonb().$type<Record<string, unknown>>().notNull(),
+    revision: integer().notNull(),
+    submittedAt: instant().notNull(),
   },
   (table) => [index().on(table.userId)],
 )
@@ -330,11 +328,11 @@ export const surveyHistory = pgTable(
 export const consents = pgTable(
   'consents',
   {
-    id: bigserial('id', { mode: 'number' }).primaryKey(),
-    userId: text('user_id').notNull(),
-    agreed: boolean('agreed').notNull(),
-    version: text('version'),
-    at: instant('at').notNull(),
+    id: bigserial({ mode: 'number' }).primaryKey(),
+    userId: text().notNull(),
+    agreed: boolean().notNull(),
+    version: text(),
+    at: instant().notNull(),
   },
   (table) => [index().on(table.userId)],
 )
@@ -354,20 +352,20 @@ export const shares = pgTable(
   'shares',
   {
     /** Random; whoever has it sees the page. */
-    id: text('id').primaryKey(),
-    userId: text('user_id').notNull(),
+    id: text().primaryKey(),
+    userId: text().notNull(),
     /** `pilgrim`, or `bot`: the one link that the bot's answers use. */
-    madeBy: text('made_by').notNull(),
-    showName: boolean('show_name').notNull(),
+    madeBy: text().notNull(),
+    showName: boolean().notNull(),
     /** Until then the page shows where the pilgrim is; null: it does not. */
-    liveUntil: instant('live_until'),
+    liveUntil: instant(),
     /** Since when it shows so without a break; the line has nothing from before. Null with `liveUntil`. */
-    liveSince: instant('live_since'),
-    createdAt: instant('created_at').notNull(),
-    expiresAt: instant('expires_at').notNull(),
+    liveSince: instant(),
+    createdAt: instant().notNull(),
+    expiresAt: instant().notNull(),
     /** How often the page was opened; nothing is known of who opened it. */
-    views: integer('views').notNull().default(0),
-    lastViewedAt: instant('last_viewed_at'),
+    views: integer().notNull().default(0),
+    lastViewedAt: instant(),
   },
   (table) => [
     index().on(table.userId),
@@ -380,21 +378,21 @@ export const shares = pgTable(
 // Stored share cards and the state that they were drawn from.
 
 export const shareCards = pgTable('share_cards', {
-  userId: text('user_id').primaryKey(),
+  userId: text().primaryKey(),
   /** Digest of the content of the stored picture; null: none is stored. */
-  fingerprint: text('fingerprint'),
-  etag: text('etag'),
+  fingerprint: text(),
+  etag: text(),
   /** The same of the picture without the name, for links that do not show it. */
-  namelessFingerprint: text('nameless_fingerprint'),
-  namelessEtag: text('nameless_etag'),
+  namelessFingerprint: text(),
+  namelessEtag: text(),
   /** Whether it is the achievement card. */
-  unlocked: boolean('unlocked').notNull(),
+  unlocked: boolean().notNull(),
   /** The pilgrim's stored points at the last check; a different number causes a new check. */
-  points: integer('points').notNull(),
+  points: integer().notNull(),
   /** Time of the last drawing or confirmation. */
-  checkedAt: instant('checked_at').notNull(),
+  checkedAt: instant().notNull(),
   /** Time of the last failure; null after a success. */
-  failedAt: instant('failed_at'),
+  failedAt: instant(),
 })
 
 // Keys of tracker apps.
@@ -402,12 +400,12 @@ export const shareCards = pgTable('share_cards', {
 export const trackers = pgTable(
   'trackers',
   {
-    id: uuid('id').primaryKey(),
-    userId: text('user_id').notNull(),
+    id: uuid().primaryKey(),
+    userId: text().notNull(),
     /** SHA-256 of the key, in hex. The key itself is not stored. */
-    keyHash: text('key_hash').notNull().unique(),
-    label: text('label'),
-    createdAt: instant('created_at').notNull(),
+    keyHash: text().notNull().unique('trackers_key_hash_unique'),
+    label: text(),
+    createdAt: instant().notNull(),
   },
   (table) => [index().on(table.userId)],
 )
@@ -417,48 +415,48 @@ export const trackers = pgTable(
 export const feedback = pgTable(
   'feedback',
   {
-    id: serial('id').primaryKey(),
-    userId: text('user_id'),
+    id: serial().primaryKey(),
+    userId: text(),
     /** The phone's own id of the report, so that one that is sent again is stored once. */
-    reportId: uuid('report_id'),
-    category: text('category').notNull(),
-    description: text('description').notNull(),
-    status: text('status').notNull(),
-    screenshotUrl: text('screenshot_url'),
-    deviceInfo: text('device_info'),
-    userAgent: text('user_agent'),
-    contact: text('contact'),
-    adminNote: text('admin_note'),
-    createdAt: instant('created_at').notNull(),
-    updatedAt: instant('updated_at').notNull(),
-    resolvedAt: instant('resolved_at'),
+    reportId: uuid(),
+    category: text().notNull(),
+    description: text().notNull(),
+    status: text().notNull(),
+    screenshotUrl: text(),
+    deviceInfo: text(),
+    userAgent: text(),
+    contact: text(),
+    adminNote: text(),
+    createdAt: instant().notNull(),
+    updatedAt: instant().notNull(),
+    resolvedAt: instant(),
   },
   (table) => [uniqueIndex().on(table.reportId), index().on(table.userId), index().on(table.status, table.id)],
 )
 
 // The part of the ledger in Postgres; the other counters are in the kv.
 
-const count = (name: string) => exact(name).notNull().default(0)
+const count = () => exact().notNull().default(0)
 
 /** Counters of points per epoch of each partition of the buffer. */
 export const ledgerCounters = pgTable(
   'ledger_counters',
   {
-    epoch: text('epoch').notNull(),
-    partition: integer('partition').notNull(),
+    epoch: text().notNull(),
+    partition: integer().notNull(),
     // Written in the transaction of each slice of a flush. A slice that is flushed twice counts twice in the last two
     // columns.
-    stored: count('stored'),
-    deadLetters: count('dead_letters'),
-    repeated: count('repeated'),
-    erased: count('erased'),
+    stored: count(),
+    deadLetters: count(),
+    repeated: count(),
+    erased: count(),
     // The last known counters of the kv, in case it loses them.
-    settled: count('settled'),
+    settled: count(),
     /** Excess of the four columns above over `settled` when nothing was in flight. */
-    excess: count('excess'),
-    duplicate: count('duplicate'),
-    dropped: count('dropped'),
-    erasedPending: count('erased_pending'),
+    excess: count(),
+    duplicate: count(),
+    dropped: count(),
+    erasedPending: count(),
   },
   (table) => [primaryKey({ columns: [table.epoch, table.partition] })],
 )
@@ -467,11 +465,11 @@ export const ledgerCounters = pgTable(
 export const ledgerCallers = pgTable(
   'ledger_callers',
   {
-    epoch: text('epoch').notNull(),
-    partition: integer('partition').notNull(),
-    caller: text('caller').notNull(),
-    acknowledged: count('acknowledged'),
-    lost: count('lost'),
+    epoch: text().notNull(),
+    partition: integer().notNull(),
+    caller: text().notNull(),
+    acknowledged: count(),
+    lost: count(),
   },
   (table) => [primaryKey({ columns: [table.epoch, table.partition, table.caller] })],
 )
@@ -480,9 +478,9 @@ export const ledgerCallers = pgTable(
 export const ledgerCounts = pgTable(
   'ledger_counts',
   {
-    caller: text('caller').notNull(),
-    name: text('name').notNull(),
-    points: exact('points').notNull(),
+    caller: text().notNull(),
+    name: text().notNull(),
+    points: exact().notNull(),
   },
   (table) => [primaryKey({ columns: [table.caller, table.name] })],
 )
@@ -491,11 +489,11 @@ export const ledgerCounts = pgTable(
 export const ledgerLosses = pgTable(
   'ledger_losses',
   {
-    id: serial('id').primaryKey(),
-    at: instant('at').notNull(),
-    epoch: text('epoch').notNull(),
-    partition: integer('partition').notNull(),
-    points: exact('points').notNull(),
+    id: serial().primaryKey(),
+    at: instant().notNull(),
+    epoch: text().notNull(),
+    partition: integer().notNull(),
+    points: exact().notNull(),
   },
   (table) => [index().on(table.at)],
 )
@@ -504,32 +502,32 @@ export const ledgerLosses = pgTable(
 
 /** The activity: one row. Its version orders status changes that are copied to the kv. */
 export const activity = pgTable('activity', {
-  id: integer('id').primaryKey(),
-  status: text('status').notNull(),
-  version: integer('version').notNull(),
-  message: text('message'),
-  changedAt: instant('changed_at').notNull(),
-  changedBy: text('changed_by'),
+  id: integer().primaryKey(),
+  status: text().notNull(),
+  version: integer().notNull(),
+  message: text(),
+  changedAt: instant().notNull(),
+  changedBy: text(),
 })
 
 /** Progress of the end of the event: one row, created at the end. */
 export const ending = pgTable('ending', {
-  id: integer('id').primaryKey(),
-  endedAt: instant('ended_at').notNull(),
-  flushedAt: instant('flushed_at'),
-  cardsDone: integer('cards_done').notNull().default(0),
+  id: integer().primaryKey(),
+  endedAt: instant().notNull(),
+  flushedAt: instant(),
+  cardsDone: integer().notNull().default(0),
   /** Null until they are counted. */
-  cardsTotal: integer('cards_total'),
+  cardsTotal: integer(),
   /** waiting, sending, sent or skipped. */
-  summary: text('summary').notNull().default('waiting'),
+  summary: text().notNull().default('waiting'),
 })
 
 /** Roles of people in the event; they determine the audiences of messages, not access. */
 export const roleAssignments = pgTable('role_assignments', {
-  userId: text('user_id').primaryKey(),
-  role: text('role').notNull(),
-  assignedBy: text('assigned_by').notNull(),
-  assignedAt: instant('assigned_at').notNull(),
+  userId: text().primaryKey(),
+  role: text().notNull(),
+  assignedBy: text().notNull(),
+  assignedAt: instant().notNull(),
 })
 
 /**
@@ -538,13 +536,13 @@ export const roleAssignments = pgTable('role_assignments', {
  */
 export const erasures = pgTable('erasures', {
   /** SHA-1 of the user id, in hex. */
-  userHash: text('user_hash').primaryKey(),
-  generation: integer('generation').notNull(),
-  erasedAt: instant('erased_at').notNull(),
+  userHash: text().primaryKey(),
+  generation: integer().notNull(),
+  erasedAt: instant().notNull(),
   /** Whether nothing of the person is accepted, because they have not consented anew since. */
-  stands: boolean('stands').notNull().default(false),
+  stands: boolean().notNull().default(false),
   /** Number of erased people who had a point or a report: the event's totals still include them. */
-  walked: integer('walked').notNull().default(0),
+  walked: integer().notNull().default(0),
 })
 
 /**
@@ -553,31 +551,31 @@ export const erasures = pgTable('erasures', {
  */
 export const erasing = pgTable('erasing', {
   /** Id of the erased person, needed to find their card and their buffer. */
-  subject: text('subject').primaryKey(),
-  generation: integer('generation').notNull(),
-  erasedAt: instant('erased_at').notNull(),
+  subject: text().primaryKey(),
+  generation: integer().notNull(),
+  erasedAt: instant().notNull(),
   /** What was deleted so far: rows by table, pending points, stored objects. */
-  erased: jsonb('erased').$type<Record<string, number>>().notNull(),
+  erased: jsonb().$type<Record<string, number>>().notNull(),
   /** Keys of objects that only the deleted rows referred to. */
-  objects: jsonb('objects').$type<string[]>().notNull(),
+  objects: jsonb().$type<string[]>().notNull(),
   /** Hashes of the keys of their trackers, which must be refused. */
-  trackers: jsonb('trackers').$type<string[]>().notNull().default([]),
+  trackers: jsonb().$type<string[]>().notNull().default([]),
   /** Remaining `ErasurePart`s. */
-  remaining: jsonb('remaining').$type<ErasurePart[]>().notNull(),
+  remaining: jsonb().$type<ErasurePart[]>().notNull(),
 })
 
 /** Every admin write. */
 export const auditLog = pgTable(
   'audit_log',
   {
-    id: bigserial('id', { mode: 'number' }).primaryKey(),
-    at: instant('at').notNull(),
-    role: text('role').notNull(),
-    tokenName: text('token_name').notNull(),
-    tokenFingerprint: text('token_fingerprint').notNull(),
-    action: text('action').notNull(),
-    details: jsonb('details').notNull(),
-    requestId: text('request_id').notNull(),
+    id: bigserial({ mode: 'number' }).primaryKey(),
+    at: instant().notNull(),
+    role: text().notNull(),
+    tokenName: text().notNull(),
+    tokenFingerprint: text().notNull(),
+    action: text().notNull(),
+    details: jsonb().notNull(),
+    requestId: text().notNull(),
   },
   (table) => [index().on(table.at)],
 )
@@ -588,10 +586,10 @@ export const auditLog = pgTable(
 export const outbox = pgTable(
   'outbox',
   {
-    id: serial('id').primaryKey(),
-    subject: text('subject').notNull(),
-    payload: jsonb('payload').notNull(),
-    createdAt: instant('created_at').notNull(),
+    id: serial().primaryKey(),
+    subject: text().notNull(),
+    payload: jsonb().notNull(),
+    createdAt: instant().notNull(),
   },
   (table) => [index().on(table.createdAt)],
 )
@@ -600,9 +598,9 @@ export const outbox = pgTable(
 export const handled = pgTable(
   'handled',
   {
-    eventId: integer('event_id').notNull(),
-    subscriber: text('subscriber').notNull(),
-    handledAt: instant('handled_at').notNull(),
+    eventId: integer().notNull(),
+    subscriber: text().notNull(),
+    handledAt: instant().notNull(),
   },
   (table) => [primaryKey({ columns: [table.eventId, table.subscriber] })],
 )
@@ -617,22 +615,22 @@ export interface Notice {
 
 /** Reachability and profile at LINE. A person without a row is reachable. */
 export const followers = pgTable('followers', {
-  userId: text('user_id').primaryKey(),
-  reachable: boolean('reachable').notNull(),
+  userId: text().primaryKey(),
+  reachable: boolean().notNull(),
   /** Time of the follow, unfollow or failed delivery that set this; older ones are ignored. */
-  changedAt: instant('changed_at').notNull(),
+  changedAt: instant().notNull(),
   /** Null until the profile is known. */
-  profileFetchedAt: instant('profile_fetched_at'),
+  profileFetchedAt: instant(),
 })
 
 /** Webhook events; each is stored and handled once, even if LINE delivers it repeatedly. */
 export const lineEvents = pgTable(
   'line_events',
   {
-    webhookEventId: text('webhook_event_id').primaryKey(),
-    receivedAt: instant('received_at').notNull(),
-    appliedAt: instant('applied_at'),
-    answeredAt: instant('answered_at'),
+    webhookEventId: text().primaryKey(),
+    receivedAt: instant().notNull(),
+    appliedAt: instant(),
+    answeredAt: instant(),
   },
   (table) => [index().on(table.receivedAt)],
 )
@@ -642,84 +640,84 @@ export const refusedLineEvents = pgTable(
   'refused_line_events',
   {
     /** SHA-256 of the event, so that a repeated delivery is the same row. */
-    digest: text('digest').primaryKey(),
-    userId: text('user_id'),
-    event: text('event').notNull(),
-    reason: text('reason').notNull(),
-    refusedAt: instant('refused_at').notNull(),
+    digest: text().primaryKey(),
+    userId: text(),
+    event: text().notNull(),
+    reason: text().notNull(),
+    refusedAt: instant().notNull(),
   },
   (table) => [index().on(table.userId)],
 )
 
 /** The message ledger: every outgoing message except replies to pilgrims. */
 export const messages = pgTable('messages', {
-  id: uuid('id').primaryKey(),
+  id: uuid().primaryKey(),
   /** push, pause, summary, notification or alert. */
-  cause: text('cause').notNull(),
+  cause: text().notNull(),
   /** Deduplication key: there is at most one message per subject. */
-  causeKey: text('cause_key').notNull().unique(),
-  audience: jsonb('audience').$type<Recipients>().notNull(),
+  causeKey: text().notNull().unique('messages_cause_key_unique'),
+  audience: jsonb().$type<Recipients>().notNull(),
   /** Whether it may exceed the monthly quota. */
-  forced: boolean('forced').notNull(),
+  forced: boolean().notNull(),
   /** sending, sent or skipped. */
-  state: text('state').notNull(),
-  recipients: integer('recipients').notNull(),
-  leftOut: jsonb('left_out').$type<Record<string, number>>().notNull(),
+  state: text().notNull(),
+  recipients: integer().notNull(),
+  leftOut: jsonb().$type<Record<string, number>>().notNull(),
   /** Title and text for Web Push by language; null: it goes to no device. */
-  notices: jsonb('notices').$type<Record<string, Notice>>(),
-  createdBy: text('created_by'),
-  createdAt: instant('created_at').notNull(),
-  completedAt: instant('completed_at'),
+  notices: jsonb().$type<Record<string, Notice>>(),
+  createdBy: text(),
+  createdAt: instant().notNull(),
+  completedAt: instant(),
 })
 
 /** A message to at most 500 people: one call to LINE, retried with the same retry key until its result is known. */
 export const messageChunks = pgTable(
   'message_chunks',
   {
-    id: bigserial('id', { mode: 'number' }).primaryKey(),
-    messageId: uuid('message_id').notNull(),
+    id: bigserial({ mode: 'number' }).primaryKey(),
+    messageId: uuid().notNull(),
     /** waiting, sent, failed, split or skipped. */
-    state: text('state').notNull(),
-    recipients: jsonb('recipients').$type<string[]>().notNull(),
-    size: integer('size').notNull(),
-    body: jsonb('body').$type<unknown[]>().notNull(),
-    retryKey: uuid('retry_key').notNull(),
-    attempts: integer('attempts').notNull().default(0),
-    triedAt: instant('tried_at'),
-    dueAt: instant('due_at').notNull(),
-    settledAt: instant('settled_at'),
-    lineRequestId: text('line_request_id'),
-    detail: text('detail'),
+    state: text().notNull(),
+    recipients: jsonb().$type<string[]>().notNull(),
+    size: integer().notNull(),
+    body: jsonb().$type<unknown[]>().notNull(),
+    retryKey: uuid().notNull(),
+    attempts: integer().notNull().default(0),
+    triedAt: instant(),
+    dueAt: instant().notNull(),
+    settledAt: instant(),
+    lineRequestId: text(),
+    detail: text(),
   },
   (table) => [index().on(table.state, table.dueAt), index().on(table.messageId)],
 )
 
 /** The scheduled notifications set by the owner: one row; none while the defaults apply. */
 export const notificationPlan = pgTable('notification_plan', {
-  id: integer('id').primaryKey(),
-  slots: jsonb('slots').$type<unknown[]>().notNull(),
-  changedAt: instant('changed_at').notNull(),
-  changedBy: text('changed_by').notNull(),
+  id: integer().primaryKey(),
+  slots: jsonb().$type<unknown[]>().notNull(),
+  changedAt: instant().notNull(),
+  changedBy: text().notNull(),
 })
 
 /** Sent slots: each is sent once a day. */
 export const notificationDispatches = pgTable(
   'notification_dispatches',
   {
-    slot: text('slot').notNull(),
-    day: date('day', { mode: 'string' }).notNull(),
-    dispatchedAt: instant('dispatched_at').notNull(),
+    slot: text().notNull(),
+    day: date({ mode: 'string' }).notNull(),
+    dispatchedAt: instant().notNull(),
   },
   (table) => [primaryKey({ columns: [table.slot, table.day] })],
 )
 
 /** The deployed rich menu of each language. */
 export const richMenus = pgTable('rich_menus', {
-  language: text('language').primaryKey(),
-  menuId: text('menu_id').notNull(),
+  language: text().primaryKey(),
+  menuId: text().notNull(),
   /** Digest of the menu's image and actions. */
-  digest: text('digest').notNull(),
-  deployedAt: instant('deployed_at').notNull(),
+  digest: text().notNull(),
+  deployedAt: instant().notNull(),
 })
 
 // Web Push: the devices of pilgrims, and the ledger of what was sent to each.
@@ -728,12 +726,12 @@ export const richMenus = pgTable('rich_menus', {
 export const pushSubscriptions = pgTable(
   'push_subscriptions',
   {
-    id: uuid('id').primaryKey(),
-    userId: text('user_id').notNull(),
-    endpoint: text('endpoint').notNull().unique(),
-    p256dh: text('p256dh').notNull(),
-    auth: text('auth').notNull(),
-    createdAt: instant('created_at').notNull(),
+    id: uuid().primaryKey(),
+    userId: text().notNull(),
+    endpoint: text().notNull().unique(),
+    p256dh: text().notNull(),
+    auth: text().notNull(),
+    createdAt: instant().notNull(),
   },
   (table) => [index().on(table.userId)],
 )
@@ -742,19 +740,19 @@ export const pushSubscriptions = pgTable(
 export const pushDeliveries = pgTable(
   'push_deliveries',
   {
-    id: bigserial('id', { mode: 'number' }).primaryKey(),
-    messageId: uuid('message_id').notNull(),
+    id: bigserial({ mode: 'number' }).primaryKey(),
+    messageId: uuid().notNull(),
     /** The subscription, which may be gone. */
-    subscriptionId: uuid('subscription_id').notNull(),
-    userId: text('user_id').notNull(),
-    language: text('language').notNull(),
+    subscriptionId: uuid().notNull(),
+    userId: text().notNull(),
+    language: text().notNull(),
     /** waiting, sent or failed. */
-    state: text('state').notNull(),
-    attempts: integer('attempts').notNull().default(0),
-    createdAt: instant('created_at').notNull(),
-    dueAt: instant('due_at').notNull(),
-    settledAt: instant('settled_at'),
-    detail: text('detail'),
+    state: text().notNull(),
+    attempts: integer().notNull().default(0),
+    createdAt: instant().notNull(),
+    dueAt: instant().notNull(),
+    settledAt: instant(),
+    detail: text(),
   },
   (table) => [
     index().on(table.state, table.dueAt),

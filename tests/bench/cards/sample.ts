@@ -1,6 +1,6 @@
 /** Cards of pilgrims with names in many scripts. */
 import { LEVELS } from '#shared/core/rules/levels.ts'
-import type { CardFacts, CardRoute } from '#services/feedback-media/cards/drawing/card-facts.ts'
+import type { CardFacts, CardRoute } from '#services/feedback-media/cards/card-facts.ts'
 
 const SCRIPTS = ['一', 'あ', '가', 'ก', 'a', 'Α', 'Б'].map((first) => first.codePointAt(0)!)
 

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs'
 import Redis from 'ioredis'
 import postgres from 'postgres'
 import { acceptTrack } from '#shared/points/point.ts'
-import { fastTrackSync } from '#shared/contracts/fast-validation.ts'
+import { fastTrackSync } from '#shared/contracts/gps-points.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 
 type Fetch = (request: Request) => Response | Promise<Response>

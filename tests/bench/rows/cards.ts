@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { Resvg } from '@resvg/resvg-js'
 import satori from 'satori'
-import { cardOf } from '#services/feedback-media/cards/drawing/card-layout.ts'
+import { cardOf } from '#services/feedback-media/cards/card-layout.ts'
 import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import { typeset } from '#shared/runtime/picture-renderer/typesetting.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'

@@ -9,7 +9,7 @@ import { type Fault, type Group, kill, restart } from './fault.ts'
 import { CLUSTER_FAULTS } from './cluster-faults.ts'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LOOK_EVERY_MS } from '#shared/service/alerts/watch.ts'
+import { LOOK_EVERY_MS } from '#shared/service/alerts/when-to-alert.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { checkIn, setStatus } from '#tests/helpers/test-stack.ts'
 

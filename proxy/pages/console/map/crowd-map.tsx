@@ -149,8 +149,11 @@ export function CrowdMap(props: CrowdMapProps) {
   const base = ground.value
   const crowd = useMemo(() => crowdOf(cells), [cells])
   const names = free.value
-  const shown = useMemo(() => ({ ...base, walkedKm, marks: names }), [base, walkedKm, names])
   const isCrowded = dots.length > 0
+  const shown = useMemo(
+    () => ({ ...base, walkedKm, marks: numbered && !isCrowded ? [...names, ...roomOf(crowd)] : names }),
+    [base, walkedKm, names, crowd, numbered, isCrowded],
+  )
   const over = useMemo((): NonNullable<Scene['over']> => {
     const numbers = numbered ? numbersOver(crowd, names, isCrowded) : null
     const day = way.length < 2 ? null : wayOf(way)
@@ -279,10 +282,18 @@ function numberedOf({ count, edges, amounts }: Crowd): Numbered[] {
 
 type Edges = readonly [number, number, number, number]
 
+/** Where names of stations leave room for the numbers. */
+const roomOf = (crowd: Crowd): readonly OverNames[] =>
+  crowd.count > MOST
+    ? []
+    : numberedOf(crowd).map(({ x, y, text }) => {
+        const half = (text.length * TYPE_PX * DIGIT_SHARE) / 2
+        return { x, y, boxes: [[-half, -TYPE_PX / 2, half, TYPE_PX / 2]] }
+      })
+
 /** Room that the sign of a mark takes above its place. */
 const MARK_PX = { half: 18, high: 36 }
 
-/** Whether a number would stand below the sign of a mark. */
 const isUnder = ({ x, y }: Numbered, mark: OverNames, scale: number, px: number): boolean => {
   const above = (mark.y - y) * scale
   return Math.abs(mark.x - x) * scale < MARK_PX.half * px && above > -px && above < MARK_PX.high * px
@@ -302,7 +313,6 @@ function numbersOver(
   return (context, { scale, left, top, width, height, density, type }, colour) => {
     const px = density * type
     const hasCorner = ({ wide }: Numbered) => wide * scale > CORNER_FROM_PX * px
-    /** The largest type with which a number fits into its cell. */
     const sizeOf = ({ wide, text }: Numbered) =>
       Math.min(TYPE_PX * px, (wide * scale - 2 * BESIDE_PX * px) / (text.length * DIGIT_SHARE))
     const hasRoom = (one: Numbered) =>
@@ -331,11 +341,7 @@ function numbersOver(
 
 // Places what stands over a map: single places, their card, the scale.
 
-interface Over {
-  readonly dots?: readonly Dot[]
-  readonly onDot?: (id: string) => void
-  readonly renderCard?: unknown
-}
+type Over = Pick<CrowdMapProps, 'dots' | 'onDot' | 'renderCard'>
 
 /** Width of the scale, at most, in sizes of its type. */
 const SCALE_EM = 10
@@ -346,7 +352,6 @@ function arrange(frame: HTMLElement, place: Placing, { dots = NO_DOTS }: Over): 
   nameDots(frame)
 }
 
-/** Chooses what was tapped. A tap beside everything closes the card. */
 function chooseAt(
   { dots = NO_DOTS, renderCard, onDot }: Over,
   pointing: Pointing,

@@ -1,6 +1,6 @@
 /** Single places over the pictures of a map. They are placed whenever the map was painted. */
 import { figure } from '#shared/locales/units.ts'
-import { type Signal, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { words } from '../words.ts'
@@ -133,18 +133,10 @@ interface Pointed {
   readonly focused: boolean
 }
 
-export interface Pointing {
-  readonly at: Signal<Pointed | null>
-  over(id: string): void
-  out(): void
-  /** The pointer is on the card. */
-  stay(): void
-  keep(id: string, focused: boolean): void
-  close(): void
-}
+export type Pointing = ReturnType<typeof usePointing>
 
 /** Which place has its card. */
-export function usePointing(): Pointing {
+export function usePointing() {
   const at = useSignal<Pointed | null>(null)
   const timer = useRef<number | undefined>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -159,10 +151,11 @@ export function usePointing(): Pointing {
     }
     return {
       at,
-      over: (id) => later(SHOW_MS, { id, kept: false, focused: false }),
+      over: (id: string) => later(SHOW_MS, { id, kept: false, focused: false }),
       out: () => later(HIDE_MS, null),
+      /** The pointer is on the card. */
       stay: () => clearTimeout(timer.current),
-      keep: (id, focused) => set({ id, kept: true, focused }),
+      keep: (id: string, focused: boolean) => set({ id, kept: true, focused }),
       close: () => set(null),
     }
   }, [at])
@@ -170,7 +163,6 @@ export function usePointing(): Pointing {
 
 // A card on a single place of the map: shown while the place is pointed at, and kept when it is chosen.
 
-/** Between the place and its card, and between the card and the edge of the map. */
 const AWAY_PX = 14
 const EDGE_PX = 8
 /** Whoever is nearer than this on the screen lies under the same finger. */
@@ -274,7 +266,6 @@ export function DotCard({ dots, pointing, place, onLeave, children }: CardProps)
   )
 }
 
-/** Escape closes the card, also one that is only pointed at. */
 function useEscape(leave: (() => void) | null): void {
   const latest = useRef(leave)
   latest.current = leave
@@ -287,14 +278,12 @@ function useEscape(leave: (() => void) | null): void {
   }, [])
 }
 
-/** Whose places lie so near that they cannot be told apart on the map. */
-const Near = ({
-  dots,
-  onChoose,
-}: {
+interface NearProps {
   readonly dots: readonly Dot[]
   readonly onChoose: (id: string) => void
-}) =>
+}
+
+const Near = ({ dots, onChoose }: NearProps) =>
   dots.length === 0 ? null : (
     <p class="small near">
       <span class="quiet">{words.value.now.alsoHere}</span>

@@ -76,7 +76,10 @@ export const placeWords = (place: PlaceOnRoute): { readonly name: string; readon
   km: kmOnRoute(place),
 })
 
-/** @param absent said of a place that there is not, such as while it is read */
+/**
+ * Front and tail leave out a twentieth of the pilgrims at each end, whom the map shows.
+ * @param absent said of a place that there is not, such as while it is read
+ */
 export const ProcessionRows = ({
   places,
   absent,
@@ -84,18 +87,21 @@ export const ProcessionRows = ({
   readonly places: ProcessionPlaces | null
   readonly absent: string
 }) => (
-  <ul class="rows procession-rows">
-    {PROCESSION.map((name) => {
-      const place = places?.[name] ?? null
-      const said = place === null ? null : placeWords(place)
-      return (
-        <li key={name}>
-          <MarkSymbol mark={name} />
-          <strong>{words.value.now[name]}</strong>
-          <span class="grow">{said?.name ?? absent}</span>
-          <span class="number">{said?.km}</span>
-        </li>
-      )
-    })}
-  </ul>
+  <>
+    <ul class="rows procession-rows">
+      {PROCESSION.map((name) => {
+        const place = places?.[name] ?? null
+        const said = place === null ? null : placeWords(place)
+        return (
+          <li key={name}>
+            <MarkSymbol mark={name} />
+            <strong>{words.value.now[name]}</strong>
+            <span class="grow">{said?.name ?? absent}</span>
+            <span class="number">{said?.km}</span>
+          </li>
+        )
+      })}
+    </ul>
+    <p class="small quiet">{words.value.now.outliers}</p>
+  </>
 )

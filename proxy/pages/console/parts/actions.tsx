@@ -64,8 +64,8 @@ interface ConfirmProps<T> {
   readonly onClose: () => void
   readonly button: string
   readonly danger?: boolean
-  /** The operator types this first. */
-  readonly typed?: string
+  /** The operator types one of these first; the first is asked for. */
+  readonly typed?: readonly string[]
   /** Not yet possible. */
   readonly disabled?: boolean
   readonly run: () => Promise<Answer<T>>
@@ -96,7 +96,7 @@ export function Confirm<T>(props: ConfirmProps<T>) {
     await reloadAll()
     props.onDone?.(answer.data)
   }
-  const ready = !disabled && (typed === undefined || text.value.trim() === typed)
+  const ready = !disabled && (typed === undefined || typed.some((one) => text.value.trim() === one.trim()))
   const actions = (
     <>
       <Button onClick={close}>{pageWords.value.cancel}</Button>
@@ -115,7 +115,7 @@ export function Confirm<T>(props: ConfirmProps<T>) {
       {children}
       {typed === undefined ? null : (
         <Field
-          label={words.value.common.typeToConfirm(typed)}
+          label={words.value.common.typeToConfirm(typed[0]!)}
           autocomplete="off"
           spellcheck={false}
           value={text.value}

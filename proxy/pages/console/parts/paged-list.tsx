@@ -3,7 +3,7 @@ import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChild, ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import type { Answer } from '#shared/client/index.ts'
+import type { Answer, Data } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
 import { type Resource, useResource } from '../resource.ts'
 import { words } from '../words.ts'
@@ -14,7 +14,6 @@ interface Paged {
   readonly next_cursor: string | null
 }
 
-/** A page that was reached: where the service goes on, and how many items came before. */
 interface Step {
   readonly cursor: string
   readonly before: number
@@ -100,6 +99,26 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
 /** A list of rows, or the sentence that there are none. */
 export const Listed = ({ children }: { readonly children: readonly ComponentChild[] }) => (
   <ul class="rows">{children.length === 0 ? <li class="quiet">{words.value.common.none}</li> : children}</ul>
+)
+
+type Entry = Data<'readTimeline'>['entries'][number]
+
+interface HappenedProps {
+  readonly entry: Entry
+  /** The time as it is written. */
+  readonly at: string
+  readonly children?: ComponentChildren
+}
+
+/** A row of what happened to the event: when, what, and by whom. */
+export const Happened = ({ entry: { kind, by, message }, at, children }: HappenedProps) => (
+  <li>
+    <span class="number small quiet">{at}</span>
+    <strong>{words.value.lifecycle.kinds[kind]}</strong>
+    {children}
+    <span class="grow">{message}</span>
+    <span class="small quiet">{by === null ? null : `${words.value.common.by} ${by}`}</span>
+  </li>
 )
 
 interface PagesProps {

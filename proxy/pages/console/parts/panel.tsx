@@ -4,21 +4,29 @@ import { computed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 import { clock, now } from '../clock.ts'
-import { type Resource, secondsLeft } from '../resource.ts'
+import { isCutOff } from '../live.ts'
+import { heardAt, type Resource, secondsLeft, SHORTEST_STALE_MS } from '../resource.ts'
 import { place } from '../router.ts'
 import { pair, words } from '../words.ts'
 import { Button } from '../../design/button.tsx'
 
+/** Whether it is older than its promise; while nothing comes from the service, nothing has a longer one than 20 s. */
 export const isStale = <T,>({ at, error, staleMs }: Resource<T>): boolean =>
-  at.value !== null && (now.value - at.value > staleMs || error.value !== null)
+  at.value !== null &&
+  (error.value !== null ||
+    now.value - at.value > (isCutOff.value ? Math.min(staleMs, SHORTEST_STALE_MS) : staleMs))
 
 /** Nothing has come yet, and nothing was refused. */
 export const isLoading = <T,>({ value, error }: Resource<T>): boolean =>
   value.value === null && error.value === null
 
-/** Whether it is stale, for a component that need not be drawn again each second. */
-export const useStale = <T,>(from: Resource<T>): boolean =>
-  useMemo(() => computed(() => isStale(from)), [from]).value
+/**
+ * Whether what is shown of it is old, for a component that need not be drawn again each second.
+ * @param isMeanwhile an earlier answer stands in the place of the one that has not come
+ */
+export const useStale = <T,>(from: Resource<T>, isMeanwhile = false): boolean =>
+  useMemo(() => computed(() => isStale(from)), [from]).value ||
+  (isMeanwhile && from.value.value === null && (from.error.value !== null || isCutOff.value))
 
 interface StampProps {
   readonly at: number | string | null
@@ -72,10 +80,12 @@ interface PanelProps {
   /** For the place of the panel in its view. */
   readonly kind?: string
   readonly stamp?: ComponentChildren
+  /** It is grey, and says of when it is: `at`. */
   readonly stale?: boolean
+  readonly at?: StampProps['at']
 }
 
-export function Panel({ title, children, actions, kind, stamp, stale = false }: PanelProps) {
+export function Panel({ title, children, actions, kind, stamp, stale = false, at = null }: PanelProps) {
   const heading = useId()
   const section = useRef<HTMLElement>(null)
   const wanted = kind !== undefined && place.value.panel === kind.split(' ')[0] ? place.value : null
@@ -90,6 +100,7 @@ export function Panel({ title, children, actions, kind, stamp, stale = false }: 
       <header>
         <h2 id={heading}>{title}</h2>
         {stamp}
+        <Stamp at={at} stale={stale} />
         <span class="spring" />
         {actions === undefined ? null : <div class="panel-actions">{actions}</div>}
       </header>
@@ -105,17 +116,16 @@ interface AwaitProps<T> {
   readonly children: (value: T) => ComponentChildren
 }
 
-export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 'stale'>, AwaitProps<T> {
+export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 'stale' | 'at'>, AwaitProps<T> {
   /** Stands above the value, and stays while another one is read. */
   readonly lead?: ComponentChildren
 }
 
 /** A panel of one resource: while it loads, when it fails, and its value with its time. */
 export function PanelFrom<T>({ from, lead, meanwhile = null, children, ...panel }: FromProps<T>) {
-  const error = from.error.value
-  const stale = useStale(from) || (error !== null && shownOf(from, meanwhile) !== null)
+  const stale = useStale(from, shownOf(from, meanwhile) !== null)
   return (
-    <Panel {...panel} stale={stale} stamp={<Stamp at={from.at.value} stale={stale} />}>
+    <Panel {...panel} stale={stale} at={from.at.value ?? heardAt.value}>
       {lead}
       <Await from={from} meanwhile={meanwhile}>
         {children}
@@ -178,7 +188,6 @@ interface FigureProps {
   /** Time of the figure; absent where the panel around it shows it. */
   readonly at?: number | string | null
   readonly stale?: boolean
-  /** It is being read for the first time. */
   readonly loading?: boolean
 }
 
@@ -186,7 +195,6 @@ interface FigureProps {
 export const Figure = ({ loading = false, ...props }: FigureProps) =>
   loading && props.value === null ? <Awaited label={props.label} /> : <Known {...props} />
 
-/** Stands in the place of a figure that is on its way. */
 const Awaited = ({ label }: Pick<FigureProps, 'label'>) => (
   <div class="tile loading">
     <dt>{label}</dt>
@@ -209,6 +217,25 @@ const Known = ({ label, value, unit, note, tone, at, stale = false }: Omit<Figur
     </dd>
   </div>
 )
+
+/** Names with what is said of each; what is null is left out. */
+export const Facts = ({ facts, of = 'about' }: FactsProps) => (
+  <dl class={of}>
+    {facts.map(([name, value]) =>
+      value === null ? null : (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ),
+    )}
+  </dl>
+)
+
+interface FactsProps {
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[]
+  readonly of?: string
+}
 
 export const Figures = ({ children }: { readonly children: ComponentChildren }) => (
   <dl class="tiles">{children}</dl>

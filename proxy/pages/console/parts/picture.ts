@@ -67,7 +67,6 @@ interface TextLine {
   readonly token: 'ink' | 'soft'
 }
 
-/** A text in lines that fit: cut between words, and between Chinese characters. */
 function textLines(
   context: CanvasRenderingContext2D,
   text: string,
@@ -121,7 +120,6 @@ addEventListener('beforeprint', () => (printing.value = true))
 addEventListener('afterprint', () => (printing.value = false))
 printed.addEventListener('change', ({ matches }) => (printing.value = matches))
 
-/** An element whose colours are those of paper. */
 function newProbe(): HTMLElement {
   const probe = document.createElement('i')
   probe.className = 'on-paper'

@@ -8,7 +8,8 @@ import { chooseLanguage, pageWords } from '../../frame/language.ts'
 import { chooseTheme, theme } from '../../frame/theme.ts'
 import { status } from '../live.ts'
 import { reloadAll } from '../resource.ts'
-import { endSession, level, MANAGER, OWNER, VOLUNTEER } from '../session.ts'
+import { endSession, level, MANAGER, OWNER } from '../session.ts'
+import { REPORT_PANELS, type ReportPanelName } from '../views/reports/panels.ts'
 
 const isOpen = signal(false)
 /**
@@ -133,28 +134,26 @@ interface Command {
   readonly run: () => void
 }
 
-interface PanelPlace {
-  readonly view: View
-  /** The panel's `kind`. */
-  readonly panel: string
-  readonly name: string
-  readonly least: number
-}
+const alsoOf = (panel: string): string | undefined =>
+  (words.value.palette.also as Readonly<Record<string, string>>)[panel]
 
-function panelPlaces(): readonly PanelPlace[] {
-  const { now, reports, messages, schedule, lifecycle, alerting, system } = words.value
-  const places = (view: View, least: number, names: Readonly<Record<string, string>>) =>
-    Object.entries(names).map(([panel, name]) => ({ view, panel, name, least }))
+function panelCommands(): Command[] {
+  const { nav, now, reports, messages, schedule, lifecycle, alerting, system } = words.value
+  /** @param names of panels, by their `kind` */
+  const of = (view: View, least: number, names: Readonly<Record<string, string>>): Command[] =>
+    Object.entries(level.value < least ? {} : names).map(([panel, name]) => ({
+      name: `${nav[view]} › ${name}`,
+      also: alsoOf(panel),
+      run: () => show(view, { panel }),
+    }))
   return [
-    ...places('now', MANAGER, { alerts: now.alerts }),
-    ...places('reports', VOLUNTEER, {
-      timeline: reports.timeline,
-      'procession-over-time': reports.procession,
-    }),
-    ...places('reports', MANAGER, { carbon: reports.carbon, surveys: reports.surveys }),
-    ...places('messages', MANAGER, { 'sent-messages': messages.ledger, schedule: schedule.title }),
-    ...places('lifecycle', MANAGER, { history: lifecycle.history }),
-    ...places('system', MANAGER, {
+    ...of('now', MANAGER, { alerts: now.alerts }),
+    ...Object.entries(REPORT_PANELS).flatMap(([panel, { least }]) =>
+      of('reports', least, { [panel]: reports.panels[panel as ReportPanelName] }),
+    ),
+    ...of('messages', MANAGER, { 'sent-messages': messages.ledger, schedule: schedule.title }),
+    ...of('lifecycle', MANAGER, { history: lifecycle.history }),
+    ...of('system', MANAGER, {
       alerting: alerting.title,
       'all-parts': system.parts,
       'dead-letters': system.letters,
@@ -162,23 +161,9 @@ function panelPlaces(): readonly PanelPlace[] {
       ledger: system.ledger,
       'rich-menu': system.menu,
     }),
-    ...places('system', OWNER, { tokens: system.tokens, audit: system.audit }),
+    ...of('system', OWNER, { tokens: system.tokens, audit: system.audit }),
   ]
 }
-
-function alsoOf(panel: string): string | undefined {
-  const also: Readonly<Record<string, string>> = words.value.palette.also
-  return also[panel]
-}
-
-const panelCommands = (): Command[] =>
-  panelPlaces()
-    .filter(({ least }) => level.value >= least)
-    .map(({ view, panel, name }) => ({
-      name: `${words.value.nav[view]} › ${name}`,
-      also: alsoOf(panel),
-      run: () => show(view, { panel }),
-    }))
 
 function operatingCommands(): Command[] {
   if (level.value < MANAGER) return []

@@ -5,14 +5,16 @@ import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals
 import type { ComponentProps, ComponentType } from 'preact'
 import { useContext, useEffect, useRef } from 'preact/hooks'
 import { clock, now, timeZone } from '../clock.ts'
-import { forgetAnswers, secondsLeft } from '../resource.ts'
-import { connection, heardAt, incident, status } from '../live.ts'
-import { LastHour, useLastHour, useNewReports } from '../navigation-counts.ts'
+import { type Resource, forgetAnswers, heardAt, secondsLeft } from '../resource.ts'
+import { connection, incident, status } from '../live.ts'
+import { LastHour, silenceText, useLastHour, useNewReports } from '../navigation-counts.ts'
 import { Icon } from '../parts/icon.tsx'
+import { useStale } from '../parts/panel.tsx'
 import { type View, allowedViews, refusedView, show, view } from '../router.ts'
 import { MANAGER, endSession, level, role } from '../session.ts'
 import { Palette, openPalette } from './palette.tsx'
-import { LanguageChoice } from './sign-in.tsx'
+import { LookChoices } from './sign-in.tsx'
+import { countsOf } from '../views/feedback/items.ts'
 import { Now } from '../views/now/now.tsx'
 import { pair, words } from '../words.ts'
 import { Button } from '../../design/button.tsx'
@@ -20,7 +22,6 @@ import { Dialog } from '../../design/dialog.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { pageData } from '../../frame/page-data.ts'
 import { pageWords } from '../../frame/language.ts'
-import { ThemeSwitch } from '../../frame/switches.tsx'
 
 export function Shell() {
   useEffect(() => {
@@ -50,6 +51,8 @@ export function Shell() {
       <LastHour.Provider value={hour}>
         <Navigation />
         <main id="view" tabIndex={-1} aria-label={words.value.nav[shown]}>
+          {/* The report's own heading is printed. */}
+          {shown === 'reports' ? null : <h1 class="visually-hidden">{words.value.nav[shown]}</h1>}
           <NotForTier />
           <ShownView view={shown} />
         </main>
@@ -59,7 +62,6 @@ export function Shell() {
   )
 }
 
-/** An address of a view that the token does not open: why another one is shown. */
 function NotForTier() {
   const asked = refusedView.value
   if (asked === null) return null
@@ -137,50 +139,53 @@ const Settings = ({ open, onClose }: SettingsProps) => (
     }
   >
     <p>{whoText()}</p>
-    <LanguageChoice />
-    <ThemeSwitch />
+    <LookChoices />
   </Dialog>
 )
 
-/** The views of the operator's tier: at the side of a wide screen, at the bottom of a phone. */
 function Navigation() {
   const { nav } = words.value
-  const waiting: Partial<Record<View, readonly [count: number | null, text: string]>> = {
-    feedback: [useNewReports(), nav.newReports],
-    people: [useContext(LastHour)!.value.value?.walking?.silent ?? null, nav.silent],
-  }
+  const reports = useNewReports()
+  const hour = useContext(LastHour)!
+  const silent = useWaiting(hour, hour.value.value?.walking?.silent, silenceText(SILENT_HOURS))
+  const fresh = useWaiting(reports, countsOf(reports.value.value)?.new, nav.newReports)
   return (
     <nav class="navigation" aria-label={nav.label}>
-      {allowedViews.value.map((name) => {
-        const [count, text] = waiting[name] ?? []
-        const number =
-          (count ?? 0) === 0 ? null : (
-            <>
-              {figure(count!)}
-              <span class="visually-hidden"> {text}</span>
-            </>
-          )
-        return (
-          <span key={name} class="view-link">
-            <ViewLink to={name} current={view.value === name}>
-              <Icon name={name} />
-              <span>{nav[name]}</span>
-              {name === 'people' || number === null ? null : (
-                <b class="count" title={text}>
-                  {number}
-                </b>
-              )}
-            </ViewLink>
-            {name === 'people' && number !== null ? (
-              <ViewLink to={name} place={{ silentHours: SILENT_HOURS }} class="count" title={text}>
-                {number}
-              </ViewLink>
-            ) : null}
-          </span>
-        )
-      })}
+      {allowedViews.value.map((name) => (
+        <span key={name} class="view-link">
+          <ViewLink to={name} current={view.value === name}>
+            <Icon name={name} />
+            <span>{nav[name]}</span>
+            {name === 'feedback' && fresh !== null ? <b {...fresh} /> : null}
+          </ViewLink>
+          {name === 'people' && silent !== null ? (
+            <ViewLink to={name} place={{ silentHours: SILENT_HOURS }} {...silent} />
+          ) : null}
+        </span>
+      ))}
     </nav>
   )
+}
+
+/** What shows a number that waits for people; null: none does. An old one is grey, and says of when it is. */
+function useWaiting<T>(from: Resource<T>, count: number | undefined, text: string) {
+  const stale = useStale(from)
+  if ((count ?? 0) === 0) return null
+  const old = stale ? ` · ${pair(words.value.common.stale, clock(from.at.value!))}` : ''
+  return {
+    class: stale ? 'count old' : 'count',
+    title: text + old,
+    children: (
+      <>
+        {figure(count!)}
+        <span class="visually-hidden">
+          {' '}
+          {text}
+          {old}
+        </span>
+      </>
+    ),
+  }
 }
 
 interface ViewLinkProps extends Pick<ComponentProps<'a'>, 'class' | 'title' | 'children'> {
@@ -203,10 +208,8 @@ const ViewLink = ({ to, place, current = false, children, ...rest }: ViewLinkPro
   </a>
 )
 
-/** How long the news of the connection is shown. */
 const BACK_MS = 6_000
 
-/** A bar across the page while the connection is lost or the event is paused. */
 function ConnectionBar() {
   const said = words.value.bar
   const state = connection.value

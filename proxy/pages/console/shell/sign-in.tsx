@@ -16,10 +16,7 @@ export const SignIn = () => (
         <h1>{words.value.signIn.title}</h1>
       </header>
       <TokenForm />
-      <footer class="row">
-        <LanguageChoice />
-        <ThemeSwitch />
-      </footer>
+      <LookChoices />
     </div>
   </main>
 )
@@ -69,15 +66,21 @@ function TokenForm() {
   )
 }
 
-/** The two languages of the console. */
-export const LanguageChoice = () => (
-  <Segments
-    label={pageWords.value.language}
-    options={[
-      { value: 'zh-Hant', text: '繁體中文', lang: 'zh-Hant' },
-      { value: 'en', text: 'English', lang: 'en' },
-    ]}
-    value={consoleLanguage.value}
-    onChoose={(chosen) => void chooseLanguage(chosen)}
-  />
+/** The two languages of the console, and the theme. */
+export const LookChoices = () => (
+  <footer class="row">
+    <Segments
+      label={pageWords.value.language}
+      options={[
+        { value: 'zh-Hant', text: '繁體中文', lang: 'zh-Hant' },
+        { value: 'en', text: 'English', lang: 'en' },
+      ]}
+      value={consoleLanguage.value}
+      onChoose={(chosen) => void chooseLanguage(chosen)}
+    />
+    <label class="row">
+      {pageWords.value.theme}
+      <ThemeSwitch />
+    </label>
+  </footer>
 )

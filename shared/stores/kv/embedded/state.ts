@@ -26,24 +26,6 @@ interface Buffer {
   expiresMs: number
 }
 
-/** One change in the log: a tag and its operands. */
-export type Change =
-  | ['put', userId: string, field: string, value: string, nowMs: number, expiresMs: number]
-  | ['renew', userId: string, expiresMs: number]
-  | ['drop', userId: string, fields: string[], nowMs: number]
-  | ['window', key: string, calls: Call[], expiresMs: number]
-  | ['move', userId: string, position: Omit<Place, 'movedMs'>, movedMs: number]
-  | ['hide', userId: string, hidden: boolean, refused?: boolean, nowMs?: number]
-  | ['erase', userId: string, erased: Erased]
-  | ['erased', Erased]
-  | ['entered', caller: string, admitted: number, duplicate: number, dropped: number, checkins: number]
-  | ['left', settled: number, erased: number]
-  | ['epoch', epoch: string]
-  | ['status', VersionedStatus]
-  | ['cache', key: string, value: string, expiresMs: number]
-  | ['forget', key: string]
-  | ['clear']
-
 interface Place extends Position {
   readonly movedMs: number
   /** When a pilgrim who was hidden is shown again. */
@@ -52,7 +34,7 @@ interface Place extends Position {
 
 export interface State {
   readonly buffers: Map<string, Buffer>
-  readonly windows: Map<string, { calls: Call[]; expiresMs: number }>
+  readonly windows: Map<string, { calls: readonly Call[]; expiresMs: number }>
   readonly live: Map<string, Place>
   readonly hidden: Set<string>
   /** Pilgrims who have taken back their consent. */
@@ -94,103 +76,101 @@ export function bufferOf(state: State, userId: string, nowMs: number): Buffer | 
   return buffer !== undefined && buffer.expiresMs > nowMs ? buffer : undefined
 }
 
+/** The changes that the log stores, by their tag: each applies its operands to the state. */
+const CHANGES = {
+  put(state: State, userId: string, field: string, value: string, nowMs: number, expiresMs: number) {
+    const buffer = bufferOf(state, userId, nowMs) ?? { entries: new Map(), sinceMs: nowMs, expiresMs }
+    buffer.entries.set(field, value)
+    buffer.expiresMs = expiresMs
+    state.buffers.set(userId, buffer)
+  },
+  renew({ buffers }: State, userId: string, expiresMs: number) {
+    const buffer = buffers.get(userId)
+    if (buffer !== undefined) buffer.expiresMs = expiresMs
+  },
+  drop({ buffers, counters }: State, userId: string, fields: readonly string[], nowMs: number) {
+    const buffer = buffers.get(userId)
+    if (buffer === undefined) return
+    for (const field of fields) if (buffer.entries.delete(field)) counters.settled++
+    buffer.sinceMs = nowMs
+    if (buffer.entries.size === 0) buffers.delete(userId)
+  },
+  window({ windows }: State, key: string, calls: readonly Call[], expiresMs: number) {
+    windows.set(key, { calls, expiresMs })
+  },
+  move({ live }: State, userId: string, position: Omit<Place, 'movedMs'>, movedMs: number) {
+    live.set(userId, { returnsMs: live.get(userId)?.returnsMs, ...position, movedMs })
+  },
+  hide({ hidden, refused, live }: State, userId: string, hides: boolean, refuses = false, nowMs?: number) {
+    refused[refuses ? 'add' : 'delete'](userId)
+    if (hidden.has(userId) === hides) return
+    hidden[hides ? 'add' : 'delete'](userId)
+    const place = live.get(userId)
+    if (place === undefined || nowMs === undefined) return
+    live.set(userId, { ...place, movedMs: nowMs, returnsMs: nowMs - (nowMs % HOUR_MS) + HOUR_MS })
+  },
+  erase(state: State, userId: string, erased: Erased) {
+    CHANGES.erased(state, erased)
+    forget(state, userId)
+  },
+  /** Stores an erasure: of two the newer generation; of the same one the person's new consent. */
+  erased(state: State, one: Erased) {
+    const held = state.erased.get(one.userHash)
+    const isOlder =
+      held !== undefined &&
+      (held.generation > one.generation ||
+        (held.generation === one.generation && storedMs(held) < storedMs(one)))
+    if (isOlder) return
+    state.erased.delete(one.userHash)
+    state.erased.set(one.userHash, one)
+    state.erasures++
+  },
+  entered(
+    { counters }: State,
+    caller: string,
+    admitted: number,
+    duplicate: number,
+    dropped: number,
+    checkins: number,
+  ) {
+    if (admitted > 0) counters.callers.set(caller, (counters.callers.get(caller) ?? 0) + admitted)
+    counters.duplicate += duplicate
+    counters.dropped += dropped
+    counters.checkins += checkins
+  },
+  left({ counters }: State, settled: number, erased: number) {
+    counters.settled += settled
+    counters.erased += erased
+  },
+  epoch({ counters }: State, epoch: string) {
+    counters.epoch = epoch
+  },
+  status(state: State, status: VersionedStatus) {
+    state.status = status
+  },
+  cache({ cache }: State, key: string, value: string, expiresMs: number) {
+    cache.set(key, { value, expiresMs })
+  },
+  forget({ cache }: State, key: string) {
+    cache.delete(key)
+  },
+  clear(state: State) {
+    const { buffers, windows, live, hidden, refused, erased, cache } = state
+    for (const part of [buffers, windows, live, hidden, refused, erased, cache]) part.clear()
+    Object.assign(state, { counters: createState().counters, status: null })
+  },
+}
+
+type Operands<Apply> = Apply extends (state: State, ...operands: infer O) => void ? O : never
+
+/** One change in the log: a tag and its operands. */
+export type Change = {
+  [Tag in keyof typeof CHANGES]: [Tag, ...Operands<(typeof CHANGES)[Tag]>]
+}[keyof typeof CHANGES]
+
 /** Applies a change to the state. It is the only writer of the state, for new and for replayed changes. */
-export function apply(state: State, change: Change): void {
-  switch (change[0]) {
-    case 'put':
-      hold(state, change)
-      return
-    case 'renew':
-      renew(state.buffers.get(change[1]), change[2])
-      return
-    case 'drop':
-      drop(state, change[1], change[2], change[3])
-      return
-    case 'window':
-      state.windows.set(change[1], { calls: change[2], expiresMs: change[3] })
-      return
-    case 'move':
-      const returnsMs = state.live.get(change[1])?.returnsMs
-      state.live.set(change[1], { returnsMs, ...change[2], movedMs: change[3] })
-      return
-    case 'hide':
-      hide(state, change)
-      return
-    case 'erase':
-      remember(state, change[2])
-      forget(state, change[1])
-      return
-    case 'erased':
-      remember(state, change[1])
-      return
-    case 'entered':
-      enter(state, change)
-      return
-    case 'left':
-      state.counters.settled += change[1]
-      state.counters.erased += change[2]
-      return
-    case 'epoch':
-      state.counters.epoch = change[1]
-      return
-    case 'status':
-      state.status = change[1]
-      return
-    case 'cache':
-      state.cache.set(change[1], { value: change[2], expiresMs: change[3] })
-      return
-    case 'forget':
-      state.cache.delete(change[1])
-      return
-    case 'clear':
-      clear(state)
-  }
-}
-
-function enter(
-  { counters }: State,
-  [, caller, admitted, duplicate, dropped, checkins]: Extract<Change, ['entered', ...unknown[]]>,
-): void {
-  if (admitted > 0) counters.callers.set(caller, (counters.callers.get(caller) ?? 0) + admitted)
-  counters.duplicate += duplicate
-  counters.dropped += dropped
-  counters.checkins += checkins
-}
-
-function hide(
-  { hidden, refused, live }: State,
-  [, userId, hides, refuses, nowMs]: Extract<Change, ['hide', ...unknown[]]>,
-): void {
-  refused[refuses ? 'add' : 'delete'](userId)
-  if (hidden.has(userId) === hides) return
-  hidden[hides ? 'add' : 'delete'](userId)
-  const place = live.get(userId)
-  if (place === undefined || nowMs === undefined) return
-  live.set(userId, { ...place, movedMs: nowMs, returnsMs: nowMs - (nowMs % HOUR_MS) + HOUR_MS })
-}
-
-function renew(buffer: Buffer | undefined, expiresMs: number): void {
-  if (buffer !== undefined) buffer.expiresMs = expiresMs
-}
-
-function clear(state: State): void {
-  const { buffers, windows, live, hidden, refused, erased, cache } = state
-  for (const part of [buffers, windows, live, hidden, refused, erased, cache]) part.clear()
-  Object.assign(state, { counters: createState().counters, status: null })
-}
-
-/** Stores an erasure: of two the newer generation; of the same one the person's new consent. */
-function remember(state: State, one: Erased): void {
-  const { erased } = state
-  const held = erased.get(one.userHash)
-  const isOlder =
-    held !== undefined &&
-    (held.generation > one.generation ||
-      (held.generation === one.generation && storedMs(held) < storedMs(one)))
-  if (isOlder) return
-  erased.delete(one.userHash)
-  erased.set(one.userHash, one)
-  state.erasures++
+export function apply(state: State, [tag, ...operands]: Change): void {
+  ;(CHANGES[tag] as (state: State, ...operands: readonly unknown[]) => void)(state, ...operands)
 }
 
 /** Whether an erasure stands, or a packed point, with or without a stamp, was received before it. */
@@ -219,24 +199,6 @@ function forget(state: State, userId: string): void {
   state.live.delete(userId)
   state.hidden.delete(userId)
   state.refused.delete(userId)
-}
-
-function hold(
-  state: State,
-  [, userId, field, value, nowMs, expiresMs]: Extract<Change, ['put', ...unknown[]]>,
-) {
-  const buffer = bufferOf(state, userId, nowMs) ?? { entries: new Map(), sinceMs: nowMs, expiresMs }
-  buffer.entries.set(field, value)
-  buffer.expiresMs = expiresMs
-  state.buffers.set(userId, buffer)
-}
-
-function drop(state: State, userId: string, fields: readonly string[], nowMs: number): void {
-  const buffer = state.buffers.get(userId)
-  if (buffer === undefined) return
-  for (const field of fields) if (buffer.entries.delete(field)) state.counters.settled++
-  buffer.sinceMs = nowMs
-  if (buffer.entries.size === 0) state.buffers.delete(userId)
 }
 
 /** The counters as the port returns them. */

@@ -59,72 +59,15 @@ while at <= #text do
   at = readEntries(from, n)
 end
 
--- Maps names to the stored values; false for a name without one.
-local function held(names, values)
-  local by = {}
-  for i, name in ipairs(names) do by[name] = values[i] end
-  return by
-end
-
--- A pilgrim's window is "ms|request id|duplicate key|time at which it counts;" per charged call, oldest first. Two
--- hashes hold the windows of all pilgrims. Time is divided into spans as long as a window, which use the two hashes in
--- turn. A window is in the span of its last call; windows older than the previous span have expired, so a whole hash is
--- deleted at a time.
-local SPAN = '#'
-local function openWindows(kind)
-  local max, windowMs = unpack(limits[kind])
-  local keepMs = kind == 'checkin' and math.max(windowMs, duplicateMs) or windowMs
-  local span = math.floor(now / keepMs)
-  local key, before = tag .. ':win:' .. kind .. ':' .. span % 2, tag .. ':win:' .. kind .. ':' .. (span + 1) % 2
-  local names = callers[kind]
-  local values = redis.call('HMGET', key, SPAN, unpack(names))
-  local isNew = table.remove(values, 1) ~= string.format('%.0f', span)
-  local by = isNew and {} or held(names, values)
-  local older = {}
-  for _, name in ipairs(names) do if not by[name] then older[#older + 1] = name end end
-  if #older > 0 then
-    values = redis.call('HMGET', before, SPAN, unpack(older))
-    if table.remove(values, 1) == string.format('%.0f', span - 1) then
-      for i, name in ipairs(older) do by[name] = values[i] end
-    end
-  end
-  return { max = max, ms = windowMs, keepMs = keepMs, span = span, key = key, isNew = isNew, by = by, charged = {} }
-end
 local places, windows = {}, {}
 if not refused and #users > 0 then
   places = held(users, redis.call('HMGET', tag .. ':live', unpack(users)))
   for kind, names in pairs(callers) do
-    if not restoring and #names > 0 then windows[kind] = openWindows(kind) end
-  end
-end
-
--- Returns the calls after `since` as text, and how many of them are after `from`.
-local function readWindow(raw, since, from)
-  if not raw then return '', 0 end
-  local first, recent = nil, 0
-  for start, ms in string.gmatch(raw, '()(%d+)|[^;]*;') do
-    ms = tonumber(ms)
-    if ms > since then first = first or start end
-    if ms > from then recent = recent + 1 end
-  end
-  return first and string.sub(raw, first) or '', recent
-end
-
--- Returns the time (ms) of the call that must leave the window before it has room; `excess` calls must leave before it.
-local function fullUntil(window, from, excess)
-  for ms in string.gmatch(window, '(%d+)|[^;]*;') do
-    if tonumber(ms) > from then
-      if excess == 0 then return tonumber(ms) end
-      excess = excess - 1
+    if not restoring and #names > 0 then
+      local max, windowMs = unpack(limits[kind])
+      local keepMs = kind == 'checkin' and math.max(windowMs, duplicateMs) or windowMs
+      windows[kind] = openWindows(tag, kind, names, now, max, windowMs, keepMs)
     end
-  end
-end
-
--- Returns the time at which the first call with the same duplicate key after `since` counts.
-local function placeOf(window, duplicateKey, since)
-  if duplicateKey == '' or not string.find(window, '|' .. duplicateKey .. '|', 1, true) then return nil end
-  for ms, key, recorded in string.gmatch(window, '(%d+)|[^|;]*|([^|;]*)|([^|;]*);') do
-    if key == duplicateKey and tonumber(ms) > since then return recorded end
   end
 end
 
@@ -137,25 +80,6 @@ end
 local function placed(call, recorded)
   -- The pattern includes the bar: without it, the empty end would match as well.
   return (string.gsub(call, '|[^|]*$', '|' .. recorded))
-end
-
-local function charge(open, user, window, call)
-  if not open.charged[user] then table.insert(open.charged, user) end
-  open.charged[user] = true
-  open.by[user] = window .. nowText .. '|' .. call .. ';'
-end
-
-local function writeWindows(open)
-  if #open.charged == 0 then return end
-  if open.isNew then redis.call('UNLINK', open.key) end
-  local values = { SPAN, string.format('%.0f', open.span) }
-  for _, user in ipairs(open.charged) do
-    values[#values + 1] = user
-    values[#values + 1] = open.by[user]
-  end
-  redis.call('HSET', open.key, unpack(values))
-  -- It begins in its own span, so this is later than the end of the next one.
-  if open.isNew then redis.call('PEXPIRE', open.key, 2 * open.keepMs) end
 end
 
 local admitted, checkins, duplicate, gone = 0, 0, 0, 0
@@ -320,13 +244,10 @@ local function decide(submission)
   if not restoring and isErased(user, n > 0 and entries[first + 1]) then return { 'erased' } end
   local open, window, charged = windows[kind], '', false
   if open then
-    local charges
-    window, charges = readWindow(open.by[user], now - open.keepMs, now - open.ms)
-    charged = window ~= '' and string.find(window, '|' .. string.match(call, '^[^|]*') .. '|', 1, true)
-    if charges >= open.max and not charged then
-      return { 'limited', fullUntil(window, now - open.ms, charges - open.max) + open.ms - now }
-    end
-    local firstRecorded = window ~= '' and placeOf(window, string.match(call, '|([^|]*)|'), now - duplicateMs)
+    local waitMs
+    window, charged, waitMs = checkLimit(open, user, call)
+    if waitMs then return { 'limited', waitMs } end
+    local firstRecorded = window ~= '' and repeatedOf(window, call, now - duplicateMs)
     if firstRecorded then
       -- The check-in is a duplicate; its track points are accepted nevertheless.
       local known, _, pending, late = buffer(user, first + 2, n - 1)

@@ -3,7 +3,7 @@ import type { Data } from '#shared/client/index.ts'
 import { kmAlong, measureRoute, unpackLines } from '#shared/core/rules/along-route.ts'
 import { figure } from '#shared/locales/units.ts'
 import { type Signal, useSignal } from '@preact/signals'
-import type { ComponentChild, TargetedKeyboardEvent } from 'preact'
+import type { TargetedKeyboardEvent } from 'preact'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { date } from '../../clock.ts'
 import { loadGround, route } from '../../map/ground.ts'
@@ -12,8 +12,10 @@ import { useSettled } from '../../parts/actions.tsx'
 import { Choice, SearchField } from '../../parts/fields.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { Facts, Panel } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
+import { isCutOff } from '../../live.ts'
+import { heardAt } from '../../resource.ts'
 import { MANAGER, client, level } from '../../session.ts'
 import {
   type Change,
@@ -58,9 +60,8 @@ export function Feedback() {
   const said = words.value.feedback
   return (
     <div class="view feedback">
-      <h1 class="visually-hidden">{said.title}</h1>
       <PagedList
-        title={said.title}
+        title={words.value.nav.feedback}
         kind="board-panel"
         query={{
           limit: PAGE,
@@ -74,7 +75,7 @@ export function Feedback() {
         actions={
           <SearchField
             class="feedback-search"
-            label={said.search}
+            label={words.value.common.search}
             value={typed.value}
             onType={(text) => (typed.value = text)}
           />
@@ -89,7 +90,13 @@ export function Feedback() {
               </summary>
               <div class="row">
                 <StatusFilter page={page} chosen={status} />
-                <CategoryFilter chosen={category} />
+                <Choice
+                  bare
+                  label={said.about}
+                  value={category.value}
+                  options={[['', said.about], ...Object.entries(said.categories)]}
+                  onChoose={(name) => (category.value = name)}
+                />
                 <span class="keyboard-help">{level.value >= MANAGER ? said.help : said.helpRead}</span>
               </div>
             </details>
@@ -114,7 +121,6 @@ interface PageProps {
   readonly page: Data<'listFeedback'>
   readonly chosen: number | null
   readonly onChoose: (id: number) => void
-  /** Gets the items of the page, for the keyboard and for the item beside it. */
   readonly shown: Signal<readonly Item[]>
 }
 
@@ -147,38 +153,23 @@ function Page({ page, chosen, onChoose, shown }: PageProps) {
   )
 }
 
-const CategoryFilter = ({ chosen }: { readonly chosen: Signal<string> }) => {
-  const { about, categories } = words.value.feedback
-  return (
-    <Choice
-      bare
-      label={about}
-      value={chosen.value}
-      options={[['', about], ...Object.entries(categories)]}
-      onChoose={(name) => (chosen.value = name)}
-    />
-  )
-}
-
 interface FilterProps {
   readonly page: Data<'listFeedback'>
   readonly chosen: Signal<Filter>
 }
 
-const figureOf = (count: number | null): string => (count === null ? '' : figure(count))
-
 const StatusFilter = ({ page, chosen }: FilterProps) => {
   const { columns } = words.value.feedback
-  const { alerts, all } = { ...words.value.now, ...words.value.common }
   const listed = STATUSES.filter((status) => status === chosen.value || totalOf(page, status) !== 0)
   return (
     <Choice
       bare
-      label={alerts}
+      label={words.value.now.alerts}
       value={chosen.value}
       options={(['', ...listed] as const).map((status) => {
-        const name = status === '' ? all : columns[status]
-        return [status, [name, figureOf(totalOf(page, status))].join(' ').trim()]
+        const total = totalOf(page, status)
+        const name = status === '' ? words.value.common.all : columns[status]
+        return [status, total === null ? name : `${name} ${figure(total)}`]
       })}
       onChoose={(status) => (chosen.value = status)}
     />
@@ -193,7 +184,6 @@ interface Props {
   readonly onChoose: (id: number) => void
 }
 
-/** A column for each status that a shown item has. */
 const Board = ({ items, counts, chosen, onChoose }: Props) => (
   <div class="board">
     {STATUSES.map((status) => {
@@ -381,10 +371,15 @@ const OneItem = ({ item }: { readonly item: Item }) => {
   // On a narrow screen it stands above the board.
   useEffect(() => document.querySelector('.one-item')?.scrollIntoView({ block: 'nearest' }), [])
   return (
-    <Panel title={`#${item.id} · ${categoryText(item.category)}`} kind="one-item">
+    <Panel
+      title={`#${item.id} · ${categoryText(item.category)}`}
+      kind="one-item"
+      stale={isCutOff.value}
+      at={heardAt.value}
+    >
       {level.value >= MANAGER ? (
         <Segments
-          label={said.title}
+          label={words.value.nav.feedback}
           options={STATUSES.map((value, i) => ({ value, text: `${i + 1} ${said.columns[value]}` }))}
           value={item.status}
           onChoose={(status) => void moveByPress(item, status)}
@@ -397,7 +392,7 @@ const OneItem = ({ item }: { readonly item: Item }) => {
       <div class="beside">
         <div class="stack">
           <p class="feedback-full">{item.description}</p>
-          <Facts item={item} />
+          <ItemFacts item={item} />
           {level.value >= MANAGER ? <Note item={item} /> : <ReadNote note={item.admin_note} />}
         </div>
         <Screenshot item={item} />
@@ -419,33 +414,26 @@ const ReadNote = ({ note }: { readonly note: string | null }) =>
     </p>
   )
 
-const Facts = ({ item }: { readonly item: Item }) => {
+const ItemFacts = ({ item }: { readonly item: Item }) => {
   const said = words.value.feedback
   const place = placeOf(item.device_info)
-  const facts: readonly (readonly [string, ComponentChild])[] = [
-    [words.value.people.point.place, place === null ? null : <PlaceOfReport place={place} />],
-    [said.contact, item.contact],
-    [said.device, place === null ? item.device_info : null],
-    [said.browser, item.user_agent],
-  ]
+  const from = (
+    <>
+      <From item={item} /> · {date(item.created_at)}
+      {item.resolved_at === null ? null : ` · ${said.resolved} ${date(item.resolved_at)}`}
+    </>
+  )
   return (
-    <dl class="about small">
-      <div>
-        <dt>{said.from}</dt>
-        <dd>
-          <From item={item} /> · {date(item.created_at)}
-          {item.resolved_at === null ? null : ` · ${said.resolved} ${date(item.resolved_at)}`}
-        </dd>
-      </div>
-      {facts.map(([name, value]) =>
-        value === null ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
-      )}
-    </dl>
+    <Facts
+      of="about small"
+      facts={[
+        [said.from, from],
+        [words.value.people.point.place, place === null ? null : <PlaceOfReport place={place} />],
+        [said.contact, item.contact],
+        [said.device, place === null ? item.device_info : null],
+        [said.browser, item.user_agent],
+      ]}
+    />
   )
 }
 
@@ -525,7 +513,6 @@ function placeOf(info: string | null): Place | null {
   }
 }
 
-/** Where it is on the route, in degrees for other maps, and how exact it was when. */
 function PlaceOfReport({ place }: { readonly place: Place }) {
   useEffect(() => void loadGround(), [])
   const ground = route.value

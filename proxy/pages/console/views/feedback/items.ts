@@ -165,7 +165,6 @@ interface TypedNote {
   readonly told: boolean
 }
 
-/** Notes that were typed and not saved, by the item's id. */
 export const typedNotes = signal<ReadonlyMap<number, TypedNote>>(new Map())
 atSignOut(() => (typedNotes.value = new Map()))
 
@@ -177,7 +176,6 @@ export function keepTyped(id: number, typed: TypedNote | null): void {
   typedNotes.value = kept
 }
 
-/** What a change that saves the note sends of it. */
 const changeOfNote = (stored: string | null, { text, begun, told }: TypedNote) => ({
   admin_note: text,
   // After a conflict the operator has seen the other note, and may replace it.

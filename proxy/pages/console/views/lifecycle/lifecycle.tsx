@@ -6,6 +6,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { duration, fullDate } from '../../clock.ts'
 import { ending, status } from '../../live.ts'
 import { Ask } from '../../parts/actions.tsx'
+import { Happened, Listed } from '../../parts/paged-list.tsx'
 import { Await, Panel, PanelFrom, absenceOf } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { show } from '../../router.ts'
@@ -25,7 +26,6 @@ export function Lifecycle() {
   const state = status.value?.status ?? activity.value.value?.status
   return (
     <div class="view lifecycle">
-      <h1 class="visually-hidden">{words.value.lifecycle.title}</h1>
       {state === 'ended' ? <EndProgress activity={activity} /> : <PauseAndResume activity={activity} />}
       {state === 'ended' ? null : <EndEvent />}
       <History />
@@ -40,7 +40,6 @@ const SHOWN = 50
 /** The service keeps an answer for a second. */
 const KEPT_MS = 1_200
 
-/** What happened to the event itself, latest first. */
 function History() {
   const timeline = useResource(client.readTimeline, EVERY_MS, 'timeline')
   const changedAt = status.value?.changed_at
@@ -55,24 +54,17 @@ function History() {
   return (
     <PanelFrom title={words.value.lifecycle.history} kind="history" from={timeline}>
       {({ entries }) => (
-        <ol class="rows">
+        <Listed>
           {entries
             .map((entry, i) => ({ entry, paused: pausedFor(entries, i) }))
             .slice(-SHOWN)
             .reverse()
             .map(({ entry, paused }) => (
-              <li key={`${entry.at} ${entry.kind}`}>
-                <span class="small quiet">{fullDate(entry.at)}</span>
-                <strong>{words.value.lifecycle.kinds[entry.kind]}</strong>
+              <Happened key={`${entry.at} ${entry.kind}`} entry={entry} at={fullDate(entry.at)}>
                 {paused === null ? null : <span>{`${words.value.lifecycle.pausedFor} ${paused}`}</span>}
-                <span class="grow">{entry.message}</span>
-                <span class="small quiet">
-                  {entry.by === null ? null : `${words.value.common.by} ${entry.by}`}
-                </span>
-              </li>
+              </Happened>
             ))}
-          {entries.length === 0 ? <li class="quiet">{words.value.common.none}</li> : null}
-        </ol>
+        </Listed>
       )}
     </PanelFrom>
   )
@@ -99,7 +91,7 @@ function EndEvent() {
           title={said.endTitle}
           button={said.endConfirm}
           danger
-          typed={pageData().name}
+          typed={[pageData().name]}
           run={() => client.endActivity({}, { timeoutMs: END_TIMEOUT_MS })}
         >
           <p>{said.endText}</p>
@@ -111,7 +103,6 @@ function EndEvent() {
   )
 }
 
-/** What the end will do: dry runs of the end, and of its summary. */
 function Preview() {
   const preview = useResource(client.previewEnd, 0, 'preview-end')
   const summary = useRecipients('all')
@@ -204,7 +195,7 @@ const EndProgress = ({ activity }: { readonly activity: Resource<Data<'readStatu
           {progress?.summary !== 'sent' ? null : (
             <p>
               <Button kind="plain" onClick={() => show('messages')}>
-                {words.value.messages.title}
+                {words.value.nav.messages}
               </Button>
             </p>
           )}
@@ -242,13 +233,12 @@ const Bars = ({ progress }: { readonly progress: Ending }) => {
       ) : (
         <Summary state={summary} />
       )}
-      <output class="finished">{isFinished(progress) ? finishedText(summary) : ''}</output>
+      <output class="finished">
+        {isFinished(progress) ? (summary === 'skipped' ? said.finishedWithout : said.finished) : ''}
+      </output>
     </div>
   )
 }
-
-const finishedText = (summary: Ending['summary']): string =>
-  summary === 'skipped' ? words.value.lifecycle.finishedWithout : words.value.lifecycle.finished
 
 function Flushing() {
   const preview = useResource(client.previewEnd, PREVIEW_MS, 'end-waiting')
@@ -313,7 +303,6 @@ interface ProgressProps {
   readonly text: string
 }
 
-/** A named bar. Its text says the same in words. */
 const Progress = ({ label, done, text }: ProgressProps) => (
   <div class={done === 1 ? 'progress complete' : 'progress'}>
     <span>{label}</span>

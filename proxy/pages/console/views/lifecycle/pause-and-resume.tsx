@@ -22,7 +22,6 @@ type Activity = Data<'readStatus'>
 const MAX_MESSAGE = 500
 const TOAST_MS = 10_000
 
-/** Says what the service answers after the change, and not what was asked for. */
 async function readBack(): Promise<void> {
   const answer = await client.readStatus()
   if (!answer.ok) return
@@ -43,11 +42,12 @@ type Next = 'paused' | 'active'
 
 function Controls({ current }: { readonly current: Current }) {
   const said = words.value.lifecycle
+  // Null: the message is not being changed.
   const typed = useSignal<string | null>(null)
   const asked = useSignal<Next | null>(null)
   const paused = current.status === 'paused'
-  const message = typed.value ?? current.message ?? ''
-  const changed = typed.value !== null && typed.value.trim() !== (current.message ?? '')
+  const shown = current.message ?? ''
+  const message = typed.value ?? (paused ? shown : '')
   const send = (next: Next) =>
     client.setStatus(next === 'paused' ? { status: next, message } : { status: next })
   const done = () => {
@@ -78,13 +78,23 @@ function Controls({ current }: { readonly current: Current }) {
   return (
     <div class="stack">
       <State current={current} />
-      {paused ? field : null}
+      {paused && typed.value === null ? <blockquote>{shown || pageWords.value.paused}</blockquote> : null}
+      {paused && typed.value !== null ? field : null}
       <div class="row">
-        <Button kind="primary" onClick={() => (asked.value = paused ? 'active' : 'paused')}>
-          {paused ? said.resumeAsk : said.pauseAsk}
-        </Button>
-        {paused && changed ? <BusyButton run={update}>{said.update}</BusyButton> : null}
-        {paused ? <WriteToAll label={said.writeToAll} message={current.message ?? ''} /> : null}
+        {paused && typed.value !== null ? (
+          <>
+            <BusyButton run={update}>{words.value.common.save}</BusyButton>
+            <Button onClick={() => (typed.value = null)}>{pageWords.value.cancel}</Button>
+          </>
+        ) : (
+          <>
+            <Button kind="primary" onClick={() => (asked.value = paused ? 'active' : 'paused')}>
+              {paused ? said.resumeAsk : said.pauseAsk}
+            </Button>
+            {paused ? <Button onClick={() => (typed.value = shown)}>{said.update}</Button> : null}
+          </>
+        )}
+        {paused ? <WriteToAll label={said.writeToAll} message={shown} /> : null}
         {isResumed(current) ? <WriteToAll label={said.writeToAll} message={said.goesOn} /> : null}
       </div>
       <Question
@@ -190,7 +200,6 @@ function WhoIsTold() {
   )
 }
 
-/** What the volunteers get; when they get nothing, why. */
 function volunteersOf({ recipients, devices, left_out }: Counted, isConfigured: boolean): readonly string[] {
   const said = words.value.lifecycle
   const byPush = devices === 0 ? [] : [pair(words.value.messages.devices, figure(devices))]

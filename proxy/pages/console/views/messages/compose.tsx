@@ -28,7 +28,10 @@ export const Compose = () => (
         <TextFields />
         <Send />
       </div>
-      <Previews />
+      <div class="stack previews">
+        <LinePreview />
+        <NoticePreview />
+      </div>
     </div>
   </Panel>
 )
@@ -104,14 +107,6 @@ function TextFields() {
     </>
   )
 }
-
-/** The message as pilgrims see it: in LINE, and on devices that get it by Web Push. */
-const Previews = () => (
-  <div class="stack previews">
-    <LinePreview />
-    <NoticePreview />
-  </div>
-)
 
 /** The message as LINE shows it: a card with a title, else a picture and a text. The picture itself is not loaded. */
 function LinePreview() {
@@ -288,7 +283,6 @@ const EMPTY: Draft = { audience: 'volunteers', hours: 24, title: '', text: '', i
 export const draft = signal<Draft>(EMPTY)
 
 type Counted = Data<'sendPush'>
-/** The last dry run, and the request that it was for. */
 const dryRun = signal<{ readonly counted: Counted; readonly request: string } | null>(null)
 
 const request = computed((): Input<'sendPush'> => {

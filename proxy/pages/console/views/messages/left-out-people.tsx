@@ -74,7 +74,6 @@ function LeftOutPerson({ person: { userId, display_name, reason, devices } }: { 
   )
 }
 
-/** The list as a file, for whoever calls these people or hands the list on. */
 function NamesFile({ of }: { readonly of: Input<'listLeftOut'> }) {
   const said = words.value.messages
   const save = async () => {

@@ -5,7 +5,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { date } from '../../clock.ts'
 import { Listed, PagedList } from '../../parts/paged-list.tsx'
-import { Await } from '../../parts/panel.tsx'
+import { Await, Stamp, useStale } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -17,7 +17,6 @@ import { Button } from '../../../design/button.tsx'
 
 export const Messages = () => (
   <div class="view messages">
-    <h1 class="visually-hidden">{words.value.messages.title}</h1>
     <Compose />
     <SentMessages />
     <Schedule />
@@ -54,7 +53,6 @@ const SentMessages = () => (
   </PagedList>
 )
 
-/** Reads again soon while a message is on its way. */
 function Soon({ list: { value, reload } }: { readonly list: Resource<Data<'listMessages'>> }) {
   const page = value.value
   useEffect(() => {
@@ -65,7 +63,6 @@ function Soon({ list: { value, reload } }: { readonly list: Resource<Data<'listM
   return null
 }
 
-/** It is done, and reached nobody. */
 const isToNobody = ({ recipients, state, web_push: { sent, waiting } }: Message): boolean =>
   state === 'sent' && recipients === 0 && sent + waiting === 0
 
@@ -118,7 +115,6 @@ function Sent({ message }: { readonly message: Message }) {
   )
 }
 
-/** How far Web Push is; nothing for a message that no device gets. */
 const Devices = ({ progress }: { readonly progress: Message['web_push'] }) => {
   const text = progressText(progress)
   return text === '' ? null : <span>Web Push {text}</span>
@@ -151,7 +147,7 @@ function Faults({ id }: { readonly id: string }) {
           ))}
           {leftOutText(left_out) === '' ? (
             faults.length === 0 ? (
-              <li>{said.noFaults}</li>
+              <li>{words.value.common.none}</li>
             ) : null
           ) : (
             <li>
@@ -179,7 +175,9 @@ const USAGE_EVERY_MS = 300_000
 
 function Usage() {
   const said = words.value.messages
-  const usage = useResource(client.readLineUsage, USAGE_EVERY_MS, 'usage').value.value
+  const read = useResource(client.readLineUsage, USAGE_EVERY_MS, 'usage')
+  const stale = useStale(read)
+  const usage = read.value.value
   if (usage === null) return null
   if (!usage.configured) return <p class="small quiet">{words.value.now.notConfigured}</p>
   const { quota, consumption, usage_percent } = usage
@@ -195,6 +193,7 @@ function Usage() {
           </span>
         </>
       )}
+      <Stamp at={read.at.value} stale={stale} />
     </p>
   )
 }

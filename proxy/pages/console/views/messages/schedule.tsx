@@ -2,7 +2,7 @@
 import type { Data } from '#shared/client/index.ts'
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { comingDay, dayOf, instantOf, minute, now, shortDay } from '../../clock.ts'
+import { comingDay, dayOf, hourText, instantOf, minute, now, shortDay } from '../../clock.ts'
 import { status } from '../../live.ts'
 import { act } from '../../parts/actions.tsx'
 import { Choice, Field } from '../../parts/fields.tsx'
@@ -18,6 +18,7 @@ import { pageWords } from '../../../frame/language.ts'
 
 const EVERY_MS = 60_000
 const CONFIG_MS = 600_000
+const REMINDERS = { cause: 'notification', limit: 20 } as const
 /** Nobody edits one: the form is closed, or of a new one. */
 const NONE = ''
 
@@ -36,7 +37,6 @@ interface Dated {
   readonly next: NextSending | null
 }
 
-/** Reminders in the order in which they are sent; those that are over come last. */
 const inOrder = (slots: readonly Slot[], bounds: Bounds): readonly Dated[] =>
   slots
     .map((slot) => ({ slot, next: nextSending(slot, now.value, bounds) }))
@@ -44,6 +44,7 @@ const inOrder = (slots: readonly Slot[], bounds: Bounds): readonly Dated[] =>
 
 export function Schedule() {
   const plan = useResource(client.readNotifications, EVERY_MS, 'notifications')
+  const reminders = useResource(client.listMessages, EVERY_MS, 'reminders', REMINDERS)
   const bounds = useBounds()
   const edited = useSignal(NONE)
   const said = words.value.schedule
@@ -59,7 +60,12 @@ export function Schedule() {
                   <SlotForm slot={dated.slot} bounds={bounds} onClose={() => (edited.value = NONE)} />
                 </li>
               ) : (
-                <SlotRow key={dated.slot.id} {...dated} onEdit={() => (edited.value = dated.slot.id)} />
+                <SlotRow
+                  key={dated.slot.id}
+                  {...dated}
+                  state={stateOf(dated, slots, reminders.value.value?.items)}
+                  onEdit={() => (edited.value = dated.slot.id)}
+                />
               ),
             )}
           </Listed>
@@ -70,10 +76,26 @@ export function Schedule() {
   )
 }
 
+/**
+ * What has become of a reminder whose hour has begun. An entry of the sent messages has the audience, and not the
+ * reminder: of several for the same people, none is called sent before all are.
+ */
+function stateOf({ slot, next }: Dated, slots: readonly Slot[], sent: readonly Sent[] | undefined): string {
+  if (next?.running !== true || sent === undefined) return ''
+  const alike = slots.filter(
+    ({ enabled, hour, audience }) => enabled && hour === slot.hour && audience === slot.audience,
+  )
+  const mine = sent.filter(
+    ({ audience, created_at }) =>
+      audience['audience'] === slot.audience && Date.parse(created_at) >= next.atMs,
+  )
+  const state = mine.length < alike.length ? undefined : mine[0]?.state
+  return `(${state === undefined ? words.value.people.waits : words.value.messages.states[state]})`
+}
+
 /** The scheduler sends nothing after the end. */
 const hasEnded = (): boolean => status.value?.status === 'ended'
 
-/** Why nothing of the schedule is sent now. */
 function Rests() {
   const said = words.value.schedule
   const state = status.value?.status
@@ -100,7 +122,13 @@ const daysOf = ({ dates }: Slot): string =>
         .map((day) => shortDay(instantOf(`${day}T12:00`)))
         .join(', ')
 
-function SlotRow({ slot, next, onEdit }: Dated & { readonly onEdit: () => void }) {
+interface RowProps extends Dated {
+  /** Whether one that is due has been sent. */
+  readonly state: string
+  readonly onEdit: () => void
+}
+
+function SlotRow({ slot, next, state, onEdit }: RowProps) {
   const said = words.value.schedule
   const goes = slot.enabled && next !== null && !hasEnded()
   return (
@@ -109,7 +137,7 @@ function SlotRow({ slot, next, onEdit }: Dated & { readonly onEdit: () => void }
       <div class="grow">
         <p class="slot-text">{textOf(slot)}</p>
         <MostRead slot={slot} />
-        {hasEnded() ? null : <p class="small">{slot.enabled ? nextText(next) : said.off}</p>}
+        {hasEnded() ? null : <p class="small">{slot.enabled ? nextText(next, state) : said.off}</p>}
         <p class="small quiet">
           {words.value.messages.audiences[slot.audience]} · {daysOf(slot)}
         </p>
@@ -148,7 +176,7 @@ const newSlot = (): Slot => ({
   id: '',
   enabled: true,
   hour: 6,
-  dates: [dayOf(now.value + DAY_MS)],
+  dates: [tomorrow()],
   audience: 'participants',
   text: { 'zh-Hant': '' },
 })
@@ -226,7 +254,6 @@ function SlotForm({ slot, bounds, onClose }: Props) {
   )
 }
 
-/** The Chinese text of a reminder was changed, and its English one was not. */
 const isEnglishOld = (text: Slot['text'], before: Slot['text'] | null): boolean =>
   (text.en ?? '') !== '' && text.en === before?.en && text['zh-Hant'] !== before?.['zh-Hant']
 
@@ -243,7 +270,7 @@ function TextFields({
         wide
         name="zh"
         required
-        label={`${said.text} · 繁體中文`}
+        label={pageWords.value.aside(`${said.text} · 繁體中文`, words.value.schedule.required)}
         maxLength={TEXT_MAX}
         value={text['zh-Hant']}
         onType={(typed) => onChange({ text: { ...text, 'zh-Hant': typed } })}
@@ -252,7 +279,7 @@ function TextFields({
         long
         wide
         name="en"
-        label={`${said.text} · English`}
+        label={pageWords.value.aside(`${said.text} · English`, words.value.schedule.optional)}
         maxLength={TEXT_MAX}
         value={text.en ?? ''}
         onType={(typed) => onChange({ text: { ...text, en: typed } })}
@@ -271,7 +298,7 @@ function TimeAndAudience({ draft: { hour, audience }, onChange }: FieldsProps) {
     <>
       <Choice
         name="hour"
-        label={words.value.schedule.hour}
+        label={words.value.people.point.at}
         value={hour}
         options={HOURS.map((one) => [one, hourText(one)])}
         onChoose={(one) => onChange({ hour: one })}
@@ -296,7 +323,6 @@ interface SendingProps {
   readonly isNew: boolean
 }
 
-/** When it is sent next, and how many get it: the same count that a message has before it is sent. */
 function Sending({ draft, bounds, isNew }: SendingProps) {
   const said = words.value.schedule
   const { audience } = draft
@@ -330,14 +356,12 @@ function Sending({ draft, bounds, isNew }: SendingProps) {
 
 const MOST_DAYS = 366
 const tomorrow = (): string => dayOf(now.value + DAY_MS)
-/** The day after the latest one of them. */
 function following(dates: readonly string[]): string {
   const latest = dates
     .filter((day) => day !== '')
     .toSorted()
     .at(-1)
-  if (latest === undefined) return tomorrow()
-  return new Date(Date.parse(latest) + DAY_MS).toISOString().slice(0, 10)
+  return latest === undefined ? tomorrow() : dayAfter(latest)
 }
 
 interface DaysProps {
@@ -346,7 +370,6 @@ interface DaysProps {
   readonly onChange: (dates: string[] | null) => void
 }
 
-/** The days of a reminder, as the event's calendar has them. */
 function SlotDays({ dates, onChange }: DaysProps) {
   const said = words.value.schedule
   return (
@@ -376,7 +399,7 @@ function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string
           <input
             type="date"
             required
-            aria-label={`${said.day} ${i + 1}`}
+            aria-label={`${words.value.reports.day} ${i + 1}`}
             value={day}
             onInput={({ currentTarget }) => onChange(dates.with(i, currentTarget.value))}
           />
@@ -404,6 +427,7 @@ function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string
 // A scheduled reminder, and when it is sent next.
 
 type Slot = Data<'readNotifications'>['slots'][number]
+type Sent = Data<'listMessages'>['items'][number]
 
 const HOUR_MS = 3_600_000
 
@@ -419,9 +443,7 @@ interface NextSending {
   readonly running: boolean
 }
 
-const hourText = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
-
-const dayAfter = (day: string): string => new Date(Date.parse(day) + 24 * HOUR_MS).toISOString().slice(0, 10)
+const dayAfter = (day: string): string => new Date(Date.parse(day) + DAY_MS).toISOString().slice(0, 10)
 
 /** When the scheduler sends it next; null: never again. A reminder is due for the whole of its hour. */
 function nextSending(
@@ -443,10 +465,10 @@ function nextSending(
 }
 
 /** The next sending in words: `Next: tomorrow, Tue, Nov 24, 06:00`. */
-function nextText(next: NextSending | null): string {
+function nextText(next: NextSending | null, state = ''): string {
   const said = words.value.schedule
   if (next === null) return said.notSent
-  if (next.running) return `${said.running} ${minute(next.atMs)}`
+  if (next.running) return [said.running, minute(next.atMs), state].join(' ').trim()
   return pair(said.next, [comingDay(dayOf(next.atMs)), minute(next.atMs)].join(words.value.common.comma))
 }
 

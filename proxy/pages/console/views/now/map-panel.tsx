@@ -8,7 +8,7 @@ import { moved } from '../../live.ts'
 import { type Seen, bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
 import { CrowdLegend, type Dot } from '../../map/over-map.tsx'
 import { CrowdMap } from '../../map/crowd-map.tsx'
-import { Await, Panel, Stamp, absenceOf, useStale } from '../../parts/panel.tsx'
+import { Await, Facts, Panel, Stamp, absenceOf, useStale } from '../../parts/panel.tsx'
 import { answered, type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { inKm, words } from '../../words.ts'
@@ -56,9 +56,11 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   const last = useRef<MapCellEntry[]>([])
   const entries = useMemo(() => (value === null ? last.current : entriesOf(value, 'users')), [value])
   last.current = entries
+  const lastAt = useRef<number | null>(null)
+  lastAt.current = cells.at.value ?? lastAt.current
   const people = usePeople((seen.value?.zoom ?? 0) >= PEOPLE_ZOOM ? bbox : null)
   // Cells of the part before are no news of this one.
-  const stale = useStale(cells) || (value === null && cells.error.value !== null)
+  const stale = useStale(cells, true)
   const marks = useMarks(map)
   const said = words.value.now
   const total = entries.reduce((sum, [, , , users]) => sum + users, 0)
@@ -71,7 +73,7 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
         value === null && entries.length === 0 ? (
           <span class="stamp">{absenceOf(cells)}</span>
         ) : (
-          <Stamp at={cells.at.value} stale={stale} />
+          <Stamp at={lastAt.current} stale={stale} />
         )
       }
     >
@@ -167,7 +169,6 @@ function peopleOf({ points }: Data<'readMap'>): People {
   }
 }
 
-/** What the signs of single pilgrims mean, and whether there are more. */
 const PeopleLegend = ({ shown }: { readonly shown: number }) => {
   const said = words.value.now
   return (
@@ -206,46 +207,40 @@ function PilgrimCard({ userId, seenAt }: Props) {
   const found = useResource(client.listUsers, CARD_EVERY_MS, 'pilgrim-card', { search: userId, limit: FOUND })
   return (
     <>
-      <dl class="card-rows small">
-        {seenAt === null ? null : (
-          <div>
-            <dt>{said.columns.seen}</dt>
-            <dd>
-              {ago(seenAt)} <span class="quiet">{clock(seenAt)}</span>
-            </dd>
-          </div>
-        )}
-        <Await from={found}>
-          {({ items }) => <Figures row={items.find((row) => row.userId === userId) ?? null} />}
-        </Await>
-      </dl>
+      {seenAt === null ? null : (
+        <Facts
+          of="card-rows small"
+          facts={[
+            [
+              said.columns.seen,
+              <>
+                {ago(seenAt)} <span class="quiet">{clock(seenAt)}</span>
+              </>,
+            ],
+          ]}
+        />
+      )}
+      <Await from={found}>
+        {({ items }) => <Figures row={items.find((row) => row.userId === userId) ?? null} />}
+      </Await>
       <Button onClick={() => show('people', { person: userId })}>{words.value.now.openPilgrim}</Button>
     </>
   )
 }
 
-interface Row {
-  readonly km: number
-  readonly checkins: number
-  readonly level: number
-}
+type Row = Data<'listUsers'>['items'][number]
 
 function Figures({ row }: { readonly row: Row | null }) {
   const said = words.value.people
   if (row === null) return <p class="quiet">{said.notFound}</p>
   return (
-    <>
-      <div>
-        <dt>{said.distance}</dt>
-        <dd>
-          {inKm(row.km)} · {said.columns.level} {row.level}
-        </dd>
-      </div>
-      <div>
-        <dt>{said.columns.checkins}</dt>
-        <dd>{figure(row.checkins)}</dd>
-      </div>
-    </>
+    <Facts
+      of="card-rows small"
+      facts={[
+        [said.distance, `${inKm(row.km)} · ${said.columns.level} ${row.level}`],
+        [said.columns.checkins, figure(row.checkins)],
+      ]}
+    />
   )
 }
 
@@ -253,7 +248,6 @@ function Figures({ row }: { readonly row: Row | null }) {
 
 const MAP_EVERY_MS = 10_000
 
-/** The map without its cells. */
 export type Overview = Omit<EventMap, 'cells' | 'since'>
 
 /** Reads the map, whole the first time, and then what has changed. */

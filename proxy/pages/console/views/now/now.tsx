@@ -8,7 +8,7 @@ import { incident } from '../../live.ts'
 import { route, stationName } from '../../map/ground.ts'
 import { ProcessionRows } from '../../map/place-words.tsx'
 import { LastHour } from '../../navigation-counts.ts'
-import { Figure, Figures, Panel, PanelFrom, Stamp, isLoading, isStale } from '../../parts/panel.tsx'
+import { Figure, Figures, Panel, PanelFrom, isLoading, isStale } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { MANAGER, client, level } from '../../session.ts'
 import { consoleLanguage, pair, words, units } from '../../words.ts'
@@ -27,7 +27,6 @@ export function Now() {
   const shared = { map, hour, safety }
   return (
     <div class="view now">
-      <h1 class="visually-hidden">{words.value.now.title}</h1>
       {level.value >= MANAGER ? (
         <Operating {...shared} />
       ) : (
@@ -64,40 +63,28 @@ const Crowd = ({ map }: Pick<Shared, 'map'>) => (
 
 // Whether all is well: one line, or a row for each problem with what to do about it; and the parts of the service.
 
-export function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
+function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
   const said = words.value.now
   const value = condition.value.value
-  const { error } = condition
-  const isCalm = (value?.causes.length ?? 0) === 0
-  if (isCalm && (error.value === null || (value !== null && error.value.status === 429)))
-    return (
-      <Panel
-        title={said.alerts}
-        kind="alerts calm"
-        stale={isStale(condition)}
-        stamp={<Stamp at={condition.at.value} stale={isStale(condition)} />}
-      >
-        {value === null ? (
-          <p class="calm-line">{words.value.common.loading}</p>
-        ) : (
-          <>
-            <p class="calm-line">{said.noAlerts}</p>
-            {isNeglected(value) ? <Neglected condition={value} /> : null}
-            <Parts parts={value.parts} />
-          </>
-        )}
-      </Panel>
-    )
+  const error = condition.error.value
+  const isCalm =
+    (value?.causes.length ?? 0) === 0 && (error === null || (value !== null && error.status === 429))
   return (
-    <PanelFrom title={said.alerts} kind="alerts" from={condition}>
+    <PanelFrom title={said.alerts} kind={isCalm ? 'alerts calm' : 'alerts'} from={condition}>
       {(known) => (
         <>
-          <Since incident={incident.value ?? known.incident} />
-          <ul class="rows">
-            {known.causes.map((cause) => (
-              <Cause key={cause.text.en} cause={cause} />
-            ))}
-          </ul>
+          {isCalm ? (
+            <p class="calm-line">{said.noAlerts}</p>
+          ) : (
+            <>
+              <Since incident={incident.value ?? known.incident} />
+              <ul class="rows">
+                {known.causes.map((cause) => (
+                  <Cause key={cause.text.en} cause={cause} />
+                ))}
+              </ul>
+            </>
+          )}
           {isNeglected(known) ? <Neglected condition={known} /> : null}
           <Parts parts={known.parts} />
         </>
@@ -145,8 +132,7 @@ const TONES = {
   unknown: 'warning',
 } as const
 
-/** Health of each service and store: one line while all are well. */
-export function Parts({ parts }: Pick<Condition, 'parts'>) {
+function Parts({ parts }: Pick<Condition, 'parts'>) {
   const bad = parts.filter(({ state }) => state !== 'ok')
   return (
     <div class="parts small">
@@ -187,8 +173,6 @@ export const BackupAge = ({ at }: { readonly at: string | null }) => (
     {pair(words.value.now.backup, at === null ? words.value.common.never : ago(at))}
   </span>
 )
-
-// The five figures of now.
 
 export type Condition = Data<'readCondition'>
 
@@ -243,13 +227,12 @@ function LengthTile({ map }: Pick<Props, 'map'>) {
       label={said.spread}
       value={front === null || tail === null ? null : figure(front - tail)}
       unit={units.value.km}
-      note={
-        speed === null
-          ? undefined
-          : speed < RESTING_KMH
-            ? said.resting
-            : `${figure(speed)} ${units.value.kmh}`
-      }
+      note={[
+        said.outliers,
+        ...(speed === null
+          ? []
+          : [speed < RESTING_KMH ? said.resting : `${figure(speed)} ${units.value.kmh}`]),
+      ].join(' · ')}
       at={value?.as_of ?? null}
       stale={isStale(map) || (value?.stale ?? []).includes('crowd')}
       loading={isLoading(map)}
@@ -295,7 +278,7 @@ function WaitingTile({ condition }: { readonly condition: Resource<Condition> })
 /** Shown at most; the nearest are first. */
 const STATIONS = 5
 
-export const Procession = ({ map }: { readonly map: Resource<Overview> }) => (
+const Procession = ({ map }: { readonly map: Resource<Overview> }) => (
   <PanelFrom title={words.value.now.places} kind="procession" from={map}>
     {(value) =>
       value.front == null ? (

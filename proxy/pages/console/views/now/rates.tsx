@@ -2,7 +2,8 @@
 import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
 import { minute, now, clock, duration } from '../../clock.ts'
-import { connection, status } from '../../live.ts'
+import { connection, isCutOff, status } from '../../live.ts'
+import { heardAt } from '../../resource.ts'
 import { Panel } from '../../parts/panel.tsx'
 import {
   rates,
@@ -21,20 +22,23 @@ export function Rates() {
   const said = words.value.now
   const since = ratesSince.value
   const isPaused = status.value?.status === 'paused'
+  // Of the time since then nothing is known, which is no zero.
+  const to = isCutOff.value ? (heardAt.value ?? now.value) : now.value
   return (
     <Panel
       title={said.chart}
       kind="rates"
-      stale={isPaused || connection.value !== 'live'}
+      stale={isPaused || isCutOff.value || connection.value !== 'live'}
+      at={isCutOff.value ? heardAt.value : null}
       stamp={
-        isPaused ? (
+        isCutOff.value ? null : isPaused ? (
           <span class="badge warning">{words.value.bar.status.paused}</span>
         ) : since === null ? null : (
           <span class="stamp">{spanText(since)}</span>
         )
       }
     >
-      {since === null ? <p class="quiet">{said.chartEmpty}</p> : <Charts since={since} />}
+      {since === null ? <p class="quiet">{said.chartEmpty}</p> : <Charts since={since} to={to} />}
     </Panel>
   )
 }
@@ -46,12 +50,10 @@ function spanText(since: number): string {
 
 const SERIES = ['checkins', 'points'] as const
 
-/** Pointing at a time, or the arrow keys, tell the values of both charts. */
-function Charts({ since }: { readonly since: number }) {
+function Charts({ since, to }: { readonly since: number; readonly to: number }) {
   const said = words.value.now
   // Start of the step whose values are told; null: none.
   const pointed = useSignal<number | null>(null)
-  const to = now.value
   const span = windowOf(since, to)
   const steps = span.spanMs / STEP_MS
   const charts = SERIES.map((series) => valuesOf(rates.value, series, since, to))
@@ -204,7 +206,6 @@ function Lines({ values, scale, ticks, chosen }: LinesProps) {
   )
 }
 
-/** The value that is pointed at. It stands at the side where there is more room. */
 function Tip({ value, scale }: { readonly value: Value; readonly scale: Scale }) {
   const share = scale.x(value.at)
   const left = `${share * 100}%`

@@ -2,7 +2,7 @@
 import { Choice, SearchField } from '../../parts/fields.tsx'
 import { figure } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useContext, useEffect } from 'preact/hooks'
 import { useSettled } from '../../parts/actions.tsx'
 import { place, show } from '../../router.ts'
 import { words } from '../../words.ts'
@@ -11,6 +11,7 @@ import type { Data, Input } from '#shared/client/index.ts'
 import { DAY_HOURS, SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { type Column, Table } from '../../../design/table.tsx'
 import { ago, duration, fullDate, now } from '../../clock.ts'
+import { LastHour, silenceText } from '../../navigation-counts.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { client } from '../../session.ts'
 
@@ -30,7 +31,6 @@ export function People() {
   }, [person])
   return (
     <div class={person === null ? 'view people' : 'view people chosen'}>
-      <h1 class="visually-hidden">{words.value.people.title}</h1>
       <PeopleList
         typed={typed.value}
         onType={(value) => (typed.value = value)}
@@ -58,14 +58,14 @@ interface Props {
   readonly search: string
   /** Only who is silent for so many hours; 0: everybody. */
   readonly silentHours: number
-  /** Only who has a tracker or a share link. */
   readonly withLinks: boolean
   readonly onChosen: (chosen: { readonly silentHours: number; readonly withLinks: boolean }) => void
   readonly onChoose: (userId: string) => void
 }
 
 function PeopleList(props: Props) {
-  const { typed, onType, silentHours } = props
+  const { typed, onType, silentHours, search } = props
+  const counted = useContext(LastHour)!.value.value?.walking?.silent ?? null
   const sort = useSignal<Sort>('last_seen')
   const descending = useSignal(true)
   // Who is silent is listed by the time since when.
@@ -76,11 +76,15 @@ function PeopleList(props: Props) {
   }
   return (
     <PagedList
-      title={words.value.people.title}
+      title={words.value.nav.people}
       kind="people-list"
       query={queryOf(props, order, descending.value)}
       read={client.listUsers}
       everyMs={EVERY_MS}
+      // Of the others the service tells no number before their last page.
+      totalOf={({ next_cursor: next }) =>
+        next !== null && silentHours === SILENT_HOURS && search === '' ? counted : null
+      }
       actions={
         <>
           <Filter {...props} />
@@ -97,7 +101,7 @@ function PeopleList(props: Props) {
         <>
           {pending === null ? <p class="warn-text small">{words.value.people.pendingUnknown}</p> : null}
           <Table
-            caption={words.value.people.title}
+            caption={words.value.nav.people}
             titled
             columns={silentHours > 0 ? columnsOf(props).map(onlyBySeen) : columnsOf(props)}
             rows={items}
@@ -128,8 +132,7 @@ const queryOf = (
 const onlyBySeen = ({ sort, ...column }: Column<Row>): Column<Row> =>
   sort === 'last_seen' ? { ...column, sort } : column
 
-/** Hours of silence to choose from; 0: everybody. */
-const SILENCES = [0, 1, SILENT_HOURS, 6, 12, DAY_HOURS]
+const SILENCES = [1, SILENT_HOURS, 6, 12, DAY_HOURS]
 
 const LINKS = 'links'
 
@@ -139,6 +142,7 @@ const Filter = ({ silentHours, withLinks, onChosen }: Props) => (
     label={words.value.people.show}
     value={withLinks ? LINKS : silentHours}
     options={[
+      [0, words.value.messages.audiences.all],
       ...SILENCES.map((hours) => [hours, silenceText(hours)] as const),
       [LINKS, words.value.people.withLinks],
     ]}
@@ -147,11 +151,6 @@ const Filter = ({ silentHours, withLinks, onChosen }: Props) => (
     }
   />
 )
-
-const silenceText = (hours: number): string =>
-  hours === 0
-    ? words.value.people.everybody
-    : `${words.value.people.silentFor} ${hours < DAY_HOURS ? `${hours}–${DAY_HOURS}` : `≥ ${hours}`} h`
 
 /** A value with its name, because a phone shows no head of the table. */
 const named = (value: string | number, name: string) => (
@@ -162,7 +161,8 @@ const named = (value: string | number, name: string) => (
 )
 
 function columnsOf({ onChoose, silentHours }: Props): Column<Row>[] {
-  const knownHours = silentHours || DAY_HOURS
+  // Whoever the number of the navigation counts is told, in each list.
+  const knownHours = Math.min(silentHours || SILENT_HOURS, SILENT_HOURS)
   const said = words.value.people
   return [
     { name: said.columns.name, cell: (row) => <Name row={row} onChoose={onChoose} /> },
@@ -206,7 +206,7 @@ function stateText(status: Row['participant_status'], lastSeen: string | null, h
   const elapsedMs = lastSeen === null ? null : now.value - Date.parse(lastSeen)
   if (status !== 'active') return said.status[status]
   if (elapsedMs !== null && elapsedMs < hours * HOUR_MS) return null
-  return elapsedMs === null ? said.neverSeen : `${said.notSeen} ${duration(elapsedMs)}`
+  return elapsedMs === null ? said.neverSeen : `${said.silentFor} ${duration(elapsedMs)}`
 }
 
 /** A phone that walks is heard of at least this often, unless it has no network. */

@@ -75,7 +75,6 @@ const dotOf = (point: Point): Dot => ({
 
 const NO_CELLS: readonly never[] = []
 
-/** A day on the map and as a table. A point that is chosen in one is shown in the other. */
 function Day({ page, onlyOut }: { readonly page: Points } & Pick<Props, 'onlyOut'>) {
   const said = words.value.people
   const chosen = useSignal<string | null>(null)
@@ -212,7 +211,6 @@ type Reason = keyof LeftOut
 
 const sumOf = (leftOut: LeftOut): number => Object.values(leftOut).reduce((sum, count) => sum + count, 0)
 
-/** How many points each reason leaves out, most first. */
 function Reasons({ leftOut }: { readonly leftOut: LeftOut }) {
   const counts = (Object.entries(leftOut) as [Reason, number][])
     .filter(([, count]) => count > 0)
@@ -231,7 +229,6 @@ function Reasons({ leftOut }: { readonly leftOut: LeftOut }) {
 
 interface OutProps {
   readonly day: OutDay
-  /** Leads to these points. */
   readonly onShow: () => void
 }
 

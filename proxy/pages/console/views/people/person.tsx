@@ -7,7 +7,6 @@ import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
 import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { figure, kmToGo } from '#shared/locales/units.ts'
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { ago, date, dayName, fullDate, now } from '../../clock.ts'
 import { loadGround, route } from '../../map/ground.ts'
@@ -16,7 +15,7 @@ import { Ask, ROLES, act, assignRole, warn } from '../../parts/actions.tsx'
 import { distancesOf, ridden } from '../../parts/distances.ts'
 import { personFileName, saveBlob } from '../../parts/download.ts'
 import { Choice } from '../../parts/fields.tsx'
-import { Figure, Figures, PanelFrom, sentenceOf } from '../../parts/panel.tsx'
+import { Facts, Figure, Figures, PanelFrom, sentenceOf } from '../../parts/panel.tsx'
 import { Listed } from '../../parts/paged-list.tsx'
 import { useResource } from '../../resource.ts'
 import { OWNER, client, level, role } from '../../session.ts'
@@ -75,37 +74,33 @@ const PersonAbout = ({ person, onErased }: ActionsProps) => {
   const said = words.value.people
   return (
     <>
-      <dl class="about">
-        <Term name={said.id}>{person.userId}</Term>
-        <Term name={said.phone}>{person.phone ?? '–'}</Term>
-        <Term name={said.reach}>{person.reachable ? said.reachable : said.unreachable}</Term>
-        <Term name={said.devices}>{figure(person.push_devices)}</Term>
-        <Term name={said.columns.role}>
-          {person.role === null ? said.noRole : words.value.roles[person.role]}
-          {person.role_assigned_by === null ? null : ` · ${words.value.common.by} ${person.role_assigned_by}`}
-        </Term>
-        <Term name={said.consent}>{consentText(person)}</Term>
-        <Term name={said.survey}>{surveyText(person)}</Term>
-        <Term name={said.card}>{cardText(person)}</Term>
-        <Term name={said.photos}>{person.photo_count}</Term>
-        <Term name={words.value.feedback.title}>
-          {person.recent_feedback.length === 0
-            ? '–'
-            : person.recent_feedback.map(({ id, category }) => `#${id} ${categoryText(category)}`).join(', ')}
-        </Term>
-      </dl>
+      <Facts
+        facts={[
+          [said.id, person.userId],
+          [said.phone, person.phone ?? '–'],
+          [said.reach, person.reachable ? said.reachable : said.unreachable],
+          [words.value.messages.devices, figure(person.push_devices)],
+          [said.columns.role, roleText(person)],
+          [said.consent, consentText(person)],
+          [said.survey, person.survey === null ? said.noSurvey : date(person.survey.submitted_at)],
+          [said.card, cardText(person)],
+          [said.photos, person.photo_count],
+          [
+            words.value.nav.feedback,
+            person.recent_feedback.map(({ id, category }) => `#${id} ${categoryText(category)}`).join(', ') ||
+              '–',
+          ],
+        ]}
+      />
       <PersonLinks person={person} />
       <PersonActions person={person} onErased={onErased} />
     </>
   )
 }
 
-const Term = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
+const roleText = ({ role: given, role_assigned_by: by }: Detail): string =>
+  (given === null ? words.value.people.noRole : words.value.roles[given]) +
+  (by === null ? '' : ` · ${words.value.common.by} ${by}`)
 
 function consentText({
   consent_withdrawn,
@@ -120,10 +115,6 @@ function consentText({
   return [said.agreed, privacy_version].filter((part) => part !== null).join(' ') + at
 }
 
-const surveyText = ({ survey }: Detail): string =>
-  survey === null ? words.value.people.noSurvey : date(survey.submitted_at)
-
-/** Whether the achievement card is earned, else what is missing. */
 function cardText({ achievement_card: card, checkins, survey_completed: surveyed, phone }: Detail): string {
   const said = words.value.people
   if (card === 'unlocked') return said.cardEarned
@@ -137,7 +128,6 @@ function cardText({ achievement_card: card, checkins, survey_completed: surveyed
 
 interface Props {
   readonly person: Detail
-  /** Leads to the points that are not in the sum. */
   readonly onLeftOut: () => void
 }
 
@@ -158,7 +148,7 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
         <Figure
           label={said.distance}
           value={figure(person.km)}
-          unit={units.value.km}
+          unit={words.value.reports.series.km}
           note={[
             said.points(person.stored_points),
             person.pending === 0 ? '' : `${person.pending ?? '?'} ${said.waits}`,
@@ -172,7 +162,7 @@ const PersonFigures = ({ person, onLeftOut }: Props) => {
           note={lastCheckInText(person)}
         />
         <Figure
-          label={said.co2}
+          label={words.value.reports.total}
           value={figure(person.carbon_kg)}
           unit={units.value.kg}
           note={reportedText(person)}
@@ -427,7 +417,7 @@ function SetPalanquin({ person: { userId, palanquin } }: Pick<ActionsProps, 'per
   const act = palanquin ? said.hidePalanquin : said.showPalanquin
   return (
     <Ask
-      ask={`${said.palanquin}…`}
+      ask={`${words.value.now.palanquin}…`}
       pressed={palanquin}
       title={act}
       button={act}
@@ -463,7 +453,7 @@ function Erase({ person: { userId, display_name: name, named_in: texts }, onEras
       title={said.eraseTitle}
       button={said.eraseButton}
       danger
-      typed={userId}
+      typed={[name ?? userId, userId]}
       run={() => client.eraseUser({ userId })}
       onDone={({ remaining }) => {
         showToast(remaining.length === 0 ? said.erased : said.erasedRest, { forMs: 20_000 })

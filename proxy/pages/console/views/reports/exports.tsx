@@ -3,37 +3,43 @@ import { signal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { Button } from '../../../design/button.tsx'
 import { words } from '../../words.ts'
+import { REPORT_PANELS, type ReportPanelName } from './panels.ts'
 
 type Saves = Readonly<Partial<Record<'CSV' | 'PNG', () => unknown>>>
 
 interface Offer {
+  readonly panel: ReportPanelName
   readonly title: string
   readonly latest: { readonly current: Saves | null }
 }
 
 const offers = signal<readonly Offer[]>([])
 
-/** @param saves null: there is nothing to save yet */
-export function useExports(title: string, saves: Saves | null): void {
+/**
+ * @param saves null: there is nothing to save yet
+ * @param title of the files, where the panel's name does not tell
+ */
+export function useExports(
+  panel: ReportPanelName,
+  saves: Saves | null,
+  title: string = words.value.reports.panels[panel],
+): void {
   const latest = useRef(saves)
   latest.current = saves
   const hasFiles = saves !== null
   useEffect(() => {
     if (!hasFiles) return undefined
-    const offer = { title, latest }
+    const offer = { panel, title, latest }
     offers.value = [...offers.peek(), offer]
     return () => {
       offers.value = offers.peek().filter((other) => other !== offer)
     }
-  }, [title, hasFiles])
+  }, [panel, title, hasFiles])
 }
 
-/** Offers in the order of the panels, whichever has come first; one that is not named here stands at the top. */
-function inOrder(): readonly Offer[] {
-  const { timeline, procession, carbon, surveys, answersPrivate, answersKey } = words.value.reports
-  const titles = [timeline, procession, carbon, surveys, answersPrivate, answersKey]
-  return offers.value.toSorted((a, b) => titles.indexOf(a.title) - titles.indexOf(b.title))
-}
+/** Offers in the order of the panels, whichever has come first. */
+const inOrder = (): readonly Offer[] =>
+  Object.keys(REPORT_PANELS).flatMap((name) => offers.value.filter(({ panel }) => panel === name))
 
 /** The browser opens and closes it, and gives the focus back. A choice closes it, too. */
 export function ExportMenu() {

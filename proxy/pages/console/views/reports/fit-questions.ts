@@ -5,9 +5,7 @@ export interface Question {
   readonly name: string
   /** Null where this release does not know the question. */
   readonly ask: string | null
-  /** The most frequent answer first. */
   readonly bars: readonly Bar[]
-  /** Pilgrims who have answered it. */
   readonly answered: number
   /** Different answers beside those of the bars. */
   readonly others: number
@@ -15,7 +13,6 @@ export interface Question {
 
 interface Fitted {
   readonly columns: readonly (readonly Question[])[]
-  /** Questions that have no room. */
   readonly left: number
 }
 

@@ -76,7 +76,6 @@ export function saveHour(hour: string, { cells, ...places }: Hour): void {
   )
 }
 
-/** Width of a cell on the route, to a hundred metres. */
 const cellMetres = (zoom: number): number => {
   const lat = route.peek()?.stations[0]?.lat ?? 0
   return Math.round((CELL_6_M * Math.cos((lat * Math.PI) / 180)) / 2 ** (zoom - 6) / 100) * 100

@@ -9,13 +9,13 @@ import { CrowdLegend } from '../../map/over-map.tsx'
 import type { Seen } from '../../map/cells.ts'
 import { CrowdMap } from '../../map/crowd-map.tsx'
 import { type ProcessionPlaces, ProcessionRows } from '../../map/place-words.tsx'
-import { absenceOf, Panel } from '../../parts/panel.tsx'
+import { absenceOf, Panel, useStale } from '../../parts/panel.tsx'
 import { answered, type Resource, useResource } from '../../resource.ts'
 import { words } from '../../words.ts'
 import { type Hour, hourName, readHour, saveHour } from './procession-hour.ts'
 import { useExports } from './exports.tsx'
 import { drawProcession, saveProcession, type Shown } from './procession-picture.ts'
-import type { Timeline } from './time-chart.tsx'
+import type { ReportProps } from './panels.ts'
 import { isPrinting } from '../../parts/picture.ts'
 import { pageWords } from '../../../frame/language.ts'
 
@@ -63,7 +63,6 @@ interface Props extends Omit<Shown, 'seen'> {
   readonly seen: () => Seen | null
 }
 
-/** The map on paper: drawn when the page is printed, in the place of the one on the screen. */
 function PrintedProcession(props: Props) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const latest = useRef(props)
@@ -91,17 +90,16 @@ const NO_CELLS: readonly MapCellEntry[] = []
 
 type Hours = ReadonlyMap<string, Hour>
 
-export function ProcessionOverTime({ timeline }: { readonly timeline: Resource<Timeline> }) {
+export function ProcessionOverTime({ timeline }: ReportProps) {
   const hours = timeline.value.value?.hours
   const walked = useMemo(
     () => (hours ?? []).filter(({ points }) => points > 0).map(({ hour }) => hour),
     [hours],
   )
   if (walked.length === 0) return null
-  return <Player hours={walked} />
+  return <Player hours={walked} timeline={timeline} />
 }
 
-/** The hours that were chosen, each read once, and the reading of the chosen one. */
 function useHours(hour: string): { readonly known: Hours; readonly reading: Resource<Hour> } {
   const { current: hours } = useRef(new Map<string, Hour>())
   const known = hours.get(hour)
@@ -133,8 +131,13 @@ function usePlayer(hours: readonly string[]) {
   return { at, playing, index, hour, shown, reading }
 }
 
-function Player({ hours }: { readonly hours: readonly string[] }) {
+interface PlayerProps extends Pick<ReportProps, 'timeline'> {
+  readonly hours: readonly string[]
+}
+
+function Player({ hours, timeline }: PlayerProps) {
   const said = words.value.reports
+  const title = said.panels['procession-over-time']
   const { at, playing, index, hour, shown, reading } = usePlayer(hours)
   const cells = shown?.cells ?? NO_CELLS
   const points = cells.reduce((sum, [, , , count]) => sum + count, 0)
@@ -145,7 +148,7 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
   const isTold = marks.front !== null
   const pictured = { cells, places: marks, seen: () => seen.current }
   useExports(
-    said.procession,
+    'procession-over-time',
     shown === undefined
       ? null
       : {
@@ -154,7 +157,7 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
         },
   )
   return (
-    <Panel title={said.procession} kind="procession-over-time">
+    <Panel title={title} kind="procession-over-time" stale={useStale(timeline)} at={timeline.at.value}>
       <Controls hours={hours} index={index} playing={playing} onChoose={(chosen) => (at.value = chosen)} />
       <InWords hour={hour} shown={shown} text={shown === undefined ? absenceOf(reading) : text} />
       <CrowdMap
@@ -163,7 +166,7 @@ function Player({ hours }: { readonly hours: readonly string[] }) {
         walkedKm={marks.middle?.route_km ?? null}
         keep
         onSeen={(found) => (seen.current = found)}
-        label={`${pageWords.value.pair(said.procession, hourName(hour))}. ${text}`}
+        label={`${pageWords.value.pair(title, hourName(hour))}. ${text}`}
       />
       {isTold ? <PrintedProcession {...pictured} /> : null}
     </Panel>
@@ -174,7 +177,6 @@ interface ControlsProps extends HourChoiceProps {
   readonly playing: Signal<boolean>
 }
 
-/** Chooses the hour: by its name, by sliding, or one after the other by itself. */
 function Controls({ hours, index, playing, onChoose }: ControlsProps) {
   const said = words.value.reports
   return (

@@ -71,7 +71,6 @@ export function drawProcession(shown: Shown, size: Size): HTMLCanvasElement {
   return canvas
 }
 
-/** Whether a station stands far enough from the edge for its name. */
 function isInside({ x, y }: Place, { left, top, scale, width, height }: View): boolean {
   const [atX, atY] = [(x - left) * scale, (y - top) * scale]
   const edge = EDGE * DENSITY
@@ -85,7 +84,6 @@ function layer({ width, height }: Size): HTMLCanvasElement {
   return canvas
 }
 
-/** Draws on a layer of its own, which lies over what is there. */
 function draw(
   context: CanvasRenderingContext2D,
   size: Size,
@@ -98,12 +96,10 @@ function draw(
 
 type MarkName = (typeof PROCESSION)[number]
 
-/** A mark, or several at the same place. */
 interface Sign {
   readonly marks: readonly [MarkName, ...MarkName[]]
   readonly x: number
   readonly y: number
-  /** Where each of them is, which can be different places. */
   readonly places: readonly string[]
   readonly symbol: Box
 }
@@ -158,7 +154,6 @@ const linesOf = ({ marks, places }: Sign): readonly Line[] =>
     ]
   })
 
-/** Each name has the first place beside, below or above its sign that nothing covers. */
 function placeNames(context: CanvasRenderingContext2D, signs: readonly Sign[], size: Size): Named[] {
   const taken: Box[] = signs.map(({ symbol }) => symbol)
   return signs.map((sign) => {
@@ -335,7 +330,6 @@ function boundsInSight({ cells: all, places, seen, near = false }: Shown): Bound
 
 const WIDTH = 1_136
 const [LEAST_HIGH, MOST_HIGH] = [560, 1_000]
-/** Room of the legend below the map. */
 const LEGEND = 44
 
 /** @param text how many points it shows */
@@ -346,7 +340,7 @@ export function saveProcession(shown: Shown, hour: string, text: string): void {
   const map = drawProcession(shown, { width: WIDTH, height })
   savePicture(
     {
-      title: words.peek().reports.procession,
+      title: words.peek().reports.panels['procession-over-time'],
       lines: [longHourName(hour), text, ...placeLines(shown.places)],
     },
     {

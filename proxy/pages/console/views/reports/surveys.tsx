@@ -19,7 +19,6 @@ type Page = Data<'listSurveys'>
 
 const EVERY_MS = 60_000
 const QUERY = { limit: 20 }
-/** Answers of a question that are shown as bars. */
 const BARS = 8
 /** A question with more different answers than this, one each, is answered in free words. */
 const FREE_SHARE = 0.5
@@ -35,7 +34,7 @@ export function Surveys() {
   const said = words.value.reports
   return (
     <PagedList
-      title={said.surveys}
+      title={said.panels.surveys}
       kind="surveys"
       query={QUERY}
       read={client.listSurveys}
@@ -45,7 +44,7 @@ export function Surveys() {
       {(page, list) => (
         <>
           <Files page={page} at={list.at.value} />
-          <p class="answered quiet">{pair(said.surveys, figure(page.total))}</p>
+          <p class="answered quiet">{pair(said.panels.surveys, figure(page.total))}</p>
           <Questions page={page} />
           <PrintedSurveys questions={printedOf(page)} />
           <Texts page={page} />
@@ -58,9 +57,9 @@ export function Surveys() {
 /** @param at time of the answers, epoch milliseconds */
 function Files({ page, at }: { readonly page: Page; readonly at: number | null }) {
   const said = words.value.reports
-  useExports(said.surveys, { PNG: () => savePicture(page, at) })
-  useExports(said.answersPrivate, { CSV: saveAll })
-  useExports(said.answersKey, { CSV: saveCodes })
+  useExports('surveys', { PNG: () => savePicture(page, at) })
+  useExports('surveys', { CSV: saveAll }, said.answersPrivate)
+  useExports('surveys', { CSV: saveCodes }, said.answersKey)
   return null
 }
 
@@ -83,7 +82,6 @@ const questionsOf = ({ responses, counts }: Page): readonly string[] =>
     .sort(byQuestion)
     .filter((question) => !isFree(counts[question] ?? {}, responses[question] ?? 0))
 
-/** Whether the answers of a question are the steps of a scale, which are sent as numbers. */
 const isScale = (question: string): boolean => {
   const known = Object.keys(knownOf(question)?.answers ?? {})
   return known.length > 0 && known.every((sent) => /^\d+$/.test(sent))
@@ -112,8 +110,9 @@ function savePicture(page: Page, at: number | null): void {
     title: [question.toUpperCase(), askOf(question)].filter(Boolean).join(' · '),
     bars: barsOf(page, question),
   }))
-  const lines = [`${common.asOf} ${fullDate(at ?? now.value)}`, pair(reports.surveys, page.total)]
-  saveBars({ title: reports.surveys, lines }, groups, 'surveys.png')
+  const title = reports.panels.surveys
+  const lines = [`${common.asOf} ${fullDate(at ?? now.value)}`, pair(title, page.total)]
+  saveBars({ title, lines }, groups, 'surveys.png')
 }
 
 const Questions = ({ page }: { readonly page: Page }) => (

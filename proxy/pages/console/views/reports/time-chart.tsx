@@ -365,8 +365,6 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], typePx: number, colour: 
   context.restore()
 }
 
-// Rows of the timeline as series of a chart.
-
 export type Timeline = Data<'readTimeline'>
 
 export const SERIES = ['points', 'checkins', 'pilgrims', 'km', 'carbon_kg'] as const
@@ -379,8 +377,6 @@ export interface Row extends Readonly<Record<Series, number>> {
   /** As the service names it: an instant, or a day of the event's zone. */
   readonly name: string
 }
-
-const ROW_HOUR_S = 3_600
 
 /** Hours, with zeros where nothing happened, or days. A day is placed at its noon. */
 export function rowsOf({ hours, days }: Timeline, grain: Grain): Row[] {
@@ -396,7 +392,7 @@ export function rowsOf({ hours, days }: Timeline, grain: Grain): Row[] {
   if (first === undefined || last === undefined) return []
   const rows: Row[] = []
   // An event lasts some days; points of wrong clocks must not make a chart of years.
-  const step = Math.max(ROW_HOUR_S, Math.ceil((last - first) / 2_000 / ROW_HOUR_S) * ROW_HOUR_S)
+  const step = Math.max(HOUR_S, Math.ceil((last - first) / 2_000 / HOUR_S) * HOUR_S)
   for (let t = first; t <= last; t += step)
     rows.push(byTime.get(t) ?? { ...EMPTY, t, name: new Date(t * 1_000).toISOString() })
   return rows

@@ -6,11 +6,12 @@ import { Segments } from '../../../design/button.tsx'
 import { Table } from '../../../design/table.tsx'
 import { date, dayName, dayOf, localTime, shortDay } from '../../clock.ts'
 import { fileName, saveCsv } from '../../parts/download.ts'
+import { Happened } from '../../parts/paged-list.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import { savePicture } from '../../parts/picture.ts'
-import type { Resource } from '../../resource.ts'
 import { pair, words } from '../../words.ts'
 import { useExports } from './exports.tsx'
+import type { ReportProps } from './panels.ts'
 import {
   type Charted,
   drawChart,
@@ -31,13 +32,13 @@ import { pageWords } from '../../../frame/language.ts'
 /** What is chosen from, what is asked for most comes first. */
 const CHOICES = ['km', 'pilgrims', 'checkins', 'points', 'carbon_kg'] as const satisfies readonly Series[]
 
-export function TimelinePanel({ timeline }: { readonly timeline: Resource<Timeline> }) {
+export function TimelinePanel({ timeline }: ReportProps) {
   const said = words.value.reports
   const grain = useSignal<Grain>('hours')
   const series = useSignal<Series>('km')
   return (
     <PanelFrom
-      title={said.timeline}
+      title={said.panels.timeline}
       kind="timeline"
       from={timeline}
       actions={
@@ -92,7 +93,7 @@ function Chart({ timeline, grain, series }: ChartProps) {
     series,
     label: said.series[series],
   }
-  useExports(said.timeline, {
+  useExports('timeline', {
     CSV: () => saveRows(rows, grain),
     PNG: () => saveChart(charted, range.value, chosenText(rows, from, to, grain)),
   })
@@ -104,7 +105,11 @@ function Chart({ timeline, grain, series }: ChartProps) {
           .filter((text) => text !== '')
           .join(' · ')}
       </output>
-      <Happened timeline={timeline} from={range.value?.[0] ?? -Infinity} to={range.value?.[1] ?? Infinity} />
+      <WhatHappened
+        timeline={timeline}
+        from={range.value?.[0] ?? -Infinity}
+        to={range.value?.[1] ?? Infinity}
+      />
       <details>
         <summary>{said.numbers}</summary>
         <Numbers rows={rows} grain={grain} />
@@ -142,9 +147,8 @@ function highestText(rows: readonly Row[], series: Series, from: number, to: num
 
 const [PICTURE_WIDTH, PICTURE_HEIGHT] = [1_136, 420]
 
-/** The chart as it is chosen, with the sums of the chosen time. */
 async function saveChart(charted: Charted, range: Range | null, sums: string): Promise<void> {
-  const { timeline } = words.value.reports
+  const { timeline } = words.value.reports.panels
   const canvas = await drawChart(charted, range, PICTURE_WIDTH, PICTURE_HEIGHT)
   savePicture(
     { title: pageWords.value.pair(timeline, charted.label), lines: [sums] },
@@ -160,7 +164,6 @@ async function saveChart(charted: Charted, range: Range | null, sums: string): P
 /** Columns of the file whose short name could be taken for less than it is. */
 const COLUMNS: Partial<Record<Series, string>> = { km: 'km_on_foot_and_by_vehicle' }
 
-/** Hours by the event's clocks, and by UTC; days by their date. */
 function saveRows(rows: readonly Row[], grain: Grain): void {
   const hourly = grain === 'hours'
   saveCsv(
@@ -181,14 +184,12 @@ const lastDay = (rows: readonly Row[]): string => {
   return last === undefined ? '' : dayOf(last.t * 1_000)
 }
 
-/** The hour's beginning, or the day. */
 const whenOf = ({ t, name }: Row, grain: Grain): string =>
   grain === 'hours' ? date(t * 1_000) : dayName(name)
 
-/** The same as the chart, for readers without it. */
 const Numbers = ({ rows, grain }: { readonly rows: readonly Row[]; readonly grain: Grain }) => (
   <Table
-    caption={words.value.reports.timeline}
+    caption={words.value.reports.panels.timeline}
     columns={[
       {
         name: words.value.people.point.at,
@@ -212,8 +213,7 @@ interface Props {
   readonly to: number
 }
 
-/** Everything that the marks of the chart stand for, in the chosen time, one line each. */
-function Happened({ timeline: { entries }, from, to }: Props) {
+function WhatHappened({ timeline: { entries }, from, to }: Props) {
   const chosen = entries.filter(({ at }) => {
     const t = Date.parse(at) / 1_000
     return t >= from && t <= to
@@ -223,13 +223,8 @@ function Happened({ timeline: { entries }, from, to }: Props) {
     <details class="happened">
       <summary>{pair(words.value.reports.happened, figure(chosen.length))}</summary>
       <ul class="rows">
-        {chosen.toReversed().map(({ at, kind, by, message }, i) => (
-          <li key={`${at} ${i}`}>
-            <span class="number small">{date(at)}</span>
-            <strong>{words.value.lifecycle.kinds[kind]}</strong>
-            <span class="grow">{message}</span>
-            <span class="small quiet">{by === null ? null : `${words.value.common.by} ${by}`}</span>
-          </li>
+        {chosen.toReversed().map((entry, i) => (
+          <Happened key={`${entry.at} ${i}`} entry={entry} at={date(entry.at)} />
         ))}
       </ul>
     </details>

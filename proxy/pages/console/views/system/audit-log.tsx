@@ -2,7 +2,7 @@ import { Choice, Field } from '../../parts/fields.tsx'
 import { useSignal } from '@preact/signals'
 import type { Data, Input } from '#shared/client/index.ts'
 import { type Column, Table } from '../../../design/table.tsx'
-import { date, fullDate, dayOf, instantOf, now } from '../../clock.ts'
+import { date, fullDate, dayOf, hourText, instantOf, now } from '../../clock.ts'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { useSettled } from '../../parts/actions.tsx'
 import type { Resource } from '../../resource.ts'
@@ -53,7 +53,7 @@ function columns(): Column<Entry>[] {
   const said = words.value.system
   return [
     { name: words.value.people.point.at, cell: ({ at }) => <time title={fullDate(at)}>{date(at)}</time> },
-    { name: said.action, cell: ({ action }) => <span title={action}>{actionName(action)}</span> },
+    { name: said.action, cell: (entry) => <span title={entry.action}>{actionName(entry)}</span> },
     {
       name: said.who,
       cell: ({ token_name, role }) => (
@@ -83,7 +83,6 @@ function AuditDetails({ entry }: { readonly entry: Entry }) {
   )
 }
 
-/** Whom the entry is about. The name leads to the pilgrim. */
 function Pilgrim({ entry: { details, display_name } }: { readonly entry: Entry }) {
   const { user_id: userId, user_hash: hash } = details
   if (typeof hash === 'string' || (typeof userId === 'string' && HASH.test(userId)))
@@ -115,7 +114,7 @@ const letter = ({ id }: Details): string => `#${String(id)}`
 type Say = (details: Details) => readonly string[]
 
 const SAY: Readonly<Record<string, Say>> = {
-  'set-status': ({ status, message }) => [named(words.value.bar.status, status), quoted(message)],
+  'set-status': ({ message }) => [quoted(message)],
   'set-status-message': ({ message }) => [quoted(message)],
   'end-activity': ({ from }) => [change(named(words.value.bar.status, from), words.value.bar.status.ended)],
   push: ({ audience, recipients, message, forced }) => [
@@ -216,13 +215,13 @@ function queryOf(filters: Filters): Input<'listAudit'> {
   return { limit: PAGE, ...Object.fromEntries(given.filter(([, text]) => text.trim() !== '')) }
 }
 
-/** What an action is called; a new release may know more of them. */
-const actionName = (action: string): string => nameOf(actionNames(), action)
+/** What an action is called; a new release may know more of them. Two that are filtered as one have names of their own. */
+const actionName = ({ action, details: { status } }: Entry): string =>
+  action === 'set-status' ? named(words.value.system.statusActions, status) : nameOf(actionNames(), action)
 
 interface Props {
   readonly filters: Filters
   readonly onChange: (filters: Filters) => void
-  /** The tokens in use; null until they are known. */
   readonly tokens: Data<'listTokens'> | null
 }
 
@@ -304,8 +303,6 @@ interface Slot {
   readonly hour: number
   readonly enabled: boolean
 }
-
-const hourText = (hour: unknown): string => `${String(hour).padStart(2, '0')}:00`
 
 const turned = (enabled: unknown): string =>
   enabled === true ? words.value.schedule.on : words.value.schedule.off

@@ -29,7 +29,6 @@ function Parts({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> | nul
   const condition = useResource(client.readCondition, CONDITION_MS, 'condition')
   return (
     <div class="view system">
-      <h1 class="visually-hidden">{words.value.system.title}</h1>
       <div class="system-column">
         <Alerting condition={condition} />
         <PanelFrom title={words.value.system.parts} kind="all-parts" from={condition}>
@@ -47,8 +46,6 @@ function Parts({ tokens }: { readonly tokens: Resource<Data<'listTokens'>> | nul
     </div>
   )
 }
-
-// Whom alerts reach, when the last one went, and the backup.
 
 type Condition = Data<'readCondition'>
 
@@ -164,7 +161,6 @@ function Ledger({ condition }: { readonly condition: Resource<Data<'readConditio
 
 const percent = (fraction: number): string => `${figure(fraction * 100)} %`
 
-/** `Stored: 120`, and how many were refused. */
 function storedText(stored: number, letters: number): string {
   const said = words.value.system.ledgerNames
   return [
@@ -251,7 +247,7 @@ function Drop({ letter }: { readonly letter: Letter }) {
       title={said.dropTitle}
       button={said.drop}
       danger
-      typed={`#${letter.id}`}
+      typed={[`#${letter.id}`]}
       run={() => client.dropDeadLetter({ id: letter.id })}
       onDone={() => showToast(said.dropped, { forMs: 6_000 })}
     >
@@ -260,7 +256,7 @@ function Drop({ letter }: { readonly letter: Letter }) {
   )
 }
 
-export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
+function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
   const said = words.value.system
   return (
     <PanelFrom title={said.tokens} kind="tokens" from={list}>
@@ -285,7 +281,7 @@ export function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }
 const ROLES_EVERY_MS = 30_000
 const ROLES_QUERY = { limit: 20 }
 
-export function Roles() {
+function Roles() {
   const said = words.value.system
   return (
     <PagedList
@@ -309,7 +305,7 @@ export function Roles() {
                     </p>
                   </div>
                   <Button kind="plain" onClick={() => void assignRole(userId, null, role)}>
-                    {said.remove}
+                    {words.value.schedule.remove}
                   </Button>
                 </li>
               ))}

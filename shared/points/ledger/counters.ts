@@ -1,30 +1,132 @@
 /**
- * A process's own counters of the ledger: the points that the kv has confirmed to it, and the points that it refused.
- * They are stored outside the kv, so that they show what the kv has lost.
+ * The ledger's counters: in Postgres those of points that left the buffer and the last known ones of the kv; in each
+ * process the points that the kv has confirmed to it, and those that it refused. The latter are outside the kv, so that
+ * they show what the kv has lost.
  */
 import { existsSync, readdirSync, rmSync, closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
-import type { Kv, Receipt } from '#shared/stores/kv/kv.ts'
+import { sql } from 'drizzle-orm'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { type Database, isDatabaseUnavailable, type Query } from '#shared/stores/db/db.ts'
+import type { Kv, PartitionCounters, Receipt } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
-import { type Acknowledged, acknowledge } from './stored-counters.ts'
+
+/** The partition and epoch to which points belong. */
+export interface BufferEpoch {
+  readonly epoch: string
+  readonly partition: number
+}
+
+/** Counts the points of a slice in the slice's transaction. A slice that is flushed again adds nothing to `stored`. */
+export async function countSlice(
+  tx: Query,
+  { epoch, partition }: BufferEpoch,
+  left: { readonly stored: number; readonly repeated: number; readonly erased: number },
+): Promise<void> {
+  await tx`
+    INSERT INTO ledger_counters AS b (epoch, partition, stored, repeated, erased)
+    VALUES (${epoch}, ${partition}, ${left.stored}, ${left.repeated}, ${left.erased})
+    ON CONFLICT (epoch, partition) DO UPDATE SET
+      stored = b.stored + excluded.stored, repeated = b.repeated + excluded.repeated,
+      erased = b.erased + excluded.erased`
+}
+
+/**
+ * Stores the counters of the kv, so that they are known after the kv has lost them.
+ * @param calm the partitions without a flush in flight
+ */
+export async function storeCounters(
+  db: { readonly sql: Query },
+  kv: Pick<Kv, 'counters'>,
+  calm: ReadonlySet<number> = new Set(),
+): Promise<void> {
+  const counters = (await kv.counters()).map((one, partition) => ({ ...one, partition }))
+  const begun = counters.filter(({ epoch }) => epoch !== '')
+  if (begun.length === 0) return
+  const column = <T>(read: (one: PartitionCounters & BufferEpoch) => T): T[] => begun.map(read)
+  await db.sql`
+    INSERT INTO ledger_counters AS b (epoch, partition, settled, duplicate, dropped, erased_pending)
+    SELECT epoch, partition, settled, duplicate, dropped, erased FROM unnest(
+      ${column((one) => one.epoch)}::text[], ${column((one) => one.partition)}::int[],
+      ${column((one) => one.settled)}::float8[], ${column((one) => one.duplicate)}::float8[],
+      ${column((one) => one.dropped)}::float8[], ${column((one) => one.erased)}::float8[]
+    ) AS k (epoch, partition, settled, duplicate, dropped, erased) ORDER BY epoch, partition
+    ON CONFLICT (epoch, partition) DO UPDATE SET
+      settled = excluded.settled, duplicate = excluded.duplicate, dropped = excluded.dropped,
+      erased_pending = excluded.erased_pending,
+      excess = CASE WHEN b.partition = ANY(${[...calm]}::int[])
+        THEN greatest(0, b.stored + b.dead_letters + b.repeated + b.erased - excluded.settled) ELSE b.excess END`
+  const callers = begun.flatMap(({ epoch, partition, callers }) =>
+    Object.entries(callers).map(([caller, points]) => ({ epoch, partition, caller, points })),
+  )
+  await acknowledge(
+    db.sql,
+    callers.map((one) => ({ ...one, lost: 0 })),
+  )
+}
+
+/** Points of one caller in one epoch of a partition. */
+interface Acknowledged extends BufferEpoch {
+  readonly caller: string
+  /** Points that the store knows. */
+  readonly points: number
+  /** Points that the store knew once and has lost. */
+  readonly lost: number
+}
+
+/** Stores the points that the kv has confirmed to callers. Of two values for one caller the larger one counts. */
+async function acknowledge(query: Query, acknowledged: readonly Acknowledged[]): Promise<void> {
+  if (acknowledged.length === 0) return
+  const column = <T>(read: (one: Acknowledged) => T): T[] => acknowledged.map(read)
+  await query`
+    INSERT INTO ledger_callers AS c (epoch, partition, caller, acknowledged, lost)
+    SELECT epoch, partition, caller, points + lost, lost FROM unnest(
+      ${column((one) => one.epoch)}::text[], ${column((one) => one.partition)}::int[],
+      ${column((one) => one.caller)}::text[], ${column((one) => one.points)}::float8[],
+      ${column((one) => one.lost)}::float8[]
+    ) AS k (epoch, partition, caller, points, lost) ORDER BY epoch, partition, caller
+    ON CONFLICT (epoch, partition, caller) DO UPDATE SET
+      acknowledged = greatest(c.acknowledged, excluded.acknowledged - excluded.lost + greatest(c.lost, excluded.lost)),
+      lost = greatest(c.lost, excluded.lost)`
+}
+
+/** Names of counts outside of the buffer, written in the transaction of their cause. */
+type CounterChange = 'points-erased' | 'letters-erased' | 'letters-dropped' | 'letters-replayed'
+
+/** Adds to a count that an operator's action changes. */
+export async function countPoints(tx: Writer, name: CounterChange, points: number): Promise<void> {
+  if (points === 0) return
+  await tx.execute(sql`
+    INSERT INTO ledger_counts AS c (caller, name, points) VALUES ('', ${name}, ${points})
+    ON CONFLICT (caller, name) DO UPDATE SET points = c.points + excluded.points`)
+}
+
+/**
+ * Closes the epochs of a kv whose data was restored from a backup: the new kv counts the points that were pending then,
+ * so that they do not count as lost in the old epochs.
+ * @param closed the counters of the partitions at the time of the backup
+ */
+export async function closeRestoredCounters(tx: Query, closed: readonly PartitionCounters[]): Promise<void> {
+  await storeCounters({ sql: tx }, { counters: async () => [...closed] })
+  for (const [partition, { epoch, expired }] of closed.entries())
+    await tx`
+      INSERT INTO ledger_callers (epoch, partition, caller, acknowledged)
+      SELECT ${epoch}, ${partition}, 'restore', sum(points) + ${expired}::float8 FROM (
+        SELECT stored + dead_letters + erased_pending + greatest(0, repeated + erased - excess) FROM ledger_counters
+          WHERE epoch = ${epoch} AND partition = ${partition}
+        UNION ALL SELECT lost - acknowledged FROM ledger_callers WHERE epoch = ${epoch} AND partition = ${partition}
+      ) AS entries (points) HAVING count(*) > 0
+      ON CONFLICT (epoch, partition, caller) DO UPDATE SET acknowledged = ledger_callers.acknowledged + excluded.acknowledged`
+  await tx`DELETE FROM ledger_counts WHERE name = 'journaled'`
+}
+
+// The counters of this process.
 
 const SYNC_EVERY_MS = 2_000
 const SUFFIX = '.counters'
 
 /** Counts points that do not reach the buffer. */
 export type Count = (name: 'duplicate' | `rejected:${string}`, points: number) => void
-
-export interface ProcessCounters {
-  readonly count: Count
-  /** Refused points by reason. */
-  rejected(): Record<string, number>
-  /** Writes new counts to the database, and those of counter files that ended processes have left. */
-  sync(): Promise<void>
-  /** Starts to sync at regular intervals. */
-  start(): void
-  stop(): Promise<void>
-}
 
 interface ProcessCountersOptions {
   readonly kv: Pick<Kv, 'caller' | 'onReceipt'>
@@ -36,13 +138,7 @@ interface ProcessCountersOptions {
   readonly journaled: () => number
 }
 
-export function openProcessCounters({
-  kv,
-  db,
-  log,
-  journalPath,
-  journaled,
-}: ProcessCountersOptions): ProcessCounters {
+export function openProcessCounters({ kv, db, log, journalPath, journaled }: ProcessCountersOptions) {
   const names = { caller: kv.caller, counter: crypto.randomUUID() }
   const path = journalPath?.replace(/\.journal$/, SUFFIX) ?? null
   const counters = openCounters(path, names, log)
@@ -66,16 +162,19 @@ export function openProcessCounters({
     })
 
   return {
-    count(name, points) {
+    count: ((name, points) => {
       if (points > 0) counters.set(name, [counters.get(name)[0] + points, 0])
-    },
+    }) satisfies Count,
+    /** Refused points by reason. */
     rejected: () => counters.rejected(),
+    /** Writes new counts to the database, and those of counter files that ended processes have left. */
     sync,
-    start() {
+    /** Starts to sync at regular intervals. */
+    start(): void {
       void tick()
       timer = setInterval(() => void tick(), SYNC_EVERY_MS)
     },
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer)
       await syncing?.catch(() => undefined)
       await tick()
@@ -84,6 +183,8 @@ export function openProcessCounters({
     },
   }
 }
+
+export type ProcessCounters = ReturnType<typeof openProcessCounters>
 
 /** The counters of this process, and the names of those that the database does not know yet. */
 function openCounters(path: string | null, { caller, counter }: Names, log: Log) {
@@ -154,7 +255,7 @@ export function afterReceipt(
 }
 
 async function write(
-  { sql }: Pick<Database, 'sql'>,
+  { sql: query }: Pick<Database, 'sql'>,
   { caller, counter }: Names,
   pairs: ReadonlyMap<string, Pair>,
 ): Promise<void> {
@@ -166,9 +267,9 @@ async function write(
       acknowledged.push({ epoch, partition: Number(partition), caller, points: points - lost, lost })
     else if (!name.startsWith(CALLER) && !name.startsWith(COUNTER)) counts.push({ name, points })
   }
-  await acknowledge(sql, acknowledged)
+  await acknowledge(query, acknowledged)
   if (counts.length === 0) return
-  await sql`
+  await query`
     INSERT INTO ledger_counts AS c (caller, name, points)
     SELECT ${counter}, name, points FROM unnest(
       ${counts.map(({ name }) => name)}::text[], ${counts.map(({ points }) => points)}::float8[]
@@ -201,16 +302,8 @@ const RECORD_BYTES = NAME_BYTES + 16
 
 type Pair = readonly [number, number]
 
-interface CounterFile {
-  readonly pairs: ReadonlyMap<string, Pair>
-  /** Sets a pair. @throws the disk's error; the pair is set in memory nevertheless */
-  set(name: string, pair: Pair): void
-  /** @param keep whether the file stays, so that another process adopts it */
-  close(keep: boolean): void
-}
-
 /** @param path null: memory only */
-export function openCounterFile(path: string | null): CounterFile {
+export function openCounterFile(path: string | null) {
   let file = path === null ? null : openSync(path, 'w')
   const pairs = new Map<string, Pair>()
   const places = new Map<string, number>()
@@ -218,8 +311,9 @@ export function openCounterFile(path: string | null): CounterFile {
   const numbers = record.subarray(NAME_BYTES)
 
   return {
-    pairs,
-    set(name, pair) {
+    pairs: pairs as ReadonlyMap<string, Pair>,
+    /** Sets a pair. @throws the disk's error; the pair is set in memory nevertheless */
+    set(name: string, pair: Pair): void {
       pairs.set(name, pair)
       if (file === null) return
       numbers.writeDoubleLE(pair[0], 0)
@@ -233,7 +327,8 @@ export function openCounterFile(path: string | null): CounterFile {
       writeSync(file, record, 0, RECORD_BYTES, places.size * RECORD_BYTES)
       places.set(name, places.size)
     },
-    close(keep) {
+    /** @param keep whether the file stays, so that another process adopts it */
+    close(keep: boolean): void {
       if (file === null) return
       closeSync(file)
       file = null

@@ -1,9 +1,21 @@
-/** Admission by the kv: in batches, with a known status, with a timeout, and counted. */
+/**
+ * Admission by the kv: in batches, with a known status, with a timeout, and counted; and what of its verdict a phone is
+ * told.
+ */
 import { within } from '#shared/runtime/deadline.ts'
+import { nextTurn } from '#shared/runtime/yield-to-event-loop.ts'
 import { currentSpan, type Origin, span } from '#shared/runtime/traces.ts'
-import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
+import {
+  erasedPerson,
+  forbidden,
+  notActive,
+  rateLimited,
+  Refusal,
+  unavailable,
+} from '#shared/runtime/refusal.ts'
 import {
   type AdmissionRules,
+  type Entry,
   type Kv,
   KvFull,
   isKvUnavailable,
@@ -14,9 +26,13 @@ import {
   KvUnavailable,
   partitionOf,
 } from '#shared/stores/kv/kv.ts'
-import type { Config } from '#shared/runtime/config/config.ts'
+import type { Config, Window } from '#shared/runtime/config/config.ts'
+import { type Time, time } from '#shared/contracts/fields.ts'
+import type { TrackSyncRequest } from '#shared/contracts/gps-points.ts'
+import type { PointRejection, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
-import type { Count, ProcessCounters } from './ledger/process-counters.ts'
+import type { Count, ProcessCounters } from './ledger/counters.ts'
+import { type AcceptRules, acceptTrack, latestPosition, pack, type Point } from './point.ts'
 
 /** The rules of admission from the configuration. */
 export const admissionRules = ({ limits, buffer }: Pick<Config, 'limits' | 'buffer'>): AdmissionRules => ({
@@ -148,16 +164,14 @@ const POINTS_A_CALL = 2_000
 /** Points that may wait for the kv's answer (about 50 MB). Beyond this bound the kv counts as unavailable. */
 const POINTS_UNDER_WAY = 200_000
 
-interface QueuedSubmission {
-  readonly submission: Submission
-  readonly resolve: (verdict: StoreVerdict) => void
-  readonly reject: (error: unknown) => void
-  /** The request that it came with. */
-  readonly origin: Origin
+/** Submissions of one call. */
+interface Batch {
+  readonly submissions: Submission[]
+  /** The requests that they came with. */
+  readonly origins: Origin[]
+  points: number
+  readonly verdicts: Promise<StoreVerdict[]>
 }
-
-const pointsOf = (waiting: readonly QueuedSubmission[]): number =>
-  waiting.reduce((sum, { submission }) => sum + submission.entries.length, 0)
 
 /**
  * @param most upper bound of points that wait for the kv's answer
@@ -170,59 +184,145 @@ export function createBatcher(
   metrics: Pick<Metrics, 'observe'>,
   most = POINTS_UNDER_WAY,
 ): (submission: Submission) => Promise<StoreVerdict> {
-  const queues = new Map<number, QueuedSubmission[]>()
+  /** The last batch of this turn, by partition. */
+  const batches = new Map<number, Batch>()
   let underWay = 0
 
-  const send = async (partition: number, waiting: readonly QueuedSubmission[]): Promise<void> => {
+  const send = async (
+    partition: number,
+    { submissions, origins, points }: Batch,
+  ): Promise<StoreVerdict[]> => {
     const startedMs = performance.now()
-    metrics.observe('event_admission_batch_size', waiting.length)
+    metrics.observe('event_admission_batch_size', submissions.length)
     try {
-      const submissions = waiting.map((one) => one.submission)
-      const attributes = { submissions: submissions.length, points: pointsOf(waiting) }
-      const verdicts = await span(
+      return await span(
         'admission batch',
-        attributes,
+        { submissions: submissions.length, points },
         () => span('kv admit', { partition }, () => kv.admit(partition, submissions, rules)),
-        () => waiting.map(({ origin }) => origin),
+        () => origins,
       )
-      for (const [i, one] of waiting.entries()) one.resolve(verdicts[i]!)
-    } catch (error) {
-      for (const one of waiting) one.reject(error)
     } finally {
       metrics.observe('event_admission_seconds', (performance.now() - startedMs) / 1_000)
-      underWay -= pointsOf(waiting)
+      underWay -= points
     }
   }
 
-  const sendBatch = (partition: number): void => {
-    const all = queues.get(partition)!
-    queues.delete(partition)
-    let from = 0
-    let points = 0
-    for (const [i, { submission }] of all.entries()) {
-      points += submission.entries.length
-      if (points < POINTS_A_CALL && i + 1 - from < SUBMISSIONS_A_CALL && i + 1 < all.length) continue
-      void send(partition, all.slice(from, i + 1))
-      from = i + 1
-      points = 0
+  const begin = (partition: number): Batch => {
+    const sent = async (): Promise<StoreVerdict[]> => {
+      await nextTurn()
+      if (batches.get(partition) === batch) batches.delete(partition)
+      return send(partition, batch)
     }
+    const batch: Batch = { submissions: [], origins: [], points: 0, verdicts: sent() }
+    batches.set(partition, batch)
+    return batch
   }
 
-  return (submission) =>
-    new Promise((resolve, reject) => {
-      const partition = partitionOf(submission.userId, kv.partitions)
-      const queue = queues.get(partition)
-      if (underWay + submission.entries.length > most) {
-        reject(new KvUnavailable('too many points are waiting for the kv'))
-        return
-      }
-      underWay += submission.entries.length
-      const waiting = { submission, resolve, reject, origin: currentSpan() }
-      if (queue !== undefined) {
-        queue.push(waiting)
-        return
-      }
-      queues.set(partition, [waiting])
-      setImmediate(sendBatch, partition)
-    })
+  return async (submission) => {
+    const points = submission.entries.length
+    if (underWay + points > most) throw new KvUnavailable('too many points are waiting for the kv')
+    underWay += points
+    const partition = partitionOf(submission.userId, kv.partitions)
+    let batch = batches.get(partition)
+    if (batch === undefined || batch.points >= POINTS_A_CALL || batch.origins.length === SUBMISSIONS_A_CALL)
+      batch = begin(partition)
+    batch.points += points
+    batch.origins.push(currentSpan())
+    const at = batch.submissions.push(submission) - 1
+    return (await batch.verdicts)[at]!
+  }
+}
+
+// What a check-in and a track have in common: the id of their submission, and what of its verdict a phone is told.
+
+const PROCESS = Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('base64url')
+let submissions = 0
+
+/** Returns an id that is unique across processes. It is short, because windows store it. */
+export const submissionId = (): string => `${PROCESS}${(submissions++).toString(36)}`
+
+/** Returns the refusal for a verdict other than `admitted`. */
+export function refusalOfVerdict(
+  verdict: Exclude<Verdict, { outcome: 'admitted' }>,
+  limitName: string,
+  limit: Window,
+): Refusal {
+  switch (verdict.outcome) {
+    case 'limited':
+      return rateLimited(limitName, limit, verdict.retryAfterMs)
+    case 'refused':
+      return notActive(verdict.status, verdict.message)
+    case 'full':
+      return new Refusal(
+        503,
+        'buffer-full',
+        'Too many of your points are not stored yet. Keep the rest and send it in five minutes.',
+        { 'Retry-After': '300' },
+      )
+    case 'erased':
+      return erasedPerson()
+    case 'no-consent':
+      return forbidden(
+        'You have taken back your consent, so your way is not recorded. Agree to the privacy notice again to go on.',
+      )
+  }
+}
+
+/** Counts rejected points by reason. */
+export function countRejected(count: Count, rejected: readonly { readonly reason: PointRejection }[]): void {
+  for (const [reason, points] of Map.groupBy(rejected, (one) => one.reason))
+    count(`rejected:${reason}`, points.length)
+}
+
+/** The latest time of points that are durable; null where there is none. */
+export const durableThrough = (points: readonly Point[]): Time | null =>
+  points.length === 0 ? null : time(points.reduce((latest, { sentMs }) => Math.max(latest, sentMs), 0))
+
+// A batch of track points: each is accepted or rejected by itself, and the answer names what the phone may delete.
+
+export interface SyncRules extends AcceptRules {
+  /** Counts points of a batch that do not enter the buffer. */
+  readonly count: Count
+  readonly limit: Window
+}
+
+/**
+ * Admits a batch.
+ * @param kind whose rate limit applies
+ * @throws Refusal 403 paused or ended, 429, 503
+ */
+export async function syncTrack(
+  admitTrack: (submission: Submission) => Promise<Verdict>,
+  request: TrackSyncRequest,
+  receivedMs: number,
+  rules: SyncRules,
+  kind: 'sync' | 'ingest' = 'sync',
+): Promise<TrackSyncAnswer> {
+  const { points, rejected } = acceptTrack(request.points, receivedMs, rules)
+  // If several points of a batch have the same identity, the first one counts.
+  const distinct = new Map<string, Entry>()
+  for (const point of points) {
+    const entry = pack(point)
+    if (!distinct.has(entry.field)) distinct.set(entry.field, entry)
+  }
+  const verdict = await admitTrack({
+    id: submissionId(),
+    userId: request.user_id,
+    kind,
+    entries: [...distinct.values()],
+    duplicateKey: '',
+    recordedMs: receivedMs,
+    position: latestPosition(points),
+  })
+  const repeated = points.length - distinct.size
+  // Also counted when the batch is refused, because it was received. The other points are counted by the admission.
+  rules.count('duplicate', repeated)
+  countRejected(rules.count, rejected)
+  if (verdict.outcome !== 'admitted') throw refusalOfVerdict(verdict, kind, rules.limit)
+  return {
+    accepted: distinct.size - verdict.duplicates,
+    duplicates: verdict.duplicates + repeated,
+    rejected: [...rejected],
+    durable_through: durableThrough(points),
+  }
 }

@@ -26,7 +26,7 @@ export interface CardFacts {
   /** BCP 47; the card is in this language, or in English where it has no words in it. */
   readonly language: string | null
   readonly level: Level
-  /** Kilometres, as everybody may read them (`pilgrims/public-figures.ts`). */
+  /** Kilometres, as everybody may read them (`pilgrims/profile.ts`). */
   readonly km: number
   readonly checkins: number
   /** Kilograms, as everybody may read them. */

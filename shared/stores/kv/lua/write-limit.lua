@@ -1,4 +1,5 @@
--- A sliding window: never more than max calls in any window of that length, by the store's clock.
+-- The limit of an operator's requests, of a pilgrim's or an address's writes, and of drawing (not of check-ins and track
+-- points): a sliding window, never more than max calls in any window of that length, by the store's clock.
 -- KEYS[1] the window; ARGV max, window ms, then the ids of requests, charged in this order
 -- Returns allowed, remaining and retry-after ms of each request, as one flat list
 local time = redis.call('TIME')

@@ -1,10 +1,9 @@
-/** What alerts the owner: each condition in words, with the limits of the checks themselves. */
+/** The words of each condition that alerts the owner, with the limits of the checks themselves. */
 import type { Alerting } from '#shared/contracts/supervision.ts'
 import { NOTICE_DAYS } from './certificates.ts'
-import { STALE_MS, CLOCK_MS, EARLY_SHARE, FREE_BYTES } from './health-checks.ts'
-import { type Bilingual, GAPS_MS } from './alert-decision.ts'
-import { THRESHOLDS } from './notices.ts'
-import { LOOK_EVERY_MS } from './watch.ts'
+import { type Bilingual, STALE_MS, CLOCK_MS, EARLY_SHARE, FREE_BYTES } from './health-checks.ts'
+import { GAPS_MS, LOOK_EVERY_MS } from './when-to-alert.ts'
+import { THRESHOLDS } from './quota-and-certificate-notices.ts'
 
 const MINUTE_MS = 60_000
 const staleMinutes = STALE_MS / MINUTE_MS

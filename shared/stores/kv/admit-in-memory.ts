@@ -1,4 +1,7 @@
-/** Admission on the embedded state: the same decisions as `admit-points.lua`. */
+/**
+ * Admission in memory: the same decisions as `check-in-limit.lua` and `admit-points.lua`, for the embedded driver, and
+ * for a replica alone while the kv is unavailable.
+ */
 import {
   type AdmissionRules,
   type Entry,
@@ -9,8 +12,18 @@ import {
   type StoreVerdict,
   checkInPositionOf,
   sharesInstantByAccident,
-} from '#shared/stores/kv/kv.ts'
-import { bufferOf, type Call, type Change, isBefore, type State } from './state.ts'
+  type VersionedStatus,
+} from './kv.ts'
+import {
+  apply,
+  bufferOf,
+  type Call,
+  type Change,
+  createState,
+  isBefore,
+  prune,
+  type State,
+} from './embedded/state.ts'
 
 interface Admission {
   readonly state: State
@@ -145,3 +158,46 @@ export function admit(admission: Admission, submission: Submission): StoreVerdic
         : null,
   }
 }
+
+// Admission by a replica alone: with the last known status, and the limits and duplicates that it has seen itself.
+
+export function createOfflineAdmission(rules: AdmissionRules, now: () => number) {
+  const state = createState()
+  let pruneAtMs = 0
+  return {
+    /** Stores the latest status from the kv or the database; null: the kv has lost its status. */
+    learn(status: VersionedStatus | null): void {
+      state.status = status
+    },
+    /** Whether a status is known. */
+    knows: () => state.status !== null,
+    /** Returns `unknown` while no status is known. */
+    decide(submission: Submission): StoreVerdict {
+      const nowMs = now()
+      if (nowMs >= pruneAtMs) {
+        prune(state, nowMs)
+        pruneAtMs = nowMs + rules.checkin.windowMs
+      }
+      const verdict = admit(
+        { state, nowMs, rules, caller: '', change: (change) => apply(state, change) },
+        submission,
+      )
+      // The journal stores the points; only the windows stay here.
+      state.buffers.clear()
+      state.live.clear()
+      return verdict
+    },
+    /** Forgets a check-in that could not be stored, so that its repetition is no duplicate. */
+    takeBack({ kind, userId, duplicateKey }: Submission): void {
+      const key = `${kind}:${userId}`
+      const window = state.windows.get(key)
+      if (window === undefined) return
+      state.windows.set(key, {
+        ...window,
+        calls: window.calls.filter((call) => call.duplicateKey !== duplicateKey),
+      })
+    },
+  }
+}
+
+export type OfflineAdmission = ReturnType<typeof createOfflineAdmission>

@@ -5,9 +5,9 @@ import { levelName } from '#shared/locales/by-language.ts'
 import { carbonIn, figure as written, UNITS } from '#shared/locales/units.ts'
 import { emblem } from '#shared/core/rules/emblems.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
-import { eveningHills, feast, GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf, SEAL } from './backdrops.ts'
+import { eveningHills, feast, GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf, SEAL } from './card-backdrops.ts'
 import { type CardFacts, cardLanguage, type CardRoute, cardWords, pilgrimWord } from './card-facts.ts'
-import { routeMap } from './route-map.ts'
+import { routeMap } from './card-route-map.ts'
 
 /** @param route null: the event has none */
 export const cardOf = (facts: CardFacts, route: CardRoute | null): Element =>

@@ -3,7 +3,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { Line } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { knownCertificates } from './certificates.ts'
-import type { Messenger } from './messenger.ts'
+import type { Messenger } from './send-alert.ts'
 
 export const THRESHOLDS = [95, 80]
 const LOOK_EVERY_MS = 300_000

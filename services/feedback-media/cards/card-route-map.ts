@@ -4,7 +4,7 @@
  */
 import { box, drawing, type Element } from '#shared/runtime/picture-renderer/element.ts'
 import type { CardRoute, Place } from './card-facts.ts'
-import { GOLD, GOLD_DEEP, GOLD_LIGHT, type Palette } from './backdrops.ts'
+import { GOLD, GOLD_DEEP, GOLD_LIGHT, type Palette } from './card-backdrops.ts'
 import { METRES_PER_DEGREE, simplifyLine } from '#shared/core/rules/geo.ts'
 
 const SIDE = 440
@@ -62,7 +62,6 @@ const routeMapSvg = (route: CardRoute | null, { deep, base }: Palette): string =
   ${route === null ? EMBLEM : routeOf(outlineOf(route, SIDE - 2 * INSET))}
 </svg>`
 
-/** The map as part of a card. @param size pixels a side */
 export const routeMap = (
   route: CardRoute | null,
   colours: Palette,

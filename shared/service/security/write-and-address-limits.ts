@@ -1,4 +1,4 @@
-/** Rate limits of endpoints (sliding windows). */
+/** Limits of requests that are no check-ins and no track points (`kv/lua/check-in-limit.lua`): by caller, and by address. */
 import type { Window } from '#shared/runtime/config/config.ts'
 import { rateLimited } from '#shared/runtime/refusal.ts'
 import { type Kv, isKvUnavailable, type LimitVerdict, userHash } from '#shared/stores/kv/kv.ts'

@@ -1,0 +1,201 @@
+/** Two panels: the event in four figures with its latest day, and what was ridden and emitted. */
+import type { Data } from '#shared/client/index.ts'
+import { KG_PER_KM, KG_PER_UNIT, ZERO_EMISSION_KMH } from '#shared/core/rules/carbon.ts'
+import { figure } from '#shared/locales/units.ts'
+import { dayName, dayOf, fullDate, now, weekdayName } from '../../clock.ts'
+import { distancesOf, modeName, ridden } from '../../parts/distances.ts'
+import { fileName, saveCsv } from '../../parts/download.ts'
+import { Figure, Figures, Panel, PanelFrom, isLoading, isStale } from '../../parts/panel.tsx'
+import { type BarGroup, saveBars } from '../../parts/picture.ts'
+import { useExports } from './exports.tsx'
+import type { ReportProps } from './panels.ts'
+import { SERIES, type Timeline } from './time-chart.tsx'
+import { sumsText } from './timeline.tsx'
+import { inKg, inKm, pair, units, words } from '../../words.ts'
+import { Bars } from '../../../design/chart.tsx'
+
+// The event in four figures, and its latest day, before everything that explains them.
+
+export function Headline({ carbon: read, timeline }: ReportProps) {
+  const said = words.value.reports
+  const carbon = read!
+  const value = carbon.value.value
+  const latest = timeline.value.value?.days.at(-1)
+  const state = { stale: isStale(carbon) || isStale(timeline), loading: isLoading(carbon) }
+  useExports('headline', value && { CSV: () => saveSummary(value, latest) })
+  return (
+    <Panel title={said.panels.headline} kind="headline" stale={state.stale} at={value?.as_of ?? null}>
+      <Figures>
+        <Figure
+          label={words.value.now.km}
+          value={value && figure(distancesOf(value).walked)}
+          unit={units.value.km}
+          note={value === null ? undefined : ridden(value)}
+          {...state}
+        />
+        <Figure label={said.series.pilgrims} value={value && figure(value.pilgrims)} {...state} />
+        <Figure
+          label={said.total}
+          value={value && figure(value.total_kg)}
+          unit={units.value.kg}
+          note={value === null ? undefined : pair(said.mean, inKg(value.mean_kg))}
+          {...state}
+        />
+        <Figure
+          label={said.saved}
+          value={value && figure(value.saved_kg)}
+          unit={units.value.kg}
+          tone="good"
+          {...state}
+        />
+      </Figures>
+      {latest === undefined ? null : (
+        <p>
+          {pair(
+            latest.day === dayOf(now.value) ? words.value.system.periods.today : dayName(latest.day),
+            `${words.value.now.pilgrims(latest.pilgrims)} · ${sumsText(latest)}`,
+          )}
+        </p>
+      )}
+    </Panel>
+  )
+}
+
+function saveSummary(value: Totals, latest: Timeline['days'][number] | undefined): void {
+  const { reports, now: said } = words.value
+  const { walk, ...rides } = value.recorded_km
+  saveCsv(
+    [
+      ['what', 'day', 'figure', 'unit'],
+      [said.km, '', walk ?? 0, 'km'],
+      ...Object.entries(rides).map(([mode, km]) => [modeName(mode), '', km, 'km']),
+      [reports.series.pilgrims, '', value.pilgrims, ''],
+      [reports.total, '', value.total_kg, 'kg'],
+      [reports.mean, '', value.mean_kg, 'kg'],
+      [reports.saved, '', value.saved_kg, 'kg'],
+      ...(latest === undefined
+        ? []
+        : SERIES.map((name) => [reports.series[name], latest.day, latest[name], ''])),
+    ],
+    fileName('summary', dayOf(value.as_of ?? now.peek()), 'csv'),
+  )
+}
+
+type Totals = Data<'readCarbon'>
+
+/** Bars of a kind that the report's page has room for; the style sheet hides the others. */
+const PRINTED = 10
+
+export function Carbon({ carbon }: ReportProps) {
+  const said = words.value.reports
+  const totals = carbon!.value.value
+  useExports('carbon', totals && { CSV: () => save(totals), PNG: () => savePicture(totals) })
+  return (
+    <PanelFrom title={said.panels.carbon} kind="carbon" from={carbon!}>
+      {(value) => (
+        <>
+          {groupsOf(value).map(({ title, bars }) => (
+            <section key={title}>
+              <h3>{title}</h3>
+              <Bars bars={bars} />
+              {bars.length <= PRINTED ? null : (
+                <p class="small quiet print-only">
+                  +{figure(bars.length - PRINTED)} {said.more}
+                </p>
+              )}
+            </section>
+          ))}
+          <p class="small quiet">
+            {pair(said.used, inKg(value.consumption.kg))} ·{' '}
+            {(['water', 'recycle', 'hotel'] as const)
+              .map((unit) => pair(said.method.units[unit], figure(value.consumption[unit])))
+              .join(' · ')}
+          </p>
+          <CarbonMethod />
+        </>
+      )}
+    </PanelFrom>
+  )
+}
+
+/** The bars of the page and of its picture: by mode, longest way first, and by day. */
+function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
+  const said = words.value.reports
+  const modes = Object.entries(by_mode).sort(([, a], [, b]) => b.km - a.km)
+  return [
+    {
+      title: said.mode,
+      bars: modes.map(([mode, { km, kg }]) => ({
+        name: modeName(mode),
+        value: km,
+        shown: `${inKm(km)} · ${inKg(kg)}`,
+      })),
+    },
+    {
+      title: said.byDay,
+      bars: by_day.map(({ day, km, kg }) => ({
+        name: weekdayName(day),
+        value: kg,
+        shown: `${inKg(kg)} · ${inKm(km)}`,
+      })),
+    },
+  ]
+}
+
+function savePicture(value: Totals): void {
+  const said = words.value.reports
+  const figures = [
+    pair(said.total, inKg(value.total_kg)),
+    pair(said.mean, inKg(value.mean_kg)),
+    pair(said.saved, inKg(value.saved_kg)),
+  ]
+  const lines = [
+    value.as_of === null ? words.value.common.never : `${words.value.common.asOf} ${fullDate(value.as_of)}`,
+    [...figures, pair(said.series.pilgrims, figure(value.pilgrims))].join(' · '),
+  ]
+  saveBars(
+    { title: said.panels.carbon, lines },
+    groupsOf(value),
+    fileName('carbon', dayOf(value.as_of ?? now.peek()), 'png'),
+  )
+}
+
+const save = ({ by_mode, by_day, ...totals }: Totals): void =>
+  saveCsv(
+    [
+      ['what', 'name', 'km', 'kg'],
+      ['total', words.value.reports.total, '', totals.total_kg],
+      ['saved', words.value.reports.saved, '', totals.saved_kg],
+      ...Object.entries(by_mode).map(([mode, { km, kg }]) => ['mode', modeName(mode), km, kg]),
+      ...by_day.map(({ day, km, kg }) => ['day', day, km, kg]),
+      ['consumption', words.value.reports.used, '', totals.consumption.kg],
+      ...carbonFactors().map(([name, kg]) => ['factor', name, '', kg]),
+    ],
+    fileName('carbon', dayOf(totals.as_of ?? now.peek()), 'csv'),
+  )
+
+function carbonFactors(): readonly (readonly [name: string, kg: number])[] {
+  const { units } = words.value.reports.method
+  return [
+    ...Object.entries(KG_PER_KM).map(([mode, kg]) => [`${modeName(mode)}, ${inKm(1)}`, kg] as const),
+    ...Object.entries(KG_PER_UNIT).map(([name, kg]) => [units[name as keyof typeof units], kg] as const),
+  ]
+}
+
+const CarbonMethod = () => {
+  const said = words.value.reports.method
+  return (
+    <details>
+      <summary>{said.title}</summary>
+      <p>{said.speed(ZERO_EMISSION_KMH)}</p>
+      <dl class="factors">
+        {carbonFactors().map(([name, kg]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{`${kg} ${units.value.kg} CO₂e`}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  )
+}

@@ -86,7 +86,6 @@ import { createReceivedCount, createLastHour } from './supervision/last-hour.ts'
 import { createCondition } from './supervision/read-condition.ts'
 import { readTimeline } from './reports/timeline.ts'
 
-/** Operators' endpoints about the event. */
 function serveEvent({ serve }: Router, context: ServiceContext): void {
   serve(roleEndpoint, ({ operator }) => {
     const { role, level, name } = operator
@@ -118,7 +117,6 @@ const createReadings = (): BoundedQueue =>
     full: 'The service is busy with other long readings: please try again in a moment.',
   })
 
-/** Operators' endpoints about people. */
 function servePeople({ serve }: Router, context: ServiceContext, readings: BoundedQueue): void {
   serve(usersEndpoint, ({ query }) => listUsers(context, query))
   serve(userEndpoint, ({ operator, params }) => showUser(context, operator, params.userId))
@@ -148,7 +146,6 @@ function servePeople({ serve }: Router, context: ServiceContext, readings: Bound
   serve(assignRoleEndpoint, ({ operator, body }) => assignRole(context, operator, body))
 }
 
-/** The ledger, dead letters, and the flush on demand. */
 function serveLedger({ serve }: Router, context: ServiceContext): void {
   serve(ledgerEndpoint, () => showLedger(context))
   serve(deadLettersEndpoint, ({ query }) => listDeadLetters(context, query))
@@ -158,7 +155,6 @@ function serveLedger({ serve }: Router, context: ServiceContext): void {
   serve(forceFlushEndpoint, ({ operator }) => forceFlush(context, operator))
 }
 
-/** How the installation is, and who operates it. */
 function serveSupervision(
   { serve }: Router,
   context: ServiceContext,
@@ -173,7 +169,6 @@ function serveSupervision(
   return received
 }
 
-/** Pilgrims' own data. */
 function serveOwnData({ serve }: Router, context: ServiceContext, readings: BoundedQueue): void {
   serve(eventConfigEndpoint, () => showConfig(context))
   const chargePending = async (request: Request, userId: string): Promise<void> => {

@@ -38,13 +38,14 @@ const OLDEST_POSTGRES = 15
 const OLDEST_REDIS = 6.2
 
 /** What one check found; `todo` only where something is to be done. */
-interface Finding {
-  readonly what: string
+interface Found {
   readonly found: string
   readonly todo?: string
 }
 
-type Found = Omit<Finding, 'what'>
+interface Finding extends Found {
+  readonly what: string
+}
 
 const LATE = rejectWith(() => new Error(`no answer within ${WAIT_MS / 1_000} s`))
 
@@ -56,6 +57,9 @@ async function check(what: string, run: () => Promise<Found>, todo: string): Pro
   }
 }
 
+/** `todo` only where it is not as it should be. */
+const finding = (isWell: boolean, found: string, todo: string): Found => ({ found, ...(!isWell && { todo }) })
+
 const apart = (aheadMs: number, other: string): string =>
   `${Math.abs(Math.round(aheadMs))} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} ${other}`
 
@@ -66,9 +70,13 @@ async function postgres({ databaseUrl }: Config): Promise<Found> {
   try {
     const [row] = await db.sql<{ version: string }[]>`SELECT current_setting('server_version') AS version`
     await expectSchema(db.sql)
-    const found = `version ${row!.version}, schema of this release`
-    if (Number.parseInt(row!.version) >= OLDEST_POSTGRES) return { found }
-    return { found, todo: `Use Postgres ${OLDEST_POSTGRES} or later.` }
+    const { version } = row!
+    const isNew = Number.parseInt(version) >= OLDEST_POSTGRES
+    return finding(
+      isNew,
+      `version ${version}, schema of this release`,
+      `Use Postgres ${OLDEST_POSTGRES} or later.`,
+    )
   } finally {
     await db.close()
   }
@@ -101,10 +109,8 @@ async function redisNode(url: string, all: number, flushMs: number): Promise<Fou
       limit !== 0 && limit < needed && `Set maxmemory (REDIS_MAXMEMORY) to ${mb(needed)} or more.`,
       Math.abs(aheadMs) > CLOCK_MS && 'Set the clocks by NTP.',
     ].filter((todo) => todo !== false)
-    return {
-      found: `version ${version}; limit ${limit === 0 ? 'none' : mb(limit)}, ${pilgrims} pilgrims need ${mb(needed)}; clock ${apart(-aheadMs, 'ours')}`,
-      ...(todos.length > 0 && { todo: todos.join(' ') }),
-    }
+    const found = `version ${version}; limit ${limit === 0 ? 'none' : mb(limit)}, ${pilgrims} pilgrims need ${mb(needed)}; clock ${apart(-aheadMs, 'ours')}`
+    return finding(todos.length === 0, found, todos.join(' '))
   } finally {
     redis.disconnect()
   }
@@ -114,7 +120,7 @@ async function nats({ natsUrl }: Config): Promise<Found> {
   const connection = await connectNats({ ...natsServers(natsUrl), reconnect: false, timeout: WAIT_MS })
   const { version = 'unknown', jetstream } = connection.info ?? {}
   await connection.close()
-  return { found: `version ${version}`, ...(jetstream !== true && { todo: 'Start NATS with --jetstream.' }) }
+  return finding(jetstream === true, `version ${version}`, 'Start NATS with --jetstream.')
 }
 
 async function objects({ objectsUrl, s3 }: Config): Promise<Found> {
@@ -129,8 +135,8 @@ async function objects({ objectsUrl, s3 }: Config): Promise<Found> {
 
 async function disk({ dataDir }: Config): Promise<Found> {
   const free = await freeBytesOf(dataDir)
-  const found = `${mb(free)} free for ${dataDir}`
-  return free >= 2 * FREE_BYTES ? { found } : { found, todo: `Free at least ${mb(2 * FREE_BYTES)}.` }
+  const wanted = 2 * FREE_BYTES
+  return finding(free >= wanted, `${mb(free)} free for ${dataDir}`, `Free at least ${mb(wanted)}.`)
 }
 
 /** Asks a time server (RFC 4330) how far this machine's clock is ahead. */
@@ -154,8 +160,7 @@ async function clock(host: string): Promise<Found> {
     const theirsMs =
       (answer.readUInt32BE(40) - SECONDS_1900_TO_1970 + answer.readUInt32BE(44) / 2 ** 32) * 1_000
     const aheadMs = (sentMs + Date.now()) / 2 - theirsMs
-    const found = apart(aheadMs, host)
-    return Math.abs(aheadMs) <= CLOCK_MS ? { found } : { found, todo: 'Set this machine’s clock by NTP.' }
+    return finding(Math.abs(aheadMs) <= CLOCK_MS, apart(aheadMs, host), 'Set this machine’s clock by NTP.')
   } finally {
     socket.close()
   }
@@ -170,8 +175,11 @@ async function certificate(host: string, port: number): Promise<Found> {
       found: `${found}; phones do not trust it (${distrust})`,
       todo: 'Use TLS_MODE=acme, or a certificate that phones trust. In a rehearsal install its root on the phones.',
     }
-  if (Date.now() < dueMs) return { found }
-  return { found, todo: 'Look at the log of Caddy why the certificate is not renewed, and renew it.' }
+  return finding(
+    Date.now() < dueMs,
+    found,
+    'Look at the log of Caddy why the certificate is not renewed, and renew it.',
+  )
 }
 
 async function line(config: Config): Promise<Found> {
@@ -179,9 +187,11 @@ async function line(config: Config): Promise<Found> {
   if (client === null) return { found: 'not checked, without an access token' }
   const registered = await client.webhookAddress()
   const expected = ownWebhookAddress(config)
-  return registered === expected
-    ? { found: registered }
-    : { found: registered, todo: `Register ${expected} as the webhook in LINE's console.` }
+  return finding(
+    registered === expected,
+    registered,
+    `Register ${expected} as the webhook in LINE's console.`,
+  )
 }
 
 function backups(folder: string): Promise<Found> {
@@ -191,7 +201,7 @@ function backups(folder: string): Promise<Found> {
     .reduce((one, other) => Math.max(one, other), 0)
   const ageMs = Date.now() - newest
   const found = newest === 0 ? `none in ${folder}` : `the last is ${(ageMs / 3_600_000).toFixed(1)} hours old`
-  return Promise.resolve(ageMs <= OLD_BACKUP_MS ? { found } : { found, todo: 'Take one: bun run backup.' })
+  return Promise.resolve(finding(ageMs <= OLD_BACKUP_MS, found, 'Take one: bun run backup.'))
 }
 
 function settings({ startsMs, endsMs, alertUserId, publicUrl, env }: Config): Found {
@@ -200,7 +210,7 @@ function settings({ startsMs, endsMs, alertUserId, publicUrl, env }: Config): Fo
     alertUserId === '' && 'EVENT_ALERT_USER_ID (nobody is alerted)',
     env === 'production' && publicUrl.startsWith('https://localhost') && 'EVENT_PUBLIC_URL',
   ].filter((one) => one !== false)
-  return missing.length === 0 ? { found: 'valid' } : { found: 'valid', todo: `Set ${missing.join(', ')}.` }
+  return finding(missing.length === 0, 'valid', `Set ${missing.join(', ')}.`)
 }
 
 export interface Options {
@@ -211,9 +221,8 @@ export interface Options {
 
 /** Runs all checks at once. @returns a finding for each, in a stable order */
 export function examine(config: Config, options: Options): Promise<Finding[]> {
-  const embedded = (what: string): Promise<Finding> => Promise.resolve({ what, found: 'embedded' })
-  const store = (what: string, url: string, run: () => Promise<Found>, todo: string): Promise<Finding> =>
-    url === '' ? embedded(what) : check(what, run, todo)
+  const store = async (what: string, url: string, run: () => Promise<Found>, todo: string) =>
+    url === '' ? { what, found: 'embedded' } : check(what, run, todo)
   const redis = (url: string) => redisNode(url.trim(), options.pilgrims, config.flushMs)
   return Promise.all([
     Promise.resolve({ what: 'settings', ...settings(config) }),
@@ -223,23 +232,17 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
       () => postgres(config),
       'Start Postgres, and run the migration job: bun run migrate.',
     ),
-    ...(config.redisUrl === ''
-      ? [embedded('Redis')]
-      : config.redisUrl
-          .split(',')
-          .map((url) => check('Redis', () => redis(url), 'Start Redis, and check REDIS_URL.'))),
+    ...config.redisUrl
+      .split(',')
+      .map((url) => store('Redis', url, () => redis(url), 'Start Redis, and check REDIS_URL.')),
     store('NATS', config.natsUrl, () => nats(config), 'Start NATS, and check NATS_URL.'),
     store('objects', config.objectsUrl, () => objects(config), 'Check OBJECTS_URL and the S3 settings.'),
     check('disk', () => disk(config), 'Check the disk of EVENT_DATA_DIR.'),
-    ...(options.ntp === ''
-      ? []
-      : [
-          check(
-            'clock',
-            () => clock(options.ntp),
-            'Compare the clock by hand, or name a time server: --ntp.',
-          ),
-        ]),
+    ...[options.ntp]
+      .filter((host) => host !== '')
+      .map((host) =>
+        check('clock', () => clock(host), 'Compare the clock by hand, or name a time server: --ntp.'),
+      ),
     ...publicHosts(config).map(({ host, port }) =>
       check(
         `certificate of ${host}`,

@@ -21,21 +21,16 @@ import { time } from '#shared/contracts/fields.ts'
 import { readSchema } from '#shared/stores/db/migrate.ts'
 import { isPicture } from '#shared/stores/objects/pictures.ts'
 
-/** The user who runs the command. A container's user may have no name. */
-function nameOfUser(): string {
+/** The user who runs the command. */
+function operator(): Actor {
+  let name = hostname()
   try {
-    return `${userInfo().username}@${hostname()}`
+    name = `${userInfo().username}@${name}`
   } catch {
-    return hostname()
+    // A container's user may have no name.
   }
+  return { role: 'owner', name, fingerprint: 'command line', requestId: crypto.randomUUID() }
 }
-
-const operator = (): Actor => ({
-  role: 'owner',
-  name: nameOfUser(),
-  fingerprint: 'command line',
-  requestId: crypto.randomUUID(),
-})
 
 /**
  * Clears a rehearsal. The event is active afterwards, like a new one.
@@ -115,8 +110,8 @@ export async function readContents(installation: Installation): Promise<Contents
   const { db, kv, objects } = installation
   const found: Record<string, number> = {}
   for (const table of CLEARED) {
-    const [row] = await db.sql.unsafe<{ n: number }[]>(`SELECT count(*)::int AS n FROM ${table}`)
-    found[table] = row!.n
+    const [row] = await db.sql.unsafe<[{ n: number }]>(`SELECT count(*)::int AS n FROM ${table}`)
+    found[table] = row.n
   }
   const journals = journalsOf(installation)
   found.waiting_pilgrims = await kv.bufferSize()

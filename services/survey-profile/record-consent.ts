@@ -1,6 +1,6 @@
 /** Privacy consent: given with a version and a time, or withdrawn. */
 import type { ServiceContext } from '#shared/service/context.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { timeOrNull } from '#shared/contracts/fields.ts'
 import type { PrivacyAnswer, PrivacyRequest } from '#shared/contracts/profile.ts'
 import type { Erased } from '#shared/stores/kv/kv.ts'
 import { consents } from '#shared/stores/schema/tables.ts'
@@ -47,7 +47,7 @@ export async function recordConsent(
   return {
     userId,
     privacy_agreed: row.privacyAgreed,
-    privacy_agreed_at: row.privacyAgreedAt && time(row.privacyAgreedAt.getTime()),
+    privacy_agreed_at: timeOrNull(row.privacyAgreedAt),
     version: row.privacyVersion,
   }
 }

@@ -46,7 +46,7 @@ export async function submitSurvey(
   })
   return {
     userId,
-    submitted_at: time(submittedAt.getTime()),
+    submitted_at: time(submittedAt),
     answers: Object.keys(answers).length,
     revision,
     track: await admitAttachedTrack(trackAdmission, userId, request.gps_points, now()),

@@ -1,7 +1,9 @@
 /** The audit log: every write of an operator, each look at and export of pilgrims' data, and pilgrims' own erasures. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { Instant, page, PageQuery, Role, text, Time, exampleText } from './fields.ts'
+
+const endpoint = endpointsOf('admin')
 
 /** Who made an entry: an operator's tier, or a pilgrim who erased their own data. */
 export const AuditRole = z.enum([...Role.options, 'pilgrim'])
@@ -33,10 +35,8 @@ export type AuditQuery = z.infer<typeof AuditQuery>
 
 export const auditEndpoint = endpoint('GET /api/event/admin/audit', {
   id: 'listAudit',
-  service: 'admin',
   summary: 'Every admin write, and every look at or export of pilgrims’ data, newest first',
   access: 'owner',
   query: AuditQuery,
   data: page(AuditEntry),
-  errors: [503],
 })

@@ -1,7 +1,9 @@
 /** LINE webhook events and the bot's rich menus. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { Time, exampleText } from './fields.ts'
+
+const endpoint = endpointsOf('line-bot')
 
 /** Languages of the bot. The first one is the default. */
 export const Language = z.enum(['zh-Hant', 'zh-Hans', 'en', 'ja'])
@@ -76,7 +78,6 @@ export type MenuDeployment = z.infer<typeof MenuDeployment>
 
 export const webhookEndpoint = endpoint('POST /api/event/webhook', {
   id: 'receiveWebhook',
-  service: 'line-bot',
   summary: 'Receives webhook events from the LINE platform; authenticated by the signature of the raw body',
   bodyKind: 'raw',
   sent: { 'application/json': LineDelivery },
@@ -84,12 +85,11 @@ export const webhookEndpoint = endpoint('POST /api/event/webhook', {
     'X-Line-Signature': 'LINE’s signature of the raw body: HMAC-SHA256 with the channel secret, base64',
   },
   data: z.object({ received: z.int().describe('New events; repeated deliveries are not counted') }),
-  errors: ['unauthorized', 'too-large'],
+  errors: ['unauthorized'],
 })
 
 export const menuStatusEndpoint = endpoint('GET /api/event/admin/richmenu', {
   id: 'readMenus',
-  service: 'line-bot',
   summary: 'Rich menu of each language',
   access: 'manager',
   data: MenuStatus,
@@ -97,7 +97,6 @@ export const menuStatusEndpoint = endpoint('GET /api/event/admin/richmenu', {
 
 export const deployMenuEndpoint = endpoint('POST /api/event/admin/richmenu', {
   id: 'deployMenus',
-  service: 'line-bot',
   summary: 'Deploys the rich menu of each language; unchanged menus are skipped',
   access: 'manager',
   data: MenuDeployment,

@@ -1,7 +1,9 @@
 /** Share cards: one picture per pilgrim. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { UserId, exampleText } from './fields.ts'
+
+const endpoint = endpointsOf('feedback-media')
 
 /** Size of a card in pixels: the one that social networks recommend for large previews. */
 export const CARD_SIZE = { width: 1_200, height: 630 } as const
@@ -18,7 +20,6 @@ export type CardAnswer = z.infer<typeof CardAnswer>
 
 export const drawCardEndpoint = endpoint('POST /api/event/og-image', {
   id: 'drawCard',
-  service: 'feedback-media',
   summary: 'Draws a pilgrim’s share card, unless the stored one is current',
   access: 'optional',
   limit: 'user-write',
@@ -30,10 +31,9 @@ export const drawCardEndpoint = endpoint('POST /api/event/og-image', {
 
 export const cardEndpoint = endpoint('GET /api/event/og/:file', {
   id: 'readCard',
-  service: 'feedback-media',
   summary: 'The current share card, redrawn when its content has changed. The file is <userId>.png',
   params: z.object({ file: exampleText('w-5hk3q7d2m9x0c4v8b1n6r2t7ye.png') }),
   data: z.string(),
   media: 'image/png',
-  errors: ['not-found', 'rate-limited'],
+  errors: ['not-found'],
 })

@@ -1,8 +1,10 @@
 /** The map of the event by cells: numbers of points and pilgrims, front, middle and tail. */
 import { z } from 'zod'
-import { endpoint, Written } from './endpoint.ts'
-import { Instant, Latitude, Longitude, Time, Zoom, exampleText, wholeNumber } from './fields.ts'
+import { endpointsOf, Written } from './endpoint.ts'
+import { Instant, Latitude, Longitude, Time, Zoom, exampleText, wholeNumber, Place } from './fields.ts'
 import { BoundingBox } from './tracking.ts'
+
+const endpoint = endpointsOf('admin')
 
 export const MAX_CELLS = 5_000
 
@@ -40,8 +42,7 @@ export const CellFeature = z.object({
 
 const End = z
   .object({
-    lat: Latitude,
-    lng: Longitude,
+    ...Place,
     route_km: z.number().nullable().describe('Distance from the start of the route; null without a route'),
   })
   .nullable()
@@ -99,7 +100,6 @@ export function writeClusters(cells: readonly MapCell[], summary: z.infer<typeof
 
 export const clustersEndpoint = endpoint('GET /api/event/admin/clusters', {
   id: 'readClusters',
-  service: 'admin',
   summary: 'GeoJSON cells with their points and pilgrims; front, middle and tail of the walk',
   access: 'volunteer',
   query: ClustersQuery,

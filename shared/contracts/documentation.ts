@@ -1,11 +1,12 @@
 /** The documentation of the API. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { exampleText } from './fields.ts'
+
+const endpoint = endpointsOf('admin')
 
 export const openApiEndpoint = endpoint('GET /api/event/openapi.json', {
   id: 'readOpenApi',
-  service: 'admin',
   summary: 'This API as an OpenAPI 3.1 document',
   media: 'application/json',
   tagged: true,
@@ -14,7 +15,6 @@ export const openApiEndpoint = endpoint('GET /api/event/openapi.json', {
 
 export const docsEndpoint = endpoint('GET /api/event/docs', {
   id: 'showDocs',
-  service: 'admin',
   summary: 'This API as a page: search, examples, and a form to try each request on this server',
   media: 'text/html',
   tagged: true,
@@ -23,7 +23,6 @@ export const docsEndpoint = endpoint('GET /api/event/docs', {
 
 export const docsScriptEndpoint = endpoint('GET /api/event/docs/rapidoc.js', {
   id: 'readDocsScript',
-  service: 'admin',
   summary: 'The script of the page. With its version as v, caches may keep it for ever',
   query: z.object({ v: z.string().optional() }),
   media: 'text/javascript',
@@ -42,7 +41,6 @@ export type Index = z.infer<typeof Index>
 const index = (id: string, path: `/${string}`) =>
   endpoint(`GET ${path}`, {
     id,
-    service: 'admin',
     summary: 'Where this API is documented',
     data: Index,
   })

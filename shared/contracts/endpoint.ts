@@ -125,7 +125,7 @@ export class Written {
 
 type Given<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, D extends z.ZodType> = Pick<
   Endpoint<P, Q, B, D>,
-  'id' | 'service' | 'summary' | 'data'
+  'id' | 'summary' | 'data'
 > &
   Partial<Endpoint<P, Q, B, D>>
 
@@ -134,48 +134,50 @@ export const Nothing = z.object({})
 type Nothing = typeof Nothing
 
 /**
- * Declares an endpoint. Defaults: public, 200, no parameters, no query, no body, no limit.
- * @example endpoint('GET /health', { id: 'readHealth', service: 'admin', summary: '…', data: Health })
+ * The declaration of a service's endpoints. Defaults: public, 200, no parameters, no query, no body, no limit.
+ * @example endpointsOf('admin')('GET /health', { id: 'readHealth', summary: '…', data: Health })
  */
-export function endpoint<
-  D extends z.ZodType,
-  P extends z.ZodType = Nothing,
-  Q extends z.ZodType = Nothing,
-  B extends z.ZodType = Nothing,
-  A extends Access = 'public',
->(
-  route: `${Method} /${string}`,
-  given: Given<P, Q, B, D> & { readonly access?: A },
-): Endpoint<P, Q, B, D, A> {
-  const [method, path] = route.split(' ') as [Method, string]
-  const declared: Endpoint<P, Q, B, D> = {
-    method,
-    path,
-    access: 'public',
-    limit: given.access === undefined || given.access === 'public' ? null : 'admin',
-    success: 200,
-    mayContinue: false,
-    caller: 'none',
-    readsIdentity: false,
-    closedAtEnd: false,
-    params: Nothing as unknown as P,
-    query: Nothing as unknown as Q,
-    body: Nothing as unknown as B,
-    bodyKind: given.body === undefined ? 'none' : 'json',
-    bodyBytes: null,
-    temporaryIs503: false,
-    media: null,
-    otherMedia: [],
-    downloads: [],
-    cacheMs: 0,
-    tagged: false,
-    errors: [],
-    headers: {},
-    sent: {},
-    errorPages: [],
-    refusals: {},
-    example: {},
-    ...given,
+export const endpointsOf = (service: ServiceName) =>
+  function endpoint<
+    D extends z.ZodType,
+    P extends z.ZodType = Nothing,
+    Q extends z.ZodType = Nothing,
+    B extends z.ZodType = Nothing,
+    A extends Access = 'public',
+  >(
+    route: `${Method} /${string}`,
+    given: Given<P, Q, B, D> & { readonly access?: A },
+  ): Endpoint<P, Q, B, D, A> {
+    const [method, path] = route.split(' ') as [Method, string]
+    const declared: Endpoint<P, Q, B, D> = {
+      service,
+      method,
+      path,
+      access: 'public',
+      limit: given.access === undefined || given.access === 'public' ? null : 'admin',
+      success: 200,
+      mayContinue: false,
+      caller: 'none',
+      readsIdentity: false,
+      closedAtEnd: false,
+      params: Nothing as unknown as P,
+      query: Nothing as unknown as Q,
+      body: Nothing as unknown as B,
+      bodyKind: given.body === undefined ? 'none' : 'json',
+      bodyBytes: null,
+      temporaryIs503: false,
+      media: null,
+      otherMedia: [],
+      downloads: [],
+      cacheMs: 0,
+      tagged: false,
+      errors: [],
+      headers: {},
+      sent: {},
+      errorPages: [],
+      refusals: {},
+      example: {},
+      ...given,
+    }
+    return declared as Endpoint<P, Q, B, D, A>
   }
-  return declared as Endpoint<P, Q, B, D, A>
-}

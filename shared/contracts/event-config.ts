@@ -1,7 +1,9 @@
 /** What an app must know about the event before anybody has a name in it. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { ActivityStatus, Time, exampleText } from './fields.ts'
+
+const endpoint = endpointsOf('admin')
 
 export const EventConfig = z.object({
   name: exampleText('白沙屯媽祖進香'),
@@ -24,7 +26,6 @@ export type EventConfig = z.infer<typeof EventConfig>
 
 export const eventConfigEndpoint = endpoint('GET /api/event/config', {
   id: 'readEventConfig',
-  service: 'admin',
   summary:
     'What an app needs at its start: the event’s name, status and message, and how pilgrims are identified',
   data: EventConfig,

@@ -1,6 +1,6 @@
 /** Feedback: reports, the public board, and screenshots. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import {
   HIDDEN_ID,
   HttpsUrl,
@@ -12,6 +12,8 @@ import {
   exampleText,
   wholeNumber,
 } from './fields.ts'
+
+const endpoint = endpointsOf('feedback-media')
 
 export const FeedbackStatus = z.enum(['new', 'triaging', 'fixing', 'fixed', 'wontfix'])
 export type FeedbackStatus = z.infer<typeof FeedbackStatus>
@@ -131,7 +133,6 @@ export type Screenshot = z.infer<typeof Screenshot>
 
 export const submitFeedbackEndpoint = endpoint('POST /api/event/feedback', {
   id: 'submitFeedback',
-  service: 'feedback-media',
   summary: 'Submits feedback; a user id is optional',
   limit: 'user-write',
   caller: 'body',
@@ -143,7 +144,6 @@ export const submitFeedbackEndpoint = endpoint('POST /api/event/feedback', {
 
 export const listFeedbackEndpoint = endpoint('GET /api/event/feedback', {
   id: 'listFeedback',
-  service: 'feedback-media',
   summary: 'Feedback, newest first: all fields with a token, the public board without one',
   access: 'optional',
   query: FeedbackQuery,
@@ -152,7 +152,6 @@ export const listFeedbackEndpoint = endpoint('GET /api/event/feedback', {
 
 export const feedbackStatusEndpoint = endpoint('GET /api/event/feedback/status', {
   id: 'readBoard',
-  service: 'feedback-media',
   summary: 'The public board: reports and their status, newest first',
   query: FeedbackQuery,
   data: page(BoardItem).extend({ counts: BoardCounts }),
@@ -160,7 +159,6 @@ export const feedbackStatusEndpoint = endpoint('GET /api/event/feedback/status',
 
 export const updateFeedbackEndpoint = endpoint('PATCH /api/event/feedback/:id', {
   id: 'updateFeedback',
-  service: 'feedback-media',
   summary: 'Changes the status or note of an item; fixed sets resolved_at, any other status clears it',
   access: 'manager',
   params: z.object({ id: FeedbackId }),
@@ -171,7 +169,6 @@ export const updateFeedbackEndpoint = endpoint('PATCH /api/event/feedback/:id', 
 
 export const uploadScreenshotEndpoint = endpoint('POST /api/event/feedback-upload', {
   id: 'uploadScreenshot',
-  service: 'feedback-media',
   summary:
     'Uploads a screenshot (PNG, JPEG or WebP) as raw image, multipart/form-data (field file), or JSON {image: base64 or data URL}',
   limit: 'user-write',
@@ -190,7 +187,6 @@ export const uploadScreenshotEndpoint = endpoint('POST /api/event/feedback-uploa
 
 export const screenshotEndpoint = endpoint('GET /api/event/feedback-image/:file', {
   id: 'readScreenshot',
-  service: 'feedback-media',
   summary: 'An uploaded screenshot; the file is <name>.png',
   params: z.object({ file: exampleText('3f0c9a7be1d24c6f8a5b0e9d7c6a1f42.png') }),
   data: z.string(),

@@ -91,7 +91,7 @@ export const USER_ID_ALIASES = ['user_id', 'userId', 'line_user_id'] as const
 export const Time = z.iso.datetime({ precision: 3 }).meta({ examples: [`${EXAMPLE_DAY}T01:30:00.000Z`] })
 export type Time = z.infer<typeof Time>
 
-export const time = (ms: number): Time => new Date(ms).toISOString()
+export const time = (at: number | Date): Time => new Date(at).toISOString()
 
 /** The range of years that every store and every time format supports. */
 const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00Z')
@@ -109,18 +109,22 @@ export const Instant = z.iso
 export const Day = z.iso.date().meta({ examples: [EXAMPLE_DAY] })
 export type Day = z.infer<typeof Day>
 
-export const Latitude = z
-  .number()
-  .min(-90)
-  .max(90)
-  .meta({ examples: [24.1477] })
-export const Longitude = z
-  .number()
-  .min(-180)
-  .max(180)
-  .meta({ examples: [120.6736] })
-
 export const exampleText = (example: string) => z.string().meta({ examples: [example] })
+export const exampleNumber = (example: number) => z.number().meta({ examples: [example] })
+
+const degrees = (limit: number, example: number) =>
+  z
+    .number()
+    .min(-limit)
+    .max(limit)
+    .meta({ examples: [example] })
+export const Latitude = degrees(90, 24.1477)
+export const Longitude = degrees(180, 120.6736)
+
+export const Place = { lat: Latitude, lng: Longitude }
+
+/** The path of what belongs to one pilgrim. */
+export const OfUser = z.object({ userId: UserId })
 
 /** A whole number in a path or a query, which are text. @param form of its digits */
 export const wholeNumber = (
@@ -166,5 +170,5 @@ export const page = <T extends z.ZodType>(item: T) =>
 export const FirstSeen = Time.describe('Time of the first point inside the event’s area; null without any')
 export const LastSeen = Time.describe('Time of the latest point inside the event’s area; null without any')
 
-export const timeOrNull = (ms: number | null | undefined): Time | null =>
-  ms === null || ms === undefined ? null : time(ms)
+export const timeOrNull = (at: number | Date | null | undefined): Time | null =>
+  at === null || at === undefined ? null : time(at)

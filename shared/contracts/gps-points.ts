@@ -5,14 +5,13 @@ import {
   EXAMPLE_DAY,
   isStorableText,
   isUserId,
-  Latitude,
-  Longitude,
   MAX_MODE,
   MAX_POINTS,
   MAX_SOURCE,
   Measure,
   Mode,
   normalizeMode,
+  Place,
   Source,
   UserId,
 } from './fields.ts'
@@ -25,7 +24,6 @@ export const SentTime = z
     error: SENT_TIME_RULE,
   })
   .meta({ examples: [`${EXAMPLE_DAY}T01:30:00.000Z`] })
-export type SentTime = z.infer<typeof SentTime>
 
 /**
  * What a phone tells of a point beside its place and time. Each has a column of its name, so a new one needs a
@@ -49,8 +47,7 @@ export const isNumeric = (name: Measurement): boolean => MEASURED[name].safePars
 
 /** A GPS point in a request, after `normalizePointAliases` has renamed its aliases. */
 export const GpsPoint = z.object({
-  lat: Latitude,
-  lng: Longitude,
+  ...Place,
   timestamp: SentTime.nullish(),
   ...MEASURED,
 })

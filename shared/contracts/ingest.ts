@@ -3,8 +3,10 @@
  * or has no sense never fails a request, because the app would send it again for ever, or delete it.
  */
 import { z } from 'zod'
-import { endpoint, type Endpoint } from './endpoint.ts'
-import { EXAMPLE_DAY, exampleText } from './fields.ts'
+import { endpointsOf, type Endpoint } from './endpoint.ts'
+import { EXAMPLE_DAY, exampleText, exampleNumber } from './fields.ts'
+
+const endpoint = endpointsOf('tracking')
 
 /** Maximum size of a body: a batch of Overland is 200 points of about 600 bytes, and the app allows 1,000 points. */
 const INGEST_BYTES = 1_048_576
@@ -24,12 +26,9 @@ const Params = z.object({
 export const OwnTracksMessage = z
   .looseObject({
     _type: exampleText('location').describe('location; other messages are not stored'),
-    lat: z.number().meta({ examples: [24.1477] }),
-    lon: z.number().meta({ examples: [120.6736] }),
-    tst: z
-      .number()
-      .meta({ examples: [1_775_957_400] })
-      .describe('Time of the fix, epoch seconds'),
+    lat: exampleNumber(24.1477),
+    lon: exampleNumber(120.6736),
+    tst: exampleNumber(1_775_957_400).describe('Time of the fix, epoch seconds'),
     acc: z.number().describe('metres'),
     alt: z.number().describe('metres'),
     vel: z.number().describe('km/h; 0 is unknown'),
@@ -49,10 +48,7 @@ export const OverlandBatch = z.looseObject({
       }),
       properties: z
         .looseObject({
-          timestamp: z
-            .string()
-            .meta({ examples: [`${EXAMPLE_DAY}T01:30:00Z`] })
-            .describe('ISO 8601'),
+          timestamp: exampleText(`${EXAMPLE_DAY}T01:30:00Z`).describe('ISO 8601'),
           altitude: z.number().describe('metres'),
           speed: z.number().describe('m/s; negative is unknown'),
           horizontal_accuracy: z.number().describe('metres; negative is unknown'),
@@ -68,10 +64,9 @@ const parameters = (speed: string) =>
     .looseObject({
       lat: exampleText('24.1477').describe('degrees'),
       lon: exampleText('120.6736').describe('degrees'),
-      timestamp: z
-        .string()
-        .meta({ examples: [`${EXAMPLE_DAY}T01:30:00Z`] })
-        .describe('Epoch seconds or milliseconds, or ISO 8601'),
+      timestamp: exampleText(`${EXAMPLE_DAY}T01:30:00Z`).describe(
+        'Epoch seconds or milliseconds, or ISO 8601',
+      ),
       accuracy: z.string().describe('metres; 0 and below is unknown'),
       altitude: z.string().describe('metres'),
       speed: z.string().describe(`${speed}; below 0 is unknown`),
@@ -85,14 +80,11 @@ export const TrackerParameters = parameters('m/s')
 
 export const TraccarLocation = z.looseObject({
   location: z.looseObject({
-    timestamp: z
-      .string()
-      .meta({ examples: [`${EXAMPLE_DAY}T01:30:00Z`] })
-      .describe('ISO 8601'),
+    timestamp: exampleText(`${EXAMPLE_DAY}T01:30:00Z`).describe('ISO 8601'),
     coords: z
       .looseObject({
-        latitude: z.number().meta({ examples: [24.1477] }),
-        longitude: z.number().meta({ examples: [120.6736] }),
+        latitude: exampleNumber(24.1477),
+        longitude: exampleNumber(120.6736),
         accuracy: z.number().describe('metres'),
         altitude: z.number().describe('metres'),
         speed: z.number().describe('m/s; −1 is unknown'),
@@ -109,7 +101,6 @@ export const OwnTracksAnswer = z
   .meta({ examples: [[]] })
 
 const common = {
-  service: 'tracking',
   limit: 'ingest',
   params: Params,
   media: 'application/json',
@@ -182,7 +173,6 @@ export const gpsloggerQueryEndpoint = endpoint('GET /api/event/ingest/:key/gpslo
 
 export const gpsloggerProfileEndpoint = endpoint('GET /api/event/ingest/:key/gpslogger.properties', {
   id: 'loadGpsloggerProfile',
-  service: 'tracking',
   summary: 'The profile that GPSLogger’s set-up link loads: custom URL, 30 s, 20 m',
   params: Params,
   media: 'text/plain',

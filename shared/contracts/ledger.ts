@@ -1,7 +1,9 @@
 /** The ledger of received points, dead letters, and the forced flush. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { page, PageQuery, Time, exampleText, wholeNumber } from './fields.ts'
+
+const endpoint = endpointsOf('admin')
 
 const Points = z.int().min(0)
 
@@ -27,7 +29,6 @@ export type Ledger = z.infer<typeof Ledger>
 
 export const ledgerEndpoint = endpoint('GET /api/event/admin/ledger', {
   id: 'readLedger',
-  service: 'admin',
   summary: 'Counters of all points ever received, by what happened to them',
   access: 'manager',
   data: Ledger,
@@ -52,7 +53,6 @@ const DeadLetterId = z.object({
 
 export const deadLettersEndpoint = endpoint('GET /api/event/admin/dead-letters', {
   id: 'listDeadLetters',
-  service: 'admin',
   summary: 'Points that the database refused, newest first',
   access: 'manager',
   query: PageQuery,
@@ -61,7 +61,6 @@ export const deadLettersEndpoint = endpoint('GET /api/event/admin/dead-letters',
 
 export const deadLetterEndpoint = endpoint('GET /api/event/admin/dead-letters/:id', {
   id: 'readDeadLetter',
-  service: 'admin',
   summary: 'One point that the database refused',
   access: 'manager',
   params: DeadLetterId,
@@ -81,7 +80,6 @@ export type Replayed = z.infer<typeof Replayed>
 
 export const requeueDeadLetterEndpoint = endpoint('POST /api/event/admin/dead-letters/:id/replay', {
   id: 'requeueDeadLetter',
-  service: 'admin',
   summary:
     'Requeues a dead letter into the buffer; if the database refuses it again, it returns with the new reason',
   access: 'manager',
@@ -92,7 +90,6 @@ export const requeueDeadLetterEndpoint = endpoint('POST /api/event/admin/dead-le
 
 export const dropDeadLetterEndpoint = endpoint('DELETE /api/event/admin/dead-letters/:id', {
   id: 'dropDeadLetter',
-  service: 'admin',
   summary: 'Deletes a dead letter permanently; the ledger counts it as rejected',
   access: 'owner',
   params: DeadLetterId,
@@ -113,7 +110,6 @@ export type Flushed = z.infer<typeof Flushed>
 
 export const forceFlushEndpoint = endpoint('POST /api/event/admin/flush', {
   id: 'forceFlush',
-  service: 'admin',
   summary: 'Flushes the buffer now; waits up to 20 s for the result',
   access: 'manager',
   data: Flushed,

@@ -1,7 +1,9 @@
 /** The map for everybody who follows the event: one public answer that any cache may keep, and the route. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
-import { ActivityStatus, Latitude, Longitude, Time, exampleText } from './fields.ts'
+import { endpointsOf } from './endpoint.ts'
+import { ActivityStatus, Time, exampleText, Place } from './fields.ts'
+
+const endpoint = endpointsOf('tracking')
 
 /** Maximum number of cells in one answer. With more, places are coarser. */
 export const MAX_MAP_CELLS = 5_000
@@ -26,8 +28,7 @@ export const MapCellEntry = z
 export type MapCellEntry = z.infer<typeof MapCellEntry>
 
 export const MapPlace = z.object({
-  lat: Latitude,
-  lng: Longitude,
+  ...Place,
   route_km: z.number().nullable().describe('Distance from the start of the route; null without a route'),
   station: z
     .int()
@@ -121,7 +122,6 @@ export type EventMapDelta = z.infer<typeof EventMapDelta>
 
 export const mapEndpoint = endpoint('GET /api/event/map', {
   id: 'readEventMap',
-  service: 'tracking',
   summary:
     'All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, and of single pilgrims the palanquin alone',
   query: z.object({
@@ -134,7 +134,6 @@ export const mapEndpoint = endpoint('GET /api/event/map', {
   }),
   data: z.union([EventMap, EventMapDelta]),
   tagged: true,
-  errors: [503],
 })
 
 export const MapStation = z.object({
@@ -142,8 +141,7 @@ export const MapStation = z.object({
   names: z
     .record(z.string(), z.string())
     .describe('Names in other languages, by language: zh-Hant, zh-Hans, en, ja'),
-  lat: Latitude,
-  lng: Longitude,
+  ...Place,
   route_km: z.number().describe('Distance from the start of the route'),
 })
 
@@ -161,7 +159,6 @@ export type EventRoute = z.infer<typeof EventRoute>
 
 export const routeEndpoint = endpoint('GET /api/event/route', {
   id: 'readRoute',
-  service: 'tracking',
   summary: 'The route and its stations. With the version of the map as v, caches may keep it for ever',
   query: z.object({ v: z.string().optional() }),
   data: EventRoute,

@@ -1,8 +1,10 @@
 /** Outgoing LINE messages: pushes, their progress, the monthly quota, scheduled notifications. */
 import { z } from 'zod'
 import { Language } from './bot.ts'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { HttpsUrl, page, PageQuery, text, Time, UserId, HoursOfQuery, exampleText } from './fields.ts'
+
+const endpoint = endpointsOf('line-bot')
 
 /**
  * Recipients of a message. `participants` are pilgrims who walk, including volunteers with a check-in of their own.
@@ -197,7 +199,6 @@ export type Notifications = z.infer<typeof Notifications>
 
 export const pushEndpoint = endpoint('POST /api/event/push', {
   id: 'sendPush',
-  service: 'line-bot',
   summary: 'Queues a message to an audience; it is sent in the background',
   access: 'manager',
   body: PushRequest,
@@ -207,17 +208,14 @@ export const pushEndpoint = endpoint('POST /api/event/push', {
 
 export const messagesEndpoint = endpoint('GET /api/event/push', {
   id: 'listMessages',
-  service: 'line-bot',
   summary: 'Every message that was sent or is being sent, newest first',
   access: 'manager',
   query: PageQuery.extend({ cause: Cause.optional() }),
   data: page(SentMessage),
-  errors: [503],
 })
 
 export const pushProgressEndpoint = endpoint('GET /api/event/push/:id', {
   id: 'readPush',
-  service: 'line-bot',
   summary: 'Progress of a message',
   access: 'manager',
   params: z.object({ id: z.uuid() }),
@@ -227,7 +225,6 @@ export const pushProgressEndpoint = endpoint('GET /api/event/push/:id', {
 
 export const lineUsageEndpoint = endpoint('GET /api/event/line-usage', {
   id: 'readLineUsage',
-  service: 'line-bot',
   summary: 'Use of the monthly message quota',
   access: 'volunteer',
   data: LineUsage,
@@ -235,7 +232,6 @@ export const lineUsageEndpoint = endpoint('GET /api/event/line-usage', {
 
 export const notificationsEndpoint = endpoint('GET /api/event/admin/notifications', {
   id: 'readNotifications',
-  service: 'line-bot',
   summary: 'Scheduled notifications',
   access: 'manager',
   data: Notifications,
@@ -243,7 +239,6 @@ export const notificationsEndpoint = endpoint('GET /api/event/admin/notification
 
 export const setNotificationsEndpoint = endpoint('PUT /api/event/admin/notifications', {
   id: 'setNotifications',
-  service: 'line-bot',
   summary: 'Replaces the scheduled notifications',
   access: 'owner',
   body: SetNotificationsRequest,
@@ -278,11 +273,10 @@ export type LeftOutRecipient = z.infer<typeof LeftOutRecipient>
 
 export const leftOutRecipientsEndpoint = endpoint('GET /api/event/push/left-out', {
   id: 'listLeftOut',
-  service: 'line-bot',
   summary:
     'Who of an audience gets no LINE message, as of now: first who blocked or left the account, then who paused, then who does not use LINE',
   access: 'manager',
   query: LeftOutRecipientsQuery,
   data: page(LeftOutRecipient),
-  errors: ['not-found', 503],
+  errors: ['not-found'],
 })

@@ -1,14 +1,15 @@
 /** Roles, activity status and health, for operators. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { ActivityStatus, Role, text, Time, exampleText } from './fields.ts'
+
+const endpoint = endpointsOf('admin')
 
 export const CallerRole = z.object({
   role: Role,
   level: z.int().min(1).max(3),
   name: exampleText('lin').describe('Name of the token, which identifies its holder'),
 })
-export type CallerRole = z.infer<typeof CallerRole>
 
 export const Ending = z.object({
   flush: z.enum(['running', 'done']),
@@ -73,11 +74,9 @@ export type Health = z.infer<typeof Health>
 
 /** The report, both inside the envelope and at the top level, where uptime monitors expect it. */
 export const HealthAnswer = Health.extend({ ok: z.boolean().meta({ examples: [true] }), data: Health })
-export type HealthAnswer = z.infer<typeof HealthAnswer>
 
 export const roleEndpoint = endpoint('GET /api/event/auth/role', {
   id: 'readRole',
-  service: 'admin',
   summary: 'Role of the caller’s token',
   access: 'volunteer',
   data: CallerRole,
@@ -85,7 +84,6 @@ export const roleEndpoint = endpoint('GET /api/event/auth/role', {
 
 export const readStatusEndpoint = endpoint('GET /api/event/admin/status', {
   id: 'readStatus',
-  service: 'admin',
   summary: 'Activity status, and progress of the end of the event',
   access: 'volunteer',
   data: Activity,
@@ -93,7 +91,6 @@ export const readStatusEndpoint = endpoint('GET /api/event/admin/status', {
 
 export const setStatusEndpoint = endpoint('PUT /api/event/admin/status', {
   id: 'setStatus',
-  service: 'admin',
   summary:
     'Pauses or resumes the event; applies to the next request on every replica. Repeating the current status changes only the message',
   access: 'manager',
@@ -104,7 +101,6 @@ export const setStatusEndpoint = endpoint('PUT /api/event/admin/status', {
 
 export const endActivityEndpoint = endpoint('POST /api/event/admin/end-activity', {
   id: 'endActivity',
-  service: 'admin',
   summary: 'Ends the event permanently: final flush, achievement cards, summary; idempotent',
   access: 'manager',
   data: Activity,
@@ -112,17 +108,14 @@ export const endActivityEndpoint = endpoint('POST /api/event/admin/end-activity'
 
 export const endPreviewEndpoint = endpoint('GET /api/event/admin/end-activity', {
   id: 'previewEnd',
-  service: 'admin',
   summary:
     'What ending the event would do now; changes nothing. A dry run of push to all returns the recipients of the summary',
   access: 'manager',
   data: EndPreview,
-  errors: [503],
 })
 
 export const healthEndpoint = endpoint('GET /health', {
   id: 'readHealth',
-  service: 'admin',
   summary: 'Health report, inside the envelope and at the top level; 503 while db or kv has an error',
   media: 'application/json',
   data: HealthAnswer,

@@ -1,10 +1,12 @@
 /** What pilgrims read and decide about their own data: the way of a day, an export, an erasure. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { Erasure } from './erasure.ts'
-import { Day, Time, UserId, exampleText } from './fields.ts'
+import { Day, Time, UserId, exampleText, exampleNumber } from './fields.ts'
 import { PendingPoints } from './profile.ts'
 import { UserExport } from './user-detail.ts'
+
+const endpoint = endpointsOf('admin')
 
 const OWN =
   'With EVENT_IDENTITY=line the ID token proves who calls. With open identity only an id that an app made from 128 random bits is accepted, because other ids may be known to others'
@@ -19,8 +21,8 @@ const OwnDay = z.object({
 })
 
 const Place = {
-  lat: z.number().meta({ examples: [24.1477] }),
-  lng: z.number().meta({ examples: [120.6736] }),
+  lat: exampleNumber(24.1477),
+  lng: exampleNumber(120.6736),
 }
 
 /** A stretch on which every counted segment was emission-free, or every one had the same motorised mode. */
@@ -66,13 +68,11 @@ export type OwnWalkRequest = z.infer<typeof OwnWalkRequest>
 
 export const ownWalkEndpoint = endpoint('POST /api/event/me/walk', {
   id: 'readOwnWalk',
-  service: 'admin',
   summary: `The pilgrim’s own way: all days, and one day’s line, check-ins and carbon with its reasons. ${OWN}`,
   limit: 'user-write',
   caller: 'body',
   body: OwnWalkRequest,
   data: OwnWalk,
-  errors: [403, 503],
 })
 
 export const OwnExportRequest = z.object({
@@ -82,7 +82,6 @@ export const OwnExportRequest = z.object({
 
 export const ownExportEndpoint = endpoint('POST /api/event/me/export', {
   id: 'exportOwnData',
-  service: 'admin',
   summary: `All data of the calling pilgrim as a file: JSON, or the points as GPX. ${OWN}`,
   limit: 'user-write',
   caller: 'body',
@@ -91,7 +90,7 @@ export const ownExportEndpoint = endpoint('POST /api/event/me/export', {
   otherMedia: ['application/gpx+xml'],
   downloads: ['application/json', 'application/gpx+xml'],
   data: UserExport,
-  errors: [403, 404, 503],
+  errors: [404],
 })
 
 export const OwnErasureRequest = z.object({
@@ -103,7 +102,6 @@ export const OwnErasureRequest = z.object({
 
 export const ownErasureEndpoint = endpoint('POST /api/event/me/erase', {
   id: 'eraseOwnData',
-  service: 'admin',
   summary: `Erases the calling pilgrim; the event’s totals keep their contribution, without the person. ${OWN}`,
   mayContinue: true,
   // By address: an erasure searches every message and the audit log, and anybody can invent pilgrims to erase.
@@ -111,5 +109,5 @@ export const ownErasureEndpoint = endpoint('POST /api/event/me/erase', {
   caller: 'body',
   body: OwnErasureRequest,
   data: Erasure,
-  errors: [403, 404, 503],
+  errors: [404],
 })

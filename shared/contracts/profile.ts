@@ -1,6 +1,6 @@
 /** A pilgrim's profile, and what pilgrims report about themselves. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import {
   Day,
   normalizeMode,
@@ -14,7 +14,11 @@ import {
   FirstSeen,
   LastSeen,
   exampleText,
+  exampleNumber,
+  OfUser,
 } from './fields.ts'
+
+const endpoint = endpointsOf('survey-profile')
 
 const OF_OTHERS =
   'only the day, in the event’s time zone, unless the caller is an operator or the pilgrim with a verified ID token'
@@ -36,22 +40,16 @@ export const Profile = z.object({
     .object({ zh: z.string(), en: z.string() })
     .meta({ examples: [{ zh: '初行者', en: 'Beginner' }] }),
   icon: exampleText('🌱'),
-  km: z
-    .number()
-    .meta({ examples: [12.34] })
-    .describe(
-      'Others get it rounded down while the event runs: whole kilometres below 10, whole fives above',
-    ),
+  km: exampleNumber(12.34).describe(
+    'Others get it rounded down while the event runs: whole kilometres below 10, whole fives above',
+  ),
   checkins: z.int(),
   next_level: z
     .object({ level: z.int(), km_needed: z.number(), checkins_needed: z.int() })
     .nullable()
     .describe('What is still needed for the next level; null at level 9'),
-  carbon_kg: z.number().meta({ examples: [0] }),
-  carbon_saved_kg: z
-    .number()
-    .meta({ examples: [1.27] })
-    .describe('Compared with the same distance by bus'),
+  carbon_kg: exampleNumber(0),
+  carbon_saved_kg: exampleNumber(1.27).describe('Compared with the same distance by bus'),
   phone: exampleText('••••••••78')
     .nullable()
     .describe('Masked except for the last two digits; others get no digit'),
@@ -179,12 +177,11 @@ export type ParticipantStatusAnswer = z.infer<typeof ParticipantStatusAnswer>
 
 export const profileEndpoint = endpoint('GET /api/event/user/:userId', {
   id: 'readProfile',
-  service: 'survey-profile',
   summary: 'Profile and statistics of a pilgrim, including pending points',
   access: 'optional',
   readsIdentity: true,
   limit: null,
-  params: z.object({ userId: UserId }),
+  params: OfUser,
   data: Profile,
   fastData: (profile) => ({
     userId: profile.userId,
@@ -219,7 +216,6 @@ export const profileEndpoint = endpoint('GET /api/event/user/:userId', {
 
 export const userSyncEndpoint = endpoint('POST /api/event/user/sync', {
   id: 'syncProfile',
-  service: 'survey-profile',
   summary: 'Updates profile data and self-reported figures; returns the whole profile',
   limit: 'user-write',
   caller: 'body',
@@ -231,7 +227,6 @@ export const userSyncEndpoint = endpoint('POST /api/event/user/sync', {
 
 export const phoneEndpoint = endpoint('POST /api/event/user/phone', {
   id: 'setPhone',
-  service: 'survey-profile',
   summary: 'Sets or clears the phone number',
   limit: 'user-write',
   caller: 'body',
@@ -242,7 +237,6 @@ export const phoneEndpoint = endpoint('POST /api/event/user/phone', {
 
 export const participantStatusEndpoint = endpoint('POST /api/event/participant-status', {
   id: 'setParticipantStatus',
-  service: 'survey-profile',
   summary: 'Sets the participant status to active, completed or withdrawn; a pilgrim cannot leave completed',
   limit: 'user-write',
   caller: 'body',
@@ -256,7 +250,6 @@ export type PhotoCount = z.infer<typeof PhotoCount>
 
 export const photoCountEndpoint = endpoint('GET /api/event/photos/count', {
   id: 'countPhotos',
-  service: 'survey-profile',
   summary: 'Number of photos that a pilgrim has sent to the bot',
   caller: 'query',
   query: z.object({ user_id: UserId }),
@@ -284,7 +277,6 @@ export type PrivacyAnswer = z.infer<typeof PrivacyAnswer>
 
 export const privacyEndpoint = endpoint('POST /api/event/privacy', {
   id: 'setPrivacy',
-  service: 'survey-profile',
   summary: 'Records privacy consent or its withdrawal',
   limit: 'user-write',
   caller: 'body',

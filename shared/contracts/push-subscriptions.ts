@@ -1,7 +1,9 @@
 /** Web Push: the devices on which a pilgrim’s browser shows the event’s messages. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { HttpsUrl, Time, UserId, exampleText } from './fields.ts'
+
+const endpoint = endpointsOf('line-bot')
 
 export const MAX_PUSH_SUBSCRIPTIONS = 10
 
@@ -50,7 +52,6 @@ const Owner = z.object({ user_id: UserId })
 
 export const subscribeToPushEndpoint = endpoint('POST /api/event/push-subscriptions', {
   id: 'subscribeToPush',
-  service: 'line-bot',
   summary: `Sends the event’s messages to this device by Web Push. Safe to repeat: one device has one subscription. A pilgrim has at most ${MAX_PUSH_SUBSCRIPTIONS}; one more replaces the oldest`,
   limit: 'user-write',
   caller: 'body',
@@ -61,7 +62,6 @@ export const subscribeToPushEndpoint = endpoint('POST /api/event/push-subscripti
 
 export const listPushSubscriptionsEndpoint = endpoint('GET /api/event/push-subscriptions', {
   id: 'listPushSubscriptions',
-  service: 'line-bot',
   summary: 'The devices of a pilgrim that get the event’s messages by Web Push',
   limit: 'user-write',
   caller: 'query',
@@ -71,7 +71,6 @@ export const listPushSubscriptionsEndpoint = endpoint('GET /api/event/push-subsc
 
 export const unsubscribeFromPushEndpoint = endpoint('DELETE /api/event/push-subscriptions/:id', {
   id: 'unsubscribeFromPush',
-  service: 'line-bot',
   summary: 'Ends the messages to a device',
   limit: 'user-write',
   caller: 'query',

@@ -1,6 +1,6 @@
 /** Reports for operators: pilgrims, surveys, carbon, timeline, roles, audit log. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { Erasure } from './erasure.ts'
 import {
   Day,
@@ -14,17 +14,21 @@ import {
   UserId,
   LastSeen,
   exampleText,
+  exampleNumber,
+  OfUser,
 } from './fields.ts'
 import { Answer } from './survey.ts'
 import { ParticipantStatusAnswer, PendingPoints } from './profile.ts'
 
+const endpoint = endpointsOf('admin')
+
 export const UserRow = z.object({
   userId: UserId,
   display_name: z.string().nullable(),
-  km: z.number().meta({ examples: [12.34] }),
+  km: exampleNumber(12.34),
   checkins: z.int(),
   level: z.int(),
-  carbon_kg: z.number().meta({ examples: [0] }),
+  carbon_kg: exampleNumber(0),
   role: Role.nullable(),
   participant_status: ParticipantStatus,
   survey_completed: z.literal([0, 1]),
@@ -84,15 +88,9 @@ export type Surveys = z.infer<typeof Surveys>
 const Amount = z.object({ km: z.number(), kg: z.number() })
 
 export const Carbon = z.object({
-  total_kg: z.number().meta({ examples: [1.74] }),
-  mean_kg: z
-    .number()
-    .meta({ examples: [1.74] })
-    .describe('total_kg divided by pilgrims'),
-  saved_kg: z
-    .number()
-    .meta({ examples: [2.7] })
-    .describe('Compared with the same distance by bus'),
+  total_kg: exampleNumber(1.74),
+  mean_kg: exampleNumber(1.74).describe('total_kg divided by pilgrims'),
+  saved_kg: exampleNumber(2.7).describe('Compared with the same distance by bus'),
   pilgrims: z
     .int()
     .describe('Pilgrims with a counted point or a self-report above zero, including erased ones'),
@@ -153,7 +151,6 @@ export type SetParticipantRequest = z.infer<typeof SetParticipantRequest>
 
 export const usersEndpoint = endpoint('GET /api/event/admin/users', {
   id: 'listUsers',
-  service: 'admin',
   summary: 'All pilgrims with their statistics',
   access: 'manager',
   query: UsersQuery,
@@ -162,10 +159,9 @@ export const usersEndpoint = endpoint('GET /api/event/admin/users', {
 
 export const userStatusEndpoint = endpoint('PUT /api/event/admin/users/:userId/status', {
   id: 'setUserStatus',
-  service: 'admin',
   summary: 'Sets any participant status of a pilgrim',
   access: 'manager',
-  params: z.object({ userId: UserId }),
+  params: OfUser,
   body: SetParticipantRequest,
   data: ParticipantStatusAnswer,
   errors: ['not-found', 'erased'],
@@ -178,11 +174,10 @@ export type SetPalanquinAnswer = z.infer<typeof SetPalanquinAnswer>
 
 export const palanquinEndpoint = endpoint('PUT /api/event/admin/users/:userId/palanquin', {
   id: 'setPalanquin',
-  service: 'admin',
   summary:
     'Names the pilgrim whose device is the palanquin, instead of an earlier one, or takes the name back. Its place and time are public and exact',
   access: 'manager',
-  params: z.object({ userId: UserId }),
+  params: OfUser,
   body: SetPalanquinRequest,
   data: SetPalanquinAnswer,
   errors: ['not-found', 'erased'],
@@ -190,11 +185,10 @@ export const palanquinEndpoint = endpoint('PUT /api/event/admin/users/:userId/pa
 
 export const eraseUserEndpoint = endpoint('DELETE /api/event/admin/users/:userId', {
   id: 'eraseUser',
-  service: 'admin',
   summary: 'Erases one pilgrim; the event’s totals keep their contribution, without the person',
   mayContinue: true,
   access: 'owner',
-  params: z.object({ userId: UserId }),
+  params: OfUser,
   data: Erasure,
   errors: ['not-found'],
   example: { params: { userId: 'U11111111111111111111111111111111' } },
@@ -202,7 +196,6 @@ export const eraseUserEndpoint = endpoint('DELETE /api/event/admin/users/:userId
 
 export const surveysEndpoint = endpoint('GET /api/event/admin/surveys', {
   id: 'listSurveys',
-  service: 'admin',
   summary: 'All survey submissions with counts per question; CSV with Accept: text/csv',
   access: 'manager',
   query: PageQuery,
@@ -213,7 +206,6 @@ export const surveysEndpoint = endpoint('GET /api/event/admin/surveys', {
 
 export const carbonEndpoint = endpoint('GET /api/event/admin/carbon', {
   id: 'readCarbon',
-  service: 'admin',
   summary: 'Carbon footprint of the event: total, by mode, by day, and self-reported consumption',
   access: 'manager',
   data: Carbon,
@@ -222,7 +214,6 @@ export const carbonEndpoint = endpoint('GET /api/event/admin/carbon', {
 
 export const timelineEndpoint = endpoint('GET /api/event/admin/timeline', {
   id: 'readTimeline',
-  service: 'admin',
   summary: 'Figures by day and hour in the event’s time zone, by the points’ own time',
   access: 'volunteer',
   data: Timeline,
@@ -231,7 +222,6 @@ export const timelineEndpoint = endpoint('GET /api/event/admin/timeline', {
 
 export const rolesEndpoint = endpoint('GET /api/event/admin/roles', {
   id: 'listRoles',
-  service: 'admin',
   summary: 'Role assignments',
   access: 'manager',
   query: PageQuery,
@@ -240,12 +230,11 @@ export const rolesEndpoint = endpoint('GET /api/event/admin/roles', {
 
 export const assignRoleEndpoint = endpoint('POST /api/event/admin/roles', {
   id: 'assignRole',
-  service: 'admin',
   summary: 'Assigns, changes or (null) removes a role; callers cannot grant a role above their own',
   access: 'manager',
   caller: 'body',
   body: AssignRoleRequest,
   data: AssignRoleAnswer,
-  errors: ['forbidden', 'not-found', 'erased'],
+  errors: ['not-found', 'erased'],
   example: { body: { user_id: 'U11111111111111111111111111111111', role: 'volunteer' } },
 })

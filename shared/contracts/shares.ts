@@ -1,7 +1,9 @@
 /** Links that a pilgrim passes on: a page with their card, and where they are for as long as they say. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { Time, UserId, exampleText } from './fields.ts'
+
+const endpoint = endpointsOf('feedback-media')
 
 export const MAX_SHARES = 20
 const MAX_LIVE_HOURS = 240
@@ -62,53 +64,47 @@ const Named = z.object({ id: ShareId })
 
 export const createShareEndpoint = endpoint('POST /api/event/shares', {
   id: 'createShare',
-  service: 'feedback-media',
   summary: 'Makes a link that a pilgrim can pass on; withdrawal, a consent taken back and an erasure end it',
   limit: 'user-write',
   caller: 'body',
   body: CreateShareRequest,
   data: Share,
-  errors: ['conflict', 'erased', 503],
+  errors: ['conflict', 'erased'],
 })
 
 export const listSharesEndpoint = endpoint('GET /api/event/shares', {
   id: 'listShares',
-  service: 'feedback-media',
   summary: 'The links of a pilgrim that work, newest first',
   limit: 'user-write',
   caller: 'query',
   query: Own,
   data: z.object({ items: z.array(Share) }),
-  errors: [503],
 })
 
 export const changeShareEndpoint = endpoint('PATCH /api/event/shares/:id', {
   id: 'changeShare',
-  service: 'feedback-media',
   summary: 'Changes what a link shows',
   limit: 'user-write',
   caller: 'body',
   params: Named,
   body: ChangeShareRequest,
   data: Share,
-  errors: ['not-found', 'conflict', 'erased', 503],
+  errors: ['not-found', 'conflict', 'erased'],
 })
 
 export const revokeShareEndpoint = endpoint('DELETE /api/event/shares/:id', {
   id: 'revokeShare',
-  service: 'feedback-media',
   summary: 'Revokes a link at once; it can not be restored',
   limit: 'user-write',
   caller: 'query',
   params: Named,
   query: Own,
   data: z.object({ id: ShareId, revoked: z.literal(true) }),
-  errors: [404, 503],
+  errors: [404],
 })
 
 export const viewShareEndpoint = endpoint('POST /api/event/shares/:id/views', {
   id: 'viewShare',
-  service: 'feedback-media',
   summary:
     'Counts that the page of a link was opened. It carries nothing of the reader; a link that is unknown or has ended counts nothing',
   success: 202,
@@ -121,7 +117,6 @@ export const viewShareEndpoint = endpoint('POST /api/event/shares/:id/views', {
 
 export const sharePageEndpoint = endpoint('GET /s/:file', {
   id: 'showShare',
-  service: 'feedback-media',
   summary:
     'The page of a link, for everybody who has it; with .png at the end its card. A link that is revoked, expired or unknown gets 410',
   params: z.object({ file: exampleText('kT2vXq8ZrB0mWc5NfJ7eLp1d') }),
@@ -135,6 +130,6 @@ export const sharePageEndpoint = endpoint('GET /s/:file', {
   otherMedia: ['image/png'],
   tagged: true,
   data: z.string(),
-  errors: [410, 429, 503],
+  errors: [410],
   errorPages: [410, 503],
 })

@@ -1,13 +1,14 @@
 /** The operators' live stream: server-sent events, each with a name and JSON data. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { ActivityStatus, Time, Zoom, EXAMPLE_DAY } from './fields.ts'
 import { Ending } from './operations.ts'
+
+const endpoint = endpointsOf('admin')
 
 const StreamQuery = z.object({
   zoom: Zoom.default(10).describe('Zoom of the cells, as in admin/clusters'),
 })
-type StreamQuery = z.infer<typeof StreamQuery>
 
 export const StreamStatus = z.object({
   status: ActivityStatus,
@@ -58,7 +59,6 @@ export const StreamAlert = z.object({
   state: z.enum(['opened', 'changed', 'recovered']),
   incident: StreamIncident,
 })
-export type StreamAlert = z.infer<typeof StreamAlert>
 
 /** The current state. A part that cannot be read now is null; `incident` is also null when there is none. */
 export const Snapshot = z.object({
@@ -85,7 +85,6 @@ export type StreamData<N extends StreamEventName> = z.infer<(typeof STREAM_EVENT
 
 export const streamEndpoint = endpoint('GET /api/event/admin/stream', {
   id: 'openStream',
-  service: 'admin',
   summary:
     'Live stream of server-sent events: snapshot (first), status, ending, counts, cells, alert; resumes from Last-Event-ID',
   access: 'manager',

@@ -1,16 +1,17 @@
 /** How the installation is: its parts, the causes of an incident with what to do, the latest backup, the tokens. */
 import { z } from 'zod'
-import { endpoint, ServiceName } from './endpoint.ts'
+import { endpointsOf, ServiceName } from './endpoint.ts'
 import { Role, Time, exampleText } from './fields.ts'
 import { Ledger } from './ledger.ts'
 import { StreamIncident } from './stream.ts'
+
+const endpoint = endpointsOf('admin')
 
 const Sentence = z
   .object({ 'zh-Hant': z.string(), en: z.string() })
   .meta({ examples: [{ 'zh-Hant': '資料庫沒有回應', en: 'The database does not answer' }] })
 
 export const PartState = z.enum(['ok', 'degraded', 'error', 'silent', 'unknown'])
-export type PartState = z.infer<typeof PartState>
 
 export const Part = z.object({
   name: z.union([ServiceName, z.enum(['db', 'kv', 'objects'])]),
@@ -85,7 +86,6 @@ export type TokenInUse = z.infer<typeof TokenInUse>
 
 export const conditionEndpoint = endpoint('GET /api/event/admin/condition', {
   id: 'readCondition',
-  service: 'admin',
   summary: 'Health of each part, what is wrong and what to do about it, and the latest backup',
   access: 'manager',
   data: Condition,
@@ -94,7 +94,6 @@ export const conditionEndpoint = endpoint('GET /api/event/admin/condition', {
 
 export const tokensEndpoint = endpoint('GET /api/event/admin/tokens', {
   id: 'listTokens',
-  service: 'admin',
   summary: 'Names of the configured admin tokens and when each was last used; never the tokens',
   access: 'owner',
   data: z.object({ items: z.array(TokenInUse), as_of: Time }),
@@ -138,7 +137,6 @@ export type LastHour = z.infer<typeof LastHour>
 
 export const lastHourEndpoint = endpoint('GET /api/event/admin/last-hour', {
   id: 'readLastHour',
-  service: 'admin',
   summary: 'The last 60 minutes: how many pilgrims walk, and the check-ins and points that were received',
   access: 'volunteer',
   data: LastHour,

@@ -1,10 +1,12 @@
 /** The survey, questions Q1 to Q10. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { isStorableText, Key, MAX_POINTS, text, Time, UserId, withoutDirections } from './fields.ts'
 import { TrackPoint } from './gps-points.ts'
 import { Phone } from './profile.ts'
 import { TrackSyncAnswer } from './tracking.ts'
+
+const endpoint = endpointsOf('survey-profile')
 
 /** A key starts with its question: `q1`, `Q10`, `q3_reason`. */
 const QUESTION = /^q(10|[1-9])(_|$)/i
@@ -167,7 +169,6 @@ export type SubmitAnswer = z.infer<typeof SubmitAnswer>
 const submit = (id: string, path: `/${string}`) =>
   endpoint(`POST ${path}`, {
     id,
-    service: 'survey-profile',
     summary:
       'Stores survey answers Q1 to Q10; a new submission replaces the previous one, which stays in the history',
     limit: 'survey',

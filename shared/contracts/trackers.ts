@@ -1,7 +1,9 @@
 /** Keys for tracker apps: a pilgrim makes one for each app, sees it once, and revokes it. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import { text, Time, UserId, exampleText } from './fields.ts'
+
+const endpoint = endpointsOf('tracking')
 
 export const MAX_TRACKERS = 10
 
@@ -74,7 +76,6 @@ const Owner = z.object({ user_id: UserId })
 
 export const createTrackerEndpoint = endpoint('POST /api/event/trackers', {
   id: 'createTracker',
-  service: 'tracking',
   summary: `Makes a key for a tracker app, with set-up links; a pilgrim has at most ${MAX_TRACKERS} at a time`,
   limit: 'user-write',
   caller: 'body',
@@ -85,7 +86,6 @@ export const createTrackerEndpoint = endpoint('POST /api/event/trackers', {
 
 export const listTrackersEndpoint = endpoint('GET /api/event/trackers', {
   id: 'listTrackers',
-  service: 'tracking',
   summary: 'The trackers of a pilgrim, without their keys',
   limit: 'user-write',
   caller: 'query',
@@ -95,7 +95,6 @@ export const listTrackersEndpoint = endpoint('GET /api/event/trackers', {
 
 export const revokeTrackerEndpoint = endpoint('DELETE /api/event/trackers/:id', {
   id: 'revokeTracker',
-  service: 'tracking',
   summary: 'Revokes a tracker: its key is refused from the answer on, by every replica',
   limit: 'user-write',
   caller: 'query',

@@ -1,6 +1,6 @@
 /** Check-ins, tracks and the live map. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
+import { endpointsOf } from './endpoint.ts'
 import {
   fastCheckIn,
   fastTrackSync,
@@ -10,6 +10,8 @@ import {
   TrackSyncRequest,
 } from './gps-points.ts'
 import { HIDDEN_ID, Instant, Latitude, Longitude, Time, UserId, exampleText, wholeNumber } from './fields.ts'
+
+const endpoint = endpointsOf('tracking')
 
 /** Why a track point was rejected. The last three apply only to the track points of a check-in. */
 export const PointRejection = z.enum([
@@ -121,7 +123,6 @@ const shownTrack = ({
 
 export const checkInEndpoint = endpoint('POST /api/event/checkin', {
   id: 'checkIn',
-  service: 'tracking',
   summary: 'Accepts a GPS check-in; answers when it is durable; the next flush writes it to the database',
   limit: 'checkin',
   success: 202,
@@ -139,12 +140,11 @@ export const checkInEndpoint = endpoint('POST /api/event/checkin', {
     clock_corrected,
     ...(track === undefined ? {} : { track: shownTrack(track) }),
   }),
-  errors: ['paused', 'ended', 'forbidden', 'erased', 'buffer-full'],
+  errors: ['paused', 'ended', 'erased', 'buffer-full'],
 })
 
 export const trackSyncEndpoint = endpoint('POST /api/event/track/sync', {
   id: 'syncTrack',
-  service: 'tracking',
   summary: 'Accepts a batch of GPS track points; the answer says which points the phone may delete',
   limit: 'sync',
   caller: 'body',
@@ -153,12 +153,11 @@ export const trackSyncEndpoint = endpoint('POST /api/event/track/sync', {
   data: TrackSyncAnswer,
   fastBody: fastTrackSync,
   fastData: shownTrack,
-  errors: ['paused', 'ended', 'forbidden', 'erased', 'buffer-full'],
+  errors: ['paused', 'ended', 'erased', 'buffer-full'],
 })
 
 export const dataEndpoint = endpoint('GET /api/event/data', {
   id: 'readMap',
-  service: 'tracking',
   summary: 'Latest position of each pilgrim, at most five seconds old',
   access: 'optional',
   limit: null,

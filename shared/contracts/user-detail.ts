@@ -1,11 +1,13 @@
 /** All data of one pilgrim, for operators, and as an export for the pilgrim. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
-import { Latitude, Longitude, Role, Time, UserId, FirstSeen, LastSeen, exampleText } from './fields.ts'
+import { endpointsOf } from './endpoint.ts'
+import { Role, Time, UserId, FirstSeen, LastSeen, exampleText, Place, OfUser } from './fields.ts'
 import { PendingPoints, Profile } from './profile.ts'
 import { Answer } from './survey.ts'
 import { Tracker } from './trackers.ts'
 import { DaySummary } from './user-history.ts'
+
+const endpoint = endpointsOf('admin')
 
 /** Maximum length of each list, newest first. An export contains all items. */
 export const LISTED = 10
@@ -13,8 +15,7 @@ export const LISTED = 10
 const RecentCheckIn = z.object({
   recorded_at: Time,
   received_at: Time,
-  lat: Latitude,
-  lng: Longitude,
+  ...Place,
   mode: z.string().nullable(),
   in_range: z.boolean().describe('false: outside the event’s area, stored but not counted'),
   pending: z.boolean().describe('In the buffer, not yet in the database'),
@@ -102,10 +103,9 @@ export type UserDetail = z.infer<typeof UserDetail>
 
 export const userEndpoint = endpoint('GET /api/event/admin/users/:userId', {
   id: 'readUser',
-  service: 'admin',
   summary: 'All data of one pilgrim, with the unmasked phone number; each call is written to the audit log',
   access: 'manager',
-  params: z.object({ userId: UserId }),
+  params: OfUser,
   data: UserDetail,
   errors: ['not-found'],
 })
@@ -127,10 +127,9 @@ export type UserExport = z.infer<typeof UserExport>
 
 export const exportUserEndpoint = endpoint('GET /api/event/admin/users/:userId/export', {
   id: 'exportUser',
-  service: 'admin',
   summary: 'All data of one pilgrim as a file: JSON, or the points as GPX',
   access: 'owner',
-  params: z.object({ userId: UserId }),
+  params: OfUser,
   query: z.object({ format: z.enum(['json', 'gpx']).default('json') }),
   media: 'application/json',
   otherMedia: ['application/gpx+xml'],

@@ -1,9 +1,11 @@
 /** What is stored about one pilgrim over time: points with their place in the sum, and messages. */
 import { z } from 'zod'
-import { endpoint } from './endpoint.ts'
-import { Day, Latitude, Longitude, page, PageQuery, Time, UserId } from './fields.ts'
+import { endpointsOf } from './endpoint.ts'
+import { Day, Latitude, Longitude, page, PageQuery, Time, UserId, Place, OfUser } from './fields.ts'
 import { Cause } from './messages.ts'
 import { PendingPoints } from './profile.ts'
+
+const endpoint = endpointsOf('admin')
 
 export const MAX_WAY = 500
 
@@ -13,7 +15,6 @@ export const MAX_POINTS_A_DAY = 100_000
 export const LEFT_OUT = ['too-soon', 'too-near', 'too-fast', 'same-instant', 'rough', 'outside'] as const
 
 export const PointOutcome = z.enum(['first', 'counted', ...LEFT_OUT])
-export type PointOutcome = z.infer<typeof PointOutcome>
 
 export const LeftOut = z
   .object({
@@ -32,7 +33,7 @@ export const DaySummary = z.object({
   points: z.int().describe('Number of points of the day, also outside the area; pending points included'),
   left_out: LeftOut,
   last: z
-    .object({ lat: Latitude, lng: Longitude, recorded_at: Time })
+    .object({ ...Place, recorded_at: Time })
     .nullable()
     .describe('The latest point of the day inside the area; null: there is none, or not all were read'),
   recorded_km: z
@@ -49,8 +50,7 @@ export const UserPoint = z.object({
   kind: z.enum(['checkin', 'track']),
   recorded_at: Time.describe('Time at which the point counts'),
   received_at: Time,
-  lat: Latitude,
-  lng: Longitude,
+  ...Place,
   accuracy: z.number().nullable(),
   mode: z.string().nullable(),
   source: z.string().nullable(),
@@ -102,43 +102,39 @@ export const SEARCHED_MESSAGES = 100
 
 export const userPointsEndpoint = endpoint('GET /api/event/admin/users/:userId/points', {
   id: 'listUserPoints',
-  service: 'admin',
   summary:
     'One day of a pilgrim’s points, earliest first, with what each adds to the sum or why it is left out; the first page is written to the audit log',
   access: 'manager',
-  params: z.object({ userId: UserId }),
+  params: OfUser,
   query: UserPointsQuery,
   data: UserPoints,
-  errors: [404, 503],
+  errors: [404],
 })
 
 export const userMessagesEndpoint = endpoint('GET /api/event/admin/users/:userId/messages', {
   id: 'listUserMessages',
-  service: 'admin',
   summary: `Messages to one pilgrim among the latest ${SEARCHED_MESSAGES} of the event, newest first`,
   access: 'manager',
-  params: z.object({ userId: UserId }),
+  params: OfUser,
   data: z.object({ items: z.array(UserMessage) }),
-  errors: [404, 503],
+  errors: [404],
 })
 
 export const revokeTrackerOfUserEndpoint = endpoint('DELETE /api/event/admin/users/:userId/trackers/:id', {
   id: 'revokeTrackerOfUser',
-  service: 'admin',
   summary: 'Revokes a pilgrim’s tracker, such as that of a lost phone: its key is refused from the answer on',
   access: 'manager',
   params: z.object({ userId: UserId, id: z.uuid({ error: 'must be the id of a tracker' }) }),
   data: z.object({ id: z.uuid() }),
-  errors: [404, 503],
+  errors: [404],
   example: { params: { id: '3b8f0a1c-4a8e-4c6b-9d59-7d0f3c520b2e' } },
 })
 
 export const revokeSharesOfUserEndpoint = endpoint('DELETE /api/event/admin/users/:userId/shares', {
   id: 'revokeSharesOfUser',
-  service: 'admin',
   summary: 'Ends all links that a pilgrim or the bot has made to the pilgrim’s page',
   access: 'manager',
-  params: z.object({ userId: UserId }),
+  params: OfUser,
   data: z.object({ revoked: z.int() }),
-  errors: [404, 503],
+  errors: [404],
 })

@@ -6,7 +6,7 @@ import {
   dropDeadLetter,
   requeueDeadLetter,
 } from '#services/admin/ledger/manage-dead-letters.ts'
-import type { Acting } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/audit-log.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'

@@ -12,7 +12,7 @@ import { createAdmin } from '#services/admin/app.ts'
 import { createTracking } from '#services/tracking/app.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { endpoint } from '#shared/contracts/endpoint.ts'
+import { endpointsOf } from '#shared/contracts/endpoint.ts'
 import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { createRouter } from '#shared/service/http/router.ts'
 import { createLog } from '#shared/runtime/log.ts'
@@ -216,9 +216,8 @@ async function openSide({ databaseUrl, name, redisUrl, dataDir, pilgrims }: Side
 function createBare(context: ServiceContext) {
   const router = createRouter(context)
   const { serve } = router
-  const one = endpoint('GET /bench/select-1', {
+  const one = endpointsOf('admin')('GET /bench/select-1', {
     id: 'readOne',
-    service: 'admin',
     summary: 'SELECT 1',
     access: 'manager',
     data: z.object({ one: z.int() }),

@@ -18,7 +18,7 @@ import { logsOf, type OwnedTestStack, openOwnedTestStack, recovered } from '#tes
 import { admin, checkIn, flushed, newPilgrimId } from '#tests/helpers/test-stack.ts'
 import { newTracker } from '#tests/helpers/trackers.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { TABLE } from './degraded-table.ts'
+import { outcomesOf } from './degraded-table.ts'
 
 /** At most two calls of Redis, 0.8 s each; the rest is for a busy machine. */
 const IN_TIME_MS = 4_000
@@ -157,12 +157,14 @@ describeOnServers('reading', () => {
       const answers = await Promise.all(
         [kept, kept, kept].flat().map(async (one) => ({ one, status: (await ask(one)).status })),
       )
-      return answers.every(({ one, status }) => (TABLE[one.path]![column] === 'away') === (status === 503))
+      return answers.every(
+        ({ one, status }) => (outcomesOf(one.path)[column] === 'away') === (status === 503),
+      )
     }
     await until(settled, 'what is kept to grow old', { everyMs: 500 })
     const [seen, expected]: unknown[][] = [[], []]
     for (const [path, { status, body, ms }] of await askAll()) {
-      const [outcome, was] = [TABLE[path]![column], before.get(path)!]
+      const [outcome, was] = [outcomesOf(path)[column], before.get(path)!]
       const compared = outcome !== 'away' && !CHANGING.has(path) && body.startsWith('{')
       seen!.push({
         path,

@@ -70,7 +70,6 @@ function drawLand(
   }
 }
 
-/** Draws what stands over the crowd: stations and names. */
 export function drawNames(
   context: CanvasRenderingContext2D,
   view: View,

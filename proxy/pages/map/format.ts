@@ -9,7 +9,6 @@ import { type PlaceOnRoute, stationsAround } from './stations-around.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** Kilometres with their unit. */
 export const kmText = (value: number): string => `${figure(value)} ${UNITS[language.value].km}`
 
 const dayOf = (ms: number): string =>

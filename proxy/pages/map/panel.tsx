@@ -73,7 +73,6 @@ const HOUR_MS = 3_600_000
 /** Who walks was seen in the last two hours; older positions are those of a night. */
 const OLD_HOURS = 3
 
-/** Where the procession is. */
 export function Procession() {
   const map = news.value
   if (map === null || !isAlive.value) return null

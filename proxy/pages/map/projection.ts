@@ -95,6 +95,5 @@ export function fitting(bounds: Bounds, size: Size, insets: Insets, maxZoom: num
   })
 }
 
-/** Kilometres in a straight line. */
 export const distanceKm = (a: { lat: number; lng: number }, b: { lat: number; lng: number }): number =>
   distanceMm(a, b) / 1e6

@@ -5,7 +5,7 @@ import type { QueueState } from '#shared/client/index.ts'
 import { consentWithdrawn } from './session/service.ts'
 import { pageWords } from '../frame/language.ts'
 
-type Problem = {
+export type Problem = {
   readonly code: NonNullable<QueueState['why']>
   readonly retryAfter?: number | undefined
 }

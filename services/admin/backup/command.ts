@@ -13,7 +13,6 @@ import { openStores } from '#shared/service/service.ts'
 import { type Counts, kindOf, rowsOf, type Write, CommandRefused } from './archive.ts'
 import type { Installation } from './take-backup.ts'
 
-/** The output of a command. */
 export const screen = {
   print: (line: string): void => void process.stdout.write(`${line}\n`),
   /** Shown until the next call replaces it. */

@@ -38,7 +38,7 @@ export async function eraseUser(context: ServiceContext, actor: Actor, userId: s
   const finished = finishErasure(context, state, (noted) => (state = noted))
   await within(finished, TIMEOUT_MS, () => undefined)
   const { erased, erasedAt, remaining } = state
-  return { erased, erased_at: time(erasedAt.getTime()), remaining }
+  return { erased, erased_at: time(erasedAt), remaining }
 }
 
 async function countElsewhere({ kv, objects }: ServiceContext, userId: string): Promise<number | null> {
@@ -80,7 +80,7 @@ async function recordErasure(
         )
       if (elsewhere === 0) {
         const before = await readErasure(tx, userId)
-        const erased = before && ` The last one was erased at ${time(before.erasedAt.getTime())}.`
+        const erased = before && ` The last one was erased at ${time(before.erasedAt)}.`
         throw notFound(`There is no pilgrim with the id ${userId}.${erased ?? ''}`)
       }
     }

@@ -1,50 +1,48 @@
 /** Points that the database has refused, latest first. */
 import { desc, eq, lt, and } from 'drizzle-orm'
-import { z } from 'zod'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type PageQuery, time, isUserId } from '#shared/contracts/fields.ts'
 import type { DeadLetter, Replayed } from '#shared/contracts/ledger.ts'
 import { notFound, conflict } from '#shared/runtime/refusal.ts'
-import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/service/http/pagination.ts'
+import { readPage, RowId } from '#shared/service/http/pagination.ts'
 import { deadLetters } from '#shared/stores/schema/tables.ts'
-import { audit } from '#shared/service/security/audit-log.ts'
-import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import { type Kv, partitionOf, readStamp, userHash } from '#shared/stores/kv/kv.ts'
 import { admissionRules } from '#shared/points/admission.ts'
 import { countPoints } from '#shared/points/ledger/counters.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { readGeneration, lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 
-const LIST = 'dead-letters'
+type Letter = typeof deadLetters.$inferSelect
 
-const shown = ({ createdAt, ...letter }: typeof deadLetters.$inferSelect): DeadLetter => ({
+const shown = ({ createdAt, ...letter }: Letter): DeadLetter => ({
   ...letter,
-  refused_at: time(createdAt.getTime()),
+  refused_at: time(createdAt),
 })
 
-export async function listDeadLetters({ db }: ServiceContext, { limit, cursor }: PageQuery) {
-  const before = cursor === undefined ? null : decodeCursor(LIST, cursor, z.tuple([RowId]))[0]
-  const rows = await db.read(() =>
-    db.orm
-      .select()
-      .from(deadLetters)
-      .where(before === null ? undefined : lt(deadLetters.id, before))
-      .orderBy(desc(deadLetters.id))
-      .limit(limit + 1),
+export const listDeadLetters = ({ db }: ServiceContext, query: PageQuery) =>
+  readPage(
+    'dead-letters',
+    [RowId],
+    query,
+    (before, limit) =>
+      db.read(() =>
+        db.orm
+          .select()
+          .from(deadLetters)
+          .where(before === null ? undefined : lt(deadLetters.id, before[0]))
+          .orderBy(desc(deadLetters.id))
+          .limit(limit),
+      ),
+    shown,
+    ({ id }) => [id],
   )
-  return pageOf(rows, limit, shown, ({ id }) => encodeCursor(LIST, [id]))
-}
 
 const deadLetterNotFound = (id: number) => notFound(`There is no dead letter with the number ${id}.`)
 
 /** @throws Refusal 404 */
-export async function readDeadLetter({ db }: ServiceContext, id: number): Promise<DeadLetter> {
-  const [row] = await db.read(() => db.orm.select().from(deadLetters).where(eq(deadLetters.id, id)))
-  if (row === undefined) throw deadLetterNotFound(id)
-  return shown(row)
-}
-
-type Letter = typeof deadLetters.$inferSelect
+export const readDeadLetter = async (context: ServiceContext, id: number): Promise<DeadLetter> =>
+  shown(await readLetter(context, id))
 
 /**
  * Requeues a dead letter. Its row is deleted only when the buffer has the point. When a flush refuses the point again

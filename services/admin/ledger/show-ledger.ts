@@ -18,7 +18,7 @@ export async function showLedger({ db, kv, now }: ServiceContext): Promise<Ledge
     dead_letter: deadLetter,
     in_flight: inFlight,
     losses: losses.map(({ at, partition, points }) => ({
-      noticed_at: time(at.getTime()),
+      noticed_at: time(at),
       partition,
       points,
     })),

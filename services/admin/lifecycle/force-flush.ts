@@ -1,7 +1,6 @@
 /** The flush on demand. */
 import { and, eq, gt, max, sum } from 'drizzle-orm'
-import { audit } from '#shared/service/security/audit-log.ts'
-import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { Flushed } from '#shared/contracts/ledger.ts'

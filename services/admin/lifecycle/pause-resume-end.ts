@@ -2,8 +2,7 @@
 import { and, desc, eq, inArray } from 'drizzle-orm'
 import { ACTIVITY_ID, readStatus, readEndProgress, recordEnd } from '#shared/pilgrims/activity-status.ts'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
-import { audit } from '#shared/service/security/audit-log.ts'
-import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Event, SUBSCRIBERS } from '#shared/contracts/events.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
@@ -20,7 +19,7 @@ type Row = typeof activity.$inferSelect
 const shown = (row: Row, ending: Ending | null): Activity => ({
   status: ActivityStatus.parse(row.status),
   message: row.message,
-  changed_at: time(row.changedAt.getTime()),
+  changed_at: time(row.changedAt),
   changed_by: row.changedBy,
   ending,
 })
@@ -43,14 +42,15 @@ export async function setStatus(
   const { db, outbox } = context
   const nowMs = context.now()
   const { row, event, inEffect } = await db.orm.transaction(async (tx) => {
-    const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
-    if (held!.status === 'ended') throw conflict('The event has ended. An ended event can not be reopened.')
-    if (held!.status === status) {
-      const row = await changeMessage(tx, held!, message)
-      if (row !== held!) await audit(tx, operator, 'set-status-message', messageChange(row), nowMs)
-      return { row, event: null, inEffect: row === held! && (await isSpread(tx)) }
+    const held = await lockActivity(tx)
+    if (held.status === 'ended') throw conflict('The event has ended. An ended event can not be reopened.')
+    if (held.status === status) {
+      const row = await changeMessage(tx, held, message)
+      const { ending: _, ...details } = shown(row, null)
+      if (row !== held) await audit(tx, operator, 'set-status-message', details, nowMs)
+      return { row, event: null, inEffect: row === held && (await isSpread(tx)) }
     }
-    const changed = await change(tx, held!, {
+    const changed = await change(tx, held, {
       status,
       message: message?.trim() || null,
       changedAt: new Date(nowMs),
@@ -58,8 +58,8 @@ export async function setStatus(
     })
     await audit(tx, operator, 'set-status', { status, message: changed.message }, nowMs)
     const subject = status === 'paused' ? 'event.admin.status.paused' : 'event.admin.status.resumed'
-    const payload = { status, version: changed.version, message: changed.message, changed_at: time(nowMs) }
-    return { row: changed, event: (await outbox.add(tx, subject, payload)) as Event, inEffect: false }
+    const event: Event = await outbox.add(tx, subject, { ...announced(changed), status })
+    return { row: changed, event, inEffect: false }
   })
   const sentence = 'The new status is stored but not yet in effect everywhere. The service keeps retrying.'
   await spread(context, event, inEffect ? null : sentence)
@@ -97,6 +97,18 @@ async function isSpread(tx: Writer): Promise<boolean> {
   return latest === undefined || latest.handledBy !== null
 }
 
+async function lockActivity(tx: Writer): Promise<Row> {
+  const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
+  return held!
+}
+
+/** What a domain event says of the new state. */
+const announced = ({ version, message, changedAt }: Row) => ({
+  version,
+  message,
+  changed_at: time(changedAt),
+})
+
 /** Updates the activity and raises its version, so that every cached copy is replaced. */
 async function change(tx: Writer, held: Row, fields: Partial<Row>): Promise<Row> {
   const [changed] = await tx
@@ -112,14 +124,6 @@ function changeMessage(tx: Writer, held: Row, given: string | null | undefined):
   if (given === null || given === undefined || message === held.message) return held
   return change(tx, held, { message })
 }
-
-/** The audit log's details of a new message. The status keeps its time. */
-const messageChange = ({ status, message, changedAt, changedBy }: Row) => ({
-  status,
-  message,
-  changed_at: time(changedAt.getTime()),
-  changed_by: changedBy,
-})
 
 // Ends the event in one transaction, which writes a domain event. Everything else is done by the subscribers of that
 // domain event, so it continues after any restart.
@@ -150,22 +154,14 @@ export async function endActivity(context: ServiceContext, operator: Acting): Pr
 /** @returns the domain event to announce; null when the activity had ended before */
 async function end({ db, outbox, now }: ServiceContext, operator: Acting) {
   return db.orm.transaction(async (tx) => {
-    const [held] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID)).for('update')
-    if (held!.status === 'ended') return null
+    const held = await lockActivity(tx)
+    if (held.status === 'ended') return null
     const changedAt = new Date(now())
-    const version = held!.version + 1
-    await tx
-      .update(activity)
-      .set({ status: 'ended', version, message: null, changedAt, changedBy: operator.name })
-      .where(eq(activity.id, ACTIVITY_ID))
+    const fields = { status: 'ended', message: null, changedAt, changedBy: operator.name }
+    const changed = await change(tx, held, fields)
     await recordEnd(tx, changedAt)
-    await audit(tx, operator, 'end-activity', { from: held!.status }, now())
-    return outbox.add(tx, 'event.admin.activity.ended', {
-      status: 'ended',
-      version,
-      message: null,
-      changed_at: time(now()),
-    })
+    await audit(tx, operator, 'end-activity', { from: held.status }, now())
+    return outbox.add(tx, 'event.admin.activity.ended', { ...announced(changed), status: 'ended' })
   })
 }
 

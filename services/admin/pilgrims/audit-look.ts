@@ -4,8 +4,7 @@ import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { pilgrims } from '#shared/stores/schema/tables.ts'
-import type { Acting } from '#shared/service/security/admin-auth.ts'
-import { audit } from '#shared/service/security/audit-log.ts'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 
 /**
  * With this lock an erasure either waits for the transaction, or has deleted the row already. So the id of an erased

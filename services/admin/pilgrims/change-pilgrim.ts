@@ -1,7 +1,7 @@
 /** What operators change of a pilgrim: the status (any of them), the palanquin, the role, trackers and links. */
-import { eq, and, asc, gt, sql } from 'drizzle-orm'
-import { audit } from '#shared/service/security/audit-log.ts'
-import { type Acting, ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
+import { eq, asc, gt, sql } from 'drizzle-orm'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
+import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
 import type {
@@ -21,11 +21,10 @@ import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 import { pilgrims, roleAssignments, shares } from '#shared/stores/schema/tables.ts'
 import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
-import { z } from 'zod'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
 import { forbidden, notFound } from '#shared/runtime/refusal.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { readPage } from '#shared/service/http/pagination.ts'
 import { endTrackers } from '#shared/pilgrims/tracker-keys.ts'
 import { lockOutErasure } from './audit-look.ts'
 
@@ -142,32 +141,30 @@ async function isKnown(tx: Writer, userId: string): Promise<boolean> {
   return found.length > 0
 }
 
-const LIST = 'roles'
-
-export async function listRoles({ db }: ServiceContext, { limit, cursor }: PageQuery) {
-  const after = cursor === undefined ? '' : decodeCursor(LIST, cursor, z.tuple([UserId]))[0]
-  const rows = await db.read(() =>
-    db.orm
-      .select({ assignment: roleAssignments, displayName: pilgrims.displayName })
-      .from(roleAssignments)
-      .leftJoin(pilgrims, eq(pilgrims.userId, roleAssignments.userId))
-      .where(and(gt(roleAssignments.userId, after)))
-      .orderBy(asc(roleAssignments.userId))
-      .limit(limit + 1),
-  )
-  return pageOf(
-    rows,
-    limit,
+export const listRoles = ({ db }: ServiceContext, query: PageQuery) =>
+  readPage(
+    'roles',
+    [UserId],
+    query,
+    (after, limit) =>
+      db.read(() =>
+        db.orm
+          .select({ assignment: roleAssignments, displayName: pilgrims.displayName })
+          .from(roleAssignments)
+          .leftJoin(pilgrims, eq(pilgrims.userId, roleAssignments.userId))
+          .where(gt(roleAssignments.userId, after?.[0] ?? ''))
+          .orderBy(asc(roleAssignments.userId))
+          .limit(limit),
+      ),
     ({ assignment, displayName }) => ({
       userId: assignment.userId,
       display_name: displayName,
       role: Role.parse(assignment.role),
       assigned_by: assignment.assignedBy,
-      assigned_at: time(assignment.assignedAt.getTime()),
+      assigned_at: time(assignment.assignedAt),
     }),
-    ({ assignment }) => encodeCursor(LIST, [assignment.userId]),
+    ({ assignment }) => [assignment.userId],
   )
-}
 
 /**
  * Whether a pilgrim has pending points and no row yet, so that an operator's write has to make it.

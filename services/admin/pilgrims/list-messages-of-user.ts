@@ -5,7 +5,7 @@ import { Cause } from '#shared/contracts/messages.ts'
 import { SEARCHED_MESSAGES, type UserMessage } from '#shared/contracts/user-history.ts'
 import { textOfMessage } from '#shared/service/line/line-client.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { Acting } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/audit-log.ts'
 import { expectKnown } from '#shared/pilgrims/profile.ts'
 import { auditLook } from './audit-look.ts'
 

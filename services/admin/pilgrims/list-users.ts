@@ -5,13 +5,11 @@ import { ParticipantStatus, Role, Time, time, UserId, timeOrNull } from '#shared
 import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
 import { foldPending, type Pilgrim, type Statistics } from '#shared/points/totals/pilgrim-statistics.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { readPage } from '#shared/service/http/pagination.ts'
 import { levelOf } from '#shared/core/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import { silentBetween } from '#shared/core/rules/silence.ts'
-
-type RowWithPending = Row & { readonly pending: number | null }
 
 /** Format of the sort key in a cursor. The database would refuse anything else. */
 const KEYS: Record<UserSort, z.ZodType<string>> = {
@@ -29,113 +27,89 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
   const {
     sort,
     order = sort === 'userId' ? 'asc' : 'desc',
-    limit,
-    cursor,
     search,
     silent_hours: hours,
     with_links: withLinks,
   } = query
-  const list = `users:${sort}:${order}`
-  const after = cursor === undefined ? null : decodeCursor(list, cursor, z.tuple([KEYS[sort], UserId]))
   // The buffer is read before the database, so that a pilgrim is in at least one of them in spite of a flush.
   const waiting = await pendingUsersWithTimeout(context.kv)
-  const ordered = await orderedByShown(context, sort, waiting)
-  const rows = await readRows(context, {
+  const { keyOf } = SORTINGS[sort]
+  // Null: ordered by the stored figures, because nothing else is asked for, because too many wait, or without a buffer.
+  const ordered =
+    keyOf === undefined || waiting === null || waiting.length > MAX_ORDERED
+      ? null
+      : await foldWaiting(context, waiting)
+  const shownKey = (userId: string): string | null => {
+    const statistics = ordered?.get(userId)?.statistics
+    return statistics ? keyOf!(statistics) : null
+  }
+  const page: Omit<Page, 'after' | 'limit'> = {
     sort,
     order,
-    limit: limit + 1,
     search: search ?? null,
-    after,
     silent: hours === undefined ? null : silentBetween(hours, context.now()),
     linkedAt: withLinks === undefined ? null : time(context.now()),
-    waiting: (waiting ?? []).map((userId) => ({
-      user_id: userId,
-      key: ordered?.keys.get(userId) ?? null,
-    })),
-  })
-  const keyOf = (row: Row): string =>
-    ordered?.keys.get(row.user_id) ?? (sort === 'last_seen' ? time(row.last_ms ?? 0) : row.sort_key)
-  const { items, next_cursor } = pageOf(
-    rows,
-    limit,
+    waiting: (waiting ?? []).map((userId) => ({ user_id: userId, key: shownKey(userId) })),
+  }
+  const { items, next_cursor } = await readPage(
+    `users:${sort}:${order}`,
+    [KEYS[sort], UserId],
+    query,
+    (after, limit) => readRows(context, { ...page, after, limit }),
     (row) => row,
-    (row) => encodeCursor(list, [keyOf(row), row.user_id]),
+    ({ user_id: userId, last_ms, sort_key }) => [
+      shownKey(userId) ?? (sort === 'last_seen' ? time(last_ms ?? 0) : sort_key),
+      userId,
+    ],
   )
-  const found = await withPending(context, items, waiting && new Set(waiting), ordered?.pilgrims ?? null)
-  const pending = found.reduce<number | null>(
-    (sum, row) => (sum === null || row.pending === null ? null : sum + row.pending),
-    waiting === null ? null : 0,
-  )
-  return { items: found.map(shown), next_cursor, pending }
+  const among = waiting && new Set(waiting)
+  const userIds = items.map((row) => row.user_id).filter((userId) => among?.has(userId))
+  const folded = ordered ?? (waiting && (await foldWaiting(context, userIds)))
+  const found = items.map((row) => shown(row, folded))
+  const pending = folded && found.reduce((sum, row) => sum + row.pending!, 0)
+  return { items: found, next_cursor, pending }
 }
 
-function shown(row: RowWithPending): UserRow {
+/**
+ * A row with the pending points of who had any before the rows were read. Points that a flush has stored since then
+ * are read again.
+ * @param folded pilgrims with pending points; null: the buffer is unavailable
+ */
+function shown(row: Row, folded: ReadonlyMap<string, Pilgrim> | null): UserRow {
+  const pilgrim = folded?.get(row.user_id)
+  const {
+    distanceMm: mm,
+    carbonMg: mg,
+    checkins,
+    lastMs,
+  } = pilgrim?.statistics ?? {
+    distanceMm: row.mm,
+    carbonMg: row.mg,
+    checkins: row.checkins,
+    lastMs: row.last_ms,
+  }
   const reported = transportSums(JSON.parse(row.transport))
   return {
     userId: row.user_id,
     display_name: row.display_name,
-    km: roundKm(row.mm),
-    checkins: row.checkins,
-    level: levelOf(row.mm, row.checkins).level,
-    carbon_kg: roundKg(row.mg + reported.carbonMg + consumptionMg(JSON.parse(row.consumption))),
+    km: roundKm(mm),
+    checkins,
+    level: levelOf(mm, checkins).level,
+    carbon_kg: roundKg(mg + reported.carbonMg + consumptionMg(JSON.parse(row.consumption))),
     role: row.role === null ? null : Role.parse(row.role),
     participant_status: ParticipantStatus.parse(row.participant_status),
     survey_completed: row.surveyed ? 1 : 0,
-    last_seen: timeOrNull(row.last_ms),
-    pending: row.pending,
+    last_seen: timeOrNull(lastMs),
+    pending: folded && (pilgrim?.statistics ? pilgrim.pending : 0),
   }
-}
-
-/**
- * The figures of pilgrims with pending points, to order by; null: by the stored ones, because nothing else is asked
- * for, because they are too many, or because the buffer is unavailable.
- */
-async function orderedByShown(context: ServiceContext, sort: UserSort, waiting: readonly string[] | null) {
-  const { keyOf } = SORTINGS[sort]
-  if (keyOf === undefined || waiting === null || waiting.length > MAX_ORDERED) return null
-  const pilgrims = await foldWaiting(context, waiting)
-  if (pilgrims === null) return null
-  const keys = new Map<string, string>()
-  for (const [userId, { statistics }] of pilgrims) if (statistics) keys.set(userId, keyOf(statistics))
-  return { pilgrims, keys }
 }
 
 /** Pilgrims with their pending points; null: the buffer is unavailable. */
 async function foldWaiting(context: ServiceContext, userIds: readonly string[]) {
   if (userIds.length === 0) return new Map<string, Pilgrim>()
   const held = await peekWithTimeout(context.kv, userIds)
-  return (
-    held &&
-    foldPending(
-      context,
-      userIds.map((userId, i) => ({ userId, entries: held[i]! })),
-    )
-  )
-}
-
-/**
- * The rows of the page with pending points of those who had any before the rows were read. Points that a flush has
- * stored since then are read again.
- * @param waiting pilgrims with pending points; null: the buffer is unavailable
- * @param folded those pilgrims, if they have been folded already
- */
-async function withPending(
-  context: ServiceContext,
-  rows: readonly Row[],
-  waiting: ReadonlySet<string> | null,
-  folded: ReadonlyMap<string, Pilgrim> | null,
-): Promise<RowWithPending[]> {
-  const userIds = rows.map(({ user_id }) => user_id).filter((userId) => waiting?.has(userId))
-  const known = folded ?? (waiting && (await foldWaiting(context, userIds)))
-  return rows.map((row) =>
-    known === null ? { ...row, pending: null } : withFigures(row, known.get(row.user_id)),
-  )
-}
-
-function withFigures(row: Row, pilgrim: Pilgrim | undefined): RowWithPending {
-  if (!pilgrim?.statistics) return { ...row, pending: 0 }
-  const { distanceMm, carbonMg, checkins, lastMs } = pilgrim.statistics
-  return { ...row, mm: distanceMm, mg: carbonMg, checkins, last_ms: lastMs, pending: pilgrim.pending }
+  const waiting = held && userIds.map((userId, i) => ({ userId, entries: held[i]! }))
+  return waiting && foldPending(context, waiting)
 }
 
 interface Row {
@@ -174,11 +148,6 @@ const SORTINGS: Record<UserSort, Sorting> = {
     keyOf: ({ lastMs }) => time(lastMs ?? 0),
   },
 }
-interface Waiting {
-  readonly user_id: string
-  /** The figure with the pending points; null: the order goes by the stored one. */
-  readonly key: string | null
-}
 
 interface Page {
   readonly sort: UserSort
@@ -191,7 +160,11 @@ interface Page {
   readonly linkedAt: string | null
   readonly after: readonly [key: string, userId: string] | null
   /** Pilgrims with pending points. Some may be known only in the buffer. */
-  readonly waiting: readonly Waiting[]
+  readonly waiting: readonly {
+    readonly user_id: string
+    /** The figure with the pending points; null: the order goes by the stored one. */
+    readonly key: string | null
+  }[]
 }
 
 /**

@@ -15,7 +15,7 @@ import {
 import { decodeCursor, encodeCursor } from '#shared/service/http/pagination.ts'
 import { roundKmOfRow } from '#shared/core/rules/rounding.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { Acting } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/audit-log.ts'
 import { expectKnown } from '#shared/pilgrims/profile.ts'
 import { auditLook } from './audit-look.ts'
 import { MEASUREMENTS } from '#shared/contracts/gps-points.ts'
@@ -50,7 +50,7 @@ export async function listPoints(
   expectKnown(userId, stored.isStored, entries && waiting.length)
   const day = asked ?? latestDay(context, stored, waiting)
   const list = `points:${userId}:${day}:${only ?? 'all'}`
-  const from = cursor === undefined ? 0 : decodeCursor(list, cursor, z.tuple([z.int().min(0).max(1e7)]))[0]
+  const from = decodeCursor(list, [z.int().min(0).max(1e7)], cursor)?.[0] ?? 0
   if (from === 0) await auditLook(context, operator, userId, { action: 'show-points' }, stored.isStored)
   const { points, truncated } = day === null ? NOTHING : await explainDay(context, userId, day, waiting)
   const listed = only === undefined ? points : points.filter(isLeftOut)

@@ -4,10 +4,8 @@ import { z } from 'zod'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type AuditQuery, AuditRole } from '#shared/contracts/audit.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { readPage } from '#shared/service/http/pagination.ts'
 import { auditLog, pilgrims } from '#shared/stores/schema/tables.ts'
-
-const LIST = 'audit'
 
 const conditionsOf = ({ action, token_name, since, until, search }: AuditQuery) => [
   action === undefined ? undefined : eq(auditLog.action, action),
@@ -23,24 +21,24 @@ const conditionsOf = ({ action, token_name, since, until, search }: AuditQuery) 
 ]
 
 /** Entries that match every given filter. A cursor continues the list with the same filters. */
-export async function listAudit({ db }: ServiceContext, query: AuditQuery) {
-  const { limit, cursor } = query
-  const before = cursor === undefined ? null : decodeCursor(LIST, cursor, z.tuple([z.int()]))[0]
-  const rows = await db.read(() =>
-    db.orm
-      .select({ row: auditLog, displayName: pilgrims.displayName })
-      .from(auditLog)
-      .leftJoin(pilgrims, eq(pilgrims.userId, sql`${auditLog.details}->>'user_id'`))
-      .where(and(...conditionsOf(query), before === null ? undefined : lt(auditLog.id, before)))
-      .orderBy(desc(auditLog.id))
-      .limit(limit + 1),
-  )
-  return pageOf(
-    rows,
-    limit,
+export const listAudit = ({ db }: ServiceContext, query: AuditQuery) =>
+  readPage(
+    'audit',
+    [z.int()],
+    query,
+    (before, limit) =>
+      db.read(() =>
+        db.orm
+          .select({ row: auditLog, displayName: pilgrims.displayName })
+          .from(auditLog)
+          .leftJoin(pilgrims, eq(pilgrims.userId, sql`${auditLog.details}->>'user_id'`))
+          .where(and(...conditionsOf(query), before === null ? undefined : lt(auditLog.id, before[0])))
+          .orderBy(desc(auditLog.id))
+          .limit(limit),
+      ),
     ({ row, displayName }) => ({
       id: row.id,
-      at: time(row.at.getTime()),
+      at: time(row.at),
       role: AuditRole.parse(row.role),
       token_name: row.tokenName,
       token_fingerprint: row.tokenFingerprint,
@@ -49,6 +47,5 @@ export async function listAudit({ db }: ServiceContext, query: AuditQuery) {
       display_name: displayName,
       request_id: row.requestId,
     }),
-    ({ row }) => encodeCursor(LIST, [row.id]),
+    ({ row }) => [row.id],
   )
-}

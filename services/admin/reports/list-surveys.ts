@@ -1,13 +1,11 @@
 /** Survey responses: one page with counts per question, or all of them as CSV. */
-import { z } from 'zod'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type PageQuery, time, UserId } from '#shared/contracts/fields.ts'
 import type { Surveys } from '#shared/contracts/reports.ts'
 import { type Answer, type Answers, QUESTIONS } from '#shared/contracts/survey.ts'
-import type { Acting } from '#shared/service/security/admin-auth.ts'
-import { audit } from '#shared/service/security/audit-log.ts'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import { rowsByPage, streamingBody } from './streaming-body.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { readPage } from '#shared/service/http/pagination.ts'
 import { noFormula } from '#shared/core/rules/csv-formulas.ts'
 
 interface Row {
@@ -18,7 +16,6 @@ interface Row {
   submitted_ms: number
 }
 
-const LIST = 'surveys'
 /** Most answers per question that are shown with their counts. Only free text has more. */
 const MOST_ANSWERS = 100
 /** Most question names with a suffix that are shown. A form has a few; unknown clients may invent any number. */
@@ -66,14 +63,12 @@ async function readCounts({ db }: ServiceContext) {
 }
 
 /** A page by user id, with the counts of each question's answers over all surveys. */
-export async function listSurveys(context: ServiceContext, { limit, cursor }: PageQuery): Promise<Surveys> {
-  const after = cursor === undefined ? '' : decodeCursor(LIST, cursor, z.tuple([UserId]))[0]
-  const [rows, questions] = await Promise.all([readRows(context, after, limit + 1), readCounts(context)])
-  const total = questions.find(({ question }) => question === '')?.responses ?? 0
-  const shown = questions.filter(({ question }) => question !== '')
-  const page = pageOf(
-    rows,
-    limit,
+export async function listSurveys(context: ServiceContext, query: PageQuery): Promise<Surveys> {
+  const listed = readPage(
+    'surveys',
+    [UserId],
+    query,
+    (after, limit) => readRows(context, after?.[0] ?? '', limit),
     (row) => ({
       userId: row.user_id,
       display_name: row.display_name,
@@ -81,8 +76,11 @@ export async function listSurveys(context: ServiceContext, { limit, cursor }: Pa
       revision: row.revision,
       submitted_at: time(row.submitted_ms),
     }),
-    (row) => encodeCursor(LIST, [row.user_id]),
+    (row) => [row.user_id],
   )
+  const [page, questions] = await Promise.all([listed, readCounts(context)])
+  const total = questions.find(({ question }) => question === '')?.responses ?? 0
+  const shown = questions.filter(({ question }) => question !== '')
   return {
     ...page,
     total,

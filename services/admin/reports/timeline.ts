@@ -33,7 +33,7 @@ export async function readTimeline(context: ServiceContext): Promise<Timeline> {
   return {
     time_zone: config.timeZone,
     days: days.map(({ day, pilgrims }) => ({ day, ...figures(byDay.get(day) ?? zeroTotals(), pilgrims) })),
-    hours: hours.map((hour) => ({ hour: time(hour.hour.getTime()), ...figures(hour, hour.pilgrims) })),
+    hours: hours.map((hour) => ({ hour: time(hour.hour), ...figures(hour, hour.pilgrims) })),
     entries,
     as_of: timeOrNull(lastFlush),
   }
@@ -59,7 +59,7 @@ async function readEntries({ config, db, now }: ServiceContext): Promise<Timelin
           : details.status === 'paused'
             ? 'paused'
             : 'resumed'
-    return { at: time(row.at.getTime()), kind, by: row.tokenName, message: details.message ?? null }
+    return { at: time(row.at), kind, by: row.tokenName, message: details.message ?? null }
   })
   if (config.startsMs !== null && config.startsMs <= now())
     entries.push({ at: time(config.startsMs), kind: 'started', by: null, message: null })

@@ -70,7 +70,7 @@ export async function changesAfter(
       seen: {
         status: ActivityStatus.parse(action === 'end-activity' ? 'ended' : status),
         message: message ?? null,
-        changed_at: changed_at ?? time(at.getTime()),
+        changed_at: changed_at ?? time(at),
         changed_by: changed_by === undefined ? tokenName : changed_by,
       },
     }

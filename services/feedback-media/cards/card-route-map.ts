@@ -62,7 +62,6 @@ const routeMapSvg = (route: CardRoute | null, { deep, base }: Palette): string =
   ${route === null ? EMBLEM : routeOf(outlineOf(route, SIDE - 2 * INSET))}
 </svg>`
 
-/** The map as part of a card. @param size pixels a side */
 export const routeMap = (
   route: CardRoute | null,
   colours: Palette,

@@ -1,6 +1,5 @@
 /** Reports of feedback: submitted by anyone, listed for operators and as the public board, changed by operators. */
 import { and, count, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
-import { z } from 'zod'
 import type { ServiceContext } from '#shared/service/context.ts'
 import {
   type BoardItem,
@@ -10,12 +9,12 @@ import {
   FeedbackStatus,
   type FeedbackUpdate,
 } from '#shared/contracts/feedback.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { conflict, invalid, notFound } from '#shared/runtime/refusal.ts'
-import { decodeCursor, encodeCursor, pageOf, RowId } from '#shared/service/http/pagination.ts'
-import type { Acting, Operator } from '#shared/service/security/admin-auth.ts'
+import { readPage, RowId } from '#shared/service/http/pagination.ts'
+import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { maySeeId } from '#shared/service/security/pilgrim-identity.ts'
-import { audit } from '#shared/service/security/audit-log.ts'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { ensurePilgrim } from '#shared/pilgrims/person-lock.ts'
 import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
@@ -28,9 +27,9 @@ const boardItem = (row: FeedbackRow): BoardItem => ({
   category: row.category,
   description: row.description,
   status: FeedbackStatus.parse(row.status),
-  created_at: time(row.createdAt.getTime()),
-  updated_at: time(row.updatedAt.getTime()),
-  resolved_at: row.resolvedAt && time(row.resolvedAt.getTime()),
+  created_at: time(row.createdAt),
+  updated_at: time(row.updatedAt),
+  resolved_at: timeOrNull(row.resolvedAt),
 })
 
 const feedbackItem = (row: FeedbackRow): FeedbackItem => ({
@@ -54,31 +53,35 @@ const conditionsOf = ({ category, search }: FeedbackQuery) => [
     : sql`strpos(lower(concat_ws(' ', ${feedback.description}, ${feedback.category}, ${feedback.adminNote})), lower(${search})) > 0`,
 ]
 
-async function readPage<Item>(
+const readReports = <Item>(
   { db }: ServiceContext,
   list: string,
   query: FeedbackQuery,
   item: (row: FeedbackRow) => Item,
-) {
-  const { limit, cursor, status } = query
-  const before = cursor === undefined ? undefined : decodeCursor(list, cursor, z.tuple([RowId]))[0]
-  const rows = await db.read(() =>
-    db.orm
-      .select(FEEDBACK_ROW)
-      .from(feedback)
-      .leftJoin(pilgrims, eq(pilgrims.userId, feedback.userId))
-      .where(
-        and(
-          before === undefined ? undefined : lt(feedback.id, before),
-          status === undefined ? undefined : eq(feedback.status, status),
-          ...conditionsOf(query),
-        ),
-      )
-      .orderBy(desc(feedback.id))
-      .limit(limit + 1),
+) =>
+  readPage(
+    list,
+    [RowId],
+    query,
+    (before, limit) =>
+      db.read(() =>
+        db.orm
+          .select(FEEDBACK_ROW)
+          .from(feedback)
+          .leftJoin(pilgrims, eq(pilgrims.userId, feedback.userId))
+          .where(
+            and(
+              before === null ? undefined : lt(feedback.id, before[0]),
+              query.status === undefined ? undefined : eq(feedback.status, query.status),
+              ...conditionsOf(query),
+            ),
+          )
+          .orderBy(desc(feedback.id))
+          .limit(limit),
+      ),
+    item,
+    ({ id }) => [id],
   )
-  return pageOf(rows, limit, item, ({ id }) => encodeCursor(list, [id]))
-}
 
 async function countByStatus(
   { db }: ServiceContext,
@@ -99,12 +102,12 @@ async function countByStatus(
 export async function listFeedback(context: ServiceContext, query: FeedbackQuery, operator: Operator | null) {
   if (operator === null) {
     refuseSearch(query)
-    return readPage(context, 'board', query, boardItem)
+    return readReports(context, 'board', query, boardItem)
   }
   return withCounts(
     context,
     query,
-    readPage(context, 'feedback', query, (row) => {
+    readReports(context, 'feedback', query, (row) => {
       const isShown = row.userId === null || maySeeId(context.config, operator, row.userId)
       return feedbackItem(isShown ? row : { ...row, userId: null })
     }),
@@ -114,7 +117,7 @@ export async function listFeedback(context: ServiceContext, query: FeedbackQuery
 /** @throws Refusal 400 for a search */
 export async function readBoard(context: ServiceContext, query: FeedbackQuery) {
   refuseSearch(query)
-  return withCounts(context, query, readPage(context, 'board', query, boardItem))
+  return withCounts(context, query, readReports(context, 'board', query, boardItem))
 }
 
 /**

@@ -2,7 +2,7 @@
 import { and, count, desc, eq, gt, lte } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { time } from '#shared/contracts/fields.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import {
   type ChangeShareRequest,
   type CreateShareRequest,
@@ -30,12 +30,12 @@ const shown = ({ config }: Context, row: ShareRow): Share => {
     id: row.id,
     url,
     image_url: `${url}.png`,
-    live_until: row.liveUntil && time(row.liveUntil.getTime()),
+    live_until: timeOrNull(row.liveUntil),
     show_name: row.showName,
-    created_at: time(row.createdAt.getTime()),
-    expires_at: time(row.expiresAt.getTime()),
+    created_at: time(row.createdAt),
+    expires_at: time(row.expiresAt),
     views: row.views,
-    last_viewed_at: row.lastViewedAt && time(row.lastViewedAt.getTime()),
+    last_viewed_at: timeOrNull(row.lastViewedAt),
   }
 }
 

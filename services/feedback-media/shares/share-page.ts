@@ -2,7 +2,7 @@
 import { RELEASE } from '#shared/runtime/release.ts'
 import { Language } from '#shared/contracts/bot.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
-import { escapeMarkup } from '#shared/service/http/escape-markup.ts'
+import { markup, raw } from '#shared/service/http/escape-markup.ts'
 import { carbonIn, figure, UNITS } from '#shared/locales/units.ts'
 import { levelName, PAGE_WORDS, SHARE_WORDS } from '#shared/locales/by-language.ts'
 import type { ShareWords } from '#shared/locales/words.ts'
@@ -37,23 +37,23 @@ export function sharePage(page: SharePage): string {
   const { words, language } = texts
   const { offline, paused, procession } = PAGE_WORDS[language]
   const isLive = view.live !== null && view.status !== 'ended'
-  const body = `<main class="${isLive ? 'live' : 'still'}">
+  const body = markup`<main class="${isLive ? 'live' : 'still'}">
 <header>
-<p class="event">${escapeMarkup(texts.event)}</p>
-<h1>${escapeMarkup(texts.name)}</h1>
-${isLive ? liveState(view, texts) : `<p class="state quiet">${escapeMarkup(view.status === 'ended' ? words.ended : words.notLive)}</p>`}
+<p class="event">${texts.event}</p>
+<h1>${texts.name}</h1>
+${raw(isLive ? liveState(view, texts) : markup`<p class="state quiet">${view.status === 'ended' ? words.ended : words.notLive}</p>`)}
 </header>
-${view.status === 'paused' ? notice(paused) : ''}
-${isLive ? liveMap(view, texts) : ''}
+${raw(view.status === 'paused' ? markup`<p class="notice">${paused}</p>` : '')}
+${raw(isLive ? liveMap(view, texts) : '')}
 <div class="${isLive ? 'card stack' : 'stack'}">
-${isLive ? liveNext(view, texts) + figures(page) : cardImage(page)}
-${view.incomplete ? paragraph(words.incomplete) : ''}
+${raw(isLive ? liveNext(view, texts) + figures(page) : cardImage(page))}
+${raw(view.incomplete ? paragraph(words.incomplete) : '')}
 </div>
 <footer class="stack quiet small">
-<p data-offline hidden>${escapeMarkup(offline)}</p>
-<p><a class="button" href="${escapeMarkup(homeUrl)}">${escapeMarkup(procession)}</a></p>
-<p>${escapeMarkup(words.privacy)}</p>
-${languages(language)}
+<p data-offline hidden>${offline}</p>
+<p><a class="button" href="${homeUrl}">${procession}</a></p>
+<p>${words.privacy}</p>
+${raw(languages(language))}
 </footer>
 </main>`
   const title = words.title(texts.name, texts.event)
@@ -66,59 +66,51 @@ ${languages(language)}
  */
 export function emptyPage(
   texts: ShareTexts,
-  {
-    title,
-    sentence,
-    renews,
-  }: { readonly title: string; readonly sentence: string; readonly renews: boolean },
+  given: { readonly title: string; readonly sentence: string; readonly renews: boolean },
 ): string {
-  const body = `<main class="gone">
+  const { title, sentence, renews } = given
+  const body = markup`<main class="gone">
 <svg viewBox="0 0 24 24" aria-hidden="true" fill="currentColor"><path d="M11 0h2v4h-2zM8 4h8v2H8zM7 7h10c3 3 3 7 0 10H7c-3-3-3-7 0-10zM8 18h8v2H8zM11 20h2v4h-2z"/></svg>
-<h1>${escapeMarkup(title)}</h1>
-<p>${escapeMarkup(sentence)}</p>
-${languages(texts.language)}
+<h1>${title}</h1>
+<p>${sentence}</p>
+${raw(languages(texts.language))}
 </main>`
   return document({ texts, head: '', title, body, renews })
 }
 
-function document({
-  texts,
-  head,
-  title,
-  body,
-  renews,
-}: {
+function document(page: {
   readonly texts: ShareTexts
   readonly head: string
   readonly title: string
   readonly body: string
   readonly renews: boolean
 }): string {
-  return `<!doctype html>
+  const { texts, head, title, body, renews } = page
+  return markup`<!doctype html>
 <html lang="${texts.language}" prefix="og: https://ogp.me/ns#">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeMarkup(title)}</title>
+<title>${title}</title>
 <meta name="robots" content="noindex">
 <meta name="version" content="${RELEASE}">
 <meta name="referrer" content="no-referrer">
 <meta name="theme-color" content="#f6efe0" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#061816" media="(prefers-color-scheme: dark)">
-${head}
-${renews ? '<noscript><meta http-equiv="refresh" content="60"></noscript>' : ''}
+${raw(head)}
+${raw(renews ? '<noscript><meta http-equiv="refresh" content="60"></noscript>' : '')}
 <link rel="stylesheet" href="/share/page.css">
-${renews ? '<script type="module" src="/share/page.js"></script>' : ''}
+${raw(renews ? '<script type="module" src="/share/page.js"></script>' : '')}
 </head>
 <body>
-${body}
+${raw(body)}
 </body>
 </html>
 `
 }
 
 const meta = (name: string, content: string | number): string =>
-  `<meta ${name.startsWith('og:') ? 'property' : 'name'}="${name}" content="${escapeMarkup(String(content))}">`
+  markup`<meta ${name.startsWith('og:') ? 'property' : 'name'}="${name}" content="${content}">`
 
 const descriptionOf = ({ view, texts }: SharePage): string =>
   texts.words.description(figure(view.km), view.checkins, texts.level(view.level))
@@ -154,37 +146,37 @@ function previewTags(page: SharePage): string {
   ].join('\n')
 }
 
-const notice = (sentence: string): string => `<p class="notice">${escapeMarkup(sentence)}</p>`
-
 function figures({ view, texts }: SharePage): string {
   const { words } = texts
   const km = figure(view.km)
   // It follows from the kilometres: none is told where they are none.
   const saved = carbonIn(texts.language, view.savedKg)
-  const fact = (name: string, value: string) => `<div><dt>${escapeMarkup(name)}</dt><dd>${value}</dd></div>`
-  return `<dl class="facts">
-${fact(words.km, `${km} <small>${UNITS[texts.language].km}</small>`)}
-${fact(words.checkins, figure(view.checkins))}
-${km === '0' ? '' : fact(words.saved, `${saved.figure} <small>${saved.unit}</small>`)}
-${fact(words.level, `<span class="word"><span class="emblem" aria-hidden="true">${emblem(view.level.level, 'currentColor', 'var(--surface)')}</span>${escapeMarkup(texts.level(view.level))}</span>`)}
+  const fact = (name: string, value: string) => markup`<div><dt>${name}</dt><dd>${raw(value)}</dd></div>`
+  return markup`<dl class="facts">
+${raw(fact(words.km, `${km} <small>${UNITS[texts.language].km}</small>`))}
+${raw(fact(words.checkins, figure(view.checkins)))}
+${raw(km === '0' ? '' : fact(words.saved, `${saved.figure} <small>${saved.unit}</small>`))}
+${raw(fact(words.level, markup`<span class="word"><span class="emblem" aria-hidden="true">${raw(emblem(view.level.level, 'currentColor', 'var(--surface)'))}</span>${texts.level(view.level)}</span>`))}
 </dl>`
 }
 
 /** It shows the figures, which its description tells. */
 const cardImage = (page: SharePage): string => {
   const { texts, imageUrl } = page
-  return `<img class="picture" src="${escapeMarkup(new URL(imageUrl).pathname + new URL(imageUrl).search)}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${escapeMarkup(`${texts.words.imageAlt(texts.name)} ${descriptionOf(page)}`)}">`
+  return markup`<img class="picture" src="${new URL(imageUrl).pathname + new URL(imageUrl).search}" width="${CARD_SIZE.width}" height="${CARD_SIZE.height}" alt="${texts.words.imageAlt(texts.name)} ${descriptionOf(page)}">`
 }
 
 const languages = (shown: Language): string =>
-  `<details><summary>${SHARE_WORDS[shown].language}</summary>
-<nav class="row">${Language.options
-    .filter((language) => language !== shown)
-    .map(
-      (language) =>
-        `<a href="?lang=${language}" lang="${language}" hreflang="${language}">${SHARE_WORDS[language].language}</a>`,
-    )
-    .join('\n')}</nav>
+  markup`<details><summary>${SHARE_WORDS[shown].language}</summary>
+<nav class="row">${raw(
+    Language.options
+      .filter((language) => language !== shown)
+      .map(
+        (language) =>
+          markup`<a href="?lang=${language}" lang="${language}" hreflang="${language}">${SHARE_WORDS[language].language}</a>`,
+      )
+      .join('\n'),
+  )}</nav>
 </details>`
 
 /** The policy of the pages (proxy/pages/pages.ts), without what this one does not need. */
@@ -199,7 +191,7 @@ export const SHARE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const paragraph = (sentence: string): string => `<p class="quiet small">${escapeMarkup(sentence)}</p>`
+const paragraph = (sentence: string): string => markup`<p class="quiet small">${sentence}</p>`
 
 const MINUTE_MS = 60_000
 /** When nothing was heard for so long, the page says why that may be. */
@@ -210,7 +202,7 @@ export function liveState({ live }: ShareView, texts: ShareTexts): string {
   const progress = live!.progress
   const until = paragraph(words.liveUntil(texts.clock(live!.untilMs)))
   if (progress === null)
-    return `<p class="state row"><span class="badge quiet">${escapeMarkup(words.nothingYet)}</span></p>${until}`
+    return markup`<p class="state row"><span class="badge quiet">${words.nothingYet}</span></p>${raw(until)}`
   const { isHeard, silentMs, restsSinceMs } = progress
   const [kind, sentence] = !isHeard
     ? (['warning', words.lastHeard(texts.ago(silentMs))] as const)
@@ -218,13 +210,13 @@ export function liveState({ live }: ShareView, texts: ShareTexts): string {
       ? (['good', words.now] as const)
       : (['good', words.resting(texts.clock(restsSinceMs))] as const)
   const ago = silentMs < MINUTE_MS ? words.justNow : words.ago(texts.ago(silentMs))
-  return `<p class="state row" role="status"><span class="badge ${kind}">${escapeMarkup(sentence)}</span>${isHeard ? `<span>${escapeMarkup(ago)}</span>` : ''}</p>
-${silentMs >= EXPLAINED_MS ? paragraph(words.silence) : ''}
-${until}`
+  return markup`<p class="state row" role="status"><span class="badge ${kind}">${sentence}</span>${raw(isHeard ? markup`<span>${ago}</span>` : '')}</p>
+${raw(silentMs >= EXPLAINED_MS ? paragraph(words.silence) : '')}
+${raw(until)}`
 }
 
 const button = (zoom: number, label: string, drawing: string): string =>
-  `<button type="button" class="button icon" data-zoom="${zoom}" aria-label="${escapeMarkup(label)}" title="${escapeMarkup(label)}"><svg class="symbol" viewBox="0 0 24 24" aria-hidden="true"><path d="${drawing}"/></svg></button>`
+  markup`<button type="button" class="button icon" data-zoom="${zoom}" aria-label="${label}" title="${label}"><svg class="symbol" viewBox="0 0 24 24" aria-hidden="true"><path d="${drawing}"/></svg></button>`
 
 /** The map, which the page's script draws (proxy/pages/share/walk-map.ts), and a link to another one. */
 export function liveMap({ live }: ShareView, texts: ShareTexts): string {
@@ -236,19 +228,19 @@ export function liveMap({ live }: ShareView, texts: ShareTexts): string {
   const at = `${last.lat.toFixed(5)},${last.lng.toFixed(5)}`
   const way = shownWay(line, [previous, next?.station ?? null])
   const town = townOf(last)
-  const where = town === null ? '' : `<p><strong>${escapeMarkup(placeName(language, town))}</strong></p>`
+  const where = town === null ? '' : markup`<p><strong>${placeName(language, town)}</strong></p>`
   const title = isHeard ? words.where : words.whereLast
-  return `<section class="card stack">
-<div><h2>${escapeMarkup(title)}</h2>${where}</div>
-<figure class="map" data-heard="${isHeard}" data-way="${escapeMarkup(JSON.stringify(way))}">
-<section class="map-frame" tabindex="0" aria-label="${escapeMarkup(words.mapAlt)}">
+  return markup`<section class="card stack">
+<div><h2>${title}</h2>${raw(where)}</div>
+<figure class="map" data-heard="${isHeard}" data-way="${JSON.stringify(way)}">
+<section class="map-frame" tabindex="0" aria-label="${words.mapAlt}">
 <div class="world"><canvas class="ground"></canvas><canvas class="crowd"></canvas><canvas class="names"></canvas>
-<div class="marker marker-me" data-mark="me" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><circle class="pulse" cx="12" cy="12" r="8"/><circle cx="12" cy="12" r="8"/></svg><span>${escapeMarkup(texts.name)}</span></div></div>
+<div class="marker marker-me" data-mark="me" hidden><svg viewBox="0 0 24 24" aria-hidden="true"><circle class="pulse" cx="12" cy="12" r="8"/><circle cx="12" cy="12" r="8"/></svg><span>${texts.name}</span></div></div>
 </section>
-<div class="map-controls" data-over-map>${button(1, closer, 'M12 5v14M5 12h14')}${button(-1, farther, 'M5 12h14')}${button(0, title, 'M12 2v4M12 18v4M2 12h4M18 12h4M12 7a5 5 0 1 0 0 10a5 5 0 1 0 0-10')}</div>
-<small class="map-source" data-over-map hidden>${escapeMarkup(mapSource)}</small>
+<div class="map-controls" data-over-map>${raw(button(1, closer, 'M12 5v14M5 12h14') + button(-1, farther, 'M5 12h14') + button(0, title, 'M12 2v4M12 18v4M2 12h4M18 12h4M12 7a5 5 0 1 0 0 10a5 5 0 1 0 0-10'))}</div>
+<small class="map-source" data-over-map hidden>${mapSource}</small>
 </figure>
-<p><a class="button primary" rel="noopener noreferrer" href="https://www.google.com/maps/search/?api=1&amp;query=${at}">${escapeMarkup(words.openMap)}</a></p>
+<p><a class="button primary" rel="noopener noreferrer" href="https://www.google.com/maps/search/?api=1&amp;query=${at}">${words.openMap}</a></p>
 </section>`
 }
 
@@ -260,10 +252,10 @@ export function liveNext({ live }: ShareView, texts: ShareTexts): string {
   const when =
     next.expectedMs === null
       ? paragraph(words.unknownArrival)
-      : `<p><b>${escapeMarkup(words.expected(texts.clock(next.expectedMs)))}</b></p>${paragraph(words.estimate)}`
-  return `<div><p class="quiet small">${escapeMarkup(words.next)}</p>
-<p class="next row"><strong>${escapeMarkup(texts.station(next.station))}</strong><span>${escapeMarkup(words.distanceTo(km))}</span></p>
-${when}</div>`
+      : markup`<p><b>${words.expected(texts.clock(next.expectedMs))}</b></p>${raw(paragraph(words.estimate))}`
+  return markup`<div><p class="quiet small">${words.next}</p>
+<p class="next row"><strong>${texts.station(next.station)}</strong><span>${words.distanceTo(km)}</span></p>
+${raw(when)}</div>`
 }
 
 interface ShareTexts {
@@ -285,33 +277,18 @@ const DAY_MIN = 24 * HOUR_MIN
 
 export function shareTexts(
   language: Language,
-  {
-    event,
-    name,
-    timeZone,
-    nowMs,
-  }: {
+  given: {
     readonly event: string
     readonly name: string | null
     readonly timeZone: string
     readonly nowMs: number
   },
 ): ShareTexts {
+  const { event, name, timeZone, nowMs } = given
   const words = SHARE_WORDS[language]
-  const hour = new Intl.DateTimeFormat(language, {
-    timeZone,
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  })
-  const day = new Intl.DateTimeFormat(language, {
-    timeZone,
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  })
+  const ofDay = { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+  const hour = new Intl.DateTimeFormat(language, ofDay)
+  const day = new Intl.DateTimeFormat(language, { ...ofDay, month: 'short', day: 'numeric' })
   const dayOf = new Intl.DateTimeFormat('en-CA', { timeZone })
   return {
     language,

@@ -136,12 +136,10 @@ const carbonCard = (words: BotWords, { carbonKg, savedKg, km, incomplete }: Figu
 const carbonText = ({ language }: BotWords, kg: number): string =>
   `${Object.values(carbonIn(language, kg)).join(' ')} CO2e`
 
-/** The answer to a new follower. */
 export const welcome = (words: BotWords, event: string): Message[] => [
   { ...text(words.welcome(event)), quickReply: quickReply(words) },
 ]
 
-/** The answer to a text without a keyword. */
 export const menu = (words: BotWords): Message[] => [
   { ...text(words.unknown), quickReply: quickReply(words) },
 ]

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { messagingApi } from '@line/bot-sdk'
 import { eq } from 'drizzle-orm'
-import { audit } from '#shared/service/security/audit-log.ts'
-import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { Renderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type BotAction, Language, type MenuDeployment, type MenuStatus } from '#shared/contracts/bot.ts'
@@ -122,7 +121,7 @@ export async function readMenus({ db }: ServiceContext, line: Line | null): Prom
       language,
       menu_id: row?.menuId ?? null,
       digest: row?.digest ?? null,
-      deployed_at: row === undefined ? null : time(row.deployedAt.getTime()),
+      deployed_at: row === undefined ? null : time(row.deployedAt),
       current: row?.digest === designMenu(language).digest,
     }
   })

@@ -1,6 +1,5 @@
 /** Who of an audience LINE does not reach, so that an operator can tell them in another way. */
 import { eq, inArray, sql } from 'drizzle-orm'
-import { z } from 'zod'
 import { UserId } from '#shared/contracts/fields.ts'
 import {
   type Recipients,
@@ -9,18 +8,16 @@ import {
   type LeftOutRecipientsQuery,
 } from '#shared/contracts/messages.ts'
 import { notFound } from '#shared/runtime/refusal.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { readPage } from '#shared/service/http/pagination.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { messages, pushSubscriptions, pilgrims } from '#shared/stores/schema/tables.ts'
 import { type LeftOut, selectLeftOut, readPendingOfRecipients } from './audience.ts'
 import { checkKnown, recipientsOf } from './push.ts'
 
-const Position = z.tuple([LeftOutReason, UserId])
-
 /** Who could be reached again comes first. */
 const ORDER: readonly LeftOutReason[] = ['unreachable', 'withdrawn', 'no_line_id']
 
-const isAfter = ({ reason, userId }: LeftOut, [reasonBefore, before]: z.infer<typeof Position>): boolean => {
+const isAfter = ({ reason, userId }: LeftOut, [reasonBefore, before]: [LeftOutReason, UserId]): boolean => {
   const distance = ORDER.indexOf(reason) - ORDER.indexOf(reasonBefore)
   return distance > 0 || (distance === 0 && userId > before)
 }
@@ -32,18 +29,19 @@ const isAfter = ({ reason, userId }: LeftOut, [reasonBefore, before]: z.infer<ty
 export async function listLeftOut(context: ServiceContext, query: LeftOutRecipientsQuery) {
   const { db, now } = context
   const wanted = await audienceOf(context, query)
-  const list = `left-out:${query.message ?? `${wanted.audience} ${wanted.hours ?? ''}`}`
-  const after = query.cursor === undefined ? null : decodeCursor(list, query.cursor, Position)
-  const buffer = await readPendingOfRecipients(context.kv)
-  const selected = checkKnown(wanted, await db.read(() => selectLeftOut(db.orm, wanted, now(), buffer)))
-  const rest = ORDER.flatMap((reason) => selected.people.filter((person) => person.reason === reason)).filter(
-    (person) => after === null || isAfter(person, after),
-  )
-  const { items, next_cursor } = pageOf(
-    rest.slice(0, query.limit + 1),
-    query.limit,
+  const { items, next_cursor } = await readPage(
+    `left-out:${query.message ?? `${wanted.audience} ${wanted.hours ?? ''}`}`,
+    [LeftOutReason, UserId],
+    query,
+    async (after, limit) => {
+      const buffer = await readPendingOfRecipients(context.kv)
+      const { people } = checkKnown(wanted, await db.read(() => selectLeftOut(db.orm, wanted, now(), buffer)))
+      return ORDER.flatMap((reason) => people.filter((person) => person.reason === reason))
+        .filter((person) => after === null || isAfter(person, after))
+        .slice(0, limit)
+    },
     (person) => person,
-    ({ reason, userId }) => encodeCursor(list, [reason, userId]),
+    ({ reason, userId }) => [reason, userId],
   )
   return { items: await withNames(context, items), next_cursor }
 }

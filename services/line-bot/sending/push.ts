@@ -1,7 +1,6 @@
 /** Plans a message of an operator. The whole request is checked before anything is stored. */
 import { randomUUID } from 'node:crypto'
-import { audit } from '#shared/service/security/audit-log.ts'
-import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { PushAnswer, PushRequest, Recipients } from '#shared/contracts/messages.ts'
 import { conflict, invalid, unavailable } from '#shared/runtime/refusal.ts'

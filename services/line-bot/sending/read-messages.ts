@@ -1,5 +1,5 @@
 /** The ledger of messages: a list, latest first, and the progress of one. */
-import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import {
   type Cause,
@@ -9,9 +9,9 @@ import {
   type SentMessage,
   type WebPushProgress,
 } from '#shared/contracts/messages.ts'
-import { type PageQuery, time } from '#shared/contracts/fields.ts'
+import { type PageQuery, time, timeOrNull } from '#shared/contracts/fields.ts'
 import { notFound } from '#shared/runtime/refusal.ts'
-import { decodeCursor, encodeCursor, pageOf } from '#shared/service/http/pagination.ts'
+import { readPage } from '#shared/service/http/pagination.ts'
 import { textOfMessage } from '#shared/service/line/line-client.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { messageChunks, messages } from '#shared/stores/schema/tables.ts'
@@ -19,36 +19,32 @@ import { countDeliveries, NO_DELIVERIES } from '../web-push/plan-deliveries.ts'
 
 type Row = typeof messages.$inferSelect
 
-const LIST = 'messages'
-const Position = z.tuple([z.iso.datetime(), z.uuid()])
-
 export async function listMessages(
   context: ServiceContext,
   query: PageQuery & { readonly cause?: Cause | undefined },
 ) {
-  const { limit, cursor, cause } = query
-  const list = `${LIST}:${cause ?? ''}`
-  const after = cursor === undefined ? null : decodeCursor(list, cursor, Position)
-  const conditions: (SQL | undefined)[] = [
-    cause === undefined ? undefined : eq(messages.cause, cause),
-    after === null
-      ? undefined
-      : sql`(${messages.createdAt}, ${messages.id}) < (${after[0]}::timestamptz, ${after[1]}::uuid)`,
-  ]
   const { db } = context
-  const rows = await db.read(() =>
-    db.orm
-      .select()
-      .from(messages)
-      .where(and(...conditions))
-      .orderBy(desc(messages.createdAt), desc(messages.id))
-      .limit(limit + 1),
-  )
-  return pageOf(
-    await withCounts(context, rows),
-    limit,
+  const { cause } = query
+  const ofCause = cause === undefined ? undefined : eq(messages.cause, cause)
+  return readPage(
+    `messages:${cause ?? ''}`,
+    [z.iso.datetime(), z.uuid()],
+    query,
+    async (after, limit) => {
+      const place =
+        after && sql`(${messages.createdAt}, ${messages.id}) < (${after[0]}::timestamptz, ${after[1]}::uuid)`
+      const rows = await db.read(() =>
+        db.orm
+          .select()
+          .from(messages)
+          .where(and(ofCause, place ?? undefined))
+          .orderBy(desc(messages.createdAt), desc(messages.id))
+          .limit(limit),
+      )
+      return withCounts(context, rows)
+    },
     (message) => message,
-    ({ created_at, id }) => encodeCursor(list, [created_at, id]),
+    ({ created_at, id }) => [created_at, id],
   )
 }
 
@@ -117,9 +113,9 @@ function shown(
     ...counts,
     left_out: ExcludedRecipients.parse(row.leftOut),
     web_push: webPush,
-    created_at: time(row.createdAt.getTime()),
+    created_at: time(row.createdAt),
     created_by: row.createdBy,
-    completed_at: row.completedAt === null ? null : time(row.completedAt.getTime()),
+    completed_at: timeOrNull(row.completedAt),
     text: textOfMessage(body),
   }
 }

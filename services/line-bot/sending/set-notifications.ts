@@ -1,6 +1,5 @@
 /** Replaces the scheduled notifications. */
-import { audit } from '#shared/service/security/audit-log.ts'
-import type { Acting } from '#shared/service/security/admin-auth.ts'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Notifications, SetNotificationsRequest, NotificationSlot } from '#shared/contracts/messages.ts'
 import { PLAN_ID, readNotifications } from '#shared/service/line/scheduled-notifications.ts'

@@ -4,7 +4,8 @@
  */
 import { z } from 'zod'
 import { readStatusCopy } from '#shared/pilgrims/activity-status.ts'
-import { ACCESS_LEVEL, type Acting, type Operator } from '#shared/service/security/admin-auth.ts'
+import { ACCESS_LEVEL, type Operator } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { actsForPilgrim, type Endpoint, type LimitName, Nothing } from '#shared/contracts/endpoint.ts'
 import { UserId, USER_ID_ALIASES } from '#shared/contracts/fields.ts'

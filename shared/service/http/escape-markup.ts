@@ -1,3 +1,17 @@
-/** Escapes text for HTML and XML. */
+/** Writes HTML and XML. */
+
 export const escapeMarkup = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+/** What is markup already, in a template of {@link markup}. */
+export const raw = (written: string) => ({ written })
+
+/** Escapes every text that the template holds. */
+export const markup = (
+  parts: TemplateStringsArray,
+  ...held: (string | number | boolean | ReturnType<typeof raw>)[]
+): string =>
+  String.raw(
+    { raw: parts },
+    ...held.map((one) => (typeof one === 'object' ? one.written : escapeMarkup(String(one)))),
+  )

@@ -1,39 +1,55 @@
-/** Cursors of lists: opaque to clients, and valid only for the list and order that returned them. */
+/** Lists by pages. A cursor is opaque to clients, and valid only for the list and order that returned it. */
 import { z } from 'zod'
+import type { PageQuery } from '#shared/contracts/fields.ts'
 import { invalid } from '#shared/runtime/refusal.ts'
 
 /** An id of a serial column. Validated, because clients can forge cursors and the database rejects other ids. */
 export const RowId = z.int().min(0).max(2_147_483_647)
+
+type Form = readonly [z.ZodType, ...z.ZodType[]]
+type Place<P extends Form> = { -readonly [I in keyof P]: z.infer<P[I]> }
 
 /** Encodes the end of a page as a cursor. @param list name of the list and its order */
 export const encodeCursor = (list: string, position: readonly unknown[]): string =>
   Buffer.from(JSON.stringify([list, ...position])).toString('base64url')
 
 /**
- * Decodes a cursor.
+ * Decodes a cursor; null: the first page.
  * @throws Refusal 400 for a forged cursor or one from another list
  */
-export function decodeCursor<S extends z.ZodType>(list: string, cursor: string, position: S): z.infer<S> {
+export function decodeCursor<const P extends Form>(
+  list: string,
+  position: P,
+  cursor: string | undefined,
+): Place<P> | null {
+  if (cursor === undefined) return null
   const foreign = invalid('cursor: is not a cursor of this list; begin again without it')
-  let parts: unknown
   try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+    const parts = z
+      .tuple([z.literal(list)], z.unknown())
+      .parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')))
+    return z.tuple(position).parse(parts.slice(1)) as Place<P>
   } catch {
     throw foreign
   }
-  if (!Array.isArray(parts) || parts[0] !== list) throw foreign
-  const parsed = position.safeParse(parts.slice(1))
-  if (!parsed.success) throw foreign
-  return parsed.data
 }
 
-/** Makes a page of `limit` items from `limit + 1` rows; the extra row means that there is a next page. */
-export function pageOf<Row, Item>(
-  rows: readonly Row[],
-  limit: number,
+/**
+ * A page of a list.
+ * @param position form of the place where a page ends
+ * @param read reads at most `limit` rows after a place; null: from the start
+ */
+export async function readPage<const P extends Form, Row, Item>(
+  list: string,
+  position: P,
+  { limit, cursor }: PageQuery,
+  read: (after: Place<P> | null, limit: number) => Row[] | Promise<Row[]>,
   item: (row: Row) => Item,
-  cursor: (last: Row) => string,
-): { items: Item[]; next_cursor: string | null } {
+  positionOf: (last: Row) => Place<P>,
+): Promise<{ items: Item[]; next_cursor: string | null }> {
+  // The extra row means that there is a next page.
+  const rows = await read(decodeCursor(list, position, cursor), limit + 1)
   const shown = rows.slice(0, limit)
-  return { items: shown.map(item), next_cursor: rows.length > limit ? cursor(shown.at(-1)!) : null }
+  const next_cursor = rows.length > limit ? encodeCursor(list, positionOf(shown.at(-1)!)) : null
+  return { items: shown.map(item), next_cursor }
 }

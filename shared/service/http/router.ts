@@ -1,7 +1,8 @@
 /** Serves endpoints as routes. */
 import { type Context, Elysia } from 'elysia'
 import type { z } from 'zod'
-import { ACCESS_LEVEL, type Acting } from '#shared/service/security/admin-auth.ts'
+import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
+import type { Acting } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
 import { admit, type Call, callOf, forgiveAddress } from './check-request.ts'

@@ -57,7 +57,7 @@ export async function readNotifications(tx: Writer): Promise<Notifications> {
   return {
     slots: row.slots.map((slot) => NotificationSlot.parse(slot)),
     defaults: false,
-    changed_at: time(row.changedAt.getTime()),
+    changed_at: time(row.changedAt),
     changed_by: row.changedBy,
   }
 }

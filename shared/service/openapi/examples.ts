@@ -5,25 +5,31 @@
  */
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import type { Json, Schema } from './named-schemas.ts'
+import { EVENTS, JSON_MEDIA } from './operations.ts'
 
-interface Media {
-  readonly schema: Schema
-  examples?: Json
-}
+export type Content = Readonly<
+  Record<string, { readonly schema: Schema & { readonly contentSchema?: Schema }; examples?: Json }>
+>
 
 export interface Operation {
-  readonly parameters: {
-    readonly in: string
+  /** Parameters that are declared once for all have no `in`: they are references to headers. */
+  readonly parameters: readonly {
     readonly name: string
+    readonly in?: 'path' | 'query' | 'header'
     readonly required: boolean
+    readonly description?: string
     readonly schema: Schema
     example?: unknown
   }[]
-  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<number, { readonly content?: Content }>>
 }
 
-const JSON_MEDIA = 'application/json'
+/** What this folder reads of a document. */
+export interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
 
 /** The example of everything that has a random id. */
 const EXAMPLE_ID = '7d0f3c52-4a8e-4c6b-9d59-0b3b8f0a1c2e'
@@ -79,31 +85,28 @@ export function createExamples(components: Readonly<Record<string, Schema>>) {
     }
   }
 
-  return {
-    addTo({ parameters, requestBody, responses }: Operation, { id, example }: Endpoint): void {
-      const given = { ...example.params, ...example.query }
-      for (const one of parameters) {
-        if (one.in !== 'path' && one.in !== 'query') continue
-        // A body says it all.
-        if (one.required) one.example = given[one.name] ?? of(one.schema, `${id}.${one.name}`)
-        else if (requestBody === undefined) one.example = given[one.name] ?? own(one.schema)
-      }
-      // JSON, or a form; of bytes there is no example.
-      const media = Object.values(requestBody?.content ?? {}).findLast(
-        ({ schema }) => schema.type !== 'string',
-      )
-      const json = requestBody?.content[JSON_MEDIA] ?? media
-      if (json !== undefined) json.examples = { example: { value: over(of(json.schema, id), example.body) } }
-      for (const [status, { content = {} }] of Object.entries(responses))
-        for (const [type, media] of Object.entries(content)) {
-          if (!status.startsWith('2')) continue
-          if (type === 'text/event-stream') media.examples = { example: { value: example.answer } }
-          if (type !== JSON_MEDIA) continue
-          const { ok, data } = media.schema.properties ?? {}
-          const isInEnvelope = ok?.const === true && data !== undefined
-          const value = over(of(isInEnvelope ? data : media.schema, id), example.answer)
-          media.examples = { example: { value: isInEnvelope ? { ok: true, data: value } : value } }
-        }
-    },
+  return ({ parameters, requestBody, responses }: Operation, { id, example }: Endpoint): void => {
+    const given = { ...example.params, ...example.query }
+    for (const one of parameters) {
+      if (one.in !== 'path' && one.in !== 'query') continue
+      // A body says it all.
+      if (one.required) one.example = given[one.name] ?? of(one.schema, `${id}.${one.name}`)
+      else if (requestBody === undefined) one.example = given[one.name] ?? own(one.schema)
+    }
+    const content = requestBody?.content ?? {}
+    // JSON, or a form; of bytes there is no example.
+    const body =
+      content[JSON_MEDIA] ?? Object.values(content).findLast(({ schema }) => schema.type !== 'string')
+    if (body !== undefined) body.examples = { example: { value: over(of(body.schema, id), example.body) } }
+    for (const [status, answer] of Object.entries(responses)) {
+      if (!status.startsWith('2')) continue
+      const { [EVENTS]: events, [JSON_MEDIA]: json } = answer.content ?? {}
+      if (events !== undefined) events.examples = { example: { value: example.answer } }
+      if (json === undefined) continue
+      const { ok, data } = json.schema.properties ?? {}
+      const isInEnvelope = ok?.const === true && data !== undefined
+      const value = over(of(isInEnvelope ? data : json.schema, id), example.answer)
+      json.examples = { example: { value: isInEnvelope ? { ok: true, data: value } : value } }
+    }
   }
 }

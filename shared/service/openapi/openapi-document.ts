@@ -2,33 +2,22 @@
 import { actsForPilgrim, type Endpoint, type ServiceName } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { ErrorBody } from '#shared/contracts/errors.ts'
-import { USER_ID_ALIASES, UserId } from '#shared/contracts/fields.ts'
-import { EXAMPLE_DAY } from '#shared/contracts/fields.ts'
-import { createExamples, type Operation } from './examples.ts'
+import { EXAMPLE_DAY, USER_ID_ALIASES, UserId } from '#shared/contracts/fields.ts'
+import { createExamples, type Document } from './examples.ts'
 import { type Json, NamedSchemas } from './named-schemas.ts'
-import { refusalsOf, requestOf, HEADERS, successesOf } from './operations.ts'
+import { HEADERS, headerParameter, refusalsOf, requestOf, successesOf } from './operations.ts'
 
 /** The default of EVENT_BODY_BYTES. */
 const BODY_BYTES = 102_400
 
-const parameter = (name: string, description: string, schema: Json): Json => ({
-  name,
-  in: 'header',
-  required: false,
-  description,
-  schema,
-})
-
 const COMPONENTS = {
   parameters: {
-    'X-Request-Id': parameter(
+    'X-Request-Id': headerParameter(
       'X-Request-Id',
       'An id of your own for this request. The answer and the logs have it',
       { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,64}$' },
     ),
-    'If-None-Match': parameter('If-None-Match', 'The ETag of the version that the client has', {
-      type: 'string',
-    }),
+    'If-None-Match': headerParameter('If-None-Match', 'The ETag of the version that the client has'),
   },
   headers: HEADERS,
   securitySchemes: {
@@ -65,18 +54,13 @@ function securityOf(endpoint: Endpoint): Json[] {
   return access === 'optional' ? [{}, { adminToken: [] }, ...pilgrim] : [{ adminToken: [] }]
 }
 
-interface About {
-  readonly bodyBytes: number
-  readonly schemas: NamedSchemas
-}
-
 /** `checkIn` → `Check in`. */
 const titleOf = (id: string): string =>
   id
     .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     .replace(/^./, (first) => first.toUpperCase())
 
-const operationOf = (endpoint: Endpoint, { bodyBytes, schemas }: About): Json => ({
+const operationOf = (endpoint: Endpoint, schemas: NamedSchemas, bodyBytes: number): Json => ({
   operationId: endpoint.id,
   summary: titleOf(endpoint.id),
   description: endpoint.summary,
@@ -91,6 +75,12 @@ const operationOf = (endpoint: Endpoint, { bodyBytes, schemas }: About): Json =>
 
 /** The path of an endpoint in the notation of OpenAPI. */
 export const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
+
+/** An endpoint's operation in a document. */
+export const operationIn = <T>(
+  paths: Readonly<Record<string, Readonly<Record<string, T>>>>,
+  { path, method }: Endpoint,
+): T => paths[templateOf(path)]![method.toLowerCase()]!
 
 interface Options {
   readonly bodyBytes?: number
@@ -107,10 +97,11 @@ export function openApiDocument(
   schemas.reference(UserId, 'input', 'UserId')
   const paths: Record<string, Json> = {}
   for (const endpoint of ENDPOINTS)
-    (paths[templateOf(endpoint.path)] ??= {})[endpoint.method.toLowerCase()] = operationOf(endpoint, {
-      bodyBytes,
+    (paths[templateOf(endpoint.path)] ??= {})[endpoint.method.toLowerCase()] = operationOf(
+      endpoint,
       schemas,
-    })
+      bodyBytes,
+    )
   const document = schemas.finish({
     openapi: '3.1.0',
     info: {
@@ -125,16 +116,9 @@ export function openApiDocument(
     paths,
     components: COMPONENTS,
   })
-  const examples = createExamples(
-    (document.components as { schemas: Parameters<typeof createExamples>[0] }).schemas,
-  )
-  for (const endpoint of ENDPOINTS)
-    examples.addTo(
-      (document.paths as typeof paths)[templateOf(endpoint.path)]![
-        endpoint.method.toLowerCase()
-      ] as Operation,
-      endpoint,
-    )
+  const finished = document as unknown as Document
+  const addExamples = createExamples(finished.components.schemas)
+  for (const endpoint of ENDPOINTS) addExamples(operationIn(finished.paths, endpoint), endpoint)
   return JSON.parse(JSON.stringify(document).replaceAll(EXAMPLE_DAY, day)) as Json
 }
 

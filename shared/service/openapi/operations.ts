@@ -6,31 +6,40 @@ import { type ErrorCode, STATUS_OF_CODE, TEMPORARY_CODES } from '#shared/contrac
 import { BODY_PACE } from '#shared/service/http/body.ts'
 import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
 
+export const TEXT: Json = { type: 'string' }
+const BYTES: Json = { type: 'string', format: 'binary' }
+
 /** Parameters of the path or the query. Numbers are described as numbers, although they are sent as text. */
 function listed(contract: z.ZodType, place: 'path' | 'query', schemas: NamedSchemas): Json[] {
   const { properties, required } = schemas.properties(contract, 'input')
   const parsed = parsedProperties(contract).properties
   return Object.entries(properties).map(([name, sent]) => {
     const { description, ...written } = sent
-    const isNumber = ['integer', 'number'].includes(parsed[name]?.type as string)
     const { description: _, ...number } = parsed[name] ?? {}
+    const isNumber = ['integer', 'number'].includes(number.type as string)
     return {
       name,
       in: place,
       required: place === 'path' || required.includes(name),
-      ...(description === undefined ? {} : { description }),
-      schema: isNumber ? { ...number, ...('default' in sent ? { default: sent.default } : {}) } : written,
+      ...(description !== undefined && { description }),
+      schema: isNumber ? { ...number, ...('default' in sent && { default: sent.default }) } : written,
     }
   })
 }
 
-const CALLER: Json = {
-  name: 'X-Line-User-Id',
+export const headerParameter = (name: string, description: string, schema: Json = TEXT): Json => ({
+  name,
   in: 'header',
   required: false,
-  description: 'The pilgrim, where the request does not name one otherwise',
-  schema: { $ref: '#/components/schemas/UserId' },
-}
+  description,
+  schema,
+})
+
+const CALLER = headerParameter(
+  'X-Line-User-Id',
+  'The pilgrim, where the request does not name one otherwise',
+  { $ref: '#/components/schemas/UserId' },
+)
 
 function parametersOf(endpoint: Endpoint, schemas: NamedSchemas): Json[] {
   const { params, query, caller, headers } = endpoint
@@ -38,20 +47,14 @@ function parametersOf(endpoint: Endpoint, schemas: NamedSchemas): Json[] {
     ...listed(params, 'path', schemas),
     ...listed(query, 'query', schemas),
     ...(caller === 'none' ? [] : [CALLER]),
-    ...Object.entries(headers).map(([name, description]) => ({
-      name,
-      in: 'header',
-      required: false,
-      description,
-      schema: { type: 'string' },
-    })),
+    ...Object.entries(headers).map(([name, description]) => headerParameter(name, description)),
     ...(answersTagged(endpoint) ? [{ $ref: '#/components/parameters/If-None-Match' }] : []),
     { $ref: '#/components/parameters/X-Request-Id' },
   ]
 }
 
-const JSON_MEDIA = 'application/json'
-const BYTES: Json = { type: 'string', format: 'binary' }
+export const JSON_MEDIA = 'application/json'
+export const EVENTS = 'text/event-stream'
 
 function requestBodyOf({ id, bodyKind, body, sent }: Endpoint, schemas: NamedSchemas): Json {
   if (bodyKind === 'none') return {}
@@ -59,17 +62,12 @@ function requestBodyOf({ id, bodyKind, body, sent }: Endpoint, schemas: NamedSch
     Object.keys(sent).length > 0
       ? sent
       : bodyKind === 'json'
-        ? { 'application/json': body }
+        ? { [JSON_MEDIA]: body }
         : { 'application/octet-stream': null }
-  const content = Object.entries(media).map(([type, contract]) => [
-    type,
-    {
-      schema:
-        contract === null
-          ? BYTES
-          : schemas.reference(contract, 'input', nameAfter(id, type === JSON_MEDIA ? 'Request' : 'Form')),
-    },
-  ])
+  const content = Object.entries(media).map(([type, contract]) => {
+    const name = nameAfter(id, type === JSON_MEDIA ? 'Request' : 'Form')
+    return [type, { schema: contract === null ? BYTES : schemas.reference(contract, 'input', name) }]
+  })
   return { requestBody: { required: true, content: Object.fromEntries(content) as Json } }
 }
 
@@ -81,7 +79,7 @@ export const requestOf = (endpoint: Endpoint, schemas: NamedSchemas): Json => ({
 const declared = (description: string, type = 'string', example?: unknown): Json => ({
   description,
   schema: { type },
-  ...(example === undefined ? {} : { example }),
+  ...(example !== undefined && { example }),
 })
 
 export const HEADERS = {
@@ -96,90 +94,54 @@ export const HEADERS = {
 const headers = (...names: (keyof typeof HEADERS)[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** Whether an answer has an ETag, so that 304 is possible. */
 const answersTagged = ({ cacheMs, media, tagged }: Endpoint): boolean =>
   tagged || cacheMs > 0 || media === 'image/png'
 
-const plain = (media: string): Json =>
-  media.startsWith('text/') || media.endsWith('xml')
-    ? { schema: { type: 'string' } }
-    : { schema: { type: 'string', format: 'binary' } }
+const plain = (media: string): Json => ({
+  schema: media.startsWith('text/') || media.endsWith('xml') ? TEXT : BYTES,
+})
 
 function contentOf({ id, data, media, otherMedia }: Endpoint, schemas: NamedSchemas): Json {
   const others = Object.fromEntries(otherMedia.map((other) => [other, plain(other)]))
-  const schema = () => schemas.reference(data, 'output', nameAfter(id, 'Answer'))
-  switch (media) {
-    case null:
-      return {
-        'application/json': {
-          schema: {
-            type: 'object',
-            required: ['ok', 'data'],
-            properties: { ok: { const: true }, data: schema() },
-          },
-        },
-        ...others,
-      }
-    case 'application/json':
-      return {
-        [media]: { schema: schema() },
-        ...others,
-      }
-    case 'text/event-stream':
-      return {
-        [media]: {
-          schema: {
-            type: 'string',
-            contentMediaType: media,
-            contentSchema: { type: 'object', properties: schemas.properties(data, 'output').properties },
-          },
-        },
-      }
-    default:
-      return { [media]: plain(media), ...others }
+  if (media === EVENTS) {
+    const { properties } = schemas.properties(data, 'output')
+    const contentSchema = { type: 'object', properties }
+    return { [media]: { schema: { type: 'string', contentMediaType: media, contentSchema } } }
   }
+  if (media !== null && media !== JSON_MEDIA) return { [media]: plain(media), ...others }
+  const answer = schemas.reference(data, 'output', nameAfter(id, 'Answer'))
+  const properties = { ok: { const: true }, data: answer }
+  const schema = media === null ? { type: 'object', required: ['ok', 'data'], properties } : answer
+  return { [JSON_MEDIA]: { schema }, ...others }
 }
 
-const downloadHeader = ({ downloads }: Endpoint): Json =>
-  downloads.length === 0
-    ? {}
-    : {
-        'Content-Disposition': {
-          schema: { type: 'string', pattern: '^attachment; filename="[^"]+"$' },
-          description: `With ${downloads.join(' and ')}: the name of the download`,
-        },
-      }
+const downloadHeader = ({ downloads }: Endpoint): Json => ({
+  'Content-Disposition': {
+    schema: { type: 'string', pattern: '^attachment; filename="[^"]+"$' },
+    description: `With ${downloads.join(' and ')}: the name of the download`,
+  },
+})
 
 export function successesOf(endpoint: Endpoint, schemas: NamedSchemas): Json {
   const tagged = answersTagged(endpoint)
-  const own = {
-    ...headers('X-Request-Id', ...(tagged ? (['ETag', 'Cache-Control'] as const) : [])),
-    ...downloadHeader(endpoint),
-  }
-  const content = contentOf(endpoint, schemas)
-  const description =
-    endpoint.media === 'text/event-stream'
-      ? 'Server-sent events, until the client or the service closes the stream; contentSchema has the data of each event by name'
-      : 'Success'
+  const basic = tagged ? headers('X-Request-Id', 'ETag', 'Cache-Control') : headers('X-Request-Id')
+  const answered = (description: string) => ({
+    description,
+    headers: { ...basic, ...(endpoint.downloads.length > 0 && downloadHeader(endpoint)) },
+    content: contentOf(endpoint, schemas),
+  })
   return {
-    [endpoint.success]: { description, headers: own, content },
-    ...(endpoint.mayContinue
-      ? {
-          202: {
-            description: 'Accepted and recorded; the work continues after this answer',
-            headers: own,
-            content,
-          },
-        }
-      : {}),
-    ...(tagged
-      ? {
-          304: {
-            description: 'Not modified: the client has this version (If-None-Match)',
-            headers: headers('X-Request-Id', 'ETag', 'Cache-Control'),
-          },
-        }
-      : {}),
+    [endpoint.success]: answered(
+      endpoint.media === EVENTS
+        ? 'Server-sent events, until the client or the service closes the stream; contentSchema has the data of each event by name'
+        : 'Success',
+    ),
+    ...(endpoint.mayContinue && {
+      202: answered('Accepted and recorded; the work continues after this answer'),
+    }),
+    ...(tagged && {
+      304: { description: 'Not modified: the client has this version (If-None-Match)', headers: basic },
+    }),
   }
 }
 
@@ -231,26 +193,26 @@ function codesOf(endpoint: Endpoint): Map<number, ErrorCode[]> {
   // Public reads are counted by address.
   if (limit !== null || method === 'GET') codes.add('rate-limited')
   if (method !== 'GET') for (const code of ['too-slow', 'too-large'] as const) codes.add(code)
-  const all = Object.entries(STATUS_OF_CODE) as [ErrorCode, number][]
+  const all = Object.keys(STATUS_OF_CODE) as ErrorCode[]
   for (const error of errors)
-    codes.add(typeof error === 'number' ? all.find(([, status]) => status === error)![0] : error)
-  const ascending = codesIn(all, codes).sort((a, b) => statusOf(endpoint, a) - statusOf(endpoint, b))
-  return Map.groupBy(ascending, (code) => statusOf(endpoint, code))
+    codes.add(typeof error === 'number' ? all.find((code) => STATUS_OF_CODE[code] === error)! : error)
+  const status = (code: ErrorCode) => statusOf(endpoint, code)
+  return Map.groupBy(
+    all.filter((code) => codes.has(code)).sort((a, b) => status(a) - status(b)),
+    status,
+  )
 }
-
-const codesIn = (all: readonly [ErrorCode, number][], codes: ReadonlySet<ErrorCode>): ErrorCode[] =>
-  all.map(([code]) => code).filter((code) => codes.has(code))
 
 const REFUSAL_HEADERS: Record<number, Json> = {
   429: headers('Retry-After', 'RateLimit', 'RateLimit-Policy'),
   503: headers('Retry-After'),
 }
 
-const example = (code: ErrorCode): Json => ({
-  error: SENTENCES[code],
+const REQUEST_ID = '0f6f9c1e-6d0b-4c5e-9a55-5a3a2c1f7a10'
+const example = (code: ErrorCode) => [
   code,
-  request_id: '0f6f9c1e-6d0b-4c5e-9a55-5a3a2c1f7a10',
-})
+  { value: { error: SENTENCES[code], code, request_id: REQUEST_ID } },
+]
 
 export function refusalsOf(endpoint: Endpoint, schemas: NamedSchemas, bodyBytes: number): Json {
   const responses = [...codesOf(endpoint)].map(([status, codes]) => {
@@ -272,11 +234,11 @@ export function refusalsOf(endpoint: Endpoint, schemas: NamedSchemas, bodyBytes:
         description: status === 413 ? large : MEANINGS[status],
         headers: { ...headers('X-Request-Id'), ...REFUSAL_HEADERS[status] },
         content: {
-          'application/json': {
+          [JSON_MEDIA]: {
             schema: other === undefined ? error : { anyOf: [other, error] },
-            examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
+            examples: Object.fromEntries(codes.map(example)) as Json,
           },
-          ...(endpoint.errorPages.includes(status) ? { 'text/html': { schema: { type: 'string' } } } : {}),
+          ...(endpoint.errorPages.includes(status) && { 'text/html': { schema: TEXT } }),
         },
       },
     ]

@@ -1,11 +1,13 @@
 /**
  * Writes what `shared/client` knows of the API: the types of every operation, and a table of how each is called.
  */
+import type { Content, Document, Operation } from './examples.ts'
 import type { Schema } from './named-schemas.ts'
+import { EVENTS, JSON_MEDIA } from './operations.ts'
 import { actsForPilgrim, type Endpoint } from '#shared/contracts/endpoint.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
-import { openApiDocument, templateOf } from './openapi-document.ts'
+import { openApiDocument, operationIn, templateOf } from './openapi-document.ts'
 
 /** What may be absent may be undefined in an input, because JSON leaves it out; an answer has no undefined. */
 type Use = 'input' | 'answer'
@@ -30,32 +32,28 @@ function union(types: readonly string[]): string {
   return distinct.includes('unknown') ? 'unknown' : distinct.join(' | ')
 }
 
-function partOf(schema: Schema, indent: string, use: Use): string {
-  const type = typeOf(schema, indent, use)
+/** A type as a part of another: a compound of several stands in parentheses. */
+function partOf(schema: Schema, use: Use): string {
+  const type = typeOf(schema, use)
   const { enum: values, anyOf, oneOf, allOf } = schema
   const isCompound = (values ?? anyOf ?? oneOf ?? allOf) !== undefined || Array.isArray(schema.type)
   return isCompound && /[|&]/.test(type) ? `(${type})` : type
 }
 
-/**
- * The type of a schema.
- * @param indent spaces before the lines of an object
- * @param use what is done with values of the type
- * @throws Error for a reference that is no named schema
- */
-function typeOf(schema: Schema, indent = '', use: Use = 'answer'): string {
-  const { $ref, enum: values, anyOf, oneOf, allOf, type } = schema
+/** @throws Error for a reference that is no named schema */
+function typeOf(schema: Schema, use: Use = 'answer'): string {
+  const { $ref, enum: values, anyOf, oneOf, allOf, type, items = {}, prefixItems } = schema
+  const each = (all: readonly Schema[]) => all.map((one) => typeOf(one, use))
   if ($ref !== undefined) return nameOf($ref)
   if (schema.const !== undefined) return literal(schema.const)
   if (values !== undefined) return union(values.map(literal))
   const alternatives = anyOf ?? oneOf
-  if (alternatives !== undefined) return union(alternatives.map((one) => typeOf(one, indent, use)))
-  if (allOf !== undefined) return allOf.map((one) => partOf(one, indent, use)).join(' & ')
-  if (Array.isArray(type))
-    return union(type.map((one: string) => typeOf({ ...schema, type: one }, indent, use)))
-  if (type === 'array') return arrayOf(schema, indent, use)
-  if (type === 'object') return objectOf(schema, indent, use)
-  return SIMPLE[type as string] ?? 'unknown'
+  if (alternatives !== undefined) return union(each(alternatives))
+  if (allOf !== undefined) return allOf.map((one) => partOf(one, use)).join(' & ')
+  if (Array.isArray(type)) return union(each(type.map((one: string) => ({ ...schema, type: one }))))
+  if (type === 'object') return objectOf(schema, use)
+  if (type !== 'array') return SIMPLE[type as string] ?? 'unknown'
+  return prefixItems === undefined ? `${partOf(items, use)}[]` : `[${each(prefixItems).join(', ')}]`
 }
 
 function nameOf(reference: string): string {
@@ -78,75 +76,49 @@ function namesIn(
   return found
 }
 
-function arrayOf({ items, prefixItems }: Schema, indent: string, use: Use): string {
-  if (prefixItems !== undefined) return `[${prefixItems.map((one) => typeOf(one, indent, use)).join(', ')}]`
-  return `${partOf(items ?? {}, indent, use)}[]`
-}
+const indented = (text: string): string => text.replaceAll('\n', '\n  ')
 
-function propertyType(type: string, isRequired: boolean, use: Use): string {
-  const mayBeUndefined = use === 'input' && !isRequired && type !== 'unknown'
-  return `${isRequired ? '' : '?'}: ${type}${mayBeUndefined ? ' | undefined' : ''}`
-}
-
-function objectOf(schema: Schema, indent: string, use: Use): string {
-  const { properties = {}, required = [], additionalProperties: more } = schema
-  const lines = Object.entries(properties).flatMap(([name, property]) => [
-    ...comment(property.description, `${indent}  `),
-    `${indent}  ${propertyName(name)}${propertyType(typeOf(property, `${indent}  `, use), required.includes(name), use)}`,
-  ])
-  const any = typeof more === 'object' ? typeOf(more, indent, use) : 'unknown'
+function objectOf({ properties = {}, required = [], additionalProperties: more }: Schema, use: Use): string {
+  const lines = Object.entries(properties).flatMap(([name, property]) => {
+    const type = typeOf(property, use)
+    const isRequired = required.includes(name)
+    const orUndefined = use === 'input' && !isRequired && type !== 'unknown' ? ' | undefined' : ''
+    return [
+      ...comment(property.description),
+      `${propertyName(name)}${isRequired ? '' : '?'}: ${type}${orUndefined}`,
+    ]
+  })
+  const any = typeof more === 'object' ? typeOf(more, use) : 'unknown'
   if (lines.length === 0) return more === false ? 'Record<string, never>' : `Record<string, ${any}>`
   // A named property need not be of the type of the others, so only unknown can be beside them.
-  if (typeof more === 'object') lines.push(`${indent}  [name: string]: unknown`)
-  return `{\n${lines.join('\n')}\n${indent}}`
+  if (typeof more === 'object') lines.push('[name: string]: unknown')
+  return `{\n  ${indented(lines.join('\n'))}\n}`
 }
 
-const comment = (text: string | undefined, indent: string): string[] =>
-  text === undefined ? [] : [`${indent}/** ${text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ')} */`]
-
-interface Operation {
-  /** Parameters that are declared once for all have no `in`: they are references to headers. */
-  readonly parameters: readonly {
-    readonly name: string
-    readonly in?: 'path' | 'query' | 'header'
-    readonly required: boolean
-    readonly description?: string
-    readonly schema: Schema
-  }[]
-  readonly requestBody?: { readonly content: Content }
-  readonly responses: Readonly<Record<number, { readonly content?: Content }>>
-}
-
-type Content = Readonly<Record<string, { readonly schema: Schema & { readonly contentSchema?: Schema } }>>
-
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
-}
+const comment = (text: string | undefined): string[] =>
+  text === undefined ? [] : [`/** ${text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ')} */`]
 
 interface Call {
   readonly endpoint: Endpoint
   readonly operation: Operation
 }
 
-const EVENTS = 'text/event-stream'
-const JSON_MEDIA = 'application/json'
-
 export function clientModule(): string {
   const { paths, components } = openApiDocument('the event') as unknown as Document
-  const calls = ENDPOINTS.map((endpoint): Call => {
-    const operation = paths[templateOf(endpoint.path)]![endpoint.method.toLowerCase()]!
-    return { endpoint, operation }
-  }).sort((a, b) => (a.endpoint.id < b.endpoint.id ? -1 : 1))
-  const schemas = Object.entries(components.schemas).sort(([a], [b]) => (a < b ? -1 : 1))
+  const calls = ENDPOINTS.map((endpoint): Call => ({
+    endpoint,
+    operation: operationIn(paths, endpoint),
+  })).sort((a, b) => (a.endpoint.id < b.endpoint.id ? -1 : 1))
   const answers = calls.map(({ operation }) => operation.responses)
   const answered = namesIn(answers, components.schemas)
   return (
     [
       PREAMBLE,
-      ...schemas.map(([name, schema]) => named(name, schema, answered.has(name) ? 'answer' : 'input')),
-      `/** Every operation: what it takes, and what it answers. */\nexport interface Operations {\n${calls.flatMap(typesOf).join('\n')}\n}`,
-      `/** The data of the events of the operators' stream, by name. */\nexport interface StreamEvents ${typeOf(streamEvents(calls), '')}`,
+      ...Object.entries(components.schemas).map(([name, schema]) =>
+        named(name, schema, answered.has(name) ? 'answer' : 'input'),
+      ),
+      `/** Every operation: what it takes, and what it answers. */\nexport interface Operations {\n  ${indented(calls.flatMap(typesOf).join('\n'))}\n}`,
+      `/** The data of the events of the operators' stream, by name. */\nexport interface StreamEvents ${typeOf(streamEvents(calls))}`,
       `/** How each operation is called: method, path with ~ for /api/event, and flags (see shared/service/openapi/write-client.ts). */\nexport const OPERATIONS = {\n${calls.map(({ endpoint }) => `  ${endpoint.id}: '${lineOf(endpoint)}',`).join('\n')}\n} as const`,
       '',
     ]
@@ -156,12 +128,12 @@ export function clientModule(): string {
 }
 
 function named(name: string, schema: Schema, use: Use): string {
-  const type = typeOf(schema, '', use)
+  const type = typeOf(schema, use)
   const declaration =
     type.startsWith('{') && type.endsWith('}') && schema.type === 'object'
       ? `interface ${name} ${type}`
       : `type ${name} = ${type}`
-  return [...comment(schema.description, ''), `export ${declaration}`].join('\n')
+  return [...comment(schema.description), `export ${declaration}`].join('\n')
 }
 
 const successOf = ({ endpoint, operation }: Call): Content =>
@@ -178,13 +150,8 @@ const jsonBodyOf = ({ requestBody }: Operation): Schema | undefined => {
 function typesOf(call: Call): string[] {
   if (isStream(call)) return []
   const { id, summary } = call.endpoint
-  return [
-    ...comment(summary, '  '),
-    `  ${id}: {`,
-    `    input: ${inputOf(call)}`,
-    `    data: ${dataOf(call)}`,
-    '  }',
-  ]
+  const lines = [`${id}: {`, `input: ${inputOf(call)}`, `data: ${dataOf(call)}`]
+  return [...comment(summary), indented(lines.join('\n')), '}']
 }
 
 function inputOf({ endpoint, operation }: Call): string {
@@ -197,8 +164,8 @@ function inputOf({ endpoint, operation }: Call): string {
         name,
         {
           ...schema,
-          ...(description === undefined ? {} : { description }),
-          ...(place === 'query' ? queryType(name, schema) : {}),
+          ...(description !== undefined && { description }),
+          ...(place === 'query' && queryType(name, schema)),
         },
       ]),
     ),
@@ -206,10 +173,10 @@ function inputOf({ endpoint, operation }: Call): string {
       .filter(({ name, required }) => required && !(flags.includes('q') && name === 'user_id'))
       .map(({ name }) => name),
   }
-  const parts = listed.length > 0 ? [typeOf(own, '    ', 'input')] : []
+  const parts = listed.length > 0 ? [typeOf(own, 'input')] : []
   const body = jsonBodyOf(operation)
   if (body !== undefined) {
-    const type = typeOf(body, '    ', 'input')
+    const type = typeOf(body, 'input')
     parts.push(flags.includes('b') ? `Caller<${type}>` : / \| /.test(type) ? `(${type})` : type)
   } else if (operation.requestBody !== undefined) parts.push('RawBody')
   return parts.length > 0 ? parts.join(' & ') : 'Nothing'
@@ -229,7 +196,7 @@ function dataOf(call: Call): string {
   const { endpoint } = call
   const json = successOf(call)[JSON_MEDIA]?.schema
   if (json === undefined) return isText(endpoint) ? 'string' : 'Blob'
-  return typeOf(endpoint.media === null ? json.properties!.data! : json, '    ')
+  return typeOf(endpoint.media === null ? json.properties!.data! : json)
 }
 
 /**

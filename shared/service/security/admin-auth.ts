@@ -22,11 +22,6 @@ export interface Operator {
   readonly fingerprint: string
 }
 
-/** An operator in one request, which the audit log names. */
-export interface Acting extends Operator {
-  readonly requestId: string
-}
-
 /** Maximum delay of the answer to a wrong token; the delay grows with each one from the same address. */
 const MAX_DELAY_MS = 2_000
 const FORGET_AFTER_MS = 600_000

@@ -1,10 +1,15 @@
 /** The audit log records every admin write in the transaction of the write. */
-import type { Acting } from './admin-auth.ts'
+import type { Operator } from './admin-auth.ts'
 import type { AuditRole } from '#shared/contracts/audit.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { auditLog } from '#shared/stores/schema/tables.ts'
 
-/** Who writes, and in which request: an operator, or a pilgrim for an erasure of their own data. */
+/** An operator in one request. */
+export interface Acting extends Operator {
+  readonly requestId: string
+}
+
+/** Who writes: an operator, or a pilgrim for an erasure of their own data. */
 export type Actor = Omit<Acting, 'role' | 'level'> & { readonly role: AuditRole }
 
 export async function audit(

@@ -38,7 +38,6 @@ async function position() {
   return onePosition({ ...OPTIONS, maximumAge: 5_000 })
 }
 
-/** Checks in at the present position. */
 export async function checkIn(): Promise<void> {
   if (checkingIn.value || consentWithdrawn.value) return
   checkingIn.value = true

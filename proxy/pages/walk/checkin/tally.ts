@@ -12,7 +12,6 @@ export interface Tally {
 
 export const tallyOf = (counted: number): Tally => ({ counted, turn: 0, inDoubt: false })
 
-/** A check-in is sent now. */
 export const sending = (tally: Tally): Tally => ({ ...tally, turn: tally.turn + 1, inDoubt: true })
 
 /**

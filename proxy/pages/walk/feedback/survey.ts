@@ -87,7 +87,6 @@ export async function sendSurvey(): Promise<void> {
   await send()
 }
 
-/** Sends answers that wait. */
 export async function sendWaitingSurvey(): Promise<void> {
   if (surveyWaits.value) await send()
 }

@@ -33,7 +33,6 @@ const GRAVITY: readonly PauseCause[] = ['closed', 'storage', 'permission', 'hidd
 const graver = (a: PauseCause | null, b: PauseCause): PauseCause =>
   a === null || GRAVITY.indexOf(b) < GRAVITY.indexOf(a) ? b : a
 
-/** Recording was switched on. */
 export const started = (state: PauseState, nowMs: number): PauseState => ({
   ...state,
   lastMs: nowMs,
@@ -44,7 +43,6 @@ export const started = (state: PauseState, nowMs: number): PauseState => ({
 export const reopened = (state: PauseState): PauseState =>
   state.lastMs === null ? state : { ...state, cause: graver(state.cause, 'closed') }
 
-/** Something happened that stops positions. */
 export const hindered = (state: PauseState, cause: PauseCause): PauseState =>
   state.lastMs === null ? state : { ...state, cause: graver(state.cause, cause) }
 
@@ -61,7 +59,6 @@ export function received(state: PauseState, atMs: number): PauseState {
   }
 }
 
-/** Recording was switched off. */
 export function stopped(state: PauseState, nowMs: number): PauseState {
   return { ...received(state, nowMs), lastMs: null }
 }

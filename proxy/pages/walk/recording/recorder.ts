@@ -64,11 +64,9 @@ function noteTrail(place: TimedPlace): void {
   if (next !== trail.peek()) keep(trail, next)
 }
 
-/** The trail of this pilgrim. */
 export const ownTrail = (): readonly TimedPlace[] =>
   trail.value.userId === person.value?.userId ? trail.value.places : []
 
-/** Whether somebody can see this tab. */
 const isSeen = signal(document.visibilityState === 'visible')
 
 const LOCK = 'walk-recorder'

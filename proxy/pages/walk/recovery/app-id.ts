@@ -4,7 +4,6 @@ const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
 const BYTES = 16
 const CHARACTERS = 26
 
-/** Makes an id from 16 random bytes. */
 export function appIdOf(bytes: Uint8Array): string {
   if (bytes.length !== BYTES) throw new RangeError(`an id has ${BYTES} bytes, not ${bytes.length}`)
   let number = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)

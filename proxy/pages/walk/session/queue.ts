@@ -148,7 +148,6 @@ type LastCheckIn = {
 }
 export const lastCheckIn = signal<LastCheckIn | null>(null)
 
-/** Opens the store and begins to send. */
 export async function openQueue(): Promise<void> {
   try {
     const opening = await openIndexedDbStore('walk', {

@@ -19,7 +19,6 @@ export type Profile = Data<'readProfile'>
 
 /** The last known configuration: a start without a network uses it. Null before the first one. */
 export const config = kept<EventConfig | null>('walk-config', null)
-/** The last known profile. */
 export const profile = kept<Profile | null>('walk-profile', null)
 /** The check-ins that the service has counted. */
 export const tally = kept('walk-tally', tallyOf(profile.value?.checkins ?? 0))

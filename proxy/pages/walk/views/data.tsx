@@ -6,9 +6,8 @@ import type { ClientError } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
 import { Dialog } from '../../design/dialog.tsx'
 import { saveFile } from '../own-data/save-file.ts'
-import { notDoneSentence } from '../problem.ts'
 import { client, config, noteError, profile } from '../session/service.ts'
-import { Notice, View } from './view.tsx'
+import { NotDone, Notice, View } from './view.tsx'
 import { recording, stopRecording } from '../recording/recorder.ts'
 import { person } from '../session/person.ts'
 import { Consent, Sentences } from './welcome.tsx'
@@ -78,7 +77,6 @@ async function forgetDevice(complete: boolean): Promise<void> {
   location.reload()
 }
 
-/** Erases everything, and notes why that failed. */
 function useErasing() {
   const error = useSignal<ClientError | null>(null)
   const busy = useSignal(false)
@@ -118,10 +116,6 @@ function Erase() {
     </>
   )
 }
-
-/** Beside the button that was pressed. */
-const NotDone = ({ error }: { readonly error: ClientError | null }) =>
-  error === null ? null : <Notice kind="warning">{notDoneSentence(error)}</Notice>
 
 /** Asks once, and says what happens then. */
 function Sure(props: {

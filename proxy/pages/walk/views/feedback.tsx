@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { roughText, timeText } from '../format.ts'
-import { notDoneSentence, sentenceOf } from '../problem.ts'
+import { sentenceOf } from '../problem.ts'
 import {
   beginReport,
   fault,
@@ -20,7 +20,7 @@ import { place, placeFault, wantPlace, wantsPlace } from '../feedback/place.ts'
 import { whyWaiting } from '../feedback/waiting-reports.ts'
 import { withoutReload } from '../session/update.ts'
 import { Closed } from './feedback-tab.tsx'
-import { Notice, View } from './view.tsx'
+import { NotDone, Notice, View } from './view.tsx'
 
 /** What a field lacks is said at it, which may be out of sight: the focus goes there. */
 function send(): void {
@@ -47,9 +47,7 @@ export function Feedback() {
           </p>
           <Fields words={feedback} />
           {said === 'picture' ? <Notice kind="warning">{feedback.pictureTooLarge}</Notice> : null}
-          {typeof said === 'object' && said !== null ? (
-            <Notice kind="warning">{notDoneSentence(said)}</Notice>
-          ) : null}
+          <NotDone error={typeof said === 'object' ? said : null} />
           <Place />
           <Button kind="primary" busy={sending.value} onClick={send}>
             {feedback.send}

@@ -25,7 +25,6 @@ async function loadWayMap(): Promise<void> {
   }
 }
 
-/** A small picture of the day that opens the large map. */
 export function MapPicture() {
   const { way } = words.value
   useEffect(() => void loadWayMap(), [])

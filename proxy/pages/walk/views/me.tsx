@@ -9,7 +9,6 @@ import type { Failure } from '#shared/client/index.ts'
 import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
 import { Button } from '../../design/button.tsx'
 import { saveFile } from '../own-data/save-file.ts'
-import { notDoneSentence } from '../problem.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
 import { keep } from '../session/stored-signals.ts'
 import { introduce } from '../session/register-pilgrim.ts'
@@ -18,7 +17,7 @@ import { totalCheckIns } from '../session/queue.ts'
 import { client, config, noteError, profile } from '../session/service.ts'
 import { Install } from './install.tsx'
 import { Way } from './feedback-tab.tsx'
-import { Notice, View } from './view.tsx'
+import { NotDone, Notice, View } from './view.tsx'
 import { canHear, device, hear, hearError, stopHearing, switching } from '../notifications/web-push.ts'
 import { LanguageSwitch, LettersSwitch, ThemeSwitch } from '../../frame/switches.tsx'
 import { pageWords } from '../../frame/language.ts'
@@ -41,7 +40,6 @@ export const Me = () => (
   </View>
 )
 
-/** Chooses how the app looks. */
 export const Display = () => (
   <View title={words.value.me.display} back>
     <section class="card stack-2">
@@ -71,9 +69,7 @@ function Hear() {
       >
         <strong class="grow">{on ? said.stop : said.start}</strong>
       </button>
-      {error === null ? null : (
-        <Notice kind="warning">{typeof error === 'string' ? said[error] : notDoneSentence(error)}</Notice>
-      )}
+      {typeof error === 'string' ? <Notice kind="warning">{said[error]}</Notice> : <NotDone error={error} />}
     </li>
   )
 }
@@ -268,7 +264,7 @@ function CardPicture() {
     )
   return (
     <>
-      {read.value?.ok === false ? <Notice kind="warning">{notDoneSentence(read.value.error)}</Notice> : null}
+      <NotDone error={read.value?.ok === false ? read.value.error : null} />
       <Button busy={busy.value} onClick={() => void ask()}>
         {words.value.me.seeCard}
       </Button>

@@ -6,7 +6,7 @@ import type { Language } from '#shared/contracts/bot.ts'
 import type { SurveyWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { language } from '../../frame/language.ts'
-import { notDoneSentence, sentenceOf } from '../problem.ts'
+import { sentenceOf } from '../problem.ts'
 import {
   answer,
   answeredElsewhere,
@@ -24,7 +24,7 @@ import {
 } from '../feedback/survey.ts'
 import { keep } from '../session/stored-signals.ts'
 import { Closed } from './feedback-tab.tsx'
-import { Notice, NotLoaded, View } from './view.tsx'
+import { NotDone, Notice, NotLoaded, View } from './view.tsx'
 
 /** Words in the language that was chosen last; `missing`: they could not be loaded. */
 const survey = signal<SurveyWords | 'missing' | null>(null)
@@ -61,7 +61,7 @@ export function Survey() {
         <>
           <Asking words={own} />
           {state === 'empty' ? <Notice kind="warning">{own.nothing}</Notice> : null}
-          {typeof state === 'object' ? <Notice kind="warning">{notDoneSentence(state)}</Notice> : null}
+          <NotDone error={typeof state === 'object' ? state : null} />
         </>
       )}
     </View>

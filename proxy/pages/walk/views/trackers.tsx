@@ -10,10 +10,9 @@ import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { whenText } from '../format.ts'
 import { RECOMMENDED, shopsOf, TRACKER_APPS, type TrackerApp } from '../own-data/tracker-apps.ts'
-import { notDoneSentence } from '../problem.ts'
 import { now } from '../session/clock.ts'
 import { useEachMinute } from './use-service.tsx'
-import { Notice, View } from './view.tsx'
+import { NotDone, View } from './view.tsx'
 import type { ClientError, Data } from '#shared/client/index.ts'
 import { client, noteError } from '../session/service.ts'
 
@@ -80,9 +79,7 @@ export function Trackers() {
   return (
     <View title={trackers.title} back>
       <p>{words.value.record.trackersMore}</p>
-      {trackerError.value === null ? null : (
-        <Notice kind="warning">{notDoneSentence(trackerError.value)}</Notice>
-      )}
+      <NotDone error={trackerError.value} />
       <section class="card stack-2">
         <label class="field">
           {trackers.app}

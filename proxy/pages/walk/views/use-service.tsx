@@ -3,9 +3,8 @@ import { useEffect } from 'preact/hooks'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { Answer, ClientError } from '#shared/client/index.ts'
-import { notDoneSentence } from '../problem.ts'
 import { noteError, profileChanged, refreshProfile } from '../session/service.ts'
-import { Notice } from './view.tsx'
+import { NotDone } from './view.tsx'
 
 const AGAIN_MS = 20_000
 
@@ -58,7 +57,7 @@ export function useChange() {
     busy,
     done,
     said: (saved: ComponentChildren): ComponentChildren => {
-      if (error.value !== null) return <Notice kind="warning">{notDoneSentence(error.value)}</Notice>
+      if (error.value !== null) return <NotDone error={error.value} />
       return done.value && saved !== null ? <p aria-live="polite">{saved}</p> : null
     },
     async run<T>(change: () => Promise<Answer<T>>): Promise<T | null> {

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { BackBar } from './tabs.tsx'
-import { notDoneSentence } from '../problem.ts'
+import { notDoneSentence, type Problem } from '../problem.ts'
 import { words } from '../words.ts'
 
 interface ViewProps {
@@ -51,6 +51,10 @@ export const Notice = (props: {
     </div>
   </div>
 )
+
+/** Why something was not done, beside what was pressed. */
+export const NotDone = ({ error }: { readonly error: Problem | null | undefined }) =>
+  error ? <Notice kind="warning">{notDoneSentence(error)}</Notice> : null
 
 /**
  * A script of the view could not be loaded: the first minute, before the phone keeps all files, and no network. Many

@@ -14,16 +14,17 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import {
-  admin,
   checkIn,
   flushed,
   newPilgrimId,
-  SETTINGS,
+  readAs,
   setStatus,
+  SETTINGS,
   type TestStack,
 } from '#tests/helpers/test-stack.ts'
 import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { contents, fill, type Kind, type Opened, openInstallation } from './backup-harness.ts'
+import { runCommand } from '#tests/helpers/process.ts'
 
 const KINDS: Kind[] = embeddedOnly ? ['embedded'] : ['embedded', 'real']
 const AHEAD = Date.now() + 3_600_000
@@ -131,19 +132,19 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
 /** Runs the command; killed after so many milliseconds, if told so. */
 async function runReset(env: Record<string, string>, args: string[], killAfterMs?: number) {
   const command = [process.execPath, 'services/admin/reset.ts', ...args]
-  const cwd = join(import.meta.dir, '../..')
   const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn(command, { cwd, env: { PATH, HOME, ...env }, stdout: 'pipe', stderr: 'pipe' })
-  if (killAfterMs !== undefined) setTimeout(() => child.kill('SIGKILL'), killAfterMs)
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  return { code: await child.exited, text: out + err }
+  const { code, out, err } = await runCommand(command, {
+    env: { PATH, HOME, ...env },
+    ...(killAfterMs === undefined ? {} : { timeout: killAfterMs, killSignal: 'SIGKILL' }),
+  })
+  return { code, text: out + err }
 }
 
 const EVENT = { EVENT_NAME: 'Mazu 2027', EVENT_STARTS_AT: new Date(AHEAD).toISOString() }
 const YES = ['--yes', 'Mazu 2027']
 
 const resetsOf = async (stack: Pick<TestStack, 'fetch'>): Promise<number> => {
-  const answer = await stack.fetch('/api/event/admin/audit', { headers: admin('owner') })
+  const answer = await readAs(stack, 'owner', 'admin/audit')
   const { items } = await dataOf(answer, auditEndpoint)
   return items.filter(({ action }) => action === 'reset').length
 }

@@ -4,42 +4,37 @@ import { createHealth } from '#services/admin/lifecycle/health.ts'
 import { createCertificateReader, readCertificate } from '#shared/service/alerts/certificates.ts'
 import { createAlertWatch } from '#shared/service/alerts/when-to-alert.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
-import { createLog } from '#shared/runtime/log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
-import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { type LineServer, lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
 import { freePort } from '#tests/helpers/servers.ts'
 import { startTlsServer } from '#tests/helpers/tls-server.ts'
 import { until } from '#tests/helpers/wait.ts'
+import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
 const DAY_MS = 86_400_000
 const HALF_A_DAY = 0.5
 const ALIAS = 'alias.invalid'
-const log = createLog({}, () => undefined)
-let ports: Ports
+let parts: ServiceParts
 let line: LineServer
 let nowMs = Date.now()
 
 beforeAll(async () => {
-  const settings = { EVENT_DATA_DIR: await newDirectory('certificates'), EVENT_ALERT_USER_ID: lineUser(1) }
-  const config = readConfig({ ...settings, ALIAS_HOST: ALIAS })
-  ports = await openPorts(config, log, () => nowMs, migrateDatabase)
+  const settings = { EVENT_ALERT_USER_ID: lineUser(1), ALIAS_HOST: ALIAS }
+  parts = await openServiceParts(settings, { now: () => nowMs })
 })
 beforeEach(async () => {
   nowMs = Date.now()
   line = startLineServer()
   const day = Math.floor(nowMs / DAY_MS)
   for (const key of ['certificate:localhost', `certificate:${ALIAS}`, `certificate-notice:${day}`])
-    await ports.kv.forget(key)
+    await parts.ports.kv.forget(key)
 })
 afterEach(() => line.stop())
-afterAll(() => ports.close())
+afterAll(() => parts.close())
 
 /** A service's context, where the first public host is at this port. */
 const at = (port: number): ServiceContext => {
-  const context = contextOf(ports, 'scheduler', log, { tls: false, addressOf: () => 'test' })
+  const context = parts.context()
   return {
     ...context,
     config: {

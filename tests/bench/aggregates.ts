@@ -2,25 +2,20 @@
  * Measures the reads of operators and of the map at two sizes of the event, in turns, beside a `SELECT 1` behind the
  * same token, rate limit and router. No answer comes from a cache, because each service's clock is past its lifetime.
  */
-import { readCommandLine } from '#shared/runtime/command-line.ts'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import postgres from 'postgres'
 import { z } from 'zod'
 import { createAdmin } from '#services/admin/app.ts'
 import { createTracking } from '#services/tracking/app.ts'
-import { readConfig } from '#shared/runtime/config/config.ts'
-import type { ServiceContext } from '#shared/service/context.ts'
 import { endpointsOf } from '#shared/contracts/endpoint.ts'
-import { migrateDatabase } from '#shared/stores/db/migrate.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { createRouter } from '#shared/service/http/router.ts'
-import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts } from '#shared/service/service.ts'
-import { startPostgres, startRedis } from '#tests/helpers/servers.ts'
+import { besidePostgres } from '#tests/helpers/in-directory.ts'
+import { startRedis } from '#tests/helpers/servers.ts'
+import { openServiceParts } from '#tests/helpers/service-parts.ts'
 import { fillPositions } from '#tests/scale/fill.ts'
 import { fill } from './aggregates/fill.ts'
 import { median } from './measure.ts'
+import { closeAll, startDatabase } from './measured-processes.ts'
 
 const ROUNDS = 41
 const HOUR_MS = 3_600_000
@@ -29,6 +24,9 @@ const WARMING = 3
 const FLUSHES = 8
 const TOKEN = 'token-of-the-bench'
 const PER_PILGRIM = { small: 4, large: 40 } as const
+type Size = keyof typeof PER_PILGRIM
+const SIZES = ['small', 'large'] as const
+const BARE = '/bench/select-1'
 const SELECT_1 = 'SELECT 1'
 /** The map's cells when a flush has changed them a moment ago, so that front and tail are worked out anew. */
 const AFTER_FLUSH = 'clusters after a flush'
@@ -54,125 +52,30 @@ const ASKED: Record<string, (round: number) => string> = {
   'live map': (round) => `/api/event/data?bbox=120,20,${121 + round / 1_000},26`,
 }
 
-/** Times of every aggregate at two sizes of the event, beside `SELECT 1` through the same router. */
-interface Aggregate {
-  readonly name: string
-  /** Medians at 4 and at 40 points of each pilgrim, milliseconds. */
-  readonly smallMs: number
-  readonly largeMs: number
-  /** Large over small: median of the rounds. */
-  readonly growth: number
-  /** Large over a bare `SELECT 1`: median of the rounds. */
-  readonly overSelect1: number
-}
-
-interface Measured {
-  readonly pilgrims: number
-  readonly select1Ms: number
-  readonly aggregates: readonly Aggregate[]
-}
-
-/** The services over one database, asked over HTTP on the loopback. */
-interface Side {
+/** One database with the services over it, asked over HTTP on the loopback. */
+interface Side extends AsyncDisposable {
   ask(path: string): Promise<number>
   /** Writes the map's newest tiles again, as a flush does. */
   changeMap(): Promise<void>
-  close(): Promise<void>
 }
 
-/**
- * Fills two databases through the flush (half a minute and more) and reads them in turns.
- * @param pilgrims how many; 4 and 40 points each
- */
-async function measureAggregates({ pilgrims }: { readonly pilgrims: number }): Promise<Measured> {
-  await using server = await startPostgres()
-  await using redis = await startRedis()
-  const dataDir = mkdtempSync(join(tmpdir(), 'event-aggregates-'))
-  try {
-    const open = (name: keyof typeof PER_PILGRIM) =>
-      openSide({ databaseUrl: server.url, name, redisUrl: redis.url, dataDir, pilgrims })
-    const small = await open('small')
-    const large = await open('large')
-    const times = await takeTurns({ small, large })
-    await Promise.all([small.close(), large.close()])
-    return summaryOf(pilgrims, times)
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true })
-  }
-}
-
-type Times = Map<string, number[]>
-
-async function takeTurns(sides: Record<'small' | 'large', Side>): Promise<Times> {
-  const times: Times = new Map()
-  const asked = Object.entries<(round: number) => string>({
-    ...ASKED,
-    [SELECT_1]: () => '/bench/select-1',
-  })
-  for (let round = -WARMING; round < ROUNDS; round++)
-    for (const [name, pathOf] of asked)
-      for (const size of round % 2 === 0 ? (['small', 'large'] as const) : (['large', 'small'] as const)) {
-        if (name === AFTER_FLUSH) await sides[size].changeMap()
-        const ms = await sides[size].ask(pathOf(round))
-        if (round < 0) continue
-        const key = `${name} ${size}`
-        times.set(key, [...(times.get(key) ?? []), ms])
-      }
-  return times
-}
-
-function summaryOf(pilgrims: number, times: Times): Measured {
-  const of = (name: string, size: string) => times.get(`${name} ${size}`)!
-  /** Round by round, as the two were asked one after the other: what else the machine did meets both. */
-  const ratio = (over: readonly number[], under: readonly number[]) =>
-    median(over.map((ms, i) => ms / under[i]!))
-  const bare = of(SELECT_1, 'large')
-  const aggregates = Object.keys(ASKED).map((name): Aggregate => {
-    const [small, large] = [of(name, 'small'), of(name, 'large')]
-    return {
-      name,
-      smallMs: median(small),
-      largeMs: median(large),
-      growth: ratio(large, small),
-      overSelect1: ratio(large, bare),
-    }
-  })
-  return { pilgrims, select1Ms: median(bare), aggregates }
-}
-
-interface SideOptions {
-  readonly databaseUrl: string
-  readonly name: keyof typeof PER_PILGRIM
-  readonly redisUrl: string
-  readonly dataDir: string
-  readonly pilgrims: number
-}
-
-async function openSide({ databaseUrl, name, redisUrl, dataDir, pilgrims }: SideOptions): Promise<Side> {
-  const root = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
-  await root.unsafe(`CREATE DATABASE ${name}`)
-  await root.end()
-  const url = new URL(databaseUrl)
-  url.pathname = name
-  const config = readConfig({
-    DATABASE_URL: url.href,
-    REDIS_URL: `${redisUrl}/${name === 'small' ? 0 : 1}`,
-    EVENT_DATA_DIR: join(dataDir, name),
+/** Fills it through the flush (a quarter of a minute and more). */
+async function openSide(pilgrims: number, perPilgrim: number): Promise<Side> {
+  const [database, redis] = await Promise.all([startDatabase(), startRedis()])
+  const parts = await openServiceParts({
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
     EVENT_MANAGER_TOKEN: TOKEN,
     EVENT_LIMIT_ADMIN: '1000000',
   })
-  const log = createLog({}, () => undefined)
-  const ports = await openPorts(config, log, Date.now, migrateDatabase)
-  const perPilgrim = PER_PILGRIM[name]
+  const { db, calendar, kv } = parts.ports
   const rounds = Math.min(FLUSHES, perPilgrim)
-  await fill(ports.db, ports.calendar, { pilgrims, perPilgrim, rounds, nowMs: Date.now() })
-  await fillPositions(ports.kv, { pilgrims }, Date.now())
-  const client = { tls: false, addressOf: () => 'the bench' }
+  await fill(db, calendar, { pilgrims, perPilgrim, rounds, nowMs: Date.now() })
+  await fillPositions(kv, { pilgrims }, Date.now())
   // Past all that is kept: each answer is made anew.
   let asks = 0
-  const later = () => Date.now() + asks * 120_000
-  const context = { ...contextOf(ports, 'admin', log, client), now: later }
-  const tracking = createTracking(contextOf(ports, 'tracking', log, client))
+  const context = { ...parts.context('admin'), now: () => Date.now() + asks * 120_000 }
+  const tracking = createTracking(parts.context('tracking'))
   const admin = createAdmin(context)
   const bare = createBare(context)
   await tracking.start()
@@ -180,8 +83,7 @@ async function openSide({ databaseUrl, name, redisUrl, dataDir, pilgrims }: Side
     port: 0,
     fetch: (request) => {
       const { pathname } = new URL(request.url)
-      const service =
-        pathname === '/bench/select-1' ? bare : pathname === '/api/event/data' ? tracking : admin
+      const service = pathname === BARE ? bare : pathname === '/api/event/data' ? tracking : admin
       return service.fetch(request)
     },
   })
@@ -200,14 +102,15 @@ async function openSide({ databaseUrl, name, redisUrl, dataDir, pilgrims }: Side
       }
     },
     async changeMap() {
-      await ports.db.sql`
+      await db.sql`
         UPDATE cell_tiles SET users = users WHERE zoom = 14 AND span = 'day' AND start =
           (SELECT max(start) FROM cell_tiles WHERE zoom = 14 AND span = 'day')`
     },
-    async close() {
+    async [Symbol.asyncDispose]() {
       await http.stop(true)
       await tracking.stop()
-      await ports.close()
+      await parts.close()
+      await closeAll([database, redis])
     },
   }
 }
@@ -215,18 +118,33 @@ async function openSide({ databaseUrl, name, redisUrl, dataDir, pilgrims }: Side
 /** Asks the database for nothing, behind the same token, limit and router as every aggregate. */
 function createBare(context: ServiceContext) {
   const router = createRouter(context)
-  const { serve } = router
-  const one = endpointsOf('admin')('GET /bench/select-1', {
+  const one = endpointsOf('admin')(`GET ${BARE}`, {
     id: 'readOne',
     summary: 'SELECT 1',
     access: 'manager',
     data: z.object({ one: z.int() }),
   })
-  serve(one, async () => {
+  router.serve(one, async () => {
     const [row] = await context.db.sql<[{ one: number }]>`SELECT 1 AS one`
     return row
   })
   return router.app
+}
+
+/** Milliseconds of each round, the sides in turns, so that what else the machine does meets both. */
+async function measureRounds(sides: Record<Size, Side>): Promise<Record<string, Record<Size, number[]>>> {
+  const times: Record<string, Record<Size, number[]>> = {}
+  for (let round = -WARMING; round < ROUNDS; round++)
+    for (const [name, pathOf] of Object.entries<(round: number) => string>({
+      ...ASKED,
+      [SELECT_1]: () => BARE,
+    }))
+      for (const size of round % 2 === 0 ? SIZES : SIZES.toReversed()) {
+        if (name === AFTER_FLUSH) await sides[size].changeMap()
+        const ms = await sides[size].ask(pathOf(round))
+        if (round >= 0) (times[name] ??= { small: [], large: [] })[size].push(ms)
+      }
+  return times
 }
 
 const SLOWER = 1.3
@@ -242,15 +160,26 @@ const USAGE = `Measures the reads of operators and of the map at 4 and at 40 poi
 Exit codes: 0 all goals met, 1 a goal was missed, 2 wrong command line.`
 
 const { positionals } = readCommandLine(USAGE, {}, 1)
-const result = await measureAggregates({ pilgrims: Number(positionals[0] ?? 50_000) })
-let missed = 0
-for (const { name, smallMs, largeMs, growth, overSelect1 } of result.aggregates) {
-  const met = growth <= SLOWER && overSelect1 <= OVER_SELECT_1
-  if (!met) missed++
-  console.log(
-    `${met ? ' ' : '!'} ${name.padEnd(26)} ${smallMs.toFixed(2).padStart(8)} ms ${largeMs.toFixed(2).padStart(8)} ms` +
-      ` × ${growth.toFixed(2)}   ${overSelect1.toFixed(1).padStart(5)} × SELECT 1`,
-  )
-}
-console.log(`  SELECT 1 ${result.select1Ms.toFixed(3)} ms`)
-process.exitCode = missed === 0 ? 0 : 1
+const pilgrims = Number(positionals[0] ?? 50_000)
+
+process.exitCode = await besidePostgres('aggregates', async () => {
+  await using small = await openSide(pilgrims, PER_PILGRIM.small)
+  await using large = await openSide(pilgrims, PER_PILGRIM.large)
+  const { [SELECT_1]: bare, ...times } = await measureRounds({ small, large })
+  /** Round by round, as the two were asked one after the other. */
+  const ratio = (over: readonly number[], under: readonly number[]) =>
+    median(over.map((ms, i) => ms / under[i]!))
+  let missed = 0
+  for (const [name, of] of Object.entries(times)) {
+    const [growth, overSelect1] = [ratio(of.large, of.small), ratio(of.large, bare!.large)]
+    const met = growth <= SLOWER && overSelect1 <= OVER_SELECT_1
+    if (!met) missed++
+    const [smallMs, largeMs] = [of.small, of.large].map((all) => median(all).toFixed(2).padStart(8))
+    console.log(
+      `${met ? ' ' : '!'} ${name.padEnd(26)} ${smallMs} ms ${largeMs} ms × ${growth.toFixed(2)}   ` +
+        `${overSelect1.toFixed(1).padStart(5)} × SELECT 1`,
+    )
+  }
+  console.log(`  SELECT 1 ${median(bare!.large).toFixed(3)} ms`)
+  return missed === 0 ? 0 : 1
+})

@@ -12,9 +12,8 @@ import type { Cpu, Scale } from './measure.ts'
 import { startProxy } from './rows/caddy.ts'
 import { closeAll, cpuSeconds, startDatabase, startPinned, startStore } from './measured-processes.ts'
 import { readRoute } from '#shared/runtime/config/read-route.ts'
-import type { Submission } from '#shared/stores/kv/kv.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
-import { onError, rules } from '#tests/kv/drivers.ts'
+import { onError, rules, sync } from '#tests/kv/drivers.ts'
 import { walkerId } from '#tests/scale/fill.ts'
 import { connect as connectHttp2, type ClientHttp2Session } from 'node:http2'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -34,24 +33,11 @@ async function startCrowd(redisUrl: string, pilgrims: number): Promise<() => Pro
   const { route } = readRoute(ROUTE, [])
   const kv = await openKv({ url: redisUrl, partitions: 1, path: '', onError })
   const startedMs = Date.now()
-  let id = 0
-  const heard = (i: number): Submission => {
+  const heard = (i: number) => {
     const t = Date.now()
     const walkedM = ((t - startedMs) / 1_000) * METRES_A_SECOND
     const { lat, lng } = route!.at(20_000 + (i / pilgrims) * SPREAD_M + walkedM)
-    return {
-      id: `${startedMs}-${id++}`,
-      userId: walkerId(i),
-      kind: 'sync',
-      entries: [],
-      duplicateKey: '',
-      recordedMs: t,
-      position: {
-        t,
-        lat,
-        lng,
-      },
-    }
+    return sync(walkerId(i), [], { recordedMs: t, position: { t, lat, lng } })
   }
   const everybody = Array.from({ length: pilgrims }, (_, i) => i)
   await kv.restore(0, everybody.map(heard), rules())

@@ -5,12 +5,12 @@ import { pushEndpoint } from '#shared/contracts/messages.ts'
 import { listPushSubscriptionsEndpoint } from '#shared/contracts/push-subscriptions.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
-import { callAs } from '#tests/helpers/line-people.ts'
 import { startPushService, type PushTestDevice } from '#tests/helpers/push-service.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { checkInButton, walkApp, worksOffline } from './walk-harness.ts'
+import { callAs } from '#tests/helpers/test-stack.ts'
 
 const service = await startPushService()
 afterAll(() => service.stop())
@@ -59,7 +59,7 @@ describeOnServers('hearing the organisers', () => {
     }
     expect(await devices()).toBe(1)
     const text = 'Thunderstorm at three: rest where you are.'
-    const pushed = await callAs(app.stack, 'manager', 'POST', '/api/event/push', {
+    const pushed = await callAs(app.stack, 'manager', 'POST', 'push', {
       user_ids: [userId],
       title: 'Weather',
       text,

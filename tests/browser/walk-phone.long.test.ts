@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'bun:test'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { admin } from '#tests/helpers/test-stack.ts'
+import { callAs } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
 import { askedOf, look, holdConfig, newRecorder, north } from './phone-watch.ts'
@@ -282,10 +282,7 @@ describeOnServers('the phone', () => {
     await using phone = await recorder()
     const { page, move } = phone
     const late = await holdConfig(app, page)
-    const end = await app.stack.fetch('/api/event/admin/end-activity', {
-      method: 'POST',
-      headers: admin('owner'),
-    })
+    const end = await callAs(app.stack, 'owner', 'POST', 'admin/end-activity')
     expect(end.status).toBe(200)
     await page.evaluate(() => void dispatchEvent(new Event('online')))
     await page.getByText('The event has ended. Thank you for walking.').first().waitFor()

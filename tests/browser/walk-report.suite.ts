@@ -1,6 +1,6 @@
 /** Reports in the app: what is missing is said, and a picture can be replaced, removed and sent. */
 import { expect, test } from 'bun:test'
-import { admin } from '#tests/helpers/test-stack.ts'
+import { readAs } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
 import { PLACE, type WalkApp, worksOffline } from './walk-harness.ts'
@@ -40,7 +40,7 @@ export function reportTests(app: WalkApp): void {
     await page.getByText('With your picture.').waitFor()
     await page.getByText('With your place.').waitFor()
     await photograph(page, 'walk-report-arrived')
-    const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
+    const board = await readAs(app.stack, 'manager', 'feedback')
     const text = await board.text()
     expect(text).toMatch(/A dog followed me\..*feedback-image/)
     expect(text).toContain('"category":"safety"')
@@ -94,7 +94,7 @@ export function reportTests(app: WalkApp): void {
     await page.reload()
     for (const window of [page, other]) await window.getByText(/Report \d+ arrived at \d\d:\d\d\./).waitFor()
     await photograph(page, 'walk-say-arrived')
-    const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
+    const board = await readAs(app.stack, 'manager', 'feedback')
     const { data } = (await board.json()) as {
       data: { items: { description: string; screenshot_url: string; device_info: string }[] }
     }
@@ -131,7 +131,7 @@ export function reportTests(app: WalkApp): void {
     await page.getByText('Your place of').waitFor()
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.getByText('With your place.').waitFor()
-    const board = await app.stack.fetch('/api/event/feedback', { headers: admin('manager') })
+    const board = await readAs(app.stack, 'manager', 'feedback')
     const { data } = (await board.json()) as { data: { items: { device_info: string }[] } }
     expect(JSON.parse(data.items[0]!.device_info)).toMatchObject({ place: { lat: PLACE.latitude } })
   })

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
-import { admin } from '#tests/helpers/test-stack.ts'
+import { readAs } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
 import { checkInButton, type WalkApp } from './walk-harness.ts'
@@ -50,7 +50,7 @@ export function surveyTests(app: WalkApp): void {
     await context.setOffline(false)
     await page.getByText('Answered. You can change it.').waitFor()
     expect((await profileOf(app.stack, userId)).survey_completed).toBe(1)
-    const surveys = await app.stack.fetch('/api/event/admin/surveys', { headers: admin('manager') })
+    const surveys = await readAs(app.stack, 'manager', 'admin/surveys')
     const text = await surveys.text()
     expect(text).toContain('The soup was good.')
     expect(text).toContain('"q2":"family"')
@@ -62,7 +62,7 @@ export function surveyTests(app: WalkApp): void {
     for (let i = 2; i < 10; i++) await page.getByRole('button', { name: 'Next' }).click()
     await page.getByRole('button', { name: 'Send the answers' }).click()
     await page.getByText('Your answers have arrived').waitFor()
-    const again = await app.stack.fetch('/api/event/admin/surveys', { headers: admin('manager') })
+    const again = await readAs(app.stack, 'manager', 'admin/surveys')
     await seesCard(app, page)
     expect(await again.text()).toContain('"q1":"few","q2":"friends","q10":"The soup was good."')
   })

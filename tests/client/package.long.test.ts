@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runCommand } from '#tests/helpers/process.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const TSC = join(ROOT, 'node_modules/.bin/tsc')
@@ -66,11 +67,7 @@ afterAll(() => {
   rmSync(join(ROOT, 'shared/client/dist'), { recursive: true, force: true })
 })
 
-async function run(command: readonly string[], cwd: string) {
-  const child = Bun.spawn([...command], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  return { code: await child.exited, out, err }
-}
+const run = (command: readonly string[], cwd: string) => runCommand(command, { cwd })
 
 test('compiles under strict, without types of the repository, and runs in Node and Bun', async () => {
   await Bun.write(join(project, 'program.ts'), PROGRAM)

@@ -5,7 +5,6 @@ import type { Act } from './acts.ts'
 import { createCrowd } from './crowd.ts'
 import { createPerson, randomOf } from './person.ts'
 import { pilgrimage } from './pilgrimage.ts'
-import { parseOptions } from './options.ts'
 import { DAY_S, HOUR_S, processionKm, WALK_S } from './procession.ts'
 import { chooseTimetable, dueMs } from './timetable.ts'
 import { readWay } from './way.ts'
@@ -121,28 +120,4 @@ test('the procession is at its places in time', () => {
   expect(processionKm(0, way)).toBe(0)
   expect(processionKm(4.5 * DAY_S, way)).toBeCloseTo(way.turnKm)
   expect(processionKm(WALK_S, way)).toBeCloseTo(way.lengthKm)
-})
-
-describe('the command line', () => {
-  const parse = (line: string) => parseOptions(line === '' ? [] : line.split(' '))
-
-  test('has defaults, and takes what it names', () => {
-    expect(parse('')).toMatchObject({ pilgrims: 500, speed: null, seed: 1, from: null, url: null })
-    expect(parse('--whole --points 9')).toMatchObject({ from: 'whole', maxPoints: 9 })
-    expect(parse('--url https://walk.example/ --token t')).toMatchObject({ url: 'https://walk.example' })
-    expect(parse('--help')).toBeNull()
-  })
-
-  test.each([
-    ['--pilgrims 0', '--pilgrims must be a number from 1'],
-    ['--pilgrims 1.5', '--pilgrims must be a whole number'],
-    ['--speed x', '--speed must be a number from 1'],
-    ['--from 200', '--from must be a number from 0 to 191'],
-    ['--whole --from 3', 'exclude each other'],
-    ['--token abc', '--token belongs to --url'],
-    ['--url http://walk.example', '--url must look like https://'],
-    ['stray', 'stray'],
-  ])('refuses %p in a sentence', (line, sentence) => {
-    expect(() => parse(line)).toThrow(sentence)
-  })
 })

@@ -5,7 +5,7 @@ import type { LineDeliveries } from './line-deliveries.ts'
 import type { Person } from './person.ts'
 import type { Call, Phone } from './phone.ts'
 import type { Tally } from './tally.ts'
-import { crc32, deflateSync } from 'node:zlib'
+import { pngOf } from '#tests/feedback-media/pictures.ts'
 import { createRandom } from '#tests/helpers/random.ts'
 
 const WIDTH = 180
@@ -26,32 +26,7 @@ function drawScreenshot(seed: number): Uint8Array<ArrayBuffer> {
       const color = isBar ? [120, 20, 30] : isHere ? [20, 90, 220] : isWay ? [220, 60, 40] : ground
       pixels.set(color.map(Math.round), y * (1 + 3 * WIDTH) + 1 + 3 * x)
     }
-  return png(pixels)
-}
-
-function png(pixels: Buffer): Uint8Array<ArrayBuffer> {
-  const header = Buffer.alloc(13)
-  header.writeUInt32BE(WIDTH, 0)
-  header.writeUInt32BE(HEIGHT, 4)
-  // Eight bits a channel, RGB.
-  header.set([8, 2, 0, 0, 0], 8)
-  return new Uint8Array(
-    Buffer.concat([
-      Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-      chunk('IHDR', header),
-      chunk('IDAT', deflateSync(pixels)),
-      chunk('IEND', Buffer.alloc(0)),
-    ]),
-  )
-}
-
-function chunk(name: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(name, 'ascii'), data])
-  const frame = Buffer.alloc(body.length + 8)
-  frame.writeUInt32BE(data.length, 0)
-  frame.set(body, 4)
-  frame.writeUInt32BE(crc32(body), body.length + 4)
-  return frame
+  return pngOf(WIDTH, HEIGHT, pixels)
 }
 
 /** Gives an act to the pilgrim's phone, which sends it when it may, or to LINE. */

@@ -107,3 +107,15 @@ test('says in a sentence that nobody listens at --url', async () => {
   expect(code).toBe(1)
   expect(err).toContain('https://localhost:1')
 })
+
+test.concurrent.each([
+  ['--pilgrims 0', '--pilgrims must be a number from 1'],
+  ['--pilgrims 1.5', '--pilgrims must be a whole number'],
+  ['--from 200', '--from must be a number from 0 to 191'],
+  ['--whole --from 3', 'exclude each other'],
+  ['--token abc', '--token belongs to --url'],
+  ['--url http://walk.example', '--url must look like https://'],
+])('refuses %p in a sentence', async (line, sentence) => {
+  const { code, err } = await start(line).ended()
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(sentence) })
+})

@@ -1,10 +1,9 @@
 /** `bun run demo`: a pilgrimage with an invented crowd, against a service of its own or one that runs. */
-import { environment, type Environment } from '#shared/runtime/config/config.ts'
+import { environment } from '#shared/runtime/config/config.ts'
 import { createCrowd } from './crowd.ts'
 import { type FlushWatch, watchFlush } from './flush-watch.ts'
-import { type Options, parseOptions, USAGE } from './options.ts'
+import { type Options, readOptions } from './options.ts'
 import { pause } from './phone.ts'
-import type { LinePlatform } from './line-platform.ts'
 import type { Person } from './person.ts'
 import { runCrowd } from './run-crowd.ts'
 import { openTarget, type Target } from './open-target.ts'
@@ -12,8 +11,9 @@ import { createTally, type Tally } from './tally.ts'
 import { chooseTimetable, type Timetable } from './timetable.ts'
 import { readWay } from './way.ts'
 import { createClient } from '#shared/client/index.ts'
-import { ReplayFault } from '../replay/replay-error.ts'
-import { createLiveLine, type LiveLine, type Output } from '#tests/helpers/live-line.ts'
+import { ReplayFault } from '../replay/phone.ts'
+import type { LineServer } from '#tests/helpers/line-server.ts'
+import { createLiveLine, type LiveLine } from '#tests/helpers/live-line.ts'
 import { HOUR_S } from './procession.ts'
 
 /** What the service says of itself; null until it was asked. */
@@ -89,46 +89,11 @@ const ASK_EVERY_MS = 10_000
 /** A flush takes longer than its interval on a slow computer. */
 const FLUSH_SLACK_MS = 25_000
 
-/**
- * Runs the command.
- * @param stopping ends it early: everything that it has started is stopped
- * @returns the exit code: 0 ended or stopped, 1 failed, 2 wrong command line
- */
-export async function demo(
-  argv: readonly string[],
-  env: Environment,
-  output: { readonly out: Output; readonly err: Output },
-  stopping: AbortController,
-): Promise<0 | 1 | 2> {
-  const line = createLiveLine(output.err)
-  try {
-    const options = parseOptions(argv)
-    if (options === null) {
-      output.out.write(`${USAGE}\n`)
-      return 0
-    }
-    const timetable = chooseTimetable(options.from, options.speed, Date.now())
-    const target = await openTarget(options, env, timetable.departureMs, line, stopping.signal)
-    try {
-      return await walk(options, timetable, target, line, output.out, stopping)
-    } finally {
-      await target.own?.stop()
-      await target.line?.stop()
-    }
-  } catch (error) {
-    if (stopping.signal.aborted && error instanceof ReplayFault) return 0
-    if (!(error instanceof ReplayFault)) throw error
-    line.note(error.exitCode === 2 ? `${error.message} (--help lists all options)` : error.message)
-    return error.exitCode
-  }
-}
-
 async function walk(
   options: Options,
   timetable: Timetable,
   target: Target,
   line: LiveLine,
-  out: Output,
   stopping: AbortController,
 ): Promise<0 | 1> {
   const { signal } = stopping
@@ -167,7 +132,7 @@ async function walk(
     await asking
     line.clear()
   }
-  for (const text of summaryLines(tally)) out.write(`${text}\n`)
+  for (const text of summaryLines(tally)) console.log(text)
   if (isLost) throw lostService(target)
   const kept = target.own?.keptIn
   if (kept) line.note(`The data stays in ${kept}`)
@@ -185,11 +150,11 @@ function watchOwn({ own, url, fetch }: Target, signal: AbortSignal): FlushWatch 
 const DELETED_EVERY = 10
 
 /** Makes the accounts of the crowd. Some are deleted, so that a message to everybody also fails for somebody. */
-function tellLine(line: LinePlatform, people: readonly Person[]): void {
+function tellLine({ profiles, gone }: LineServer, people: readonly Person[]): void {
   for (const { userId, name, language, follows } of people)
-    if (follows) line.know(userId, { displayName: name, language })
+    if (follows) profiles.set(userId, { displayName: name, language })
   const silent = people.filter(({ userId, follows }) => !follows && userId.startsWith('U'))
-  for (const [i, { userId }] of silent.entries()) if (i % DELETED_EVERY === 0) line.lose(userId)
+  for (const [i, { userId }] of silent.entries()) if (i % DELETED_EVERY === 0) gone.add(userId)
 }
 
 const lostService = ({ own }: Target): ReplayFault =>
@@ -214,9 +179,26 @@ async function ask(
   }
 }
 
-if (import.meta.main) {
-  const stopping = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stopping.abort())
-  const output = { out: process.stdout, err: process.stderr }
-  process.exit(await demo(process.argv.slice(2), environment(), output, stopping))
+async function demo(stopping: AbortController): Promise<0 | 1> {
+  const options = readOptions()
+  const line = createLiveLine(process.stderr)
+  try {
+    const timetable = chooseTimetable(options.from, options.speed, Date.now())
+    const target = await openTarget(options, environment(), timetable.departureMs, line, stopping.signal)
+    try {
+      return await walk(options, timetable, target, line, stopping)
+    } finally {
+      await target.own?.stop()
+      await target.line?.stop()
+    }
+  } catch (error) {
+    if (!(error instanceof ReplayFault)) throw error
+    if (stopping.signal.aborted) return 0
+    line.note(error.message)
+    return 1
+  }
 }
+
+const stopping = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stopping.abort())
+process.exit(await demo(stopping))

@@ -1,7 +1,7 @@
 /** The demo's crowd against the embedded run: every report shows what the simulation knows. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createCrowd, type Crowd } from './crowd.ts'
-import { type LinePlatform, startLinePlatform } from './line-platform.ts'
+import { LINE_SECRET, lineSettings, type LineServer, startLineServer } from '#tests/helpers/line-server.ts'
 import { DAY_S, HOUR_S } from './procession.ts'
 import { runCrowd } from './run-crowd.ts'
 import { createTally } from './tally.ts'
@@ -208,7 +208,7 @@ function crowdUntil(endS: number): Crowd {
 }
 
 let service: Embedded
-let line: LinePlatform
+let line: LineServer
 let operator: Client
 const simulated = crowdUntil(END_S)
 const everybody = simulated.people.map((person) => new Known(person, timetable.departureMs, nowMs))
@@ -227,9 +227,10 @@ async function read<T>(answer: Promise<Answer<T>>): Promise<T> {
 }
 
 beforeAll(async () => {
-  line = startLinePlatform('https://localhost:8443/api/event/webhook')
+  line = startLineServer()
   const crowd = crowdUntil(END_S)
-  for (const { userId, name, language } of crowd.people) line.know(userId, { displayName: name, language })
+  for (const { userId, name, language } of crowd.people)
+    line.profiles.set(userId, { displayName: name, language })
   service = await startMigratedEmbedded({
     EVENT_ROUTE: ROUTE_FILE,
     EVENT_ADMIN_TOKEN: TOKEN,
@@ -239,17 +240,14 @@ beforeAll(async () => {
     EVENT_LIMIT_SURVEY: MANY,
     EVENT_LIMIT_USER_WRITE: MANY,
     EVENT_LIMIT_ADMIN: MANY,
-    LINE_CHANNEL_SECRET: line.secret,
-    LINE_CHANNEL_ACCESS_TOKEN: line.token,
-    LINE_API_BASE_URL: line.url,
-    LINE_DATA_API_BASE_URL: line.url,
+    ...lineSettings(line),
   })
   const ca = await Bun.file(service.caFile).text()
   const trusting = (url: string, init: RequestInit) => fetch(url, { ...init, tls: { ca } } as RequestInit)
   operator = createClient({ baseUrl: service.url, fetch: trusting, token: TOKEN })
   const { signal } = new AbortController()
   const passed = () => undefined
-  const target = { baseUrl: service.url, fetch: trusting, lineSecret: line.secret }
+  const target = { baseUrl: service.url, fetch: trusting, lineSecret: LINE_SECRET }
   await runCrowd({ crowd, timetable, ...target, tally, ...ALL, signal, passed })
   const stored = sum(({ points }) => points.size)
   await until(
@@ -340,7 +338,7 @@ test('photos, phone numbers, consents', async () => {
     expect(profile.phone?.slice(-2)).toBe(phone?.slice(-2))
   }
   expect(tally.followers).toBe(known.filter(({ follows }) => follows).length)
-  await until(() => line.sent >= tally.followers, 'an answer to each follower')
+  await until(() => line.sent.length >= tally.followers, 'an answer to each follower')
 })
 
 test('carbon: total, by mode, by day, and what people report', async () => {

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs, isTemporary } from '#shared/client/request-backoff.ts'
 import { type Client, createClient, type Fetch } from '#shared/client/index.ts'
 import type { Deed } from './acts.ts'
-import { signatureOf } from './line-platform.ts'
+import { lineEvent, signatureOf } from '#tests/helpers/line-webhook.ts'
 import { add, type Tally } from './tally.ts'
 
 type LineDeed = Extract<Deed, { kind: 'line' }>
 type Counter = 'followers' | 'photos' | 'others'
 
 interface Waiting {
-  readonly event: { readonly webhookEventId: string } & Record<string, unknown>
+  readonly event: Record<string, unknown>
   readonly counter: Counter
 }
 
@@ -52,7 +52,8 @@ export function createLineDeliveries(options: LineDeliveriesOptions): LineDelive
   return {
     add(userId, deed) {
       if (secret === null) return
-      waiting.push({ event: eventOf(userId, deed), counter: counterOf(deed) })
+      // LINE's own clock, not the simulated one: the bot answers what has just been written.
+      waiting.push({ event: lineEvent(userId, fieldsOf(deed)), counter: counterOf(deed) })
       working ??= work()
     },
     done: async () => working ?? undefined,
@@ -84,19 +85,6 @@ async function deliver(
 
 const counterOf = ({ event }: LineDeed): Counter =>
   event === 'photo' ? 'photos' : event === 'follow' ? 'followers' : 'others'
-
-function eventOf(userId: string, deed: LineDeed): Waiting['event'] {
-  return {
-    webhookEventId: randomUUID(),
-    // LINE's own clock, not the simulated one: the bot answers what has just been written.
-    timestamp: Date.now(),
-    mode: 'active',
-    source: { type: 'user', userId },
-    deliveryContext: { isRedelivery: false },
-    replyToken: randomUUID(),
-    ...fieldsOf(deed),
-  }
-}
 
 function fieldsOf(deed: LineDeed): object {
   const id = randomUUID()

@@ -1,9 +1,8 @@
 /** Where the crowd sends to: a service that runs, or one that the demo starts. */
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { createClient, type Fetch } from '#shared/client/index.ts'
-import { ReplayFault } from '../replay/replay-error.ts'
-import { trustFor } from '../replay/trusted-certificates.ts'
-import { type LinePlatform, startLinePlatform } from './line-platform.ts'
+import { ReplayFault, trustFor } from '../replay/phone.ts'
+import { lineSettings, type LineServer, startLineServer } from '#tests/helpers/line-server.ts'
 import type { LiveLine } from '#tests/helpers/live-line.ts'
 import type { Options } from './options.ts'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -166,7 +165,7 @@ export interface Target {
   /** Signs what followers send to the bot; null: nobody uses LINE. */
   readonly lineSecret: string | null
   /** What the demo has started. */
-  readonly line: LinePlatform | null
+  readonly line: LineServer | null
   readonly own: OwnService | null
 }
 
@@ -224,13 +223,14 @@ async function openOwnService(
 ): Promise<Target> {
   line.note('Starting a service with new data …')
   const address = env.EVENT_PUBLIC_URL || `https://localhost:${env.EVENT_PORT || '8443'}`
-  const platform = startLinePlatform(`${address}/api/event/webhook`)
+  const platform = startLineServer()
+  platform.webhook = `${address}/api/event/webhook`
+  const secret = crypto.randomUUID()
   const settings = {
     EVENT_STARTS_AT: new Date(departureMs).toISOString(),
-    LINE_CHANNEL_SECRET: platform.secret,
-    LINE_CHANNEL_ACCESS_TOKEN: platform.token,
-    LINE_API_BASE_URL: platform.url,
-    LINE_DATA_API_BASE_URL: platform.url,
+    ...lineSettings(platform),
+    // The service may be open to a network: nobody else there may sign for LINE.
+    LINE_CHANNEL_SECRET: secret,
   }
   try {
     const own = await startOwnService(env, settings, signal)
@@ -239,7 +239,7 @@ async function openOwnService(
       url: own.url,
       fetch: (url, init) => fetch(url, { ...init, tls: { ca: own.ca } } as RequestInit),
       token: own.token,
-      lineSecret: platform.secret,
+      lineSecret: secret,
       line: platform,
       own,
     }

@@ -1,7 +1,8 @@
 /** The command line of `bun run demo`. */
-import { numberOf, readFlags, urlOf, usage, wholeOf } from '../replay/options.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
+import { createOptionChecks } from '#tests/helpers/option-checks.ts'
 
-export const USAGE = `Walks a pilgrimage with an invented crowd: from Baishatun to Beigang and back, in eight days.
+const USAGE = `Walks a pilgrimage with an invented crowd: from Baishatun to Beigang and back, in eight days.
 Starts a service of its own with new data, or sends to one that runs (--url).
 
   bun run demo [options]
@@ -28,70 +29,46 @@ LINE_CHANNEL_SECRET is that of the service.
 Points lie in the past: when the crowd has caught up with the present, it walks on in real time. Ctrl-C ends it.
 Exit codes: 0 ended or stopped, 1 failed, 2 wrong command line.`
 
-export interface Options {
-  readonly pilgrims: number
-  /** Null: so fast that the crowd is soon in the present. */
-  readonly speed: number | null
-  readonly seed: number
-  /** Hours since the departure, `whole`, or the default. */
-  readonly from: number | 'whole' | null
-  readonly maxPoints: number
-  readonly pointsOnly: boolean
-  readonly exits: boolean
-  /** Null: a service of its own. */
-  readonly url: string | null
-  readonly token: string | null
-  readonly ca: string | null
-  readonly insecure: boolean
-}
-
-const FLAGS = {
-  pilgrims: { type: 'string', default: '500' },
-  speed: { type: 'string' },
-  seed: { type: 'string', default: '1' },
-  from: { type: 'string' },
-  whole: { type: 'boolean', default: false },
-  points: { type: 'string' },
-  'points-only': { type: 'boolean', default: false },
-  exit: { type: 'boolean', default: false },
-  url: { type: 'string' },
-  token: { type: 'string' },
-  ca: { type: 'string' },
-  insecure: { type: 'boolean', default: false },
-  help: { type: 'boolean', short: 'h', default: false },
-} as const
+export type Options = ReturnType<typeof readOptions>
 
 /** The end of the walk, hours. */
 const LAST_HOUR = 191
 
-/**
- * Parses the command line.
- * @returns `null` for `--help`
- * @throws ReplayFault with exit code 2, naming the option
- */
-export function parseOptions(argv: readonly string[]): Options | null {
-  const { values, positionals } = readFlags(argv, FLAGS)
-  if (values.help) return null
-  if (positionals.length > 0) throw usage(`Unexpected argument '${positionals[0]}'`)
-  if (values.whole && values.from !== undefined) throw usage('--whole and --from exclude each other.')
-  if (values.url === undefined)
-    for (const flag of ['token', 'ca'] as const)
-      if (values[flag] !== undefined) throw usage(`--${flag} belongs to --url.`)
+/** Reads the command line; a wrong one ends the process with exit code 2. */
+export function readOptions() {
+  const { values } = readCommandLine(USAGE, {
+    pilgrims: { type: 'string', default: '500' },
+    speed: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+    from: { type: 'string' },
+    whole: { type: 'boolean', default: false },
+    points: { type: 'string' },
+    'points-only': { type: 'boolean', default: false },
+    exit: { type: 'boolean', default: false },
+    url: { type: 'string' },
+    token: { type: 'string' },
+    ca: { type: 'string' },
+    insecure: { type: 'boolean', default: false },
+  })
+  const { pilgrims, speed, seed, from, whole, points, url, token, ca } = values
+  const check = createOptionChecks(USAGE)
+  check.exclude(whole, from !== undefined, '--whole and --from')
+  if (url === undefined && token !== undefined) check.refuse('--token belongs to --url.')
+  if (url === undefined && ca !== undefined) check.refuse('--ca belongs to --url.')
   return {
-    pilgrims: wholeOf('--pilgrims', values.pilgrims, 1, 1_000_000),
-    speed: values.speed === undefined ? null : numberOf('--speed', values.speed, 1, 1e9),
-    seed: wholeOf('--seed', values.seed, 0, 0x7fffffff),
-    from: values.whole
-      ? 'whole'
-      : values.from === undefined
-        ? null
-        : numberOf('--from', values.from, 0, LAST_HOUR),
-    maxPoints: values.points === undefined ? Infinity : wholeOf('--points', values.points, 1, 1e9),
+    pilgrims: check.whole('--pilgrims', pilgrims, 1, 1_000_000),
+    /** Null: so fast that the crowd is soon in the present. */
+    speed: speed === undefined ? null : check.number('--speed', speed, 1, 1e9),
+    seed: check.whole('--seed', seed, 0, 0x7fffffff),
+    /** Hours since the departure, `whole`, or the default. */
+    from: whole ? ('whole' as const) : from === undefined ? null : check.number('--from', from, 0, LAST_HOUR),
+    maxPoints: points === undefined ? Infinity : check.whole('--points', points, 1, 1e9),
     pointsOnly: values['points-only'],
     exits: values.exit,
-    url: values.url === undefined ? null : urlOf(values.url),
-    token: values.token ?? null,
-    ca: values.ca ?? null,
+    /** Null: a service of its own. */
+    url: url === undefined ? null : check.url('--url', url),
+    token: token ?? null,
+    ca: ca ?? null,
     insecure: values.insecure,
   }
 }

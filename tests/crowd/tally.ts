@@ -12,7 +12,6 @@ export interface Tally {
   followers: number
   surveys: number
   feedback: number
-  screenshots: number
   /** Other calls that succeeded: profiles, consents, phone numbers, reports, statuses, messages to the bot. */
   others: number
   /** Other calls that wait. */
@@ -32,7 +31,6 @@ export const createTally = (): Tally => ({
   followers: 0,
   surveys: 0,
   feedback: 0,
-  screenshots: 0,
   others: 0,
   callsWaiting: 0,
   retried: new Map(),

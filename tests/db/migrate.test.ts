@@ -11,7 +11,7 @@ import {
   migrateDatabase,
   readSchema,
 } from '#shared/stores/db/migrate.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
+import { newDirectory, runCommand } from '#tests/helpers/process.ts'
 import { type Server, startPostgres } from '#tests/helpers/servers.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -91,14 +91,11 @@ describeOnServers('migrations on Postgres', () => {
     await migrateDatabase(db, { migrations: [...MIGRATIONS, next('CREATE TABLE things (id integer)')] })
     expect(String(await rejection(migrateDatabase(db)))).toMatch(NEWER)
     for (const file of ['shared/stores/db/migrate.ts', 'services/survey-profile/app.ts']) {
-      const child = Bun.spawn([process.execPath, file], {
+      const { code, out, err } = await runCommand([process.execPath, file], {
         env: { PATH: process.env.PATH, ...SETTINGS, DATABASE_URL: server.url, PORT: '0' },
-        stdout: 'pipe',
-        stderr: 'pipe',
       })
-      const said = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
-      expect(await child.exited).toBe(1)
-      expect(said).toMatch(NEWER)
+      expect(code).toBe(1)
+      expect(out + err).toMatch(NEWER)
     }
   })
 
@@ -116,13 +113,11 @@ test('the embedded run refuses a newer schema too (long)', async () => {
   const db = await openDatabase({ url: '', dir: `${dataDir}/db` })
   await migrateDatabase(db, { migrations: [...MIGRATIONS, next('CREATE TABLE things (id integer)')] })
   await db.close()
-  const child = Bun.spawn([process.execPath, 'proxy/local.ts'], {
+  const { code, err } = await runCommand([process.execPath, 'proxy/local.ts'], {
     env: { PATH: process.env.PATH, EVENT_DATA_DIR: dataDir, EVENT_PORT: '0' },
-    stdout: 'pipe',
-    stderr: 'pipe',
   })
-  expect(await new Response(child.stderr).text()).toMatch(NEWER)
-  expect(await child.exited).toBe(1)
+  expect(err).toMatch(NEWER)
+  expect(code).toBe(1)
   await rm(dataDir, { recursive: true })
 })
 

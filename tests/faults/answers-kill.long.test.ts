@@ -10,20 +10,17 @@ import { setNotifications } from '#services/line-bot/sending/set-notifications.t
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
 import { setParticipantStatus, setPhone } from '#services/survey-profile/write-profile.ts'
 import { submitSurvey, type TrackAdmission } from '#services/survey-profile/submit-survey.ts'
-import { readConfig } from '#shared/runtime/config/config.ts'
 import { FeedbackRequest, FeedbackUpdate } from '#shared/contracts/feedback.ts'
 import { PushRequest } from '#shared/contracts/messages.ts'
 import { SubmitRequest } from '#shared/contracts/survey.ts'
 import { migrate } from '#shared/stores/db/migrate.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
 import { OPERATOR } from '#tests/admin/backup-harness.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
 import { type Server, startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { SETTINGS } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
+import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
 const KILLS = 3
 const WRITERS = 4
@@ -36,25 +33,18 @@ type Promised = readonly [name: string, query: string]
 describeOnServers('answers of success', () => {
   let postgres: Server
   let redis: Server
-  let ports: Ports
+  let parts: ServiceParts
   let context: ServiceContext
 
   beforeAll(async () => {
     ;[postgres, redis] = await Promise.all([startPostgres(), startRedis()])
     await migrate(postgres.url)
-    const config = readConfig({
-      ...SETTINGS,
-      EVENT_DATA_DIR: await newDirectory('answers'),
-      DATABASE_URL: postgres.url,
-      REDIS_URL: redis.url,
-    })
-    const log = createLog({}, () => undefined)
-    ports = await openPorts(config, log, Date.now)
-    context = contextOf(ports, 'admin', log, { tls: false, addressOf: () => 'test' })
-    await ports.kv.setStatus({ status: 'active', version: 1, message: null })
+    parts = await openServiceParts({ ...SETTINGS, DATABASE_URL: postgres.url, REDIS_URL: redis.url })
+    context = parts.context()
+    await context.kv.setStatus({ status: 'active', version: 1, message: null })
   }, 180_000)
   afterAll(async () => {
-    await ports.close()
+    await parts.close()
     await Promise.all([postgres.close(), redis.close()])
   }, 180_000)
 
@@ -169,7 +159,7 @@ describeOnServers('answers of success', () => {
       await postgres.restart()
       await until(
         () =>
-          ports.db.probe().then(
+          context.db.probe().then(
             () => true,
             () => false,
           ),
@@ -182,7 +172,7 @@ describeOnServers('answers of success', () => {
     expect(new Set(promised.map(([name]) => name)).size).toBe(Object.keys(WRITES).length)
     const missing: string[] = []
     for (const [name, query] of promised)
-      if ((await ports.db.read(() => ports.db.sql.unsafe(query))).length === 0) missing.push(name)
+      if ((await context.db.read(() => context.db.sql.unsafe(query))).length === 0) missing.push(name)
     expect(missing).toEqual([])
   }, 300_000)
 })

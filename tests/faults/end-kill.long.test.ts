@@ -16,7 +16,7 @@ import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-ser
 import { post } from '#tests/helpers/pilgrim.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin, checkIn, healthOf } from '#tests/helpers/test-stack.ts'
+import { admin, checkIn, healthOf, readAs } from '#tests/helpers/test-stack.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
 
 /** Steps of the end, in order. A service is killed when a step has been reached. */
@@ -76,7 +76,7 @@ async function openEndHarness(): Promise<EndHarness> {
     'first-message': async () => line.received.size > 0,
   }
   const readActivity = async (): Promise<Activity> =>
-    dataOf(await stack.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
+    dataOf(await readAs(stack, 'volunteer', 'admin/status'), readStatusEndpoint)
 
   /** A pilgrim with check-ins of some hours. Different languages make several calls of the summary. */
   const walk = async (checkins: number): Promise<string> => {

@@ -3,33 +3,151 @@
  * healthy, slow or stopped. Every check-in that was answered with 202 is stored once.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Server } from '#tests/helpers/servers.ts'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { createClient, type Input } from '#shared/client/index.ts'
+import { openTestDatabase } from '#tests/helpers/database.ts'
+import { readMetric } from '#tests/helpers/metrics.ts'
+import { newDirectory } from '#tests/helpers/process.ts'
+import { createRandom } from '#tests/helpers/random.ts'
+import { type Server, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { type Phones, startPhones } from './phones.ts'
-import { openTrackingHarness, type TrackingHarness } from './tracking-harness.ts'
+import { openTcpProxy } from '#tests/helpers/tcp-proxy.ts'
+import { SETTINGS } from '#tests/helpers/test-stack.ts'
+import { startService } from '#tests/helpers/test-stack-real.ts'
+import { until } from '#tests/helpers/wait.ts'
 
 const KILLS = 4
 /** Check-ins of each of the three streams, at most. */
 const CHECK_INS = 4_000
 const TEST_MS = 60_000
+const SETTLE_MS = 30_000
 
 /** Repeats a run: TEST_SEED=… bun run test tracking-kill */
 const SEED = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 
-/** Mulberry32: the same numbers from the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+/** One check-in of a pilgrim, with a track point. */
+interface Sent {
+  readonly userId: string
+  /** Statuses of the answers, in order; 0 is no answer. */
+  readonly statuses: number[]
+}
+
+interface Phones {
+  /** All that has been sent so far. */
+  readonly sent: readonly Sent[]
+  /** Starts no new check-in; resolves when each has been answered with 202. */
+  stop(): Promise<void>
+}
+
+const CLIENTS = 8
+const BETWEEN_MS = 40
+const TIMEOUT_MS = 10_000
+
+/** A stream of check-ins as phones send them: a request without success is repeated. @param urlNow returns the current URL of tracking */
+function startPhones(name: string, urlNow: () => string): Phones {
+  const sent: Sent[] = []
+  let going = true
+
+  const client = createClient({
+    baseUrl: '',
+    timeoutMs: TIMEOUT_MS,
+    // A killed process closes its connections, so each request gets a new one.
+    fetch: (path, init) => fetch(urlNow() + path, { ...init, keepalive: false }),
+  })
+  /** The status of the answer; 0 when the process was killed during the request, whose outcome is unknown. */
+  const checkIn = async (given: Input<'checkIn'>): Promise<number> => {
+    const answer = await client.checkIn(given)
+    return answer.ok ? answer.status : answer.error.status
   }
+
+  const phone = async () => {
+    while (going && sent.length < CHECK_INS) {
+      const one: Sent = { userId: `${name}-${sent.length}`, statuses: [] }
+      sent.push(one)
+      const timestamp = Date.now() - 60_000
+      const place = { lat: 24.15, lng: 120.67 }
+      const track_points = [{ ...place, timestamp: timestamp - 60_000 }]
+      const given = { user_id: one.userId, ...place, timestamp, track_points }
+      do {
+        one.statuses.push(await checkIn(given))
+        await Bun.sleep(BETWEEN_MS)
+      } while (one.statuses.at(-1) !== 202)
+    }
+  }
+
+  const phones = Array.from({ length: CLIENTS }, phone)
+  return {
+    sent,
+    async stop() {
+      going = false
+      await Promise.all(phones)
+    },
+  }
+}
+
+type Harness = Awaited<ReturnType<typeof openHarness>>
+
+/** Tracking and the flush on real servers; tracking reaches its kv through a proxy, the flush directly. */
+async function openHarness() {
+  const [database, redis, data] = await Promise.all([
+    openTestDatabase(),
+    startRedis(),
+    newDirectory('tracking-harness'),
+  ])
+  const network = await openTcpProxy(redis.port)
+  const sql = postgres(database.url, { max: 1, onnotice: () => undefined })
+  const env = { ...SETTINGS, DATABASE_URL: database.url, EVENT_DATA_DIR: data }
+  const scheduler = await startService('scheduler', { ...env, REDIS_URL: redis.url })
+  return {
+    redis,
+    network,
+    /** A process of tracking; all share one directory of journals. */
+    startTracking: () => startService('tracking', { ...env, REDIS_URL: `redis://127.0.0.1:${network.port}` }),
+    /**
+     * Waits until nothing is pending. Then expects that everything sent was finally answered with 202 and is stored
+     * once, and that only the last process's journal is left.
+     */
+    async expectStoredOnce(sent: readonly Sent[], tracking: Server) {
+      await untilZero(tracking, 'event_journal_check_ins', 'the recovery of the journal')
+      await untilZero(scheduler, 'event_buffer_pilgrims', 'the buffer to be flushed')
+      // A journal and SQLite's files beside it have the same name up to the first dot.
+      const journals = readdirSync(join(data, 'journal')).map((file) => file.split('.')[0])
+      expect(new Set(journals).size).toBe(1)
+      expect(sent.filter(({ statuses }) => statuses.at(-1) !== 202)).toEqual([])
+      expect(await storedOtherwise(sql, sent)).toEqual([])
+      expect(await sql`SELECT reason FROM dead_letters`).toBeEmpty()
+    },
+    async close() {
+      await Promise.all([scheduler.close(), network.close()])
+      await Promise.all([redis.close(), sql.end()])
+      await database.drop()
+    },
+  }
+}
+
+async function untilZero(service: Server, gauge: string, what: string): Promise<void> {
+  const isZero = async () => (await readMetric(service, gauge)) === 0
+  await until(isZero, what, { timeoutMs: SETTLE_MS })
+}
+
+/** Pilgrims without exactly one check-in and one track point in the table and one check-in in the totals. */
+async function storedOtherwise(sql: postgres.Sql, sent: readonly Sent[]): Promise<string[]> {
+  const users = sent.map(({ userId }) => userId)
+  const rows = await sql<{ user_id: string; kinds: string; checkins: number }[]>`
+    SELECT t.user_id, t.checkins, string_agg(g.kind, '' ORDER BY g.kind) AS kinds
+    FROM pilgrim_totals t JOIN gps_points g USING (user_id)
+    WHERE t.user_id = ANY(${users}) GROUP BY t.user_id, t.checkins`
+  const right = new Set(
+    rows.filter(({ kinds, checkins }) => kinds === 'ct' && checkins === 1).map((row) => row.user_id),
+  )
+  return users.filter((userId) => !right.has(userId))
 }
 
 /** What a test has for itself, because the tests run at the same time: they wait most of it. */
 interface Own {
-  readonly harness: TrackingHarness
+  readonly harness: Harness
   readonly random: () => number
   readonly between: (from: number, to: number) => number
 }
@@ -41,8 +159,8 @@ describeOnServers('kill -9 of tracking', () => {
     console.log(`TEST_SEED=${SEED}`)
     await Promise.all(
       TESTS.map(async (name, i) => {
-        const harness = await openTrackingHarness()
-        const random = randomFrom(SEED + i)
+        const harness = await openHarness()
+        const random = createRandom(SEED + i)
         own.set(name, { harness, random, between: (from, to) => from + random() * (to - from) })
       }),
     )
@@ -58,11 +176,11 @@ describeOnServers('kill -9 of tracking', () => {
     name: (typeof TESTS)[number],
     startMs: number,
     trouble: (kill: number) => Promise<void>,
-  ): Promise<{ harness: TrackingHarness; phones: Phones; survivor: Server }> {
+  ): Promise<{ harness: Harness; phones: Phones; survivor: Server }> {
     const { harness, random, between } = own.get(name)!
     const replica = await harness.startTracking()
     let { url } = replica
-    const phones = startPhones(name, () => url, CHECK_INS)
+    const phones = startPhones(name, () => url)
     for (let kill = 1; kill <= KILLS; kill++) {
       await Bun.sleep(between(50, 800))
       await trouble(kill)

@@ -9,7 +9,7 @@ import {
 } from '#shared/contracts/feedback.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { admin, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
+import { admin, newPilgrimId, readAs, type TestStack } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { readBoard } from '#services/feedback-media/feedback/reports.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
@@ -217,7 +217,7 @@ describeBothStacks(
       await submit()
       await submit()
       const full = (await list('?limit=1', admin('manager'))).next_cursor!
-      const users = await stack.fetch('/api/event/admin/users?limit=1', { headers: admin('manager') })
+      const users = await readAs(stack, 'manager', 'admin/users?limit=1')
       const foreign = ((await users.json()) as { data: { next_cursor: string | null } }).data.next_cursor
       const queries = [
         ...['0', '201', '-1', '1.5', 'x', '', '1e2'].map((limit) => `limit=${limit}`),
@@ -270,7 +270,7 @@ describeBothStacks(
         await patch(id, { status: 'wontfix' }, { ...admin('owner'), 'X-Request-Id': requestId }),
         updateFeedbackEndpoint,
       )
-      const log = await stack.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') })
+      const log = await readAs(stack, 'owner', 'admin/audit?limit=200')
       const { data } = (await log.json()) as { data: { items: { request_id: string }[] } }
       expect(data.items.find((entry) => entry.request_id === requestId)).toMatchObject({
         action: 'update-feedback',

@@ -3,7 +3,8 @@ import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-const chunk = (type: string, data: Uint8Array): Buffer => {
+/** A chunk of a PNG. */
+export const chunk = (type: string, data: Uint8Array): Buffer => {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
   const out = Buffer.alloc(body.length + 8)
   out.writeUInt32BE(data.length, 0)
@@ -16,11 +17,11 @@ const chunk = (type: string, data: Uint8Array): Buffer => {
 export function png(width: number, height: number, extra: readonly Buffer[] = []): Bytes {
   const row = Buffer.alloc(1 + width * 3)
   for (let x = 0; x < width; x++) row.set(x < width / 2 ? [255, 0, 0] : [0, 0, 255], 1 + x * 3)
-  return withRows(width, height, Buffer.concat(Array.from({ length: height }, () => row)), extra)
+  return pngOf(width, height, Buffer.concat(Array.from({ length: height }, () => row)), extra)
 }
 
 /** A PNG of rows of pixels: a filter byte each, then red, green and blue. */
-function withRows(width: number, height: number, rows: Buffer, extra: readonly Buffer[] = []): Bytes {
+export function pngOf(width: number, height: number, rows: Buffer, extra: readonly Buffer[] = []): Bytes {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
@@ -47,7 +48,7 @@ export async function smoothNoise(side: number): Promise<Bytes> {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
     rows[i] = i % (1 + few * 3) === 0 ? 0 : seed >> 16
   }
-  const small = withRows(few, few, rows)
+  const small = pngOf(few, few, rows)
   const image = new Bun.Image(small).resize(side, side)
   return new Uint8Array(await image.webp({ quality: 20 }).bytes())
 }
@@ -72,34 +73,11 @@ export const webp = async (width: number, height: number): Promise<Bytes> =>
 
 /** Adds an EXIF segment to a JPEG: an orientation (1 to 8), a position, and a thumbnail with an end marker. */
 export function withExif(picture: Bytes, orientation: number): Bytes {
-  const tiff = Buffer.from([
-    77,
-    77,
+  const tiff = Buffer.from('4d4d002a0000000800010112000300000001000000000000000000000000', 'hex').subarray(
     0,
-    42,
-    0,
-    0,
-    0,
-    8,
-    0,
-    1,
-    1,
-    18,
-    0,
-    3,
-    0,
-    0,
-    0,
-    1,
-    0,
-    orientation,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-  ])
+    26,
+  )
+  tiff[19] = orientation
   const body = Buffer.concat([
     Buffer.from('Exif\0\0'),
     tiff,

@@ -1,23 +1,8 @@
-/** Actions of people in tests of the bot: operators' calls and pilgrims' follows. */
-import type { Role } from '#shared/contracts/fields.ts'
+/** What pilgrims do with the bot, and what it sends to them. */
 import { type LineServer, lineUser, type Sent } from './line-server.ts'
 import { deliver, lineEvent } from './line-webhook.ts'
 import { until } from './wait.ts'
-import { admin, type TestStack } from './test-stack.ts'
-
-/** Sends a request as an operator of a tier. */
-export const callAs = (
-  stack: TestStack,
-  role: Role,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<Response> =>
-  stack.fetch(path, {
-    method,
-    headers: { 'Content-Type': 'application/json', ...admin(role) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
+import type { TestStack } from './test-stack.ts'
 
 let person = 0xd000
 /** An id that no other test uses. */

@@ -8,10 +8,6 @@ export interface Output {
 }
 
 export interface LiveLine {
-  /** Whether it is drawn again: on a terminal. */
-  readonly isLive: boolean
-  /** Draws a text for a moment, where it is live. */
-  draw(text: string): void
   /** Shows the current state. */
   show(text: string): void
   /** Prints a line that stays. */
@@ -23,22 +19,19 @@ const CLEAR_LINE = '\r\u001b[2K'
 /** Where nothing can be drawn again, a line in ten seconds is enough. */
 const PRINT_EVERY_MS = 10_000
 
-export function createLiveLine(output: Output, now: () => number = () => performance.now()): LiveLine {
-  const isLive = output.isTTY === true
+export function createLiveLine(output: Output): LiveLine {
   let shown = ''
   let printedMs = -Infinity
   const draw = (text: string): void => {
     // A wrapped line cannot be drawn again.
-    if (isLive) output.write(CLEAR_LINE + text.slice(0, (output.columns || 80) - 1))
+    if (output.isTTY) output.write(CLEAR_LINE + text.slice(0, (output.columns || 80) - 1))
   }
   return {
-    isLive,
-    draw,
     show(text) {
       shown = text
-      if (isLive) draw(text)
-      else if (now() - printedMs >= PRINT_EVERY_MS) {
-        printedMs = now()
+      if (output.isTTY) draw(text)
+      else if (performance.now() - printedMs >= PRINT_EVERY_MS) {
+        printedMs = performance.now()
         output.write(`${text}\n`)
       }
     },

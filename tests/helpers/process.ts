@@ -74,12 +74,27 @@ export async function newDirectory(name: string, user?: string): Promise<string>
  * @throws Error with its output when it fails
  */
 export async function runToEnd(command: readonly string[], user?: string): Promise<void> {
-  const child = Bun.spawn([...commandPrefix(user), ...command], {
-    cwd: '/',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const { code, out, err } = await runCommand([...commandPrefix(user), ...command], { cwd: '/' })
+  if (code !== 0) throw new Error(`${command.join(' ')} failed:\n${out}${err}`)
+}
+
+/** The repository. */
+export const ROOT = join(import.meta.dir, '../..')
+
+/** Runs a command to its end, in the repository unless told otherwise. @returns what it printed, and its exit code */
+export async function runCommand(
+  command: readonly string[],
+  options: {
+    readonly cwd?: string
+    readonly env?: Record<string, string | undefined>
+    /** It gets `killSignal` after this time, milliseconds. */
+    readonly timeout?: number
+    readonly killSignal?: NodeJS.Signals
+  } = {},
+) {
+  const child = Bun.spawn([...command], { cwd: ROOT, ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')} failed:\n${out}${err}`)
+  return { code: await child.exited, out, err }
 }
 
 /**

@@ -62,6 +62,24 @@ export const admin = (role: Role): { 'X-Admin-Token': string } => ({
   'X-Admin-Token': `token-of-${role}-${person++ % PEOPLE}`,
 })
 
+/** `GET` of a path of the API, as an operator. */
+export const readAs = (stack: Asked, role: Role, path: string): Promise<Response> =>
+  stack.fetch(`/api/event/${path}`, { headers: admin(role) })
+
+/** A request to a path of the API, as an operator. */
+export const callAs = (
+  stack: Asked,
+  role: Role,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Response> =>
+  stack.fetch(`/api/event/${path}`, {
+    method,
+    headers: { 'Content-Type': 'application/json', ...admin(role) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+
 let pilgrim = 0
 /** A pilgrim's id that no other test uses. */
 export const newPilgrimId = (): string => `pilgrim-${++pilgrim}-${crypto.randomUUID().slice(0, 8)}`
@@ -89,11 +107,7 @@ export const syncTrack = (stack: Asked, userId: string, points: readonly unknown
 
 /** `PUT admin/status`, as a manager. */
 export const setStatus = (stack: TestStack, body: object): Promise<Response> =>
-  stack.fetch('/api/event/admin/status', {
-    ...json(body),
-    method: 'PUT',
-    headers: { 'Content-Type': 'application/json', ...admin('manager') },
-  })
+  callAs(stack, 'manager', 'PUT', 'admin/status', body)
 
 /** The health report. */
 export async function healthOf(stack: TestStack): Promise<Health> {

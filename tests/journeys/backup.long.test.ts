@@ -8,10 +8,11 @@ import type { Environment } from '#shared/runtime/config/config.ts'
 import { png } from '#tests/feedback-media/pictures.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
 import { MINUTE, post, walk } from '#tests/helpers/pilgrim.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
+import { newDirectory, runCommand } from '#tests/helpers/process.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import {
   admin,
+  callAs,
   checkIn,
   flushed,
   setStatus,
@@ -49,20 +50,11 @@ async function placeOf(kind: Kind): Promise<Place> {
 
 /** Runs `bun services/admin/<command>.ts` with a place's settings. @returns what it printed */
 async function run(place: Place, command: 'backup' | 'restore', ...args: string[]): Promise<string> {
-  const child = Bun.spawn([process.execPath, `services/admin/${command}.ts`, ...args], {
-    cwd: join(import.meta.dir, '../..'),
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      TMPDIR: process.env.TMPDIR,
-      ...SETTINGS,
-      ...place.settings,
-    },
-    stdout: 'pipe',
-    stderr: 'pipe',
+  const { PATH, HOME, TMPDIR } = process.env
+  const { code, out, err } = await runCommand([process.execPath, `services/admin/${command}.ts`, ...args], {
+    env: { PATH, HOME, TMPDIR, ...SETTINGS, ...place.settings },
   })
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  expect({ code: await child.exited, err }).toEqual({ code: 0, err: '' })
+  expect({ code, err }).toEqual({ code: 0, err: '' })
   return out
 }
 
@@ -100,7 +92,7 @@ async function live(stack: TestStack): Promise<string> {
   await post(stack, 'participant-status', { user_id: 'chi', status: 'withdrawn' })
   await flushed(stack)
   await post(stack, 'og-image', { user_id: 'anna' })
-  await stack.fetch('/api/event/admin/users/gone', { method: 'DELETE', headers: admin('owner') })
+  await callAs(stack, 'owner', 'DELETE', 'admin/users/gone')
   // Points that the backup finds pending, or just stored.
   for (const user_id of ['anna', 'new'])
     await checkIn(stack, user_id, { timestamp: now - MINUTE, track_points: walk(3, now - 2 * MINUTE) })

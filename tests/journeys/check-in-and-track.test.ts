@@ -35,19 +35,18 @@ const exif = (ms: number): string =>
     .replace('T', ' ')
 
 const FORMS: readonly [name: string, fields: (ms: number) => object][] = [
-  ['ISO 8601 in UTC', (ms) => ({ timestamp: iso(ms) })],
   ['ISO 8601 with an offset', (ms) => ({ timestamp: iso(ms + 8 * 60 * MINUTE_MS).replace('Z', '+08:00') })],
-  ['epoch milliseconds', (ms) => ({ timestamp: ms })],
-  ['the form of EXIF, in the event’s time zone', (ms) => ({ timestamp: exif(ms) })],
-  ['another name of the time', (ms) => ({ datetime: iso(ms) })],
+  ['the form of EXIF, in the event’s time zone', (ms) => ({ datetime: exif(ms) })],
   ['other names of the position', (ms) => ({ timestamp: ms, lat: null, lng: null, latitude: 24, lon: 121 })],
   ['the long name of the longitude', (ms) => ({ timestamp: ms, lng: null, longitude: 121 })],
   [
     'everything that a point may carry',
     (ms) => ({ timestamp: ms, accuracy: 5, altitude: -3.5, speed: 4.2, mode: 'walk', source: 'watch ⌚' }),
   ],
-  ['null for what is absent', (ms) => ({ timestamp: ms, accuracy: null, mode: null, track_points: null })],
-  ['fields nobody asked for', (ms) => ({ timestamp: ms, mood: 0.5, nested: { deep: [1] } })],
+  [
+    'null for what is absent, and fields nobody asked for',
+    (ms) => ({ timestamp: ms, mode: null, mood: [1] }),
+  ],
 ]
 
 const DAY_MS = 86_400_000
@@ -61,25 +60,12 @@ const walk = (count: number) =>
     timestamp: Date.now() - (count - i) * MINUTE_MS,
   }))
 
+/** Of each kind that points/validate-points.test.ts has; a track tells them by their index. */
 const FAULTS: readonly [reason: string, point: (ms: number) => unknown][] = [
-  ['not-an-object', () => 'here'],
   ['not-an-object', () => null],
   ['no-timestamp', () => PLACE],
-  ['no-timestamp', () => ({ ...PLACE, timestamp: null })],
   ['invalid-timestamp', () => ({ ...PLACE, timestamp: 'yesterday' })],
-  ['invalid-timestamp', () => ({ ...PLACE, timestamp: '2026-02-30T10:00:00Z' })],
-  ['invalid-timestamp', () => ({ ...PLACE, timestamp: '2026-04-12T10:00:00' })],
-  ['invalid-timestamp', () => ({ ...PLACE, timestamp: true })],
-  ['in-seconds', () => ({ ...PLACE, timestamp: `${Math.floor(Date.now() / 1_000)}` })],
-  ['in-the-future', (ms) => ({ ...PLACE, timestamp: ms + 6 * MINUTE_MS })],
   ['too-old', (ms) => ({ ...PLACE, timestamp: ms - 30 * DAY_MS - MINUTE_MS })],
-  ['out-of-bounds', (ms) => ({ lat: 90.001, lng: 0, timestamp: ms })],
-  ['out-of-bounds', (ms) => ({ lat: 0, lng: -180.001, timestamp: ms })],
-  ['invalid-position', (ms) => ({ lat: '24', lng: 120, timestamp: ms })],
-  ['invalid-position', (ms) => ({ lat: 24, timestamp: ms })],
-  ['invalid-field', (ms) => ({ ...PLACE, timestamp: ms, speed: 'fast' })],
-  ['invalid-field', (ms) => ({ ...PLACE, timestamp: ms, accuracy: 1e308 })],
-  ['invalid-field', (ms) => ({ ...PLACE, timestamp: ms, mode: 'a\u0000b' })],
   ['invalid-field', (ms) => ({ ...PLACE, timestamp: ms, source: '\ud800' })],
 ]
 

@@ -7,10 +7,10 @@ import { timelineEndpoint } from '#shared/contracts/reports.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import {
-  admin,
   checkIn,
   flushed,
   newPilgrimId,
+  readAs,
   syncTrack,
   type TestStack,
 } from '#tests/helpers/test-stack.ts'
@@ -29,10 +29,7 @@ interface Sent {
 }
 
 const read = async (stack: TestStack, query: string): Promise<Clusters> =>
-  dataOf(
-    await stack.fetch(`/api/event/admin/clusters?${query}`, { headers: admin('volunteer') }),
-    clustersEndpoint,
-  )
+  dataOf(await readAs(stack, 'volunteer', `admin/clusters?${query}`), clustersEndpoint)
 
 /** Points and pilgrims by cell, by a plain count. */
 function plain(sent: readonly Sent[], zoom: number, sinceMs = 0): Record<string, object> {
@@ -111,10 +108,7 @@ describeBothStacks(
     })
 
     test('at every zoom the cells equal a plain count, and their sum equals the timeline', async () => {
-      const timeline = await dataOf(
-        await stack.fetch('/api/event/admin/timeline', { headers: admin('volunteer') }),
-        timelineEndpoint,
-      )
+      const timeline = await dataOf(await readAs(stack, 'volunteer', 'admin/timeline'), timelineEndpoint)
       const points = timeline.hours.reduce((sum, hour) => sum + hour.points, 0)
       expect(points).toBe(sent.length)
       for (const zoom of ZOOMS) {
@@ -188,9 +182,7 @@ describeBothStacks(
         ['k=-1', 'k'],
         ['k=two', 'k'],
       ] as const) {
-        const answer = await stack.fetch(`/api/event/admin/clusters?${query}`, {
-          headers: admin('volunteer'),
-        })
+        const answer = await readAs(stack, 'volunteer', `admin/clusters?${query}`)
         expect(await sentenceOf(answer, 400, 'invalid-request')).toStartWith(`${field}: `)
       }
     })

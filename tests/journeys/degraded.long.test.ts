@@ -15,7 +15,7 @@ import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { logsOf, type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
-import { admin, checkIn, flushed, newPilgrimId } from '#tests/helpers/test-stack.ts'
+import { admin, callAs, checkIn, flushed, newPilgrimId } from '#tests/helpers/test-stack.ts'
 import { newTracker } from '#tests/helpers/trackers.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { outcomesOf } from './degraded-table.ts'
@@ -119,11 +119,7 @@ describeOnServers('reading', () => {
     await post(stack, 'og-image', { user_id: userId })
     const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: PNG })
     const { filename } = await dataOf(upload, uploadScreenshotEndpoint)
-    const pushed = await stack.fetch('/api/event/push', {
-      method: 'POST',
-      headers: admin('owner'),
-      body: JSON.stringify({ user_ids: [userId], text: 'x' }),
-    })
+    const pushed = await callAs(stack, 'owner', 'POST', 'push', { user_ids: [userId], text: 'x' })
     const { id } = await dataOf(pushed, pushEndpoint)
     const { id: share } = await dataOf(await post(stack, 'shares', { user_id: userId }), createShareEndpoint)
     const { key } = await newTracker(stack, userId)

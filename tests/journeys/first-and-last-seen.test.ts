@@ -1,6 +1,14 @@
 /** `first_seen` and `last_seen`: one meaning in every answer; operators get the instant, others the day. */
 import { describe, expect, test } from 'bun:test'
-import { syncTrack, admin, newPilgrimId, PLACE, flushed, type TestStack } from '#tests/helpers/test-stack.ts'
+import {
+  admin,
+  flushed,
+  newPilgrimId,
+  PLACE,
+  readAs,
+  syncTrack,
+  type TestStack,
+} from '#tests/helpers/test-stack.ts'
 import { usersEndpoint } from '#shared/contracts/reports.ts'
 import { userSyncEndpoint } from '#shared/contracts/profile.ts'
 import { userEndpoint } from '#shared/contracts/user-detail.ts'
@@ -69,7 +77,7 @@ describeBothStacks(
           if (isStored) await flushed(stack)
           expect(await profileOf(stack, userId, admin('volunteer'))).toMatchObject(seen)
           expect((await rowOf(userId)).last_seen).toBe(last_seen)
-          const detail = await stack.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager') })
+          const detail = await readAs(stack, 'manager', `admin/users/${userId}`)
           expect(await detail.json()).toMatchObject({ data: seen })
         }
         const path = `/api/event/admin/users/${userId}/export`
@@ -84,8 +92,7 @@ describeBothStacks(
       const [userId, timestamp] = [newPilgrimId(), Date.now() - MINUTE]
       await syncTrack(stack, userId, [{ ...OUTSIDE, timestamp }])
       await flushed(stack)
-      const read = (path: string) =>
-        stack.fetch(`/api/event/admin/users/${path}`, { headers: admin('manager') })
+      const read = (path: string) => readAs(stack, 'manager', `admin/users/${path}`)
       const outside = { day: calendar.day(timestamp), left_out: { outside: 1 } }
       const points = await dataOf(await read(`${userId}/points`), userPointsEndpoint)
       expect(points).toMatchObject({ ...outside, days: [], items: [{ outcome: 'outside' }] })

@@ -8,7 +8,7 @@ import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { newDevice, newPushKeys } from '#tests/helpers/push-service.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
-import { admin, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
+import { callAs, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const CHANNEL = '1234567890'
@@ -71,11 +71,7 @@ describeBothStacks(
       )
       expect((await stack.fetch(`/api/event/user/${userId}`)).status).toBe(200)
       expect((await stack.fetch('/api/event/data')).status).toBe(200)
-      const role = await stack.fetch('/api/event/admin/roles', {
-        method: 'POST',
-        headers: admin('owner'),
-        body: JSON.stringify({ user_id: userId, role: 'volunteer' }),
-      })
+      const role = await callAs(stack, 'owner', 'POST', 'admin/roles', { user_id: userId, role: 'volunteer' })
       expect(role.status).toBe(200)
     })
 

@@ -13,9 +13,11 @@ import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { until } from '#tests/helpers/wait.ts'
 import {
   admin,
+  callAs,
   checkIn,
   newPilgrimId,
   PLACE,
+  readAs,
   setStatus,
   syncTrack,
   type TestStack,
@@ -23,7 +25,7 @@ import {
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const ledgerOf = async (stack: TestStack): Promise<Ledger> =>
-  dataOf(await stack.fetch('/api/event/admin/ledger', { headers: admin('manager') }), ledgerEndpoint)
+  dataOf(await readAs(stack, 'manager', 'admin/ledger'), ledgerEndpoint)
 
 const sumOf = ({ rejected, losses: _losses, as_of: _asOf, received, ...others }: Ledger): number =>
   [...Object.values(others), ...Object.values(rejected)].reduce((sum, points) => sum + points, 0) - received
@@ -32,7 +34,7 @@ describeBothStacks(
   'the ledger',
   (stack) => {
     test('counts accepted points, duplicates and refusals; an operator can force a flush', async () => {
-      const force = () => stack.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('manager') })
+      const force = () => callAs(stack, 'manager', 'POST', 'admin/flush')
       // The first flush has ended, and the next one is far.
       expect((await dataOf(await force(), forceFlushEndpoint)).finished).toBe(true)
       const userId = newPilgrimId()
@@ -77,7 +79,7 @@ describeBothStacks(
     })
 
     test('an unknown dead letter is 404, an invalid id 400', async () => {
-      const list = await stack.fetch('/api/event/admin/dead-letters', { headers: admin('manager') })
+      const list = await readAs(stack, 'manager', 'admin/dead-letters')
       expect((await dataOf(list, deadLettersEndpoint)).items).toEqual([])
       for (const { method, path } of [requeueDeadLetterEndpoint, dropDeadLetterEndpoint]) {
         const call = (id: string) => stack.fetch(path.replace(':id', id), { method, headers: admin('owner') })

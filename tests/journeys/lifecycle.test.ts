@@ -10,19 +10,20 @@ import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { until } from '#tests/helpers/wait.ts'
 import {
-  admin,
+  callAs,
   checkIn,
   healthOf,
   newPilgrimId,
+  readAs,
   setStatus,
   type TestStack,
 } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
 const endActivity = (stack: TestStack): Promise<Response> =>
-  stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
+  callAs(stack, 'manager', 'POST', 'admin/end-activity')
 const read = async (stack: TestStack): Promise<Activity> =>
-  dataOf(await stack.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
+  dataOf(await readAs(stack, 'volunteer', 'admin/status'), readStatusEndpoint)
 
 describeBothStacks('the states', (stack) => {
   const put = (status: unknown) => setStatus(stack, { status })
@@ -62,7 +63,7 @@ describeBothStacks('the states', (stack) => {
     // Nobody is told that a summary was sent when there is no LINE account to send it with.
     await until(async () => (await read(stack)).ending?.summary !== 'waiting', 'the summary to be decided')
     expect((await read(stack)).ending?.summary).toBe('skipped')
-    const audit = await stack.fetch('/api/event/admin/audit', { headers: admin('owner') })
+    const audit = await readAs(stack, 'owner', 'admin/audit')
     const { items } = await dataOf(audit, auditEndpoint)
     expect(items.map(({ action, details }) => details.status ?? action).reverse()).toEqual([
       'paused',

@@ -11,12 +11,12 @@ import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { withoutReferences } from '#tests/fuzz/references.ts'
 import type { Description, Operation } from '#tests/fuzz/requests.ts'
 import { UNLIMITED } from '#tests/fuzz/fuzz.ts'
+import { chunk, png } from '#tests/feedback-media/pictures.ts'
 import { LINE_SECRET, LINE_TOKEN, lineUser } from '#tests/helpers/line-server.ts'
 import { newDirectory, type Server } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { admin, flushed, setStatus } from '#tests/helpers/test-stack.ts'
 import { type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
-import { deflateSync } from 'node:zlib'
 import type { Schema } from '#tests/fuzz/schema.ts'
 import { lineEvent, signatureOf, textEvent } from '../helpers/line-webhook.ts'
 
@@ -120,23 +120,8 @@ const headersOf = ({ text, phone }: Markers): Record<string, string> => ({
 })
 
 /** A picture whose metadata names its author. */
-function picture({ text }: Markers): Buffer<ArrayBuffer> {
-  const chunk = (type: string, data: Buffer) => {
-    const named = Buffer.concat([Buffer.from(type), data])
-    const frame = Buffer.alloc(8)
-    frame.writeUInt32BE(data.length)
-    frame.writeUInt32BE(Bun.hash.crc32(named), 4)
-    return Buffer.concat([frame.subarray(0, 4), named, frame.subarray(4)])
-  }
-  const header = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0])
-  return Buffer.concat([
-    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-    chunk('IHDR', header),
-    chunk('tEXt', Buffer.from(`Author\0${text}`)),
-    chunk('IDAT', deflateSync(Buffer.alloc(4))),
-    chunk('IEND', Buffer.alloc(0)),
-  ])
-}
+const picture = ({ text }: Markers): Uint8Array<ArrayBuffer> =>
+  png(1, 1, [chunk('tEXt', Buffer.from(`Author\0${text}`))])
 
 type Parts = Pick<RequestInit, 'body' | 'headers'>
 
@@ -163,7 +148,7 @@ function uploads(markers: Markers): Parts[] {
   return [
     { body: bytes, headers: { 'Content-Type': 'image/png' } },
     { body: form, headers: {} },
-    { body: JSON.stringify({ image: bytes.toString('base64') }) },
+    { body: JSON.stringify({ image: bytes.toBase64() }) },
     { body: JSON.stringify({ image: markers.text }) },
     { body: Buffer.concat([bytes.subarray(0, 40), Buffer.from(markers.text)]), headers: {} },
   ]

@@ -15,11 +15,13 @@ import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contra
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import {
   admin,
+  callAs,
   checkIn,
   flushed,
   healthOf,
   newPilgrimId,
   PLACE,
+  readAs,
   setStatus,
   syncTrack,
 } from '#tests/helpers/test-stack.ts'
@@ -27,8 +29,7 @@ import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 describeBothStacks('an operator', (stack) => {
-  const status = async () =>
-    dataOf(await stack.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
+  const status = async () => dataOf(await readAs(stack, 'volunteer', 'admin/status'), readStatusEndpoint)
   const set = async (body: object) => dataOf(await setStatus(stack, body), setStatusEndpoint)
   const point = () => ({ ...PLACE, timestamp: Date.now() - 1_000 })
 
@@ -47,11 +48,7 @@ describeBothStacks('an operator', (stack) => {
   })
 
   test('the last hour: who was seen in it, and what was received since the service began', async () => {
-    const hour = async () =>
-      dataOf(
-        await stack.fetch('/api/event/admin/last-hour', { headers: admin('volunteer') }),
-        lastHourEndpoint,
-      )
+    const hour = async () => dataOf(await readAs(stack, 'volunteer', 'admin/last-hour'), lastHourEndpoint)
     const before = await hour()
     const [seen, walks, long, silent, gone] = Array.from({ length: 5 }, newPilgrimId) as [
       ...[string, string, string, string, string],
@@ -170,10 +167,7 @@ describeBothStacks('an operator', (stack) => {
     const userId = newPilgrimId()
     await dataOf(await checkIn(stack, userId), checkInEndpoint)
     const end = async () =>
-      dataOf(
-        await stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') }),
-        endActivityEndpoint,
-      )
+      dataOf(await callAs(stack, 'manager', 'POST', 'admin/end-activity'), endActivityEndpoint)
     const ended = await end()
     expect(ended).toMatchObject({ status: 'ended', ending: { flush: 'done' } })
     for (let i = 0; i < 4; i++) {

@@ -1,12 +1,10 @@
 /** The list of pilgrims is in the order of the figures that it shows, which include pending points. */
 import { expect, test } from 'bun:test'
-import { usersEndpoint } from '#shared/contracts/reports.ts'
-import { createTrackerEndpoint } from '#shared/contracts/trackers.ts'
-import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { sentenceOf } from '#tests/helpers/answers.ts'
+import { callsOf } from '#tests/helpers/calls.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
-import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
-import { admin, checkIn, healthOf, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
-import { until } from '#tests/helpers/wait.ts'
+import { MINUTE } from '#tests/helpers/pilgrim.ts'
+import { newPilgrimId, PLACE, readAs } from '#tests/helpers/test-stack.ts'
 
 /** Degrees of longitude of a leg: about 2 km. */
 const LEG = 0.02
@@ -16,90 +14,87 @@ describeBothStacks(
   (stack) => {
     test('goes by pending points too, in one page and in pages of one', async () => {
       const now = Date.now()
-      const walk = async (userId: string, legs: readonly number[]) => {
-        for (const leg of legs) {
-          const place = { ...PLACE, lng: PLACE.lng + leg * LEG, timestamp: now - (60 - leg) * 10 * MINUTE }
-          expect((await checkIn(stack, userId, place)).status).toBe(202)
-        }
-      }
       const [stored, moved, fresh, idle] = Array.from({ length: 4 }, newPilgrimId) as [
-        string,
-        string,
-        string,
-        string,
+        ...[string, string, string, string],
       ]
+      const of = (userId: string) => callsOf(stack, 'manager', userId)
+      const { listUsers, forceFlush, revokeTrackerOfUser } = of(idle)
+      const walk = async (userId: string, legs: readonly number[]) => {
+        for (const leg of legs)
+          await of(userId).checkIn({
+            ...PLACE,
+            lng: PLACE.lng + leg * LEG,
+            timestamp: now - (60 - leg) * 10 * MINUTE,
+          })
+      }
       await walk(stored, [0, 1, 2])
       await walk(moved, [0, 1])
-      await post(stack, 'user/sync', { user_id: idle, display_name: 'Idle' })
-      await post(stack, 'user/sync', { user_id: moved, display_name: 'Moved' })
-      const forced = await stack.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('owner') })
-      expect(forced.status).toBe(200)
-      await until(async () => (await healthOf(stack)).buffer_size === 0, 'the flush')
+      await of(idle).syncProfile({ display_name: 'Idle' })
+      await of(moved).syncProfile({ display_name: 'Moved' })
+      expect(await forceFlush()).toMatchObject({ finished: true })
       await walk(moved, [3, 4])
       await walk(fresh, [0, 1, 2, 3])
 
-      const list = async (query: string) => {
-        const answer = await stack.fetch(`/api/event/admin/users?${query}`, { headers: admin('manager') })
-        return dataOf(answer, usersEndpoint)
-      }
       const ranked = [moved, fresh, stored, idle]
-      for (const sort of ['km', 'last_seen'])
-        for (const order of ['desc', 'asc']) {
+      for (const sort of ['km', 'last_seen'] as const)
+        for (const order of ['desc', 'asc'] as const) {
           const expected = order === 'desc' ? ranked : ranked.toReversed()
           const paged: string[] = []
-          for (let cursor = ''; ;) {
-            const page = await list(`sort=${sort}&order=${order}&limit=1${cursor}`)
+          let cursor: string | null = null
+          do {
+            const page: Awaited<ReturnType<typeof listUsers>> = await listUsers({
+              sort,
+              order,
+              limit: 1,
+              cursor,
+            })
             paged.push(...page.items.map(({ userId }) => userId))
-            if (page.next_cursor === null) break
-            cursor = `&cursor=${page.next_cursor}`
-          }
-          const whole = (await list(`sort=${sort}&order=${order}`)).items.map(({ userId }) => userId)
+            cursor = page.next_cursor
+          } while (cursor !== null)
+          const whole = (await listUsers({ sort, order })).items.map(({ userId }) => userId)
           expect({ sort, order, whole, paged }).toEqual({ sort, order, whole: expected, paged: expected })
         }
-      const [first] = (await list('sort=checkins&limit=1&search=MOVED')).items
+      const [first] = (await listUsers({ sort: 'checkins', limit: 1, search: 'MOVED' })).items
       expect(first).toMatchObject({ userId: moved, checkins: 4, pending: 2 })
 
+      const listed = async (query: Parameters<typeof listUsers>[0]) =>
+        (await listUsers(query)).items.map(({ userId }) => userId)
       // Everybody was seen nine to ten hours ago, and Idle never.
-      const silent = async (query: string) => {
-        const page = await list(`sort=last_seen&silent_hours=${query}`)
-        return page.items.map(({ userId }) => userId)
-      }
-      expect(await silent('9')).toEqual([moved, fresh, stored])
-      expect(await silent('9&order=asc')).toEqual([stored, fresh, moved])
-      expect(await silent('10')).toEqual([])
-      const page = await list('sort=last_seen&silent_hours=9&limit=1')
-      expect(await silent(`9&cursor=${page.next_cursor}`)).toEqual([fresh, stored])
-      expect(await silent('9&search=MOVED')).toEqual([moved])
-      await post(stack, 'participant-status', { user_id: stored, status: 'withdrawn' })
-      expect((await checkIn(stack, moved, { ...PLACE, timestamp: now })).status).toBe(202)
-      expect(await silent('9')).toEqual([fresh])
+      const silent = { sort: 'last_seen', silent_hours: 9 } as const
+      expect(await listed(silent)).toEqual([moved, fresh, stored])
+      expect(await listed({ ...silent, order: 'asc' })).toEqual([stored, fresh, moved])
+      expect(await listed({ ...silent, silent_hours: 10 })).toEqual([])
+      const page = await listUsers({ ...silent, limit: 1 })
+      expect(await listed({ ...silent, cursor: page.next_cursor })).toEqual([fresh, stored])
+      expect(await listed({ ...silent, search: 'MOVED' })).toEqual([moved])
+      await of(stored).setParticipantStatus({ status: 'withdrawn' })
+      await of(moved).checkIn({ ...PLACE, timestamp: now })
+      expect(await listed(silent)).toEqual([fresh])
 
       // Who has a tracker or a link, in each order, and whether or not points of theirs wait.
-      const linked = async (query: string) => {
-        const page = await list(`with_links=true${query}`)
-        return page.items.map(({ userId }) => userId)
-      }
-      expect(await linked('')).toEqual([])
-      const tracker = await dataOf(await post(stack, 'trackers', { user_id: fresh }), createTrackerEndpoint)
-      await post(stack, 'shares', { user_id: moved })
+      const linked = { with_links: 'true' } as const
+      expect(await listed(linked)).toEqual([])
+      const tracker = await of(fresh).createTracker()
+      await of(moved).createShare()
       const both = [fresh, moved].sort()
-      expect(await linked('')).toEqual(both)
-      expect((await linked('&sort=km')).sort()).toEqual(both)
-      expect(await linked('&sort=last_seen&order=asc')).toEqual([fresh, moved])
-      expect(await linked('&search=MOVED')).toEqual([moved])
-      expect(await linked('&sort=last_seen&silent_hours=9')).toEqual([fresh])
-      const half = await list('with_links=true&limit=1')
-      expect(await linked(`&cursor=${half.next_cursor}`)).toEqual(both.slice(1))
-      const revoke = `/api/event/admin/users/${fresh}/trackers/${tracker.id}`
-      expect((await stack.fetch(revoke, { method: 'DELETE', headers: admin('manager') })).status).toBe(200)
-      expect(await linked('')).toEqual([moved])
-      for (const query of ['with_links=false', 'with_links=']) {
-        const refused = await stack.fetch(`/api/event/admin/users?${query}`, { headers: admin('manager') })
-        expect(await sentenceOf(refused, 400, 'invalid-request')).toContain('with_links')
-      }
-      for (const query of ['sort=km&silent_hours=3', 'sort=last_seen&silent_hours=0', 'silent_hours=3']) {
-        const refused = await stack.fetch(`/api/event/admin/users?${query}`, { headers: admin('manager') })
-        expect(await sentenceOf(refused, 400, 'invalid-request')).toContain('silent_hours')
+      expect(await listed(linked)).toEqual(both)
+      expect((await listed({ ...linked, sort: 'km' })).sort()).toEqual(both)
+      expect(await listed({ ...linked, sort: 'last_seen', order: 'asc' })).toEqual([fresh, moved])
+      expect(await listed({ ...linked, search: 'MOVED' })).toEqual([moved])
+      expect(await listed({ ...linked, ...silent })).toEqual([fresh])
+      const half = await listUsers({ ...linked, limit: 1 })
+      expect(await listed({ ...linked, cursor: half.next_cursor })).toEqual(both.slice(1))
+      await revokeTrackerOfUser({ userId: fresh, id: tracker.id })
+      expect(await listed(linked)).toEqual([moved])
+      for (const [field, query] of [
+        ['with_links', 'with_links=false'],
+        ['with_links', 'with_links='],
+        ['silent_hours', 'sort=km&silent_hours=3'],
+        ['silent_hours', 'sort=last_seen&silent_hours=0'],
+        ['silent_hours', 'silent_hours=3'],
+      ] as const) {
+        const refused = await readAs(stack, 'manager', `admin/users?${query}`)
+        expect(await sentenceOf(refused, 400, 'invalid-request')).toContain(field)
       }
     })
   },

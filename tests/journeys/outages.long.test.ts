@@ -9,12 +9,12 @@ import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import {
-  admin,
   checkIn,
   flushed,
   healthOf,
   newPilgrimId,
   PLACE,
+  readAs,
   setStatus,
   syncTrack,
 } from '#tests/helpers/test-stack.ts'
@@ -94,7 +94,7 @@ describeOnServers('an outage', () => {
       await reported('kv')
       expect(await healthOf(stack)).toMatchObject({ status: 'error', db: 'ok', kv: 'error' })
       expect((await stack.fetch('/health')).status).toBe(503)
-      expect((await stack.fetch('/api/event/auth/role', { headers: admin('volunteer') })).status).toBe(200)
+      expect((await readAs(stack, 'volunteer', 'auth/role')).status).toBe(200)
 
       await stack.redis.restart()
       await recovered(stack)
@@ -159,24 +159,21 @@ describeOnServers('an outage', () => {
         await dataOf(await syncTrack(stack, userId, [point()]), trackSyncEndpoint)
       await dataOf(await stack.fetch('/api/event/data'), dataEndpoint)
       const shown = async () => {
-        const map = await stack.fetch('/api/event/data', { headers: admin('owner') })
+        const map = await readAs(stack, 'owner', 'data')
         return (await dataOf(map, dataEndpoint)).points.map(({ userId }) => userId)
       }
       const isShown = async () => (await shown()).includes(known)
       await until(isShown, 'the map to show who checked in last')
       await unavailable(await profile(known))
       await unavailable(await setStatus(stack, { status: 'paused' }))
-      await unavailable(await stack.fetch('/api/event/admin/status', { headers: admin('owner') }))
+      await unavailable(await readAs(stack, 'owner', 'admin/status'))
       await reported('db')
       expect(await healthOf(stack)).toMatchObject({ status: 'error', db: 'error', kv: 'ok' })
 
       await stack.postgres.restart()
       await recovered(stack)
       await expectStored([known, ...pilgrims])
-      await dataOf(
-        await stack.fetch('/api/event/admin/status', { headers: admin('owner') }),
-        readStatusEndpoint,
-      )
+      await dataOf(await readAs(stack, 'owner', 'admin/status'), readStatusEndpoint)
     },
     TEST_MS,
   )
@@ -188,7 +185,7 @@ describeOnServers('an outage', () => {
       const pilgrims = await checkInAll(3)
       await dataOf(await syncTrack(stack, pilgrims[0]!, [point()]), trackSyncEndpoint)
       const started = performance.now()
-      await dataOf(await stack.fetch('/api/event/data', { headers: admin('owner') }), dataEndpoint)
+      await dataOf(await readAs(stack, 'owner', 'data'), dataEndpoint)
       expect(performance.now() - started).toBeLessThan(8_000)
       stack.postgres.resume()
       await recovered(stack)

@@ -10,10 +10,12 @@ import { carbonEndpoint, eraseUserEndpoint, timelineEndpoint } from '#shared/con
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import {
   admin,
+  callAs,
   checkIn,
   flushed,
   newPilgrimId,
   PLACE,
+  readAs,
   syncTrack,
   type TestStack,
 } from '#tests/helpers/test-stack.ts'
@@ -69,14 +71,8 @@ describeBothStacks('personal data', (stack) => {
     const userId = await somebody(stack)
     await flushed(stack)
     const sums = async () => ({
-      timeline: await dataOf(
-        await stack.fetch('/api/event/admin/timeline', { headers: admin('owner') }),
-        timelineEndpoint,
-      ),
-      carbon: await dataOf(
-        await stack.fetch('/api/event/admin/carbon', { headers: admin('owner') }),
-        carbonEndpoint,
-      ),
+      timeline: await dataOf(await readAs(stack, 'owner', 'admin/timeline'), timelineEndpoint),
+      carbon: await dataOf(await readAs(stack, 'owner', 'admin/carbon'), carbonEndpoint),
     })
     const before = await sums()
     const { erased, erased_at } = await dataOf(await asOwner(stack, 'DELETE', userId), eraseUserEndpoint)
@@ -109,7 +105,7 @@ describeBothStacks('personal data', (stack) => {
     const carbon = async () => {
       // An answer is cached for a second.
       await Bun.sleep(1_100)
-      const answer = await stack.fetch('/api/event/admin/carbon', { headers: admin('manager') })
+      const answer = await readAs(stack, 'manager', 'admin/carbon')
       return dataOf(answer, carbonEndpoint)
     }
     const alone = (await carbon()).pilgrims
@@ -134,7 +130,7 @@ describeBothStacks('personal data', (stack) => {
     const userId = newPilgrimId()
     await checkIn(stack, userId)
     const shown = async () => {
-      const answer = await stack.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
+      const answer = await readAs(stack, 'owner', 'data?limit=5000')
       return (await answer.text()).includes(userId)
     }
     // Each replica of tracking reads it at its next refresh.
@@ -191,7 +187,7 @@ describeBothStacks('personal data', (stack) => {
 
       test('a pilgrim without consent, or withdrawn, leaves the live map at once, and is not back at once', async () => {
         const shown = async (userId: string) => {
-          const answer = await stack.fetch('/api/event/data?limit=5000', { headers: admin('owner') })
+          const answer = await readAs(stack, 'owner', 'data?limit=5000')
           const { data } = (await answer.json()) as { data: { points: { userId: string }[] } }
           return data.points.some((point) => point.userId === userId)
         }
@@ -248,10 +244,7 @@ describeBothStacks('personal data', (stack) => {
         'privacy, refused': () => post(stack, 'privacy', { user_id: userId, agreed: false }),
       }
       await checkIn(stack, userId, { timestamp: Date.now() - 5_000 })
-      const erased = await stack.fetch(`/api/event/admin/users/${userId}`, {
-        method: 'DELETE',
-        headers: admin('owner'),
-      })
+      const erased = await callAs(stack, 'owner', 'DELETE', `admin/users/${userId}`)
       expect(erased.status).toBe(200)
       for (const [name, write] of Object.entries(writes)) {
         const answer = await write()
@@ -303,10 +296,8 @@ describeBothStacks('personal data', (stack) => {
       test('an operator may set any status', async () => {
         const userId = newPilgrimId()
         await set(userId, 'completed')
-        const answer = await stack.fetch(`/api/event/admin/users/${userId}/status`, {
-          method: 'PUT',
-          headers: admin('manager'),
-          body: JSON.stringify({ status: 'active' }),
+        const answer = await callAs(stack, 'manager', 'PUT', `admin/users/${userId}/status`, {
+          status: 'active',
         })
         expect(answer.status).toBe(200)
         expect((await profileOf(stack, userId)).participant_status).toBe('active')

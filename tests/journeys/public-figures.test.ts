@@ -9,11 +9,13 @@ import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post, profileOf } from '#tests/helpers/pilgrim.ts'
 import {
   admin,
+  callAs,
   checkIn,
   flushed,
   newAppId,
   newPilgrimId,
   PLACE,
+  readAs,
   syncTrack,
 } from '#tests/helpers/test-stack.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
@@ -121,20 +123,11 @@ describeBothStacks(
 
     describe('the palanquin', () => {
       const put = (userId: string, palanquin: boolean, role: 'manager' | 'volunteer' = 'manager') =>
-        stack.fetch(`/api/event/admin/users/${encodeURIComponent(userId)}/palanquin`, {
-          method: 'PUT',
-          headers: admin(role),
-          body: JSON.stringify({ palanquin }),
-        })
+        callAs(stack, role, 'PUT', `admin/users/${encodeURIComponent(userId)}/palanquin`, { palanquin })
       const onMap = async () =>
         ((await dataOf(await stack.fetch('/api/event/map'), mapEndpoint)) as EventMap).palanquin
       const isNamed = async (userId: string) =>
-        (
-          await dataOf(
-            await stack.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager') }),
-            userEndpoint,
-          )
-        ).palanquin
+        (await dataOf(await readAs(stack, 'manager', `admin/users/${userId}`), userEndpoint)).palanquin
       const gone = (what: string) =>
         until(async () => (await onMap()) === null, what, { timeoutMs: 30_000, everyMs: 500 })
       const shown = (what: string) =>
@@ -153,10 +146,7 @@ describeBothStacks(
           (await post(stack, 'participant-status', { user_id: userId, status: 'withdrawn' })).status,
         ).toBe(200)
         await gone('the palanquin to be hidden')
-        const { items } = await dataOf(
-          await stack.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') }),
-          auditEndpoint,
-        )
+        const { items } = await dataOf(await readAs(stack, 'owner', 'admin/audit?limit=200'), auditEndpoint)
         expect(items.filter(({ action }) => action === 'set-palanquin')).toMatchObject([
           { details: { user_id: userId, palanquin: true } },
         ])
@@ -176,10 +166,7 @@ describeBothStacks(
         expect((await put(other, true)).status).toBe(200)
         expect([await isNamed(mine), await isNamed(other)]).toEqual([false, true])
         await shown('the palanquin')
-        const erased = await stack.fetch(`/api/event/admin/users/${other}`, {
-          method: 'DELETE',
-          headers: admin('owner'),
-        })
+        const erased = await callAs(stack, 'owner', 'DELETE', `admin/users/${other}`)
         expect(erased.status).toBe(200)
         await gone('the erased palanquin')
       }, 90_000)

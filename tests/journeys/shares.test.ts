@@ -15,7 +15,15 @@ import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import { dataOf, expectCommonHeaders, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post } from '#tests/helpers/pilgrim.ts'
-import { admin, flushed, newAppId, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import {
+  admin,
+  flushed,
+  newAppId,
+  newPilgrimId,
+  PLACE,
+  readAs,
+  syncTrack,
+} from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { BOTS, metaOf } from './share-previews.ts'
 
@@ -196,13 +204,11 @@ describeBothStacks(
     test('an operator sees that there are links and not their addresses; an export has them', async () => {
       const userId = newAppId()
       const share = await create(userId, { live_hours: 1, show_name: true })
-      const detail = await stack.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager') })
+      const detail = await readAs(stack, 'manager', `admin/users/${userId}`)
       const { shares } = await dataOf(detail, userEndpoint)
       const { live_until, show_name, created_at, expires_at } = share
       expect(shares).toEqual([{ made_by: 'pilgrim', live_until, show_name, created_at, expires_at }])
-      const exported = await stack.fetch(`/api/event/admin/users/${userId}/export`, {
-        headers: admin('owner'),
-      })
+      const exported = await readAs(stack, 'owner', `admin/users/${userId}/export`)
       const rows = (await exported.json()) as { shares: { id: string }[] }
       expect(rows.shares.map(({ id }) => id)).toEqual([share.id])
     })

@@ -12,6 +12,7 @@ import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import {
   admin,
+  callAs,
   checkIn,
   newPilgrimId,
   PLACE,
@@ -143,7 +144,7 @@ describeBothStacks('the stream', (stack) => {
   test('sends the end of the event', async () => {
     const stream = await open(stack)
     await stream.next('snapshot')
-    await stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
+    await callAs(stack, 'manager', 'POST', 'admin/end-activity')
     expect(await stream.next('status', ({ status }) => status === 'ended')).toMatchObject({ message: null })
     await stream.next('ending', ({ flush }) => flush === 'done')
     await stream.next('ending', ({ cards }) => cards.total === 0)

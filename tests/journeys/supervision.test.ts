@@ -20,7 +20,7 @@ import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post, profileOf } from '#tests/helpers/pilgrim.ts'
-import { admin, checkIn, flushed, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { admin, callAs, checkIn, flushed, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 describeBothStacks('supervision', (stack) => {
@@ -141,10 +141,9 @@ describeBothStacks('supervision', (stack) => {
   test('every message is in the ledger, and at the pilgrim whom it was sent to', async () => {
     const userId = lineUser(0x8_100_001)
     await checkIn(stack, userId)
-    const pushed = await stack.fetch('/api/event/push', {
-      method: 'POST',
-      headers: admin('manager'),
-      body: JSON.stringify({ user_ids: [userId], text: 'Water at the temple 水' }),
+    const pushed = await callAs(stack, 'manager', 'POST', 'push', {
+      user_ids: [userId],
+      text: 'Water at the temple 水',
     })
     const { id } = await dataOf(pushed, pushEndpoint)
     const { items } = await dataOf(await read('push?cause=push&limit=5'), messagesEndpoint)
@@ -172,8 +171,7 @@ describeBothStacks('supervision', (stack) => {
       ).json() as Promise<{ data: { id: string; url: string } }>
     const tracker = (await made('trackers')).data
     const share = (await made('shares')).data
-    const remove = (path: string) =>
-      stack.fetch(`/api/event/admin/users/${userId}/${path}`, { method: 'DELETE', headers: admin('manager') })
+    const remove = (path: string) => callAs(stack, 'manager', 'DELETE', `admin/users/${userId}/${path}`)
     expect((await stack.fetch(`/s/${share.id}`)).status).toBe(200)
     await dataOf(await remove(`trackers/${tracker.id}`), revokeTrackerOfUserEndpoint)
     await sentenceOf(await remove(`trackers/${tracker.id}`), 404, 'not-found')
@@ -187,12 +185,7 @@ describeBothStacks('supervision', (stack) => {
   test('of two operators who change feedback at once, the slower one is told and overwrites nothing', async () => {
     const given = { category: 'app', description: 'It does not load' }
     const { id } = await dataOf(await post(stack, 'feedback', given), submitFeedbackEndpoint)
-    const change = (body: object) =>
-      stack.fetch(`/api/event/feedback/${id}`, {
-        method: 'PATCH',
-        headers: { 'Content-Type': 'application/json', ...admin('manager') },
-        body: JSON.stringify(body),
-      })
+    const change = (body: object) => callAs(stack, 'manager', 'PATCH', `feedback/${id}`, body)
     const changed = async (body: object) => dataOf(await change(body), updateFeedbackEndpoint)
     const both = await Promise.all(
       ['triaging', 'wontfix'].map((status) => change({ status, seen: { status: 'new' } })),

@@ -9,6 +9,7 @@ import {
   flushed,
   newPilgrimId,
   PLACE,
+  readAs,
   setStatus,
   syncTrack,
 } from '#tests/helpers/test-stack.ts'
@@ -207,9 +208,7 @@ describeBothStacks('survey-profile', (stack) => {
     expect(await profileOf(stack, userId)).toMatchObject({ km: 1.11, carbon_kg: 0 })
     await flushed(stack)
     expect(await profileOf(stack, userId)).toMatchObject({ km: 1.11, carbon_kg: 0 })
-    const exported = await stack.fetch(`/api/event/admin/users/${userId}/export`, {
-      headers: admin('owner'),
-    })
+    const exported = await readAs(stack, 'owner', `admin/users/${userId}/export`)
     const { gps_points: points } = (await exported.json()) as { gps_points: { source: string | null }[] }
     expect(points.map(({ source }) => source)).toContain('x'.repeat(63))
   })
@@ -306,9 +305,7 @@ describeBothStacks('survey-profile', (stack) => {
       })
 
       const exportOf = async (userId: string) => {
-        const answer = await stack.fetch(`/api/event/admin/users/${userId}/export`, {
-          headers: admin('owner'),
-        })
+        const answer = await readAs(stack, 'owner', `admin/users/${userId}/export`)
         return (await answer.json()) as { surveys: { answers: object }[] }
       }
 

@@ -13,7 +13,7 @@ import { levelOf } from '#shared/core/rules/levels.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { post, profileOf, MINUTE } from '#tests/helpers/pilgrim.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin, checkIn, flushed, syncTrack } from '#tests/helpers/test-stack.ts'
+import { admin, callAs, checkIn, flushed, syncTrack } from '#tests/helpers/test-stack.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { recompute } from '#tests/distance/reference-fold.ts'
 import {
@@ -225,10 +225,7 @@ describeBothStacks('totals', (stack) => {
         for (const survey of surveys) await post(stack, 'submit', { user_id: id, survey })
       }),
     )
-    const erased = await stack.fetch(`/api/event/admin/users/${ERASED.id}`, {
-      method: 'DELETE',
-      headers: admin('owner'),
-    })
+    const erased = await callAs(stack, 'owner', 'DELETE', `admin/users/${ERASED.id}`)
     expect(erased.status).toBe(200)
     await flushed(stack)
   })

@@ -10,6 +10,7 @@ import {
   flushed,
   newAppId,
   newPilgrimId,
+  readAs,
   syncTrack,
   type TestStack,
 } from '#tests/helpers/test-stack.ts'
@@ -40,7 +41,7 @@ async function stored(stack: TestStack, userId: string): Promise<Record<string, 
 }
 
 const rejectedBy = async (stack: TestStack): Promise<Readonly<Record<string, number>>> => {
-  const answer = await stack.fetch('/api/event/admin/ledger', { headers: admin('owner') })
+  const answer = await readAs(stack, 'owner', 'admin/ledger')
   return (await dataOf(answer, ledgerEndpoint)).rejected
 }
 

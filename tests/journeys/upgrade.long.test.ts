@@ -13,7 +13,7 @@ import { MINUTE, post, walk } from '#tests/helpers/pilgrim.ts'
 import { newDirectory, runToEnd, type Server } from '#tests/helpers/process.ts'
 import { startNats, startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { admin, type Asked, checkIn, SETTINGS, syncTrack } from '#tests/helpers/test-stack.ts'
+import { admin, type Asked, checkIn, readAs, SETTINGS, syncTrack } from '#tests/helpers/test-stack.ts'
 import { openTestStackOn, startService } from '#tests/helpers/test-stack-real.ts'
 import { until } from '#tests/helpers/wait.ts'
 
@@ -72,7 +72,7 @@ async function walkers(asked: Asked, now: number): Promise<number> {
 /** What pilgrims and operators read of their walks, without what later releases add. */
 async function figures(asked: Asked): Promise<unknown[]> {
   const read = async (i: number) => {
-    const answer = await asked.fetch(`/api/event/user/${idOf(i)}`, { headers: admin('owner') })
+    const answer = await readAs(asked, 'owner', `user/${idOf(i)}`)
     const { data } = (await answer.json()) as { data: Record<string, unknown> }
     return [
       answer.status,

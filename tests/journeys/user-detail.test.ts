@@ -10,7 +10,16 @@ import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post, profileOf } from '#tests/helpers/pilgrim.ts'
-import { admin, checkIn, flushed, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import {
+  admin,
+  callAs,
+  checkIn,
+  flushed,
+  newPilgrimId,
+  PLACE,
+  readAs,
+  syncTrack,
+} from '#tests/helpers/test-stack.ts'
 
 /** Operators' reads that give a file, or that are about one pilgrim. */
 const AUDITED = ENDPOINTS.filter(
@@ -55,7 +64,7 @@ describeBothStacks(
       stack.fetch(`/api/event/admin/users/${userId}`, { headers: admin('manager'), ...init })
     const detail = async (userId: string): Promise<UserDetail> => dataOf(await show(userId), userEndpoint)
     const looks = async (userId: string, look = 'show-user') => {
-      const answer = await stack.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') })
+      const answer = await readAs(stack, 'owner', 'admin/audit?limit=200')
       const { items } = await dataOf(answer, auditEndpoint)
       return items.filter(({ action, details }) => action === look && details.user_id === userId)
     }
@@ -77,7 +86,7 @@ describeBothStacks(
       await post(stack, 'user/sync', { user_id: userId, display_name: '林阿甲' })
       await post(stack, 'submit', { user_id: userId, q1: 'yes' })
       const log = async () => {
-        const answer = await stack.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') })
+        const answer = await readAs(stack, 'owner', 'admin/audit?limit=200')
         return (await dataOf(answer, auditEndpoint)).items
       }
       for (const { path, downloads } of AUDITED)
@@ -102,9 +111,7 @@ describeBothStacks(
             display_name: path.includes(':userId') ? '林阿甲' : null,
           })
         }
-      const found = await stack.fetch(`/api/event/admin/audit?search=${encodeURIComponent('林阿甲')}`, {
-        headers: admin('owner'),
-      })
+      const found = await readAs(stack, 'owner', `admin/audit?search=${encodeURIComponent('林阿甲')}`)
       expect((await dataOf(found, auditEndpoint)).items.map(({ action }) => action)).toContain('export-user')
     })
 
@@ -152,11 +159,7 @@ describeBothStacks(
         await post(stack, 'privacy', { user_id: userId, agreed, version })
       await post(stack, 'submit', { user_id: userId, q1: 'yes', q2: ['a', 'b'] })
       await post(stack, 'feedback', { user_id: userId, category: 'app', description: 'hello' })
-      await stack.fetch('/api/event/admin/roles', {
-        method: 'POST',
-        headers: admin('manager'),
-        body: JSON.stringify({ user_id: userId, role: 'volunteer' }),
-      })
+      await callAs(stack, 'manager', 'POST', 'admin/roles', { user_id: userId, role: 'volunteer' })
       await flushed(stack)
 
       const shown = await detail(userId)
@@ -210,11 +213,7 @@ describeBothStacks(
 
     test('a role is given to somebody who is known, and not to an id that nobody has', async () => {
       const give = (userId: string, role: 'volunteer' | null) =>
-        stack.fetch('/api/event/admin/roles', {
-          method: 'POST',
-          headers: admin('owner'),
-          body: JSON.stringify({ user_id: userId, role }),
-        })
+        callAs(stack, 'owner', 'POST', 'admin/roles', { user_id: userId, role })
       const [pending, written, nobody] = [newPilgrimId(), newPilgrimId(), newPilgrimId()]
       await checkIn(stack, pending)
       await post(stack, 'user/sync', { user_id: written })

@@ -9,7 +9,7 @@ import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { post, profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { type OwnedTestStack, openOwnedTestStack, recovered } from '#tests/helpers/test-stack-real.ts'
-import { admin, newPilgrimId, setStatus } from '#tests/helpers/test-stack.ts'
+import { callAs, newPilgrimId, readAs, setStatus } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const OUTAGE_MS = 60_000
@@ -26,21 +26,12 @@ describeOnServers('writing without the kv', () => {
   afterAll(() => stack.close())
 
   const putStatus = (status: string) =>
-    stack.fetch(`/api/event/admin/users/${userId}/status`, {
-      method: 'PUT',
-      headers: admin('manager'),
-      body: JSON.stringify({ status }),
-    })
+    callAs(stack, 'manager', 'PUT', `admin/users/${userId}/status`, { status })
   const audited = async (action: string) => {
-    const answer = await stack.fetch('/api/event/admin/audit?limit=200', { headers: admin('owner') })
+    const answer = await readAs(stack, 'owner', 'admin/audit?limit=200')
     return (await dataOf(answer, auditEndpoint)).items.filter((entry) => entry.action === action)
   }
-  const push = (request: PushRequest) =>
-    stack.fetch('/api/event/push', {
-      method: 'POST',
-      headers: admin('owner'),
-      body: JSON.stringify({ text: 'x', ...request }),
-    })
+  const push = (request: PushRequest) => callAs(stack, 'owner', 'POST', 'push', { text: 'x', ...request })
 
   test('who stays on the map is stored; nobody is hidden or shown halfway', async () => {
     const status = (wanted: string) => post(stack, 'participant-status', { user_id: userId, status: wanted })

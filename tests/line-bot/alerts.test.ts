@@ -2,18 +2,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { hostname } from 'node:os'
 import { decide, createAlertWatch, createIncidentStore } from '#shared/service/alerts/when-to-alert.ts'
-import { readConfig } from '#shared/runtime/config/config.ts'
-import type { ServiceContext } from '#shared/service/context.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS } from '#shared/points/pending-points.ts'
 import { readClocks, startHeartbeat } from '#shared/service/heartbeat.ts'
-import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
 import { type Server, startNats, startPostgres, startRedis } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { SETTINGS } from '#tests/helpers/test-stack.ts'
+import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
 const MINUTE = 60_000
 /** Minutes around every moment at which an alert is due. */
@@ -24,35 +20,33 @@ const OWNER = lineUser(0xb055)
 describeOnServers('alerts', () => {
   const line = startLineServer()
   let stores: { postgres: Server; redis: Server; nats: Server }
-  let ports: Ports
+  let parts: ServiceParts
+  let ports: ServiceParts['ports']
   let clockMs = START
   const said: { minute: number; text: string }[] = []
 
-  const log = createLog({}, () => undefined)
-  const serviceContext = (name: string): ServiceContext =>
-    contextOf(ports, name, log, { tls: false, addressOf: () => 'test' })
   /** A watcher, as each of the two services runs it. */
-  const watcher = (name: string) => createAlertWatch(serviceContext(name))
+  const watcher = (name: string) => createAlertWatch(parts.context(name))
 
   beforeAll(async () => {
     const [postgres, redis, nats] = await Promise.all([startPostgres(), startRedis(), startNats()])
     stores = { postgres, redis, nats }
     const { migrate } = await import('#shared/stores/db/migrate.ts')
     await migrate(postgres.url)
-    const config = readConfig({
+    const settings = {
       ...SETTINGS,
       ...lineSettings(line),
       EVENT_ALERT_USER_ID: OWNER,
-      EVENT_DATA_DIR: await newDirectory('alerts'),
       DATABASE_URL: postgres.url,
       REDIS_URL: redis.url,
       NATS_URL: nats.url,
-    })
-    ports = await openPorts(config, log, () => clockMs)
+    }
+    parts = await openServiceParts(settings, { now: () => clockMs })
+    ;({ ports } = parts)
     await ports.db.probe()
   })
   afterAll(async () => {
-    await ports.close()
+    await parts.close()
     await Promise.all(Object.values(stores).map((server) => server.close()))
     await line.stop()
   })
@@ -103,7 +97,7 @@ describeOnServers('alerts', () => {
   }, 120_000)
 
   test('a failure after the kv has lost the incident is alerted, also by a watcher that had not stored it', async () => {
-    const [one, other] = [serviceContext('scheduler'), serviceContext('line-bot')].map(createIncidentStore)
+    const [one, other] = [parts.context('scheduler'), parts.context('line-bot')].map(createIncidentStore)
     const failing = {
       id: 'i',
       openedMs: START,
@@ -124,7 +118,7 @@ describeOnServers('alerts', () => {
   test('a watcher whose clock is a day ahead, and is set right, changes neither the alerts nor the recovery', async () => {
     const DAY = 1_440 * MINUTE
     let aheadMs = DAY
-    const context = { ...serviceContext('scheduler'), now: () => clockMs + aheadMs }
+    const context = { ...parts.context('scheduler'), now: () => clockMs + aheadMs }
     const wrong = createAlertWatch(context, () => Date.now() + aheadMs)
     const watchers = [watcher('line-bot'), wrong]
     await stores.postgres.stop()

@@ -13,11 +13,11 @@ import {
 } from '#shared/contracts/reports.ts'
 import { DEFAULT_SLOTS } from '#shared/service/line/scheduled-notifications.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
+import { follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { checkIn, flushed, setStatus } from '#tests/helpers/test-stack.ts'
+import { callAs, checkIn, flushed, readAs, setStatus } from '#tests/helpers/test-stack.ts'
 import { describeBothStacksAtOnce } from '#tests/helpers/open-test-stack.ts'
 
 const lines = { embedded: startLineServer(), real: startLineServer() }
@@ -36,13 +36,10 @@ describeBothStacksAtOnce(
       await deliver(stack, [textEvent(reader, 'help')])
       // The bot answers after LINE's call; its own calls to LINE are not those of the deployment.
       await until(() => replies() > repliedBefore, 'the reply')
-      const before = await dataOf(
-        await callAs(stack, 'manager', 'GET', '/api/event/admin/richmenu'),
-        menuStatusEndpoint,
-      )
+      const before = await dataOf(await readAs(stack, 'manager', 'admin/richmenu'), menuStatusEndpoint)
       expect(before.menus.map(({ current }) => current)).toEqual([false, false, false, false])
       const deploy = async () =>
-        dataOf(await callAs(stack, 'manager', 'POST', '/api/event/admin/richmenu'), deployMenuEndpoint)
+        dataOf(await callAs(stack, 'manager', 'POST', 'admin/richmenu'), deployMenuEndpoint)
       const first = await deploy()
       expect(first.menus.map(({ changed }) => changed)).toEqual([true, true, true, true])
       expect(line.menus.size).toBe(4)
@@ -73,16 +70,13 @@ describeBothStacksAtOnce(
       expect(line.linked.get(reader)).toBe(second.menus.find(({ language }) => language === 'en')!.menu_id)
       const newcomer = await follow(stack, line, 'ja')
       expect(line.linked.get(newcomer)).toBe(second.menus.find(({ language }) => language === 'ja')!.menu_id)
-      const after = await dataOf(
-        await callAs(stack, 'manager', 'GET', '/api/event/admin/richmenu'),
-        menuStatusEndpoint,
-      )
+      const after = await dataOf(await readAs(stack, 'manager', 'admin/richmenu'), menuStatusEndpoint)
       expect(after.menus.every(({ current }) => current)).toBe(true)
     })
 
     test('notifications have defaults, only the owner edits them, and each is sent once in its hour (long)', async () => {
-      const path = '/api/event/admin/notifications'
-      expect(await dataOf(await callAs(stack, 'manager', 'GET', path), notificationsEndpoint)).toEqual({
+      const path = 'admin/notifications'
+      expect(await dataOf(await readAs(stack, 'manager', path), notificationsEndpoint)).toEqual({
         slots: [...DEFAULT_SLOTS],
         defaults: true,
         changed_at: null,
@@ -127,13 +121,13 @@ describeBothStacksAtOnce(
       const erased = await follow(stack, line, 'en')
       await checkIn(stack, erased)
       await flushed(stack)
-      const path = `/api/event/admin/users/${erased}`
+      const path = `admin/users/${erased}`
       await dataOf(await callAs(stack, 'owner', 'DELETE', path), eraseUserEndpoint)
       // Reported ways count, as on the public map.
       const reported = { user_id: walker, transport: { train: 40 } }
-      await dataOf(await callAs(stack, 'owner', 'POST', '/api/event/user/sync', reported), userSyncEndpoint)
+      await dataOf(await callAs(stack, 'owner', 'POST', 'user/sync', reported), userSyncEndpoint)
       await dataOf(
-        await callAs(stack, 'owner', 'POST', '/api/event/admin/roles', {
+        await callAs(stack, 'owner', 'POST', 'admin/roles', {
           user_id: volunteer,
           role: 'volunteer',
         }),
@@ -145,15 +139,12 @@ describeBothStacksAtOnce(
       const pause = await messageTo(line, volunteer, 'Thunderstorm ahead')
       expect(pause.to).not.toContain(walker)
       const summaryState = async () => {
-        const answer = await callAs(stack, 'volunteer', 'GET', '/api/event/admin/status')
+        const answer = await readAs(stack, 'volunteer', 'admin/status')
         return (await dataOf(answer, readStatusEndpoint)).ending?.summary
       }
       // As long as LINE accepts nothing, the summary is not complete.
       line.mishap = (path) => (path.startsWith('/v2/bot/message/') ? 'before' : 'none')
-      await dataOf(
-        await callAs(stack, 'manager', 'POST', '/api/event/admin/end-activity'),
-        endActivityEndpoint,
-      )
+      await dataOf(await callAs(stack, 'manager', 'POST', 'admin/end-activity'), endActivityEndpoint)
       await until(
         async () => ['sending', 'sent'].includes((await summaryState()) ?? ''),
         'the summary to be stored',
@@ -161,10 +152,10 @@ describeBothStacksAtOnce(
       expect(await summaryState()).toBe('sending')
       line.mishap = () => 'none'
       const summary = await messageTo(line, walker, '圓滿結束')
-      const carbon = await callAs(stack, 'manager', 'GET', '/api/event/admin/carbon')
+      const carbon = await readAs(stack, 'manager', 'admin/carbon')
       const { saved_kg, pilgrims } = await dataOf(carbon, carbonEndpoint)
       expect(saved_kg).toBeGreaterThan(1)
-      const timeline = await callAs(stack, 'manager', 'GET', '/api/event/admin/timeline')
+      const timeline = await readAs(stack, 'manager', 'admin/timeline')
       const { days } = await dataOf(timeline, timelineEndpoint)
       const checkIns = days.reduce((sum, { checkins }) => sum + checkins, 0)
       const said = JSON.stringify(summary.messages)

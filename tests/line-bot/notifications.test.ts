@@ -1,45 +1,30 @@
 /** The hourly job: which notifications are due, when, and that each is sent once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { readConfig } from '#shared/runtime/config/config.ts'
-import type { ServiceContext } from '#shared/service/context.ts'
-import { migrateDatabase } from '#shared/stores/db/migrate.ts'
-import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
 import { dispatchNotifications } from '#services/scheduler/dispatch-notifications.ts'
-import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
+import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
 const text = { 'zh-Hant': '您好' }
 
 describe('scheduled notifications', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'notifications-'))
-  const log = createLog({}, () => undefined)
-  let ports: Ports
+  let parts: ServiceParts
+  let ports: ServiceParts['ports']
   let clock = ''
   beforeAll(async () => {
-    const config = readConfig({
-      EVENT_DATA_DIR: dir,
+    const settings = {
       EVENT_TIMEZONE: 'Europe/Berlin',
       EVENT_STARTS_AT: '2026-03-28T00:00:00+01:00',
       EVENT_ENDS_AT: '2026-10-26T00:00:00+01:00',
-    })
-    await copyMigratedDatabase(dir)
-    ports = await openPorts(config, log, () => Date.parse(clock), migrateDatabase)
+    }
+    parts = await openServiceParts(settings, { now: () => Date.parse(clock) })
+    ;({ ports } = parts)
   })
-  afterAll(async () => {
-    await ports.close()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  afterAll(() => parts.close())
   beforeEach(async () => {
     await ports.db.sql`TRUNCATE notification_dispatches, outbox`
     await ports.db.sql`UPDATE activity SET status = 'active'`
     await setSlots([])
   })
 
-  const scheduler = (): ServiceContext =>
-    contextOf(ports, 'scheduler', log, { tls: false, addressOf: () => 'test' })
   const setSlots = (slots: object[]) => {
     const complete = slots.map((slot) => ({ enabled: true, dates: null, audience: 'all', text, ...slot }))
     return ports.db
@@ -53,14 +38,14 @@ describe('scheduled notifications', () => {
     ).map((row) => row.due)
   const at = (time: string) => {
     clock = time
-    return dispatchNotifications(scheduler())
+    return dispatchNotifications(parts.context())
   }
 
   test('one is sent in its hour of the event’s time zone, once a day, however often the job runs', async () => {
     await setSlots([{ id: 'morning', hour: 9 }])
     expect(await at('2026-07-01T06:59:59Z')).toBe(0)
     clock = '2026-07-01T07:00:00Z'
-    const counts = await Promise.all(Array.from({ length: 5 }, () => dispatchNotifications(scheduler())))
+    const counts = await Promise.all(Array.from({ length: 5 }, () => dispatchNotifications(parts.context())))
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1)
     expect(await at('2026-07-01T07:59:59Z')).toBe(0)
     expect(await at('2026-07-01T08:00:00Z')).toBe(0)
@@ -76,7 +61,7 @@ describe('scheduled notifications', () => {
     try {
       await setSlots(['bad', 'good'].map((id) => ({ id, hour: 9 })))
       clock = '2026-07-01T07:00:00Z'
-      const context = scheduler()
+      const context = parts.context()
       expect(await dispatchNotifications(context)).toBe(1)
       expect(await due()).toEqual(['good 2026-07-01'])
       expect(await context.metrics.page()).toMatch(/queue="scheduled notifications".*\} 1/)

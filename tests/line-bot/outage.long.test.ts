@@ -8,7 +8,7 @@ import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-ser
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin } from '#tests/helpers/test-stack.ts'
+import { readAs } from '#tests/helpers/test-stack.ts'
 import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
 
 const OWNER = lineUser(0xb055)
@@ -151,6 +151,6 @@ describeOnServers('the watch of the two services', () => {
     await stack.postgres.restart()
     await until(() => alerts().length > 1, 'the recovery', { timeoutMs: 150_000, everyMs: 200 })
     expect(alerts().slice(1)).toEqual([expect.stringContaining('All is well')])
-    expect((await stack.fetch('/api/event/line-usage', { headers: admin('volunteer') })).status).toBe(200)
+    expect((await readAs(stack, 'volunteer', 'line-usage')).status).toBe(200)
   }, 300_000)
 })

@@ -3,11 +3,10 @@ import { afterAll, expect, test } from 'bun:test'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import { revokeSharesOfUserEndpoint } from '#shared/contracts/user-history.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { callAs } from '#tests/helpers/line-people.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
-import { checkIn } from '#tests/helpers/test-stack.ts'
+import { callAs, checkIn } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const line = startLineServer()
@@ -59,13 +58,13 @@ describeBothStacks(
     test('only an answer that shows the own link makes one', async () => {
       const userId = lineUser(++person)
       line.profiles.set(userId, { displayName: 'Anna', language: 'en' })
-      const end = () => callAs(stack, 'manager', 'DELETE', `/api/event/admin/users/${userId}/shares`)
+      const end = () => callAs(stack, 'manager', 'DELETE', `admin/users/${userId}/shares`)
       for (const wish of ['help', 'level', 'survey', 'about']) await answerTo(userId, wish)
       expect(await sentenceOf(await end(), 404, 'not-found')).toContain('no links')
       expect(JSON.stringify(await answerTo(userId, 'share'))).toContain('%2Fs%2F')
       expect(await dataOf(await end(), revokeSharesOfUserEndpoint)).toEqual({ revoked: 1 })
       // Whoever has withdrawn has no link: the answer has the figures, and no picture under an address that is none.
-      const path = `/api/event/admin/users/${userId}/status`
+      const path = `admin/users/${userId}/status`
       expect((await callAs(stack, 'manager', 'PUT', path, { status: 'withdrawn' })).status).toBe(200)
       expect(await answerTo(userId, 'my card')).not.toMatchObject({ type: 'image' })
     })

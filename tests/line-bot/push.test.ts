@@ -17,7 +17,7 @@ import { userMessagesEndpoint } from '#shared/contracts/user-history.ts'
 import { openCertificate } from '#proxy/local/listen.ts'
 import { png } from '#tests/feedback-media/pictures.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { callAs, follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
+import { follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
 import { lineSettings, lineUser, startLineServer, type LineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
@@ -25,6 +25,7 @@ import { describeBothStacks, openEmbeddedTestStack } from '#tests/helpers/open-t
 import type { ErrorCode } from '#shared/contracts/errors.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
+import { callAs, readAs } from '#tests/helpers/test-stack.ts'
 
 type Page = { readonly items: readonly LeftOutRecipient[]; readonly next_cursor: string | null }
 
@@ -43,11 +44,8 @@ function leftOutRecipientsTests(stack: TestStack, line: LineServer): void {
     const leftOut = async (query: string) => {
       const found: LeftOutRecipient[] = []
       for (let cursor: string | null = ''; cursor !== null;) {
-        const path: string = `/api/event/push/left-out?${query}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`
-        const page: Page = await dataOf(
-          await callAs(stack, 'manager', 'GET', path),
-          leftOutRecipientsEndpoint,
-        )
+        const path: string = `push/left-out?${query}&limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`
+        const page: Page = await dataOf(await readAs(stack, 'manager', path), leftOutRecipientsEndpoint)
         expect(page.items.length).toBeLessThanOrEqual(2)
         found.push(...page.items)
         cursor = page.next_cursor
@@ -61,7 +59,7 @@ function leftOutRecipientsTests(stack: TestStack, line: LineServer): void {
       display_name: `Name of ${userId}`,
     })
     const users = { user_ids: [phones[2]!, reached, paused, blocked, phones[0]!, phones[1]!], text: 'x' }
-    const pushed = await callAs(stack, 'manager', 'POST', '/api/event/push', users)
+    const pushed = await callAs(stack, 'manager', 'POST', 'push', users)
     const { id, left_out } = await dataOf(pushed, pushEndpoint)
     expect(left_out).toEqual({ unreachable: 1, withdrawn: 1, no_line_id: 3 })
     expect(await leftOut(`message=${id}`)).toEqual([
@@ -75,7 +73,7 @@ function leftOutRecipientsTests(stack: TestStack, line: LineServer): void {
     expect(new Set(everybody.map(({ userId }) => userId)).size).toBe(everybody.length)
     expect(await leftOut('audience=owners')).toEqual([])
     const refused = async (query: string, status: number, code: ErrorCode) =>
-      sentenceOf(await callAs(stack, 'manager', 'GET', `/api/event/push/left-out${query}`), status, code)
+      sentenceOf(await readAs(stack, 'manager', `push/left-out${query}`), status, code)
     await refused('', 400, 'invalid-request')
     await refused(`?audience=all&message=${id}`, 400, 'invalid-request')
     await refused('?audience=all&hours=3', 400, 'invalid-request')
@@ -113,7 +111,7 @@ describeBothStacks(
     test('push refuses content that LINE would not show, and names the field', async () => {
       const refused = async (body: object, field: string) => {
         const sentence = await sentenceOf(
-          await callAs(stack, 'manager', 'POST', '/api/event/push', body),
+          await callAs(stack, 'manager', 'POST', 'push', body),
           400,
           'invalid-request',
         )
@@ -136,10 +134,10 @@ describeBothStacks(
       const upload = await stack.fetch('/api/event/feedback-upload', { method: 'POST', body: png(2, 2) })
       const { filename } = await dataOf(upload, uploadScreenshotEndpoint)
       const known = { audience: 'all', image_url: screenshot(filename), dry_run: true }
-      expect((await callAs(stack, 'manager', 'POST', '/api/event/push', known)).status).toBe(200)
-      expect(
-        (await callAs(stack, 'volunteer', 'POST', '/api/event/push', { audience: 'all', text: 'x' })).status,
-      ).toBe(403)
+      expect((await callAs(stack, 'manager', 'POST', 'push', known)).status).toBe(200)
+      expect((await callAs(stack, 'volunteer', 'POST', 'push', { audience: 'all', text: 'x' })).status).toBe(
+        403,
+      )
       expect((await stack.fetch('/api/event/push', { method: 'POST', body: '{}' })).status).toBe(401)
     })
 
@@ -151,10 +149,7 @@ describeBothStacks(
         text: 'hello there',
         image_url: imageUrl('/image.png'),
       }
-      const answer = await dataOf(
-        await callAs(stack, 'manager', 'POST', '/api/event/push', body),
-        pushEndpoint,
-      )
+      const answer = await dataOf(await callAs(stack, 'manager', 'POST', 'push', body), pushEndpoint)
       expect(answer).toMatchObject({
         recipients: 1,
         cost: 1,
@@ -163,24 +158,20 @@ describeBothStacks(
       })
       const sent = await messageTo(line, userId, 'hello there')
       expect(sent.messages.map(({ type }) => type)).toEqual(['image', 'text'])
-      const log = await callAs(stack, 'owner', 'GET', '/api/event/admin/audit?action=push')
+      const log = await readAs(stack, 'owner', 'admin/audit?action=push')
       expect((await dataOf(log, auditEndpoint)).items[0]).toMatchObject({
         details: { id: answer.id, recipients: 1, audience: '3 ids', message: 'hello there', forced: false },
       })
       // The service fetches no address from a request.
       expect(fetches).toBe(0)
-      const path = `/api/event/push/${answer.id}`
+      const path = `push/${answer.id}`
       const progress = await until(async () => {
-        const read = await dataOf(await callAs(stack, 'manager', 'GET', path), pushProgressEndpoint)
+        const read = await dataOf(await readAs(stack, 'manager', path), pushProgressEndpoint)
         return read.state === 'sent' && read
       }, 'the push to be complete')
       expect(progress).toMatchObject({ cause: 'push', sent: 1, waiting: 0, failed: 0, attempts: 1 })
-      await sentenceOf(
-        await callAs(stack, 'manager', 'GET', `/api/event/push/${crypto.randomUUID()}`),
-        404,
-        'not-found',
-      )
-      await sentenceOf(await callAs(stack, 'manager', 'GET', '/api/event/push/1'), 400, 'invalid-request')
+      await sentenceOf(await callAs(stack, 'manager', 'GET', `push/${crypto.randomUUID()}`), 404, 'not-found')
+      await sentenceOf(await readAs(stack, 'manager', 'push/1'), 400, 'invalid-request')
     })
 
     leftOutRecipientsTests(stack, line)
@@ -192,9 +183,9 @@ describeBothStacks(
         [{ hours: null }, 24],
         [{ hours: 3 }, 3],
       ] as const) {
-        const pushed = await callAs(stack, 'manager', 'POST', '/api/event/push', { ...body, ...given })
+        const pushed = await callAs(stack, 'manager', 'POST', 'push', { ...body, ...given })
         const { id } = await dataOf(pushed, pushEndpoint)
-        const progress = await callAs(stack, 'manager', 'GET', `/api/event/push/${id}`)
+        const progress = await readAs(stack, 'manager', `push/${id}`)
         expect((await dataOf(progress, pushProgressEndpoint)).audience).toEqual({
           audience: 'inactive',
           hours,
@@ -205,10 +196,7 @@ describeBothStacks(
     test('line-usage returns the quota to volunteers too, and 503 while LINE does not answer', async () => {
       line.quota = 1_000
       line.used = 250
-      const usage = await dataOf(
-        await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'),
-        lineUsageEndpoint,
-      )
+      const usage = await dataOf(await readAs(stack, 'volunteer', 'line-usage'), lineUsageEndpoint)
       expect(usage).toMatchObject({
         quota: { type: 'limited', value: 1_000 },
         consumption: { total_usage: 250 },
@@ -218,15 +206,18 @@ describeBothStacks(
       })
       // LINE counts messages of the official account too, so that more than the limit may be used.
       line.used = 1_250
-      expect(
-        await dataOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), lineUsageEndpoint),
-      ).toMatchObject({ remaining: 0, usage_percent: 125 })
+      expect(await dataOf(await readAs(stack, 'volunteer', 'line-usage'), lineUsageEndpoint)).toMatchObject({
+        remaining: 0,
+        usage_percent: 125,
+      })
       line.quota = null
-      expect(
-        await dataOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), lineUsageEndpoint),
-      ).toMatchObject({ quota: { type: 'none', value: null }, remaining: null, usage_percent: null })
+      expect(await dataOf(await readAs(stack, 'volunteer', 'line-usage'), lineUsageEndpoint)).toMatchObject({
+        quota: { type: 'none', value: null },
+        remaining: null,
+        usage_percent: null,
+      })
       line.mishap = () => 'before'
-      await sentenceOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), 503, 'unavailable')
+      await sentenceOf(await readAs(stack, 'volunteer', 'line-usage'), 503, 'unavailable')
       line.mishap = () => 'none'
       line.quota = null
     })
@@ -236,7 +227,7 @@ describeBothStacks(
       const dryRun = async () =>
         (
           await dataOf(
-            await callAs(stack, 'manager', 'POST', '/api/event/push', {
+            await callAs(stack, 'manager', 'POST', 'push', {
               user_ids: [userId],
               text: 'x',
               dry_run: true,
@@ -269,23 +260,18 @@ test('without LINE credentials everything answers, and messages are stored as sk
   const stack = await openEmbeddedTestStack()
   try {
     const body = { user_ids: [lineUser(1)], text: 'x' }
-    const { id } = await dataOf(await callAs(stack, 'manager', 'POST', '/api/event/push', body), pushEndpoint)
-    const progress = await dataOf(
-      await callAs(stack, 'manager', 'GET', `/api/event/push/${id}`),
-      pushProgressEndpoint,
-    )
+    const { id } = await dataOf(await callAs(stack, 'manager', 'POST', 'push', body), pushEndpoint)
+    const progress = await dataOf(await readAs(stack, 'manager', `push/${id}`), pushProgressEndpoint)
     expect(progress).toMatchObject({ state: 'skipped', skipped: 1, sent: 0 })
-    const theirs = await callAs(stack, 'manager', 'GET', `/api/event/admin/users/${lineUser(1)}/messages`)
+    const theirs = await callAs(stack, 'manager', 'GET', `admin/users/${lineUser(1)}/messages`)
     expect((await dataOf(theirs, userMessagesEndpoint)).items).toMatchObject([
       { id, state: 'skipped', text: 'x', settled_at: expect.any(String) },
     ])
-    expect(
-      await dataOf(await callAs(stack, 'volunteer', 'GET', '/api/event/line-usage'), lineUsageEndpoint),
-    ).toMatchObject({
+    expect(await dataOf(await readAs(stack, 'volunteer', 'line-usage'), lineUsageEndpoint)).toMatchObject({
       remaining: null,
       configured: false,
     })
-    const deployed = await callAs(stack, 'manager', 'POST', '/api/event/admin/richmenu')
+    const deployed = await callAs(stack, 'manager', 'POST', 'admin/richmenu')
     expect(await dataOf(deployed, deployMenuEndpoint)).toEqual({ skipped: true, menus: [] })
     // Without a channel secret unsigned deliveries are accepted.
     const photo = lineEvent(lineUser(2), { type: 'message', message: { type: 'image' } })

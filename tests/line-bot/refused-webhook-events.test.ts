@@ -1,27 +1,22 @@
 /** Webhook events that the database refuses are set aside with the reason and do not block others. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { createWebhookReceiver } from '#services/line-bot/webhook/receive-webhook.ts'
 import { drainSpool } from '#services/line-bot/webhook/store-webhook-events.ts'
 import { deleteExpired } from '#services/scheduler/maintenance.ts'
-import { readConfig } from '#shared/runtime/config/config.ts'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import { eraseUserEndpoint } from '#shared/contracts/reports.ts'
-import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/service/line/line-client.ts'
 import { deleteSpooled } from '#shared/stores/objects/spooled-webhook-events.ts'
-import { createLog } from '#shared/runtime/log.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
-import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, lineEvent, textEvent } from '#tests/helpers/line-webhook.ts'
-import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
-import { admin } from '#tests/helpers/test-stack.ts'
+import { callAs, readAs } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
+import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
 const line = startLineServer()
 afterAll(() => line.stop())
@@ -44,7 +39,7 @@ describeBothStacks(
   'an event that no column holds',
   (stack) => {
     const setAsideOf = async (userId: string) => {
-      const answer = await stack.fetch(`/api/event/admin/users/${userId}/export`, { headers: admin('owner') })
+      const answer = await readAs(stack, 'owner', `admin/users/${userId}/export`)
       const { refused_line_events: rows } = (await answer.json()) as {
         refused_line_events: { reason: string; event: string }[]
       }
@@ -76,10 +71,7 @@ describeBothStacks(
       expect(rows).toHaveLength(bad.length)
       for (const { reason } of rows) expect(reason).toMatch(/\((22|54)...\)$|^Maximum call stack/)
       expect(rows.map(({ event }) => JSON.parse(event) as unknown)).toContainEqual(bad[0]!)
-      const erased = await stack.fetch(`/api/event/admin/users/${userId}`, {
-        method: 'DELETE',
-        headers: admin('owner'),
-      })
+      const erased = await callAs(stack, 'owner', 'DELETE', `admin/users/${userId}`)
       expect((await dataOf(erased, eraseUserEndpoint)).erased.refused_line_events).toBe(bad.length)
       expect(stack.complaints()).toEqual([])
     }, 100_000)
@@ -88,22 +80,17 @@ describeBothStacks(
 )
 
 describe('the spool', () => {
-  const openContext = () => contextOf(ports, 'line-bot', log, { tls: false, addressOf: () => 'test' })
-  const dir = mkdtempSync(join(tmpdir(), 'refused-events-'))
-  const log = createLog({}, () => undefined)
-  let ports: Ports
+  let parts: ServiceParts
+  let ports: ServiceParts['ports']
   beforeAll(async () => {
-    await copyMigratedDatabase(dir)
-    ports = await openPorts(readConfig({ EVENT_DATA_DIR: dir }), log, Date.now, migrateDatabase)
+    parts = await openServiceParts()
+    ;({ ports } = parts)
   })
-  afterAll(async () => {
-    await ports.close()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  afterAll(() => parts.close())
 
   test('is drained, although some events can not be stored', async () => {
     const { db, objects } = ports
-    const context = openContext()
+    const context = parts.context()
     const spooled = [
       ...poisons('U1').map((event) => JSON.stringify(event)),
       'no JSON \u0000',
@@ -134,7 +121,7 @@ describe('the spool', () => {
           contentType: 'application/json',
         },
       )
-    const folder = join(dir, 'objects/webhooks')
+    const folder = join(ports.config.dataDir, 'objects/webhooks')
     truncateSync(
       join(
         folder,
@@ -142,7 +129,7 @@ describe('the spool', () => {
       ),
       20,
     )
-    const context = openContext()
+    const context = parts.context()
     for (let round = 0; round < 2; round++) await drainSpool(context)
     expect(await Array.fromAsync(objects.list('webhooks/'))).toEqual(['webhooks/b'])
     expect(await db.sql`SELECT FROM line_events`).toHaveLength(3)
@@ -157,7 +144,7 @@ describe('the spool', () => {
 
   test('takes a crowd of deliveries: behind a busy database few of them wait, and each is stored once', async () => {
     const { db, objects } = ports
-    const context = openContext()
+    const context = parts.context()
     const receive = createWebhookReceiver(context)
     // LINE delivers again what a slow disk did not take in time.
     const delivered = async (body: Buffer): Promise<{ received: number }> => {

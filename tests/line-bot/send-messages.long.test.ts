@@ -6,7 +6,7 @@ import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { admin } from '#tests/helpers/test-stack.ts'
+import { callAs, readAs } from '#tests/helpers/test-stack.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
 
 const CROWD = 20_000
@@ -35,15 +35,10 @@ describeOnServers('sending', () => {
     await sql`TRUNCATE pilgrims, followers, role_assignments`
   })
 
-  const post = (body: object) =>
-    stack.fetch('/api/event/push', {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', ...admin('manager') },
-      body: JSON.stringify(body),
-    })
+  const post = (body: object) => callAs(stack, 'manager', 'POST', 'push', body)
   const push = async (body: object) => dataOf(await post(body), pushEndpoint)
   const progressOf = async (id: string) =>
-    dataOf(await stack.fetch(`/api/event/push/${id}`, { headers: admin('manager') }), pushProgressEndpoint)
+    dataOf(await readAs(stack, 'manager', `push/${id}`), pushProgressEndpoint)
   const completed = (id: string, timeoutMs = 30_000): Promise<PushProgress> =>
     until(
       async () => {

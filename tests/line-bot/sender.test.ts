@@ -8,18 +8,15 @@ import {
   recordDelivery,
   splitChunk,
 } from '#services/line-bot/sending/send-messages.ts'
-import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { createLineClient } from '#shared/service/line/line-client.ts'
-import { createLog } from '#shared/runtime/log.ts'
 import { messageChunks, messages } from '#shared/stores/schema/tables.ts'
-import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
 import { openTestDatabase, testRedisUrl, type TestDatabase } from '#tests/helpers/database.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { SETTINGS } from '#tests/helpers/test-stack.ts'
+import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
 const START = Date.parse('2026-04-12T00:00:00Z')
 const MINUTE = 60_000
@@ -27,25 +24,18 @@ const MINUTE = 60_000
 describeOnServers('the sender', () => {
   const line = startLineServer()
   let database: TestDatabase
-  let ports: Ports
+  let parts: ServiceParts
   let context: ServiceContext
   let clockMs = START
 
   beforeAll(async () => {
     database = await openTestDatabase()
-    const config = readConfig({
-      ...SETTINGS,
-      ...lineSettings(line),
-      EVENT_DATA_DIR: await newDirectory('sender'),
-      DATABASE_URL: database.url,
-      REDIS_URL: await testRedisUrl(),
-    })
-    const log = createLog({}, () => undefined)
-    ports = await openPorts(config, log, () => clockMs)
-    context = contextOf(ports, 'linebot', log, { tls: false, addressOf: () => 'test' })
+    const stores = { DATABASE_URL: database.url, REDIS_URL: await testRedisUrl() }
+    parts = await openServiceParts({ ...SETTINGS, ...lineSettings(line), ...stores }, { now: () => clockMs })
+    context = parts.context()
   })
   afterAll(async () => {
-    await ports.close()
+    await parts.close()
     await database.drop()
     await line.stop()
   })
@@ -54,7 +44,7 @@ describeOnServers('the sender', () => {
     line.mishap = () => 'none'
     line.quota = null
     line.received.clear()
-    await ports.db.sql`TRUNCATE messages, message_chunks`
+    await context.db.sql`TRUNCATE messages, message_chunks`
   })
 
   let planned = 0
@@ -62,7 +52,7 @@ describeOnServers('the sender', () => {
   const plan = async (people: number): Promise<string> => {
     const n = ++planned
     const ids = Array.from({ length: people }, (_, i) => lineUser(1_000 * n + i))
-    const { id } = (await planMessage(ports.db.orm, {
+    const { id } = (await planMessage(context.db.orm, {
       cause: 'push',
       causeKey: `push:${n}`,
       audience: { user_ids: ids },
@@ -80,7 +70,11 @@ describeOnServers('the sender', () => {
     return id
   }
   const chunksOf = (id: string): Promise<Chunk[]> =>
-    ports.db.orm.select().from(messageChunks).where(eq(messageChunks.messageId, id)).orderBy(messageChunks.id)
+    context.db.orm
+      .select()
+      .from(messageChunks)
+      .where(eq(messageChunks.messageId, id))
+      .orderBy(messageChunks.id)
   const chunkOf = async (id: string): Promise<Chunk> => (await chunksOf(id))[0]!
   /** Runs a sender until a condition holds; a started call is finished. */
   const work = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
@@ -106,7 +100,7 @@ describeOnServers('the sender', () => {
   test('a message is postponed while the quota can not be read, unless it is forced', async () => {
     line.mishap = (path) => (path.endsWith('/quota') ? 'before' : 'none')
     const [id, forced] = [await plan(1), await plan(1)]
-    await ports.db.orm.update(messages).set({ forced: true }).where(eq(messages.id, forced))
+    await context.db.orm.update(messages).set({ forced: true }).where(eq(messages.id, forced))
     await work('the forced one to be sent', async () => (await chunkOf(forced)).state === 'sent')
     const { state, attempts, detail, dueAt } = await chunkOf(id)
     expect({ state, attempts }).toEqual({ state: 'waiting', attempts: 0 })
@@ -142,7 +136,7 @@ describeOnServers('the sender', () => {
   })
 
   const decide = (chunk: Chunk, settlement: Parameters<typeof recordDelivery>[2], atMs: number) =>
-    ports.db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(atMs)))
+    context.db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(atMs)))
 
   test('a message that LINE never takes holds up no other, and tells why it waits', async () => {
     const bad = await plan(1)
@@ -168,14 +162,15 @@ describeOnServers('the sender', () => {
       detail: null,
       settledAt: new Date(START),
     })
-    const [message] = await ports.db.orm.select().from(messages).where(eq(messages.id, id))
+    const [message] = await context.db.orm.select().from(messages).where(eq(messages.id, id))
     expect(message).toMatchObject({ state: 'sent', completedAt: new Date(START) })
   })
 
   test('a call that was split is neither decided nor split again', async () => {
     const id = await plan(3)
     const held = await chunkOf(id)
-    const split = () => ports.db.orm.transaction((tx) => splitChunk(tx, held, 'one bad id', new Date(START)))
+    const split = () =>
+      context.db.orm.transaction((tx) => splitChunk(tx, held, 'one bad id', new Date(START)))
     await split()
     await split()
     await decide(held, { state: 'sent' }, START + MINUTE)
@@ -186,7 +181,7 @@ describeOnServers('the sender', () => {
       ['waiting', 2, 2],
     ])
     expect(chunks.slice(1).flatMap(({ recipients }) => recipients)).toEqual(held.recipients)
-    const [message] = await ports.db.orm.select().from(messages).where(eq(messages.id, id))
+    const [message] = await context.db.orm.select().from(messages).where(eq(messages.id, id))
     expect(message).toMatchObject({ state: 'sending', completedAt: null })
   })
 })

@@ -1,16 +1,13 @@
 /** The queue of Web Push: devices whose push service does not answer delay those of others by one round of calls. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createPushSender } from '#services/line-bot/web-push/send-deliveries.ts'
-import { readConfig } from '#shared/runtime/config/config.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
 import { openTestDatabase, testRedisUrl, type TestDatabase } from '#tests/helpers/database.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
 import { newDevice, startPushService } from '#tests/helpers/push-service.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { SETTINGS } from '#tests/helpers/test-stack.ts'
+import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
 const INVENTED = 200
 /** Calls that the two lanes make at the same time. */
@@ -18,7 +15,7 @@ const AT_ONCE = 25
 
 describeOnServers('devices that do not answer', () => {
   let database: TestDatabase
-  let ports: Ports
+  let parts: ServiceParts
   let context: ServiceContext
   let service: Awaited<ReturnType<typeof startPushService>>
   /** Takes connections and never says a word. */
@@ -34,22 +31,19 @@ describeOnServers('devices that do not answer', () => {
     // Its certificate is its own; the tests of the stacks trust it by its file.
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
     database = await openTestDatabase()
-    const config = readConfig({
+    parts = await openServiceParts({
       ...SETTINGS,
       ...service.settings,
       EVENT_PUSH_SERVICES: `${service.settings.EVENT_PUSH_SERVICES},127.0.0.1:${silent.port}`,
-      EVENT_DATA_DIR: await newDirectory('push-queue'),
       DATABASE_URL: database.url,
       REDIS_URL: await testRedisUrl(),
     })
-    const log = createLog({}, () => undefined)
-    ports = await openPorts(config, log, Date.now)
-    context = contextOf(ports, 'linebot', log, { tls: false, addressOf: () => 'test' })
+    context = parts.context()
   })
   afterAll(async () => {
     delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
     silent.stop(true)
-    await ports.close()
+    await parts.close()
     await database.drop()
     await service.stop()
   })
@@ -58,7 +52,7 @@ describeOnServers('devices that do not answer', () => {
   async function plan(endpoints: readonly string[]): Promise<void> {
     const { subscription } = newDevice('https://x/')
     const rows = JSON.stringify(endpoints.map((endpoint, n) => ({ n, endpoint })))
-    await ports.db.sql`
+    await context.db.sql`
       WITH message AS (
         INSERT INTO messages (id, cause, cause_key, audience, forced, state, recipients, left_out, notices, created_at)
         VALUES (gen_random_uuid(), 'push', gen_random_uuid()::text, '{}', false, 'sent', 0, '{}',
@@ -76,7 +70,7 @@ describeOnServers('devices that do not answer', () => {
       SELECT message.id, device.id, user_id, 'en', 'waiting', now(), now() FROM device, message ORDER BY n`
   }
   const stateOf = async (endpoint: string): Promise<string> => {
-    const [row] = await ports.db.sql<{ state: string }[]>`
+    const [row] = await context.db.sql<{ state: string }[]>`
       SELECT d.state FROM push_deliveries d LEFT JOIN push_subscriptions s ON s.id = d.subscription_id
       WHERE s.endpoint = ${endpoint}`
     return row!.state
@@ -97,13 +91,13 @@ describeOnServers('devices that do not answer', () => {
         { timeoutMs: 60_000 },
       )
       expect(calls).toBeLessThanOrEqual(2 * AT_ONCE)
-      const [waiting] = await ports.db.sql`
+      const [waiting] = await context.db.sql`
         SELECT count(*)::int AS n FROM push_deliveries WHERE state = 'waiting'`
       expect(waiting).toEqual({ n: INVENTED })
     } finally {
       await sender.stop()
     }
-    const [told] = await ports.db.sql`SELECT detail FROM push_deliveries WHERE detail IS NOT NULL LIMIT 1`
+    const [told] = await context.db.sql`SELECT detail FROM push_deliveries WHERE detail IS NOT NULL LIMIT 1`
     expect(told!.detail).toContain('did not answer in time')
     expect(await context.metrics.page()).toMatch(/event_web_push_calls_total\{.*outcome="silent"/)
   }, 120_000)

@@ -17,11 +17,11 @@ import {
 } from '#shared/contracts/push-subscriptions.ts'
 import { userEndpoint } from '#shared/contracts/user-detail.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
-import { callAs, newLineUser } from '#tests/helpers/line-people.ts'
+import { newLineUser } from '#tests/helpers/line-people.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { newDevice, type PushTestDevice, type Shown, startPushService } from '#tests/helpers/push-service.ts'
-import { newAppId, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
+import { callAs, newAppId, readAs, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const service = await startPushService()
@@ -93,7 +93,7 @@ describeBothStacks(
       expect(push_key).toBe(service.settings.EVENT_PUSH_PUBLIC_KEY!)
       const userId = newAppId()
       await register(stack, userId, service.subscribe())
-      const detail = await callAs(stack, 'manager', 'GET', `/api/event/admin/users/${userId}`)
+      const detail = await readAs(stack, 'manager', `admin/users/${userId}`)
       expect((await dataOf(detail, userEndpoint)).push_devices).toBe(1)
     })
 
@@ -113,14 +113,14 @@ describeBothStacks(
       expect((await settled(stack, id!)).web_push).toEqual({ sent: 3, waiting: 0, failed: 0 })
       for (const device of devices) expect(shownOn(device)).toEqual([{ title: NAME, body: text, tag: id! }])
       expect(shownOn(withdrawn)).toEqual([])
-      const leftOut = await callAs(stack, 'manager', 'GET', `/api/event/push/left-out?message=${id}`)
+      const leftOut = await readAs(stack, 'manager', `push/left-out?message=${id}`)
       expect((await dataOf(leftOut, leftOutRecipientsEndpoint)).items).toEqual(
         [
           { userId: app, display_name: null, reason: 'no_line_id' as const, devices: 2 },
           { userId: gone, display_name: null, reason: 'no_line_id' as const, devices: 0 },
         ].toSorted((a, b) => (a.userId < b.userId ? -1 : 1)),
       )
-      const listed = await callAs(stack, 'manager', 'GET', '/api/event/push?cause=push')
+      const listed = await readAs(stack, 'manager', 'push?cause=push')
       expect(await listed.json()).toMatchObject({ data: { items: [{ id, web_push: { sent: 3 } }] } })
       // A long text is cut, so that the push service takes it.
       const long = await push(stack, { user_ids: [app], title: 'T', text: '雨'.repeat(2_000) })
@@ -171,13 +171,13 @@ describeBothStacks(
         'the first attempt',
       )
       service.mishaps.clear()
-      const exported = await callAs(stack, 'owner', 'GET', `/api/event/admin/users/${userId}/export`)
+      const exported = await readAs(stack, 'owner', `admin/users/${userId}/export`)
       const rows = (await exported.json()) as { push_subscriptions: object[]; push_deliveries: object[] }
       expect(rows.push_subscriptions).toMatchObject([{ endpoint: device.subscription.endpoint }])
       expect(rows.push_deliveries).toMatchObject([{ message_id: id, state: 'waiting' }])
       expect(JSON.stringify(rows)).not.toContain(device.subscription.keys.auth)
       expect(JSON.stringify(rows)).not.toContain(device.subscription.keys.p256dh)
-      const erased = await callAs(stack, 'owner', 'DELETE', `/api/event/admin/users/${userId}`)
+      const erased = await callAs(stack, 'owner', 'DELETE', `admin/users/${userId}`)
       expect(await erased.json()).toMatchObject({
         data: { erased: { push_subscriptions: 1, push_deliveries: 1 }, remaining: [] },
       })
@@ -200,7 +200,7 @@ describeBothStacks(
       await register(stack, walker, second)
       await register(stack, silent, third)
       await post(stack, 'participant-status', { user_id: silent, status: 'withdrawn' })
-      await callAs(stack, 'owner', 'POST', '/api/event/admin/roles', {
+      await callAs(stack, 'owner', 'POST', 'admin/roles', {
         user_id: volunteer,
         role: 'volunteer',
       })
@@ -209,7 +209,7 @@ describeBothStacks(
       expect(shownOn(first)).toMatchObject([
         { title: NAME, body: expect.stringContaining('Thunderstorm ahead') },
       ])
-      await callAs(stack, 'manager', 'POST', '/api/event/admin/end-activity')
+      await callAs(stack, 'manager', 'POST', 'admin/end-activity')
       await until(() => shownOn(second).length > 0 && shownOn(first).length > 1, 'the summary', {
         timeoutMs: 45_000,
       })
@@ -233,13 +233,13 @@ const list = async (stack: TestStack, userId: string) => {
 }
 
 const push = async (stack: TestStack, body: object) =>
-  dataOf(await callAs(stack, 'manager', 'POST', '/api/event/push', body), pushEndpoint)
+  dataOf(await callAs(stack, 'manager', 'POST', 'push', body), pushEndpoint)
 
 /** The progress of a message, none of whose deliveries waits any more. */
 const settled = (stack: TestStack, id: string): Promise<PushProgress> =>
   until(
     async () => {
-      const answer = await callAs(stack, 'manager', 'GET', `/api/event/push/${id}`)
+      const answer = await readAs(stack, 'manager', `push/${id}`)
       const progress = await dataOf(answer, pushProgressEndpoint)
       return progress.web_push.waiting === 0 ? progress : false
     },

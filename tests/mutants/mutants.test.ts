@@ -1,12 +1,12 @@
 /** The mutation tests. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { equivalentOf, EQUIVALENTS } from './equivalents.ts'
 import { mutantsOf, planted } from './mutations.ts'
-import { choose, OPTIONS, readOptions } from './options.ts'
+import { choose } from './options.ts'
 import { createSelection, ROOMS, sourcesIn } from './test-selection.ts'
+import { runCommand } from '#tests/helpers/process.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const changed = (text: string): string[] =>
@@ -67,12 +67,9 @@ describe('a sample', () => {
   })
 })
 
-test('options: a wrong number is refused with a sentence that names the option', () => {
-  const read = (args: string[], seed: number) =>
-    readOptions(parseArgs({ args, options: OPTIONS }).values, seed)
-  expect(() => read(['--sample', 'many'], 1)).toThrow('--sample must be a whole number, 0 or more: many')
-  expect(() => read(['--jobs', '0'], 1)).toThrow('--jobs must be a whole number, 1 or more: 0')
-  expect(read(['--in', './shared/core/rules/'], 5)).toMatchObject({ paths: ['shared/core/rules'], seed: 5 })
+test('a wrong number is refused with a sentence that names the option', async () => {
+  const command = [process.execPath, 'tests/mutants/run.ts', '--jobs', '0']
+  expect(await runCommand(command)).toMatchObject({ code: 2, err: expect.stringContaining('--jobs must be') })
 })
 
 describe('the tests of a file', () => {
@@ -121,18 +118,15 @@ describeOnServers('a run', () => {
   test('plants a fault in a copy, and reports the test that detects it (long)', async () => {
     const file = 'shared/core/rules/geo.ts'
     const before = await Bun.file(join(ROOT, file)).text()
-    const run = Bun.spawn(
-      [process.execPath, 'tests/mutants/run.ts', '--in', file, '--sample', '1', '--seed', '1'],
-      { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] },
-    )
-    const [out, err] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
+    const args = ['--in', file, '--sample', '1', '--seed', '1']
+    const { code, out, err } = await runCommand([process.execPath, 'tests/mutants/run.ts', ...args])
     expect(err).toBe('')
     expect(out).toMatch(/^\d+ mutants of 1 files; 1 by --seed 1\n/)
     expect(out).toMatch(
       /\[1\/1\] killed \S+ s {2}shared\/core\/rules\/geo\.ts:\d+:\d+ .* → .*\n {4}tests\/rules\/[a-z-]+\.test\.ts: /,
     )
     expect(out).toEndWith('\n1 of 1 killed (100.0 %)\n')
-    expect(await run.exited).toBe(0)
+    expect(code).toBe(0)
     expect(await Bun.file(join(ROOT, file)).text()).toBe(before)
   }, 240_000)
 })

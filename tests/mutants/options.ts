@@ -1,8 +1,9 @@
 /** The command line of `bun run test:mutants`. */
-import type { parseArgs } from 'node:util'
-import { createRandom } from '#tests/helpers/random.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
+import { createOptionChecks } from '#tests/helpers/option-checks.ts'
+import { createRandom, shuffled } from '#tests/helpers/random.ts'
 
-export const HELP = `Plants faults (mutants), one at a time, in a copy of the tree, and runs the tests of the changed file.
+const USAGE = `Plants faults (mutants), one at a time, in a copy of the tree, and runs the tests of the changed file.
 
   bun run test:mutants [options]
 
@@ -20,65 +21,39 @@ export const HELP = `Plants faults (mutants), one at a time, in a copy of the tr
 A mutant is killed when a test fails, or when its tests take several times as long as without it.
 Exit codes: 0 every mutant was killed or is listed in tests/mutants/equivalents.ts, 1 one was not, 2 wrong command line.`
 
-export interface Options {
-  readonly paths: readonly string[]
-  /** 0: all. */
-  readonly sample: number
-  readonly seed: number
-  readonly skip: number
-  readonly jobs: number
-  readonly only: string
-  readonly thorough: boolean
-  readonly list: boolean
-}
+const MOST = 999_999_999
 
-/** Options as `parseArgs` of node:util takes them. */
-export const OPTIONS = {
-  in: { type: 'string', multiple: true, default: [] as string[] },
-  sample: { type: 'string', default: '50' },
-  seed: { type: 'string' },
-  skip: { type: 'string', default: '0' },
-  jobs: { type: 'string', default: '1' },
-  only: { type: 'string', default: '' },
-  thorough: { type: 'boolean', default: false },
-  list: { type: 'boolean', default: false },
-} as const
+export type Options = ReturnType<typeof readOptions>
 
-type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
-
-/**
- * Checks the values of the command line.
- * @throws Error with a sentence that names the wrong option
- */
-export function readOptions(values: Values, randomSeed: number): Options {
+/** Reads the command line; a wrong one ends the process with exit code 2. */
+export function readOptions() {
+  const { values } = readCommandLine(USAGE, {
+    in: { type: 'string', multiple: true, default: [] as string[] },
+    sample: { type: 'string', default: '50' },
+    seed: { type: 'string', default: `${Math.floor(Math.random() * 1e6)}` },
+    skip: { type: 'string', default: '0' },
+    jobs: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+    thorough: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+  })
+  const { whole } = createOptionChecks(USAGE)
   return {
+    ...values,
     paths: values.in.map((path) => path.replace(/^\.\//, '').replace(/\/+$/, '')),
-    sample: wholeNumber('--sample', values.sample, 0),
-    seed: wholeNumber('--seed', values.seed ?? `${randomSeed}`, 0),
-    skip: wholeNumber('--skip', values.skip, 0),
-    jobs: wholeNumber('--jobs', values.jobs, 1),
-    only: values.only,
-    thorough: values.thorough,
-    list: values.list,
+    /** 0: all. */
+    sample: whole('--sample', values.sample, 0, MOST),
+    seed: whole('--seed', values.seed, 0, MOST),
+    skip: whole('--skip', values.skip, 0, MOST),
+    jobs: whole('--jobs', values.jobs, 1, MOST),
   }
-}
-
-function wholeNumber(name: string, text: string, least: number): number {
-  if (!/^\d{1,9}$/.test(text) || Number(text) < least)
-    throw new Error(`${name} must be a whole number, ${least} or more: ${text}`)
-  return Number(text)
 }
 
 /** @returns a sample in the given order, the same one for the same seed */
 export function choose<T>(things: readonly T[], count: number, seed: number): T[] {
   if (count === 0 || count >= things.length) return [...things]
-  const random = createRandom(seed)
   const indices = things.map((_, i) => i)
-  for (let i = 0; i < count; i++) {
-    const j = i + Math.floor(random() * (indices.length - i))
-    ;[indices[i], indices[j]] = [indices[j]!, indices[i]!]
-  }
-  return indices
+  return shuffled(indices, createRandom(seed))
     .slice(0, count)
     .sort((a, b) => a - b)
     .map((i) => things[i]!)

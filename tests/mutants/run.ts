@@ -2,8 +2,7 @@
 import { join, relative } from 'node:path'
 import { equivalentOf } from './equivalents.ts'
 import { type Mutant, mutantsOf, planted } from './mutations.ts'
-import { readCommandLine } from '#shared/runtime/command-line.ts'
-import { choose, HELP, type Options, OPTIONS, readOptions } from './options.ts'
+import { choose, type Options, readOptions } from './options.ts'
 import { type Candidate, createSelection, ROOMS, sourcesIn } from './test-selection.ts'
 import { chmod, cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -188,7 +187,7 @@ process.exitCode = await main().catch((error: unknown) => {
 })
 
 async function main(): Promise<number> {
-  const options = readOptions(readCommandLine(HELP, OPTIONS).values, Math.floor(Math.random() * 1e6))
+  const options = readOptions()
   const chosen = await choice(options)
   const select = createSelection(ROOT)
   const tests: Tests = new Map(chosen.map(({ file }) => [file, select(file)]))

@@ -9,7 +9,7 @@ import {
   type S3Settings,
 } from '#shared/stores/objects/objects.ts'
 import { openObjects } from '#shared/stores/objects/open-objects.ts'
-import { newDirectory, runToEnd, type Server, startServer } from '#tests/helpers/process.ts'
+import { newDirectory, runCommand, runToEnd, type Server, startServer } from '#tests/helpers/process.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -58,14 +58,8 @@ async function chroot(): Promise<string> {
   console.log(`Making the chroot of an S3 server in ${directory}, once (500 MB, at most ${BUILD_S} s)`)
   const script = join(import.meta.dir, '../helpers/s3-chroot.sh')
   // coreutils' timeout ends the whole process group, including apt's children.
-  const build = Bun.spawn(['timeout', '--kill-after=10', `${BUILD_S}`, 'nice', 'sh', script, directory], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [code, out, err] = await Promise.all([
-    build.exited,
-    new Response(build.stdout).text(),
-    new Response(build.stderr).text(),
-  ])
+  const build = ['timeout', '--kill-after=10', `${BUILD_S}`, 'nice', 'sh', script, directory]
+  const { code, out, err } = await runCommand(build)
   const why = code === 124 || code === 137 ? `was not ready after ${BUILD_S} s` : 'could not be made'
   if (code !== 0)
     throw new Error(`its chroot ${why}:\n${`${out}\n${err}`.trim().split('\n').slice(-8).join('\n')}`)

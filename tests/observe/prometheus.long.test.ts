@@ -11,7 +11,7 @@ import { commandPath, ensurePrograms, PROMETHEUS } from '#tests/helpers/programs
 import { freePort } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
-import { admin, checkIn, healthOf, newPilgrimId, PLACE, syncTrack } from '#tests/helpers/test-stack.ts'
+import { checkIn, healthOf, newPilgrimId, PLACE, readAs, syncTrack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const ALERT_MS = 60_000
@@ -167,7 +167,7 @@ describeOnServers('Prometheus', () => {
     await stopRedis()
     await stack.redis.restart()
     await until(async () => (await healthOf(stack)).status === 'ok', 'health', { timeoutMs: ALERT_MS })
-    const stream = await stack.fetch('/api/event/admin/stream', { headers: admin('owner') })
+    const stream = await readAs(stack, 'owner', 'admin/stream')
     const pilgrim = newPilgrimId()
     expect((await checkIn(stack, pilgrim)).status).toBe(202)
     const card = (): Promise<Response> =>

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
+import { ROOT, runCommand } from '#tests/helpers/process.ts'
 
-const ROOT = join(import.meta.dir, '../..')
 /** Telemetry and the search for a newer version would ask other servers. */
 const QUIET = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
@@ -14,23 +14,12 @@ test('redocly finds no error and nothing to warn of', async () => {
   try {
     const file = join(directory, 'openapi.json')
     await Bun.write(file, JSON.stringify(openApiDocument('The <Walk>')))
-    const lint = Bun.spawn(
-      [
-        process.execPath,
-        join(ROOT, 'node_modules/@redocly/cli/bin/cli.js'),
-        'lint',
-        file,
-        '--extends=recommended',
-        '--format=json',
-        '--max-problems=1000',
-      ],
-      { cwd: directory, env: { ...process.env, ...QUIET }, stdout: 'pipe', stderr: 'pipe' },
-    )
-    const [report, said] = await Promise.all([
-      new Response(lint.stdout).text(),
-      new Response(lint.stderr).text(),
-      lint.exited,
-    ])
+    const cli = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js')
+    const options = ['--extends=recommended', '--format=json', '--max-problems=1000']
+    const { out: report, err: said } = await runCommand([process.execPath, cli, 'lint', file, ...options], {
+      cwd: directory,
+      env: { ...process.env, ...QUIET },
+    })
     const { totals, problems } = JSON.parse(report.slice(report.indexOf('{'))) as {
       totals: Record<'errors' | 'warnings', number>
       problems: readonly { readonly message: string; readonly ruleId: string }[]

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { startEmbedded } from '#tests/helpers/embedded.ts'
 import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
+import { newDirectory, runCommand } from '#tests/helpers/process.ts'
 import { freePort } from '#tests/helpers/servers.ts'
 import { reachability, urlOf } from '#proxy/local/welcome.ts'
 
@@ -34,15 +34,9 @@ const answers = (host: string, port: number): Promise<boolean> =>
 /** A start that fails: its exit code, its output, and how long it took. */
 async function failedStart(env: Record<string, string>) {
   const startedAt = performance.now()
-  const child = Bun.spawn([process.execPath, '--no-env-file', 'proxy/local.ts'], {
-    cwd: join(import.meta.dir, '../..'),
-    env,
-    stdout: 'pipe',
-    stderr: 'pipe',
-    timeout: START_MS,
-  })
-  const said = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
-  return { code: await child.exited, said, ms: performance.now() - startedAt }
+  const command = [process.execPath, '--no-env-file', 'proxy/local.ts']
+  const { code, out, err } = await runCommand(command, { env, timeout: START_MS })
+  return { code, said: out + err, ms: performance.now() - startedAt }
 }
 
 /** Paths in a directory that others may read, write or enter. */

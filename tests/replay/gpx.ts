@@ -1,7 +1,7 @@
 /** Parses GPX 1.0 and 1.1: all track points with a position and a time, in order of time. */
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { Latitude, Longitude, Measure } from '#shared/contracts/fields.ts'
-import { ReplayFault } from './replay-error.ts'
+import { ReplayFault } from './phone.ts'
 
 /** A recorded point: degrees, metres, epoch milliseconds. */
 export interface TrackPoint {

@@ -1,112 +1,88 @@
-/** A phone that calls the service: it repeats what failed for a while. */
-import type { Profile } from '#shared/contracts/profile.ts'
-import type { CheckInAnswer, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
+/** Calls of the service as a phone makes them: what failed is repeated for a while. */
+import { X509Certificate } from 'node:crypto'
+import { join } from 'node:path'
 import type { Answer, ClientError } from '#shared/client/answer.ts'
-import { isTemporary } from '#shared/client/request-backoff.ts'
-import { createClient } from '#shared/client/create-client.ts'
-import { ReplayFault } from './replay-error.ts'
-import type { Step } from './plan-requests.ts'
+import { backoffMs, isTemporary } from '#shared/client/request-backoff.ts'
 
-export interface Phone {
-  /** Each call resolves with the service's answer, and throws ReplayFault for a permanent refusal. */
-  checkIn(body: Extract<Step, { kind: 'check-in' }>['body']): Promise<CheckInAnswer>
-  sync(body: Extract<Step, { kind: 'sync' }>['body']): Promise<TrackSyncAnswer>
-  profile(userId: string): Promise<Profile>
-}
+/** An error that ends a command: a sentence that says what to do. */
+export class ReplayFault extends Error {}
 
-export interface PhoneSettings {
-  /** Origin and base path, without a trailing slash. */
-  readonly url: string
-  readonly tls: Bun.TLSOptions
-  /** Maximum attempts per request. Retries are safe, because the service counts a point once. */
-  readonly tries: number
-  /** Waits and shows the reason. */
-  readonly wait: (ms: number, why: string) => Promise<void>
-}
-
-/** Timeout of a request; longer than the timeout of the proxy. */
-const ANSWER_MS = 30_000
-
-export function createPhone({ url, tls, tries, wait }: PhoneSettings): Phone {
-  const client = createClient({
-    baseUrl: url,
-    timeoutMs: ANSWER_MS,
-    fetch: (address, init) => fetch(address, { ...init, tls, redirect: 'manual' }),
-  })
-  async function ask<T>(call: () => Promise<Answer<T>>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      const answer = await call()
-      if (answer.ok) return answer.data
-      const refusal = refusalOf(url, answer.error)
-      if (!refusal.passing) throw new ReplayFault(refusal.sentence)
-      if (attempt >= tries) throw new ReplayFault(`Given up after ${attempt} tries. ${refusal.sentence}`)
-      await wait(refusal.afterMs ?? backoffMs(attempt), refusal.sentence)
-    }
-  }
-  return {
-    checkIn: (body) => ask(() => client.checkIn(body)),
-    sync: ({ user_id, points }) => ask(() => client.syncTrack({ user_id, points: [...points] })),
-    profile: (userId) => ask(() => client.readProfile({ userId })),
-  }
-}
-
-/** A refusal or a failure. Temporary ones (`passing`) are retried after the time that the service requested. */
-export interface Refusal {
-  readonly passing: boolean
-  readonly afterMs: number | null
-  readonly sentence: string
-}
-
-/** Back-off: 1 s, doubled with each attempt, at most 30 s. */
-export const backoffMs = (attempt: number): number => Math.min(30_000, 1_000 * 2 ** (attempt - 1))
+/** Attempts for a request. Repeating one is safe, because the service counts a point once. */
+const TRIES = 8
 
 /** Advice for a refusal, by its code. */
-const ADVICE: Record<string, string> = {
+const ADVICE: Readonly<Record<string, string>> = {
   paused: 'Resume the event, or wait until it is resumed.',
   ended: 'An ended event takes no more points: rehearse on a run of its own.',
   unauthorized: 'The service verifies who calls: replay works where EVENT_IDENTITY is open.',
   forbidden: 'The service verifies who calls: replay works where EVENT_IDENTITY is open.',
   'not-found': 'Check --url and --user.',
-  'too-large': 'Send fewer points in a request: --batch 100.',
   'invalid-request': 'If it is about the time: --ends or --keep-time puts the track elsewhere.',
+  network: 'Check --url, and that the service runs there (bun start).',
+  timeout: 'Check --url and the network.',
+  unexpected: 'Check --url.',
 }
 
-/** Classifies what a call failed with. */
-export function refusalOf(url: string, error: ClientError): Refusal {
-  if (error.status === 0)
-    return failureOf(url, error.code === 'network' ? error.cause : { message: error.message })
-  const { status, code, requestId, retryAfter } = error
-  if (status === 200)
-    return permanent(`${url} does not answer as this service does: ${error.message} Check --url.`)
-  const isOurs = error.body !== undefined
-  const said = isOurs ? error.message : 'no reason given'
-  const sentence = `The service answers ${status}: ${said.replace(/[.\s]*$/, '.')}`
-  if (isTemporary(error)) {
-    // A wait of no second would be a loop.
-    const afterMs = retryAfter === undefined ? null : Math.max(1, retryAfter) * 1_000
-    return { passing: true, afterMs, sentence }
-  }
-  const advice = isOurs ? ADVICE[code] : 'Check --url.'
-  return permanent(
-    sentence +
-      (advice === undefined ? '' : ` ${advice}`) +
-      (requestId === undefined ? '' : ` (request ${requestId})`),
-  )
-}
+const isAboutCertificate = ({ cause }: ClientError): boolean =>
+  /CERT|VERIFY|HOSTNAME/.test(String((cause as { readonly code?: unknown } | undefined)?.code))
 
-const permanent = (sentence: string): Refusal => ({ passing: false, afterMs: null, sentence })
-
-/** Classifies an error of `fetch`: certificate errors are permanent, connection errors temporary. */
-export function failureOf(url: string, error: unknown): Refusal {
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
-  if (/CERT|VERIFY|HOSTNAME/.test(String(code)))
-    return permanent(
-      `The certificate of ${url} is not trusted (${String(message)}). Name its authority with --ca <file>; ` +
-        `the embedded run keeps its own in <data directory>/tls/cert.pem. For a rehearsal only: --insecure.`,
+function sentenceOf(url: string, error: ClientError): string {
+  const { status, code, message, requestId } = error
+  if (isAboutCertificate(error))
+    return (
+      `The certificate of ${url} is not trusted (${message}) Name its authority with --ca <file>; the embedded run ` +
+      'keeps its own in <data directory>/tls/cert.pem. For a rehearsal only: --insecure.'
     )
-  const sentence =
-    code === 'ECONNREFUSED'
-      ? `Nothing listens at ${url}. Start the service there (bun start), or check --url.`
-      : `No answer from ${url} (${String(message)}). Check --url and the network.`
-  return { passing: true, afterMs: null, sentence }
+  const answer = status === 0 ? message : `The service answers ${status}: ${message.replace(/[.\s]*$/, '.')}`
+  return [`${url}: ${answer}`, ADVICE[code], requestId && `(request ${requestId})`].filter(Boolean).join(' ')
+}
+
+/**
+ * Makes a call until it succeeds, and waits between the attempts as long as the service asks.
+ * @param wait waits, and shows the reason
+ * @throws ReplayFault for a permanent refusal, or after the last attempt
+ */
+export async function persist<T>(
+  url: string,
+  call: () => Promise<Answer<T>>,
+  wait: (ms: number, why: string) => Promise<void>,
+): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    const answer = await call()
+    if (answer.ok) return answer.data
+    const { error } = answer
+    const sentence = sentenceOf(url, error)
+    if (!isTemporary(error) || isAboutCertificate(error)) throw new ReplayFault(sentence)
+    if (failures + 1 === TRIES) throw new ReplayFault(`Given up after ${TRIES} tries. ${sentence}`)
+    // A wait of no second would be a loop.
+    await wait(backoffMs(failures, Math.max(1, error.retryAfter ?? 0), 0), sentence)
+  }
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/**
+ * The TLS settings for a service: from `--insecure` or `--ca`; on this machine the certificate of the embedded run;
+ * otherwise the authorities of the system.
+ * @throws ReplayFault if the file of `--ca` has no valid certificate
+ */
+export async function trustFor(
+  { url, ca, insecure }: { readonly url: string; readonly ca: string | null; readonly insecure: boolean },
+  dataDir: string,
+): Promise<Bun.TLSOptions> {
+  if (insecure) return { rejectUnauthorized: false }
+  const own = join(dataDir, 'tls', 'cert.pem')
+  const isOwn = LOOPBACK.has(new URL(url).hostname) && (await Bun.file(own).exists())
+  const path = ca ?? (isOwn ? own : null)
+  if (path === null) return {}
+  try {
+    const pem = await Bun.file(path).text()
+    // Parsed only for validation: fetch would report an invalid file as a connection error.
+    void new X509Certificate(pem)
+    return { ca: pem }
+  } catch (error) {
+    throw new ReplayFault(
+      `${path} holds no certificate that can be read (${(error as Error).message}). Check --ca.`,
+    )
+  }
 }

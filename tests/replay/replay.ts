@@ -1,115 +1,110 @@
 /** `bun run replay`: sends a recorded walk to the service, for demonstrations, imports and rehearsals. */
 import { environment } from '#shared/runtime/config/config.ts'
 import { time } from '#shared/contracts/fields.ts'
-import type { CheckInAnswer } from '#shared/contracts/tracking.ts'
-import { createPhone, type Phone } from './phone.ts'
-import { ReplayFault } from './replay-error.ts'
+import { createClient } from '#shared/client/create-client.ts'
+import { createLiveLine } from '#tests/helpers/live-line.ts'
 import { parseGpx, type Recording } from './gpx.ts'
-import { type Options, parseOptions, USAGE } from './options.ts'
+import { type Options, readOptions } from './options.ts'
+import { persist, ReplayFault, trustFor } from './phone.ts'
 import { type Plan, planReplay } from './plan-requests.ts'
-import {
-  NOTHING_SENT,
-  profileLines,
-  recordingLines,
-  rejectedIn,
-  skippedLine,
-  type Tally,
-  addAnswer,
-  countersLine,
-} from './report.ts'
-import { createScreen, type Screen } from './terminal.ts'
-import { trustFor } from './trusted-certificates.ts'
+import { countersLine, profileLines, recordingLines, rejectedIn, skippedLine, type Tally } from './report.ts'
 
-/** Maximum age of a profile's statistics (60 s), and one second for the transfer. */
-const SETTLE_MS = 61_000
+/** Timeout of a request; longer than the timeout of the proxy. */
+const ANSWER_MS = 30_000
+const BAR = 24
 
-/**
- * Runs the command.
- * @param settings where the embedded run keeps its data and listens, for the defaults
- * @returns the exit code: 0 all points stored, 1 refused or failed, 2 wrong command line
- */
-export async function replay(
-  argv: readonly string[],
-  settings: { readonly dataDir: string; readonly port: string },
-  screen: Screen,
-): Promise<0 | 1 | 2> {
-  try {
-    const options = parseOptions(argv, `https://localhost:${settings.port}`)
-    if (options !== null) return await run(options, settings.dataDir, screen)
-    screen.print(USAGE)
-    return 0
-  } catch (error) {
-    if (!(error instanceof ReplayFault)) throw error
-    screen.note(error.exitCode === 2 ? `${error.message} (--help lists all options)` : error.message)
-    return error.exitCode
-  }
+const { EVENT_DATA_DIR, EVENT_PORT } = environment()
+/** Results go to stdout; the progress, on stderr, is drawn again in place on a terminal. */
+const line = createLiveLine(process.stderr)
+const print = (text: string): void => {
+  line.clear()
+  process.stdout.write(`${text}\n`)
 }
 
-async function run(options: Options, dataDir: string, screen: Screen): Promise<0 | 1> {
-  const recording = parseGpx(await readTrack(options.file))
-  const plan = planReplay(recording, options, Date.now())
-  if (options.dryRun) {
-    for (const line of recordingLines(recording)) screen.print(line)
-    screen.print(`requests    ${plan.steps.length}, the track moved to end at ${time(plan.endMs)}`)
+const options = readOptions(`https://localhost:${EVENT_PORT || '8443'}`)
+process.exitCode = await run(options).catch((error: unknown) => {
+  if (!(error instanceof ReplayFault)) throw error
+  line.note(error.message)
+  return 1 as const
+})
+
+async function run({ file, user, url, dryRun, ...others }: Options): Promise<0 | 1> {
+  const recording = parseGpx(await readTrack(file))
+  const plan = planReplay(recording, { user, ...others }, Date.now())
+  if (dryRun) {
+    for (const text of recordingLines(recording)) print(text)
+    print(`requests    ${plan.steps.length}, the track moved to end at ${time(plan.endMs)}`)
     return 0
   }
-  const tls = await trustFor(options, dataDir)
-  const phone = createPhone({ ...options, tls, wait: (ms, why) => screen.wait(ms, why) })
-  announce(recording, plan, options, screen)
-  const tally = await send(plan, options, phone, screen)
-  screen.print(`track       ${countersLine(tally)}`)
-  const whole = rejectedIn(tally) === 0
-  if (!whole) screen.note('Rejected points are not stored. If it is for their time: --ends moves the track.')
-  if (options.settle) await screen.wait(SETTLE_MS, 'Statistics may be 60 s old.')
-  for (const line of profileLines(await phone.profile(options.user))) screen.print(line)
-  if (!options.settle) screen.note('Statistics may be 60 s old; --settle waits until they cannot be.')
-  return whole ? 0 : 1
+  const tls = await trustFor(options, EVENT_DATA_DIR || './data')
+  const client = createClient({
+    baseUrl: url,
+    timeoutMs: ANSWER_MS,
+    fetch: (address, init) => fetch(address, { ...init, tls, redirect: 'manual' }),
+  })
+  announce(recording, plan)
+  const tally = await send(plan, client)
+  print(`track       ${countersLine(tally)}`)
+  const isWhole = rejectedIn(tally) === 0
+  if (!isWhole) line.note('Rejected points are not stored. If it is for their time: --ends moves the track.')
+  const profile = await persist(url, () => client.readProfile({ userId: user }), wait)
+  for (const text of profileLines(profile)) print(text)
+  return isWhole ? 0 : 1
 }
 
-function announce(recording: Recording, plan: Plan, options: Options, screen: Screen): void {
-  screen.note(
-    `${options.file}: ${recording.points.length} points; skipped: ${skippedLine(recording.skipped)}`,
-  )
-  screen.note(`Sending to ${options.url} as ${options.user}, the track moved to end at ${time(plan.endMs)}`)
-  if (options.seed !== null) screen.note(`Random order: --shuffle --seed ${options.seed}`)
-  if (options.half !== null) {
-    screen.note(`The other half belongs to it with --half ${3 - options.half} ${sameTimes(options, plan)}`)
-  }
+function announce({ points, skipped }: Recording, plan: Plan): void {
+  const { file, url, user, half } = options
+  line.note(`${file}: ${points.length} points; skipped: ${skippedLine(skipped)}`)
+  line.note(`Sending to ${url} as ${user}, the track moved to end at ${time(plan.endMs)}`)
+  if (half !== null) line.note(`The other half belongs to it with --half ${3 - half} ${sameTimes(plan)}`)
+}
+
+async function wait(ms: number, why: string): Promise<void> {
+  line.note(`${why} Waiting ${Math.ceil(ms / 1_000)} s.`)
+  await Bun.sleep(ms)
 }
 
 /** Sends all steps, each when it is due. An error message says how to continue without counting points twice. */
-async function send(plan: Plan, options: Options, phone: Phone, screen: Screen): Promise<Tally> {
-  const start = performance.now()
-  let tally = NOTHING_SENT
+async function send(plan: Plan, client: ReturnType<typeof createClient>): Promise<Tally> {
+  const { url } = options
+  const startMs = performance.now()
+  const tally: Tally = { accepted: 0, duplicates: 0, rejected: {} }
   let done = 0
   try {
     for (const step of plan.steps) {
-      await screen.pause(start + step.dueMs - performance.now())
+      await Bun.sleep(Math.max(0, startMs + step.dueMs - performance.now()))
       if (step.kind === 'check-in') {
-        noteCheckIn(await phone.checkIn(step.body), screen)
-      } else {
-        tally = addAnswer(tally, await phone.sync(step.body))
-        done += step.body.points.length
-        screen.progress(done, plan.points, countersLine(tally))
+        const { recorded_at, duplicate, in_range } = await persist(url, () => client.checkIn(step.body), wait)
+        line.note(`Check-in at ${recorded_at}${duplicate ? ' (a duplicate, counted once)' : ''}`)
+        if (!in_range) line.note('It lies outside the event’s area: stored, but it counts for nothing.')
+        continue
       }
+      const { accepted, duplicates, rejected } = await persist(url, () => client.syncTrack(step.body), wait)
+      tally.accepted += accepted
+      tally.duplicates += duplicates
+      for (const { reason } of rejected) tally.rejected[reason] = (tally.rejected[reason] ?? 0) + 1
+      done += step.body.points.length
+      line.show(`${bar(done / plan.points)} ${countersLine(tally)}`)
     }
   } catch (error) {
     if (!(error instanceof ReplayFault)) throw error
     throw new ReplayFault(
-      `${error.message}\nSo far: ${countersLine(tally)}. To go on, add ${sameTimes(options, plan)}: what is stored counts once.`,
+      `${error.message}\nSo far: ${countersLine(tally)}. To go on, add ${sameTimes(plan)}: what is stored counts once.`,
     )
   }
   return tally
 }
 
-function noteCheckIn({ recorded_at: at, duplicate, in_range: inRange }: CheckInAnswer, screen: Screen): void {
-  screen.note(`Check-in at ${at}${duplicate ? ' (a duplicate, counted once)' : ''}`)
-  if (!inRange) screen.note('It lies outside the event’s area: stored, but it counts for nothing.')
+/** The option that gives another run the same timestamps, so that its points are duplicates. */
+function sameTimes({ endMs }: Plan): string {
+  return options.end === 'recorded' ? '--keep-time' : `--ends ${time(endMs)}`
 }
 
-/** The option that gives another run the same timestamps, so that its points are duplicates. */
-const sameTimes = ({ end }: Options, { endMs }: Plan): string =>
-  end === 'recorded' ? '--keep-time' : `--ends ${time(endMs)}`
+/** `[██████░░░░]  60 %` */
+function bar(share: number): string {
+  const filled = Math.floor(share * BAR)
+  return `[${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}] ${Math.floor(100 * share)} %`
+}
 
 async function readTrack(path: string): Promise<string> {
   try {
@@ -117,16 +112,4 @@ async function readTrack(path: string): Promise<string> {
   } catch (error) {
     throw new ReplayFault(`The file cannot be read: ${(error as Error).message}`)
   }
-}
-
-if (import.meta.main) {
-  const settings = {
-    dataDir: environment().EVENT_DATA_DIR || './data',
-    port: environment().EVENT_PORT || '8443',
-  }
-  process.exitCode = await replay(
-    process.argv.slice(2),
-    settings,
-    createScreen(process.stdout, process.stderr),
-  )
 }

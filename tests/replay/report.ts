@@ -1,52 +1,38 @@
 /** The report of a replay: the file, the counters, the pilgrim. All functions are pure and return lines. */
 import { time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
-import type { PointRejection, TrackSyncAnswer } from '#shared/contracts/tracking.ts'
-import { fold, type FoldPoint, START } from '#shared/core/distance/points-to-distance.ts'
+import { fold, START } from '#shared/core/distance/points-to-distance.ts'
 import type { Recording } from './gpx.ts'
 
-/** Counters of the service's answers so far. */
+/** Counters of the service's answers so far; `rejected` by reason. */
 export interface Tally {
-  readonly accepted: number
-  readonly duplicates: number
-  readonly rejected: ReadonlyMap<PointRejection, number>
+  accepted: number
+  duplicates: number
+  readonly rejected: Record<string, number>
 }
-
-export const NOTHING_SENT: Tally = { accepted: 0, duplicates: 0, rejected: new Map() }
-
-/** Adds a batch's answer. */
-export function addAnswer(tally: Tally, answer: TrackSyncAnswer): Tally {
-  const rejected = new Map(tally.rejected)
-  for (const { reason } of answer.rejected) rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
-  return {
-    accepted: tally.accepted + answer.accepted,
-    duplicates: tally.duplicates + answer.duplicates,
-    rejected,
-  }
-}
-
-const sum = (counts: Iterable<number>): number => [...counts].reduce((total, count) => total + count, 0)
 
 /** Number of rejected points, for all reasons. */
-export const rejectedIn = (tally: Tally): number => sum(tally.rejected.values())
+export const rejectedIn = ({ rejected }: Tally): number =>
+  Object.values(rejected).reduce((sum, points) => sum + points, 0)
 
 /** `1,013 accepted, 13 duplicates, 2 rejected (too-old 2)` */
 export function countersLine(tally: Tally): string {
-  const reasons = [...tally.rejected].map(([reason, count]) => `${reason} ${count}`).join(', ')
+  const reasons = Object.entries(tally.rejected).map(([reason, points]) => `${reason} ${count(points)}`)
   return [
     `${count(tally.accepted)} accepted`,
     `${count(tally.duplicates)} duplicates`,
-    `${count(rejectedIn(tally))} rejected${reasons === '' ? '' : ` (${reasons})`}`,
+    `${count(rejectedIn(tally))} rejected${reasons.length === 0 ? '' : ` (${reasons.join(', ')})`}`,
   ].join(', ')
 }
 
 /** Describes the file; length and carbon are computed by the rules of the service. */
 export function recordingLines({ points, tracks, segments, skipped }: Recording): string[] {
   const { km, kg } = recompute(points)
+  const [from, to] = [points[0]!.t, points.at(-1)!.t]
   return [
     `points      ${count(points.length)} (tracks: ${tracks}, segments: ${segments})`,
     `skipped     ${skippedLine(skipped)}`,
-    `recorded    ${time(points[0]!.t)} to ${time(points.at(-1)!.t)} (${duration(points.at(-1)!.t - points[0]!.t)})`,
+    `recorded    ${time(from)} to ${time(to)} (${duration(to - from)})`,
     `length      ${km.toFixed(2)} km`,
     `carbon      ${kg.toFixed(3)} kg CO2e, modes by speed`,
   ]
@@ -57,20 +43,19 @@ export const skippedLine = ({ untimed, misplaced, repeated }: Recording['skipped
 
 /** Kilometres and kg CO2e that the service counts for a pilgrim who sends exactly these points. */
 export function recompute(points: Recording['points']): { readonly km: number; readonly kg: number } {
-  let mm = 0
-  let mg = 0
-  const track = points.map(({ lat, lng, t }): FoldPoint => ({
+  let [mm, mg] = [0, 0]
+  const track = points.map(({ lat, lng, t }) => ({
     lat,
     lng,
     t,
     sentMs: t,
-    kind: 't',
+    kind: 't' as const,
     mode: null,
     rough: false,
   }))
-  fold(START, track, (segment) => {
-    mm += segment.distanceMm
-    mg += segment.carbonMg
+  fold(START, track, ({ distanceMm, carbonMg }) => {
+    mm += distanceMm
+    mg += carbonMg
   })
   return { km: mm / 1e6, kg: mg / 1e6 }
 }

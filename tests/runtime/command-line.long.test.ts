@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cleanEnvironment } from '#tests/helpers/clean-environment.ts'
 import manifest from '../../package.json'
+import { ROOT, runCommand } from '#tests/helpers/process.ts'
 
 const { scripts } = manifest
 
-const ROOT = join(import.meta.dir, '../..')
 /** Scripts that run a tool of a dependency. */
 const TOOLS = ['check', 'format', 'lint', 'migrations', 'postinstall']
 const MEASUREMENTS = [
@@ -45,17 +45,11 @@ afterEach(() => rmSync(directory, { recursive: true }))
 
 /** Runs a script where it can write only into `directory`, unless it writes into the tree. */
 async function run({ file, args }: Script, option: string) {
-  const child = Bun.spawn([process.execPath, '--no-env-file', join(ROOT, file), ...args, option], {
+  const ended = await runCommand([process.execPath, '--no-env-file', join(ROOT, file), ...args, option], {
     cwd: directory,
     env: { ...cleanEnvironment(), TMPDIR: directory, TEST_DIRECTORY: directory },
-    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const [out, err, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ])
-  return { out, err, code, files: readdirSync(directory) }
+  return { ...ended, files: readdirSync(directory) }
 }
 
 test.each(SCRIPTS)('$typed runs a file of the project', ({ file }) => {

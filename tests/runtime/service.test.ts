@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
+import { newDirectory, runCommand } from '#tests/helpers/process.ts'
 
 /** Exit code of a process that leaves a rejection with this code to nobody, and then goes on for a moment. */
 async function endOf(code: string): Promise<number> {
@@ -25,15 +25,12 @@ async function endOf(code: string): Promise<number> {
 test('a start with faulty settings fails immediately and names all of them and the misspelt ones', async () => {
   const dir = await newDirectory('faulty')
   const unlock = lockDataDirectory(dir)
-  const child = Bun.spawn([process.execPath, '--no-env-file', 'proxy/local.ts'], {
-    cwd: join(import.meta.dir, '../..'),
+  const { code, out, err } = await runCommand([process.execPath, '--no-env-file', 'proxy/local.ts'], {
     env: { EVENT_DATA_DIR: dir, EVENT_PORT: 'many', EVENT_ROUTE: `${dir}/none`, EVENT_ADMN_TOKEN: 'secret' },
-    stdout: 'pipe',
-    stderr: 'pipe',
     timeout: 10_000,
   })
-  const told = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
-  expect(await child.exited).toBe(1)
+  const told = out + err
+  expect(code).toBe(1)
   for (const name of ['EVENT_PORT', 'EVENT_ROUTE', 'EVENT_ADMN_TOKEN']) expect(told).toContain(name)
   expect(told).not.toContain('secret')
   unlock()
@@ -59,13 +56,9 @@ test.each([
     const error = Object.assign(new TypeError(value), { code: 'E_BROKEN', params: [value], cause: new Error(value) })
     ${fails}
     setTimeout(() => process.exit(7), 2_000)`
-  const child = Bun.spawn([process.execPath, '--no-env-file', '-e', script], {
-    cwd: join(import.meta.dir, '../..'),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const told = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
-  expect(await child.exited).toBe(1)
+  const { code, out, err } = await runCommand([process.execPath, '--no-env-file', '-e', script])
+  const told = out + err
+  expect(code).toBe(1)
   expect(told).toContain('TypeError E_BROKEN')
   expect(told).not.toContain('0912345678')
 })

@@ -13,7 +13,7 @@ import type { Database } from '#shared/stores/db/db.ts'
 import type { Kv, Pending, Submission } from '#shared/stores/kv/kv.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { createLog } from '#shared/runtime/log.ts'
-import { rules } from '#tests/kv/drivers.ts'
+import { rules, sync } from '#tests/kv/drivers.ts'
 import { point } from '#tests/scheduler/walks.ts'
 
 const SECOND_MS = 1_000
@@ -135,19 +135,11 @@ export async function fillPositions(
   nowMs: number,
 ): Promise<void> {
   for (let from = 0; from < pilgrims; from += 1_000) {
-    const positions = Array.from({ length: Math.min(1_000, pilgrims - from) }, (_, k): Submission => {
+    const positions = Array.from({ length: Math.min(1_000, pilgrims - from) }, (_, k) => {
       const i = from + k
       const t = nowMs - (i % 600) * SECOND_MS
       const position = { t, lat: 23.6 + (i % 9_973) / 10_000, lng: 120.4 + (i % 1_009) / 3_000 }
-      return {
-        id: `m${i}`,
-        userId: walkerId(i),
-        kind: 'sync',
-        entries: [],
-        duplicateKey: '',
-        recordedMs: t,
-        position,
-      }
+      return sync(walkerId(i), [], { recordedMs: t, position })
     })
     await kv.restore(0, positions, rules())
   }

@@ -10,7 +10,7 @@ import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { readMetric } from '#tests/helpers/metrics.ts'
 import { newDirectory, type Server } from '#tests/helpers/process.ts'
 import { besidePostgres } from '#tests/helpers/in-directory.ts'
-import { admin, healthOf } from '#tests/helpers/test-stack.ts'
+import { callAs, healthOf, readAs } from '#tests/helpers/test-stack.ts'
 import { journaled, openTestStackOn, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
 import { startNats, startRedis } from '#tests/helpers/servers.ts'
@@ -100,7 +100,7 @@ const PARTS: readonly Part[] = [
     bounds: { seconds: 300, peakMb: 1_200, stallMs: 1_000 },
     async run(stack) {
       const { last_flush: before } = await healthOf(stack)
-      await ok(await stack.fetch('/api/event/admin/flush', { method: 'POST', headers: admin('manager') }))
+      await ok(await callAs(stack, 'manager', 'POST', 'admin/flush'))
       // It is recorded when the map's cells are counted, too.
       const isDone = async () => {
         const { buffer_size, last_flush } = await healthOf(stack)
@@ -133,9 +133,7 @@ const PARTS: readonly Part[] = [
     process: (stack) => stack.service('admin'),
     bounds: { seconds: 5, peakMb: 700, stallMs: 200 },
     run: (stack) =>
-      slowest(5, async (turn) =>
-        ok(await stack.fetch(`/api/event/admin/users/${walkerId(turn)}/export`, { headers: admin('owner') })),
-      ),
+      slowest(5, async (turn) => ok(await readAs(stack, 'owner', `admin/users/${walkerId(turn)}/export`))),
   },
   {
     name: 'erasure',
@@ -144,12 +142,7 @@ const PARTS: readonly Part[] = [
     bounds: { seconds: 8, peakMb: 700, stallMs: 300 },
     run: (stack) =>
       slowest(5, async (turn) =>
-        ok(
-          await stack.fetch(`/api/event/admin/users/${walkerId(turn + 100)}`, {
-            method: 'DELETE',
-            headers: admin('owner'),
-          }),
-        ),
+        ok(await callAs(stack, 'owner', 'DELETE', `admin/users/${walkerId(turn + 100)}`)),
       ),
   },
 ]

@@ -8,7 +8,7 @@ import { createAddressLimit, priceOf } from '#shared/service/security/write-and-
 import { sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
-import { admin, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
+import { admin, callAs, newPilgrimId, PLACE } from '#tests/helpers/test-stack.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 
 /** Status of the refusal that a call throws; null when it throws none. */
@@ -148,11 +148,7 @@ describeBothStacks(
     })
 
     test('does not count operators with a token', async () => {
-      const drawn = await stack.fetch('/api/event/og-image', {
-        method: 'POST',
-        headers: admin('manager'),
-        body: JSON.stringify({ user_id: newPilgrimId() }),
-      })
+      const drawn = await callAs(stack, 'manager', 'POST', 'og-image', { user_id: newPilgrimId() })
       expect(drawn.status).toBe(404)
     })
 

@@ -8,7 +8,7 @@ import { createLog } from '#shared/runtime/log.ts'
 import { currentSpan, span, startTraces } from '#shared/runtime/traces.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
 import { openTestDatabase, testRedisUrl } from '#tests/helpers/database.ts'
-import { newDirectory, type Server } from '#tests/helpers/process.ts'
+import { newDirectory, runCommand, type Server } from '#tests/helpers/process.ts'
 import { freePort, startNats } from '#tests/helpers/servers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { admin, SETTINGS } from '#tests/helpers/test-stack.ts'
@@ -201,7 +201,7 @@ describe('in one process', () => {
       await startTraces({ endpoint: '${endpoint}', share: 1 }, 'test', { warn: () => undefined })
       console.log(Object.keys(require.cache).filter((name) => name.includes('@opentelemetry')).length)
       process.exit(0)`
-    const child = Bun.spawn([process.execPath, '-e', script], { cwd: join(import.meta.dir, '../..') })
-    expect(Number(await new Response(child.stdout).text()) > 0).toBe(isLoaded)
+    const { out } = await runCommand([process.execPath, '-e', script])
+    expect(Number(out) > 0).toBe(isLoaded)
   })
 })

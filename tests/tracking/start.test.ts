@@ -1,28 +1,23 @@
 /** A replica that starts accepts check-ins before it knows all live positions. */
 import { expect, test } from 'bun:test'
 import { createTracking } from '#services/tracking/app.ts'
-import { readConfig } from '#shared/runtime/config/config.ts'
-import { createLog } from '#shared/runtime/log.ts'
-import { contextOf, openPorts } from '#shared/service/service.ts'
 import { openTestDatabase } from '#tests/helpers/database.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
+import { openServiceParts } from '#tests/helpers/service-parts.ts'
 
 test.skipIf(embeddedOnly)(
   'check-ins are accepted while the positions are read; the map is refused until then, and not later',
   async () => {
-    const log = createLog({}, () => undefined)
     const database = await openTestDatabase()
-    const config = readConfig({ EVENT_DATA_DIR: await newDirectory('start'), DATABASE_URL: database.url })
-    const ports = await openPorts(config, log, Date.now)
-    const context = contextOf(ports, 'tracking', log, { tls: false, addressOf: () => '192.0.2.1' })
+    const parts = await openServiceParts({ DATABASE_URL: database.url })
+    const { kv } = parts.ports
     const read = Promise.withResolvers<void>()
-    const moved: typeof ports.kv.moved = async (...asked) => {
+    const moved: typeof kv.moved = async (...asked) => {
       await read.promise
-      return ports.kv.moved(...asked)
+      return kv.moved(...asked)
     }
-    const service = createTracking({ ...context, kv: { ...ports.kv, moved } })
+    const service = createTracking({ ...parts.context(), kv: { ...kv, moved } })
     const ask = (path: string, init?: RequestInit) =>
       service.fetch(new Request(`http://event.test${path}`, init))
     try {
@@ -39,7 +34,7 @@ test.skipIf(embeddedOnly)(
     } finally {
       read.resolve()
       await service.stop()
-      await ports.close()
+      await parts.close()
       await database.drop()
     }
   },

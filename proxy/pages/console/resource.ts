@@ -186,7 +186,6 @@ const latest = signal<Wait | null>(null)
 
 const secondsOf = ({ retryAfter = 0 }: ClientError): number => (retryAfter > 0 ? retryAfter : UNKNOWN_S)
 
-/** Notes a refusal of the limit. */
 export function startWait(error: ClientError): void {
   const untilMs = Date.now() + secondsOf(error) * 1_000
   if (untilMs > (latest.peek()?.untilMs ?? 0) + SAME_MS) latest.value = { error, untilMs }

@@ -5,7 +5,7 @@ import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { startNats } from '#tests/helpers/servers.ts'
 import { openTestStackOn, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
-import { onError, rules } from '#tests/kv/drivers.ts'
+import { onError, rules, sync } from '#tests/kv/drivers.ts'
 import { walkerId } from '#tests/scale/fill.ts'
 import { fill } from '../aggregates/fill.ts'
 import { closeAll, startDatabase, startStore, UNLIMITED } from '../measured-processes.ts'
@@ -79,20 +79,11 @@ async function fillDatabase(url: string, { pilgrims, points }: EventSize): Promi
 async function startCrowd(stack: RealTestStack, redisUrl: string, pilgrims: number) {
   const kv = await openKv({ url: redisUrl, partitions: 1, path: '', onError })
   const startedMs = Date.now()
-  let id = 0
   const heard = (i: number) => {
     const t = Date.now()
     const walked = ((t - startedMs) / 1_000 / DAY_S) * 0.3
     const position = { t, lat: 24 + (i % 997) / 1_000 + walked, lng: 120.5 + (i % 89) / 180 }
-    return {
-      id: `${startedMs}-${id++}`,
-      userId: walkerId(i),
-      kind: 'sync' as const,
-      entries: [],
-      duplicateKey: '',
-      recordedMs: t,
-      position,
-    }
+    return sync(walkerId(i), [], { recordedMs: t, position })
   }
   const checkIn = (i: number) =>
     stack.fetch('/api/event/checkin', {

@@ -6,7 +6,7 @@ import { cardOf } from '#services/feedback-media/cards/card-layout.ts'
 import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
 import { typeset } from '#shared/runtime/picture-renderer/typesetting.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
-import { newDirectory } from '#tests/helpers/process.ts'
+import { newDirectory, runCommand } from '#tests/helpers/process.ts'
 import { factsOf, routeOf } from '../cards/sample.ts'
 import type { Row } from '../measure.ts'
 import { installPeers } from '../peers/install.ts'
@@ -74,15 +74,9 @@ export const shareCards: Row = {
           name: '@vercel/og on Node',
           role: 'peer',
           async measure() {
-            const child = Bun.spawn([node, join(dir, 'og.mjs'), order, `${times}`], {
-              cwd: dir,
-              stdio: ['ignore', 'pipe', 'pipe'],
-            })
-            const [out, err] = await Promise.all([
-              new Response(child.stdout).text(),
-              new Response(child.stderr).text(),
-            ])
-            if ((await child.exited) !== 0) throw new Error(`@vercel/og failed:\n${err}`)
+            const command = [node, join(dir, 'og.mjs'), order, `${times}`]
+            const { code, out, err } = await runCommand(command, { cwd: dir })
+            if (code !== 0) throw new Error(`@vercel/og failed:\n${err}`)
             return (JSON.parse(out.trim().split('\n').at(-1)!) as { perSecond: number }).perSecond
           },
         },

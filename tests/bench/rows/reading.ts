@@ -1,12 +1,11 @@
 /** Frequent reads: the live map, map cells, profiles. */
 import { join } from 'node:path'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
-import type { Kv, Submission } from '#shared/stores/kv/kv.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { newDirectory, type Server } from '#tests/helpers/process.ts'
-import { onError, rules } from '#tests/kv/drivers.ts'
-import { walkerId } from '#tests/scale/fill.ts'
+import { onError } from '#tests/kv/drivers.ts'
+import { fillPositions, walkerId } from '#tests/scale/fill.ts'
 import { fill } from '../aggregates/fill.ts'
 import { load } from '../load.ts'
 import type { Contender, Row, Scale } from '../measure.ts'
@@ -25,7 +24,6 @@ import {
 
 const PILGRIMS = 50_000
 const POINTS_EACH = 40
-const AT_ONCE = 250
 
 interface Filled {
   readonly database: OpenedStore
@@ -46,29 +44,9 @@ async function openFilled(scale: Scale): Promise<Filled> {
     rounds: 4,
     nowMs: Date.now(),
   })
-  await place(kv, pilgrims)
+  await fillPositions(kv, { pilgrims }, Date.now())
   await Promise.all([db.close(), kv.close()])
   return { database, redis, pilgrims, close: () => closeAll([database, redis]) }
-}
-
-async function place(kv: Kv, pilgrims: number): Promise<void> {
-  const t = Date.now()
-  for (let from = 0; from < pilgrims; from += AT_ONCE) {
-    const submissions = Array.from({ length: Math.min(AT_ONCE, pilgrims - from) }, (_, k): Submission => {
-      const i = from + k
-      const position = { t: t - i, lat: 24 + (i % 997) / 1_000, lng: 120.5 + (i % 89) / 100 }
-      return {
-        id: `${i}`,
-        userId: walkerId(i),
-        kind: 'sync',
-        entries: [],
-        duplicateKey: '',
-        recordedMs: t,
-        position,
-      }
-    })
-    await kv.restore(0, submissions, rules())
-  }
 }
 
 const reader = (

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
+import { median } from '#tests/bench/measure.ts'
 import { cpuSeconds } from '#tests/bench/measured-processes.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -40,18 +41,12 @@ const IN_MEMORY = '/dev/shm'
 
 /** CPU seconds of all processes of the machine. */
 function machineCpuSeconds(): number {
-  const ticks = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))![1]!.split(' ').map(Number)
-  const [user, nice, system, , , irq, softirq, steal] = ticks as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
-  return (user + nice + system + irq + softirq + steal) / TICKS_PER_S
+  // Without idle and iowait, and without what guests used, which user and nice contain.
+  const [user, nice, system, , , ...busy] = /^cpu +(.*)$/m
+    .exec(readFileSync('/proc/stat', 'utf8'))![1]!
+    .split(' ', 8)
+    .map(Number)
+  return [user!, nice!, system!, ...busy].reduce((sum, ticks) => sum + ticks, 0) / TICKS_PER_S
 }
 
 interface Round {
@@ -92,7 +87,6 @@ function startReaders(url: string, caFile: string) {
   }
 }
 
-const median = (of: readonly number[]): number => of.toSorted((a, b) => a - b)[Math.floor(of.length / 2)]!
 const ms = (figure: number): string => figure.toFixed(1).padStart(7)
 
 /** Median, minimum and maximum over the rounds. */

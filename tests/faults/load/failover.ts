@@ -13,6 +13,8 @@ import { openTcpProxy } from '#tests/helpers/tcp-proxy.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { activate, checkin, rules } from '#tests/kv/drivers.ts'
+import { median } from '#tests/bench/measure.ts'
+import { percentile } from './steady.ts'
 
 const USAGE = `Kills a Redis master under check-ins, promotes its replica, and prints how many answered check-ins are missing.
 
@@ -44,9 +46,6 @@ const AT_ONCE = 256
  * off from its replica for as long as a cluster takes to replace it.
  */
 const WAYS = ['process', 'machine', 'cut off'] as const
-
-const quantile = (sorted: readonly number[], q: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? NaN
 
 async function openPair(delayMs: number) {
   await using opening = new AsyncDisposableStack()
@@ -163,17 +162,12 @@ async function measure(way: (typeof WAYS)[number], delayMs: number) {
     highest,
     cpu: full.cpu,
     steadyCpu,
-    p50: quantile(sorted, 0.5),
-    p99: quantile(sorted, 0.99),
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
   }
 }
 
 await inDirectory('failover', async () => {
-  const median = (numbers: number[]) =>
-    quantile(
-      numbers.toSorted((a, b) => a - b),
-      0.5,
-    )
   console.log(
     'ms one way, lost (process, machine, cut off), refused before, highest/s, CPU µs (highest, steady), p50, p99',
   )

@@ -17,7 +17,8 @@ export interface Steady {
 
 const TICK_MS = 10
 
-const percentile = (sorted: readonly number[], part: number): number =>
+/** @param part such as 0.99 */
+export const percentile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 
 /** @param ask sends the n-th request; resolves to whether it succeeded */

@@ -4,8 +4,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { differences } from './check-balance.ts'
 import type { Fault } from './fault.ts'
 import { assignVolunteers } from './operators.ts'
-import { isGood } from './report.ts'
-import { runFault, type Timing } from './run-fault.ts'
+import { isGood, runFault, type Timing } from './run-fault.ts'
 import type { TestSystem } from './test-system.ts'
 
 const TIMING: Timing = { phones: 16, calmMs: 1_000, holdMs: 1_000, freezeMs: 3_000 }

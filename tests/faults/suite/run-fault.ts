@@ -44,6 +44,10 @@ export interface Outcome {
   readonly loses: boolean
 }
 
+/** Whether an outcome is as promised. Data that a store itself loses are no failure of the service. */
+export const isGood = ({ lost, doubled, complaints, loses, servingS, settledS }: Outcome): boolean =>
+  (loses || lost === 0) && doubled === 0 && complaints.length === 0 && servingS !== null && settledS !== null
+
 /** Timeout of a recovery. */
 const RECOVERY_MS = 150_000
 /** Tracker apps beside the phones. */

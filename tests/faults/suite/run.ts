@@ -3,12 +3,11 @@ import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { inDirectory } from '#tests/helpers/in-directory.ts'
 import { type TestSystem, openTestSystem } from './test-system.ts'
 import { differences } from './check-balance.ts'
-import { runFault, type Outcome, type Timing } from './run-fault.ts'
+import { isGood, type Outcome, runFault, type Timing } from './run-fault.ts'
 import { openClusterSystem } from './cluster.ts'
 import type { Fault } from './fault.ts'
 import { FAULTS } from './faults.ts'
 import { assignVolunteers } from './operators.ts'
-import { complaints, isGood, table } from './report.ts'
 
 const USAGE = `Breaks one part of the service after another under a stream of requests, and compares what is stored with what
 was answered. Takes about 20 minutes.
@@ -75,6 +74,33 @@ async function runAll(faults: readonly Fault[], open: () => Promise<TestSystem>)
 const progress = ({ fault, requests, lost, doubled, servingS, settledS, statuses }: Outcome): string =>
   `${fault}: ${requests} requests ${JSON.stringify(statuses)}, ${lost} lost, ${doubled} doubled, ` +
   `serves after ${servingS} s, settled after ${settledS} s`
+
+const seconds = (figure: number | null): string => (figure === null ? 'not' : figure.toFixed(1))
+
+const COLUMNS: readonly (readonly [title: string, cell: (outcome: Outcome) => string])[] = [
+  ['fault', ({ fault }) => fault],
+  ['requests', ({ requests }) => `${requests}`],
+  ['answered', ({ answered }) => `${answered}`],
+  ['stored', ({ stored }) => `${stored}`],
+  ['lost', ({ lost }) => `${lost}`],
+  ['doubled', ({ doubled }) => `${doubled}`],
+  ['s to serve', ({ servingS }) => seconds(servingS)],
+  ['s to settle', ({ settledS }) => seconds(settledS)],
+]
+
+/** The table as markdown. */
+function table(outcomes: readonly Outcome[]): string {
+  const rows = [
+    COLUMNS.map(([title]) => title),
+    COLUMNS.map((_, i) => (i === 0 ? '---' : '---:')),
+    ...outcomes.map((outcome) => COLUMNS.map(([, cell]) => cell(outcome))),
+  ]
+  return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+/** A line for each complaint. */
+const complaints = (outcomes: readonly Outcome[]): string[] =>
+  outcomes.flatMap(({ fault, complaints: all }) => all.map((one) => `  ${fault}: ${one}`))
 
 async function main(): Promise<boolean> {
   const startedMs = performance.now()

@@ -339,8 +339,6 @@ function numbersOver(
   }
 }
 
-// Places what stands over a map: single places, their card, the scale.
-
 type Over = Pick<CrowdMapProps, 'dots' | 'onDot' | 'renderCard'>
 
 /** Width of the scale, at most, in sizes of its type. */
@@ -398,8 +396,6 @@ function nameDots(frame: HTMLElement): void {
     if (taken.some((other) => meets(box, other))) dots[i]!.classList.add('nameless')
     else taken.push(box)
 }
-
-// The scale of a map: a line of a round length.
 
 const ROUND = [5, 2, 1] as const
 

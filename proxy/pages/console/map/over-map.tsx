@@ -9,7 +9,6 @@ import { CROWD_STEPS, STEP_FROM } from '../../design/marks.tsx'
 import { pageWords } from '../../frame/language.ts'
 import type { Placing } from '../../map/mark-names.ts'
 
-/** A place on the map: a pilgrim, or a point of a way. */
 export interface Dot {
   readonly id: string
   readonly lat: number
@@ -93,7 +92,6 @@ export const Dots = ({ dots = [], chosen = null, onDot, pointing }: Props) => (
   </>
 )
 
-/** Places dots where the map shows them. */
 export function placeDots(frame: HTMLElement, place: Placing): void {
   for (const dot of frame.querySelectorAll<HTMLElement>('[data-lng]')) {
     const { x, y } = place(Number(dot.dataset['lng']), Number(dot.dataset['lat']))
@@ -104,7 +102,6 @@ export function placeDots(frame: HTMLElement, place: Placing): void {
   }
 }
 
-/** What the signs of a way mean. */
 export const WayLegend = () => {
   const said = words.value.people.legend
   return (
@@ -135,7 +132,6 @@ interface Pointed {
 
 export type Pointing = ReturnType<typeof usePointing>
 
-/** Which place has its card. */
 export function usePointing() {
   const at = useSignal<Pointed | null>(null)
   const timer = useRef<number | undefined>(undefined)

@@ -191,7 +191,6 @@ interface FigureProps {
   readonly loading?: boolean
 }
 
-/** One figure, with what it means and its time. */
 export const Figure = ({ loading = false, ...props }: FigureProps) =>
   loading && props.value === null ? <Awaited label={props.label} /> : <Known {...props} />
 

@@ -149,7 +149,6 @@ const SIZE = 15
 const BARS_TITLE = 46
 const [FROM, TO] = [288, 728]
 
-/** Saves groups of bars, one below the other. */
 export function saveBars(caption: Caption, groups: readonly BarGroup[], name: string): void {
   const shown = groups.filter(({ bars }) => bars.length > 0)
   const lines = shown.reduce((sum, { bars }) => sum + bars.length, 0)

@@ -23,7 +23,6 @@ export const inColumn = (items: readonly Item[], status: Status): readonly Item[
 
 export const isOfSafety = ({ category }: Item): boolean => category === 'safety'
 
-/** The items in the order of the board: column by column. */
 export const ordered = (items: readonly Item[]): readonly Item[] =>
   STATUSES.flatMap((status) => inColumn(items, status))
 

@@ -182,8 +182,6 @@ const State = ({ current }: { readonly current: Current }) => (
   </p>
 )
 
-// Who gets which message of a pause, before it begins.
-
 type Counted = Data<'sendPush'>
 
 function WhoIsTold() {

@@ -424,8 +424,6 @@ function Days({ dates, onChange }: DaysProps & { readonly dates: readonly string
   )
 }
 
-// A scheduled reminder, and when it is sent next.
-
 type Slot = Data<'readNotifications'>['slots'][number]
 type Sent = Data<'listMessages'>['items'][number]
 

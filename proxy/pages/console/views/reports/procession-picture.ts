@@ -273,8 +273,6 @@ function drawScale(
   context.fillText(text, right, bottom - HIGH - 3)
 }
 
-// Which part of the world a picture of the procession shows.
-
 const E5 = 1e5
 
 export interface Shown {
@@ -325,8 +323,6 @@ function boundsInSight({ cells: all, places, seen, near = false }: Shown): Bound
     }
   )
 }
-
-// The procession of an hour as a picture that is kept.
 
 const WIDTH = 1_136
 const [LEAST_HIGH, MOST_HIGH] = [560, 1_000]

@@ -162,8 +162,6 @@ const Texts = ({ page: { items } }: { readonly page: Page }) => (
   </details>
 )
 
-// What the survey asks, and what each answer means, in the console's language.
-
 interface Known {
   readonly ask: string
   /** The words of each answer, by the value that is sent; a question in free words has none. */

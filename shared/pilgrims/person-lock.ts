@@ -35,14 +35,19 @@ export async function readErasure(
   return row
 }
 
+/** Takes the shared lock. @returns the latest erasure of a person; undefined for a person who was never erased */
+async function lockedErasure(tx: Writer, userId: string) {
+  await lockPersonShared(tx, userId)
+  return readErasure(tx, userId)
+}
+
 /**
  * Takes the shared lock and checks for an erasure.
  * @param sinceMs time of origin of the data to write (epoch milliseconds)
  * @returns true if the person has been erased since, so that the data is of before
  */
 export async function isErasedSince(tx: Writer, userId: string, sinceMs: number): Promise<boolean> {
-  await lockPersonShared(tx, userId)
-  const erasure = await readErasure(tx, userId)
+  const erasure = await lockedErasure(tx, userId)
   return erasure !== undefined && erasure.erasedAt.getTime() >= sinceMs
 }
 
@@ -52,8 +57,7 @@ export async function isErasedSince(tx: Writer, userId: string, sinceMs: number)
  * @returns false if the person has been erased since, or was erased and has not consented anew
  */
 export async function mayWrite(tx: Writer, userId: string, sinceMs: number): Promise<boolean> {
-  await lockPersonShared(tx, userId)
-  const erasure = await readErasure(tx, userId)
+  const erasure = await lockedErasure(tx, userId)
   return erasure === undefined || (!erasure.stands && erasure.erasedAt.getTime() < sinceMs)
 }
 
@@ -73,8 +77,7 @@ export async function lockPersonUnlessErased(tx: Writer, userId: string, sinceMs
  * @throws Refusal 410 if the person has been erased since
  */
 export async function beginAnew(tx: Writer, userId: string, nowMs: number): Promise<Erased | undefined> {
-  await lockPersonShared(tx, userId)
-  const erasure = await readErasure(tx, userId)
+  const erasure = await lockedErasure(tx, userId)
   if (erasure === undefined) return undefined
   const { generation, erasedAt } = erasure
   if (erasedAt.getTime() >= nowMs) throw erasedPerson()

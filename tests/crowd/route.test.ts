@@ -3,7 +3,8 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readRoute } from '#shared/runtime/config/read-route.ts'
-import { createRoute, type Place } from '#shared/core/map/walking-route.ts'
+import { createRoute } from '#shared/core/map/walking-route.ts'
+import type { Place } from '#shared/core/rules/geo.ts'
 
 const Position = z.tuple([z.number().min(120.2).max(120.75), z.number().min(23.5).max(24.6)])
 const Names = {

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { countPastPoints, readCardRoute } from '#services/feedback-media/cards/passed-stretch.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
-import { createRoute, type Place, type Station } from '#shared/core/map/walking-route.ts'
-import { distanceMm } from '#shared/core/rules/geo.ts'
+import { createRoute, type Station } from '#shared/core/map/walking-route.ts'
+import { distanceMm, type Place } from '#shared/core/rules/geo.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from '../scheduler/flush-harness.ts'
 import { point } from '../scheduler/walks.ts'
 

@@ -3,7 +3,8 @@
  * that are over. It tells neither where they began and ended nor where they are.
  */
 import type { ServiceContext } from '#shared/service/context.ts'
-import { measuredRoute, type Place, type Route, type Station } from '#shared/core/map/walking-route.ts'
+import { measuredRoute, type Route, type Station } from '#shared/core/map/walking-route.ts'
+import type { Place } from '#shared/core/rules/geo.ts'
 import { stretchWalked } from '#shared/core/rules/along-route.ts'
 import type { CardRoute } from './card-facts.ts'
 

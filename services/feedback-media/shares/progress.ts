@@ -1,7 +1,7 @@
 /** How a pilgrim gets on, and what a map shows of it, from their last points: pure functions. */
-import { measuredRoute, type Place, type Route, type Station } from '#shared/core/map/walking-route.ts'
+import { measuredRoute, type Route, type Station } from '#shared/core/map/walking-route.ts'
 import { kmAlong, stationsAhead } from '#shared/core/rules/along-route.ts'
-import { distanceMm, METRES_PER_DEGREE, simplifyLine } from '#shared/core/rules/geo.ts'
+import { distanceMm, METRES_PER_DEGREE, simplifyLine, type Place } from '#shared/core/rules/geo.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'
 
 /** A place at a time, epoch milliseconds. */

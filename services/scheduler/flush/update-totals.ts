@@ -8,6 +8,7 @@ import {
   byInstant,
   type DayChange,
   type Fix,
+  fixOf,
   type FoldPoint,
   refold,
   zeroTotals,
@@ -261,8 +262,6 @@ export async function latestPositionChanges(
     return { from, to }
   })
 }
-
-const fixOf = ({ lat, lng, t }: FoldPoint): Fix => ({ lat, lng, t })
 
 /**
  * The positions of pilgrims whose new points share the instant of the stored latest one: all stored points of it

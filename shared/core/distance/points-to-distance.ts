@@ -5,13 +5,11 @@
  * seconds counts, although the specification skips segments under 30 s (shared/README.md, "Decisions").
  */
 import { carbonMg, type Mode, modeBySpeed, modeNamed } from '#shared/core/rules/carbon.ts'
-import { distanceMm } from '#shared/core/rules/geo.ts'
+import { distanceMm, type Place } from '#shared/core/rules/geo.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 
 /** A place at an instant (epoch milliseconds). */
-export interface Fix {
-  readonly lat: number
-  readonly lng: number
+export interface Fix extends Place {
   readonly t: number
 }
 
@@ -108,7 +106,7 @@ export function fold(
   return { anchor, before }
 }
 
-const fixOf = ({ lat, lng, t }: Fix): Fix => ({ lat, lng, t })
+export const fixOf = ({ lat, lng, t }: Fix): Fix => ({ lat, lng, t })
 
 // Totals of one pilgrim's points: the same figures for a day, an hour and a mode.
 

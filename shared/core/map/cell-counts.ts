@@ -4,15 +4,11 @@
  * list that is sorted at one zoom is sorted at all zooms.
  */
 import type { Calendar } from '#shared/core/rules/calendar.ts'
+import type { Place } from '#shared/core/rules/geo.ts'
 import { type Cell, cellAt, MAX_ZOOM } from './cells.ts'
 
 /** Triples of Z-order, points, pilgrims; ascending, each cell once, without empty cells. */
 export type Counts = readonly number[]
-
-interface Place {
-  readonly lat: number
-  readonly lng: number
-}
 
 /** A tile spans this many zooms: 256 × 256 cells. */
 export const TILE_ZOOMS = 8

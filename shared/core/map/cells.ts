@@ -3,6 +3,8 @@
  * includes its western and southern edge. Four cells of the next zoom fill a cell exactly.
  */
 
+import type { Place } from '#shared/core/rules/geo.ts'
+
 export const MIN_ZOOM = 6
 export const MAX_ZOOM = 18
 
@@ -49,7 +51,7 @@ export function cellBounds({ zoom, x, y }: Cell): [west: number, south: number, 
 }
 
 /** Middle of a cell in degrees. */
-export function cellCentre({ zoom, x, y }: Cell): { readonly lat: number; readonly lng: number } {
+export function cellCentre({ zoom, x, y }: Cell): Place {
   const perDegree = FINEST_PER_DEGREE / 2 ** (MAX_ZOOM - zoom)
   return { lat: (y + 0.5) / perDegree - 90, lng: (x + 0.5) / perDegree - 180 }
 }

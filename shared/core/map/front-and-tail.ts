@@ -1,6 +1,6 @@
 /** Front, middle and tail of the walking pilgrims. */
-import { distanceMm } from '#shared/core/rules/geo.ts'
-import type { Place, Route } from './walking-route.ts'
+import { distanceMm, type Place } from '#shared/core/rules/geo.ts'
+import type { Route } from './walking-route.ts'
 
 /** Places as parallel lists; a weight is the number of people or points there, at least one. */
 export interface Places {

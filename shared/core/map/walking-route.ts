@@ -1,12 +1,7 @@
 /** The event's route: distances along it. */
-import { METRES_PER_DEGREE, distanceMm, simplifyLine } from '#shared/core/rules/geo.ts'
-import { type MeasuredRoute, measureRoute, unpackLines } from '#shared/core/rules/along-route.ts'
+import { METRES_PER_DEGREE, distanceMm, type Place, simplifyLine } from '#shared/core/rules/geo.ts'
+import { type MeasuredRoute, measureRoute, shareAlong, unpackLines } from '#shared/core/rules/along-route.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'
-
-export interface Place {
-  readonly lat: number
-  readonly lng: number
-}
 
 /** A named place on the route. */
 export interface Station extends Place {
@@ -144,8 +139,7 @@ function onLeg(leg: Leg, place: Place, shrink: number): Projection {
  */
 function shareOf({ from, to }: Leg, place: Place, shrink: number): number {
   const [x, y] = [(to.lng - from.lng) * shrink, to.lat - from.lat]
-  const [px, py] = [(place.lng - from.lng) * shrink, place.lat - from.lat]
-  return Math.min(Math.max((px * x + py * y) / (x * x + y * y), 0), 1)
+  return shareAlong(x, y, (place.lng - from.lng) * shrink, place.lat - from.lat)
 }
 
 /** The squared distance of a place from a leg, in degrees of latitude. */

@@ -2,16 +2,11 @@
  * Where somebody is on the route, and how far the stations ahead are, along the route. The pilgrims' app and the page
  * of a link both ask here, with the same lines, so both say the same. Pure functions.
  */
-import { METRES_PER_DEGREE, distanceMm } from './geo.ts'
-
-interface RoutePlace {
-  readonly lat: number
-  readonly lng: number
-}
+import { METRES_PER_DEGREE, distanceMm, type Place } from './geo.ts'
 
 interface Leg {
-  readonly from: RoutePlace
-  readonly to: RoutePlace
+  readonly from: Place
+  readonly to: Place
   /** Distance from the start of the route, and length. */
   readonly startKm: number
   readonly km: number
@@ -22,9 +17,9 @@ export interface MeasuredRoute {
 }
 
 /** The route's lines from their transfer form: latitude and longitude in 1e-5 degrees, then differences. */
-export function unpackLines(packed: readonly (readonly number[])[]): RoutePlace[][] {
+export function unpackLines(packed: readonly (readonly number[])[]): Place[][] {
   return packed.map((numbers) => {
-    const places: RoutePlace[] = []
+    const places: Place[] = []
     let [lat, lng] = [0, 0]
     for (let i = 0; i + 1 < numbers.length; i += 2) {
       lat += numbers[i]!
@@ -36,7 +31,7 @@ export function unpackLines(packed: readonly (readonly number[])[]): RoutePlace[
 }
 
 /** @param lengthKm of the whole route: simplified lines are a little shorter, and are stretched to it */
-export function measureRoute(lines: readonly (readonly RoutePlace[])[], lengthKm: number): MeasuredRoute {
+export function measureRoute(lines: readonly (readonly Place[])[], lengthKm: number): MeasuredRoute {
   const legs: Leg[] = []
   let startKm = 0
   for (const line of lines)
@@ -66,11 +61,11 @@ interface Foot {
 }
 
 /** How far along a leg (x, y) the place is that is nearest to (px, py), from 0 to 1. */
-const shareAlong = (x: number, y: number, px: number, py: number): number =>
+export const shareAlong = (x: number, y: number, px: number, py: number): number =>
   Math.min(1, Math.max(0, (px * x + py * y) / (x * x + y * y)))
 
 /** The nearest place on a leg, on a plane, which is accurate enough near the route; null when it is too far away. */
-function footOn({ from, to, startKm, km }: Leg, at: RoutePlace, narrow: number): Foot | null {
+function footOn({ from, to, startKm, km }: Leg, at: Place, narrow: number): Foot | null {
   const y = to.lat - from.lat
   const py = at.lat - from.lat
   // Most legs are far away: no more is done for them, because a route may have thousands.
@@ -84,7 +79,7 @@ function footOn({ from, to, startKm, km }: Leg, at: RoutePlace, narrow: number):
 }
 
 /** For each passage of the route that is near, its nearest place, in the order of the route. */
-function passagesNear({ legs }: MeasuredRoute, at: RoutePlace): Foot[] {
+function passagesNear({ legs }: MeasuredRoute, at: Place): Foot[] {
   const narrow = Math.cos((at.lat * Math.PI) / 180)
   const feet: Foot[] = []
   let least = Infinity
@@ -109,8 +104,8 @@ function passagesNear({ legs }: MeasuredRoute, at: RoutePlace): Foot[] {
 /** How far somebody has come who has walked this line, and where on the route they are; null off the route. */
 function follow(
   route: MeasuredRoute,
-  walked: readonly RoutePlace[],
-  here: RoutePlace,
+  walked: readonly Place[],
+  here: Place,
 ): { readonly reachedKm: number; readonly km: number | null } {
   const every = Math.max(1, Math.ceil(walked.length / FOLLOWED))
   let reachedKm = 0
@@ -130,11 +125,8 @@ function follow(
  * @param walked in the order of time
  * @returns kilometres along the route; null off the route
  */
-export const kmAlong = (
-  route: MeasuredRoute,
-  walked: readonly RoutePlace[],
-  here: RoutePlace,
-): number | null => follow(route, walked, here).km
+export const kmAlong = (route: MeasuredRoute, walked: readonly Place[], here: Place): number | null =>
+  follow(route, walked, here).km
 
 /**
  * The stretch of the route that a walked line covers: from where it is on the route first to the farthest that it
@@ -144,7 +136,7 @@ export const kmAlong = (
  */
 export function stretchWalked(
   route: MeasuredRoute,
-  walked: readonly RoutePlace[],
+  walked: readonly Place[],
 ): { readonly fromKm: number; readonly toKm: number } | null {
   const on = walked.filter((place) => passagesNear(route, place).length > 0)
   const [first, last] = [on[0], on.at(-1)]
@@ -163,8 +155,8 @@ const EIGHTH = Math.PI / 4
  */
 export function wayToRoute(
   route: MeasuredRoute,
-  walked: readonly RoutePlace[],
-  at: RoutePlace,
+  walked: readonly Place[],
+  at: Place,
 ): { readonly metres: number; readonly direction: number } | null {
   const { reachedKm } = follow(route, walked, at)
   const narrow = Math.cos((at.lat * Math.PI) / 180)

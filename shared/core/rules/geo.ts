@@ -1,5 +1,11 @@
 /** Geometry on the sphere. */
 
+/** Degrees. */
+export interface Place {
+  readonly lat: number
+  readonly lng: number
+}
+
 /** Mean Earth radius in metres (IUGG mean radius R₁; shared/README.md, "Decisions"). */
 export const EARTH_RADIUS_M = 6_371_008.8
 
@@ -16,10 +22,7 @@ const RADIANS = Math.PI / 180
 export const METRES_PER_DEGREE = 111_195
 
 /** Great-circle distance by haversine, in whole millimetres, so that sums are exact in any grouping. */
-export function distanceMm(
-  a: { readonly lat: number; readonly lng: number },
-  b: { readonly lat: number; readonly lng: number },
-): number {
+export function distanceMm(a: Place, b: Place): number {
   const dLat = (b.lat - a.lat) * RADIANS
   const dLng = (b.lng - a.lng) * RADIANS
   const sinLat = Math.sin(dLat / 2)

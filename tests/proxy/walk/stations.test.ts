@@ -6,7 +6,8 @@ import { progressOf } from '#services/feedback-media/shares/progress.ts'
 import { createRouteAnswer } from '#services/tracking/map/show-route.ts'
 import { readRoute } from '#shared/runtime/config/read-route.ts'
 import type { EventRoute } from '#shared/contracts/map.ts'
-import { createRoute, type Place } from '#shared/core/map/walking-route.ts'
+import { createRoute } from '#shared/core/map/walking-route.ts'
+import type { Place } from '#shared/core/rules/geo.ts'
 import {
   kmAlong,
   measureRoute,

@@ -40,5 +40,5 @@ export const besidePostgres = <T>(
   inDirectory(name, async () => {
     await using postgres = await startPostgres({ args })
     process.env.TEST_POSTGRES_URL = postgres.url
-    return work(postgres)
+    return await work(postgres)
   })

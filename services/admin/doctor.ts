@@ -234,7 +234,7 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
     ),
     ...config.redisUrl
       .split(',')
-      .map((url) => store('Redis', url, () => redis(url), 'Start Redis, and check REDIS_URL.')),
+      .map((url) => store('Redis', config.redisUrl, () => redis(url), 'Start Redis, and check REDIS_URL.')),
     store('NATS', config.natsUrl, () => nats(config), 'Start NATS, and check NATS_URL.'),
     store('objects', config.objectsUrl, () => objects(config), 'Check OBJECTS_URL and the S3 settings.'),
     check('disk', () => disk(config), 'Check the disk of EVENT_DATA_DIR.'),

@@ -80,7 +80,8 @@ export function scheduleTests(open: (options: ConsoleOptions) => Promise<OpenPag
       dates: null,
       text: { 'zh-Hant': id },
     })
-    const slots = [slot('早安', 'participants'), slot('志工', 'volunteers')]
+    const tomorrow = { ...slot('明天', 'participants'), dates: [dayOf(Date.now() + DAY_MS)] }
+    const slots = [slot('早安', 'participants'), slot('志工', 'volunteers'), tomorrow]
     const sent = { cause: 'notification', state: 'sent', audience: { audience: 'participants' } }
     await using opened = await open({
       view: 'now',

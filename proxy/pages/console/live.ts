@@ -6,7 +6,7 @@ import { computed, signal } from '@preact/signals'
 import type { Data, StreamEvent, StreamEvents } from '#shared/client/index.ts'
 import { client, endSession, level, MANAGER } from './session.ts'
 import { addCounts, clearRates } from './rates.ts'
-import { heardAt, isSilent } from './resource.ts'
+import { heard, heardAt, isSilent } from './resource.ts'
 
 /** `live`: by the stream; `polling`: at intervals; `lost`: the service cannot be reached. */
 type Connection = 'opening' | 'live' | 'polling' | 'lost'
@@ -25,10 +25,6 @@ const POLL_MS = 10_000
 const ZOOM = 6
 /** Interruptions in a row after which the status is polled as well. */
 const PATIENCE = 2
-
-function heard(): void {
-  heardAt.value = Date.now()
-}
 
 function take(event: Exclude<StreamEvent, { event: 'interrupted' }>): void {
   heard()

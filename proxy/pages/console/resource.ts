@@ -75,6 +75,13 @@ export const heardAt = signal<number | null>(null)
 /** When the first reading began to which the service has said nothing since; null: it answers. */
 const askedAt = signal<number | null>(null)
 const SILENT_MS = 10_000
+/** Readings that wait for their answer. */
+let pending = 0
+/** Something came from the service. */
+export function heard(): void {
+  heardAt.value = Date.now()
+  askedAt.value = null
+}
 /** The service hangs: it neither answers nor refuses. */
 export const isSilent = computed(() => askedAt.value !== null && now.value - askedAt.value > SILENT_MS)
 
@@ -92,24 +99,32 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
   const at = signal<number | null>(last?.at ?? null)
   const error = signal<ClientError | null>(null)
   let controller: AbortController | null = null
+  let isPending = false
+  const wait = (forAnswer: boolean): void => {
+    pending += Number(forAnswer) - Number(isPending)
+    isPending = forAnswer
+  }
   let timer: number | undefined
   const reload = async (): Promise<void> => {
     clearTimeout(timer)
     controller?.abort()
-    const wait = waitAt(Date.now())
-    if (wait !== null) {
-      error.value = wait.error
-      timer = window.setTimeout(tick, wait.untilMs - Date.now())
+    const rest = waitAt(Date.now())
+    if (rest !== null) {
+      wait(false)
+      error.value = rest.error
+      timer = window.setTimeout(tick, rest.untilMs - Date.now())
       return
     }
     const mine = new AbortController()
     controller = mine
+    wait(true)
     askedAt.value ??= Date.now()
     const answer = await load(mine.signal)
     if (mine.signal.aborted) return
-    if (answer.ok || answer.error.status > 0) askedAt.value = null
-    if (answer.ok) heardAt.value = Date.now()
+    wait(false)
+    if (!answer.ok && answer.error.status > 0) askedAt.value = null
     if (answer.ok) {
+      heard()
       value.value = answer.data
       at.value = Date.now()
       if (everyMs > 0) memory.set(nameOf(key), { key, value: answer.data, at: at.value })
@@ -130,8 +145,9 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
   }
   const stop = (): void => {
     controller?.abort()
-    // Nobody waits for it any more.
-    if (!isSilent.peek()) askedAt.value = null
+    wait(false)
+    // Nobody waits for an answer any more. A page that was cut off stays so until something comes.
+    if (pending === 0 && !isSilent.peek()) askedAt.value = null
     clearTimeout(timer)
     document.removeEventListener('visibilitychange', tick)
   }

@@ -5,7 +5,7 @@ import { ParticipantStatus, Role, Time, time, UserId, timeOrNull } from '#shared
 import { MAX_ORDERED, type UserRow, type UsersQuery, type UserSort } from '#shared/contracts/reports.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
 import { foldPending, type Pilgrim, type Statistics } from '#shared/points/totals/pilgrim-statistics.ts'
-import { readPage } from '#shared/service/http/pagination.ts'
+import { decodeCursor, readPage } from '#shared/service/http/pagination.ts'
 import { levelOf } from '#shared/core/rules/levels.ts'
 import { consumptionMg, transportSums } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
@@ -31,6 +31,9 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
     silent_hours: hours,
     with_links: withLinks,
   } = query
+  const [list, position] = [`users:${sort}:${order}`, [KEYS[sort], UserId]] as const
+  // Nobody's points are read for a cursor that is refused.
+  decodeCursor(list, position, query.cursor)
   // The buffer is read before the database, so that a pilgrim is in at least one of them in spite of a flush.
   const waiting = await pendingUsersWithTimeout(context.kv)
   const { keyOf } = SORTINGS[sort]
@@ -52,8 +55,8 @@ export async function listUsers(context: ServiceContext, query: UsersQuery) {
     waiting: (waiting ?? []).map((userId) => ({ user_id: userId, key: shownKey(userId) })),
   }
   const { items, next_cursor } = await readPage(
-    `users:${sort}:${order}`,
-    [KEYS[sort], UserId],
+    list,
+    position,
     query,
     (after, limit) => readRows(context, { ...page, after, limit }),
     (row) => row,

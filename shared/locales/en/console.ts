@@ -40,10 +40,10 @@ export const words = {
     pilgrim: 'Search pilgrims',
     also: {
       alerting: 'alarm owner incident backup',
-      alerts: 'alert incident health services',
+      alerts: 'alert incident problem health services',
       ledger: 'ledger backup lost',
-      schedule: 'reminder',
-      compose: 'send message',
+      schedule: 'reminder notification',
+      compose: 'send message push line',
       'rich-menu': 'line menu deploy',
     },
   },
@@ -249,7 +249,7 @@ export const words = {
     erase: 'Erase…',
     eraseTitle: 'Erase this pilgrim?',
     eraseText:
-      'Points, profile, phone, survey, reports with photos, card, links and trackers are deleted for good. Totals stay. Earlier backups keep them.',
+      'Points, profile, phone number, survey, reports with photos, card, links and trackers are deleted for good. Totals stay. Earlier backups still hold the data.',
     eraseNamed: 'Messages, notes and log lines with this name stay:',
     eraseButton: 'Erase forever',
     erased: 'Erased.',

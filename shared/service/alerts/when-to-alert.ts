@@ -1,7 +1,7 @@
 /**
- * Decides when the owner is alerted: the watcher of the service itself. It runs in two services, so that it survives the failure of one; they share the
- * state of alerts through the kv. It needs neither the database nor the bus. Without the kv each watcher uses its own
- * memory: a duplicate alert is better than none.
+ * Decides when the owner is alerted: the watcher of the service itself. It runs in two services, so that it survives the
+ * failure of one; they share the state of alerts through the kv. It needs neither the database nor the bus. Without the
+ * kv each watcher uses its own memory: a duplicate alert is better than none.
  */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { createLineClient } from '#shared/service/line/line-client.ts'

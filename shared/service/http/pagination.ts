@@ -39,7 +39,7 @@ export function decodeCursor<const P extends Form>(
  * @param position form of the place where a page ends
  * @param read reads at most `limit` rows after a place; null: from the start
  */
-export async function readPage<const P extends Form, Row, Item>(
+export function readPage<const P extends Form, Row, Item>(
   list: string,
   position: P,
   { limit, cursor }: PageQuery,
@@ -47,9 +47,14 @@ export async function readPage<const P extends Form, Row, Item>(
   item: (row: Row) => Item,
   positionOf: (last: Row) => Place<P>,
 ): Promise<{ items: Item[]; next_cursor: string | null }> {
-  // The extra row means that there is a next page.
-  const rows = await read(decodeCursor(list, position, cursor), limit + 1)
-  const shown = rows.slice(0, limit)
-  const next_cursor = rows.length > limit ? encodeCursor(list, positionOf(shown.at(-1)!)) : null
-  return { items: shown.map(item), next_cursor }
+  // Before a promise is made: what is read beside the page is not asked for, either, when the cursor is refused.
+  const after = decodeCursor(list, position, cursor)
+  const reading = async () => {
+    // The extra row means that there is a next page.
+    const rows = await read(after, limit + 1)
+    const shown = rows.slice(0, limit)
+    const next_cursor = rows.length > limit ? encodeCursor(list, positionOf(shown.at(-1)!)) : null
+    return { items: shown.map(item), next_cursor }
+  }
+  return reading()
 }

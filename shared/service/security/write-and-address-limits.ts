@@ -1,4 +1,7 @@
-/** Limits of requests that are no check-ins and no track points (`kv/lua/check-in-limit.lua`): by caller, and by address. */
+/**
+ * Limits by caller, of what is no check-in and no track point (those: `kv/lua/check-in-limit.lua`), and by address, of all
+ * calls.
+ */
 import type { Window } from '#shared/runtime/config/config.ts'
 import { rateLimited } from '#shared/runtime/refusal.ts'
 import { type Kv, isKvUnavailable, type LimitVerdict, userHash } from '#shared/stores/kv/kv.ts'

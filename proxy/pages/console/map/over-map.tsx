@@ -262,6 +262,7 @@ export function DotCard({ dots, pointing, place, onLeave, children }: CardProps)
   )
 }
 
+/** Escape closes the card, also one that is only pointed at. */
 function useEscape(leave: (() => void) | null): void {
   const latest = useRef(leave)
   latest.current = leave

@@ -21,7 +21,7 @@ interface Step {
 
 interface PagedListProps<T extends Paged, Q extends object> extends Omit<
   FromProps<T>,
-  'from' | 'meanwhile' | 'children' | 'kind'
+  'from' | 'meanwhile' | 'meanwhileAt' | 'children' | 'kind'
 > {
   /** One word, for the place of the panel in its view, and by which its answer is remembered. */
   readonly kind: string
@@ -49,7 +49,9 @@ function rangeOf<T extends Paged>(
   const said = words.value.common
   if (page.items.length === 0) return ''
   const [from, to] = [before + 1, before + page.items.length]
-  const total = totalOf?.(page) ?? (page.next_cursor === null ? to : null)
+  const told = totalOf?.(page) ?? null
+  // A number that was counted elsewhere and earlier may be less than what is listed.
+  const total = page.next_cursor === null ? (told ?? to) : told !== null && told > to ? told : null
   const range = { from: figure(from), to: figure(to) }
   return total === null ? `${range.from}–${range.to} …` : said.range(range.from, range.to, figure(total))
 }
@@ -63,9 +65,9 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
   const { cursor, before = 0 } = steps.at(-1) ?? {}
   const list = useResource(read, everyMs, kind, { ...query, ...(cursor === undefined ? {} : { cursor }) })
   // Until a page has come, the one before stays: the panel keeps its height, and the buttons their place.
-  const shown = useRef<{ readonly page: T; readonly before: number } | null>(null)
+  const shown = useRef<{ readonly page: T; readonly before: number; readonly at: number | null } | null>(null)
   const latest = list.value.value
-  if (latest !== null) shown.current = { page: latest, before }
+  if (latest !== null) shown.current = { page: latest, before, at: list.at.value }
   const page = shown.current?.page ?? null
   const range = shown.current === null || page === null ? '' : rangeOf(page, shown.current.before, totalOf)
   return (
@@ -80,6 +82,7 @@ export function PagedList<T extends Paged, Q extends object>(props: PagedListPro
       }
       from={list}
       meanwhile={page}
+      meanwhileAt={shown.current?.at ?? null}
     >
       {(value) => (
         <>

@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 import { clock, now } from '../clock.ts'
 import { isCutOff } from '../live.ts'
-import { heardAt, type Resource, secondsLeft, SHORTEST_STALE_MS } from '../resource.ts'
+import { type Resource, secondsLeft, SHORTEST_STALE_MS } from '../resource.ts'
 import { place } from '../router.ts'
 import { pair, words } from '../words.ts'
 import { Button } from '../../design/button.tsx'
@@ -119,13 +119,16 @@ interface AwaitProps<T> {
 export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 'stale' | 'at'>, AwaitProps<T> {
   /** Stands above the value, and stays while another one is read. */
   readonly lead?: ComponentChildren
+  /** When `meanwhile` was read, epoch milliseconds. */
+  readonly meanwhileAt?: number | null
 }
 
 /** A panel of one resource: while it loads, when it fails, and its value with its time. */
-export function PanelFrom<T>({ from, lead, meanwhile = null, children, ...panel }: FromProps<T>) {
+export function PanelFrom<T>(props: FromProps<T>) {
+  const { from, lead, meanwhile = null, meanwhileAt = null, children, ...panel } = props
   const stale = useStale(from, shownOf(from, meanwhile) !== null)
   return (
-    <Panel {...panel} stale={stale} at={from.at.value ?? heardAt.value}>
+    <Panel {...panel} stale={stale} at={from.at.value ?? meanwhileAt}>
       {lead}
       <Await from={from} meanwhile={meanwhile}>
         {children}

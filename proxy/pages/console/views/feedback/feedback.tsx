@@ -15,7 +15,6 @@ import { PagedList } from '../../parts/paged-list.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { isCutOff } from '../../live.ts'
-import { heardAt } from '../../resource.ts'
 import { MANAGER, client, level } from '../../session.ts'
 import {
   type Change,
@@ -49,6 +48,7 @@ type Filter = Status | ''
 
 export function Feedback() {
   const items = useSignal<readonly Item[]>([])
+  const shownAt = useSignal<number | null>(null)
   const chosen = useSignal<number | null>(null)
   const status = useSignal<Filter>('')
   const category = useSignal('')
@@ -81,7 +81,7 @@ export function Feedback() {
           />
         }
       >
-        {(page) => (
+        {(page, list) => (
           <>
             <details class="small">
               <summary>
@@ -108,11 +108,13 @@ export function Feedback() {
               chosen={chosen.value}
               onChoose={choose}
               shown={items}
+              readAt={list.at.value}
+              shownAt={shownAt}
             />
           </>
         )}
       </PagedList>
-      {item === null ? null : <OneItem key={item.id} item={item} />}
+      {item === null ? null : <OneItem key={item.id} item={item} at={shownAt.value} />}
     </div>
   )
 }
@@ -122,9 +124,12 @@ interface PageProps {
   readonly chosen: number | null
   readonly onChoose: (id: number) => void
   readonly shown: Signal<readonly Item[]>
+  /** When the page was read, epoch milliseconds; null: it is that of before. */
+  readonly readAt: number | null
+  readonly shownAt: Signal<number | null>
 }
 
-function Page({ page, chosen, onChoose, shown }: PageProps) {
+function Page({ page, chosen, onChoose, shown, readAt, shownAt }: PageProps) {
   const isFirst = useRef(true)
   const most = useSignal(STEP)
   const all = useMemo(() => ordered(itemsOf(page)), [page])
@@ -136,11 +141,12 @@ function Page({ page, chosen, onChoose, shown }: PageProps) {
   // Before the page is seen: a key may follow at once.
   useLayoutEffect(() => {
     shown.value = items
+    shownAt.value = readAt ?? shownAt.peek()
     const [first] = inColumn(items, 'new')
     // Where the item stands beside the list.
     if (isFirst.current && first !== undefined && matchMedia('(width >= 75rem)').matches) onChoose(first.id)
     isFirst.current = false
-  }, [items, shown, onChoose])
+  }, [items, shown, readAt, shownAt, onChoose])
   return (
     <>
       <Board items={items} counts={countsOf(page)} chosen={chosen} onChoose={onChoose} />
@@ -366,7 +372,7 @@ function useTriageKeys(board: Triage): void {
   }, [items, chosen])
 }
 
-const OneItem = ({ item }: { readonly item: Item }) => {
+const OneItem = ({ item, at }: { readonly item: Item; readonly at: number | null }) => {
   const said = words.value.feedback
   // On a narrow screen it stands above the board.
   useEffect(() => document.querySelector('.one-item')?.scrollIntoView({ block: 'nearest' }), [])
@@ -375,7 +381,7 @@ const OneItem = ({ item }: { readonly item: Item }) => {
       title={`#${item.id} · ${categoryText(item.category)}`}
       kind="one-item"
       stale={isCutOff.value}
-      at={heardAt.value}
+      at={at}
     >
       {level.value >= MANAGER ? (
         <Segments

@@ -22,6 +22,7 @@ type Activity = Data<'readStatus'>
 const MAX_MESSAGE = 500
 const TOAST_MS = 10_000
 
+/** Says what the service answers after the change, and not what was asked for. */
 async function readBack(): Promise<void> {
   const answer = await client.readStatus()
   if (!answer.ok) return
@@ -63,8 +64,9 @@ function Controls({ current }: { readonly current: Current }) {
   useEffect(() => {
     if (asked.peek() !== current.status) return
     asked.value = null
+    typed.value = null
     void readBack()
-  }, [asked, current.status])
+  }, [asked, typed, current.status])
   const field = (
     <Field
       long

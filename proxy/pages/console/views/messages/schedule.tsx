@@ -54,7 +54,7 @@ export function Schedule() {
         <>
           <Rests />
           <Listed>
-            {inOrder(slots, bounds).map((dated) =>
+            {inOrder(slots, bounds).map((dated, _, all) =>
               dated.slot.id === edited.value ? (
                 <li key={dated.slot.id}>
                   <SlotForm slot={dated.slot} bounds={bounds} onClose={() => (edited.value = NONE)} />
@@ -63,7 +63,7 @@ export function Schedule() {
                 <SlotRow
                   key={dated.slot.id}
                   {...dated}
-                  state={stateOf(dated, slots, reminders.value.value?.items)}
+                  state={stateOf(dated, all, reminders.value.value?.items)}
                   onEdit={() => (edited.value = dated.slot.id)}
                 />
               ),
@@ -80,17 +80,19 @@ export function Schedule() {
  * What has become of a reminder whose hour has begun. An entry of the sent messages has the audience, and not the
  * reminder: of several for the same people, none is called sent before all are.
  */
-function stateOf({ slot, next }: Dated, slots: readonly Slot[], sent: readonly Sent[] | undefined): string {
-  if (next?.running !== true || sent === undefined) return ''
-  const alike = slots.filter(
-    ({ enabled, hour, audience }) => enabled && hour === slot.hour && audience === slot.audience,
-  )
+function stateOf(
+  { slot, next }: Dated,
+  all: readonly Dated[],
+  sent: readonly Sent[] | undefined,
+): string | null {
+  if (next?.running !== true || sent === undefined) return null
+  const alike = all.filter((one) => one.next?.running === true && one.slot.audience === slot.audience)
   const mine = sent.filter(
     ({ audience, created_at }) =>
       audience['audience'] === slot.audience && Date.parse(created_at) >= next.atMs,
   )
   const state = mine.length < alike.length ? undefined : mine[0]?.state
-  return `(${state === undefined ? words.value.people.waits : words.value.messages.states[state]})`
+  return state === undefined ? words.value.people.waits : words.value.messages.states[state]
 }
 
 /** The scheduler sends nothing after the end. */
@@ -124,7 +126,7 @@ const daysOf = ({ dates }: Slot): string =>
 
 interface RowProps extends Dated {
   /** Whether one that is due has been sent. */
-  readonly state: string
+  readonly state: string | null
   readonly onEdit: () => void
 }
 
@@ -463,10 +465,13 @@ function nextSending(
 }
 
 /** The next sending in words: `Next: tomorrow, Tue, Nov 24, 06:00`. */
-function nextText(next: NextSending | null, state = ''): string {
+function nextText(next: NextSending | null, state: string | null = null): string {
   const said = words.value.schedule
   if (next === null) return said.notSent
-  if (next.running) return [said.running, minute(next.atMs), state].join(' ').trim()
+  if (next.running) {
+    const since = `${said.running} ${minute(next.atMs)}`
+    return state === null ? since : pageWords.value.aside(since, state)
+  }
   return pair(said.next, [comingDay(dayOf(next.atMs)), minute(next.atMs)].join(words.value.common.comma))
 }
 

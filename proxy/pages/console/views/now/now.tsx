@@ -228,7 +228,7 @@ function LengthTile({ map }: Pick<Props, 'map'>) {
       value={front === null || tail === null ? null : figure(front - tail)}
       unit={units.value.km}
       note={[
-        said.outliers,
+        ...(front === null || tail === null ? [] : [said.outliers]),
         ...(speed === null
           ? []
           : [speed < RESTING_KMH ? said.resting : `${figure(speed)} ${units.value.kmh}`]),

@@ -65,16 +65,16 @@ const POINT_ALIASES = [
 type Aliased = Partial<Record<(typeof POINT_ALIASES)[number][number], unknown>>
 
 /** Renames `lon`, `latitude`, `longitude` and `datetime` if the standard name is absent. */
-export function normalizePointAliases(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+export function normalizePointAliases(sent: unknown): unknown {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent
   let folded: Aliased | null = null
   for (const [alias, name] of POINT_ALIASES) {
-    const given = (value as Aliased)[alias]
+    const given = (sent as Aliased)[alias]
     if (given === undefined || given === null) continue
-    folded ??= { ...value }
+    folded ??= { ...sent }
     folded[name] ??= given
   }
-  return folded ?? value
+  return folded ?? sent
 }
 
 /** Each point is validated later: an invalid one is reported by its index and does not fail the others. */

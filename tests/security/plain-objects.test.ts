@@ -62,6 +62,8 @@ function recordsOf({ text, program }: Source): Set<string> {
     )
       names.add(nameOf(node.key))
   })
+  // A pattern such as `{ user_id }` takes known fields, and has no name.
+  names.delete('')
   return names
 }
 

@@ -44,7 +44,7 @@ import {
 } from '#shared/contracts/ledger.ts'
 import { type BoundedQueue, createBoundedQueue } from '#shared/runtime/bounded-queue.ts'
 import { peekWithin } from '#shared/points/pending-points.ts'
-import { priceOf } from '#shared/service/security/write-and-address-limits.ts'
+import { priceOf } from '#shared/service/security/caller-and-address-limits.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { createRouter, type Router } from '#shared/service/http/router.ts'
 import {

@@ -47,16 +47,17 @@ function simplified(toleranceM: number): Taiwan {
     let [x, y] = [0, 0]
     return arc.map(([dx, dy]): Position => [(x += dx!) * scaleX + x0, (y += dy!) * scaleY + y0])
   })
-  const simple = (arc: Position[]) =>
-    simplifyLine(arc.map(onPlane), toleranceM).map(({ position }) => position)
+  const simple = (arc: Position[]) => {
+    // Metres on a plane: one width of a degree for a line, as no line is so long that it matters.
+    const narrow = Math.cos((arc[0]![1]! * Math.PI) / 180)
+    const flat = arc.map((position) => ({
+      x: position[0]! * narrow * METRES_PER_DEGREE,
+      y: position[1]! * METRES_PER_DEGREE,
+      position,
+    }))
+    return simplifyLine(flat, toleranceM).map(({ position }) => position)
+  }
   return { ...rest, arcs: toleranceM === 0 ? absolute : absolute.map(simple) }
-}
-
-/** Metres on a plane, which is exact enough for a line. */
-const onPlane = (position: Position) => {
-  const [lng, lat] = position as [number, number]
-  const narrow = Math.cos((lat * Math.PI) / 180)
-  return { x: lng * narrow * METRES_PER_DEGREE, y: lat * METRES_PER_DEGREE, position }
 }
 
 function extentM(ring: readonly Position[]): number {
@@ -111,7 +112,7 @@ const shortEnglish = (name: string): string => name.replace(/ (County|City|Towns
 /** The special municipalities come first, Taipei before all: where two names have no room, the first one is shown. */
 const rankOf = ({ COUNTYCODE: code }: Names): number => (code.startsWith('6') ? 0 : 1e5) + Number(code)
 
-/** Coast and counties. @param toleranceM metres that a line may be off */
+/** Coast and counties. @param toleranceM metres that a line may be off, about */
 export function counties(toleranceM: number): Atlas {
   const topology = simplified(toleranceM)
   const nation = feature(topology, topology.objects.nation).features[0]!.geometry as MultiPolygon

@@ -1,5 +1,5 @@
 /**
- * Long computations that leave the event loop to others in between. Each is a generator that yields where it may pause.
+ * Long computations that leave the event loop to others in between: generators that yield where they may pause.
  */
 
 /** Resolves in the next turn of the event loop, after all that has arrived in this one. */

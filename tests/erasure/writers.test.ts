@@ -38,7 +38,7 @@ import { findShare } from '#services/feedback-media/shares/read-share.ts'
 import { createShowShare } from '#services/feedback-media/shares/show-share.ts'
 import { linkOfPilgrim } from '#services/line-bot/bot/load-pilgrim-context.ts'
 import { openRenderer } from '#shared/runtime/picture-renderer/renderer.ts'
-import { createAddressLimit } from '#shared/service/security/write-and-address-limits.ts'
+import { createAddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
 
 const PORTRAIT = { fingerprint: 'f', storedPoints: 0, isNewcomer: false, facts: { unlocked: false } }
 /** The context of a service with Web Push. */

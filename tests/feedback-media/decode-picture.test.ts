@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { type Decoder, openDecoder } from '#services/feedback-media/feedback/decode-picture.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
-import { createAddressLimit } from '#shared/service/security/write-and-address-limits.ts'
+import { createAddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { jpegBombs } from './bombs/jpeg.ts'
 import { png } from './pictures.ts'

@@ -7,7 +7,7 @@ import { notFound, Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import { cardKey } from '#shared/stores/objects/pictures.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { errorFields } from '#shared/runtime/log.ts'
-import { priceOf, charge } from '#shared/service/security/write-and-address-limits.ts'
+import { priceOf, charge } from '#shared/service/security/caller-and-address-limits.ts'
 import type { Cards, Look, Picture } from './draw-card.ts'
 
 /** Where a card is stored, a newer one is awaited at most this long. */

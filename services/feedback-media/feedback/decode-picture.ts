@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { ChildFailed, openChild } from '#shared/runtime/child-process.ts'
 import { invalid, unavailable } from '#shared/runtime/refusal.ts'
 import type { Decoded, DecodeOrder } from './decode-child.ts'
-import type { AddressLimit } from '#shared/service/security/write-and-address-limits.ts'
+import type { AddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
 import { formatOf, isWhole } from './image-format.ts'
 
 const MAX_SIDE_PX = 4_096

@@ -14,7 +14,7 @@ import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/person-lock.ts'
 import { endTrackers, readKnownKey, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { expectOwnId, timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'
-import { charge } from '#shared/service/security/write-and-address-limits.ts'
+import { charge } from '#shared/service/security/caller-and-address-limits.ts'
 import { trackers } from '#shared/stores/schema/tables.ts'
 import { appsOf } from './set-up-links.ts'
 

@@ -311,7 +311,7 @@ export function packPeople(packed: Uint8Array): Uint8Array {
   return writer.bytes.subarray(0, writer.length)
 }
 
-// Stored in tiles of 256 × 256 cells, at three zooms, by hour, by day and for all time.
+// Counts by cell are stored in tiles of 256 × 256 cells, at three zooms, by hour, by day and for all time.
 
 export type Span = 'hour' | 'day' | 'all'
 

@@ -1,7 +1,7 @@
 /**
  * The ledger's counters: in Postgres those of points that left the buffer and the last known ones of the kv; in each
- * process the points that the kv has confirmed to it, and those that it refused. The latter are outside the kv, so that
- * they show what the kv has lost.
+ * process the points that the kv has confirmed to it, and those that it refused. A process's counters are outside the kv,
+ * so that they show what the kv has lost.
  */
 import { existsSync, readdirSync, rmSync, closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'

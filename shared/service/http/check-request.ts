@@ -11,7 +11,7 @@ import { actsForPilgrim, type Endpoint, type LimitName, Nothing } from '#shared/
 import { UserId, USER_ID_ALIASES } from '#shared/contracts/fields.ts'
 import { SUBMISSION_KINDS } from '#shared/stores/kv/kv.ts'
 import { forbidden, notActive, Refusal, unauthorized, invalid } from '#shared/runtime/refusal.ts'
-import { type AddressLimit, charge } from '#shared/service/security/write-and-address-limits.ts'
+import { type AddressLimit, charge } from '#shared/service/security/caller-and-address-limits.ts'
 import { validationMessage } from '#shared/runtime/validation-message.ts'
 import { validationError } from './answer-errors.ts'
 import { parseJson, readBytes } from './body.ts'

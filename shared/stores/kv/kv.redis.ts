@@ -628,7 +628,7 @@ const SCRIPTS = {
   gpsSetStatus: ALSO_WHEN_FULL + counters + lua('set-status'),
   gpsHide: ALSO_WHEN_FULL + lua('hide'),
   gpsErase: ALSO_WHEN_FULL + lua('erase'),
-  windowLimit: lua('write-limit'),
+  windowLimit: lua('request-limit'),
   lockOwner: lua('unlock'),
   lockTake: ALSO_WHEN_FULL + lua('take-lock'),
 }

@@ -22,10 +22,11 @@ function checked(driver: Objects): Objects {
   return {
     ...driver,
     async put(key, bytes, about) {
+      checkedKey(key)
       if (about.contentType.length > 100 || !MEDIA_TYPE.test(about.contentType)) {
         throw new TypeError(`not a media type: ${JSON.stringify(about.contentType)}`)
       }
-      return await driver.put(checkedKey(key), bytes, about)
+      return await driver.put(key, bytes, about)
     },
     get: async (key) => driver.get(checkedKey(key)),
     head: async (key) => driver.head(checkedKey(key)),

@@ -42,7 +42,10 @@ async function whatIsAnswered(page: Page): Promise<(change: (data: Answer['data'
 /** Each station has a time of the plan, which is a long one. */
 async function planned(page: Page): Promise<void> {
   const answer = await whatIsAnswered(page)
-  const at = new Date(Date.now() + 20 * 3_600_000).toISOString()
+  // Tomorrow at eight in the evening in Taiwan: a long text at every hour of the day.
+  const [hourMs, dayMs] = [3_600_000, 86_400_000]
+  const midnightMs = Math.floor((Date.now() + 8 * hourMs) / dayMs) * dayMs - 8 * hourMs
+  const at = new Date(midnightMs + dayMs + 20 * hourMs).toISOString()
   answer((data) => {
     data.estimates = Array.from({ length: 30 }, (_, station) => ({
       station,

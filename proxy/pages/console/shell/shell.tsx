@@ -6,7 +6,7 @@ import type { ComponentProps, ComponentType } from 'preact'
 import { useContext, useEffect, useRef } from 'preact/hooks'
 import { clock, now, timeZone } from '../clock.ts'
 import { type Resource, forgetAnswers, heardAt, secondsLeft } from '../resource.ts'
-import { connection, incident, status } from '../live.ts'
+import { connection, incident, isCutOff, status } from '../live.ts'
 import { LastHour, silenceText, useLastHour, useNewReports } from '../navigation-counts.ts'
 import { Icon } from '../parts/icon.tsx'
 import { useStale } from '../parts/panel.tsx'
@@ -81,12 +81,13 @@ function TopBar() {
   const said = words.value.bar
   const settings = useSignal(false)
   const state = status.value?.status ?? 'unknown'
+  const link = isCutOff.value ? 'lost' : connection.value
   return (
     <header class="top-bar">
       <p class="event-name">{pageData().name}</p>
       <span class={`badge status ${TONES[state]}`}>{said.status[state]}</span>
-      <span class={`connection ${whyPolled() === undefined ? connection.value : ''}`} title={whyPolled()}>
-        {said.connection[connection.value]}
+      <span class={`connection ${link === 'polling' && whyPolled() ? '' : link}`} title={whyPolled()}>
+        {said.connection[link]}
       </span>
       <span class="clock" aria-hidden="true">
         {clock(now.value)}
@@ -159,7 +160,12 @@ function Navigation() {
             {name === 'feedback' && fresh !== null ? <b {...fresh} /> : null}
           </ViewLink>
           {name === 'people' && silent !== null ? (
-            <ViewLink to={name} place={{ silentHours: SILENT_HOURS }} {...silent} />
+            <ViewLink
+              to={name}
+              place={{ silentHours: SILENT_HOURS }}
+              {...silent}
+              class={`${silent.class} quiet`}
+            />
           ) : null}
         </span>
       ))}
@@ -215,19 +221,21 @@ function ConnectionBar() {
   const state = connection.value
   const wasLost = useRef(false)
   useSignalEffect(() => {
-    const now = connection.value
-    if (wasLost.current && (now === 'live' || now === 'polling'))
+    const isLost = isCutOff.value
+    if (wasLost.current && !isLost && connection.value !== 'opening')
       showToast(words.peek().bar.back, { forMs: BACK_MS })
-    wasLost.current = now === 'lost'
+    wasLost.current = isLost
   })
   const { status: activity, message } = status.value ?? {}
   return (
     <output class="bars-across">
       <WaitBar />
-      {state === 'lost' ? (
-        <span class="bar-across lost">{`${said.lost} ${clock(heardAt.value ?? now.value)}`}</span>
+      {isCutOff.value ? (
+        <span class="bar-across lost">{`${said.lost} ${clock(heardAt.value ?? performance.timeOrigin)}`}</span>
       ) : null}
-      {state === 'polling' && level.value >= MANAGER ? <span class="bar-across">{said.polling}</span> : null}
+      {state === 'polling' && !isCutOff.value && level.value >= MANAGER ? (
+        <span class="bar-across">{said.polling}</span>
+      ) : null}
       {activity === 'paused' ? (
         <span class="bar-across paused">{pair(said.pausedBar, message ?? pageWords.value.paused)}</span>
       ) : null}

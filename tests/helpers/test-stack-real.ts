@@ -15,7 +15,7 @@ import { described } from './openapi-check.ts'
 import { newDirectory, type Server, startServer } from './process.ts'
 import { freePort, startCaddy, startNats, startPostgres, startRedis } from './servers.ts'
 import { until } from './wait.ts'
-import { errorLinesIn, healthOf, SETTINGS, type TestStack } from './test-stack.ts'
+import { checkIn, errorLinesIn, healthOf, newPilgrimId, SETTINGS, type TestStack } from './test-stack.ts'
 
 const RECOVERY_MS = 30_000
 const ROOT = join(import.meta.dir, '../..')
@@ -286,6 +286,18 @@ async function startServices(
     },
   })
 }
+
+/** Each replica's answer to a check-in, without the proxy: `admitted`, or the code of its refusal. */
+export const checkInAtReplicas = (stack: RealTestStack): Promise<string[]> =>
+  Promise.all(
+    stack.urlsOf('tracking').map(async (url) => {
+      const fetch: TestStack['fetch'] = (path, init) => globalThis.fetch(`${url}${path}`, init)
+      const { code = 'admitted' } = (await (await checkIn({ fetch }, newPilgrimId())).json()) as {
+        code?: string
+      }
+      return code
+    }),
+  )
 
 /** What each service, each replica of tracking and Caddy have written so far. */
 export function logsOf(stack: RealTestStack): { readonly name: string; readonly log: string }[] {

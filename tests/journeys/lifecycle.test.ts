@@ -8,6 +8,8 @@ import {
 } from '#shared/contracts/operations.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { describeOnServers } from '#tests/helpers/suite.ts'
+import { checkInAtReplicas, openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { until } from '#tests/helpers/wait.ts'
 import {
   callAs,
@@ -72,4 +74,17 @@ describeBothStacks('the states', (stack) => {
       'end-activity',
     ])
   })
+})
+
+describeOnServers('each replica', () => {
+  test('is paused and active again with the very next request', async () => {
+    const stack = await openRealTestStack({ apart: ['tracking'] })
+    for (let i = 0; i < 5; i++) {
+      await setStatus(stack, { status: 'paused' })
+      expect(await checkInAtReplicas(stack)).toEqual(['paused', 'paused'])
+      await setStatus(stack, { status: 'active' })
+      expect(await checkInAtReplicas(stack)).toEqual(['admitted', 'admitted'])
+    }
+    await stack.close()
+  }, 120_000)
 })

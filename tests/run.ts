@@ -199,7 +199,7 @@ async function main(): Promise<number> {
     const environment: Record<string, string> = embedded
       ? { TEST_EMBEDDED_ONLY: '1' }
       : await startServers(servers)
-    if (values.all || !isWhole) environment.TEST_WHOLE = '1'
+    if (values.all || !isWhole) environment.TEST_THOROUGH = '1'
     const check = isWhole ? startCheck() : undefined
     const code = await runTests(environment, directory)
     const said = interruptedBy === undefined ? await check : undefined

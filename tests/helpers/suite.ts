@@ -4,8 +4,8 @@ import { describe } from 'bun:test'
 /** True in `bun run test:embedded`, where no server runs. */
 export const embeddedOnly = process.env.TEST_EMBEDDED_ONLY === '1'
 
-/** True in `bun run test:all`, and where files are named. */
-export const isWhole = !embeddedOnly && process.env.TEST_WHOLE === '1'
+/** Each test runs on every driver: in `bun run test:all`, and where files are named. */
+export const isThorough = !embeddedOnly && process.env.TEST_THOROUGH === '1'
 
 /**
  * The test stacks on which journeys run: both with `bun run test:all` and where files are named. Otherwise the real one
@@ -13,7 +13,7 @@ export const isWhole = !embeddedOnly && process.env.TEST_WHOLE === '1'
  */
 export const STACK_KINDS: readonly ('embedded' | 'real')[] = embeddedOnly
   ? ['embedded']
-  : isWhole
+  : isThorough
     ? ['embedded', 'real']
     : ['real']
 

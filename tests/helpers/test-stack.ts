@@ -4,7 +4,8 @@
  */
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { type Role, time } from '#shared/contracts/fields.ts'
-import { Health } from '#shared/contracts/operations.ts'
+import { type Activity, Health, readStatusEndpoint } from '#shared/contracts/operations.ts'
+import { dataOf } from './answers.ts'
 import { until } from './wait.ts'
 
 export interface TestStack {
@@ -108,6 +109,14 @@ export const syncTrack = (stack: Asked, userId: string, points: readonly unknown
 /** `PUT admin/status`, as a manager. */
 export const setStatus = (stack: TestStack, body: object): Promise<Response> =>
   callAs(stack, 'manager', 'PUT', 'admin/status', body)
+
+/** `POST admin/end-activity`, as a manager. */
+export const endActivity = (stack: Asked): Promise<Response> =>
+  callAs(stack, 'manager', 'POST', 'admin/end-activity')
+
+/** The event's status, as a volunteer reads it. */
+export const readActivity = async (stack: Asked): Promise<Activity> =>
+  dataOf(await readAs(stack, 'volunteer', 'admin/status'), readStatusEndpoint)
 
 /** The health report. */
 export async function healthOf(stack: TestStack): Promise<Health> {

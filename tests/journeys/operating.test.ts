@@ -1,11 +1,6 @@
 /** Operators' actions: role, pause, resume, end. A change applies to the very next request. */
 import { expect, test } from 'bun:test'
-import {
-  endActivityEndpoint,
-  readStatusEndpoint,
-  roleEndpoint,
-  setStatusEndpoint,
-} from '#shared/contracts/operations.ts'
+import { endActivityEndpoint, roleEndpoint, setStatusEndpoint } from '#shared/contracts/operations.ts'
 import type { Endpoint } from '#shared/contracts/endpoint.ts'
 import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
@@ -15,12 +10,13 @@ import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contra
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import {
   admin,
-  callAs,
   checkIn,
+  endActivity,
   flushed,
   healthOf,
   newPilgrimId,
   PLACE,
+  readActivity,
   readAs,
   setStatus,
   syncTrack,
@@ -29,7 +25,7 @@ import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 describeBothStacks('an operator', (stack) => {
-  const status = async () => dataOf(await readAs(stack, 'volunteer', 'admin/status'), readStatusEndpoint)
+  const status = () => readActivity(stack)
   const set = async (body: object) => dataOf(await setStatus(stack, body), setStatusEndpoint)
   const point = () => ({ ...PLACE, timestamp: Date.now() - 1_000 })
 
@@ -166,8 +162,7 @@ describeBothStacks('an operator', (stack) => {
   test('ends: nothing more is accepted, accepted points are stored, reads work', async () => {
     const userId = newPilgrimId()
     await dataOf(await checkIn(stack, userId), checkInEndpoint)
-    const end = async () =>
-      dataOf(await callAs(stack, 'manager', 'POST', 'admin/end-activity'), endActivityEndpoint)
+    const end = async () => dataOf(await endActivity(stack), endActivityEndpoint)
     const ended = await end()
     expect(ended).toMatchObject({ status: 'ended', ending: { flush: 'done' } })
     for (let i = 0; i < 4; i++) {

@@ -4,18 +4,11 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import Redis from 'ioredis'
 import postgres from 'postgres'
-import { type Activity, readStatusEndpoint } from '#shared/contracts/operations.ts'
-import { dataOf } from '#tests/helpers/answers.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
-import { admin, healthOf, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
+import { endActivity, healthOf, readActivity, setStatus } from '#tests/helpers/test-stack.ts'
 import { checkInAtReplicas, type OwnedTestStack, openOwnedTestStack } from '#tests/helpers/test-stack-real.ts'
 import { unhandledEvents } from '#tests/helpers/unhandled-events.ts'
 import { until } from '#tests/helpers/wait.ts'
-
-const endActivity = (stack: TestStack): Promise<Response> =>
-  stack.fetch('/api/event/admin/end-activity', { method: 'POST', headers: admin('manager') })
-const read = async (stack: TestStack): Promise<Activity> =>
-  dataOf(await stack.fetch('/api/event/admin/status', { headers: admin('volunteer') }), readStatusEndpoint)
 
 describeOnServers('the status', () => {
   let stack: OwnedTestStack
@@ -113,7 +106,7 @@ describeOnServers('the status', () => {
     const redis = new Redis(stack.redisUrl)
     // After the outage of the database, each broken connection fails once.
     await until(
-      async () => (await Promise.all(Array.from({ length: 12 }, () => read(stack)))).length,
+      async () => (await Promise.all(Array.from({ length: 12 }, () => readActivity(stack)))).length,
       'admin to have its connections again',
     )
     const ROUNDS = 12
@@ -158,7 +151,7 @@ describeOnServers('the status', () => {
 
   // The last test: the event has ended.
   test('ended stays ended through the loss of the kv, the database and tracking', async () => {
-    expect((await read(stack)).status).toBe('ended')
+    expect((await readActivity(stack)).status).toBe('ended')
     expect(await asked()).toEqual(['ended', 'ended'])
     for (const [name, loss] of losses)
       if (/Redis|Postgres|tracking/.test(name)) await expectKept('ended', loss)

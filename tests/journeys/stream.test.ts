@@ -12,8 +12,8 @@ import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import {
   admin,
-  callAs,
   checkIn,
+  endActivity,
   newPilgrimId,
   PLACE,
   setStatus,
@@ -144,7 +144,7 @@ describeBothStacks('the stream', (stack) => {
   test('sends the end of the event', async () => {
     const stream = await open(stack)
     await stream.next('snapshot')
-    await callAs(stack, 'manager', 'POST', 'admin/end-activity')
+    await endActivity(stack)
     expect(await stream.next('status', ({ status }) => status === 'ended')).toMatchObject({ message: null })
     await stream.next('ending', ({ flush }) => flush === 'done')
     await stream.next('ending', ({ cards }) => cards.total === 0)

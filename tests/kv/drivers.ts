@@ -7,7 +7,7 @@ import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { testRedisUrl } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { type RedisCluster, startRedisCluster } from '#tests/helpers/servers.ts'
-import { embeddedOnly, isWhole } from '#tests/helpers/suite.ts'
+import { embeddedOnly, isThorough } from '#tests/helpers/suite.ts'
 
 export interface KvDriver {
   readonly name: string
@@ -75,7 +75,7 @@ export const kvDrivers = (): KvDriver[] => [
   new Embedded(),
   ...(embeddedOnly ? [] : [new SingleRedis(1)]),
   // A cluster differs in what `kv.redis.ts` sends where.
-  ...(isWhole ? [new Cluster()] : []),
+  ...(isThorough ? [new Cluster()] : []),
 ]
 
 /** For tests that do not depend on the driver: one partition, and several. */

@@ -17,7 +17,7 @@ import { follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { callAs, checkIn, flushed, readAs, setStatus } from '#tests/helpers/test-stack.ts'
+import { callAs, checkIn, endActivity, flushed, readAs, setStatus } from '#tests/helpers/test-stack.ts'
 import { describeBothStacksAtOnce } from '#tests/helpers/open-test-stack.ts'
 
 const lines = { embedded: startLineServer(), real: startLineServer() }
@@ -144,7 +144,7 @@ describeBothStacksAtOnce(
       }
       // As long as LINE accepts nothing, the summary is not complete.
       line.mishap = (path) => (path.startsWith('/v2/bot/message/') ? 'before' : 'none')
-      await dataOf(await callAs(stack, 'manager', 'POST', 'admin/end-activity'), endActivityEndpoint)
+      await dataOf(await endActivity(stack), endActivityEndpoint)
       await until(
         async () => ['sending', 'sent'].includes((await summaryState()) ?? ''),
         'the summary to be stored',

@@ -21,7 +21,14 @@ import { newLineUser } from '#tests/helpers/line-people.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { newDevice, type PushTestDevice, type Shown, startPushService } from '#tests/helpers/push-service.ts'
-import { callAs, newAppId, readAs, setStatus, type TestStack } from '#tests/helpers/test-stack.ts'
+import {
+  callAs,
+  endActivity,
+  newAppId,
+  readAs,
+  setStatus,
+  type TestStack,
+} from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const service = await startPushService()
@@ -209,7 +216,7 @@ describeBothStacks(
       expect(shownOn(first)).toMatchObject([
         { title: NAME, body: expect.stringContaining('Thunderstorm ahead') },
       ])
-      await callAs(stack, 'manager', 'POST', 'admin/end-activity')
+      await endActivity(stack)
       await until(() => shownOn(second).length > 0 && shownOn(first).length > 1, 'the summary', {
         timeoutMs: 45_000,
       })

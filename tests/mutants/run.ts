@@ -60,7 +60,7 @@ async function openWorkplace(root: string, directory: string, thorough: boolean)
   const servers = await startServers()
   const env = {
     ...cleanEnvironment(),
-    ...(thorough ? { TEST_WHOLE: '1' } : {}),
+    ...(thorough ? { TEST_THOROUGH: '1' } : {}),
     TEST_POSTGRES_URL: servers.postgres,
     TEST_REDIS_URL: servers.redis,
   }

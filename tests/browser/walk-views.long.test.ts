@@ -243,9 +243,12 @@ describeOnServers('the views of the app', () => {
     const normal = Number.parseFloat(await letterSize())
     await page.keyboard.press('Enter')
     // The heading of the view has the focus, so that a screen reader reads it.
-    await page.waitForFunction(() => document.activeElement?.tagName === 'H1')
+    const headed = () => page.waitForFunction(() => document.activeElement?.tagName === 'H1')
+    await headed()
     // The size of the letters is the device's: it is kept.
     await page.getByRole('button', { name: 'Text size and language' }).press('Enter')
+    // Until then the key may go to the heading, which takes the focus.
+    await headed()
     await page.getByRole('button', { name: 'Largest', exact: true }).press('Enter')
     await page.reload()
     await page.locator('button[aria-pressed=true]', { hasText: 'Largest' }).waitFor()

@@ -278,6 +278,10 @@ describeOnServers('the app', () => {
   })
 
   test('a pause is told with the organisers’ message; what is recorded meanwhile is kept, and sent after it', async () => {
+    // The other tests of this file walk in the same event, also when this one fails.
+    await using _resumed = {
+      [Symbol.asyncDispose]: async () => void (await setStatus(app.stack, { status: 'active' })),
+    }
     await using phone = await app.newPhone()
     const { page } = phone
     await page.clock.install()
@@ -289,14 +293,17 @@ describeOnServers('the app', () => {
     await page.getByRole('heading', { name: 'Idle Chen' }).click()
     await page.getByText('Thunder. Wait at the temple.').waitFor()
     await page.locator('.status').getByText(PAGE_WORDS.en.paused).waitFor()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await checkInButton(page).click()
-    // The service has refused it.
-    await page.locator('[data-waiting]').getByText('The event is paused.').waitFor()
+    // The service has refused it. It is asked once for each, and not again before the time of the next try.
+    await page.locator('[data-waiting]').getByText('Next try at').waitFor()
+    expect(asked.sort()).toEqual(['/api/event/checkin', '/api/event/config'])
     await photograph(page, 'walk-event-paused', true)
     expect(await waitingOf(page)).toBe(1)
     // A touch is answered, also where nothing changes.
     await page.getByRole('button', { name: 'Send now' }).click()
-    await page.locator('.toast').getByText('Not sent yet. The event is paused.').waitFor()
+    expect(await page.locator('.toast').innerText()).toContain('Not sent yet. The event is paused.')
     await photograph(page, 'walk-not-sent')
     expect(await waitingOf(page)).toBe(1)
     // The app hears that the event goes on, and sends without waiting for its next try.

@@ -30,6 +30,19 @@ test('waits as long as the service asks, also through a reload, and not longer a
   expect(waitingOf(await queue.send())).toEqual([0, 0])
 })
 
+test('each refusal is waited for, whatever is added at random and however coarse the clock is', async () => {
+  const { queue, asked, service, clock } = phone()
+  service.answer = () => refused(403, 'paused')
+  await queue.checkIn(at(1))
+  for (let i = 1; i <= 50; i++) {
+    clock.random = () => i / 51
+    const { nextAttemptAt } = await queue.send()
+    expect(asked).toHaveLength(i)
+    expect(nextAttemptAt! - clock.now()).toBePositive()
+    clock.move(nextAttemptAt! - clock.now())
+  }
+})
+
 test('a clock that was set back holds up no points that are collected, nor an attempt of a phone that seems offline', async () => {
   const { queue, clock, network } = phone()
   await queue.record(at(1))

@@ -184,12 +184,17 @@ function startQueue(opened: QueueStore): TrackQueue {
       void refreshProfile()
     },
   })
+  let last = started.state
   started.subscribe((state) => {
     // Before the first minute nobody walks: nothing waits, and nobody has to log in again.
     if (person.value === null || queue.value !== started) return
     stored.value = withoutSettling(state)
-    const { why, message } = state
-    if (why !== null && why !== 'offline') noteError({ code: why, message: message ?? '', status: 0 })
+    const { why, message, nextAttemptAt } = state
+    // The state changes several times for one refusal, and what notes it asks the service.
+    const isNoted = why === last.why && (nextAttemptAt === null || nextAttemptAt === last.nextAttemptAt)
+    last = state
+    if (why !== null && why !== 'offline' && !isNoted)
+      noteError({ code: why, message: message ?? '', status: 0 })
   })
   sendUnlessErased(started)
   resumeAfter(started, erasedElsewhere)

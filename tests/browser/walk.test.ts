@@ -279,7 +279,7 @@ describeOnServers('the app', () => {
 
   test('a pause is told with the organisers’ message; what is recorded meanwhile is kept, and sent after it', async () => {
     // The other tests of this file walk in the same event, also when this one fails.
-    await using _resumed = {
+    await using _ = {
       [Symbol.asyncDispose]: async () => void (await setStatus(app.stack, { status: 'active' })),
     }
     await using phone = await app.newPhone()

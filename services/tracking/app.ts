@@ -24,8 +24,8 @@ import { FollowersMap } from './map/map-snapshots.ts'
 import { createRouteAnswer } from './map/show-route.ts'
 import { PublicMap } from './map/public-map.ts'
 import { createMap } from './map/show-map.ts'
-import { createKeyFinder, createUseNoter } from './trackers/find-key.ts'
-import { createTracker, listTrackers, revokeTracker } from './trackers/manage-trackers.ts'
+import { createKeyFinder, createUseNoter } from './tracker-apps/find-key.ts'
+import { createTracker, listTrackers, revokeTracker } from './tracker-apps/manage-trackers.ts'
 
 /** Check-ins wait so long at most for the maps: half a million positions take longer. Until then maps get 503. */
 const MAP_MS = 2_000

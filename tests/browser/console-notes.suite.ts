@@ -20,6 +20,7 @@ export function noteTests(
     const card = (status: string) => page.locator(`.column.${status} .feedback-card`, { hasText: `#${id} ` })
     const note = page.locator('#feedback-note')
     await card('new').click()
+    await page.locator('.one-item').getByText('no place sent').waitFor()
     await note.fill(NOTE)
     await page.getByText('Not saved yet').waitFor()
     await photograph(page, 'console-note-typed')

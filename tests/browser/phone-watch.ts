@@ -52,6 +52,25 @@ export const look = (page: Page, visibilityState: 'hidden' | 'visible'): Promise
     document.dispatchEvent(new Event('visibilitychange'))
   }, visibilityState)
 
+/** The phone looks for a place and does not find it yet. */
+export const holdPlace = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    navigator.geolocation.getCurrentPosition = (tell, fail) =>
+      void Object.assign(globalThis, { tell, fail: () => fail!({ code: 3 } as GeolocationPositionError) })
+  })
+export const searches = (page: Page): Promise<unknown> => page.waitForFunction(() => 'tell' in globalThis)
+
+/** The phone finds the place that it was held from. */
+export const tellPlace = (page: Page): Promise<void> =>
+  page.evaluate((coords) => {
+    const { tell } = globalThis as unknown as { tell: PositionCallback }
+    tell({ coords: { ...coords, altitude: null, speed: null }, timestamp: Date.now() } as GeolocationPosition)
+  }, PLACE)
+
+/** The phone gives up after the time that the app gave it. */
+export const findNoPlace = (page: Page): Promise<void> =>
+  page.evaluate(() => (globalThis as unknown as { fail: () => void }).fail())
+
 /** Time of the last position that the app took. */
 const lastMs = (page: Page): Promise<number> =>
   page.evaluate(

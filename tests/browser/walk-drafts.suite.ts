@@ -5,8 +5,9 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
+import { readAs } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { look } from './phone-watch.ts'
+import { holdPlace, look, searches, tellPlace } from './phone-watch.ts'
 import { checkInButton, type WalkApp, worksOffline } from './walk-harness.ts'
 import { releaseAgain } from './walk-release.ts'
 
@@ -15,13 +16,6 @@ const PNG = Buffer.from(
   'base64',
 )
 const picture = { name: 'dog.png', mimeType: 'image/png', buffer: PNG }
-
-/** The phone looks for a place and does not find it yet. */
-const holdPlace = (page: Page): Promise<void> =>
-  page.evaluate(() => {
-    navigator.geolocation.getCurrentPosition = (tell) => void Object.assign(globalThis, { tell })
-  })
-const searches = (page: Page): Promise<unknown> => page.waitForFunction(() => 'tell' in globalThis)
 
 /** The app's page is ended, and opened again. */
 async function end(app: WalkApp, page: Page, view = ''): Promise<void> {
@@ -62,7 +56,8 @@ export function draftTests(app: WalkApp): void {
     await page.getByAltText('Your picture').waitFor()
     expect(await page.getByLabel('What happened?').inputValue()).toBe('A dog')
     await page.getByRole('button', { name: 'Send', exact: true }).click()
-    await page.getByText('With your picture.').waitFor()
+    await page.getByText('Thank you. It arrived').waitFor()
+    expect(await (await readAs(app.stack, 'manager', 'feedback')).text()).toContain('feedback-image')
     // It is with the report now, and in no other.
     await end(app, page, '#feedback')
     await page.getByLabel('What happened?').waitFor()
@@ -109,11 +104,7 @@ export function draftTests(app: WalkApp): void {
     await searches(page)
     await look(page, 'hidden')
     await look(page, 'visible')
-    await page.evaluate(() => {
-      const coords = { latitude: 24.15, longitude: 120.67, accuracy: 8, altitude: null, speed: null }
-      const { tell } = globalThis as unknown as { tell: PositionCallback }
-      tell({ coords, timestamp: Date.now() } as unknown as GeolocationPosition)
-    })
+    await tellPlace(page)
     await until(async () => (await checkInsOf(userId)) === 1, 'the check-in')
     await page.evaluate(() => (location.hash = 'feedback'))
     const [chooser] = await Promise.all([

@@ -2,7 +2,8 @@
 import { expect, test } from 'bun:test'
 import { readAs } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { photograph } from './browser.ts'
+import { type Page, photograph, SCREENSHOTS } from './browser.ts'
+import { findNoPlace, holdPlace, look, searches, tellPlace } from './phone-watch.ts'
 import { PLACE, type WalkApp, worksOffline } from './walk-harness.ts'
 
 /** A picture of one pixel. */
@@ -10,6 +11,30 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
 )
+
+const sendButton = (page: Page) => page.getByRole('button', { name: 'Send', exact: true })
+
+/** Writes a report whose place is looked for. */
+async function writeWithoutPlace(app: WalkApp, page: Page, text: string): Promise<void> {
+  await page.goto(app.address('#say'))
+  await holdPlace(page)
+  await page.evaluate(() => (location.hash = 'feedback'))
+  await searches(page)
+  await page.getByText('Looking for your place').waitFor()
+  await page.getByLabel('What is it about?').selectOption('safety')
+  await page.getByLabel('What happened?').fill(text)
+}
+
+/** What covers a corner of the button, or cuts it off. */
+const coversSend = (page: Page): Promise<string[]> =>
+  sendButton(page).evaluate((button) => {
+    const { left, right, top, bottom } = button.getBoundingClientRect()
+    const corners = [left + 8, right - 8].flatMap((x) => [top + 8, bottom - 8].map((y) => [x, y] as const))
+    return corners
+      .map(([x, y]) => document.elementFromPoint(x, y))
+      .filter((one) => one !== button)
+      .map((one) => one?.outerHTML.slice(0, 60) ?? 'outside')
+  })
 
 export function reportTests(app: WalkApp): void {
   test('a report with a picture arrives', async () => {
@@ -37,7 +62,6 @@ export function reportTests(app: WalkApp): void {
     await photograph(page, 'walk-report', true)
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.getByText('Thank you. It arrived').waitFor()
-    await page.getByText('With your picture.').waitFor()
     await page.getByText('With your place.').waitFor()
     await photograph(page, 'walk-report-arrived')
     const board = await readAs(app.stack, 'manager', 'feedback')
@@ -114,15 +138,12 @@ export function reportTests(app: WalkApp): void {
     expect(await box.isChecked()).toBe(false)
     await page.getByLabel('What is it about?').selectOption('service')
     await page.getByLabel('What happened?').fill('There is no water here.')
-    // It is sent while the place is looked for: that there is none is told before the report goes.
-    await page.evaluate(() => {
-      document.querySelector<HTMLElement>('.check input')!.click()
-      document.querySelector<HTMLElement>('.button.primary')!.click()
-    })
+    await box.check()
     await page.getByText('The phone does not allow the position.').waitFor()
-    expect(await box.isChecked()).toBe(false)
-    expect(await page.getByLabel('What happened?').inputValue()).toBe('There is no water here.')
+    // The box is the pilgrim's alone.
+    expect(await box.isChecked()).toBe(true)
     await context.grantPermissions(['geolocation'])
+    await box.uncheck()
     await box.check()
     await page.getByText('Your place of').waitFor()
     // It is sent elsewhere, from the network's next place.
@@ -135,4 +156,116 @@ export function reportTests(app: WalkApp): void {
     const { data } = (await board.json()) as { data: { items: { device_info: string }[] } }
     expect(JSON.parse(data.items[0]!.device_info)).toMatchObject({ place: { lat: PLACE.latitude } })
   })
+
+  test('one press sends a report whose place is not found: at once, in time, put away or closed, each once', async () => {
+    const placesOf = async (text: string): Promise<unknown[]> => {
+      const board = await readAs(app.stack, 'manager', 'feedback')
+      const { data } = (await board.json()) as {
+        data: { items: { description: string; device_info: string | null }[] }
+      }
+      return data.items
+        .filter(({ description }) => description === text)
+        .map(({ device_info: info }) => (JSON.parse(info ?? '{}') as { place?: { lat: number } }).place?.lat)
+    }
+    await using phone = await app.newPilgrim('Great-aunt Chen')
+    const { page } = phone
+    const without = page.getByText('Without your place. Please write in another report where you are.')
+
+    // The phone has given up before the press.
+    await writeWithoutPlace(app, page, 'I am injured: one.')
+    await findNoPlace(page)
+    await page.getByText('No position yet.').waitFor()
+    expect(await page.getByLabel('Send where I am').isChecked()).toBe(true)
+    await sendButton(page).click()
+    await without.waitFor()
+    await page.getByRole('link', { name: '119' }).waitFor()
+    expect(await placesOf('I am injured: one.')).toEqual([undefined])
+
+    // The search goes on at the press, and finds it.
+    await writeWithoutPlace(app, page, 'I am injured: two.')
+    await sendButton(page).click()
+    await page.getByText('Sending …').waitFor()
+    await tellPlace(page)
+    await page.getByText('With your place.').waitFor()
+    expect(await placesOf('I am injured: two.')).toEqual([PLACE.latitude])
+
+    // It never ends, as behind a question that nobody answers.
+    await writeWithoutPlace(app, page, 'I am injured: three.')
+    await sendButton(page).click()
+    await without.waitFor({ timeout: 30_000 })
+    expect(await placesOf('I am injured: three.')).toEqual([undefined])
+
+    // The phone is put away: the page may be stopped, and gets no position.
+    await writeWithoutPlace(app, page, 'I am injured: four.')
+    await sendButton(page).click()
+    await page.getByText('Sending …').waitFor()
+    await look(page, 'hidden')
+    await until(async () => (await placesOf('I am injured: four.')).length > 0, 'the report', {
+      timeoutMs: 5_000,
+    })
+    await look(page, 'visible')
+    await without.waitFor()
+    await tellPlace(page)
+
+    // The app is closed: it has the report, and sends it when it is opened. A window beside it does not send it twice.
+    await writeWithoutPlace(app, page, 'I am injured: five.')
+    await sendButton(page).click()
+    await page.getByText('Sending …').waitFor()
+    await page.goto('about:blank')
+    const other = await phone.context.newPage()
+    await Promise.all([page.goto(app.address('#say')), other.goto(app.address('#say'))])
+    await until(async () => (await placesOf('I am injured: five.')).length > 0, 'the report', {
+      timeoutMs: 10_000,
+    })
+    await page.getByText(/Report \d+ arrived at/).waitFor()
+    for (const number of ['four', 'five'])
+      expect(await placesOf(`I am injured: ${number}.`)).toEqual([undefined])
+
+    // Whoever clears the box while the place is looked for sends none.
+    await writeWithoutPlace(app, page, 'I am injured: six.')
+    await page.getByLabel('Send where I am').uncheck()
+    await sendButton(page).click()
+    await without.waitFor()
+    await tellPlace(page)
+    expect(await placesOf('I am injured: six.')).toEqual([undefined])
+  }, 120_000)
+
+  test('the button that sends is in reach wherever the page is read, also when a sentence comes', async () => {
+    await using phone = await app.newPilgrim('Uncle Lu')
+    const { page } = phone
+    for (const [width, height] of [
+      [360, 640],
+      [390, 844],
+    ] as const)
+      for (const [letters, theme] of [
+        ['normal', 'light'],
+        ['normal', 'dark'],
+        ['largest', 'light'],
+      ] as const) {
+        await page.setViewportSize({ width, height })
+        const stored = { 'event-letters': letters, 'event-theme': theme }
+        await page.evaluate((all) => Object.assign(localStorage, all), stored)
+        await writeWithoutPlace(app, page, 'I am injured.')
+        await page.reload()
+        const name = `walk-report-${height}-${letters}-${theme}`
+        await photograph(page, `${name}-form`)
+        const covers = [await coversSend(page)]
+        await holdPlace(page)
+        await page.getByLabel('Send where I am').uncheck()
+        await page.getByLabel('Send where I am').check()
+        await searches(page)
+        await findNoPlace(page)
+        await page.getByText('No position yet.').waitFor()
+        covers.push(await coversSend(page))
+        await photograph(page, `${name}-no-place`)
+        await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+        covers.push(await coversSend(page))
+        await photograph(page, `${name}-end`)
+        expect(covers).toEqual([[], [], []])
+        if (SCREENSHOTS === undefined) continue
+        await sendButton(page).click()
+        await page.getByText('Without your place.').waitFor()
+        await photograph(page, `${name}-sent`)
+      }
+  }, 120_000)
 }

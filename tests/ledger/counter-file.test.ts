@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openCounterFile, readCounterFile } from '#shared/points/ledger/counters.ts'
+import { openCounterFile, readCounterFile } from '#shared/points/ledger/counter-file.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 
 const newPath = async (): Promise<string> => join(await newDirectory('counters'), 'counters')

@@ -18,8 +18,10 @@ const LEVELS: Readonly<Record<View, number>> = {
   system: MANAGER,
 }
 
+/** Views of a tier. */
+export const viewsOf = (tier: number): readonly View[] => VIEWS.filter((view) => LEVELS[view] <= tier)
 /** Views of the operator's tier. */
-export const allowedViews = computed(() => VIEWS.filter((view) => LEVELS[view] <= level.value))
+export const allowedViews = computed(() => viewsOf(level.value))
 
 interface Place {
   readonly person?: string

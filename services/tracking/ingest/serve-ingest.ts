@@ -11,7 +11,7 @@ import {
 } from '#shared/contracts/ingest.ts'
 import { type Router } from '#shared/service/http/router.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { gpsLoggerProfile, ingestUrl } from '../trackers/set-up-links.ts'
+import { gpsLoggerProfile, ingestUrl } from '../tracker-apps/set-up-links.ts'
 import {
   readOverland,
   readOwnTracks,

@@ -363,6 +363,7 @@ export const words = {
     conflict: (id: number) => `Somebody else has changed #${id}. You see it as it is now.`,
     noteConflict: (note: string) => `Somebody else wrote: “${note}”. Saving replaces it.`,
     resolved: 'resolved',
+    noPlace: 'no place sent',
   },
   system: {
     roles: 'Roles',

@@ -362,6 +362,7 @@ export const words: ConsoleWords = {
     conflict: (id) => `其他人已更改 #${id}，這是目前的內容。`,
     noteConflict: (note) => `在此期間其他人寫了：「${note}」。儲存會取代它。`,
     resolved: '解決於',
+    noPlace: '沒有附位置',
   },
   system: {
     roles: '角色',

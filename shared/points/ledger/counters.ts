@@ -3,13 +3,14 @@
  * process the points that the kv has confirmed to it, and those that it refused. A process's counters are outside the kv,
  * so that they show what the kv has lost.
  */
-import { existsSync, readdirSync, rmSync, closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { type Database, isDatabaseUnavailable, type Query } from '#shared/stores/db/db.ts'
 import type { Kv, PartitionCounters, Receipt } from '#shared/stores/kv/kv.ts'
 import { errorFields, type Log } from '#shared/runtime/log.ts'
+import { openCounterFile, type Pair, readCounterFile } from './counter-file.ts'
 
 /** The partition and epoch to which points belong. */
 export interface BufferEpoch {
@@ -292,60 +293,4 @@ async function adoptOrphans(db: Pick<Database, 'sql'>, dir: string, own: string)
       await write(db, { caller, counter }, pairs.set(JOURNALED, [0, 0]))
     rmSync(path, { force: true })
   }
-}
-
-// A file of named pairs of numbers that survives the kill of its process. Each write replaces a pair in place, in the
-// page cache, and takes about a microsecond. A power cut may lose the last seconds.
-
-const NAME_BYTES = 48
-const RECORD_BYTES = NAME_BYTES + 16
-
-type Pair = readonly [number, number]
-
-/** @param path null: memory only */
-export function openCounterFile(path: string | null) {
-  let file = path === null ? null : openSync(path, 'w')
-  const pairs = new Map<string, Pair>()
-  const places = new Map<string, number>()
-  const record = Buffer.alloc(RECORD_BYTES)
-  const numbers = record.subarray(NAME_BYTES)
-
-  return {
-    pairs: pairs as ReadonlyMap<string, Pair>,
-    /** Sets a pair. @throws the disk's error; the pair is set in memory nevertheless */
-    set(name: string, pair: Pair): void {
-      pairs.set(name, pair)
-      if (file === null) return
-      numbers.writeDoubleLE(pair[0], 0)
-      numbers.writeDoubleLE(pair[1], 8)
-      const known = places.get(name)
-      if (known !== undefined) {
-        writeSync(file, numbers, 0, numbers.length, known * RECORD_BYTES + NAME_BYTES)
-        return
-      }
-      record.fill(0, 0, NAME_BYTES).write(name, 'latin1')
-      writeSync(file, record, 0, RECORD_BYTES, places.size * RECORD_BYTES)
-      places.set(name, places.size)
-    },
-    /** @param keep whether the file stays, so that another process adopts it */
-    close(keep: boolean): void {
-      if (file === null) return
-      closeSync(file)
-      file = null
-      if (!keep) rmSync(path!, { force: true })
-    },
-  }
-}
-
-/** Reads the file of an ended process. A record that a full disk has truncated is left out. */
-export function readCounterFile(path: string): Map<string, Pair> {
-  const bytes = readFileSync(path)
-  const pairs = new Map<string, Pair>()
-  for (let at = 0; at + RECORD_BYTES <= bytes.length; at += RECORD_BYTES) {
-    const name = bytes.toString('latin1', at, at + NAME_BYTES).replaceAll('\0', '')
-    const pair: Pair = [bytes.readDoubleLE(at + NAME_BYTES), bytes.readDoubleLE(at + NAME_BYTES + 8)]
-    if (name !== '' && pair.every((number) => Number.isSafeInteger(number) && number >= 0))
-      pairs.set(name, pair)
-  }
-  return pairs
 }

@@ -85,7 +85,7 @@ function TopBar() {
   return (
     <header class="top-bar">
       <p class="event-name">{pageData().name}</p>
-      <span class={`badge status ${TONES[state]}`}>{said.status[state]}</span>
+      <span class={`badge status ${isCutOff.value ? '' : TONES[state]}`}>{said.status[state]}</span>
       <span class={`connection ${link === 'polling' && whyPolled() ? '' : link}`} title={whyPolled()}>
         {said.connection[link]}
       </span>

@@ -36,26 +36,26 @@ export async function beginPlace(isBegun: boolean): Promise<void> {
 }
 
 /** The search that a report waits for. */
-let searching = Promise.resolve()
+let searching: Promise<Place | null> = Promise.resolve(null)
 
 /** The box is ticked or not. Ticking it looks for the place; what is found is of now. */
-export function wantPlace(wants: boolean): Promise<void> {
+export async function wantPlace(wants: boolean): Promise<void> {
   wantsPlace.value = wants
   placeFault.value = null
   keep(place, null)
-  if (wants) searching = search()
-  return searching
-}
+  const mine = (searching = wants ? search() : Promise.resolve(null))
+  await mine
 
-async function search(): Promise<void> {
-  const found = await onePosition({ ...OPTIONS, maximumAge: RECENT_MS })
-  // Meanwhile the box may have been cleared.
-  if (!wantsPlace.value) return
-  if (typeof found === 'string') {
-    // The box says what is sent.
-    placeFault.value = found
-    wantsPlace.value = false
-  } else keep(place, { lat: found.lat, lng: found.lng, accuracy: found.accuracy, t: found.t })
+  async function search(): Promise<Place | null> {
+    const found = await onePosition({ ...OPTIONS, maximumAge: RECENT_MS })
+    const isFound = typeof found !== 'string'
+    const here = isFound ? { lat: found.lat, lng: found.lng, accuracy: found.accuracy, t: found.t } : null
+    // Meanwhile the box may have been cleared, or the report taken.
+    if (searching !== mine) return here
+    keep(place, here)
+    if (!isFound) placeFault.value = found
+    return here
+  }
 }
 
 /** What a report says of the place, for operators alone. */
@@ -63,10 +63,24 @@ export interface ReportedPlace {
   readonly device_info?: { readonly place: Omit<Place, 't'> & { readonly at: string } }
 }
 
-/** The place for a report, if it is wanted. Waits for a search that goes on. */
-export async function placeInfo(): Promise<ReportedPlace> {
-  await searching
-  const here = wantsPlace.value ? place.value : null
+/** Takes the place for a report, if it is wanted. `later`: that of a search that goes on, null when it takes too long. */
+export function takePlace(): { readonly now: ReportedPlace; readonly later: Promise<ReportedPlace> | null } {
+  const [wanted, here, mine] = [wantsPlace.value, place.value, searching]
+  wantsPlace.value = false
+  keep(place, null)
+  searching = Promise.resolve(null)
+  const later = wanted && here === null ? Promise.race([mine, tooLong()]).then(reported) : null
+  return { now: reported(wanted ? here : null), later }
+}
+
+/** A page out of sight gets no position, and the phone may stop it: whoever puts it away has sent the report. */
+const tooLong = (): Promise<null> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, OPTIONS.timeout, null)
+    document.addEventListener('visibilitychange', () => resolve(null), { once: true })
+  })
+
+function reported(here: Place | null): ReportedPlace {
   if (here === null) return {}
   const { t, ...rest } = here
   return { device_info: { place: { ...rest, at: new Date(t).toISOString() } } }

@@ -2,7 +2,8 @@
 import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/stored-signals.ts'
 import { person } from '../session/person.ts'
-import { beginPlace, place, placeFault, placeInfo, wantsPlace } from './place.ts'
+import { withoutReload } from '../session/update.ts'
+import { beginPlace, takePlace } from './place.ts'
 import {
   addReport,
   arrivedReport,
@@ -26,7 +27,8 @@ const sentKey = signal<string | null>(null)
 export const outcome = computed(() => {
   if (sentKey.value === null) return null
   if (arrivedReport.value?.key === sentKey.value) return arrivedReport.value
-  return waitingReports.value.some(({ key }) => key === sentKey.value) ? 'waits' : null
+  const waiting = waitingReports.value.find(({ key }) => key === sentKey.value)
+  return waiting === undefined ? null : { number: null, withPlace: waiting.device_info !== undefined }
 })
 
 /** Whether something was written or chosen that is not sent. */
@@ -35,6 +37,8 @@ export const isBegun = (): boolean => written.value.text !== '' || picture.value
 /** Forgets what was said about the last report. */
 export function beginReport(): void {
   fault.value = null
+  // The last one goes on by itself.
+  if (sentKey.value !== null) sending.value = false
   sentKey.value = null
   takeBackRefused()
   void beginPlace(isBegun())
@@ -71,18 +75,16 @@ export async function sendReport(): Promise<void> {
   if (fault.value !== null || sending.value || person.value === null) return
   sending.value = true
   await choosing
-  const [key, { userId }, wanted] = [crypto.randomUUID(), person.value, wantsPlace.value]
-  const info = await placeInfo()
-  // The picture can not be read or the place is not found, and the pilgrim learns it only now.
-  if (fault.peek() !== null || (wanted && placeFault.value !== null)) return void (sending.value = false)
-  addReport({ key, userId, category, text, picture: picture.value, pictureUrl: null, ...info })
+  // The picture can not be read, and the pilgrim learns it only now.
+  if (fault.peek() !== null) return void (sending.value = false)
+  const [key, { userId }, { now, later }] = [crypto.randomUUID(), person.value, takePlace()]
+  addReport({ key, userId, category, text, picture: picture.value, pictureUrl: null, ...now }, later)
   keep(written, { category: '', text: '' })
   keep(picture, null)
-  keep(place, null)
   sentKey.value = key
-  await sendReports()
+  await withoutReload(sendReports())
   takeBackRefused()
-  sending.value = false
+  if (sentKey.value === key) sending.value = false
 }
 
 /** What the service refuses goes back into the form, where it can be changed, once nothing else is written there. */

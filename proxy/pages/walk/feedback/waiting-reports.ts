@@ -29,7 +29,6 @@ export const arrivedReport = kept<{
   readonly key: string
   readonly number: number
   readonly atMs: number
-  readonly withPicture: boolean
   readonly withPlace: boolean
 } | null>('walk-report-arrived', null)
 /** Why the last attempt failed. */
@@ -40,14 +39,24 @@ export const refusedReport = kept<{ readonly report: WaitingReport; readonly err
   null,
 )
 
+const change = (key: string, by: Partial<WaitingReport>): void =>
+  keep(
+    waitingReports,
+    waitingReports.value.map((one) => (one.key === key ? { ...one, ...by } : one)),
+  )
+
 const remove = (key: string): void =>
   keep(
     waitingReports,
     waitingReports.value.filter((one) => one.key !== key),
   )
 
-/** Keeps a report until it has arrived. */
-export function addReport(report: WaitingReport): void {
+/** Places that are looked for. A page that is ended leaves its reports to the next one, which sends them without. */
+const places = new Map<string, Promise<ReportedPlace>>()
+
+/** Keeps a report until it has arrived. @param place what it waits for before it is sent */
+export function addReport(report: WaitingReport, place: Promise<ReportedPlace> | null): void {
+  if (place !== null) places.set(report.key, place)
   keep(waitingReports, [...waitingReports.value, report])
 }
 
@@ -88,22 +97,27 @@ function sendHere(report: WaitingReport): Promise<boolean> {
   })
 }
 
-async function attempt(report: WaitingReport): Promise<boolean> {
+async function attempt({ key, userId }: WaitingReport): Promise<boolean> {
+  const found = await places.get(key)
+  places.delete(key)
+  if (found !== undefined) change(key, found)
+  // Meanwhile it may have gone, or its pilgrim.
+  const report = waitingReports.value.find((one) => one.key === key && userId === person.value?.userId)
+  if (report === undefined) return true
   const answer = await send(report)
   whyWaiting.value = answer.ok ? null : answer.error
   if (!answer.ok && !isFinal(answer.error)) {
     noteError(answer.error)
     return false
   }
-  remove(report.key)
+  remove(key)
   if (answer.ok) noteArrived(report, answer.data.id)
   else keep(refusedReport, { report, error: answer.error })
   return true
 }
 
-function noteArrived({ key, picture, pictureUrl, device_info: info }: WaitingReport, number: number): void {
-  const withPicture = picture !== null || pictureUrl !== null
-  keep(arrivedReport, { key, number, atMs: now(), withPicture, withPlace: info !== undefined })
+function noteArrived({ key, device_info: info }: WaitingReport, number: number): void {
+  keep(arrivedReport, { key, number, atMs: now(), withPlace: info !== undefined })
 }
 
 async function send(report: WaitingReport): Promise<Answer<{ readonly id: number }>> {
@@ -131,10 +145,7 @@ async function upload(
   const answer = await client.uploadScreenshot({ body: blobOf(picture) })
   if (!answer.ok) return answer
   const { url } = answer.data
-  keep(
-    waitingReports,
-    waitingReports.value.map((one) => (one.key === key ? { ...one, picture: null, pictureUrl: url } : one)),
-  )
+  change(key, { picture: null, pictureUrl: url })
   return { ok: true, url }
 }
 

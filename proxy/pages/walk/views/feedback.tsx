@@ -33,25 +33,33 @@ export function Feedback() {
   useEffect(beginReport, [])
   const said = fault.value
   return (
-    <View title={feedback.title} back step={outcome.value === null}>
+    <View
+      title={feedback.title}
+      back
+      action={
+        outcome.value === null ? (
+          <Button kind="primary" busy={sending.value} onClick={send}>
+            {feedback.send}
+          </Button>
+        ) : null
+      }
+      step={outcome.value === null}
+    >
       <Closed />
+      <p class="strong">
+        {feedback.help}{' '}
+        <a class="button" href="tel:119">
+          119
+        </a>
+      </p>
       {outcome.value !== null ? (
         <Outcome />
       ) : (
         <>
-          <p class="strong">
-            {feedback.help}{' '}
-            <a class="button" href="tel:119">
-              119
-            </a>
-          </p>
           <Fields words={feedback} />
           {said === 'picture' ? <Notice kind="warning">{feedback.pictureTooLarge}</Notice> : null}
           <NotDone error={typeof said === 'object' ? said : null} />
           <Place />
-          <Button kind="primary" busy={sending.value} onClick={send}>
-            {feedback.send}
-          </Button>
         </>
       )}
     </View>
@@ -60,23 +68,25 @@ export function Feedback() {
 
 /** What became of the report: it has arrived, or it waits and is sent by itself. */
 function Outcome() {
-  const became = outcome.value!
-  if (became === 'waits' && sending.value) return <p aria-live="polite">{words.value.queue.sending}</p>
-  return became === 'waits' ? (
+  const { number, withPlace } = outcome.value!
+  const { feedback, queue } = words.value
+  if (number === null && sending.value) return <p aria-live="polite">{queue.sending}</p>
+  const place = withPlace ? feedback.withPlace : feedback.withoutPlace
+  return number === null ? (
     <Notice kind="warning">
-      <strong>{words.value.feedback.waits}</strong>
+      <strong>{feedback.waits}</strong>
+      <br />
+      {place}
       <br />
       {whyWaiting.value === null ? null : sentenceOf(whyWaiting.value)}
     </Notice>
   ) : (
     <Notice>
-      <strong>{words.value.feedback.sent(became.number)}</strong>
+      <strong>{feedback.sent(number)}</strong>
       <br />
-      {became.withPicture ? words.value.feedback.withPicture : words.value.feedback.withoutPicture}
+      {place}
       <br />
-      {became.withPlace ? words.value.feedback.withPlace : words.value.feedback.withoutPlace}
-      <br />
-      {words.value.feedback.next}
+      {feedback.next}
     </Notice>
   )
 }
@@ -147,21 +157,15 @@ function Place() {
         />
         {feedback.place}
       </label>
-      <div id="place-said" aria-live="polite">
-        {placeFault.value !== null ? (
-          <p class="wrong" role="alert">
-            {words.value.problems[placeFault.value]} {feedback.placeNone}
-          </p>
-        ) : !wantsPlace.value ? (
-          <p class="quiet">{feedback.placeNone}</p>
-        ) : here === null ? (
-          <p class="quiet">{words.value.checkIn.busy}</p>
-        ) : (
-          <p class="quiet">
-            {feedback.placeFound(timeText(here.t))} {roughText(words.value, here.accuracy)}
-          </p>
-        )}
-      </div>
+      <p id="place-said" class="quiet" aria-live="polite">
+        {!wantsPlace.value
+          ? feedback.placeNone
+          : placeFault.value !== null
+            ? `${words.value.problems[placeFault.value]} ${feedback.placeNone}`
+            : here === null
+              ? words.value.checkIn.busy
+              : `${feedback.placeFound(timeText(here.t))} ${roughText(words.value, here.accuracy)}`}
+      </p>
     </div>
   )
 }

@@ -1,6 +1,7 @@
 /** The four tabs, or the way back, within reach of a thumb. */
 import { words } from '../words.ts'
 import { computed } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { lastFix, positionFault, recordsHere } from '../recording/recorder.ts'
 import { goBack, TAB_OF, view } from '../route.ts'
 
@@ -36,12 +37,13 @@ export const Tabs = () =>
   ) : null
 
 /** A button back, in place of the tabs, where the thumb is. */
-export const BackBar = () => (
+export const BackBar = ({ children }: { readonly children?: ComponentChildren }) => (
   <nav class="tabs">
     <button type="button" onClick={goBack}>
       ‹ {words.value.back}
       <Recording />
     </button>
+    {children}
   </nav>
 )
 

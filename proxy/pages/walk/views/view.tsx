@@ -11,12 +11,14 @@ interface ViewProps {
   readonly title: ComponentChildren
   /** It is behind a tab, or behind the first page. */
   readonly back?: boolean
+  /** The one thing to do in a long view: a button that stays in reach, beside the way back. */
+  readonly action?: ComponentChildren
   /** Another one is another content, which is read from its top, not from where the button before it was. */
   readonly step?: unknown
   readonly children: ComponentChildren
 }
 
-export function View({ title, back, step, children }: ViewProps) {
+export function View({ title, back, action, step, children }: ViewProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   const was = useRef(step)
   useEffect(() => {
@@ -33,7 +35,7 @@ export function View({ title, back, step, children }: ViewProps) {
         </h1>
         {children}
       </main>
-      {back === true ? <BackBar /> : null}
+      {back === true ? <BackBar>{action}</BackBar> : null}
     </>
   )
 }

@@ -434,7 +434,7 @@ const ItemFacts = ({ item }: { readonly item: Item }) => {
       of="about small"
       facts={[
         [said.from, from],
-        [words.value.people.point.place, place === null ? null : <PlaceOfReport place={place} />],
+        [words.value.people.point.place, place === null ? said.noPlace : <PlaceOfReport place={place} />],
         [said.contact, item.contact],
         [said.device, place === null ? item.device_info : null],
         [said.browser, item.user_agent],

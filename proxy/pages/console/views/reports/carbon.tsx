@@ -118,17 +118,17 @@ export function Carbon({ carbon }: ReportProps) {
   )
 }
 
-/** The bars of the page and of its picture: by mode, longest way first, and by day. */
+/** The bars of the page and of its picture: by mode, most first, and by day. */
 function groupsOf({ by_mode, by_day }: Totals): readonly BarGroup[] {
   const said = words.value.reports
-  const modes = Object.entries(by_mode).sort(([, a], [, b]) => b.km - a.km)
+  const modes = Object.entries(by_mode).sort(([, a], [, b]) => b.kg - a.kg)
   return [
     {
       title: said.mode,
       bars: modes.map(([mode, { km, kg }]) => ({
         name: modeName(mode),
-        value: km,
-        shown: `${inKm(km)} · ${inKg(kg)}`,
+        value: kg,
+        shown: `${inKg(kg)} · ${inKm(km)}`,
       })),
     },
     {

@@ -9,7 +9,8 @@ import { PagedList } from '../../parts/paged-list.tsx'
 import { Await, PanelFrom } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { type Resource, useResource } from '../../resource.ts'
-import { OWNER, client, level, role } from '../../session.ts'
+import { viewsOf } from '../../router.ts'
+import { OWNER, VOLUNTEER, client, level, role } from '../../session.ts'
 import { nameOf, ownName, pair, words } from '../../words.ts'
 import { BackupAge, PartList, isBackupOld } from '../now/now.tsx'
 import { AuditLog } from './audit-log.tsx'
@@ -263,6 +264,14 @@ function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
       {({ items }) => (
         <>
           <p class="small quiet">{said.tokensFrom}</p>
+          <p class="small quiet">
+            {pair(
+              words.value.roles.volunteer,
+              viewsOf(VOLUNTEER)
+                .map((view) => words.value.nav[view])
+                .join(words.value.common.comma),
+            )}
+          </p>
           <ul class="rows">
             {items.map(({ name, role: tier, fingerprint, last_used }) => (
               <li key={fingerprint} class={name === role.value?.name ? 'mine' : undefined}>

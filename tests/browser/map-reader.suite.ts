@@ -145,6 +145,25 @@ export function readerTests(open: OpenMap): void {
     await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
+  test('a service that asks to wait is not asked before', async () => {
+    let asked = -1
+    await using opened = await open({ before: (page) => page.clock.install(), expected: /429/ })
+    const { page } = opened
+    await page.route('**/api/event/map*', (route) => {
+      asked++
+      return route.fulfill({ status: 429, headers: { 'Retry-After': '120' }, json: {} })
+    })
+    await page.evaluate(() => dispatchEvent(new Event('online')))
+    await until(async () => asked === 0, 'the refusal')
+    for (let s = 0; s < 110; s += 10) {
+      await Bun.sleep(50)
+      await page.clock.runFor(10_000)
+    }
+    expect(asked).toBe(0)
+    await page.clock.runFor(20_000)
+    await until(async () => asked === 1, 'the next request')
+  })
+
   test('where a palanquin is named, it is the largest mark, and the times are its own', async () => {
     let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
     await using opened = await open({

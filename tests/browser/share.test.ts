@@ -189,6 +189,24 @@ describeBothStacks('the page of a link in a browser', (stack) => {
     TIMEOUT_MS,
   )
 
+  test.if(stack.isFirst === true)(
+    'it goes on where the clock is set back',
+    async () => {
+      const { id } = await share(newAppId(), {})
+      await using opened = await browser.open(stack, {
+        path: `/s/${id}`,
+        expected: /favicon/,
+        before: (page) => page.clock.install(),
+      })
+      const { page } = opened
+      const renewed = page.waitForRequest((request) => request.url().endsWith(`/s/${id}`), { timeout: 5_000 })
+      await page.clock.setSystemTime(Date.now() - 3_600_000)
+      await page.clock.runFor(32_000)
+      await renewed
+    },
+    TIMEOUT_MS,
+  )
+
   test(
     'the pilgrim sees how often it was opened: not by previews, not twice by who reloads, not by themselves',
     async () => {

@@ -75,7 +75,8 @@ export function follow(client: Client = createClient({ baseUrl: '' })): void {
       keptMs = nowMs.value
       keep()
     }
-    if (!document.hidden || waits()) timer = setTimeout(() => void ask(), pauseMs(failures))
+    if (!document.hidden || waits())
+      timer = setTimeout(() => void ask(), Math.max(pauseMs(failures), askedToWaitMs))
   }
 
   addEventListener('online', () => void ask())
@@ -96,6 +97,8 @@ function pauseMs(failures: number): number {
   return every + Math.random() * SPREAD_MS
 }
 
+/** The service's last `Retry-After`. */
+let askedToWaitMs = 0
 let etag: string | undefined
 let asked: number | null = null
 
@@ -109,6 +112,7 @@ async function askOnce(client: Client): Promise<boolean> {
     timeoutMs: TIMEOUT_MS,
     ...(etag === undefined ? {} : { ifNoneMatch: etag }),
   })
+  askedToWaitMs = answer.ok ? 0 : (answer.error.retryAfter ?? 0) * 1_000
   if (!answer.ok) return answer.error.code === 'not-modified'
   const { headers } = answer
   etag = headers.get('etag') ?? undefined

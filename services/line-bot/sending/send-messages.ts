@@ -74,21 +74,12 @@ const recordOutcome = (
 
 /** Postpones all that is due and needs the quota: each of them would ask LINE for it. */
 async function postponeUnsent({ db, now }: ServiceContext, misses: Misses, detail: string): Promise<false> {
-  const forced = db.orm
-    .select()
-    .from(messages)
-    .where(and(eq(messages.id, messageChunks.messageId), messages.forced))
-  await db.orm
-    .update(messageChunks)
-    .set({ detail, dueAt: new Date(now() + backoffMs(++misses.inARow)) })
-    .where(
-      and(
-        eq(messageChunks.state, 'waiting'),
-        eq(messageChunks.attempts, 0),
-        lte(messageChunks.dueAt, new Date(now())),
-        notExists(forced),
-      ),
-    )
+  const nowMs = now()
+  const at = (ms: number) => new Date(ms).toISOString()
+  await db.sql`
+    UPDATE message_chunks c SET detail = ${detail}, due_at = ${at(nowMs + backoffMs(++misses.inARow))}::timestamptz
+    FROM messages m WHERE m.id = c.message_id AND NOT m.forced
+      AND c.state = 'waiting' AND c.attempts = 0 AND c.due_at <= ${at(nowMs)}::timestamptz`
   return false
 }
 
@@ -98,11 +89,7 @@ async function fits(context: ServiceContext, line: Line, chunk: Chunk, misses: M
   let remaining: number
   try {
     const { limit, used } = await line.quota()
-    if (limit === null) {
-      misses.inARow = 0
-      return true
-    }
-    remaining = limit - used
+    remaining = limit === null ? Infinity : limit - used
   } catch (error) {
     return postponeUnsent(context, misses, `the quota is not known: ${describeError(error)}`)
   }

@@ -184,17 +184,16 @@ function startQueue(opened: QueueStore): TrackQueue {
       void refreshProfile()
     },
   })
-  let last = started.state
+  let noted: QueueState['why'] = null
   started.subscribe((state) => {
     // Before the first minute nobody walks: nothing waits, and nobody has to log in again.
     if (person.value === null || queue.value !== started) return
     stored.value = withoutSettling(state)
-    const { why, message, nextAttemptAt } = state
+    const { why, message } = state
     // The state changes several times for one refusal, and what notes it asks the service.
-    const isNoted = why === last.why && (nextAttemptAt === null || nextAttemptAt === last.nextAttemptAt)
-    last = state
-    if (why !== null && why !== 'offline' && !isNoted)
+    if (why !== null && why !== 'offline' && why !== noted)
       noteError({ code: why, message: message ?? '', status: 0 })
+    noted = why
   })
   sendUnlessErased(started)
   resumeAfter(started, erasedElsewhere)

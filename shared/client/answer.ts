@@ -51,6 +51,9 @@ export const failure = (
   more?: Partial<Pick<ClientError, 'status' | 'cause'>>,
 ): Failure => ({ ok: false, error: { status: 0, code, message, ...more } })
 
+/** Whoever asks for more is mistaken, and timers take no longer time than 24 days. */
+const LONGEST_S = 86_400
+
 export async function readRefusal(response: Response): Promise<Failure> {
   const { status, headers } = response
   if (status === 304) return failure('not-modified', 'Nothing has changed.', { status })
@@ -65,7 +68,7 @@ export async function readRefusal(response: Response): Promise<Failure> {
       status,
       code: (body?.code ?? 'unexpected') as ClientErrorCode,
       message: body?.error ?? `The service answered ${status}.`,
-      ...(seconds >= 0 ? { retryAfter: seconds } : {}),
+      ...(seconds >= 0 ? { retryAfter: Math.min(seconds, LONGEST_S) } : {}),
       ...(requestId ? { requestId } : {}),
       ...(body ? { body } : {}),
     },

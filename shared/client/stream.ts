@@ -45,6 +45,7 @@ export async function* openStream(
   let failures = 0
   while (!signal?.aborted) {
     const connection = new AbortController()
+    const openedMs = performance.now()
     const leave = () => connection.abort()
     signal?.addEventListener('abort', leave)
     let lost: Failure = failure('network', 'The connection broke off.')
@@ -63,7 +64,6 @@ export async function* openStream(
       if ('ok' in opened) lost = opened
       else
         for await (const event of readEvents(opened, leave)) {
-          failures = 0
           lastId = event.id || lastId
           yield event
         }
@@ -75,6 +75,8 @@ export async function* openStream(
       signal?.removeEventListener('abort', leave)
     }
     if (signal?.aborted) return
+    // One that breaks off at once has failed, also where its first event arrives.
+    if (performance.now() - openedMs > SILENCE_MS) failures = 0
     const { error } = lost
     const retryInMs = isTemporary(error) ? backoffMs(failures++, error.retryAfter, Math.random()) : null
     yield { event: 'interrupted', data: { error, retryInMs } }

@@ -277,6 +277,34 @@ describeOnServers('the app', () => {
     expect(third.page.url()).not.toContain(lost.userId)
   })
 
+  test('what the service refuses is asked for once when somebody looks', async () => {
+    await using phone = await app.newPilgrim()
+    const { page, context } = phone
+    const asked: string[] = []
+    let answer = { status: 0, json: {} }
+    await context.route('**/api/event/user/**', (route) => {
+      asked.push(route.request().method())
+      return route.fulfill(answer)
+    })
+    for (const [status, code, known, expected] of [
+      [403, 'forbidden', true, ['GET']],
+      [503, 'unavailable', true, ['GET']],
+      [503, 'unavailable', false, ['GET', 'POST']],
+      [404, 'not-found', true, ['GET', 'POST']],
+    ] as const) {
+      answer = { status, json: { error: `It is ${code}.`, code } }
+      await page.evaluate((isKnown) => {
+        const key = 'event-walk-person'
+        const newValue = JSON.stringify({ ...JSON.parse(localStorage.getItem(key)!), known: isKnown })
+        dispatchEvent(new StorageEvent('storage', { key, newValue }))
+        document.dispatchEvent(new Event('visibilitychange'))
+      }, known)
+      await until(async () => asked.length >= expected.length, 'the requests')
+      await Bun.sleep(500)
+      expect(asked.splice(0).sort()).toEqual([...expected])
+    }
+  })
+
   test('a pause is told with the organisers’ message; what is recorded meanwhile is kept, and sent after it', async () => {
     // The other tests of this file walk in the same event, also when this one fails.
     await using _ = {
@@ -296,9 +324,9 @@ describeOnServers('the app', () => {
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await checkInButton(page).click()
-    // The service has refused it. It is asked once for each, and not again before the time of the next try.
+    // The service has refused it. It is not asked again before the time of the next try, nor for what is known.
     await page.locator('[data-waiting]').getByText('Next try at').waitFor()
-    expect(asked.sort()).toEqual(['/api/event/checkin', '/api/event/config'])
+    expect(asked).toEqual(['/api/event/checkin'])
     await photograph(page, 'walk-event-paused', true)
     expect(await waitingOf(page)).toBe(1)
     // A touch is answered, also where nothing changes.

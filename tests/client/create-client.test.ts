@@ -219,6 +219,34 @@ test('no answer: nobody there, too late, cancelled, broken off', async () => {
   })
 })
 
+test('a stream that breaks off after each snapshot is opened ever more rarely', async () => {
+  const waits: number[] = []
+  const client = createClient({
+    baseUrl,
+    fetch: async () => new Response('event: snapshot\ndata: {}\nid: 1\n\n'),
+  })
+  for await (const { event, data } of client.stream()) {
+    if (event === 'interrupted') waits.push(data.retryInMs!)
+    if (waits.length === 2) break
+  }
+  expect(waits[1]).toBeGreaterThanOrEqual(2_000)
+})
+
+test('a service that asks to wait for ever is waited for a day', async () => {
+  for (const seconds of ['Infinity', '3000000']) {
+    const client = createClient({
+      baseUrl,
+      fetch: async () => new Response('', { status: 503, headers: { 'retry-after': seconds } }),
+    })
+    expect(await client.readHealth()).toMatchObject({ error: { retryAfter: 86_400 } })
+    const leaving = new AbortController()
+    let interruptions = 0
+    setTimeout(() => leaving.abort(), 50)
+    for await (const _ of client.stream({ signal: leaving.signal })) interruptions++
+    expect(interruptions).toBe(1)
+  }
+})
+
 test('a token that cannot be read interrupts the stream, which tries again', async () => {
   const stream = createClient({
     baseUrl,

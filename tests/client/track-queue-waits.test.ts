@@ -43,6 +43,46 @@ test('each refusal is waited for, whatever is added at random and however coarse
   }
 })
 
+test('a clock that is corrected after each answer ends no wait', async () => {
+  for (const correction of [-3, -120_000, 120_000]) {
+    const { queue, asked, service, clock } = phone()
+    service.answer = () => refused(403, 'paused')
+    await queue.checkIn(at(1))
+    queue.start()
+    await until(() => queue.state.nextAttemptAt !== null, 'the wait', SOON)
+    clock.move(correction)
+    await queue.send()
+    clock.move(-correction)
+    await queue.send()
+    expect(asked.length).toBe(correction > 0 ? 2 : 1)
+    await queue.stop()
+  }
+})
+
+test('where everything is refused for good, the phone asks no faster than after other failures', async () => {
+  for (const [status, code] of [
+    [413, 'too-large'],
+    [400, 'invalid-request'],
+  ] as const) {
+    const { queue, asked, service, clock } = phone()
+    service.answer = () => refused(status, code)
+    await queue.record(Array.from({ length: 1_000 }, (_, i) => at(i)))
+    let { nextAttemptAt } = await queue.send()
+    expect(asked.length).toBeLessThan(25)
+    const waits: number[] = []
+    for (let i = 0; i < 8; i++) {
+      waits.push(nextAttemptAt! - clock.now())
+      clock.move(waits.at(-1)!)
+      nextAttemptAt = (await queue.send()).nextAttemptAt
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((s) => s * 1_000))
+    expect(asked.length).toBeLessThan(33)
+    service.answer = stored
+    clock.move(60_000)
+    expect(waitingOf(await queue.send())).toEqual([0, 0])
+  }
+})
+
 test('a clock that was set back holds up no points that are collected, nor an attempt of a phone that seems offline', async () => {
   const { queue, clock, network } = phone()
   await queue.record(at(1))

@@ -46,7 +46,7 @@ test('deletes exactly up to durable_through and the rejected, and tells of these
     {
       t: at(3).timestamp,
       reason: 'out-of-bounds',
-      message: 'There is no such place on Earth: lat or lng is out of range.',
+      message: 'The service does not take the point (out-of-bounds).',
       fields: { lat: at(3).lat },
     },
   ])

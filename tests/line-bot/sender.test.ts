@@ -111,6 +111,26 @@ describeOnServers('the sender', () => {
     await work('it to be sent', async () => (await chunkOf(id)).state === 'sent')
   })
 
+  test('a quota that can not be read is asked for with a back-off that doubles, once for all messages', async () => {
+    line.mishap = (path) => (path.endsWith('/quota') ? 'before' : 'none')
+    const ids = [await plan(1), await plan(1), await plan(1)]
+    const asked = () => line.calls.filter(({ path }) => path.endsWith('/quota')).length
+    const before = asked()
+    const sender = createSender(context, createLineClient(context.config.line)!)
+    sender.start()
+    for (let miss = 1; miss <= 8; miss++) {
+      sender.wake()
+      const waits = () => Promise.all(ids.map(async (id) => (await chunkOf(id)).dueAt.getTime() - clockMs))
+      const isPostponed = async () => (await waits()).every((ms) => ms > 0)
+      await until(isPostponed, `postponement ${miss}`)
+      const longest = Math.min(1_000 * 2 ** (miss - 1), MINUTE)
+      for (const ms of await waits()) expect(ms).toBeWithin(longest / 2, longest + 1)
+      expect(asked() - before).toBe(miss)
+      clockMs += longest
+    }
+    await sender.stop()
+  })
+
   test('a message is postponed while undecided calls may still use its share of the quota', async () => {
     line.quota = line.used + 20
     const first = await plan(10)

@@ -6,7 +6,7 @@ import { computed, signal } from '@preact/signals'
 import type { Data, StreamEvent, StreamEvents } from '#shared/client/index.ts'
 import { client, endSession, level, MANAGER } from './session.ts'
 import { addCounts, clearRates } from './rates.ts'
-import { heard, heardAt, isSilent } from './resource.ts'
+import { heard, heardAt, isSilent, secondsLeft } from './resource.ts'
 
 /** `live`: by the stream; `polling`: at intervals; `lost`: the service cannot be reached. */
 type Connection = 'opening' | 'live' | 'polling' | 'lost'
@@ -44,6 +44,7 @@ function take(event: Exclude<StreamEvent, { event: 'interrupted' }>): void {
 }
 
 async function poll(): Promise<void> {
+  if (secondsLeft.value > 0) return
   const answer = await client.readStatus()
   if (answer.ok) {
     const { ending: progress, ...rest } = answer.data

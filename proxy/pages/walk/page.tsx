@@ -54,10 +54,11 @@ function touched(): void {
 async function refresh(): Promise<void> {
   if (document.visibilityState === 'hidden') return
   await askForStatus()
+  const isKnown = person.value?.known
   await introduce()
   await refreshProfile()
-  // The service did not know the pilgrim.
-  await introduce()
+  // The service did not know the pilgrim any more. What it has just refused is not sent again.
+  if (isKnown) await introduce()
   await Promise.all([sendReports(), sendWaitingSurvey()])
 }
 

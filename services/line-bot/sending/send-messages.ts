@@ -19,13 +19,14 @@ const LOCK_MS = 15_000
 
 export function createSender(context: ServiceContext, line: Line): Sender {
   const { kv } = context
+  const misses: Misses = { inARow: 0 }
   const drain = async (isOpen: () => boolean): Promise<void> => {
     // Without the kv two replicas may send at the same time. The retry keys prevent duplicates; only calls are
     // wasted.
     const lock = await kv.lock(LOCK, LOCK_MS).catch(() => '')
     if (lock === null) return
     try {
-      while (isOpen() && (await sendNext(context, line)))
+      while (isOpen() && (await sendNext(context, line, misses)))
         if (lock !== '' && !(await kv.renewLock(LOCK, lock, LOCK_MS).catch(() => true))) return
     } finally {
       if (lock !== '') await kv.unlock(LOCK, lock).catch(() => undefined)
@@ -35,8 +36,13 @@ export function createSender(context: ServiceContext, line: Line): Sender {
   return createSendingLoop(context, drain)
 }
 
+/** How often in a row the quota could not be read, or was not enough for what is undecided. */
+interface Misses {
+  inARow: number
+}
+
 /** Sends the chunk that has been due longest. @returns false when none is due */
-async function sendNext(context: ServiceContext, line: Line): Promise<boolean> {
+async function sendNext(context: ServiceContext, line: Line, misses: Misses): Promise<boolean> {
   const { db, now } = context
   const [row] = await db.orm
     .select({ chunk: messageChunks, forced: messages.forced })
@@ -55,7 +61,7 @@ async function sendNext(context: ServiceContext, line: Line): Promise<boolean> {
       state: 'failed',
       detail: `not confirmed within a day; ${chunk.detail}`,
     })
-  else if (forced || chunk.attempts > 0 || (await fits(context, line, chunk)))
+  else if (forced || chunk.attempts > 0 || (await fits(context, line, chunk, misses)))
     await call(context, line, chunk)
   return true
 }
@@ -66,23 +72,39 @@ const recordOutcome = (
   settlement: Parameters<typeof recordDelivery>[2],
 ) => db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(now())))
 
-const postpone = ({ db, now }: ServiceContext, { id, attempts }: Chunk, detail: string, afterMs = 0) =>
-  db.orm
+/** Postpones all that is due and needs the quota: each of them would ask LINE for it. */
+async function postponeUnsent({ db, now }: ServiceContext, misses: Misses, detail: string): Promise<false> {
+  const forced = db.orm
+    .select()
+    .from(messages)
+    .where(and(eq(messages.id, messageChunks.messageId), messages.forced))
+  await db.orm
     .update(messageChunks)
-    .set({ detail, dueAt: new Date(now() + Math.max(afterMs, backoffMs(attempts + 1))) })
-    .where(eq(messageChunks.id, id))
+    .set({ detail, dueAt: new Date(now() + backoffMs(++misses.inARow)) })
+    .where(
+      and(
+        eq(messageChunks.state, 'waiting'),
+        eq(messageChunks.attempts, 0),
+        lte(messageChunks.dueAt, new Date(now())),
+        notExists(forced),
+      ),
+    )
+  return false
+}
 
 /** Whether a chunk fits the month's quota. Otherwise it fails, or is postponed while other calls are undecided. */
-async function fits(context: ServiceContext, line: Line, chunk: Chunk): Promise<boolean> {
+async function fits(context: ServiceContext, line: Line, chunk: Chunk, misses: Misses): Promise<boolean> {
   const { db } = context
   let remaining: number
   try {
     const { limit, used } = await line.quota()
-    if (limit === null) return true
+    if (limit === null) {
+      misses.inARow = 0
+      return true
+    }
     remaining = limit - used
   } catch (error) {
-    await postpone(context, chunk, `the quota is not known: ${describeError(error)}`)
-    return false
+    return postponeUnsent(context, misses, `the quota is not known: ${describeError(error)}`)
   }
   if (remaining < chunk.size) {
     await recordOutcome(context, chunk, { state: 'failed', detail: 'over the monthly quota' })
@@ -94,9 +116,10 @@ async function fits(context: ServiceContext, line: Line, chunk: Chunk): Promise<
     .where(
       and(eq(messageChunks.state, 'waiting'), gt(messageChunks.attempts, 0), ne(messageChunks.id, chunk.id)),
     )
-  if (remaining - (pending?.size ?? 0) >= chunk.size) return true
-  await postpone(context, chunk, 'postponed for the quota: other calls are undecided')
-  return false
+  if (remaining - (pending?.size ?? 0) < chunk.size)
+    return postponeUnsent(context, misses, 'postponed for the quota: other calls are undecided')
+  misses.inARow = 0
+  return true
 }
 
 async function call(context: ServiceContext, line: Line, chunk: Chunk): Promise<void> {
@@ -125,14 +148,14 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
       return recordOutcome(context, chunk, { state: 'sent', requestId: delivery.requestId })
     case 'over-quota':
       return recordOutcome(context, chunk, { state: 'failed', detail: delivery.detail })
-    case 'later':
-      await postpone(
-        context,
-        { ...chunk, attempts: chunk.attempts - 1 },
-        delivery.detail,
-        delivery.retryAfterMs ?? 0,
-      )
+    case 'later': {
+      const { detail, retryAfterMs } = delivery
+      await db.orm
+        .update(messageChunks)
+        .set({ detail, dueAt: new Date(now() + Math.max(retryAfterMs ?? 0, backoffMs(chunk.attempts))) })
+        .where(eq(messageChunks.id, chunk.id))
       return
+    }
     case 'refused': {
       const { detail, brief } = delivery
       log.warn('LINE refuses a call', { message_id: chunk.messageId, recipients: chunk.size, detail: brief })

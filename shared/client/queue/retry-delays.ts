@@ -52,27 +52,27 @@ function longestWait(waits: Waits, kind: Kind, nowMs: number): Wait | undefined 
   return open.sort((a, b) => msLeft(b!, nowMs) - msLeft(a!, nowMs))[0]
 }
 
-/** Milliseconds that a wait has left. One that seems longer than it was made ends: the clock was set back. */
+/** A clock goes back by so much when it is corrected, also an app's own that follows the service's. */
+const CORRECTION_MS = 180_000
+
+/** Milliseconds that a wait has left. One that seems far longer than it was made ends: the clock was set back. */
 function msLeft({ notBefore, ms }: Wait, nowMs: number): number {
   const left = notBefore - nowMs
-  return left > ms ? 0 : left
+  return left > ms + CORRECTION_MS ? 0 : left
 }
 
 /**
  * - `wait`: keep the points, and send them again after a while.
- * - `smaller`: send fewer points at once, to get around a slow network, or to find the one that is refused.
- * - `reject`: the service will never take this point.
+ * - `refuse`: the service never takes one of them, or they are too large together.
  * - `stop`: keep the points and send nothing until the app says so.
  */
-type Judgement = 'wait' | 'smaller' | 'reject' | 'stop'
+type Judgement = 'wait' | 'refuse' | 'stop'
 
 const STOPS = new Set<string>(['forbidden', 'ended', 'erased', 'conflict', 'not-found', 'method-not-allowed'])
-const REFUSES = new Set<string>(['invalid-request', 'too-large'])
 
-/** @param count the number of points in the request that failed */
-export function judgeFailure({ code, status }: ClientError, count: number): Judgement {
+export function judgeFailure({ code, status }: ClientError): Judgement {
   // A proxy may refuse a large body without the service's code.
-  if (REFUSES.has(code) || status === 413) return count > 1 ? 'smaller' : 'reject'
+  if (code === 'invalid-request' || status === 413) return 'refuse'
   // "paused" and "unauthorized" end when the operators or the pilgrim act, "unexpected" when the network's sign-in
   // does.
   return STOPS.has(code) ? 'stop' : 'wait'

@@ -31,6 +31,8 @@ export interface Limits {
 const LIMITS: Limits = { points: 500, bytes: 102_400, collectMs: 10_000, timeoutMs: 60_000 }
 /** A browser that says it is offline may be wrong. */
 const OFFLINE_MS = 60_000
+/** So many refusals in a row find a point that is wrong. After more of them everything is, and each is waited for. */
+const MOST_REFUSALS = 20
 /** After a failure of the store, or of `identity`. */
 const AGAIN_MS = 10_000
 
@@ -69,6 +71,8 @@ export class Rounds {
   #ceiling: number
   /** Most points of the future in the next request: one tries whether their time has come. */
   #laterSize = 1
+  /** Requests in a row of which the service has taken nothing. */
+  #refusals = 0
   #stopped: ClientError | null = null
   #fault: Fault | null = null
   #lastTurn = 0
@@ -146,7 +150,10 @@ export class Rounds {
     const waits = await store.waits(userId)
     const left = afterTooEarly(afterSuccess(waits, kind), later, clock.now())
     if (Object.keys({ ...waits, ...left }).length > 0) await store.setWaits(userId, left)
-    if (durable.length > 0) show({ lastSentAt: clock.now() })
+    if (durable.length > 0) {
+      this.#refusals = 0
+      show({ lastSentAt: clock.now() })
+    }
     if (onSent !== undefined) queueMicrotask(() => onSent(sent))
   }
 
@@ -155,25 +162,26 @@ export class Rounds {
     const { store, clock, show } = this.#parts
     // Before why it failed is shown: an app offers to try again as soon as that is read.
     show({ sending: false })
-    const half = Math.ceil(points.length / 2)
-    const reason = error.status === 413 ? 'too-large' : error.code
-    switch (judgeFailure(error, points.length)) {
-      case 'smaller':
-        this.#size = half
-        if (reason === 'too-large') this.#ceiling = half
-        return
-      case 'reject': {
-        const { message } = error
-        const rejected = points.map((point): RejectedPoint => ({ ...point, reason, message }))
-        return this.#succeeded(userId, { kind, durable: [], rejected, later: [], answer: null })
-      }
-      case 'stop':
-        this.#stopped = error
-        return
-      case 'wait':
-        if (error.code === 'timeout' && kind !== 'checkin') this.#size = half
-        return store.setWaits(userId, afterFailure(await store.waits(userId), kind, error, clock))
+    const judgement = judgeFailure(error)
+    if (judgement === 'stop') {
+      this.#stopped = error
+      return
     }
+    const waits = await store.waits(userId)
+    const half = Math.ceil(points.length / 2)
+    if (judgement === 'refuse') {
+      const { status, code, message } = error
+      const reason = status === 413 ? 'too-large' : code
+      if (points.length > 1) {
+        this.#size = half
+        if (status === 413) this.#ceiling = half
+      } else {
+        const rejected = points.map((point): RejectedPoint => ({ ...point, reason, message }))
+        await this.#succeeded(userId, { kind, durable: [], rejected, later: [], answer: null })
+      }
+      if (++this.#refusals <= MOST_REFUSALS) return
+    } else if (error.code === 'timeout' && kind !== 'checkin') this.#size = half
+    await store.setWaits(userId, afterFailure(waits, kind, error, clock))
   }
 
   /** Reads what waits, and shows it. Never rejects: a store that fails is shown. */

@@ -92,7 +92,6 @@ function covering(
 const SENTENCES: Readonly<Partial<Record<PointRejection, string>>> = {
   [FUTURE]: AHEAD,
   'too-old': 'The point is older than the service accepts.',
-  'out-of-bounds': 'There is no such place on Earth: lat or lng is out of range.',
   'invalid-field': 'Another field of the point is wrong.',
 }
 

@@ -89,7 +89,8 @@ export const client = new Proxy(createClient({ baseUrl: '', identity, timeoutMs:
 /** Notes an error that concerns the whole app. */
 export function noteError(error: ClientError): void {
   if (error.code === 'unauthorized') signInNeeded.value = true
-  if (error.code === 'paused' || error.code === 'ended') void refreshConfig()
+  const isNotActive = error.code === 'paused' || error.code === 'ended'
+  if (isNotActive && config.value?.status !== error.code) void refreshConfig()
   if (error.code === 'erased') void noteErased()
   // The consent may have been taken back with another phone.
   if (error.code === 'forbidden' && !consentWithdrawn.value) void refreshProfile()
@@ -147,7 +148,8 @@ export async function refreshProfile(): Promise<Answer<Profile> | null> {
     keep(tally, figureRead(tally.value, before, answer.data.checkins))
     noteConsent(answer.data)
     keep(profile, answer.data)
-  } else noteError(answer.error)
+    // That the profile is refused is no reason to read it.
+  } else if (answer.error.code !== 'forbidden') noteError(answer.error)
   noteFound(asked, answer)
   return answer
 }

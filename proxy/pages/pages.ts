@@ -8,8 +8,6 @@ export interface PageEntry {
   /** Title before the page has chosen its language; `%s` stands for the name of the event. */
   readonly title: string
   readonly description: string
-  /** Built for development only. */
-  readonly development?: boolean
   /** It has a service worker and opens without a network. */
   readonly offline?: boolean
   /** Names of its scripts that the service worker does not keep: they need a network anyway. */
@@ -80,13 +78,6 @@ export const PAGES: readonly PageEntry[] = [
     path: '/404/',
     title: '404 · %s',
     description: 'There is no page at this address',
-  },
-  {
-    folder: 'showcase',
-    path: '/design/',
-    title: 'Design of the pages',
-    description: 'All components in every state',
-    development: true,
   },
 ]
 

@@ -184,9 +184,7 @@ describeBothStacks(
     test('no page, asset or error page of the site holds an id', async () => {
       const ids = people.map(({ userId }) => userId)
       const waiting = [
-        ...PAGES.filter(({ development }) => development !== true).map(({ path, byService }) =>
-          byService === true ? `${path}page.js` : path,
-        ),
+        ...PAGES.map(({ path, byService }) => (byService === true ? `${path}page.js` : path)),
         '/manifest.webmanifest',
         '/sw.js',
         '/nowhere',

@@ -37,11 +37,6 @@ test('another page makes another service worker, because the kept page comes bef
   expect(Bun.hash(renamed.get('/walk/sw.js')!)).not.toBe(Bun.hash(site.get('/walk/sw.js')!))
 })
 
-test('production leaves the design page out', async () => {
-  const settings = { ...readConfig({}), env: 'production' as const }
-  expect([...(await buildPages(settings)).keys()]).not.toContain('/design/index.html')
-})
-
 test('a build deletes what is left of older ones, and nothing that another build is writing', async () => {
   const directory = await newDirectory('site')
   const [left, beingWritten, killed] = ['/index.html', '/map.pmtiles.1.new', '/assets/a.js.2.new']
@@ -122,9 +117,9 @@ describeBothStacks(
       const post = await stack.fetch(path, { method: 'POST', body: 'x' })
       expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
       expect(await post.json()).toMatchObject({ code: 'method-not-allowed', error: expect.any(String) })
-      const folder = await stack.fetch('/design', { redirect: 'manual' })
-      expect([folder.status, folder.headers.get('location')]).toEqual([308, '/design/'])
-      for (const missing of ['/design/none', '/assets/none.js', '/assets/', '/assets/../../etc/passwd'])
+      const folder = await stack.fetch('/walk', { redirect: 'manual' })
+      expect([folder.status, folder.headers.get('location')]).toEqual([308, '/walk/'])
+      for (const missing of ['/walk/none', '/assets/none.js', '/assets/', '/assets/../../etc/passwd'])
         expect((await stack.fetch(missing)).status).toBe(404)
     })
 

@@ -15,7 +15,6 @@ export type Site = ReadonlyMap<string, Uint8Array>
 
 export type PageSettings = Pick<
   Config,
-  | 'env'
   | 'identity'
   | 'eventName'
   | 'publicUrl'
@@ -58,10 +57,9 @@ export async function buildPages(settings: PageSettings): Promise<Site> {
     picture: addHashed(site, 'icon-large', 'png', iconPng(512)),
     tiles: (await mapTilesOf(settings))?.path ?? null,
   }
-  const shown = PAGES.filter(({ development }) => !development || settings.env === 'development')
   site.set('/robots.txt', utf8(ROBOTS))
   site.set('/favicon.ico', iconIco())
-  for (const page of shown) await addPage(site, page, settings, shared)
+  for (const page of PAGES) await addPage(site, page, settings, shared)
   return site
 }
 

@@ -22,15 +22,17 @@ const bytesOf = async (output: Result): Promise<Uint8Array> => new Uint8Array(aw
 
 /**
  * @param define constants of the page; what they exclude is not built
+ * @param root where the page's folder is
  * @throws AggregateError when a source does not compile
  */
 export async function bundlePage(
   { folder }: PageEntry,
   define: Readonly<Record<string, string>> = {},
+  root = ROOT,
 ): Promise<Bundle> {
   const { outputs } = await Bun.build({
-    entrypoints: [join(ROOT, folder, 'page.tsx'), join(ROOT, folder, 'page.css')],
-    root: ROOT,
+    entrypoints: [join(root, folder, 'page.tsx'), join(root, folder, 'page.css')],
+    root,
     target: 'browser',
     format: 'esm',
     splitting: true,

@@ -82,7 +82,7 @@ const LINE_TIMEOUT_MS = 45_000
 /** The moving charts tell their values of one time to the pointer and the keyboard. */
 export async function expectChartTells(page: Page): Promise<void> {
   await page.locator('.rate.points .line').waitFor({ timeout: LINE_TIMEOUT_MS })
-  const times = page.getByRole('slider', { name: 'Check-ins and points a minute' })
+  const times = page.getByRole('slider', { name: 'Check-ins and points received a minute' })
   await times.hover({ position: { x: 5, y: 20 } })
   const tip = page.locator('.rate.points .tip')
   // What was not observed has no value: the first one that was is told.
@@ -91,7 +91,9 @@ export async function expectChartTells(page: Page): Promise<void> {
   await times.focus()
   await page.keyboard.press('End')
   const told = await times.getAttribute('aria-valuetext')
-  expect(told).toMatch(/^\d\d:\d\d:\d\d · Check-ins a minute: [\d,]+ · Points a minute: [\d,]+$/)
+  expect(told).toMatch(
+    /^\d\d:\d\d:\d\d · Check-ins received a minute: [\d,]+ · Points received a minute: [\d,]+$/,
+  )
   await page.keyboard.press('ArrowLeft')
   expect(await times.getAttribute('aria-valuetext')).not.toBe(told)
   await photograph(page, 'console-rates')

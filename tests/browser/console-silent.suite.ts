@@ -89,4 +89,19 @@ export function silentTests(
     await page.getByRole('button', { name: 'End the event…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Silent pilgrims: 1' }).waitFor()
   })
+
+  test('what is told of a pilgrim is old after a minute, and is read again when asked for', async () => {
+    await using opened = await open({ view: 'people' })
+    const { page } = opened
+    await page.locator('.name-button').first().click()
+    const panel = page.locator('.person')
+    await panel.getByText('Views are logged.').waitFor()
+    expect(await panel.locator('.stamp.old').count()).toBe(0)
+    await page.clock.install()
+    await page.clock.fastForward(61_000)
+    await panel.locator('.stamp.old').first().waitFor()
+    await photograph(page, 'console-person-old')
+    await panel.getByRole('button', { name: 'Read again' }).click()
+    await panel.locator('.stamp.old').waitFor({ state: 'detached' })
+  })
 }

@@ -95,12 +95,15 @@ test('a clock that was set back holds up no points that are collected, nor an at
   expect(queue.state.nextAttemptAt! - clock.now()).toBeLessThanOrEqual(60_000)
 })
 
-test('the rate limit of one kind does not hold up the other', async () => {
+test.each([
+  [429, 'rate-limited'],
+  [500, 'internal'],
+])('%p %p of one kind does not hold up the other', async (status, code) => {
   const { queue, asked, service } = phone()
   await queue.checkIn(at(1))
   await queue.record(at(2))
   service.answer = (one) =>
-    one.path.endsWith('checkin') ? refused(429, 'rate-limited', { 'retry-after': '9' }) : stored(one)
+    one.path.endsWith('checkin') ? refused(status, code, { 'retry-after': '9' }) : stored(one)
   expect(waitingOf(await queue.send())).toEqual([1, 0])
   expect(asked.map(({ path }) => path)).toEqual(['/api/event/checkin', '/api/event/track/sync'])
 })
@@ -108,7 +111,7 @@ test('the rate limit of one kind does not hold up the other', async () => {
 test('without a network the wait doubles up to a minute, and ends when the network is back', async () => {
   const { queue, asked, service, clock, network, who } = phone()
   await queue.record(at(1))
-  service.answer = () => new Response('no', { status: 500 })
+  service.answer = () => new Response('no', { status: 503 })
   const waits: number[] = []
   for (let i = 0; i < 8; i++) {
     const { nextAttemptAt } = await queue.send()

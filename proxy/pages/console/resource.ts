@@ -68,7 +68,7 @@ export const answered = <T>(data: T): Answer<T> => ({ ok: true, status: 200, dat
 const LATE = 2.5
 export const SHORTEST_STALE_MS = 20_000
 /** What is read once is of then, and says so after this time. */
-const ONCE_STALE_MS = 600_000
+const ONCE_STALE_MS = 60_000
 
 /** When the service was last heard, epoch milliseconds. */
 export const heardAt = signal<number | null>(null)

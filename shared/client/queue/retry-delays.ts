@@ -7,8 +7,9 @@ import { backoffMs } from '../request-backoff.ts'
 import { type Kind, KINDS, type QueuedPoint, type Wait, type Waits, type Counts } from './store.ts'
 import type { Clock } from './clock-and-network.ts'
 
-/** A refusal by a rate limit holds for its kind, every other failure for all. */
-const laneOf = (kind: Kind, { code }: ClientError): Kind | 'all' => (code === 'rate-limited' ? kind : 'all')
+/** Failures that hold for their kind: of a rate limit, and of a service that fails at this request. Others hold for all. */
+const laneOf = (kind: Kind, { status }: ClientError): Kind | 'all' =>
+  status === 429 || status === 500 ? kind : 'all'
 
 export function afterFailure(waits: Waits, kind: Kind, error: ClientError, clock: Clock): Waits {
   const lane = laneOf(kind, error)

@@ -5,7 +5,7 @@ import { useSignal } from '@preact/signals'
 import { useContext, useEffect } from 'preact/hooks'
 import { useSettled } from '../../parts/actions.tsx'
 import { place, show } from '../../router.ts'
-import { words } from '../../words.ts'
+import { pair, words } from '../../words.ts'
 import { Person } from './person.tsx'
 import type { Data, Input } from '#shared/client/index.ts'
 import { DAY_HOURS, SILENT_HOURS } from '#shared/core/rules/silence.ts'
@@ -108,7 +108,11 @@ function PeopleList(props: Props) {
             keyOf={({ userId }) => userId}
             sorted={{ by: order, descending: descending.value }}
             onSort={sortBy}
-            empty={words.value.common.none}
+            empty={
+              silentHours > 0
+                ? pair(silenceText(silentHours), words.value.common.none)
+                : words.value.common.none
+            }
           />
         </>
       )}

@@ -291,8 +291,8 @@ const roomOf = (crowd: Crowd): readonly OverNames[] =>
         return { x, y, boxes: [[-half, -TYPE_PX / 2, half, TYPE_PX / 2]] }
       })
 
-/** Room that the sign of a mark takes above its place. */
-const MARK_PX = { half: 18, high: 36 }
+/** Room that the sign of a mark takes above its place, and how far beside the place a number is seen again. */
+const MARK_PX = { half: 18, high: 36, beside: 11 }
 
 const isUnder = ({ x, y }: Numbered, mark: OverNames, scale: number, px: number): boolean => {
   const above = (mark.y - y) * scale
@@ -300,7 +300,7 @@ const isUnder = ({ x, y }: Numbered, mark: OverNames, scale: number, px: number)
 }
 
 /**
- * @param marks what stands over the cells: a number below one is not drawn
+ * @param marks what stands over the cells: a number below one is drawn beside it
  * @param isCrowded single pilgrims are shown, too: only the corners of large cells have room
  * @returns what draws the numbers over the cells
  */
@@ -315,8 +315,7 @@ function numbersOver(
     const hasCorner = ({ wide }: Numbered) => wide * scale > CORNER_FROM_PX * px
     const sizeOf = ({ wide, text }: Numbered) =>
       Math.min(TYPE_PX * px, (wide * scale - 2 * BESIDE_PX * px) / (text.length * DIGIT_SHARE))
-    const hasRoom = (one: Numbered) =>
-      sizeOf(one) >= LEAST_PX * px && !marks.some((mark) => isUnder(one, mark, scale, px))
+    const hasRoom = (one: Numbered) => sizeOf(one) >= LEAST_PX * px
     const inSight = ({ x, y }: Numbered) =>
       Math.abs((x - left) * scale - width / 2) < width / 2 &&
       Math.abs((y - top) * scale - height / 2) < height / 2
@@ -331,8 +330,10 @@ function numbersOver(
       context.font = `600 ${sizeOf(one).toFixed(1)}px ${colour('font')}`
       const aside = hasCorner(one) ? (one.wide * scale) / 2 - CORNER_PX * px : 0
       const below = hasCorner(one) ? aside - (TYPE_PX / 2) * px : 0
-      context.textAlign = hasCorner(one) ? 'left' : 'center'
-      const at = [(one.x - left) * scale - aside, (one.y - top) * scale - below] as const
+      const mark = hasCorner(one) ? undefined : marks.find((over) => isUnder(one, over, scale, px))
+      context.textAlign = mark !== undefined ? 'right' : hasCorner(one) ? 'left' : 'center'
+      const x = mark === undefined ? one.x * scale - aside : mark.x * scale - MARK_PX.beside * px
+      const at = [x - left * scale, (one.y - top) * scale - below] as const
       context.strokeText(one.text, ...at)
       context.fillText(one.text, ...at)
     }

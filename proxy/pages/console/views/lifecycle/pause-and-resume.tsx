@@ -26,9 +26,9 @@ const TOAST_MS = 10_000
 async function readBack(): Promise<void> {
   const answer = await client.readStatus()
   if (!answer.ok) return
-  const { status: state, changed_at, changed_by } = answer.data
+  const { status: state, message, changed_at, changed_by } = answer.data
   const { status: names } = words.value.bar
-  showToast(`${names[state]} · ${clock(changed_at)} · ${changed_by ?? '–'}`, { forMs: TOAST_MS })
+  showToast([names[state], message ?? clock(changed_at), changed_by ?? '–'].join(' · '), { forMs: TOAST_MS })
 }
 
 export const PauseAndResume = ({ activity }: { readonly activity: Resource<Activity> }) => (

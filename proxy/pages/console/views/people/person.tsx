@@ -449,7 +449,7 @@ function Export({ person: { userId, display_name: name } }: Pick<ActionsProps, '
   )
 }
 
-function Erase({ person: { userId, display_name: name, named_in: texts }, onErased }: ActionsProps) {
+function Erase({ person: { userId, display_name: name, phone, named_in: texts }, onErased }: ActionsProps) {
   const said = words.value.people
   return (
     <Ask
@@ -466,6 +466,8 @@ function Erase({ person: { userId, display_name: name, named_in: texts }, onEras
       }}
     >
       <p class="strong">{name ?? said.unnamed}</p>
+      {/* Two may have one name. */}
+      <p class="small quiet">{phone === null ? userId : `${userId} · ${phone}`}</p>
       <p>{said.eraseText}</p>
       {texts.length > 0 ? (
         <>

@@ -89,7 +89,7 @@ export async function readSuccess<T>(
   if (body && form === 'json') return success(body)
   if (body?.ok === true && 'data' in body) return success(body.data)
   // The sign-in page of a hotel's network answers 200, too.
-  return failure('unexpected', 'Something else than the service answered.', { status })
+  return failure('unexpected', 'The service has not answered.', { status })
 }
 
 function parse(text: string): object | undefined {

@@ -45,7 +45,7 @@ export async function* openStream(
   let failures = 0
   while (!signal?.aborted) {
     const connection = new AbortController()
-    const openedMs = performance.now()
+    let openedMs = Infinity
     const leave = () => connection.abort()
     signal?.addEventListener('abort', leave)
     let lost: Failure = failure('network', 'The connection broke off.')
@@ -62,11 +62,13 @@ export async function* openStream(
           response.ok && response.body ? response.body : readRefusal(response),
       )
       if ('ok' in opened) lost = opened
-      else
+      else {
+        openedMs = performance.now()
         for await (const event of readEvents(opened, leave)) {
           lastId = event.id || lastId
           yield event
         }
+      }
     } catch (error) {
       // The token could not be read, or an event is no JSON.
       lost = failure('unexpected', (error as Error).message)

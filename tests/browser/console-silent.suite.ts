@@ -103,5 +103,12 @@ export function silentTests(
     await photograph(page, 'console-person-old')
     await panel.getByRole('button', { name: 'Read again' }).click()
     await panel.locator('.stamp.old').waitFor({ state: 'detached' })
+    // A list inside the panel is read by itself.
+    await panel.getByText('Messages', { exact: true }).click()
+    await panel.locator('.inner li').first().waitFor()
+    await page.clock.fastForward(61_000)
+    const again = panel.locator('.inner').getByRole('button', { name: 'Read again' })
+    await again.click()
+    await again.waitFor({ state: 'detached' })
   })
 }

@@ -108,6 +108,29 @@ test.each([
   expect(asked.map(({ path }) => path)).toEqual(['/api/event/checkin', '/api/event/track/sync'])
 })
 
+test.each([
+  [1, 500, 'internal'],
+  [60, 400, 'invalid-request'],
+])('%p check-ins that get %p hold up neither good ones nor the track', async (bad, status, code) => {
+  const { queue, service, clock } = phone()
+  const [good, startMs] = [4, clock.now()]
+  for (let i = 0; i < bad + good; i++) await queue.checkIn(at(i))
+  await queue.record(at(900))
+  service.answer = (one) => {
+    if (!one.path.endsWith('checkin')) return stored(one)
+    const { timestamp } = one as unknown as { timestamp: number }
+    return timestamp < at(bad).timestamp
+      ? refused(status, code)
+      : Response.json({ ok: true, data: {} }, { status: 202 })
+  }
+  for (let i = 0; i < 2 * good; i++) {
+    const { nextAttemptAt } = await queue.send()
+    clock.move((nextAttemptAt ?? clock.now()) - clock.now())
+  }
+  expect(waitingOf(queue.state)).toEqual([status === 500 ? bad : 0, 0])
+  expect(clock.now() - startMs).toBeLessThan(60_000)
+})
+
 test('without a network the wait doubles up to a minute, and ends when the network is back', async () => {
   const { queue, asked, service, clock, network, who } = phone()
   await queue.record(at(1))

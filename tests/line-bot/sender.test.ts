@@ -155,6 +155,18 @@ describeOnServers('the sender', () => {
     expect(line.received.size).toBe(10)
   })
 
+  test('a message that does not fit beside undecided calls holds up no smaller one', async () => {
+    line.quota = line.used + 600
+    const stuck = await plan(200)
+    const [recipient] = (await chunkOf(stuck)).recipients
+    line.mishap = (_path, body) => (body.includes(recipient!) ? 'before' : 'none')
+    await work('the first to be tried', async () => (await chunkOf(stuck)).attempts > 0)
+    const large = await plan(500)
+    const small = await plan(1)
+    await work('the small one to be sent', async () => (await chunkOf(small)).state === 'sent')
+    expect((await chunkOf(large)).state).toBe('waiting')
+  })
+
   const decide = (chunk: Chunk, settlement: Parameters<typeof recordDelivery>[2], atMs: number) =>
     context.db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(atMs)))
 

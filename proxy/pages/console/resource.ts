@@ -16,6 +16,8 @@ export interface Resource<T> {
   readonly error: ReadonlySignal<ClientError | null>
   /** After this time without an answer, the value is stale. */
   readonly staleMs: number
+  /** It is not read again by itself. */
+  readonly isOnce: boolean
   reload(): Promise<void>
 }
 
@@ -152,7 +154,7 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
     document.removeEventListener('visibilitychange', tick)
   }
   const staleMs = everyMs === 0 ? ONCE_STALE_MS : Math.max(SHORTEST_STALE_MS, LATE * everyMs)
-  return { resource: { value, at, error, staleMs, reload }, start, stop }
+  return { resource: { value, at, error, staleMs, isOnce: everyMs === 0, reload }, start, stop }
 }
 
 /**

@@ -72,14 +72,22 @@ const recordOutcome = (
   settlement: Parameters<typeof recordDelivery>[2],
 ) => db.orm.transaction((tx) => recordDelivery(tx, chunk, settlement, new Date(now())))
 
-/** Postpones all that is due and needs the quota: each of them would ask LINE for it. */
-async function postponeUnsent({ db, now }: ServiceContext, misses: Misses, detail: string): Promise<false> {
+/**
+ * Postpones all that is due and needs the quota: each of them would ask LINE for it.
+ * @param least the size from which a chunk does not fit; smaller ones are tried
+ */
+async function postponeUnsent(
+  { db, now }: ServiceContext,
+  misses: Misses,
+  detail: string,
+  least = 0,
+): Promise<false> {
   const nowMs = now()
   const at = (ms: number) => new Date(ms).toISOString()
   await db.sql`
     UPDATE message_chunks c SET detail = ${detail}, due_at = ${at(nowMs + backoffMs(++misses.inARow))}::timestamptz
     FROM messages m WHERE m.id = c.message_id AND NOT m.forced
-      AND c.state = 'waiting' AND c.attempts = 0 AND c.due_at <= ${at(nowMs)}::timestamptz`
+      AND c.state = 'waiting' AND c.attempts = 0 AND c.size >= ${least} AND c.due_at <= ${at(nowMs)}::timestamptz`
   return false
 }
 
@@ -94,6 +102,7 @@ async function fits(context: ServiceContext, line: Line, chunk: Chunk, misses: M
     return postponeUnsent(context, misses, `the quota is not known: ${describeError(error)}`)
   }
   if (remaining < chunk.size) {
+    misses.inARow = 0
     await recordOutcome(context, chunk, { state: 'failed', detail: 'over the monthly quota' })
     return false
   }
@@ -104,7 +113,7 @@ async function fits(context: ServiceContext, line: Line, chunk: Chunk, misses: M
       and(eq(messageChunks.state, 'waiting'), gt(messageChunks.attempts, 0), ne(messageChunks.id, chunk.id)),
     )
   if (remaining - (pending?.size ?? 0) < chunk.size)
-    return postponeUnsent(context, misses, 'postponed for the quota: other calls are undecided')
+    return postponeUnsent(context, misses, 'postponed for the quota: other calls are undecided', chunk.size)
   misses.inARow = 0
   return true
 }

@@ -69,7 +69,7 @@ const ANSWER_MS = 10_000
 
 const answered = <T>(work: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
-    const late = () => reject(new DOMException('The database does not answer.', 'TimeoutError'))
+    const late = () => reject(new DOMException('The store does not answer.', 'TimeoutError'))
     const timer = setTimeout(late, ANSWER_MS)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })

@@ -65,7 +65,7 @@ export function shownReason({
   if (due === null) return { why: null, message: null, nextAttemptAt: null }
   if (stopped !== null) return { why: stopped.code, message: stopped.message, nextAttemptAt: null }
   const nextAttemptAt = due.at > now ? due.at : null
-  if (!isOnline) return { why: 'offline', message: 'This device is offline.', nextAttemptAt }
+  if (!isOnline) return { why: 'offline', message: 'The device is offline.', nextAttemptAt }
   return { why: due.wait?.code ?? null, message: due.wait?.message ?? null, nextAttemptAt }
 }
 

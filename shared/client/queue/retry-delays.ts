@@ -22,7 +22,7 @@ export function afterFailure(waits: Waits, kind: Kind, error: ClientError, clock
 /** Points of the future are tried again after so long at least, and at most: a clock may be set right meanwhile. */
 const EARLY_MS = 60_000
 const LONGEST_EARLY_MS = 3_600_000
-export const AHEAD = 'The time of the point lies in the future: the clock of the device is wrong.'
+export const AHEAD = 'The point lies in the future: the device has a wrong clock.'
 
 /** The waits after points that lay in the future, oldest first: they wait alone. */
 export function afterTooEarly(waits: Waits, [first]: readonly QueuedPoint[], nowMs: number): Waits {

@@ -31,7 +31,7 @@ export interface Limits {
 const LIMITS: Limits = { points: 500, bytes: 102_400, collectMs: 10_000, timeoutMs: 60_000 }
 /** A browser that says it is offline may be wrong. */
 const OFFLINE_MS = 60_000
-/** So many refusals in a row find a point that is wrong. After more of them everything is, and each is waited for. */
+/** So many refusals in a row find a wrong point of a track. After more of them all is wrong, and each is waited for. */
 const MOST_REFUSALS = 20
 /** After a failure of the store, or of `identity`. */
 const AGAIN_MS = 10_000
@@ -73,6 +73,8 @@ export class Rounds {
   #laterSize = 1
   /** Requests in a row of which the service has taken nothing. */
   #refusals = 0
+  /** Failures of the service since a check-in was sent: after each the next check-in is tried. */
+  #turn = 0
   #stopped: ClientError | null = null
   #fault: Fault | null = null
   #lastTurn = 0
@@ -120,9 +122,13 @@ export class Rounds {
       const { at, due } = await this.#refresh(choices.collecting)
       if (due === null || due.at > clock.now()) return at
       show({ sending: true })
-      const most = { checkin: 1, track: this.#size, later: Math.min(this.#size, this.#laterSize) }
+      const most = {
+        checkin: this.#turn + 1,
+        track: this.#size,
+        later: Math.min(this.#size, this.#laterSize),
+      }
       const points = await store.oldest(due.userId, due.kind, most[due.kind])
-      const [first] = points
+      const first = points[this.#turn % points.length]
       // Another tab has sent them.
       if (first === undefined) continue
       this.#lastTriedAt = clock.now()
@@ -145,7 +151,8 @@ export class Rounds {
     const moved = kind === 'later' ? [] : later
     if (moved.length > 0) await store.add(moved.map((point) => ({ ...point, kind: 'later' })))
     await store.settle([...durable, ...moved], rejected)
-    if (kind !== 'checkin') this.#size = Math.min(this.#ceiling, this.#size * 2)
+    if (kind === 'checkin') this.#turn = 0
+    else this.#size = Math.min(this.#ceiling, this.#size * 2)
     if (kind === 'later') this.#laterSize = later.length > 0 ? 1 : this.#laterSize * 2
     const waits = await store.waits(userId)
     const left = afterTooEarly(afterSuccess(waits, kind), later, clock.now())
@@ -179,8 +186,9 @@ export class Rounds {
         const rejected = points.map((point): RejectedPoint => ({ ...point, reason, message }))
         await this.#succeeded(userId, { kind, durable: [], rejected, later: [], answer: null })
       }
-      if (++this.#refusals <= MOST_REFUSALS) return
+      if (kind === 'checkin' || ++this.#refusals <= MOST_REFUSALS) return
     } else if (error.code === 'timeout' && kind !== 'checkin') this.#size = half
+    if (error.status === 500) this.#turn++
     await store.setWaits(userId, afterFailure(waits, kind, error, clock))
   }
 
@@ -248,6 +256,7 @@ export class Rounds {
 
   async forgive(): Promise<void> {
     this.#stopped = null
+    this.#refusals = 0
     await this.#changeWaits(() => ({}))
     await this.look()
   }

@@ -82,7 +82,7 @@ function covering(
   const durable = batch.filter((point, index) => !reasons.has(index) && point.t <= throughMs)
   const later = batch.filter(isLater)
   if (durable.length + rejected.length + later.length === 0)
-    return failure('unexpected', 'The service took no point and refused none.', {
+    return failure('unexpected', 'The service took and refused nothing.', {
       status: answer.status,
     })
   return { ...answer, data: { kind: batch[0]!.kind, durable, rejected, later, answer: answer.data } }
@@ -91,8 +91,8 @@ function covering(
 /** For what the device does not refuse itself. */
 const SENTENCES: Readonly<Partial<Record<PointRejection, string>>> = {
   [FUTURE]: AHEAD,
-  'too-old': 'The point is older than the service accepts.',
-  'invalid-field': 'Another field of the point is wrong.',
+  'too-old': 'The point is too old.',
+  'invalid-field': 'A field of the point is wrong.',
 }
 
 const sentenceOf = (reason: PointRejection): string =>

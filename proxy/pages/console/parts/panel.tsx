@@ -125,10 +125,27 @@ export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 's
 
 /** A panel of one resource: while it loads, when it fails, and its value with its time. */
 export function PanelFrom<T>(props: FromProps<T>) {
-  const { from, lead, meanwhile = null, meanwhileAt = null, children, ...panel } = props
+  const { from, lead, meanwhile = null, meanwhileAt = null, actions, children, ...panel } = props
   const stale = useStale(from, shownOf(from, meanwhile) !== null)
+  const again = stale && from.isOnce && (
+    <Button onClick={() => void from.reload()}>{words.value.common.refresh}</Button>
+  )
   return (
-    <Panel {...panel} stale={stale} at={from.at.value ?? meanwhileAt}>
+    <Panel
+      {...panel}
+      actions={
+        again ? (
+          <>
+            {again}
+            {actions}
+          </>
+        ) : (
+          actions
+        )
+      }
+      stale={stale}
+      at={from.at.value ?? meanwhileAt}
+    >
       {lead}
       <Await from={from} meanwhile={meanwhile}>
         {children}

@@ -3,7 +3,7 @@ import type { ClientError } from '#shared/client/index.ts'
 import { keep, kept } from '../session/stored-signals.ts'
 import { person } from '../session/person.ts'
 import { withoutReload } from '../session/update.ts'
-import { beginPlace, takePlace } from './place.ts'
+import { beginPlace, takePlace, wantsPlace } from './place.ts'
 import {
   addReport,
   arrivedReport,
@@ -23,12 +23,19 @@ export const fault = signal<'category' | 'report' | 'picture' | ClientError | nu
 /** The report that was sent in this view. */
 const sentKey = signal<string | null>(null)
 
-/** What became of the report that was sent in this view; null: none was, or it is back in the form. */
+/** Whether its place was to go with it. */
+const placeWanted = signal(false)
+
+/**
+ * What became of the report that was sent in this view; null: none was, or it is back in the form. `withPlace` is null
+ * where no place was wanted.
+ */
 export const outcome = computed(() => {
-  if (sentKey.value === null) return null
-  if (arrivedReport.value?.key === sentKey.value) return arrivedReport.value
+  const arrived = arrivedReport.value?.key === sentKey.value ? arrivedReport.value : null
   const waiting = waitingReports.value.find(({ key }) => key === sentKey.value)
-  return waiting === undefined ? null : { number: null, withPlace: waiting.device_info !== undefined }
+  if (arrived === null && waiting === undefined) return null
+  const withPlace = arrived?.withPlace ?? waiting?.device_info !== undefined
+  return { number: arrived?.number ?? null, withPlace: placeWanted.value ? withPlace : null }
 })
 
 /** Whether something was written or chosen that is not sent. */
@@ -77,6 +84,7 @@ export async function sendReport(): Promise<void> {
   await choosing
   // The picture can not be read, and the pilgrim learns it only now.
   if (fault.peek() !== null) return void (sending.value = false)
+  placeWanted.value = wantsPlace.value
   const [key, { userId }, { now, later }] = [crypto.randomUUID(), person.value, takePlace()]
   addReport({ key, userId, category, text, picture: picture.value, pictureUrl: null, ...now }, later)
   keep(written, { category: '', text: '' })

@@ -52,12 +52,16 @@ const remove = (key: string): void =>
   )
 
 /** Places that are looked for. A page that is ended leaves its reports to the next one, which sends them without. */
-const places = new Map<string, Promise<ReportedPlace>>()
+const places = new Map<string, Promise<void>>()
 
 /** Keeps a report until it has arrived. @param place what it waits for before it is sent */
 export function addReport(report: WaitingReport, place: Promise<ReportedPlace> | null): void {
-  if (place !== null) places.set(report.key, place)
   keep(waitingReports, [...waitingReports.value, report])
+  if (place !== null)
+    places.set(
+      report.key,
+      place.then((found) => change(report.key, found)),
+    )
 }
 
 let sending: Promise<void> = Promise.resolve()
@@ -98,9 +102,8 @@ function sendHere(report: WaitingReport): Promise<boolean> {
 }
 
 async function attempt({ key, userId }: WaitingReport): Promise<boolean> {
-  const found = await places.get(key)
+  await places.get(key)
   places.delete(key)
-  if (found !== undefined) change(key, found)
   // Meanwhile it may have gone, or its pilgrim.
   const report = waitingReports.value.find((one) => one.key === key && userId === person.value?.userId)
   if (report === undefined) return true

@@ -71,22 +71,21 @@ function Outcome() {
   const { number, withPlace } = outcome.value!
   const { feedback, queue } = words.value
   if (number === null && sending.value) return <p aria-live="polite">{queue.sending}</p>
-  const place = withPlace ? feedback.withPlace : feedback.withoutPlace
-  return number === null ? (
-    <Notice kind="warning">
-      <strong>{feedback.waits}</strong>
-      <br />
-      {place}
-      <br />
-      {whyWaiting.value === null ? null : sentenceOf(whyWaiting.value)}
-    </Notice>
-  ) : (
-    <Notice>
-      <strong>{feedback.sent(number)}</strong>
-      <br />
-      {place}
-      <br />
-      {feedback.next}
+  const waits = number === null
+  const told = [
+    withPlace === null ? null : withPlace ? feedback.withPlace : feedback.withoutPlace,
+    waits ? whyWaiting.value && sentenceOf(whyWaiting.value) : feedback.next,
+  ]
+  return (
+    <Notice {...(waits ? { kind: 'warning' } : {})}>
+      <strong>{waits ? feedback.waits : feedback.sent(number)}</strong>
+      {told.map((text) =>
+        text === null ? null : (
+          <span key={text} class="block">
+            {text}
+          </span>
+        ),
+      )}
     </Notice>
   )
 }

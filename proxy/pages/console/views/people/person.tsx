@@ -15,7 +15,7 @@ import { Ask, ROLES, act, assignRole, warn } from '../../parts/actions.tsx'
 import { distancesOf, ridden } from '../../parts/distances.ts'
 import { personFileName, saveBlob } from '../../parts/download.ts'
 import { Choice } from '../../parts/fields.tsx'
-import { Facts, Figure, Figures, PanelFrom, sentenceOf, useStale } from '../../parts/panel.tsx'
+import { Facts, Figure, Figures, PanelFrom, sentenceOf } from '../../parts/panel.tsx'
 import { Listed } from '../../parts/paged-list.tsx'
 import { useResource } from '../../resource.ts'
 import { OWNER, client, level, role } from '../../session.ts'
@@ -46,14 +46,9 @@ export function Person({ userId, onBack }: { readonly userId: string; readonly o
       kind="person"
       from={detail}
       actions={
-        <>
-          {useStale(detail) ? (
-            <Button onClick={() => void detail.reload()}>{words.value.common.refresh}</Button>
-          ) : null}
-          <Button kind="plain" icon label={said.back} onClick={onBack}>
-            ✕
-          </Button>
-        </>
+        <Button kind="plain" icon label={said.back} onClick={onBack}>
+          ✕
+        </Button>
       }
     >
       {(person) => (

@@ -113,7 +113,7 @@ interface ExchangeLimits {
 
 const SENTENCES: Record<string, string> = {
   timeout: 'The service did not answer in time.',
-  aborted: 'The request was cancelled.',
+  aborted: 'It was aborted.',
 }
 
 /** Node says "fetch failed", and the reason in the cause: an untrusted certificate, or a code such as ECONNREFUSED. */

@@ -153,6 +153,8 @@ describe('the spool', () => {
           return await receive(body, null)
         } catch (error) {
           if (!(error instanceof Refusal && error.httpStatus === 503) || attempt === 10) throw error
+          // Not at once: sixty writes that begin together again are as slow again.
+          await Bun.sleep(Math.random() * 200 * attempt)
         }
     }
     const held = Promise.withResolvers<void>()

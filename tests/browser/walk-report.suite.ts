@@ -230,6 +230,30 @@ export function reportTests(app: WalkApp): void {
     expect(await placesOf('I am injured: six.')).toEqual([undefined])
   }, 120_000)
 
+  test('a report that fails the service holds up no other one', async () => {
+    await using phone = await app.newPilgrim()
+    const { page } = phone
+    await page.route('**/api/event/feedback', (route) =>
+      route.request().postData()?.includes('One of two.')
+        ? route.fulfill({ status: 500, json: { error: 'No.', code: 'internal' } })
+        : route.continue(),
+    )
+    for (const text of ['One of two.', 'The other one.']) {
+      await page.goto(app.address('#say'))
+      await page.evaluate(() => (location.hash = 'feedback'))
+      await page.getByLabel('What is it about?').selectOption('service')
+      await page.getByLabel('What happened?').fill(text)
+      await sendButton(page).click()
+      await sendButton(page).waitFor({ state: 'detached' })
+    }
+    await until(
+      async () => (await (await readAs(app.stack, 'manager', 'feedback')).text()).includes('The other one.'),
+      'the other report to arrive',
+    )
+    await page.goto(app.address('#say'))
+    await page.getByText('Your report is saved on this phone.').waitFor()
+  })
+
   test('the button that sends is in reach wherever the page is read, also when a sentence comes', async () => {
     await using phone = await app.newPilgrim('Uncle Lu')
     const { page } = phone

@@ -111,7 +111,8 @@ async function attempt({ key, userId }: WaitingReport): Promise<boolean> {
   whyWaiting.value = answer.ok ? null : answer.error
   if (!answer.ok && !isFinal(answer.error)) {
     noteError(answer.error)
-    return false
+    // The service may fail at this one alone.
+    return answer.error.status === 500
   }
   remove(key)
   if (answer.ok) noteArrived(report, answer.data.id)

@@ -41,6 +41,10 @@ export function testBrowser(args: readonly string[] = []) {
   // Service workers need a connection that the browser trusts. The authority of a test stack is nowhere installed.
   const launch = (notifies: boolean) => launchBrowser(['--ignore-certificate-errors', ...args], notifies)
   const browsers = new Map<boolean, Promise<Browser>>()
+  const built = new Map<number, Promise<unknown>>()
+  // The embedded run builds its pages at the first request. On a busy machine that takes longer than a step may.
+  const buildAt = (port: number) =>
+    fetch(`https://localhost:${port}/`, { tls: { rejectUnauthorized: false } } as RequestInit)
   afterAll(async () => {
     for (const browser of browsers.values()) await (await browser).close()
   })
@@ -53,6 +57,7 @@ export function testBrowser(args: readonly string[] = []) {
     ): Promise<OpenPage> {
       const notifies = options.permissions?.includes('notifications') ?? false
       const browser = await browsers.getOrInsertComputed(notifies, launch)
+      await built.getOrInsertComputed(stack.port, buildAt)
       const context = await browser.newContext({
         ignoreHTTPSErrors: true,
         locale: 'zh-TW',
@@ -71,6 +76,8 @@ export function testBrowser(args: readonly string[] = []) {
         errors,
         fetched: () => Promise.all(fetched),
         async [Symbol.asyncDispose]() {
+          // What a test answers in the place of the service ends with it.
+          await page.unrouteAll({ behavior: 'ignoreErrors' })
           await context.close()
           expect(errors).toEqual([])
         },

@@ -109,7 +109,6 @@ export function readerTests(open: OpenMap): void {
     expect(await page.getByText('隊頭到達彰化了').count()).toBe(0)
     // There is nothing to wait for any more.
     expect(await page.getByRole('button', { name: '快到時通知我' }).count()).toBe(0)
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('who waits at a station is told while another tab is in front, also when the front has come without a warning (long)', async () => {
@@ -142,7 +141,6 @@ export function readerTests(open: OpenMap): void {
       'the notification',
       { everyMs: 500 },
     )
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('a service that asks to wait is not asked before', async () => {
@@ -189,7 +187,6 @@ export function readerTests(open: OpenMap): void {
     // After 23:00 the time is tomorrow's, and its day stands before it.
     const clock = new Date(atMs).toLocaleTimeString('en-GB', { timeStyle: 'short', timeZone: 'Asia/Taipei' })
     await page.locator('.expected .when', { hasText: new RegExp(`^約 (.+ )?${clock}$`) }).waitFor()
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('on a wall the facts stay in one row, also with a long time, and nothing covers the credit (long)', async () => {
@@ -220,7 +217,6 @@ export function readerTests(open: OpenMap): void {
     await page.setViewportSize({ width: 390, height: 844 })
     await photograph(page, 'map-screen-phone')
     fits(await boxes('.screen-facts dd'), [390, 844])
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('on a phone a long time begins below the name of its station (long)', async () => {
@@ -233,7 +229,6 @@ export function readerTests(open: OpenMap): void {
     const place = await page.locator('.expected .place').boundingBox()
     expect(when!.x).toBe(place!.x)
     expect(when!.y).toBeGreaterThanOrEqual(place!.y + place!.height)
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('without notifications the page itself tells it (long)', async () => {
@@ -252,7 +247,6 @@ export function readerTests(open: OpenMap): void {
       data.estimates = [{ station: STATION, front_at: soon, middle_at: soon, by: 'speed' }]
     })
     await heard(page, '隊伍約 10 分鐘後到達彰化')
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
   })
 
   test('where the reader is: shown on the map, told as a distance, and gone with a second press', async () => {

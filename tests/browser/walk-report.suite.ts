@@ -225,9 +225,12 @@ export function reportTests(app: WalkApp): void {
     await writeWithoutPlace(app, page, 'I am injured: six.')
     await page.getByLabel('Send where I am').uncheck()
     await sendButton(page).click()
-    await without.waitFor()
+    await until(async () => (await placesOf('I am injured: six.')).length > 0, 'the report')
     await tellPlace(page)
     expect(await placesOf('I am injured: six.')).toEqual([undefined])
+    // Nobody is asked for what they did not want to tell.
+    await page.getByText('Sending …').waitFor({ state: 'detached' })
+    expect(await without.count()).toBe(0)
   }, 120_000)
 
   test('a report that fails the service holds up no other one', async () => {

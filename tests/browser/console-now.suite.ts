@@ -112,7 +112,7 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
         (Reflect.get(globalThis, 'numbersOnCells') as () => number[])().reduce((a, b) => a + b, 0) >= all / 2,
       PILGRIMS,
     )
-    // A number below the sign of a mark is left out.
+    // A cell without room shows none.
     const sum = (await numbersOn(page)).reduce((total, users) => total + users, 0)
     expect(sum).toBeLessThanOrEqual(PILGRIMS)
     expect(await page.locator('.map-scale').innerText()).toMatch(/^[125]0* k?m$/)

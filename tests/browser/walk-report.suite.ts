@@ -233,6 +233,34 @@ export function reportTests(app: WalkApp): void {
     expect(await without.count()).toBe(0)
   }, 120_000)
 
+  test('a place that is found while an earlier report waits is kept with its own', async () => {
+    await using phone = await app.newPilgrim('Cold Chen')
+    const { page, context } = phone
+    await worksOffline(page)
+    await page.goto(app.address('#feedback'))
+    await context.setOffline(true)
+    await page.getByLabel('What is it about?').selectOption('service')
+    await page.getByLabel('What happened?').fill('Earlier.')
+    await page.getByText('Your place of').waitFor()
+    await sendButton(page).click()
+    await page.getByText('Your report is saved on this phone.').waitFor()
+    await page.getByRole('button', { name: 'Back' }).click()
+    await holdPlace(page)
+    await page.evaluate(() => (location.hash = 'feedback'))
+    await searches(page)
+    await page.getByLabel('What is it about?').selectOption('safety')
+    await page.getByLabel('What happened?').fill('Later.')
+    await sendButton(page).click()
+    await tellPlace(page)
+    const places = () =>
+      page.evaluate(() =>
+        (JSON.parse(localStorage.getItem('event-walk-reports')!) as { device_info?: unknown }[]).map(
+          ({ device_info: info }) => info !== undefined,
+        ),
+      )
+    await until(async () => (await places()).join() === 'true,true', 'both places to be kept')
+  })
+
   test('a report that fails the service holds up no other one', async () => {
     await using phone = await app.newPilgrim()
     const { page } = phone

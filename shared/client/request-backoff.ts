@@ -2,8 +2,9 @@ const FIRST_MS = 1_000
 const LONGEST_MS = 60_000
 
 /**
- * How long to wait before the next attempt, in whole milliseconds: 1 s, doubled with each failure up to 60 s, at least what
- * the service asked for. Up to half of it is added at random, so that a crowd does not come back at the same moment.
+ * How long to wait before the next attempt, in whole milliseconds: 1 s, doubled with each failure up to 60 s, at least
+ * what the service asked for. Up to half of it is added at random, so that a crowd does not come back at the same
+ * moment.
  * @param failures before this one, in a row
  * @param random in [0, 1)
  */

@@ -14,6 +14,11 @@ const PNG = Buffer.from(
 
 const sendButton = (page: Page) => page.getByRole('button', { name: 'Send', exact: true })
 
+async function write(page: Page, category: string, text: string): Promise<void> {
+  await page.getByLabel('What is it about?').selectOption(category)
+  await page.getByLabel('What happened?').fill(text)
+}
+
 /** Writes a report whose place is looked for. */
 async function writeWithoutPlace(app: WalkApp, page: Page, text: string): Promise<void> {
   await page.goto(app.address('#say'))
@@ -21,8 +26,7 @@ async function writeWithoutPlace(app: WalkApp, page: Page, text: string): Promis
   await page.evaluate(() => (location.hash = 'feedback'))
   await searches(page)
   await page.getByText('Looking for your place').waitFor()
-  await page.getByLabel('What is it about?').selectOption('safety')
-  await page.getByLabel('What happened?').fill(text)
+  await write(page, 'safety', text)
 }
 
 /** What covers a corner of the button, or cuts it off. */
@@ -85,8 +89,7 @@ export function reportTests(app: WalkApp): void {
     await worksOffline(page)
     await page.goto(app.address('#feedback'))
     await context.setOffline(true)
-    await page.getByLabel('What is it about?').selectOption('service')
-    await page.getByLabel('What happened?').fill('The well is dry.')
+    await write(page, 'service', 'The well is dry.')
     await page
       .locator('input[type=file]')
       .setInputFiles({ name: 'well.png', mimeType: 'image/png', buffer: PNG })
@@ -136,8 +139,7 @@ export function reportTests(app: WalkApp): void {
     const box = page.getByLabel('Send where I am')
     await page.getByText('Please write where it was.').waitFor()
     expect(await box.isChecked()).toBe(false)
-    await page.getByLabel('What is it about?').selectOption('service')
-    await page.getByLabel('What happened?').fill('There is no water here.')
+    await write(page, 'service', 'There is no water here.')
     await box.check()
     await page.getByText('The phone does not allow the position.').waitFor()
     // The box is the pilgrim's alone.
@@ -239,8 +241,7 @@ export function reportTests(app: WalkApp): void {
     await worksOffline(page)
     await page.goto(app.address('#feedback'))
     await context.setOffline(true)
-    await page.getByLabel('What is it about?').selectOption('service')
-    await page.getByLabel('What happened?').fill('Earlier.')
+    await write(page, 'service', 'Earlier.')
     await page.getByText('Your place of').waitFor()
     await sendButton(page).click()
     await page.getByText('Your report is saved on this phone.').waitFor()
@@ -248,8 +249,7 @@ export function reportTests(app: WalkApp): void {
     await holdPlace(page)
     await page.evaluate(() => (location.hash = 'feedback'))
     await searches(page)
-    await page.getByLabel('What is it about?').selectOption('safety')
-    await page.getByLabel('What happened?').fill('Later.')
+    await write(page, 'safety', 'Later.')
     await sendButton(page).click()
     await tellPlace(page)
     const places = () =>
@@ -272,8 +272,7 @@ export function reportTests(app: WalkApp): void {
     for (const text of ['One of two.', 'The other one.']) {
       await page.goto(app.address('#say'))
       await page.evaluate(() => (location.hash = 'feedback'))
-      await page.getByLabel('What is it about?').selectOption('service')
-      await page.getByLabel('What happened?').fill(text)
+      await write(page, 'service', text)
       await sendButton(page).click()
       await sendButton(page).waitFor({ state: 'detached' })
     }

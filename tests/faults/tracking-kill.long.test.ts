@@ -203,11 +203,11 @@ describeOnServers('kill -9 of tracking', () => {
   }
 
   const finish = async ({ harness, phones, survivor }: Awaited<ReturnType<typeof killing>>) => {
+    // Hundreds of check-ins, however long a busy machine takes for them, and some lost answers.
+    await until(() => phones.sent.length > 200, 'hundreds of check-ins')
     await phones.stop()
     await harness.expectStoredOnce(phones.sent, survivor)
     await survivor.close()
-    // The stream was large enough, also on a busy machine.
-    expect(phones.sent.length).toBeGreaterThan(50)
     expect(phones.sent.filter(({ statuses }) => statuses.includes(0)).length).toBeGreaterThan(0)
   }
 

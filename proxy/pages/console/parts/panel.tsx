@@ -127,22 +127,16 @@ export interface FromProps<T> extends Omit<PanelProps, 'children' | 'stamp' | 's
 export function PanelFrom<T>(props: FromProps<T>) {
   const { from, lead, meanwhile = null, meanwhileAt = null, actions, children, ...panel } = props
   const stale = useStale(from, shownOf(from, meanwhile) !== null)
-  const again = stale && from.isOnce && (
-    <Button onClick={() => void from.reload()}>{words.value.common.refresh}</Button>
+  const withAgain = (
+    <>
+      <Button onClick={() => void from.reload()}>{words.value.common.refresh}</Button>
+      {actions}
+    </>
   )
   return (
     <Panel
       {...panel}
-      actions={
-        again ? (
-          <>
-            {again}
-            {actions}
-          </>
-        ) : (
-          actions
-        )
-      }
+      actions={stale && from.isOnce ? withAgain : actions}
       stale={stale}
       at={from.at.value ?? meanwhileAt}
     >

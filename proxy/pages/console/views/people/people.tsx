@@ -108,11 +108,7 @@ function PeopleList(props: Props) {
             keyOf={({ userId }) => userId}
             sorted={{ by: order, descending: descending.value }}
             onSort={sortBy}
-            empty={
-              silentHours > 0
-                ? pair(silenceText(silentHours), words.value.common.none)
-                : words.value.common.none
-            }
+            empty={emptyText(props)}
           />
         </>
       )}
@@ -135,6 +131,13 @@ const queryOf = (
 
 const onlyBySeen = ({ sort, ...column }: Column<Row>): Column<Row> =>
   sort === 'last_seen' ? { ...column, sort } : column
+
+/** Says in which list nobody is found. */
+function emptyText({ silentHours, withLinks }: Props): string {
+  const { none } = words.value.common
+  const filter = withLinks ? words.value.people.withLinks : silentHours > 0 && silenceText(silentHours)
+  return filter ? pair(filter, none) : none
+}
 
 const SILENCES = [1, SILENT_HOURS, 6, 12, DAY_HOURS]
 

@@ -105,6 +105,6 @@ export function gestureTests(stack: TestStack, open: OpenMap): void {
     await page.touchscreen.tap(nearest.x - 60, nearest.y)
     expect(await page.locator('#my-station').inputValue()).toBe('')
     await page.touchscreen.tap(nearest.x, nearest.y)
-    await page.locator('.expected').getByText(nearest.name).waitFor()
+    await page.locator('.next-arrival').getByText(nearest.name).waitFor()
   })
 }

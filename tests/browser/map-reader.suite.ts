@@ -186,7 +186,15 @@ export function readerTests(open: OpenMap): void {
     expect(await width('palanquin')).toBeGreaterThan(await width('front'))
     // After 23:00 the time is tomorrow's, and its day stands before it.
     const clock = new Date(atMs).toLocaleTimeString('en-GB', { timeStyle: 'short', timeZone: 'Asia/Taipei' })
-    await page.locator('.expected .when', { hasText: new RegExp(`^約 (.+ )?${clock}$`) }).waitFor()
+    await page.locator('.next-arrival .when', { hasText: new RegExp(`^約 (.+ )?${clock}$`) }).waitFor()
+    // In the list of stations, the time stands at the end of its own row.
+    const row = page.locator('.passage.expected', { hasText: clock })
+    const [name, time] = [
+      await row.locator('.grow').boundingBox(),
+      await row.locator('> .small').boundingBox(),
+    ]
+    expect(time!.x).toBeGreaterThanOrEqual(name!.x + name!.width)
+    expect(time!.y).toBeLessThan(name!.y + name!.height)
   })
 
   test('on a wall the facts stay in one row, also with a long time, and nothing covers the credit (long)', async () => {
@@ -225,8 +233,8 @@ export function readerTests(open: OpenMap): void {
       before: planned,
     })
     const { page } = opened
-    const when = await page.locator('.expected .long').boundingBox()
-    const place = await page.locator('.expected .place').boundingBox()
+    const when = await page.locator('.next-arrival .long').boundingBox()
+    const place = await page.locator('.next-arrival .place').boundingBox()
     expect(when!.x).toBe(place!.x)
     expect(when!.y).toBeGreaterThanOrEqual(place!.y + place!.height)
   })

@@ -140,10 +140,10 @@ describeBothStacks(
       await tabTo(page, (focus) => focus === 'my-station')
       // The eleventh station.
       for (let i = 0; i < 11; i++) await page.keyboard.press('ArrowDown')
-      await page.locator('.expected').getByText('彰化').waitFor()
-      expect(await page.locator('.expected').textContent()).toMatch(/我的站彰化\d+ 公里/)
+      await page.locator('.next-arrival').getByText('彰化').waitFor()
+      expect(await page.locator('.next-arrival').textContent()).toMatch(/我的站彰化\d+ 公里/)
       await page.reload()
-      await page.locator('.expected').getByText('彰化').waitFor()
+      await page.locator('.next-arrival').getByText('彰化').waitFor()
       await photograph(page, `map-station-${stack.kind}`)
     })
 

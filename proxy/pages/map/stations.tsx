@@ -99,7 +99,7 @@ export function Next() {
   const { name, isOwn, when, toGo, middle } = next
   const below = [toGo === null ? null : words.value.toGo(toGo), middle].filter((text) => text !== null)
   return (
-    <output class="expected">
+    <output class="next-arrival">
       <span class="small quiet">{isOwn ? words.value.myStation : words.value.nextStation}</span>
       <strong class="place">{name}</strong>
       <span class={when.length > LARGE_MOST ? 'when long' : 'when'}>{when}</span>

@@ -244,8 +244,8 @@ async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
       if (filled[table] === undefined)
         throw new CommandRefused(`The backup has no row count for its table ${table}.`)
       const { count } = await tx.unsafe(
-        `INSERT INTO ${table} (${columns[table]})
-          SELECT ${columns[table]} FROM json_populate_recordset(NULL::${table}, $1::text::json)`,
+        `INSERT INTO ${table} (${columns[table]!})
+          SELECT ${columns[table]!} FROM json_populate_recordset(NULL::${table}, $1::text::json)`,
         [json],
       )
       filled[table] += count
@@ -253,7 +253,7 @@ async function fill(tx: Query, { path, counts }: Verified): Promise<void> {
   for (const table of tables)
     if (filled[table] !== counts.rows[table])
       throw new CommandRefused(
-        `The backup contains ${filled[table]} rows of ${table}, but its own count is ${counts.rows[table]}.`,
+        `The backup contains ${filled[table]!} rows of ${table}, but its own count is ${counts.rows[table]!}.`,
       )
 }
 

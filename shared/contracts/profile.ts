@@ -63,8 +63,8 @@ export const Profile = z.object({
   participant_status: ParticipantStatus,
   achievement_card: z.enum(['locked', 'unlocked']),
   photo_count: z.int(),
-  first_seen: z.union([FirstSeen, Day]).nullable().describe(`${FirstSeen.description}; ${OF_OTHERS}`),
-  last_seen: z.union([LastSeen, Day]).nullable().describe(`${LastSeen.description}; ${OF_OTHERS}`),
+  first_seen: z.union([FirstSeen, Day]).nullable().describe(`${FirstSeen.description!}; ${OF_OTHERS}`),
+  last_seen: z.union([LastSeen, Day]).nullable().describe(`${LastSeen.description!}; ${OF_OTHERS}`),
   pending: z
     .null()
     .optional()

@@ -86,7 +86,7 @@ export function pack(point: Point): Entry {
   while (present > 0 && point[MEASUREMENTS[present - 1]!] === null) present--
   for (let i = 0; i < present; i++) {
     const measured = point[MEASUREMENTS[i]!]
-    value += typeof measured === 'string' ? `,${JSON.stringify(measured)}` : `,${measured}`
+    value += typeof measured === 'string' ? `,${JSON.stringify(measured)}` : `,${measured ?? 'null'}`
   }
   return { field: fieldOf(point), value: `${value}]` }
 }

@@ -98,7 +98,7 @@ function startChild<Result>(options: ChildOptions): Running<Result> {
       ipc: (reply: Reply<Result>) => child.settle?.(reply),
       onExit(_process, code, signal) {
         child.ended = true
-        child.settle?.(lost(`the child ended (${signal ?? code})`))
+        child.settle?.(lost(`the child ended (${signal ?? code ?? 'unknown'})`))
       },
     }),
   }

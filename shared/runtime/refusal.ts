@@ -71,7 +71,7 @@ const limitHeaders = (
 /** 429 for a full window. */
 export function rateLimited(name: string, window: Window, retryAfterMs: number): Refusal {
   const headers = limitHeaders(name, window, retryAfterMs)
-  const seconds = headers['Retry-After']
+  const seconds = headers['Retry-After']!
   const sentence = `Too many requests: at most ${window.max} in ${window.windowMs / 1_000} s. Try again in ${seconds} s.`
   return new Refusal(429, 'rate-limited', sentence, headers)
 }

@@ -37,7 +37,14 @@ export function watchMyStation(): void {
     const map = news.value
     const station = index === null ? undefined : route.value?.stations[index]
     // Old news tell nothing about now.
-    if (!wanted.value || station === undefined || map === null || freshness.value !== 'fresh') return
+    if (
+      !wanted.value ||
+      index === null ||
+      station === undefined ||
+      map === null ||
+      freshness.value !== 'fresh'
+    )
+      return
     const frontKm = (map.palanquin ?? map.front)?.route_km ?? null
     if (map.status !== 'active' || frontKm === null) return
     const name = stationName(station)

@@ -61,7 +61,7 @@ export function createFrontAndTail(context: Context): ReadFrontAndTail {
       return NOBODY
     const zoom = k > 0 ? Math.min(asked.zoom, FRONT_AND_TAIL_ZOOM) : FRONT_AND_TAIL_ZOOM
     const version = await readMapVersion(tx, calendar, { zoom: FRONT_AND_TAIL_ZOOM, sinceMs, untilMs })
-    const name = `${version} ${sinceMs} ${untilMs} ${zoom} ${k}`
+    const name = [version, sinceMs, untilMs, zoom, k].join(' ')
     let frontAndTail = cache.get(name)
     if (frontAndTail === undefined) {
       frontAndTail = await compute(tx, context, { zoom, sinceMs, untilMs, k })

@@ -52,7 +52,7 @@ export async function readOwnWalk(context: ServiceContext, asked: OwnWalkRequest
   expectOwnId(config, userId)
   const [pending] = (await peekWithin(kv.pendingOf([userId]))) ?? [0]
   if (pending! <= MANY_PENDING) return readNow(context, asked)
-  return keepOfMany(db, `${userId} ${day}`, pending, () => readNow(context, asked))
+  return keepOfMany(db, `${userId} ${day ?? ''}`, pending, () => readNow(context, asked))
 }
 
 const keepOfMany = createKeeper<OwnWalk>()

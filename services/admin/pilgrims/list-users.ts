@@ -207,7 +207,7 @@ function chosen({ sort, order, ...page }: Page, who: Who, parameter: (value: str
   const beyond = order === 'asc' ? '>' : '<'
   const hasFigure = who === 'some' || who === 'silent'
   const figure = hasFigure
-    ? `t.${column}`
+    ? `t.${column!}`
     : column === null
       ? 'p.user_id'
       : `coalesce(t.${column}, ${nothing})`
@@ -220,7 +220,7 @@ function chosen({ sort, order, ...page }: Page, who: Who, parameter: (value: str
       everybody: 'true',
       some: `${shown} > ${nothing}`,
       none: `${shown} = ${nothing}`,
-      silent: `${shown} > ${since}::timestamptz AND ${shown} < ${before}::timestamptz AND ${status} = 'active'`,
+      silent: `${shown} > ${since!}::timestamptz AND ${shown} < ${before!}::timestamptz AND ${status} = 'active'`,
     })[who] + (at === null ? '' : ` AND ${linked(userId, at)}`)
   const key = column === null ? 'w.user_id' : `coalesce(w.key::${type}, ${nothing}::${type})`
   const stored = `SELECT ${id} AS user_id, ${figure} AS key, false AS fresh FROM ${FROM[who]}

@@ -49,7 +49,7 @@ export async function listPoints(
   const stored = await readPointDays(db, userId)
   expectKnown(userId, stored.isStored, entries && waiting.length)
   const day = asked ?? latestDay(context, stored, waiting)
-  const list = `points:${userId}:${day}:${only ?? 'all'}`
+  const list = `points:${userId}:${day ?? 'none'}:${only ?? 'all'}`
   const from = decodeCursor(list, [z.int().min(0).max(1e7)], cursor)?.[0] ?? 0
   if (from === 0) await auditLook(context, operator, userId, { action: 'show-points' }, stored.isStored)
   const { points, truncated } = day === null ? NOTHING : await explainDay(context, userId, day, waiting)

@@ -66,7 +66,7 @@ const answers: Readonly<Record<BotAction, Answer>> = {
     figures === null ? text(words.nothingYet) : carbonCard(words, figures),
   ],
   card: (words, places, figures) =>
-    figures === null || places.card === null
+    figures === null || places.card === null || places.link === null
       ? [text(figures === null ? words.nothingYet : words.noLink)]
       : [
           { type: 'image', originalContentUrl: places.card, previewImageUrl: places.card },

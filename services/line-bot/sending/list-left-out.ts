@@ -30,7 +30,7 @@ export async function listLeftOut(context: ServiceContext, query: LeftOutRecipie
   const { db, now } = context
   const wanted = await audienceOf(context, query)
   const { items, next_cursor } = await readPage(
-    `left-out:${query.message ?? `${wanted.audience} ${wanted.hours ?? ''}`}`,
+    `left-out:${query.message ?? `${wanted.audience ?? ''} ${wanted.hours ?? ''}`}`,
     [LeftOutReason, UserId],
     query,
     async (after, limit) => {

@@ -59,7 +59,7 @@ async function sendNext(context: ServiceContext, line: Line, misses: Misses): Pr
   else if (chunk.triedAt !== null && now() - chunk.triedAt.getTime() > RETRY_KEY_MS)
     await recordOutcome(context, chunk, {
       state: 'failed',
-      detail: `not confirmed within a day; ${chunk.detail}`,
+      detail: ['not confirmed within a day', chunk.detail].filter((text) => text !== null).join('; '),
     })
   else if (forced || chunk.attempts > 0 || (await fits(context, line, chunk, misses)))
     await call(context, line, chunk)

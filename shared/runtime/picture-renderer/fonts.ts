@@ -69,7 +69,7 @@ function readSubsets(): readonly Subset[] {
 function fileOf({ face, name }: Subset, weight: Weight): string {
   const family = face.package.split('/')[1]!
   const style =
-    face.weights === 'variable' ? 'wght' : face.weights.includes(weight) ? weight : face.weights[0]
+    face.weights === 'variable' ? 'wght' : face.weights.includes(weight) ? weight : face.weights[0]!
   const extension = face.weights === 'variable' ? 'woff2' : 'woff'
   return join(directoryOf(face), 'files', `${family}-${name}-${style}-normal.${extension}`)
 }

@@ -7,7 +7,8 @@ const DAY_MS = 86_400_000
 /** Returns the name of a day's partition and the statement that creates it. @param day UTC, `2026-04-12` */
 export function dayPartition(day: string): { readonly name: string; readonly create: string } {
   const fromMs = Date.parse(`${day}T00:00:00Z`)
-  const [from, to] = [fromMs, fromMs + DAY_MS].map((ms) => new Date(ms).toISOString())
+  const from = new Date(fromMs).toISOString()
+  const to = new Date(fromMs + DAY_MS).toISOString()
   const name = `gps_points_${day.replaceAll('-', '')}`
   return {
     name,

@@ -150,7 +150,7 @@ function readingVerbs(client: Client, tags: readonly string[]) {
     await Promise.all(
       Array.from(byPartition, async ([partition, places]) => {
         const pipeline = client.pipeline()
-        for (const i of places) pipeline[command](`${tags[partition]}:buf:${userIds[i]}`)
+        for (const i of places) pipeline[command](`${tags[partition]!}:buf:${userIds[i]!}`)
         const own = await allOf<Reply>(pipeline)
         for (const [n, i] of places.entries()) replies[i] = own[n]!
       }),
@@ -210,12 +210,12 @@ const PAGE = 10_000
 function flushVerbs(client: Client, tags: readonly string[]) {
   return {
     epoch: async (partition) =>
-      (await asked<string | null>(client.hget(`${tags[partition]}:ledger`, 'epoch'))) ?? '',
+      (await asked<string | null>(client.hget(`${tags[partition]!}:ledger`, 'epoch'))) ?? '',
     async pendingUsers(partition) {
       const users: string[] = []
       for (;;) {
         const page = await asked<string[]>(
-          client.zrange(`${tags[partition]}:pending`, users.length, String(users.length + PAGE - 1)),
+          client.zrange(`${tags[partition]!}:pending`, users.length, String(users.length + PAGE - 1)),
         )
         users.push(...page)
         if (page.length < PAGE) return users
@@ -225,7 +225,7 @@ function flushVerbs(client: Client, tags: readonly string[]) {
       const pipeline = client.pipeline()
       // In capitals, the client returns the reply as a list: building objects with thousands of keys costs more than
       // the read itself.
-      for (const userId of userIds) pipeline.call('HGETALL', `${tags[partition]}:buf:${userId}`)
+      for (const userId of userIds) pipeline.call('HGETALL', `${tags[partition]!}:buf:${userId}`)
       const lists = await allOf<string[]>(pipeline)
       return lists.map((list, i) => ({ userId: userIds[i]!, entries: pairsOf(list) }))
     },
@@ -242,7 +242,7 @@ function flushVerbs(client: Client, tags: readonly string[]) {
       for (let from = 0; from < userIds.length; from += PAGE) {
         const pipeline = client.pipeline()
         for (const userId of userIds.slice(from, from + PAGE))
-          pipeline.pexpire(`${tags[partition]}:buf:${userId}`, retentionMs)
+          pipeline.pexpire(`${tags[partition]!}:buf:${userId}`, retentionMs)
         await allOf(pipeline)
       }
     },
@@ -536,14 +536,14 @@ function liveMapVerbs(client: Client, requests: Client, tags: readonly string[])
       }
     },
     async erased(partition) {
-      const key = `${tags[partition]}:erased`
+      const key = `${tags[partition]!}:erased`
       const held = new Map<string, Erased>()
       for await (const page of pages((cursor) => client.hscan(key, cursor, 'COUNT', SCANNED_A_CALL)))
         for (let i = 0; i < page.length; i += 2) held.set(page[i]!, erasedOf(page[i]!, page[i + 1]!))
       return [...held.values()]
     },
     async erasedAfter(partition, mark) {
-      const key = `${tags[partition]}:erased-order`
+      const key = `${tags[partition]!}:erased-order`
       const [, last = '0'] = await asked<string[]>(client.zrange(key, '-1', '-1', 'WITHSCORES'))
       // The store has lost its data, and its clock was set back.
       const from = Number(last) < mark ? 0 : mark
@@ -558,8 +558,8 @@ function liveMapVerbs(client: Client, requests: Client, tags: readonly string[])
       const tag = tags[partitionOf(userId, tags.length)]!
       await asked(requests.gpsHide(tag, userId, Number(hidden), Number(refused)))
     },
-    hidden: (partition) => membersOf(client, `${tags[partition]}:hidden`),
-    refused: (partition) => membersOf(client, `${tags[partition]}:refused`),
+    hidden: (partition) => membersOf(client, `${tags[partition]!}:hidden`),
+    refused: (partition) => membersOf(client, `${tags[partition]!}:refused`),
   } satisfies Partial<Kv>
 }
 

@@ -163,7 +163,9 @@ function Place() {
             ? `${words.value.problems[placeFault.value]} ${feedback.placeNone}`
             : here === null
               ? words.value.checkIn.busy
-              : `${feedback.placeFound(timeText(here.t))} ${roughText(words.value, here.accuracy)}`}
+              : [feedback.placeFound(timeText(here.t)), roughText(words.value, here.accuracy)]
+                  .filter((text) => text !== null)
+                  .join(' ')}
       </p>
     </div>
   )

@@ -480,7 +480,7 @@ function nextText(next: NextSending | null, state: string | null = null): string
  * on a day, and a new reminder is not one that was removed.
  */
 function newSlotId({ hour, dates }: Pick<Slot, 'hour' | 'dates'>): string {
-  const when = dates === null ? 'daily' : dates.toSorted()[0]
+  const when = dates === null ? 'daily' : dates.toSorted()[0]!
   return `${when}-${String(hour).padStart(2, '0')}-${crypto.randomUUID().slice(0, 4)}`
 }
 

@@ -213,6 +213,15 @@ function settings({ startsMs, endsMs, alertUserId, publicUrl, env }: Config): Fo
   return finding(missing.length === 0, 'valid', `Set ${missing.join(', ')}.`)
 }
 
+function identity({ identity: chosen, line: { accessToken } }: Config): Found {
+  if (chosen === 'line') return { found: 'line: who writes in a pilgrim’s name logs in with LINE' }
+  return finding(
+    accessToken === '',
+    'open: whoever knows a LINE id can write in its name and find out where its pilgrim is',
+    'Set EVENT_IDENTITY=line and LINE_LOGIN_CHANNEL_ID: with a LINE bot, pilgrims’ LINE ids are known to others.',
+  )
+}
+
 export interface Options {
   readonly pilgrims: number
   readonly backups: string
@@ -226,6 +235,7 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
   const redis = (url: string) => redisNode(url.trim(), options.pilgrims, config.flushMs)
   return Promise.all([
     Promise.resolve({ what: 'settings', ...settings(config) }),
+    Promise.resolve({ what: 'identity', ...identity(config) }),
     store(
       'Postgres',
       config.databaseUrl,

@@ -48,8 +48,10 @@ export const Profile = z.object({
     .object({ level: z.int(), km_needed: z.number(), checkins_needed: z.int() })
     .nullable()
     .describe('What is still needed for the next level; null at level 9'),
-  carbon_kg: exampleNumber(0),
-  carbon_saved_kg: exampleNumber(1.27).describe('Compared with the same distance by bus'),
+  carbon_kg: exampleNumber(0).describe('Others get 0 while the event runs'),
+  carbon_saved_kg: exampleNumber(1.27).describe(
+    'Compared with the same distance by bus. While the event runs others get what walking their rounded kilometres saves, in whole kilograms: neither modes nor reports are in it',
+  ),
   phone: exampleText('••••••••78')
     .nullable()
     .describe('Masked except for the last two digits; others get no digit'),

@@ -96,12 +96,17 @@ export function expectProfile(userId: string, found: Pilgrim | null | undefined)
 }
 
 /** Kilometres: whole ones below 10, whole fives above. Every level begins at a whole five. */
-const coarseKm = (km: number): number => coarse(km, 10)
-/** Kilograms, which follow from the kilometres: whole ones below 5, whole fives above. */
-const coarseKg = (kg: number): number => coarse(kg, 5)
+const coarseKm = (km: number): number => (km < 10 ? Math.floor(km) : Math.floor(km / 5) * 5)
 
-const coarse = (value: number, fine: number): number =>
-  value < fine ? Math.floor(value) : Math.floor(value / 5) * 5
+/**
+ * What others get instead of the exact figures: the coarse kilometres and the savings of having walked these. Reports
+ * and modes are left out. A rounded sum that includes what strangers can report is a ruler: whoever changes the report
+ * until the sum steps has measured the exact kilometres.
+ */
+function coarseFigures(exactKm: number) {
+  const km = coarseKm(exactKm)
+  return { km, savedKg: Math.round(savedMg(km * 1e6, 0) / 1e6) }
+}
 
 /** Whether everybody gets exact figures: once the event has ended, and where the map shows single pilgrims. */
 export const isExactForAll = async (
@@ -143,13 +148,13 @@ export function toPublicProfile(
     return { ...days, ...HIDDEN }
   const anonymous = { ...days, phone: profile.phone && '••••••••' }
   if (isExact) return anonymous
-  const km = coarseKm(profile.km)
+  const { km, savedKg } = coarseFigures(profile.km)
   return {
     ...anonymous,
     km,
     next_level: nextLevel(km * 1e6, profile.checkins),
-    carbon_kg: coarseKg(profile.carbon_kg),
-    carbon_saved_kg: coarseKg(profile.carbon_saved_kg),
+    carbon_kg: 0,
+    carbon_saved_kg: savedKg,
   }
 }
 
@@ -166,11 +171,11 @@ export interface PublicFigures {
 
 export function publicFigures(pilgrim: Counted, isExact: boolean): PublicFigures {
   const { level, distanceMm, checkins, savedKg, card } = figuresOf(pilgrim)
+  const km = roundKm(distanceMm)
   return {
     level,
-    km: isExact ? roundKm(distanceMm) : coarseKm(distanceMm / 1e6),
     checkins,
-    savedKg: isExact ? savedKg : coarseKg(savedKg),
     unlocked: card === 'unlocked',
+    ...(isExact ? { km, savedKg } : coarseFigures(km)),
   }
 }

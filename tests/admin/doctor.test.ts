@@ -155,6 +155,18 @@ describeOnServers('doctor', () => {
     await line.stop()
   })
 
+  test('says what open identity does not protect, and wants LINE’s where there is a bot', async () => {
+    const identityOf = async (env: Environment) =>
+      (await examine(readConfig({ ...well, ...env }), options)).find(({ what }) => what === 'identity')!
+    expect(await identityOf({ EVENT_IDENTITY: 'open' })).toEqual({
+      what: 'identity',
+      found: 'open: whoever knows a LINE id can write in its name and find out where its pilgrim is',
+    })
+    expect((await identityOf({ LINE_CHANNEL_ACCESS_TOKEN: 'x' })).todo).toContain('Set EVENT_IDENTITY=line')
+    const line = { EVENT_IDENTITY: 'line', LINE_LOGIN_CHANNEL_ID: '1', LINE_CHANNEL_ACCESS_TOKEN: 'x' }
+    expect((await identityOf(line)).todo).toBeUndefined()
+  })
+
   /** The command's certificate line and exit code, with a server whose certificate ends in so many days. */
   async function certificateLine(days: number, isTrusted: boolean) {
     const server = await startTlsServer(days + 0.5)

@@ -132,10 +132,22 @@ describe('the configuration', () => {
   })
 
   test('production needs the channel secret; identity by LINE needs its channel', () => {
-    expect(faultsOf({ EVENT_ENV: 'production' })).toEqual([expect.stringContaining('LINE_CHANNEL_SECRET')])
-    expect(readConfig({ EVENT_ENV: 'production' })).toMatchObject({ env: 'production' })
+    const production = { EVENT_ENV: 'production', EVENT_IDENTITY: 'open' }
+    expect(faultsOf(production)).toEqual([expect.stringContaining('LINE_CHANNEL_SECRET')])
+    expect(readConfig(production)).toMatchObject({ env: 'production' })
     expect(faultsOf({ EVENT_IDENTITY: 'line' })).toEqual([expect.stringContaining('LINE_LOGIN_CHANNEL_ID')])
-    expect(faultsOf({ EVENT_ENV: 'production', LINE_CHANNEL_SECRET: 'x' })).toEqual([])
+    expect(faultsOf({ ...production, LINE_CHANNEL_SECRET: 'x' })).toEqual([])
+  })
+
+  test('production starts only with an identity that somebody has chosen, in every service', () => {
+    for (const isBot of [true, false])
+      for (const EVENT_IDENTITY of [undefined, '', ' '])
+        expect(() =>
+          readConfig({ EVENT_ENV: 'production', LINE_CHANNEL_SECRET: 'x', EVENT_IDENTITY }, isBot),
+        ).toThrow('EVENT_IDENTITY: must be chosen in production')
+    expect(readConfig({}).identity).toBe('open')
+    const line = { EVENT_ENV: 'production', EVENT_IDENTITY: 'line', LINE_LOGIN_CHANNEL_ID: '1' }
+    expect(readConfig(line).identity).toBe('line')
   })
 
   test('an unset or blank token admits nobody; several are distinguished; the same token twice is refused', () => {

@@ -48,7 +48,7 @@ const Settings = z.object({
   EVENT_ADMIT_RETRY_MS: count(8_000),
   EVENT_FLUSH_SECONDS: count(300),
   EVENT_MAX_AGE_DAYS: count(30, 1, 36_500),
-  EVENT_IDENTITY: z.enum(['open', 'line']).default('open'),
+  EVENT_IDENTITY: z.enum(['open', 'line']).optional(),
   EVENT_MAP_DIR: z.string().default(''),
   EVENT_MAP_CROWD: z.coerce.number().int().min(1).max(10_000).optional(),
   EVENT_CORS_ORIGINS: z.string().default('*'),
@@ -200,12 +200,17 @@ const readFiles = (s: Parsed, faults: string[]) => ({
  */
 export function readConfig(env: Environment, isBot = false) {
   const faults: string[] = []
-  const s = parseSettings(resolveFiles(SETTING_NAMES, env, faults), faults)
+  const given = resolveFiles(SETTING_NAMES, env, faults)
+  const s = parseSettings(given, faults)
   const tokens = parseTokens(s, faults)
   const corsOrigins = parseOrigins(s.EVENT_CORS_ORIGINS, faults)
   const files = readFiles(s, faults)
   if (isBot && s.EVENT_ENV === 'production' && !s.LINE_CHANNEL_SECRET)
     faults.push('LINE_CHANNEL_SECRET: is required in production; without it anyone could send webhook events')
+  if (s.EVENT_ENV === 'production' && given.EVENT_IDENTITY === undefined)
+    faults.push(
+      'EVENT_IDENTITY: must be chosen in production: line (LINE proves who somebody is) or open (whoever knows an id can write in its name; services/README.md, "Security")',
+    )
   if (s.EVENT_IDENTITY === 'line' && !s.LINE_LOGIN_CHANNEL_ID)
     faults.push('LINE_LOGIN_CHANNEL_ID: is required with EVENT_IDENTITY=line')
   const publicUrl = s.EVENT_PUBLIC_URL ?? `https://localhost:${s.EVENT_PORT}`
@@ -224,7 +229,7 @@ export function readConfig(env: Environment, isBot = false) {
     aliasHost: s.ALIAS_HOST,
     checkinUrl: s.EVENT_CHECKIN_URL ?? publicUrl,
     surveyUrl: s.EVENT_SURVEY_URL ?? publicUrl,
-    identity: s.EVENT_IDENTITY,
+    identity: s.EVENT_IDENTITY ?? 'open',
     mapDir: s.EVENT_MAP_DIR,
     mapCrowd: s.EVENT_MAP_CROWD ?? (s.EVENT_ENV === 'development' ? 1 : 5),
     corsOrigins,

@@ -4,11 +4,17 @@ import { join } from 'node:path'
 
 const PROGRAM = join(import.meta.dir, 'read-own-environment.ts')
 
-/** What a child of a process of an ordinary user reads of it. @param hides whether the process hides itself */
+/**
+ * Root without the capabilities that let it read every process. It remains root, because another user could not enter a
+ * checkout below /root. CAP_DAC_READ_SEARCH is kept for a checkout of another user; it opens no process.
+ */
+const WITHOUT_CAPABILITIES = ['setpriv', '--bounding-set=-all,+dac_read_search', '--inh-caps=-all']
+
+/** What a child reads of the environment of its parent. @param hides whether the parent hides itself */
 async function readByChild(hides: boolean): Promise<string> {
   const isRoot = process.getuid?.() === 0
-  const asUser = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--bounding-set=-all']
-  const child = Bun.spawn([...(isRoot ? asUser : []), process.execPath, PROGRAM, hides ? 'hide' : 'stay'], {
+  const command = [process.execPath, PROGRAM, hides ? 'hide' : 'stay']
+  const child = Bun.spawn([...(isRoot ? WITHOUT_CAPABILITIES : []), ...command], {
     env: { EVENT_ADMIN_TOKEN: 'a-secret-of-the-service' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

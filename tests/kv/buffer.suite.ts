@@ -166,6 +166,17 @@ export function bufferSuite(driver: KvDriver): void {
       expect(await kv.moved(0, 0, 1)).toEqual(moved.slice(0, 1))
     })
 
+    test('no two changes of the live map share a time', async () => {
+      const crowd = Array.from({ length: 300 }, () => checkin({ entries: [] }))
+      await kv.restore(0, crowd, rules())
+      const hidden = crowd.map(({ userId }) => userId).find((userId) => partition(userId) === 0)!
+      await kv.hide(hidden, true)
+      const moved = await kv.moved(0, 0, 1_000)
+      expect(moved).toHaveLength(300)
+      expect(new Set(moved.map(({ movedMs }) => movedMs)).size).toBe(300)
+      expect(moved.at(-1)).toMatchObject({ userId: hidden, hiddenUntilMs: Infinity })
+    })
+
     test('a rough place replaces a better one only when that is an hour older', async () => {
       const at = async (t: number, lat: number, rough: boolean) => {
         await admit(kv, checkin({ userId: 'U', position: { t, lat, lng: 1, rough } }))

@@ -143,9 +143,8 @@ async function writePositions(kv: Kv, write: Write): Promise<void> {
       const live = page.map(({ userId, t, lat, lng }) => ({ userId, t, lat, lng }))
       if (live.length > 0) await write(JSON.stringify({ live }))
       if (page.length < POSITIONS_A_LINE) break
-      // A full page within one millisecond must not be read again for ever.
-      const last = page.at(-1)!.movedMs
-      since = last === since ? last + 1 : last
+      // Inclusive, as in `LivePositions`.
+      since = page.at(-1)!.movedMs
     }
   }
 }

@@ -83,7 +83,7 @@ class PositionColumns {
 const REFRESH_MS = 1_500
 /** Positions that were refreshed longer ago are not served. An answer is cached for another second: 5 s in all. */
 const STALE_MS = 4_000
-/** Each refresh reads this span again, because the kv's clock may be set back a little. */
+/** Each refresh reads this span again: after a failover, the clock of the new server may be behind a little. */
 const OVERLAP_MS = 250
 const PAGE = 2_000
 /** Positions are counted by this time, so that few are sorted. */
@@ -101,7 +101,7 @@ const SHARDS = 64
 
 export class LivePositions {
   readonly #shards = Array.from({ length: SHARDS }, () => new PositionColumns())
-  /** Per partition, how far this replica has read (the kv's clock). */
+  /** Per partition, the latest `movedMs` that this replica has read. */
   readonly #through: number[]
   /** Per partition, the last erasure that this replica has read. */
   readonly #erasedThrough: number[]
@@ -228,6 +228,11 @@ export class LivePositions {
     let since = Math.max(0, this.#through[partition]! - OVERLAP_MS)
     for (;;) {
       const page = await this.kv.moved(partition, since, PAGE)
+      // The latest position is gone, or the store has lost its data and its clock was set back: read all once.
+      if (page.length === 0 && since > 0) {
+        since = this.#through[partition] = 0
+        continue
+      }
       // Refreshes overlap, so many of these positions are known.
       await inTurns(
         eachOf(page, (moved) => {
@@ -237,8 +242,8 @@ export class LivePositions {
       const last = page.at(-1)?.movedMs ?? since
       this.#through[partition] = Math.max(this.#through[partition]!, last)
       if (page.length < PAGE) return
-      // A full page within one millisecond must not be read again for ever.
-      since = last === since ? last + 1 : last
+      // Inclusive: in releases before 1.2, positions of one call share their `movedMs`.
+      since = last
     }
   }
 

@@ -223,7 +223,6 @@ function liveMapVerbs({ state, now, change, committed, rewritten }: Store) {
     moved: async (_partition, sinceMs, count) =>
       [...state.live]
         .filter(([, { movedMs }]) => movedMs >= sinceMs)
-        .sort(([, a], [, b]) => a.movedMs - b.movedMs)
         .slice(0, count)
         .map(([userId, { returnsMs = 0, ...place }]) => ({
           userId,

@@ -616,6 +616,7 @@ async function moved(client: Client, tag: string, sinceMs: number, count: number
 const lua = (name: string): string => readFileSync(new URL(`./lua/${name}.lua`, import.meta.url), 'utf8')
 
 const counters = lua('counters')
+const nextChange = lua('next-change')
 
 /**
  * For scripts that free memory, or write a few bytes that a flush, a pause, a withdrawal or an erasure needs (Redis 7).
@@ -623,10 +624,10 @@ const counters = lua('counters')
 const ALSO_WHEN_FULL = '#!lua flags=allow-oom\n'
 
 const SCRIPTS = {
-  gpsAdmit: counters + lua('check-in-limit') + lua('admit-points'),
+  gpsAdmit: counters + lua('check-in-limit') + nextChange + lua('admit-points'),
   gpsAcknowledge: ALSO_WHEN_FULL + counters + lua('delete-stored-points'),
   gpsSetStatus: ALSO_WHEN_FULL + counters + lua('set-status'),
-  gpsHide: ALSO_WHEN_FULL + lua('hide'),
+  gpsHide: ALSO_WHEN_FULL + nextChange + lua('hide'),
   gpsErase: ALSO_WHEN_FULL + lua('erase'),
   windowLimit: lua('request-limit'),
   lockOwner: lua('unlock'),

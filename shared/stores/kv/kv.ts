@@ -148,10 +148,13 @@ export interface Receipt {
   readonly total: number
 }
 
-/** A live position. Times are the store's clock, epoch milliseconds. */
+/** A live position. */
 export interface Moved extends Position {
   readonly userId: string
-  /** When the position or whether it is shown changed last. */
+  /**
+   * When the position or whether it is shown changed last: the store's clock (epoch ms), but later than every change
+   * before in the partition. So it orders the changes, and no two share one.
+   */
   readonly movedMs: number
   /** The map shows it from then on: 0, or a full hour; infinite: the pilgrim is hidden. */
   readonly hiddenUntilMs: number

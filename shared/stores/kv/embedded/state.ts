@@ -27,6 +27,7 @@ interface Buffer {
 }
 
 interface Place extends Position {
+  /** As `Moved.movedMs`. */
   readonly movedMs: number
   /** When a pilgrim who was hidden is shown again. */
   readonly returnsMs?: number | undefined
@@ -35,7 +36,10 @@ interface Place extends Position {
 export interface State {
   readonly buffers: Map<string, Buffer>
   readonly windows: Map<string, { calls: readonly Call[]; expiresMs: number }>
+  /** Positions by user id, the latest changed last. */
   readonly live: Map<string, Place>
+  /** Highest `movedMs` so far. */
+  lastMovedMs: number
   readonly hidden: Set<string>
   /** Pilgrims who have taken back their consent. */
   readonly refused: Set<string>
@@ -61,6 +65,7 @@ export const createState = (): State => ({
   buffers: new Map(),
   windows: new Map(),
   live: new Map(),
+  lastMovedMs: 0,
   hidden: new Set(),
   refused: new Set(),
   erased: new Map(),
@@ -74,6 +79,13 @@ export const createState = (): State => ({
 export function bufferOf(state: State, userId: string, nowMs: number): Buffer | undefined {
   const buffer = state.buffers.get(userId)
   return buffer !== undefined && buffer.expiresMs > nowMs ? buffer : undefined
+}
+
+/** Puts a position last on the live map. `next-change.lua` has the same rule. */
+function changePlace(state: State, userId: string, place: Omit<Place, 'movedMs'>, nowMs: number): void {
+  state.lastMovedMs = Math.max(state.lastMovedMs + 1, nowMs)
+  state.live.delete(userId)
+  state.live.set(userId, { ...place, movedMs: state.lastMovedMs })
 }
 
 /** The changes that the log stores, by their tag: each applies its operands to the state. */
@@ -98,16 +110,17 @@ const CHANGES = {
   window({ windows }: State, key: string, calls: readonly Call[], expiresMs: number) {
     windows.set(key, { calls, expiresMs })
   },
-  move({ live }: State, userId: string, position: Omit<Place, 'movedMs'>, movedMs: number) {
-    live.set(userId, { returnsMs: live.get(userId)?.returnsMs, ...position, movedMs })
+  move(state: State, userId: string, position: Omit<Place, 'movedMs'>, nowMs: number) {
+    changePlace(state, userId, { returnsMs: state.live.get(userId)?.returnsMs, ...position }, nowMs)
   },
-  hide({ hidden, refused, live }: State, userId: string, hides: boolean, refuses = false, nowMs?: number) {
+  hide(state: State, userId: string, hides: boolean, refuses = false, nowMs?: number) {
+    const { hidden, refused, live } = state
     refused[refuses ? 'add' : 'delete'](userId)
     if (hidden.has(userId) === hides) return
     hidden[hides ? 'add' : 'delete'](userId)
     const place = live.get(userId)
     if (place === undefined || nowMs === undefined) return
-    live.set(userId, { ...place, movedMs: nowMs, returnsMs: nowMs - (nowMs % HOUR_MS) + HOUR_MS })
+    changePlace(state, userId, { ...place, returnsMs: nowMs - (nowMs % HOUR_MS) + HOUR_MS }, nowMs)
   },
   erase(state: State, userId: string, erased: Erased) {
     CHANGES.erased(state, erased)

@@ -286,13 +286,14 @@ if #waiting > 0 and redis.call('ZADD', tag .. ':pending', unpack(waiting)) < #wa
   redis.call('HSET', tag .. ':ledger', 'recount', 1)
 end
 if #movers > 0 then
-  local newPlaces, times = {}, {}
+  local newPlaces, scores = {}, {}
+  local first = nextChange(tag, now)
   for i, user in ipairs(movers) do
     newPlaces[2 * i - 1], newPlaces[2 * i] = user, places[user]
-    times[2 * i - 1], times[2 * i] = nowText, user
+    scores[2 * i - 1], scores[2 * i] = string.format('%.0f', first + i - 1), user
   end
   redis.call('HSET', tag .. ':live', unpack(newPlaces))
-  redis.call('ZADD', tag .. ':moved', unpack(times))
+  redis.call('ZADD', tag .. ':moved', unpack(scores))
 end
 local total = 0
 if admitted > 0 then total = redis.call('HINCRBY', tag .. ':ledger', 'caller:' .. ARGV[1], admitted) end

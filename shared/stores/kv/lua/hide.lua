@@ -10,4 +10,4 @@ redis.call('ZREMRANGEBYSCORE', tag .. ':returning', '-inf', now)
 if not hidden then
   redis.call('ZADD', tag .. ':returning', string.format('%.0f', now - now % 3600000 + 3600000), user)
 end
-redis.call('ZADD', tag .. ':moved', string.format('%.0f', now), user)
+redis.call('ZADD', tag .. ':moved', string.format('%.0f', nextChange(tag, now)), user)

@@ -6,7 +6,7 @@ import type { Service, ServiceContext } from '#shared/service/context.ts'
 import type { Subject } from '#shared/contracts/events.ts'
 import { recordFinalFlush } from '#shared/pilgrims/activity-status.ts'
 import { createRouter } from '#shared/service/http/router.ts'
-import { readLastFlush } from '#shared/points/pending-points.ts'
+import { createLastFlush } from '#shared/points/pending-points.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { span } from '#shared/runtime/traces.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
@@ -27,7 +27,7 @@ const LOOK_MS = 5_000
 const JOURNALS_MS = 300_000
 
 export function createScheduler(context: ServiceContext): Service {
-  const { config, db, kv, outbox, log, metrics, now } = context
+  const { config, kv, outbox, log, metrics, now } = context
   const stopping = new AbortController()
   const flushing: FlushContext = {
     ...context,
@@ -41,11 +41,12 @@ export function createScheduler(context: ServiceContext): Service {
   const notifications = createNotifications(context)
   const certificates = createCertificateReader(context)
   const maintenance = createMaintenance(context)
+  const lastFlush = createLastFlush(context)
   let timer: Timer | undefined
   metrics.gauge('event_buffer_pilgrims', () => kv.bufferSize())
   metrics.gauge('event_kv_memory_ratio', () => kv.memoryUse())
   metrics.gauge('event_last_flush_timestamp_seconds', async () => {
-    const lastMs = await readLastFlush(db, kv)
+    const lastMs = await lastFlush()
     return lastMs === null ? Number.NaN : lastMs / 1_000
   })
 
@@ -76,7 +77,7 @@ export function createScheduler(context: ServiceContext): Service {
       await outbox.on('scheduler.flush', ({ subject }) => flushOnDemand(context, subject, run))
       timer = setInterval(tick, config.flushMs)
       looking.start(false)
-      const lastMs = await readLastFlush(db, kv).catch(() => null)
+      const lastMs = await lastFlush().catch(() => null)
       if (lastMs === null || now() - lastMs >= config.flushMs) tick()
     },
     async stop() {

@@ -30,7 +30,7 @@ export async function deleteExpired(
     () => sql`
     DELETE FROM flushes f WHERE finished_at < ${before(RETENTION_MS)}::timestamptz AND EXISTS (
       SELECT FROM flushes later
-      WHERE later.partition = f.partition AND later.succeeded AND later.finished_at > f.finished_at)`,
+      WHERE later.partition = f.partition AND later.succeeded AND later.id > f.id)`,
     () => sql`DELETE FROM line_events WHERE received_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`,
     () =>
       sql`DELETE FROM refused_line_events WHERE refused_at < ${before(DEDUPLICATION_WINDOW_MS)}::timestamptz`,

@@ -98,22 +98,54 @@ export const LAST_FLUSH_TTL_MS = 86_400_000
 
 /**
  * Epoch milliseconds of the flush through which every partition has been flushed without a failed slice;
- * null before the first.
+ * null before the first. A flush finished before those that were recorded after it, so a time of the future counts
+ * until the next flush only.
  */
 export async function lastFlushMs(db: Database, partitions: number): Promise<number | null> {
   const [row] = await db.read(
     () => db.sql<{ partitions: number; last_ms: number | null }[]>`
-      SELECT count(last)::int AS partitions, (extract(epoch FROM min(last)) * 1000)::float8 AS last_ms FROM (
+      WITH last AS (
         SELECT (
-          SELECT finished_at FROM flushes WHERE partition = p AND succeeded ORDER BY finished_at DESC LIMIT 1
-        ) AS last FROM generate_series(0, ${partitions - 1}::int) p
-      ) each`,
+          SELECT id FROM flushes WHERE partition = p AND succeeded ORDER BY id DESC LIMIT 1
+        ) AS id FROM generate_series(0, ${partitions - 1}::int) p
+      )
+      SELECT count(id)::int AS partitions, (
+        SELECT (extract(epoch FROM min(finished_at)) * 1000)::float8 FROM flushes WHERE id >= (SELECT min(id) FROM last)
+      ) AS last_ms FROM last`,
   )
   return row === undefined || row.partitions < partitions ? null : row.last_ms
 }
 
 /** Reads the marker, or Postgres when there is none. */
-export async function readLastFlush(db: Database, kv: Kv): Promise<number | null> {
+async function readStoredFlush(db: Database, kv: Kv): Promise<number | null> {
   const marker = await kv.cached(LAST_FLUSH_KEY).catch(() => null)
   return marker === null ? lastFlushMs(db, kv.partitions) : Number(marker)
+}
+
+interface Stores {
+  readonly db: Database
+  readonly kv: Kv
+  /** Epoch milliseconds. */
+  readonly now: () => number
+}
+
+/** Time of the last successful flush, at most `now()`; null before the first. */
+export async function readLastFlush({ db, kv, now }: Stores): Promise<number | null> {
+  const storedMs = await readStoredFlush(db, kv)
+  return storedMs && Math.min(storedMs, now())
+}
+
+/**
+ * Creates a reader of the last flush for those who watch its age. A time in the future, recorded by a process whose
+ * clock was ahead, counts as of when this process first read it, so that its age rises.
+ */
+export function createLastFlush({ db, kv, now }: Stores): () => Promise<number | null> {
+  let storedMs: number | null = null
+  let flushedMs: number | null = null
+  return async () => {
+    const readMs = await readStoredFlush(db, kv)
+    if (readMs !== storedMs) flushedMs = readMs && Math.min(readMs, now())
+    storedMs = readMs
+    return flushedMs
+  }
 }

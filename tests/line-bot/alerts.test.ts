@@ -1,6 +1,8 @@
 /** Alerts to the owner, on real stores that are stopped, with the clock of the test. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { hostname } from 'node:os'
+import { createHealth } from '#services/admin/lifecycle/health.ts'
+import { time } from '#shared/contracts/fields.ts'
 import { decide, createAlertWatch, createIncidentStore } from '#shared/service/alerts/when-to-alert.ts'
 import { LAST_FLUSH_KEY, LAST_FLUSH_TTL_MS } from '#shared/points/pending-points.ts'
 import { readClocks, startHeartbeat } from '#shared/service/heartbeat.ts'
@@ -12,6 +14,7 @@ import { SETTINGS } from '#tests/helpers/test-stack.ts'
 import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
 const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 /** Minutes around every moment at which an alert is due. */
 const EIGHT_HOURS = [0, 1, 9, 10, 11, 25, 39, 40, 41, 70, 99, 100, 101, 219, 220, 221, 459, 460, 461, 479]
 const START = Date.parse('2026-04-12T00:00:00Z')
@@ -183,6 +186,22 @@ describeOnServers('alerts', () => {
     said.length = 0
     await lookAt([0, 30, 31, 35], [watcher('scheduler')])
     expect(minutes()).toEqual([31])
+  })
+
+  test('a flush by a clock six hours ahead alerts after 30 min, and health shows no flush of the future', async () => {
+    const context = parts.context('admin')
+    const watchers = [watcher('scheduler'), watcher('line-bot')]
+    const health = createHealth(context)
+    await flushedAt(START + 6 * HOUR)
+    await lookAt([0], watchers)
+    expect((await health()).last_flush).toBe(time(START))
+    await lookAt([30, 31, 41], watchers)
+    expect(minutes()).toEqual([31, 41])
+    expect(said[0]!.text).toContain('No successful flush for 31 min')
+    expect((await health()).last_flush).toBe(time(START))
+    clockMs += MINUTE
+    await flushedAt(clockMs)
+    expect((await health()).last_flush).toBe(time(clockMs))
   })
 
   test('an alert during an outage of LINE is sent once, as soon as LINE is back', async () => {

@@ -3,13 +3,14 @@ import { expect, test } from 'bun:test'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
-import { LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/points/pending-points.ts'
+import { createLastFlush, LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/points/pending-points.ts'
 import { freePort } from '#tests/helpers/servers.ts'
 import { deleteExpired } from '#services/scheduler/maintenance.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'
 import { walk } from './walks.ts'
 
 const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 
 /** The cached time and the stored one, which agree after every flush. */
 async function lastFlush({ db, kv }: FlushHarness): Promise<number | null> {
@@ -27,7 +28,7 @@ async function fill(harness: FlushHarness): Promise<void> {
 describeFlushHarness('last flush', (harness) => {
   test('there is none before the first flush; an empty flush counts', async () => {
     expect(await lastFlush(harness)).toBeNull()
-    expect(await readLastFlush(harness.db, harness.kv)).toBeNull()
+    expect(await readLastFlush(harness.context())).toBeNull()
     expect(await harness.flush()).toMatchObject({ stored: 0, failures: 0 })
     expect(await lastFlush(harness)).toBe(NOON)
     harness.nowMs += 5 * MINUTE_MS
@@ -95,6 +96,26 @@ describeFlushHarness('last flush', (harness) => {
     expect(await lastFlushMs(harness.db, harness.kv.partitions + 1)).toBeNull()
   })
 
+  test('of a clock that was ahead is corrected by the next flush, and ages from when it is first read', async () => {
+    const { nowMs } = harness
+    await harness.flush({ now: () => nowMs + 6 * HOUR_MS })
+    const age = createLastFlush(harness.context())
+    expect(await age()).toBe(nowMs)
+    expect(await readLastFlush(harness.context())).toBe(nowMs)
+    harness.nowMs += HOUR_MS
+    expect(await age()).toBe(nowMs)
+    // One partition is left out: the time of its last flush was still in the future.
+    const last = harness.kv.partitions - 1
+    const token = await harness.kv.lock(`flush:${last}`, 90_000)
+    await harness.flush()
+    await harness.kv.unlock(`flush:${last}`, token!)
+    if (harness.kv.partitions > 1) expect(await age()).toBe(nowMs + HOUR_MS)
+    harness.nowMs += HOUR_MS
+    await harness.flush()
+    expect(await age()).toBe(nowMs + 2 * HOUR_MS)
+    expect(await lastFlush(harness)).toBe(nowMs + 2 * HOUR_MS)
+  })
+
   test('is cached for a day, and read from the database after that', async () => {
     const lives: number[] = []
     const { kv } = harness
@@ -105,7 +126,7 @@ describeFlushHarness('last flush', (harness) => {
     await harness.flush({ kv: { ...kv, cache } })
     expect(lives).toEqual([86_400_000])
     await kv.forget(LAST_FLUSH_KEY)
-    expect(await readLastFlush(harness.db, kv)).toBe(NOON)
+    expect(await readLastFlush({ ...harness.context(), kv })).toBe(NOON)
   })
 
   test('old records are deleted, and the time of the last success stays', async () => {
@@ -163,8 +184,10 @@ describeFlushHarness('last flush', (harness) => {
       onError: () => undefined,
     })
     try {
-      expect(await readLastFlush(db, harness.kv)).toBe(NOON)
-      expect(await readLastFlush(harness.db, { ...kv, partitions: harness.kv.partitions })).toBe(NOON)
+      expect(await readLastFlush({ ...harness.context(), db })).toBe(NOON)
+      expect(
+        await readLastFlush({ ...harness.context(), kv: { ...kv, partitions: harness.kv.partitions } }),
+      ).toBe(NOON)
     } finally {
       await Promise.all([db.close(), kv.close()])
     }

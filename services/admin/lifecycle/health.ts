@@ -4,7 +4,7 @@ import { knownCertificates, publicHosts } from '#shared/service/alerts/certifica
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { Health } from '#shared/contracts/operations.ts'
-import { readLastFlush } from '#shared/points/pending-points.ts'
+import { createLastFlush } from '#shared/points/pending-points.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { RELEASE } from '#shared/runtime/release.ts'
 
@@ -41,7 +41,7 @@ export function createHealth(context: ServiceContext): () => Promise<Health> {
   let report: Promise<Health> | null = null
   let probedMs = 0
   const readEnded = createReader(false, async () => (await readStatus(db)).status === 'ended')
-  const readFlush = createReader<number | null>(null, () => readLastFlush(db, kv))
+  const readFlush = createReader<number | null>(null, createLastFlush(context))
   const readSize = createReader(0, () => kv.bufferSize())
   const unknown = Object.fromEntries(publicHosts(config).map(({ host }) => [host, null]))
   const readCertificates = createReader<Health['certificates']>(unknown, async () => {

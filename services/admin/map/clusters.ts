@@ -30,7 +30,7 @@ export function createClusters(context: ServiceContext): (query: ClustersQuery) 
 }
 
 async function readClusters(
-  { db, kv, calendar }: ServiceContext,
+  { db, kv, calendar, now }: ServiceContext,
   readFrontAndTail: ReadFrontAndTail,
   query: ClustersQuery,
 ): Promise<Written> {
@@ -44,7 +44,7 @@ async function readClusters(
         return { ...fitting, ...(await readFrontAndTail(tx, { ...selection, zoom: fitting.zoom })) }
       }),
     ),
-    readLastFlush(db, kv),
+    readLastFlush({ db, kv, now }),
   ])
   const { clusters, ...rest } = map
   return writeClusters(clusters.map(mapCellOf), {

@@ -46,7 +46,7 @@ async function readSums({ db }: ServiceContext): Promise<Sums> {
 
 /** Total = sum over modes (self-reported kilometres included) + consumption. Reports have no day. */
 export async function readCarbon(context: ServiceContext): Promise<Carbon> {
-  const [sums, lastFlush] = await Promise.all([readSums(context), readLastFlush(context.db, context.kv)])
+  const [sums, lastFlush] = await Promise.all([readSums(context), readLastFlush(context)])
   const byMode = new Map<string, ModeTotals>()
   const recorded = new Map<string, ModeTotals>()
   const byDay = new Map<string, ModeTotals>()

@@ -20,12 +20,12 @@ const figures = (sums: Totals, pilgrims: number) => ({
 })
 
 export async function readTimeline(context: ServiceContext): Promise<Timeline> {
-  const { config, db, kv, calendar } = context
+  const { config, db, calendar } = context
   const [hours, days, entries, lastFlush] = await Promise.all([
     db.read(() => db.orm.select().from(eventHours).orderBy(asc(eventHours.hour))),
     db.read(() => db.orm.select().from(eventDays).orderBy(asc(eventDays.day))),
     readEntries(context),
-    readLastFlush(db, kv),
+    readLastFlush(context),
   ])
   const byDay = new Map<string, Totals>()
   for (const hour of hours)

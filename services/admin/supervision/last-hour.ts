@@ -3,7 +3,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type LastHour, type Received, STEP_SECONDS } from '#shared/contracts/supervision.ts'
 import { SILENT_HOURS, silentBetween } from '#shared/core/rules/silence.ts'
-import { readLastFlush } from '#shared/points/pending-points.ts'
+import { createLastFlush } from '#shared/points/pending-points.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
@@ -21,7 +21,7 @@ export function createLastHour(
   context: ServiceContext,
   received: () => Received | null,
 ): () => Promise<LastHour> {
-  const { db, kv } = context
+  const lastFlush = createLastFlush(context)
   let counted: { readonly flushMs: number; readonly pilgrims: Promise<Seen> } | null = null
   const count = (flushMs: number): Promise<Seen> => {
     if (counted?.flushMs === flushMs) return counted.pilgrims
@@ -33,7 +33,7 @@ export function createLastHour(
     return mine.pilgrims
   }
   const walking = async (): Promise<LastHour['walking']> => {
-    const flushMs = await readLastFlush(db, kv)
+    const flushMs = await lastFlush()
     return flushMs === null ? null : { ...(await count(flushMs)), as_of: time(flushMs) }
   }
   return async () => ({

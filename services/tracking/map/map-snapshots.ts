@@ -341,11 +341,11 @@ const REACHED = LEVELS.slice(1)
 
 /** @returns null with fewer pilgrims than `crowd`: their sum would be one person's figure, nearly */
 export async function readEventTotals(
-  { db, kv }: Pick<ServiceContext, 'db' | 'kv'>,
+  { db, kv, now }: Pick<ServiceContext, 'db' | 'kv' | 'now'>,
   crowd: number,
 ): Promise<MapTotals | null> {
   // First, so that the sums are not older than the time that stands beside them.
-  const lastFlush = await readLastFlush(db, kv)
+  const lastFlush = await readLastFlush({ db, kv, now })
   const { mm, mg, reportedMm, reportedMg, pilgrims, walkers, reached } = await db.read(async () => {
     const [row] = await db.sql<[{ sums: string }]>`
       SELECT json_build_object(

@@ -1,7 +1,7 @@
 /** Health checks. Each is independent of the dependencies of the others, and each has a timeout. */
 import { count, gt, max, sum } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { readLastFlush } from '#shared/points/pending-points.ts'
+import { createLastFlush } from '#shared/points/pending-points.ts'
 import { deadLetters, ledgerLosses } from '#shared/stores/schema/tables.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
@@ -43,14 +43,14 @@ const FIRST_START_KEY = 'first-start'
 const FOR_EVER_MS = 10 * 365 * 86_400_000
 
 export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
-  const { kv, db, now } = context
+  const { kv, now } = context
   const startedMs = now()
+  const lastFlush = createLastFlush(context)
   // The last known figures stay available while their stores are down.
   let flushedMs: number | null = null
 
   const flush = async (): Promise<Cause | null> => {
-    const read = await withCheckTimeout(readLastFlush(db, kv)).catch(() => null)
-    flushedMs = Math.max(read ?? 0, flushedMs ?? 0) || null
+    flushedMs = (await withCheckTimeout(lastFlush()).catch(() => null)) ?? flushedMs
     const sinceMs =
       flushedMs ??
       Number(

@@ -18,6 +18,12 @@ export const EventConfig = z.object({
   push_key: z.string().nullable().describe('Public VAPID key for Web Push, base64url; null: Web Push is off'),
   status: ActivityStatus.nullable().describe('null: not known at the moment'),
   message: z.string().nullable(),
+  emergency_number: exampleText('119')
+    .nullable()
+    .describe('The number to call in an emergency; null where none is known'),
+  organiser_phone: exampleText('04-2662 1234')
+    .nullable()
+    .describe('Where the organisers answer the phone; null where none is set'),
   starts_at: Time.nullable(),
   ends_at: Time.nullable(),
   as_of: Time.describe('Time of this answer; an app compares its own clock with it'),

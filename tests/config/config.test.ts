@@ -131,6 +131,30 @@ describe('the configuration', () => {
     }
   })
 
+  test('the emergency number is that of the time zone, of the setting, or none', () => {
+    const numberIn = (EVENT_TIMEZONE: string, EVENT_EMERGENCY_NUMBER?: string) =>
+      readConfig({ EVENT_TIMEZONE, EVENT_EMERGENCY_NUMBER }).emergencyNumber
+    expect(readConfig({})).toMatchObject({ emergencyNumber: '119', organiserPhone: null })
+    expect(['Europe/Madrid', 'Atlantic/Canary', 'Europe/London'].map((zone) => numberIn(zone))).toEqual([
+      '112',
+      '112',
+      '112',
+    ])
+    expect(['Asia/Tokyo', 'America/Lima', 'UTC'].map((zone) => numberIn(zone))).toEqual([null, null, null])
+    expect(numberIn('Asia/Tokyo', '119')).toBe('119')
+    expect([numberIn('Asia/Taipei', 'none'), numberIn('Asia/Taipei', ' ')]).toEqual([null, '119'])
+    const EVENT_ORGANISER_PHONE = '+886 (4) 2662-1234'
+    expect(readConfig({ EVENT_ORGANISER_PHONE }).organiserPhone).toBe(EVENT_ORGANISER_PHONE)
+    for (const wrong of ['1', 'no', '119;call', '1234567890123456', '+'])
+      expect(faultsOf({ EVENT_EMERGENCY_NUMBER: wrong })).toEqual([
+        'EVENT_EMERGENCY_NUMBER: must be a telephone number of 2 to 15 digits, or none',
+      ])
+    for (const wrong of ['119', 'none', 'anna@walk.example', '04-2662-1234 #12'])
+      expect(faultsOf({ EVENT_ORGANISER_PHONE: wrong })).toEqual([
+        'EVENT_ORGANISER_PHONE: must be a telephone number of 6 to 15 digits',
+      ])
+  })
+
   test('production needs the channel secret; identity by LINE needs its channel', () => {
     const production = { EVENT_ENV: 'production', EVENT_IDENTITY: 'open' }
     expect(faultsOf(production)).toEqual([expect.stringContaining('LINE_CHANNEL_SECRET')])

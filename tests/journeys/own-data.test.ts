@@ -162,6 +162,8 @@ describeBothStacks('own data', (stack) => {
     expect(await config()).toMatchObject({
       identity: 'open',
       liff_id: null,
+      emergency_number: '119',
+      organiser_phone: null,
       status: 'active',
     })
     await setStatus(stack, { status: 'paused', message: 'Wait at the temple.' })

@@ -5,9 +5,9 @@ import { BotAction, Language } from '#shared/contracts/bot.ts'
 import type { Cause } from '#shared/service/alerts/health-checks.ts'
 import { decide, type Incident } from '#shared/service/alerts/when-to-alert.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
-import { actionOfPostback, actionOfText, postbackData } from '#services/line-bot/bot/keywords.ts'
+import { actionOfPostback, postbackData, wishOfText } from '#services/line-bot/bot/keywords.ts'
 import { cut } from '#services/line-bot/bot/flex.ts'
-import { menu, photoReply, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
+import { emergency, menu, photoReply, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
 import { BOT_WORDS, languageOf } from '#shared/locales/by-language.ts'
 import { backoffMs } from '#services/line-bot/sending/sending-loop.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
@@ -47,16 +47,29 @@ describe('keywords', () => {
     ['about', 'about'],
     ['使い方', 'help'],
     ['help!', 'help'],
+    ['救命', 'emergency'],
+    ['我受傷了', 'emergency'],
+    ['阿嬤走失', 'emergency'],
+    ['迷路了怎麼辦', 'emergency'],
+    ['有人晕倒', 'emergency'],
+    ['Help me!', 'emergency'],
+    ['I’m lost', 'emergency'],
+    ['My father can’t breathe', 'emergency'],
+    ['ＳＯＳ', 'emergency'],
+    ['119', 'emergency'],
+    ['1190', null],
+    ['助けて', 'emergency'],
+    ['足をけがしました', 'emergency'],
     ['discard', null],
     ['showing off', null],
     ['hello', null],
     ['', null],
-  ] as const)('%p asks for %p', (text, action) => expect(actionOfText(text)).toBe(action))
+  ] as const)('%p asks for %p', (text, action) => expect(wishOfText(text)).toBe(action))
 
   test('every label of a button is also a keyword', () => {
     for (const language of Language.options)
       for (const action of BotAction.options)
-        expect([language, action, actionOfText(BOT_WORDS[language].labels[action])]).toEqual([
+        expect([language, action, wishOfText(BOT_WORDS[language].labels[action])]).toEqual([
           language,
           action,
           action,
@@ -110,6 +123,8 @@ test('all answers stay within LINE’s limits, for any event name and figures', 
           welcome(words, event),
           menu(words),
           photoReply(words, 3),
+          emergency(words, { emergencyNumber: '119', organiserPhone: '+886 (4) 2662-1234' }),
+          emergency(words, { emergencyNumber: null, organiserPhone: null }),
         ])
           expect(messageFaults(messages)).toEqual([])
       },

@@ -80,6 +80,21 @@ describeBothStacks(
       expect(await asks()).toContain('You have answered the survey')
     })
 
+    test('words of distress are answered with the numbers to call', async () => {
+      for (const [language, words, sentence] of [
+        ['zh-TW', '我受傷了', '緊急狀況請撥 119'],
+        ['zh-CN', '迷路了怎么办', '紧急状况请拨 119'],
+        ['en', 'Help me, I am lost', 'In an emergency, call 119'],
+        ['ja', '助けて', '緊急時は 119 に電話'],
+      ] as const) {
+        const userId = lineUser(++person)
+        line.profiles.set(userId, { displayName: 'Anna', language })
+        const answer = JSON.stringify(await answerTo(userId, words))
+        for (const part of [sentence, '"tel:119"', '"tel:0426621234"', '04-2662 1234'])
+          expect([language, answer]).toEqual([language, expect.stringContaining(part)])
+      }
+    })
+
     test('what another module of the account answers, or what is older than a minute, is not answered', async () => {
       const userId = lineUser(++person)
       line.profiles.set(userId, { displayName: 'Anna', language: 'en' })
@@ -107,5 +122,5 @@ describeBothStacks(
       expect(await answer('carbon')).toContain('請加我為好友')
     })
   },
-  { ...lineSettings(line), EVENT_LIMIT_USER_WRITE: '1000' },
+  { ...lineSettings(line), EVENT_LIMIT_USER_WRITE: '1000', EVENT_ORGANISER_PHONE: '04-2662 1234' },
 )

@@ -23,6 +23,8 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     push_key: config.push?.publicKey ?? null,
     status: status?.status ?? null,
     message: status?.message ?? null,
+    emergency_number: config.emergencyNumber,
+    organiser_phone: config.organiserPhone,
     starts_at: timeOrNull(config.startsMs),
     ends_at: timeOrNull(config.endsMs),
     as_of: time(now()),

@@ -1,8 +1,28 @@
 /** The action that a pilgrim asks for, by keywords of four languages or by a button. */
 import { BotAction } from '#shared/contracts/bot.ts'
 
+/** What a text can ask for: an action, or help in an emergency, which has no button. */
+export type Wish = BotAction | 'emergency'
+
+const listed = (keywords: string): readonly string[] => keywords.split(',').map((word) => word.trim())
+
+/**
+ * Words of distress in Chinese (traditional and simplified), English and Japanese. A false alarm costs one answer too
+ * many, so they are generous.
+ */
+const DISTRESS = listed(`
+  救命, 求救, 救我, 救人, 救援, 救護, 救护, 急救, 急診, 急诊, 緊急, 紧急, 受傷, 受伤, 流血, 骨折, 扭傷, 扭伤, 摔傷, 摔伤,
+  跌倒, 摔倒, 車禍, 车祸, 昏倒, 暈倒, 晕倒, 昏迷, 休克, 中暑, 抽搐, 胸痛, 胸悶, 胸闷, 心臟病, 心脏病, 呼吸困難, 呼吸困难,
+  喘不過氣, 喘不过气, 走失, 走丟, 走丢, 失蹤, 失踪, 迷路, 報警, 报警, 人不見, 人不见, 找不到人, 小孩不見, 小孩不见, 有人倒,
+  sos, mayday, emergency, emergencies, ambulance, help me, rescue, injured, injury, injuries, hurt, bleeding, unconscious,
+  collapsed, fainted, heart attack, chest pain, cannot breathe, can't breathe, heatstroke, heat stroke, broken leg,
+  broken arm, broken ankle, accident, lost, went missing, gone missing, missing person, missing child, 119, 112, 110, 911,
+  助けて, たすけて, 救急, 救助, 怪我, けが, ケガ, 迷子, 道に迷, 遭難, 事故, 出血, 倒れ, 意識, 熱中症, 行方不明, はぐれ,
+  動けない, 息ができない`)
+
 /** The first action with a keyword in the text wins. Full-width letters are normalised first. */
-const WORDS: readonly (readonly [BotAction, readonly string[]])[] = [
+const WORDS: readonly (readonly [Wish, readonly string[]])[] = [
+  ['emergency', DISTRESS],
   ['checkin', ['打卡', '報到', '报到', '簽到', '签到', 'check-in', 'check in', 'checkin', 'チェックイン']],
   ['survey', ['問卷', '问卷', '調查', '调查', 'survey', 'questionnaire', 'アンケート']],
   ['carbon', ['碳', 'carbon', 'co2', '炭素', 'カーボン', '環保', '环保']],
@@ -10,19 +30,19 @@ const WORDS: readonly (readonly [BotAction, readonly string[]])[] = [
   ['level', ['等級', '等级', '境界', '里程', '公里', 'level', 'rank', 'progress', 'レベル', '修為', '修为']],
   ['share', ['分享', '推薦', '推荐', 'share', 'invite', 'シェア', '共有']],
   ['about', ['關於', '关于', 'about', 'について', '概要']],
-  ['help', ['幫助', '帮助', '說明', '说明', '怎麼', '怎么', 'help', 'how', 'ヘルプ', '使い方', '助けて']],
+  ['help', ['幫助', '帮助', '說明', '说明', '怎麼', '怎么', 'help', 'how', 'ヘルプ', '使い方']],
 ]
 
-/** @returns the action that a text asks for; null without a keyword */
-export function actionOfText(text: string): BotAction | null {
-  const normalised = text.normalize('NFKC').toLowerCase()
+/** @returns what a text asks for; null without a keyword */
+export function wishOfText(text: string): Wish | null {
+  const normalised = text.normalize('NFKC').replaceAll('’', "'").toLowerCase()
   for (const [action, words] of WORDS) if (words.some((word) => hasWord(normalised, word))) return action
   return null
 }
 
 /** Latin keywords match whole words. Other scripts match anywhere, because they are written without spaces. */
 function hasWord(text: string, word: string): boolean {
-  if (!/^[a-z]/.test(word)) return text.includes(word)
+  if (!/^[a-z0-9]/.test(word)) return text.includes(word)
   return new RegExp(`(^|[^a-z0-9])${word}s?($|[^a-z0-9])`).test(text)
 }
 

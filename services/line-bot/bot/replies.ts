@@ -3,6 +3,8 @@ import type { BotAction } from '#shared/contracts/bot.ts'
 import type { Message } from '#shared/service/line/line-client.ts'
 import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
 import type { BotWords } from '#shared/locales/words.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
+import { telephoneUri } from '#shared/core/rules/telephone.ts'
 import { levelName } from '#shared/locales/by-language.ts'
 import { carbonIn, figure as written, kmToGo, UNITS } from '#shared/locales/units.ts'
 
@@ -139,6 +141,31 @@ const carbonText = ({ language }: BotWords, kg: number): string =>
 export const welcome = (words: BotWords, event: string): Message[] => [
   { ...text(words.welcome(event)), quickReply: quickReply(words) },
 ]
+
+/** The answer to words of distress: the numbers to call. It says that nobody reads the message. */
+export function emergency(
+  words: BotWords,
+  { emergencyNumber, organiserPhone }: Pick<Config, 'emergencyNumber' | 'organiserPhone'>,
+): Message[] {
+  const said = words.emergency
+  const calls = [
+    emergencyNumber === null ? null : link(`📞 ${emergencyNumber}`, telephoneUri(emergencyNumber)),
+    organiserPhone === null ? null : link(said.organisers, telephoneUri(organiserPhone)),
+  ].filter((action) => action !== null)
+  return [
+    {
+      ...card({
+        title: emergencyNumber === null ? said.callLocal : said.call(emergencyNumber),
+        contents: [
+          ...(organiserPhone === null ? [] : [paragraph(`${said.organisers} ${organiserPhone}`)]),
+          paragraph(said.automatic),
+        ],
+        buttons: calls.map((action, i) => button(action, i === 0)),
+      }),
+      quickReply: quickReply(words),
+    },
+  ]
+}
 
 export const menu = (words: BotWords): Message[] => [
   { ...text(words.unknown), quickReply: quickReply(words) },

@@ -6,8 +6,17 @@ import type { Line, Message } from '#shared/service/line/line-client.ts'
 import { outbox, lineEvents } from '#shared/stores/schema/tables.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import { applyWebhookEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } from './apply-webhook-event.ts'
-import { actionOfPostback, actionOfText } from '../bot/keywords.ts'
-import { type Figures, menu, personOnly, photoReply, type Places, replyTo, welcome } from '../bot/replies.ts'
+import { actionOfPostback, wishOfText } from '../bot/keywords.ts'
+import {
+  emergency,
+  type Figures,
+  menu,
+  personOnly,
+  photoReply,
+  type Places,
+  replyTo,
+  welcome,
+} from '../bot/replies.ts'
 import { BOT_WORDS, languageOf } from '#shared/locales/by-language.ts'
 import { type Pilgrim, readFigures, readPilgrim, linkOfPilgrim } from '../bot/load-pilgrim-context.ts'
 
@@ -90,8 +99,9 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   const words = BOT_WORDS[languageOf(pilgrim?.language ?? null)]
   if (event.type === 'follow') return welcome(words, config.eventName)
   if (isImage) return pilgrim === null ? null : photoReply(words, pilgrim.photoCount)
-  const action = isText ? actionOfText(textOf(event)) : actionOfPostback(event.postback?.data ?? '')
+  const action = isText ? wishOfText(textOf(event)) : actionOfPostback(event.postback?.data ?? '')
   if (action === null) return menu(words)
+  if (action === 'emergency') return emergency(words, config)
   const needsFigures = FIGURES.includes(action)
   if (pilgrim === null && needsFigures) return personOnly(words)
   const figures = pilgrim === null || !needsFigures ? null : await readFigures(context, pilgrim)

@@ -21,6 +21,14 @@ export const bot = {
   welcome: (event: string) =>
     `Welcome to ${event}! Check in from the menu below: every step you walk is counted.`,
   unknown: 'Sorry, I do not understand that yet. What would you like?',
+  /** The answer to words of distress. `organisers` is also a button's label. */
+  emergency: {
+    call: (number: string) => `In an emergency, call ${number}`,
+    callLocal: 'In an emergency, call the local emergency number',
+    organisers: 'Call the organisers',
+    automatic:
+      'This is an automatic answer: nobody reads this chat in time to help. Say where you are when you call.',
+  },
   checkin:
     'Tap the button to open the check-in page and allow it to see your position. It works without a signal too: what you record is sent later.',
   help: [

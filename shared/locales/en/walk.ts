@@ -196,7 +196,6 @@ export const words = {
     placeNone: 'Please write where it was.',
     placeFound: (time: string) => `Your place of ${time}.`,
     sends: 'Everybody can read your words. Only the organisers see picture, place, name and kind of phone.',
-    help: 'If somebody must come at once, call',
     next: 'The organisers read it. Nobody answers here.',
     pictureTooLarge: 'This picture cannot be read. Choose another.',
     send: 'Send',
@@ -241,6 +240,10 @@ export const words = {
     'no-signal': 'No position. Please try again under the open sky.',
     slow: 'No position yet. Please wait under the open sky, then try again.',
   },
+  emergency: {
+    call: 'In an emergency, call',
+    organisers: 'Call the organisers:',
+  },
   trackers: {
     title: 'Record with an app',
     install: (app: string) => `Install ${app}`,
@@ -257,6 +260,7 @@ export const words = {
     startRecommended: 'In the app: tap “OK”, turn on “Continuous tracking”, allow the position “always”.',
     startOther: 'In the app: start recording, allow the position “always”.',
     both: 'You can record here, too: nothing counts twice.',
+    sos: 'An SOS button in this app reaches nobody here.',
     notHeard: 'Nothing received yet.',
     notHeardLately: 'Nothing received for three days.',
     heard: (time: string) => `Last received: ${time}`,

@@ -186,7 +186,6 @@ export const words: WalkWords = {
     placeNone: 'どこのことか書いてください。',
     placeFound: (time) => `${time} の場所です。`,
     sends: '書いた文は誰でも読めます。写真、場所、お名前、スマホの種類は主催者だけが見ます。',
-    help: 'すぐに人の助けが必要なときは、電話してください：',
     next: '主催者が読みますが、ここでは返事をしません。',
     pictureTooLarge: 'この写真は読めません。別の写真にしてください。',
     send: '送る',
@@ -227,6 +226,10 @@ export const words: WalkWords = {
     'no-signal': '位置が分かりません。空の広く見える所でもう一度お試しください。',
     slow: 'まだ位置が分かりません。空の広く見える所で少し待って、もう一度お試しください。',
   },
+  emergency: {
+    call: '緊急のときは、こちらに電話：',
+    organisers: '主催者に電話：',
+  },
   trackers: {
     title: 'アプリで記録',
     install: (app) => `${app} を入れる`,
@@ -243,6 +246,7 @@ export const words: WalkWords = {
     startRecommended: 'アプリで「OK」を押し、「継続追跡」を入れ、位置情報は「常に許可」を選びます。',
     startOther: 'アプリで記録を始め、位置情報は「常に許可」を選びます。',
     both: 'ここでも記録できます。二重には数えません。',
+    sos: 'アプリに SOS ボタンがあっても、ここには届きません。',
     notHeard: 'まだ位置が届いていません。',
     notHeardLately: '三日間、位置が届いていません。',
     heard: (time) => `最後に届いた時刻：${time}`,

@@ -17,6 +17,12 @@ export const bot: BotWords = {
   open: '開啟',
   welcome: (event) => `歡迎參加「${event}」！從下方選單開始打卡，系統會記下您走過的每一步。`,
   unknown: '不好意思，我還不懂這句話。請選擇您需要的功能：',
+  emergency: {
+    call: (number) => `緊急狀況請撥 ${number}`,
+    callLocal: '緊急狀況請撥打當地的緊急電話',
+    organisers: '致電主辦單位',
+    automatic: '這是自動回覆，不會有人看到這則訊息後趕來。打電話時請說明您在哪裡。',
+  },
   checkin: '點選按鈕開啟打卡頁面，允許定位後即可打卡。沒有訊號也能打卡，連線後會自動補送。',
   help: [
     '打卡：開啟打卡頁面，記錄您的位置。',

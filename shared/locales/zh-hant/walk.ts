@@ -186,7 +186,6 @@ export const words: WalkWords = {
     placeNone: '請寫下是在哪裡。',
     placeFound: (time) => `您 ${time} 的位置。`,
     sends: '您寫的字所有人都看得到；照片、位置、名字和手機型號只有主辦單位看得到。',
-    help: '需要馬上有人來幫忙，請打',
     next: '主辦單位會看，不在這裡回覆。',
     pictureTooLarge: '這張照片讀不出來。請換一張。',
     send: '送出',
@@ -225,6 +224,10 @@ export const words: WalkWords = {
     'no-signal': '找不到位置。請到空曠處再試一次。',
     slow: '還沒有位置。請在空曠處等一下，再試一次。',
   },
+  emergency: {
+    call: '緊急狀況請撥',
+    organisers: '致電主辦單位：',
+  },
   trackers: {
     title: '用 App 記錄',
     install: (app) => `安裝 ${app}`,
@@ -241,6 +244,7 @@ export const words: WalkWords = {
     startRecommended: '在 App 裡按「確定」，打開「持續追蹤」，位置選「一律允許」或「永遠」。',
     startOther: '在 App 裡開始記錄，位置選「一律允許」或「永遠」。',
     both: '這裡也可以一起記錄，不會重複計算。',
+    sos: 'App 裡的 SOS 按鈕不會通知這裡的任何人。',
     notHeard: '還沒收到位置。',
     notHeardLately: '三天沒有收到位置了。',
     heard: (time) => `最後收到：${time}`,

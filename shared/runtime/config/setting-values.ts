@@ -47,6 +47,35 @@ export const timeZone = z.string().refine(
   { error: 'is not an IANA time zone such as Asia/Taipei' },
 )
 
+// Telephone numbers.
+
+/** A number as people read it: digits with blanks, hyphens and parentheses between them. */
+const isTelephone = (number: string, fewestDigits: number): boolean =>
+  new RegExp(`^\\+?\\d{${fewestDigits},15}$`).test(number.replaceAll(/[ ()-]/g, ''))
+
+export const organiserPhone = z
+  .string()
+  .refine((number) => isTelephone(number, 6), { error: 'must be a telephone number of 6 to 15 digits' })
+
+/** Emergency numbers are short; `none` shows no number. */
+export const emergencyNumber = z.string().refine((number) => number === 'none' || isTelephone(number, 2), {
+  error: 'must be a telephone number of 2 to 15 digits, or none',
+})
+
+/** Zones outside of `Europe/` in which the European emergency number answers. */
+const EUROPEAN_ZONES =
+  /^(Europe\/|Arctic\/Longyearbyen$|Asia\/(Famagusta|Nicosia)$|Africa\/Ceuta$|Atlantic\/(Azores|Canary|Faroe|Madeira|Reykjavik)$)/
+
+/**
+ * The number to call in an emergency. Without a setting it follows from the event's time zone.
+ * @returns null for `none`, and for a zone whose number is unknown here
+ */
+export function emergencyNumberOf(setting: string | undefined, zone: string): string | null {
+  if (setting !== undefined) return setting === 'none' ? null : setting
+  if (zone === 'Asia/Taipei') return '119'
+  return EUROPEAN_ZONES.test(zone) ? '112' : null
+}
+
 // Settings whose value is in a file.
 
 export type Environment = Record<string, string | undefined>

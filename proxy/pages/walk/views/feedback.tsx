@@ -19,6 +19,7 @@ import {
 import { place, placeFault, wantPlace, wantsPlace } from '../feedback/place.ts'
 import { whyWaiting } from '../feedback/waiting-reports.ts'
 import { withoutReload } from '../session/update.ts'
+import { EmergencyNumbers } from './emergency.tsx'
 import { Closed } from './feedback-tab.tsx'
 import { NotDone, Notice, View } from './view.tsx'
 
@@ -46,12 +47,7 @@ export function Feedback() {
       step={outcome.value === null}
     >
       <Closed />
-      <p class="strong">
-        {feedback.help}{' '}
-        <a class="button" href="tel:119">
-          119
-        </a>
-      </p>
+      <EmergencyNumbers />
       {outcome.value !== null ? (
         <Outcome />
       ) : (

@@ -11,6 +11,7 @@ import { showToast } from '../../design/toast.tsx'
 import { whenText } from '../format.ts'
 import { RECOMMENDED, shopsOf, TRACKER_APPS, type TrackerApp } from '../own-data/tracker-apps.ts'
 import { now } from '../session/clock.ts'
+import { EmergencyNumbers } from './emergency.tsx'
 import { useEachMinute } from './use-service.tsx'
 import { NotDone, View } from './view.tsx'
 import type { ClientError, Data } from '#shared/client/index.ts'
@@ -95,6 +96,8 @@ export function Trackers() {
           </select>
         </label>
         <AppSteps app={app.value} />
+        <p>{trackers.sos}</p>
+        <EmergencyNumbers />
       </section>
       <Connected />
     </View>

@@ -58,16 +58,9 @@ describe('the window of an address', () => {
     expect([priceOf(null), priceOf(99), priceOf(undefined)]).toEqual([0, 0, 0])
   })
 
-  test('a call that is taken back frees its place, and an address without calls is removed', () => {
+  test('an address without calls is removed', () => {
     let now = 0
     const limit = createAddressLimit({ max: 1, windowMs: WINDOW_MS }, () => now)
-    limit.charge('a')
-    expect(statusOfThrown(() => limit.charge('a'))).toBe(429)
-    limit.forgive('a')
-    limit.forgive('a')
-    limit.forgive('never seen')
-    limit.charge('a')
-    expect(statusOfThrown(() => limit.charge('a'))).toBe(429)
     for (let i = 0; i < 1_000; i++) limit.charge(`other ${i}`)
     now += 2 * WINDOW_MS
     limit.charge('b')
@@ -114,16 +107,13 @@ const RIGHT: Record<string, (userId: string) => object> = {
 describeBothStacks(
   'an address',
   (stack) => {
-    test('applies although each call names an invented pilgrim; refused calls are not counted', async () => {
-      const send = (path: string, body: object) => post(stack, path, body)
-      // Neither what the contract refuses nor what the verb does.
-      for (let i = 0; i < LIMIT; i++) {
-        expect((await send('feedback', { user_id: newPilgrimId() })).status).toBe(400)
-        expect((await send('checkin', { user_id: newPilgrimId(), ...PLACE, timestamp: 0 })).status).toBe(400)
+    test('applies although each call names an invented pilgrim; invalid calls are counted', async () => {
+      const send = (body: object) => post(stack, 'feedback', body)
+      for (let i = 0; i < LIMIT; i += 2) {
+        expect((await send({ user_id: newPilgrimId() })).status).toBe(400)
+        expect((await send(RIGHT.feedback!(newPilgrimId()))).status).toBe(200)
       }
-      for (let i = 0; i < LIMIT; i++)
-        expect((await send('feedback', RIGHT.feedback!(newPilgrimId()))).status).toBe(200)
-      const refused = await send('feedback', RIGHT.feedback!(newPilgrimId()))
+      const refused = await send({ user_id: newPilgrimId() })
       expect(refused.headers.get('ratelimit-policy')).toBe(`"address";q=${LIMIT};w=60`)
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(40)
       await sentenceOf(refused, 429, 'rate-limited')

@@ -101,17 +101,34 @@ function isTooDeep(bytes: Uint8Array): boolean {
   return false
 }
 
+/** Fields of a body and of the objects directly in it. The largest body that clients send, a survey, has about 100. */
+const MAX_FIELDS = 200
+
+/** Each field may become an issue of validation, which costs far more than to count it. @throws Refusal 400 */
+function expectFewFields(body: unknown): void {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return
+  let fields = 0
+  for (const [name, part] of [['body', body], ...Object.entries(body)] as const) {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) continue
+    fields += Object.keys(part).length
+    if (fields > MAX_FIELDS) throw invalid(`${name}: a body may have at most ${MAX_FIELDS} fields`)
+  }
+}
+
 /**
  * Parses JSON of any Content-Type (page-hide beacons send text/plain).
- * @throws Refusal 400 for a body that is not JSON in UTF-8, or is nested too deeply
+ * @throws Refusal 400 for a body that is not JSON in UTF-8, is nested too deeply, or has too many fields
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw invalid('body is missing; send JSON')
   const isLong = bytes.length > MAX_DEPTH
   if (isLong && mayBeDeep(bytes) && isTooDeep(bytes)) throw invalid('body: is nested too deep')
+  let body: unknown
   try {
-    return JSON.parse(UTF8.decode(bytes))
+    body = JSON.parse(UTF8.decode(bytes))
   } catch {
     throw invalid('body: is not valid JSON in UTF-8')
   }
+  expectFewFields(body)
+  return body
 }

@@ -10,7 +10,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { actsForPilgrim, type Endpoint, type LimitName, Nothing } from '#shared/contracts/endpoint.ts'
 import { UserId, USER_ID_ALIASES } from '#shared/contracts/fields.ts'
 import { SUBMISSION_KINDS } from '#shared/stores/kv/kv.ts'
-import { forbidden, notActive, Refusal, unauthorized, invalid } from '#shared/runtime/refusal.ts'
+import { forbidden, notActive, unauthorized, invalid } from '#shared/runtime/refusal.ts'
 import { type AddressLimit, charge } from '#shared/service/security/caller-and-address-limits.ts'
 import { validationMessage } from '#shared/runtime/validation-message.ts'
 import { validationError } from './answer-errors.ts'
@@ -91,20 +91,6 @@ function addressLimitOf(
   return method === 'GET' ? reads : null
 }
 
-/** Refusals that do not count for an address: the request was invalid, or the time was wrong. */
-const UNCOUNTED: readonly number[] = [400, 401, 403, 413]
-
-/** Removes a call that its handler refused from the limit of its address. */
-export function forgiveAddress(
-  context: ServiceContext,
-  endpoint: Endpoint,
-  { operator, request }: Pick<Call<unknown, unknown, unknown>, 'operator' | 'request'>,
-  error: unknown,
-): void {
-  const uncounted = error instanceof Refusal && UNCOUNTED.includes(error.httpStatus)
-  if (uncounted) addressLimitOf(context, endpoint, operator)?.forgive(context.addressOf(request))
-}
-
 /** The first checks: size and authentication. @throws Refusal */
 export async function admit(context: ServiceContext, endpoint: Endpoint, request: Request) {
   // Every endpoint refuses a body that is too large, even an endpoint without a body.
@@ -113,8 +99,7 @@ export async function admit(context: ServiceContext, endpoint: Endpoint, request
       ? new Uint8Array()
       : await readBytes(request, endpoint.bodyBytes ?? context.config.bodyBytes)
   const operator = endpoint.access === 'public' ? null : await authorize(context, endpoint, request)
-  const json = endpoint.bodyKind === 'json' ? parseJson(bytes) : {}
-  return { json, bytes, operator }
+  return { bytes, operator }
 }
 
 /** The user id of a call after validation. @throws Refusal 400 for an invalid id in the header */
@@ -124,15 +109,17 @@ function callerOf(endpoint: Endpoint, body: unknown, query: unknown, header: str
   return ((endpoint.caller === 'query' ? query : body) as { readonly user_id?: unknown }).user_id
 }
 
-/** All other checks. @throws Refusal */
+/** All other checks. The address pays first, so that invalid requests are not free. @throws Refusal */
 export async function callOf(
   context: ServiceContext,
   endpoint: Endpoint,
   request: Request,
   params: unknown,
   requestId: string,
-  { json, bytes, operator }: Awaited<ReturnType<typeof admit>>,
+  { bytes, operator }: Awaited<ReturnType<typeof admit>>,
 ) {
+  addressLimitOf(context, endpoint, operator)?.charge(context.addressOf(request))
+  const json = endpoint.bodyKind === 'json' ? parseJson(bytes) : {}
   const header = endpoint.caller === 'none' ? null : request.headers.get('x-line-user-id')
   const given = endpoint.caller === 'body' ? foldUserId(json, header) : json
   const body = endpoint.fastBody?.(given) ?? parse(endpoint.body, given)
@@ -141,7 +128,6 @@ export async function callOf(
   const userId = callerOf(endpoint, body, query, header)
   if (actsForPilgrim(endpoint) && typeof userId === 'string') await context.checkIdentity(request, userId)
   if (endpoint.closedAtEnd) await refuseAfterEnd(context)
-  addressLimitOf(context, endpoint, operator)?.charge(context.addressOf(request))
   await chargePublic(context, endpoint, userId, request)
   return {
     params: parse(endpoint.params, params ?? {}),

@@ -5,7 +5,7 @@ import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
 import type { Acting } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
-import { admit, type Call, callOf, forgiveAddress } from './check-request.ts'
+import { admit, type Call, callOf } from './check-request.ts'
 import { answerError, withRequestTimeout } from './answer-errors.ts'
 import { span } from '#shared/runtime/traces.ts'
 import { temporaryAs503 } from '#shared/runtime/refusal.ts'
@@ -99,13 +99,7 @@ function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handl
       const make = async () => envelope(endpoint, await handler(call))
       return cache.answer(request, operator, [call.params, call.query], make, headersOf)
     }
-    let data: Answer<E>
-    try {
-      data = await handler(call)
-    } catch (error) {
-      forgiveAddress(context, endpoint, call, error)
-      throw error
-    }
+    const data = await handler(call)
     const answer =
       data instanceof Response ? stamp(data, set, requestId) : enveloped(endpoint, data, headersOf())
     // What an operator or a proven pilgrim gets is not left in a browser's files.

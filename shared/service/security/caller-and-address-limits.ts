@@ -37,8 +37,6 @@ interface Calls {
 export interface AddressLimit {
   /** Counts a call, or what costs as much as several. @throws Refusal 429 if the window of the address is full */
   charge(address: string, calls?: number): void
-  /** Removes the latest call, which was refused and does not count. */
-  forgive(address: string): void
   held(): number
 }
 
@@ -79,10 +77,6 @@ export function createAddressLimit(
       if (expire(calls, now) >= max)
         throw rateLimited('address', window, calls.times[calls.from]! + windowMs - now)
       for (let i = 0; i < count; i++) calls.times.push(now)
-    },
-    forgive(address) {
-      const calls = byAddress.get(address)
-      if (calls !== undefined && calls.times.length > calls.from) calls.times.pop()
     },
     held: () => byAddress.size,
   }

@@ -8,12 +8,13 @@ import { beginAnew } from '#shared/pilgrims/person-lock.ts'
 import { endTrackers } from '#shared/pilgrims/tracker-keys.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
+import { isClaim } from '#shared/service/security/pilgrim-identity.ts'
 import { upsertPilgrim } from './write-profile.ts'
 
 /**
  * Records it and its history in one transaction. A pilgrim who withdraws it leaves the live map immediately, their
- * links and tracker apps end, and no points of theirs are admitted until they consent again. An erased person who
- * consents begins anew.
+ * links and tracker apps end, and no points of theirs are admitted until they consent again. A claim destroys nothing:
+ * links and tracker apps work again with the next consent. An erased person who consents begins anew.
  * @throws KvUnavailable when the kv has to change or a key is to be refused, and then nothing is stored; or when the kv
  * does not know yet that an erased person begins anew, and then the call is to be repeated
  */
@@ -21,7 +22,7 @@ export async function recordConsent(
   context: ServiceContext,
   { user_id: userId, agreed, version }: PrivacyRequest,
 ): Promise<PrivacyAnswer> {
-  const { db, kv, now } = context
+  const { config, db, kv, now } = context
   const at = new Date(now())
   let erasure: Erased | undefined
   const row = await db.orm.transaction(async (tx) => {
@@ -34,7 +35,7 @@ export async function recordConsent(
     }
     const held = await upsertPilgrim(tx, userId, {}, at.getTime())
     const row = await upsertPilgrim(tx, userId, fields, at.getTime())
-    if (!agreed) {
+    if (!agreed && !isClaim(config, userId)) {
       await endShares(tx, userId)
       await endTrackers(tx, kv, userId)
     }

@@ -21,6 +21,7 @@ import { maskPhone, toPublicProfile, expectProfile, isExactForAll } from '#share
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
 import type { ParticipantStatus } from '#shared/contracts/fields.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
+import { isClaim } from '#shared/service/security/pilgrim-identity.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 
 type Row = typeof pilgrims.$inferSelect
@@ -129,7 +130,7 @@ export async function setParticipantStatus(
   context: ServiceContext,
   { user_id: userId, status }: ParticipantStatusRequest,
 ): Promise<ParticipantStatusAnswer> {
-  const { db, kv, now } = context
+  const { config, db, kv, now } = context
   const nowMs = now()
   await db.orm.transaction(async (tx) => {
     // Creates the row first, so that there is one to lock.
@@ -137,7 +138,8 @@ export async function setParticipantStatus(
     const from = held.participantStatus as ParticipantStatus
     if (!NEXT[from].includes(status)) throw conflict(refusal(from, status))
     const changed = await upsertPilgrim(tx, userId, { participantStatus: status }, nowMs)
-    if (status === 'withdrawn') await endShares(tx, userId)
+    // While the pilgrim is withdrawn, no link works. After a claim they work again.
+    if (status === 'withdrawn' && !isClaim(config, userId)) await endShares(tx, userId)
     await updateLiveMapPresence(kv, userId, held, changed)
   })
   return { userId, participant_status: status }

@@ -24,6 +24,7 @@ import { FollowersMap } from './map/map-snapshots.ts'
 import { createRouteAnswer } from './map/show-route.ts'
 import { PublicMap } from './map/public-map.ts'
 import { createMap } from './map/show-map.ts'
+import { isClaim } from '#shared/service/security/pilgrim-identity.ts'
 import { createKeyFinder, createUseNoter } from './tracker-apps/find-key.ts'
 import { createTracker, listTrackers, revokeTracker } from './tracker-apps/manage-trackers.ts'
 
@@ -99,6 +100,7 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
     findKey: createKeyFinder(context),
     noteUse: createUseNoter(context),
     rules: ingestRules,
+    isClaim: (userId) => isClaim(config, userId),
     now,
   })
 }

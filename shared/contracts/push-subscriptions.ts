@@ -67,6 +67,7 @@ export const listPushSubscriptionsEndpoint = endpoint('GET /api/event/push-subsc
   caller: 'query',
   query: Owner,
   data: PushDeviceList,
+  errors: ['forbidden'],
 })
 
 export const unsubscribeFromPushEndpoint = endpoint('DELETE /api/event/push-subscriptions/:id', {
@@ -77,5 +78,5 @@ export const unsubscribeFromPushEndpoint = endpoint('DELETE /api/event/push-subs
   params: z.object({ id: Id }),
   query: Owner,
   data: z.object({ id: Id }),
-  errors: ['not-found'],
+  errors: ['forbidden', 'not-found'],
 })

@@ -180,7 +180,7 @@ export const palanquinEndpoint = endpoint('PUT /api/event/admin/users/:userId/pa
   params: OfUser,
   body: SetPalanquinRequest,
   data: SetPalanquinAnswer,
-  errors: ['not-found', 'erased'],
+  errors: ['not-found', 'conflict', 'erased'],
 })
 
 export const eraseUserEndpoint = endpoint('DELETE /api/event/admin/users/:userId', {

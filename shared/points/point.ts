@@ -263,13 +263,21 @@ function faultOf({
   }
 }
 
-/** Which of some points inside the area is on the map (the first one of an instant); null when there is none. */
+/**
+ * Which of some points inside the area is on the map (the first one of an instant); null when there is none. A point
+ * that lies in the future is there as of its receipt: otherwise it would stay on the map until that time, whatever its
+ * pilgrim's device reports.
+ */
 export function latestPosition(points: readonly Point[]): Position | null {
   let latest: Position | null = null
-  for (const { inRange, recordedMs: t, lat, lng, accuracy } of points) {
-    if (!inRange) continue
+  let receivedMs = Infinity
+  for (const point of points) {
+    if (!point.inRange) continue
+    const { recordedMs: t, lat, lng, accuracy } = point
     const position = { t, lat, lng, ...(isRough(accuracy) && { rough: true }) }
-    if (latest === null || rankOf(position) > rankOf(latest)) latest = position
+    if (latest !== null && rankOf(position) <= rankOf(latest)) continue
+    latest = position
+    receivedMs = point.receivedMs
   }
-  return latest
+  return latest && { ...latest, t: Math.min(latest.t, receivedMs) }
 }

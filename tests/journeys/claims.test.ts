@@ -3,12 +3,29 @@
  * add to the pilgrim; it finds out nothing and takes nothing away.
  */
 import { expect, test } from 'bun:test'
+import { MAX_PUSH_SUBSCRIPTIONS, subscribeToPushEndpoint } from '#shared/contracts/push-subscriptions.ts'
 import { createShareEndpoint } from '#shared/contracts/shares.ts'
 import { KG_PER_KM } from '#shared/core/rules/carbon.ts'
-import { dataOf } from '#tests/helpers/answers.ts'
+import { createTrackerEndpoint } from '#shared/contracts/trackers.ts'
+import { palanquinEndpoint } from '#shared/contracts/reports.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { MINUTE, post, profileOf } from '#tests/helpers/pilgrim.ts'
-import { admin, newPilgrimId, PLACE, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
+import { newDevice, newPushKeys } from '#tests/helpers/push-service.ts'
+import {
+  admin,
+  callAs,
+  checkIn,
+  newAppId,
+  newPilgrimId,
+  PLACE,
+  readAs,
+  syncTrack,
+  type TestStack,
+} from '#tests/helpers/test-stack.ts'
+import { send } from '#tests/helpers/trackers.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { traccar10 } from '#tests/tracking/tracker-bodies.ts'
 
 /** Every public answer about a pilgrim, as text. */
 async function readingsOf(stack: TestStack, userId: string, reported: object): Promise<Map<string, string>> {
@@ -83,6 +100,77 @@ describeBothStacks(
       expect(carbon_kg).toBeGreaterThan(100)
       expect(carbon_saved_kg).toBeGreaterThan(1_000)
     })
+
+    test('can not be named the palanquin, and the app’s id can', async () => {
+      const name = (userId: string, palanquin = true) =>
+        callAs(stack, 'manager', 'PUT', `admin/users/${userId}/palanquin`, { palanquin })
+      const [victim, device] = [newPilgrimId(), newAppId()]
+      for (const userId of [victim, device]) expect((await checkIn(stack, userId)).status).toBe(202)
+      expect(await sentenceOf(await name(victim), 409, 'conflict')).toContain('EVENT_IDENTITY=line')
+      // What was named before can be taken back.
+      expect((await name(victim, false)).status).toBe(200)
+      expect(await dataOf(await name(device), palanquinEndpoint)).toEqual({ userId: device, palanquin: true })
+      expect((await name(device, false)).status).toBe(200)
+    })
+
+    test('pins nobody to a place by a time that lies ahead', async () => {
+      const userId = newPilgrimId()
+      const [there, here] = [
+        { lat: 23.57, lng: 120.3 },
+        { lat: 24.15, lng: 120.67 },
+      ]
+      const taken = await syncTrack(stack, userId, [{ ...there, timestamp: Date.now() + 290_000 }])
+      expect(taken.status).toBe(200)
+      expect((await checkIn(stack, userId, here)).status).toBe(202)
+      const placeOf = async () => {
+        const answer = await readAs(stack, 'owner', 'data?limit=5000')
+        const { data } = (await answer.json()) as { data: { points: { userId: string; lat: number }[] } }
+        return data.points.find((point) => point.userId === userId)?.lat
+      }
+      await until(async () => (await placeOf()) === here.lat, 'the place of the check-in')
+    })
+
+    test('ends no recording: a refused consent destroys no key and no link, and its next grant undoes it', async () => {
+      const victim = newPilgrimId()
+      await post(stack, 'privacy', { user_id: victim })
+      const { key } = await dataOf(await post(stack, 'trackers', { user_id: victim }), createTrackerEndpoint)
+      const { id } = await dataOf(await post(stack, 'shares', { user_id: victim }), createShareEndpoint)
+      const track = (agoMs: number) =>
+        send(stack, key, traccar10({ ...PLACE, ms: Date.now() - agoMs, speedMs: 1 }))
+      const link = async () => (await stack.fetch(`/s/${id}`)).status
+      expect([(await track(120_000)).status, await link()]).toEqual([200, 200])
+
+      const refusals = [
+        () => post(stack, 'privacy', { user_id: victim, agreed: false }),
+        () => post(stack, 'participant-status', { user_id: victim, status: 'withdrawn' }),
+      ]
+      for (const refuse of refusals) {
+        expect((await refuse()).status).toBe(200)
+        expect(await link()).toBe(410)
+      }
+      // The app keeps what it has recorded, and sends it again.
+      await sentenceOf(await track(60_000), 503, 'unavailable')
+      await sentenceOf(await checkIn(stack, victim), 403, 'forbidden')
+
+      expect((await post(stack, 'privacy', { user_id: victim })).status).toBe(200)
+      await post(stack, 'participant-status', { user_id: victim, status: 'active' })
+      expect([(await track(60_000)).status, await link()]).toEqual([200, 200])
+    })
+
+    test('neither reads, removes nor pushes out a device', async () => {
+      const victim = newPilgrimId()
+      const register = () =>
+        post(stack, 'push-subscriptions', {
+          user_id: victim,
+          ...newDevice('https://fcm.googleapis.com/fcm/send/').subscription,
+        })
+      const { id } = await dataOf(await register(), subscribeToPushEndpoint)
+      const path = (end: string) => `/api/event/push-subscriptions${end}?user_id=${victim}`
+      await sentenceOf(await stack.fetch(path('')), 403, 'forbidden')
+      await sentenceOf(await stack.fetch(path(`/${id}`), { method: 'DELETE' }), 403, 'forbidden')
+      for (let i = 1; i < MAX_PUSH_SUBSCRIPTIONS; i++) expect((await register()).status).toBe(200)
+      await sentenceOf(await register(), 409, 'conflict')
+    })
   },
-  { EVENT_MAP_CROWD: '5' },
+  { EVENT_MAP_CROWD: '5', ...newPushKeys() },
 )

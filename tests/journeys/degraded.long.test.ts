@@ -70,8 +70,8 @@ function isMarked(body: string): boolean {
 const APP_ID = 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye'
 
 function queryOf(path: string, userId: string): string {
-  if (/\/(count|push-subscriptions)$/.test(path)) return `?user_id=${userId}`
-  if (/\/(shares|trackers)$/.test(path)) return `?user_id=${APP_ID}`
+  if (path.endsWith('/count')) return `?user_id=${userId}`
+  if (/\/(shares|trackers|push-subscriptions)$/.test(path)) return `?user_id=${APP_ID}`
   return path.endsWith('/left-out') ? '?audience=all' : ''
 }
 

@@ -134,7 +134,7 @@ describeBothStacks(
         until(async () => (await onMap()) !== null, what, { timeoutMs: 30_000, everyMs: 500 })
 
       test('is on the public map exactly, with its time, until the pilgrim pauses taking part', async () => {
-        const userId = newPilgrimId()
+        const userId = newAppId()
         expect((await checkIn(stack, userId, HERE)).status).toBe(202)
         expect(await onMap()).toBeNull()
         expect(await dataOf(await put(userId, true), palanquinEndpoint)).toEqual({ userId, palanquin: true })
@@ -153,7 +153,7 @@ describeBothStacks(
       }, 90_000)
 
       test('is one: who is named last, also of two at once; taken back or erased, it is nobody (long)', async () => {
-        const ids = [newPilgrimId(), newPilgrimId()] as const
+        const ids = [newAppId(), newAppId()] as const
         for (const userId of ids) await checkIn(stack, userId, HERE)
         const answers = await Promise.all(ids.map((userId) => put(userId, true)))
         expect(answers.map(({ status }) => status)).toEqual([200, 200])
@@ -172,8 +172,8 @@ describeBothStacks(
       }, 90_000)
 
       test('nobody unknown, and not by a volunteer', async () => {
-        await sentenceOf(await put(newPilgrimId(), true), 404, 'not-found')
-        await sentenceOf(await put(newPilgrimId(), true, 'volunteer'), 403, 'forbidden')
+        await sentenceOf(await put(newAppId(), true), 404, 'not-found')
+        await sentenceOf(await put(newAppId(), true, 'volunteer'), 403, 'forbidden')
       })
     })
   },

@@ -184,6 +184,7 @@ const taking =
         findKey: async () => userId,
         noteUse: () => undefined,
         rules: { ...acceptRules, limit: unlimited },
+        isClaim: () => false,
         now: Date.now,
       }
       const sent = sentOf(...fixes)

@@ -58,6 +58,7 @@ function suite(driver: KvDriver): void {
         findKey: async () => userId,
         noteUse: () => undefined,
         rules: syncRules,
+        isClaim: () => false,
         now: () => nowMs,
       }
       const call = ingest(taking, 'overland', 'key', () => received)

@@ -2,6 +2,7 @@
 import { eq, asc, gt, sql } from 'drizzle-orm'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
+import { isClaim } from '#shared/service/security/pilgrim-identity.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
 import type {
@@ -23,7 +24,7 @@ import { pilgrims, roleAssignments, shares } from '#shared/stores/schema/tables.
 import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
-import { forbidden, notFound } from '#shared/runtime/refusal.ts'
+import { conflict, forbidden, notFound } from '#shared/runtime/refusal.ts'
 import { readPage } from '#shared/service/http/pagination.ts'
 import { endTrackers } from '#shared/pilgrims/tracker-keys.ts'
 import { lockOutErasure } from './audit-look.ts'
@@ -61,7 +62,8 @@ export async function setUserStatus(
 
 /**
  * Names the pilgrim whose device is the palanquin, in place of an earlier one, or takes the name back.
- * @throws Refusal 404 for an unknown pilgrim; KvUnavailable when only the buffer could know them
+ * @throws Refusal 404 for an unknown pilgrim, 409 for an id in whose name anybody can report places; KvUnavailable when
+ * only the buffer could know them
  */
 export async function setPalanquin(
   context: ServiceContext,
@@ -69,7 +71,11 @@ export async function setPalanquin(
   userId: string,
   { palanquin }: SetPalanquinRequest,
 ): Promise<SetPalanquinAnswer> {
-  const { db, now } = context
+  const { config, db, now } = context
+  if (palanquin && isClaim(config, userId))
+    throw conflict(
+      'Others may know this id, and with EVENT_IDENTITY=open whoever knows it could move the palanquin on the map. Name a phone that uses the event’s app, or set EVENT_IDENTITY=line.',
+    )
   const at = new Date(now())
   const mine = eq(pilgrims.userId, userId)
   const onlyPending = await isOnlyPending(context, userId)

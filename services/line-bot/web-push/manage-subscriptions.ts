@@ -13,7 +13,7 @@ import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { pushSubscriptions } from '#shared/stores/schema/tables.ts'
-import { timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'
+import { expectOwnId, isClaim, timeOfDevice } from '#shared/service/security/pilgrim-identity.ts'
 import { isAllowedService } from './push-service.ts'
 
 type Row = typeof pushSubscriptions.$inferSelect
@@ -22,7 +22,7 @@ type Row = typeof pushSubscriptions.$inferSelect
  * Adds a device. The same device again gets the same subscription, with the keys of now. A device that belonged to
  * another pilgrim is theirs no more, because a browser has one subscription.
  * @throws Refusal 400 for an address that no known push service has, or for a key that is none; 409 while Web Push is
- * off, or when the pilgrim was erased since the request came
+ * off, when the pilgrim was erased since the request came, or when a claim would replace a device
  */
 export async function subscribe(
   { config, db, now }: ServiceContext,
@@ -43,7 +43,7 @@ export async function subscribe(
       .values({ id: crypto.randomUUID(), userId, endpoint, ...keys, createdAt: new Date(nowMs) })
       .onConflictDoUpdate({ target: pushSubscriptions.endpoint, set: { userId, ...keys } })
       .returning()
-    await removeOldest(tx, stored!)
+    await removeOldest(tx, config, stored!)
     return stored!
   })
   return shown(config, row)
@@ -61,8 +61,12 @@ function checkDevice({ services }: PushSettings, endpoint: string, p256dh: strin
   }
 }
 
-/** Removes the oldest devices beyond the bound, never the one of this request. */
-async function removeOldest(tx: Writer, { id, userId }: Row): Promise<void> {
+/** Removes the oldest devices beyond the bound, never the one of this request. @throws Refusal 409 for a claim */
+async function removeOldest(
+  tx: Writer,
+  config: ServiceContext['config'],
+  { id, userId }: Row,
+): Promise<void> {
   const others = await tx
     .select({ id: pushSubscriptions.id })
     .from(pushSubscriptions)
@@ -70,6 +74,8 @@ async function removeOldest(tx: Writer, { id, userId }: Row): Promise<void> {
     .orderBy(asc(pushSubscriptions.createdAt), asc(pushSubscriptions.id))
   const surplus = others.slice(0, Math.max(0, others.length + 1 - MAX_PUSH_SUBSCRIPTIONS))
   if (surplus.length === 0) return
+  if (isClaim(config, userId))
+    throw conflict(`There are ${MAX_PUSH_SUBSCRIPTIONS} devices of this id already.`)
   await tx.delete(pushSubscriptions).where(
     inArray(
       pushSubscriptions.id,
@@ -78,10 +84,12 @@ async function removeOldest(tx: Writer, { id, userId }: Row): Promise<void> {
   )
 }
 
+/** @throws Refusal 403 for an id that others may know */
 export async function listSubscriptions(
   { config, db }: ServiceContext,
   userId: string,
 ): Promise<PushDeviceList> {
+  expectOwnId(config, userId)
   const rows = await db.read(() =>
     db.orm
       .select()
@@ -92,12 +100,13 @@ export async function listSubscriptions(
   return { items: rows.map((row) => shown(config, row)) }
 }
 
-/** @throws Refusal 404 when the pilgrim has no such device */
+/** @throws Refusal 403 for an id that others may know, 404 when the pilgrim has no such device */
 export async function unsubscribe(
-  { db }: ServiceContext,
+  { config, db }: ServiceContext,
   userId: string,
   id: string,
 ): Promise<{ id: string }> {
+  expectOwnId(config, userId)
   const gone = await db.orm
     .delete(pushSubscriptions)
     .where(and(eq(pushSubscriptions.id, id), eq(pushSubscriptions.userId, userId)))

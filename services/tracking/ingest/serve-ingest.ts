@@ -71,6 +71,8 @@ interface Ingest {
   /** Called after points of a key were taken. */
   readonly noteUse: (key: string) => void
   readonly rules: SyncRules
+  /** Whether others may know this user id, so that its refusal of consent may be a stranger's. */
+  readonly isClaim: (userId: string) => boolean
   readonly now: () => number
 }
 
@@ -88,7 +90,7 @@ async function expectKey({ findKey }: Pick<Ingest, 'findKey'>, key: string): Pro
  * router answers with 503
  */
 export async function ingest(
-  { buffer, findKey, noteUse, rules, now }: Ingest,
+  { buffer, findKey, noteUse, rules, isClaim, now }: Ingest,
   app: TrackerApp,
   key: string,
   read: () => Received,
@@ -119,6 +121,11 @@ export async function ingest(
           60,
         )
     } catch (error) {
+      if (isRefusal(error, 'forbidden') && isClaim(userId))
+        throw unavailable(
+          'The consent was taken back. The app keeps its points until it is given again.',
+          300,
+        )
       if (!isForEver(error)) throw error
     }
   return new Response(TAKEN_BY[app] ?? TAKEN, {
@@ -153,6 +160,8 @@ function readOrCount(read: () => Received): Received {
   }
 }
 
+const isRefusal = (error: unknown, ...reasons: Refusal['reason'][]): boolean =>
+  error instanceof Refusal && reasons.includes(error.reason)
+
 /** Nothing is taken any more after the end, of an erased person or without consent. The points are counted so. */
-const isForEver = (error: unknown): boolean =>
-  error instanceof Refusal && ['ended', 'erased', 'forbidden'].includes(error.reason)
+const isForEver = (error: unknown): boolean => isRefusal(error, 'ended', 'erased', 'forbidden')

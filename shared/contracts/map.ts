@@ -40,7 +40,7 @@ export type MapPlace = z.infer<typeof MapPlace>
 export const StationEstimate = z.object({
   station: z.int().describe('Index in the route’s stations'),
   front_at: Time.nullable().describe('null: the front has passed it'),
-  middle_at: Time.describe('Of the palanquin, where one is named'),
+  middle_at: Time.describe('Of the palanquin, where one leads'),
   by: z
     .enum(['speed', 'mean', 'plan'])
     .describe(
@@ -87,13 +87,13 @@ const State = z.object({
   palanquin: MapPlace.extend({ seen_at: Time })
     .nullable()
     .describe(
-      'The device that an operator has named; its place is exact. null: none is named, or it is hidden, or was not seen for a day',
+      'The device that an operator has named; its place is exact. It leads speed and times unless it was seen more than ten minutes before as_of. null: none is named, or it is hidden, or was not seen for a day',
     ),
   speed_kmh: z
     .number()
     .nullable()
     .describe(
-      'Of the palanquin, or else of the middle, over the last hour, or since it is known (15 minutes at least); null: not known, or faster than anybody walks (8 km/h)',
+      'Of the palanquin where it leads, or else of the middle, over the last hour, or since it is known (15 minutes at least); null: not known, or faster than anybody walks (8 km/h)',
     ),
   estimates: z
     .array(StationEstimate)

@@ -199,6 +199,44 @@ describeOnServers('the map of followers', () => {
     expect(await one.whole()).toMatchObject({ status: 'paused', message: 'Rain', estimates: [] })
   })
 
+  test('a palanquin that reports nothing for ten minutes leads no times: the crowd does, at its own pace', async () => {
+    const one = replica()
+    const palanquin = 'w-5hk3q7d2m9x0c4v8b1n6r2t7ye'
+    await db.sql`INSERT INTO pilgrims (user_id, palanquin, created_at, updated_at) VALUES (${palanquin}, true, now(), now())`
+    /** Crowd and palanquin walk 3.6 km/h, the palanquin 500 m ahead; the station M is at 6 km. */
+    const walkTo = async (minute: number, isSeen: boolean) => {
+      await standing(20, 2_000 + 60 * minute, 2_200 + 60 * minute)
+      const place = route.at(2_600 + 60 * minute)
+      if (isSeen) await restore(kv, sync(palanquin, [], { position: { t: nowMs, ...place } }))
+      await one.refresh()
+      const { estimates, palanquin: shown, speed_kmh, middle } = await one.whole()
+      const at = estimates.find(({ station }) => station === 1)
+      const minutes = at === undefined ? null : (Date.parse(at.middle_at) - nowMs) / MINUTE
+      nowMs += 2 * MINUTE
+      return { minutes, by: at?.by, kmOfPalanquin: shown?.route_km, speed_kmh, kmOfMiddle: middle?.route_km }
+    }
+    let minute = 0
+    for (; minute < 30; minute += 2) await walkTo(minute, true)
+    // 26 minutes before the palanquin is there, 32 before the middle of the crowd is.
+    expect((await walkTo(minute, true)).minutes).toBeWithin(21, 31)
+    for (minute += 2; minute <= 40; minute += 2) {
+      // For ten minutes the last place counts as the present one.
+      expect((await walkTo(minute, false)).kmOfPalanquin).toBeCloseTo(4.4, 1)
+    }
+    const silent = await walkTo(minute, false)
+    // The crowd is at 4.6 km, and 22 minutes away at its own pace, which is known at once.
+    expect(silent).toMatchObject({ by: 'speed', kmOfPalanquin: 4.39 })
+    expect(silent.speed_kmh).toBeWithin(3.2, 4)
+    expect(silent.minutes).toBeWithin(17, 28)
+    for (minute += 2; minute < 58; minute += 2) await walkTo(minute, false)
+    expect((await walkTo(minute, false)).minutes).toBeWithin(0, 10)
+    // It leads again when it reports.
+    minute += 2
+    const back = await walkTo(minute, true)
+    expect(back.kmOfPalanquin).toBeCloseTo(2.6 + 0.06 * minute, 1)
+    await db.sql`DELETE FROM pilgrims WHERE user_id = ${palanquin}`
+  })
+
   test('answers with the last snapshot, marked, while a store is away; a fresh process without one says 503', async () => {
     const away = { isAway: false }
     const flaky = new Proxy(kv, {

@@ -33,6 +33,8 @@ import { routeVersion } from './show-route.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
+import { leads } from '#shared/core/rules/palanquin.ts'
+import { isClaim } from '#shared/service/security/pilgrim-identity.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { Prepared } from '#shared/service/http/prepared-response.ts'
 
@@ -72,9 +74,9 @@ async function makeSnapshot(
   const middle = route === null ? middleOf(crowd.places) : (onRoute?.middle ?? null)
   const { palanquin, palanquinId } = await findPalanquin(context, publicMap, last)
   const along = palanquin === null ? null : endOf(palanquin, route, middle)
-  const leader = along ?? middle
-  const of = along === null ? (crowd.isRecent ? 'recent' : 'day') : 'palanquin'
-  const samples = withSample(last?.samples ?? [], leader, of, nowMs)
+  const leading = palanquin !== null && leads(palanquin.t, nowMs) ? along : null
+  const leader = leading ?? middle
+  const { samples, all } = samplesOf(last, leading, middle, crowd.isRecent, nowMs)
   const ends = route === null ? axisOf(crowd.places, samples) : onRoute
   // A snapshot of an older release has none.
   const fronts = withFront(last?.fronts ?? [], onRoute?.front ?? null, nowMs)
@@ -109,7 +111,25 @@ async function makeSnapshot(
     estimates,
     totals,
   }
-  return { map, samples, fronts, totalsMs, palanquinId }
+  return { map, samples: all, fronts, totalsMs, palanquinId }
+}
+
+/**
+ * The samples of the leader, and those of palanquin and crowd together: so the pace of the crowd is known as soon as the
+ * palanquin falls silent.
+ * @param leading the palanquin's place while it leads
+ */
+function samplesOf(
+  last: Snapshot | null,
+  leading: End | null,
+  middle: End | null,
+  isRecent: boolean,
+  nowMs: number,
+) {
+  const before = last?.samples ?? []
+  const ofPalanquin = withSample(before, leading, 'palanquin', nowMs)
+  const ofMiddle = withSample(before, middle, isRecent ? 'recent' : 'day', nowMs)
+  return { samples: leading === null ? ofMiddle : ofPalanquin, all: [...ofPalanquin, ...ofMiddle] }
 }
 
 function staleSnapshot(last: Snapshot, version: number): Snapshot {
@@ -126,14 +146,18 @@ function readOr<T>(log: Context['log'], what: string, read: Promise<T>, before: 
   return within(known, TIMEOUT_MS, () => before)
 }
 
-/** The palanquin's place. While the database does not answer, it is the one that was named before. */
-async function findPalanquin({ db, log }: Context, publicMap: PublicMap, last: Snapshot | null) {
-  const named = db.read(
+/**
+ * The palanquin's place. While the database does not answer, it is the one that was named before. A claim leads
+ * nothing: it was named by an earlier release, or while `EVENT_IDENTITY` was `line`.
+ */
+async function findPalanquin({ config, db, log }: Context, publicMap: PublicMap, last: Snapshot | null) {
+  const rows = db.read(
     () => db.sql<{ user_id: string }[]>`
       SELECT user_id FROM pilgrims WHERE palanquin AND NOT consent_withdrawn AND participant_status <> 'withdrawn'`,
   )
-  const read = named.then(([row]) => row?.user_id ?? null)
-  const palanquinId = await readOr(log, 'the palanquin', read, last?.palanquinId ?? null)
+  const read = rows.then(([row]) => row?.user_id ?? null)
+  const named = await readOr(log, 'the palanquin', read, last?.palanquinId ?? null)
+  const palanquinId = named === null || isClaim(config, named) ? null : named
   return { palanquin: palanquinId === null ? null : publicMap.palanquin(palanquinId), palanquinId }
 }
 

@@ -1,0 +1,11 @@
+/** When the palanquin leads the map: marks, arrival times and displays go by it. The pages have the same rule. */
+
+/** A device that has reported nothing for longer has stopped (ms). Trackers report at least every few minutes. */
+const SILENT_MS = 10 * 60_000
+
+/**
+ * Whether the palanquin's last place is its present one.
+ * @param seenMs when it was there, epoch milliseconds
+ * @param nowMs time of the map, epoch milliseconds
+ */
+export const leads = (seenMs: number, nowMs: number): boolean => nowMs - seenMs <= SILENT_MS

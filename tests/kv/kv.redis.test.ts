@@ -24,6 +24,7 @@ const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
   () => kv.status(),
   () => activate(kv),
   () => kv.moved(0, 0, 1),
+  () => kv.dropPositions(0, 0, 1, 0, 1),
   () => kv.hide('U', true),
   () => kv.hidden(0),
   () => kv.erase('V', { generation: 1, erasedMs: 1 }),

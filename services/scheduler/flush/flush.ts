@@ -12,6 +12,7 @@ import {
 } from '#shared/points/pending-points.ts'
 import { isDatabaseUnavailable, isStatementTimeout } from '#shared/stores/db/db.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
+import { dropOldPositions } from '#shared/points/old-positions.ts'
 import { storeCounters } from '#shared/points/ledger/counters.ts'
 import { span } from '#shared/runtime/traces.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
@@ -138,6 +139,9 @@ export async function flush(context: FlushContext, waitMs = 0): Promise<FlushRes
         results[partition] = await flushPartition(context, partition, waitUntil, records)
   const completed = records.length > 0 ? await complete(context, records) : NOTHING
   await publishResults(context, results)
+  await dropOldPositions(context).catch((error: unknown) =>
+    log.warn('old positions could not be removed from the kv', errorFields(error)),
+  )
   context.metrics.observe('event_flush_seconds', (performance.now() - startedMs) / 1_000)
   return sum([...results, completed])
 }

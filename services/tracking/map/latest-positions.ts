@@ -5,6 +5,7 @@
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
 import { type Kv, type Moved, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
+import { keptTimes } from '#shared/points/old-positions.ts'
 import { eachOf, inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import type { Log } from '#shared/runtime/log.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
@@ -16,7 +17,7 @@ const beginningOf = (hash: string): number => parseInt(hash.slice(0, HASH_DIGITS
 
 /** The latest positions in columns: half a million objects would make the garbage collector stop this process. */
 class PositionColumns {
-  /** Ids by row, as all columns; empty where somebody was erased. */
+  /** Ids by row, as all columns; empty where somebody was removed. */
   readonly userIds: string[] = []
   readonly hashes: number[] = []
   /** Degrees. */
@@ -30,6 +31,8 @@ class PositionColumns {
   /** The map shows the position from then on. */
   readonly hiddenUntil: number[] = []
   readonly #rows = new Map<string, number>()
+  /** Empty rows. */
+  readonly #free: number[] = []
 
   get size(): number {
     return this.#rows.size
@@ -46,7 +49,7 @@ class PositionColumns {
       this.hiddenUntil[known] === hiddenUntilMs
     )
       return false
-    const row = known ?? this.userIds.length
+    const row = known ?? this.#free.pop() ?? this.userIds.length
     if (known === undefined) {
       this.#rows.set(userId, row)
       this.userIds[row] = userId
@@ -74,8 +77,9 @@ class PositionColumns {
     const row = this.#rows.get(userId)
     if (row === undefined) return
     this.#rows.delete(userId)
+    this.#free.push(row)
     this.userIds[row] = ''
-    this.lats[row] = this.lngs[row] = this.xs[row] = this.ys[row] = 0
+    this.lats[row] = this.lngs[row] = this.xs[row] = this.ys[row] = this.times[row] = 0
     this.hiddenUntil[row] = Infinity
   }
 }
@@ -85,6 +89,8 @@ const REFRESH_MS = 1_500
 const STALE_MS = 4_000
 /** Each refresh reads this span again: after a failover, the clock of the new server may be behind a little. */
 const OVERLAP_MS = 250
+/** How often positions that the kv no longer keeps are removed from memory. */
+const FORGET_MS = 60_000
 const PAGE = 2_000
 /** Positions are counted by this time, so that few are sorted. */
 const BUCKET_MS = 10_000
@@ -112,6 +118,7 @@ export class LivePositions {
   /** Whether this refresh has changed anything. */
   #hasChanged = false
   readonly #refreshing: Repeated
+  readonly #forgetting: Repeated
 
   constructor(
     private readonly kv: Kv,
@@ -121,15 +128,28 @@ export class LivePositions {
     this.#through = Array.from({ length: kv.partitions }, () => 0)
     this.#erasedThrough = [...this.#through]
     this.#refreshing = repeated(log, 'refreshing the live map failed', REFRESH_MS, () => this.#refresh())
+    this.#forgetting = repeated(log, 'removing old positions failed', FORGET_MS, () => this.forgetOld())
   }
 
   async start(): Promise<void> {
     this.#refreshing.start()
+    this.#forgetting.start(false)
     await this.refresh()
   }
 
-  stop(): Promise<void> {
-    return this.#refreshing.stop()
+  async stop(): Promise<void> {
+    await Promise.all([this.#refreshing.stop(), this.#forgetting.stop()])
+  }
+
+  /** Removes positions from memory that are too old for the map. @throws KvUnavailable */
+  async forgetOld(): Promise<void> {
+    const { fromMs, toMs } = await keptTimes({ kv: this.kv, now: this.now })
+    await inTurns(
+      this.#each((row, positions) => {
+        const isOld = positions.times[row]! < fromMs || positions.times[row]! > toMs
+        if (isOld) positions.delete(positions.userIds[row]!)
+      }),
+    )
   }
 
   /** Latest positions, latest first. @throws Refusal 503 when they are out of date */

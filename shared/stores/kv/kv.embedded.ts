@@ -229,6 +229,13 @@ function liveMapVerbs({ state, now, change, committed, rewritten }: Store) {
           ...place,
           hiddenUntilMs: state.hidden.has(userId) ? Infinity : returnsMs,
         })),
+    // Not in the log: a replay brings them back, and the next call removes them again.
+    async dropPositions(_partition, skip, count, fromMs, toMs) {
+      const seen = [...state.live].slice(skip, skip + count)
+      const old = seen.filter(([, { t }]) => t < fromMs || t > toMs)
+      for (const [userId] of old) state.live.delete(userId)
+      return { seen: seen.length, dropped: old.length }
+    },
     async hide(userId, hidden, refused = false) {
       change(['hide', userId, hidden, refused, now()])
       await committed()

@@ -554,6 +554,11 @@ function liveMapVerbs(client: Client, requests: Client, tags: readonly string[])
       return { userHashes: page.filter((_, i) => i % 2 === 0), mark: Number(page.at(-1)) }
     },
     moved: (partition, sinceMs, count) => moved(client, tags[partition]!, sinceMs, count),
+    async dropPositions(partition, skip, count, fromMs, toMs) {
+      const script = client.gpsDropPositions(tags[partition]!, skip, count, fromMs, toMs)
+      const [seen, dropped] = await asked<[number, number]>(script)
+      return { seen, dropped }
+    },
     async hide(userId, hidden, refused = false) {
       const tag = tags[partitionOf(userId, tags.length)]!
       await asked(requests.gpsHide(tag, userId, Number(hidden), Number(refused)))
@@ -627,6 +632,7 @@ const SCRIPTS = {
   gpsAdmit: counters + lua('check-in-limit') + nextChange + lua('admit-points'),
   gpsAcknowledge: ALSO_WHEN_FULL + counters + lua('delete-stored-points'),
   gpsSetStatus: ALSO_WHEN_FULL + counters + lua('set-status'),
+  gpsDropPositions: ALSO_WHEN_FULL + lua('drop-positions'),
   gpsHide: ALSO_WHEN_FULL + nextChange + lua('hide'),
   gpsErase: ALSO_WHEN_FULL + lua('erase'),
   windowLimit: lua('request-limit'),

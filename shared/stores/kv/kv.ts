@@ -238,6 +238,18 @@ export interface Kv {
 
   /** Positions that moved at or after `sinceMs`, oldest first, at most `count`. */
   moved(partition: number, sinceMs: number, count: number): Promise<Moved[]>
+  /**
+   * Removes positions whose time `t` is outside of a span, looking at those that changed longest ago.
+   * @param skip number of positions to skip
+   * @param count most positions to look at, some thousands
+   */
+  dropPositions(
+    partition: number,
+    skip: number,
+    count: number,
+    fromMs: number,
+    toMs: number,
+  ): Promise<{ readonly seen: number; readonly dropped: number }>
 
   /**
    * Hides a pilgrim from the live map, or shows them again from the next full hour on: whoever hides and shows somebody

@@ -40,13 +40,24 @@ export function createKeyFinder({
   let avoidedUntilMs = 0
   kv.onReconnect(() => (trustedFromMs = now()))
 
-  const read = async (hash: string, waitMs: number): Promise<string | null> => {
-    const query = db.read(() =>
-      db.orm.select({ userId: trackers.userId }).from(trackers).where(eq(trackers.keyHash, hash)),
-    )
-    const rows = await within(query, waitMs, rejectWith(unknownNow))
-    return rows[0]?.userId ?? null
+  /** Look-ups that run, by hash: an app may send a day in as many requests as it has points. */
+  const running = new Map<string, Promise<string | null>>()
+  const lookUp = async (hash: string): Promise<string | null> => {
+    try {
+      const rows = await db.read(() =>
+        db.orm.select({ userId: trackers.userId }).from(trackers).where(eq(trackers.keyHash, hash)),
+      )
+      return rows[0]?.userId ?? null
+    } finally {
+      running.delete(hash)
+    }
   }
+  const read = (hash: string, waitMs: number): Promise<string | null> =>
+    within(
+      running.getOrInsertComputed(hash, () => lookUp(hash)),
+      waitMs,
+      rejectWith(unknownNow),
+    )
   const isFresh = ({ checkedMs }: KnownKey): boolean => checkedMs > Math.max(now() - FRESH_MS, trustedFromMs)
 
   return async (key) => {

@@ -23,6 +23,7 @@ import {
   isBefore,
   prune,
   type State,
+  WINDOW_PARTS,
 } from './embedded/state.ts'
 
 interface Admission {
@@ -112,6 +113,25 @@ function refusalOf(state: State, { userId, entries }: Submission): StoreVerdict 
   return isErased ? { outcome: 'erased' } : null
 }
 
+/** The time of the charge that must leave the window before it has room; `excess` calls must leave before it. */
+function fullUntil(charges: readonly Call[], excess: number): number {
+  let left = excess
+  return charges.find(({ count = 1 }) => (left -= count) < 0)!.ms
+}
+
+/** Adds a call of `ingest` to the last entry, or as a new one in a new part of the window. */
+function withCall(calls: readonly Call[], call: Call, windowMs: number): Call[] {
+  const partOf = ({ ms }: Call) => Math.floor((ms * WINDOW_PARTS) / windowMs)
+  const last = calls.at(-1)
+  return last !== undefined && partOf(last) === partOf(call)
+    ? [...calls.slice(0, -1), { ...call, count: (last.count ?? 1) + 1 }]
+    : [...calls, call]
+}
+
+/** Whether a call of `ingest` brings known points only; it is free. */
+const isRepeated = ({ kind, entries }: Submission, known: number): boolean =>
+  kind === 'ingest' && entries.length > 0 && known === entries.length
+
 /** Admits one submission. */
 export function admit(admission: Admission, submission: Submission): StoreVerdict {
   const { state, nowMs, rules, caller, change } = admission
@@ -125,12 +145,10 @@ export function admit(admission: Admission, submission: Submission): StoreVerdic
   const key = `${kind}:${userId}`
   const calls = (state.windows.get(key)?.calls ?? []).filter((call) => call.ms > nowMs - cacheMs)
   const charges = calls.filter((call) => call.ms > nowMs - limit.windowMs)
-  const charged = calls.some((call) => call.id === id)
-  if (charges.length >= limit.max && !charged)
-    return {
-      outcome: 'limited',
-      retryAfterMs: charges[charges.length - limit.max]!.ms + limit.windowMs - nowMs,
-    }
+  const charged = kind !== 'ingest' && calls.some((call) => call.id === id)
+  const excess = charges.reduce((sum, { count = 1 }) => sum + count, 0) - limit.max
+  if (excess >= 0 && !charged)
+    return { outcome: 'limited', retryAfterMs: fullUntil(charges, excess) + limit.windowMs - nowMs }
 
   const first = calls.find(
     (call) =>
@@ -142,9 +160,10 @@ export function admit(admission: Admission, submission: Submission): StoreVerdic
   if (first !== undefined) change(['entered', caller, 0, 1, 0, 0])
   if (done.gone === 0 && (first === undefined || entries.length > 1)) move(admission, submission)
   // Where points of an erased person were dropped, the window does not store the call either.
-  if (!charged && done.gone === 0) {
+  if (!charged && done.gone === 0 && !isRepeated(submission, done.known)) {
     const call: Call = { ms: nowMs, id, duplicateKey, recordedMs }
-    change(['window', key, [...calls, call], nowMs + cacheMs])
+    const charging = kind === 'ingest' ? withCall(calls, call, limit.windowMs) : [...calls, call]
+    change(['window', key, charging, nowMs + cacheMs])
   }
   return {
     outcome: 'admitted',

@@ -51,7 +51,10 @@ type SubmissionKind = (typeof SUBMISSION_KINDS)[number]
 
 /** Points that one request adds to the buffer of one pilgrim. */
 export interface Submission {
-  /** Unique per request; a repeated call with the same id is charged once to the rate limit. */
+  /**
+   * Unique per request; a repeated call with the same id is charged once to the rate limit. A call of `ingest` without
+   * new points is free, so its id has no meaning.
+   */
   readonly id: string
   readonly userId: string
   readonly kind: SubmissionKind

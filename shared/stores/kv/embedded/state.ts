@@ -17,7 +17,12 @@ export interface Call {
   readonly id: string
   readonly duplicateKey: string
   readonly recordedMs: number
+  /** Number of calls of `ingest` that it stands for; `ms` is the time of the last one. Absent: 1. */
+  readonly count?: number
 }
+
+/** Calls of `ingest` in the same part of a window are one entry: an app sends a whole day at once. */
+export const WINDOW_PARTS = 12
 
 interface Buffer {
   readonly entries: Map<string, string>

@@ -263,7 +263,8 @@ local function decide(submission)
   if position ~= '' and late == 0 then move(user, position) end
   if later > 0 then call = placed(call, string.format('%.0f', recordedOf(call) + later)) end
   -- Where points of an erased person were dropped, the window does not store the call either.
-  if open and not charged and late == 0 then charge(open, user, window, call) end
+  local isRepeated = kind == 'ingest' and n > 0 and known == n
+  if open and not charged and late == 0 and not isRepeated then charge(open, user, window, call) end
   if known == 0 and later == 0 then return pending end
   local held = ''
   if firstKnown == 1 and later == 0 and kind == 'checkin' then held = redis.call('HGET', tag .. ':buf:' .. user, entries[first]) end

@@ -8,7 +8,9 @@ local function held(names, values)
   return by
 end
 
--- A pilgrim's window is "ms|request id|duplicate key|time at which it counts;" per charged call, oldest first. Two
+-- A pilgrim's window is "ms|request id|duplicate key|time at which it counts;" per charged call, oldest first. Calls of
+-- tracker apps have no duplicate key. Those in the same part of a window are one entry with their number in its place
+-- and the time of the last one, because an app sends a whole day at once. Two
 -- hashes hold the windows of all pilgrims. Time is divided into spans as long as a window, which use the two hashes in
 -- turn. A window is in the span of its last call; windows older than the previous span have expired, so a whole hash is
 -- deleted at a time.
@@ -28,29 +30,32 @@ local function openWindows(tag, kind, names, now, max, windowMs, keepMs)
     end
   end
   return {
-    now = now, nowText = string.format('%.0f', now), max = max, ms = windowMs, keepMs = keepMs,
+    kind = kind, now = now, nowText = string.format('%.0f', now), max = max, ms = windowMs, keepMs = keepMs,
     span = span, key = key, isNew = isNew, by = by, charged = {},
   }
 end
+
+-- Number of calls of an entry. The key of a check-in begins with a letter.
+local function callsOf(key) return tonumber(key) or 1 end
 
 -- Returns the calls after `since` as text, and how many of them are after `from`.
 local function readWindow(raw, since, from)
   if not raw then return '', 0 end
   local first, recent = nil, 0
-  for start, ms in string.gmatch(raw, '()(%d+)|[^;]*;') do
+  for start, ms, key in string.gmatch(raw, '()(%d+)|[^|;]*|([^|;]*)|[^;]*;') do
     ms = tonumber(ms)
     if ms > since then first = first or start end
-    if ms > from then recent = recent + 1 end
+    if ms > from then recent = recent + callsOf(key) end
   end
   return first and string.sub(raw, first) or '', recent
 end
 
 -- Returns the time (ms) of the call that must leave the window before it has room; `excess` calls must leave before it.
 local function fullUntil(window, from, excess)
-  for ms in string.gmatch(window, '(%d+)|[^;]*;') do
+  for ms, key in string.gmatch(window, '(%d+)|[^|;]*|([^|;]*)|[^;]*;') do
     if tonumber(ms) > from then
-      if excess == 0 then return tonumber(ms) end
-      excess = excess - 1
+      excess = excess - callsOf(key)
+      if excess < 0 then return tonumber(ms) end
     end
   end
 end
@@ -59,7 +64,7 @@ end
 -- is charged once, and the time (ms) until there is room; nil if there is.
 local function checkLimit(open, user, call)
   local window, charges = readWindow(open.by[user], open.now - open.keepMs, open.now - open.ms)
-  local charged = window ~= '' and string.find(window, '|' .. string.match(call, '^[^|]*') .. '|', 1, true)
+  local charged = open.kind ~= 'ingest' and window ~= '' and string.find(window, '|' .. string.match(call, '^[^|]*') .. '|', 1, true)
   if charged or charges < open.max then return window, charged, nil end
   return window, charged, fullUntil(window, open.now - open.ms, charges - open.max) + open.ms - open.now
 end
@@ -74,7 +79,20 @@ local function repeatedOf(window, call, since)
   end
 end
 
+-- The same number is in shared/stores/kv/embedded/state.ts.
+local WINDOW_PARTS = 12
+
+-- Takes the last entry out of the window if a call of a tracker app belongs to it. Returns the window, and the call
+-- with the number of calls.
+local function joined(open, window, call)
+  local before, ms, key = string.match(window, '^(.-)(%d+)|[^|;]*|([^|;]*)|[^|;]*;$')
+  local function partOf(time) return math.floor(time * WINDOW_PARTS / open.ms) end
+  if not ms or partOf(tonumber(ms)) ~= partOf(open.now) then return window, call end
+  return before, (string.gsub(call, '|[^|]*|', '|' .. callsOf(key) + 1 .. '|'))
+end
+
 local function charge(open, user, window, call)
+  if open.kind == 'ingest' then window, call = joined(open, window, call) end
   if not open.charged[user] then table.insert(open.charged, user) end
   open.charged[user] = true
   open.by[user] = window .. open.nowText .. '|' .. call .. ';'

@@ -15,8 +15,10 @@ const INGEST_BYTES = 1_048_576
 export type IngestRejection =
   /** The body is not in the app’s format, or is encrypted. */
   | 'unreadable'
-  /** A ping: the time is now, but the place is an old one. */
+  /** A ping, or a place of Overland without accuracy: the time is now, but the place is an old one. */
   | 'old-place'
+  /** Exactly 0,0, which is no place. */
+  | 'invalid-position'
 
 const Params = z.object({
   key: exampleText('q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a').describe('The tracker’s key'),
@@ -51,7 +53,9 @@ export const OverlandBatch = z.looseObject({
           timestamp: exampleText(`${EXAMPLE_DAY}T01:30:00Z`).describe('ISO 8601'),
           altitude: z.number().describe('metres'),
           speed: z.number().describe('m/s; negative is unknown'),
-          horizontal_accuracy: z.number().describe('metres; negative is unknown'),
+          horizontal_accuracy: z
+            .number()
+            .describe('metres; without a positive one the place is an old one and is not stored'),
         })
         .partial(),
     }),

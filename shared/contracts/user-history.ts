@@ -57,7 +57,7 @@ export const UserPoint = z.object({
   clock_corrected: z.boolean(),
   pending: z.boolean().describe('In the buffer, not yet in the database'),
   outcome: PointOutcome.describe(
-    'counted: ends a segment of the sum; first: the way begins here. Left out: too-soon (less than 30 s after the anchor), too-near (less than 10 m from it), too-fast (more than 300 km/h from it), same-instant (another point of this instant counts), rough (less exact than 100 m), outside (of the event’s area)',
+    'counted: ends a segment of the sum; first: the way begins here. Left out: too-soon (less than 30 s after the anchor), too-near (less than 10 m from it), too-fast (more than 300 km/h from it), same-instant (another point of this instant counts), rough (accuracy 100 m or worse, or exactly 0,0), outside (of the event’s area)',
   ),
   km: z.number().describe('Length of the segment that ends here; 0 if the point is left out'),
 })

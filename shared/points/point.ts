@@ -11,7 +11,7 @@ import {
 } from '#shared/contracts/gps-points.ts'
 import type { Column } from '#shared/stores/db/db.ts'
 import { type Entry, type Position, rankOf, readStamp } from '#shared/stores/kv/kv.ts'
-import { isRough } from '#shared/core/rules/geo.ts'
+import { isPlace, isRough } from '#shared/core/rules/geo.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import type { PointRejection } from '#shared/contracts/tracking.ts'
@@ -64,14 +64,14 @@ export const POINT_COLUMNS: readonly PointColumn[] = [
 ]
 
 /** What the fold reads of a point. */
-export const foldPointOf = ({ kind, sentMs, recordedMs, lat, lng, mode, accuracy }: Point): FoldPoint => ({
-  kind,
-  sentMs,
-  t: recordedMs,
-  lat,
-  lng,
-  mode,
-  rough: isRough(accuracy),
+export const foldPointOf = (point: Point): FoldPoint => ({
+  kind: point.kind,
+  sentMs: point.sentMs,
+  t: point.recordedMs,
+  lat: point.lat,
+  lng: point.lng,
+  mode: point.mode,
+  rough: isRough(point),
 })
 
 /** Identity within a pilgrim's buffer. */
@@ -264,7 +264,7 @@ function faultOf({
 }
 
 /**
- * Which of some points inside the area is on the map (the first one of an instant); null when there is none. A point
+ * Which of some points is on the map (the first one of an instant); null when none is a place inside the area. A point
  * that lies in the future is there as of its receipt: otherwise it would stay on the map until that time, whatever its
  * pilgrim's device reports.
  */
@@ -272,9 +272,9 @@ export function latestPosition(points: readonly Point[]): Position | null {
   let latest: Position | null = null
   let receivedMs = Infinity
   for (const point of points) {
-    if (!point.inRange) continue
-    const { recordedMs: t, lat, lng, accuracy } = point
-    const position = { t, lat, lng, ...(isRough(accuracy) && { rough: true }) }
+    if (!point.inRange || !isPlace(point)) continue
+    const { recordedMs: t, lat, lng } = point
+    const position = { t, lat, lng, ...(isRough(point) && { rough: true }) }
     if (latest !== null && rankOf(position) <= rankOf(latest)) continue
     latest = position
     receivedMs = point.receivedMs

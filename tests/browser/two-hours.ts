@@ -4,7 +4,8 @@
  */
 import { expect } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { MAX_ACCURACY_M, MIN_ELAPSED_MS } from '#proxy/pages/walk/recording/position-filter.ts'
+import { MIN_ELAPSED_MS } from '#proxy/pages/walk/recording/position-filter.ts'
+import { isRough } from '#shared/core/rules/geo.ts'
 import { ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
@@ -282,8 +283,8 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
     const isTaken = async () => {
       const taken = await takenOn(phone.page)
       if (!isHere() && !taken.rests) return false
-      const last = fixes.findLast((fix) => fix.accuracy <= MAX_ACCURACY_M && !ofCheckIns.has(fix))!
-      return accuracy > MAX_ACCURACY_M || isThrough(taken, last)
+      const last = fixes.findLast((fix) => !isRough(fix) && !ofCheckIns.has(fix))!
+      return isRough({ lat, lng, accuracy }) || isThrough(taken, last)
     }
     await until(isTaken, `position ${i} of the walk`, { everyMs: 5 })
   }
@@ -366,7 +367,7 @@ export async function walkAndCompare(app: WalkApp, walker: Walker, day: Day): Pr
   for (const { t, lat, lng } of own.checkins)
     await dataOf(await post('checkin', { user_id: plain, lat, lng, timestamp: t }), checkInEndpoint)
   const recorded = fixes.filter(
-    ({ t, accuracy }) => accuracy <= MAX_ACCURACY_M && !gaps.some(({ from, to }) => t > from && t < to),
+    (fix) => !isRough(fix) && !gaps.some(({ from, to }) => fix.t > from && fix.t < to),
   )
   // A new watch is given the last place, and the next one in the same millisecond: the first one counts.
   const points = recorded

@@ -206,10 +206,19 @@ describe('the latest position', () => {
   })
 
   test('is rough only when no better one is of the last hour', () => {
-    const rough = (t: number, lat: number) => ({ ...at(t, lat), accuracy: 100.1 })
+    const rough = (t: number, lat: number) => ({ ...at(t, lat), accuracy: 100 })
     expect(latest(at(NOW - HOUR, 21), rough(NOW, 22))).toEqual({ t: NOW - HOUR, lat: 21, lng: 120 })
     expect(latest(at(NOW - HOUR - 1, 21), rough(NOW, 22))).toEqual({ t: NOW, lat: 22, lng: 120, rough: true })
-    expect(latest({ ...at(NOW - 1, 21), accuracy: 100 }, rough(NOW, 22))).toMatchObject({ lat: 21 })
+    expect(latest({ ...at(NOW - 1, 21), accuracy: 99.9 }, rough(NOW, 22))).toMatchObject({ lat: 21 })
+  })
+
+  test('is never exactly 0,0', () => {
+    const zero = { ...at(NOW, 0), lng: 0 }
+    const accepted = acceptTrack([zero], NOW, { ...rules, area: () => true }).points
+    expect(accepted).toHaveLength(1)
+    expect(latestPosition(accepted)).toBeNull()
+    const { points } = acceptTrack([at(NOW - 3, 21)], NOW, rules)
+    expect(latestPosition([...points, ...accepted])).toMatchObject({ lat: 21 })
   })
 
   test('leaves out what lies outside the area', () => {

@@ -133,7 +133,7 @@ describeFlushHarness('flush', (harness) => {
     // Indoors a mast answers for the phone: 1.5 km away and back.
     const away = point({ kind: 'c', sentMs: NOON + 90_000, lat: 24.164, accuracy: 1_500 })
     await harness.buffer('anna', [...walk(3), away])
-    await harness.buffer('bert', [{ ...away, accuracy: 101 }])
+    await harness.buffer('bert', [{ ...away, accuracy: 100 }])
     await harness.flush()
     const read = () =>
       harness.db.sql`SELECT points, checkins, distance_mm / 1000 AS m FROM pilgrim_totals ORDER BY user_id`
@@ -147,6 +147,35 @@ describeFlushHarness('flush', (harness) => {
     await harness.buffer('bert', walk(2, NOON + HOUR_MS))
     await harness.flush()
     expect((await read())[1]).toMatchObject({ points: 5, checkins: 1 })
+    await expectProjections(harness.db, harness.calendar)
+    await expectNothingToRebuild(harness)
+  })
+
+  test('exactly 0,0 counts as a check-in, and as no place', async () => {
+    const zero = (t: number) => point({ kind: 'c', sentMs: t, lat: 0, lng: 0, accuracy: 8 })
+    const read = () =>
+      harness.db.sql`
+        SELECT user_id AS "userId", points, checkins, distance_mm::float8 / 1000 AS m, last_lat AS lat,
+               (extract(epoch FROM last_seen) * 1000)::float8 AS last FROM pilgrim_totals ORDER BY user_id`
+    await harness.buffer('anna', [...walk(3), zero(NOON + 150_000)])
+    await harness.buffer('bert', [zero(NOON)])
+    await harness.flush()
+    const [anna] = await read()
+    expect(await read()).toMatchObject([
+      { userId: 'anna', points: 4, checkins: 1, m: 160 },
+      { userId: 'bert', points: 1, checkins: 1, m: 0, lat: null, last: null },
+    ])
+    expect(anna!.lat).toBeGreaterThan(24)
+    expect(anna!.last).toBe(NOON + 120_000)
+    await expectProjections(harness.db, harness.calendar)
+    // Two days of silence, and then a walk: nothing is measured from 0,0.
+    await harness.buffer('bert', walk(3, NOON + 48 * HOUR_MS))
+    await harness.flush()
+    expect((await read())[1]).toMatchObject({ points: 4, checkins: 1, m: 160 })
+    // At the instant of a place.
+    await harness.buffer('anna', [zero(anna!.last as number)])
+    await harness.flush()
+    expect((await read())[0]).toMatchObject({ points: 5, lat: anna!.lat })
     await expectProjections(harness.db, harness.calendar)
     await expectNothingToRebuild(harness)
   })

@@ -183,13 +183,15 @@ async function readProjections(db: Database): Promise<Projections> {
   }
 }
 
+const isSomewhere = ({ lat, lng }: FoldPoint): boolean => lat !== 0 || lng !== 0
+
 type Row = FoldPoint & { readonly user_id: string; readonly in_range: boolean }
 
 async function recomputeProjections({ sql }: Database, calendar: Calendar): Promise<Projections> {
   const rows = await sql<Row[]>`
     SELECT user_id, kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
            (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, in_range,
-           coalesce(accuracy > 100, false) AS rough
+           coalesce(accuracy >= 100, false) OR (lat = 0 AND lng = 0) AS rough
     FROM gps_points`
   const erased = await sql<{ hour: number; x: number; y: number; points: number }[]>`
     SELECT (extract(epoch FROM hour) * 1000)::float8 AS hour, x, y, points FROM erased_cells`
@@ -205,7 +207,7 @@ async function recomputeProjections({ sql }: Database, calendar: Calendar): Prom
     all.totals as Record<string, { lat: number; lng: number; last: number | null }>,
   )
   const cells = plainCells(
-    rows.filter(({ in_range }) => in_range),
+    rows.filter((row) => row.in_range && isSomewhere(row)),
     latest.flatMap(({ lat, lng, last }) => (last === null ? [] : [{ t: last, lat, lng }])),
     erased,
     calendar,
@@ -245,7 +247,8 @@ function addPilgrim(
 }
 
 /** First and last instant, and the last position: the check-in's where a track point shares the instant. */
-function seen(points: readonly FoldPoint[]): object {
+function seen(all: readonly FoldPoint[]): object {
+  const points = all.filter(isSomewhere)
   if (points.length === 0) return { first: null, last: null, lat: null, lng: null }
   const first = Math.min(...points.map(({ t }) => t))
   const last = Math.max(...points.map(({ t }) => t))

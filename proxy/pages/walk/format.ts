@@ -2,6 +2,7 @@
 import { language } from '../frame/language.ts'
 import { carbonIn, figure, UNITS, type Units } from '#shared/locales/units.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
+import { ROUGH_M } from '#shared/core/rules/geo.ts'
 import { pageData } from '../frame/page-data.ts'
 
 const { timeZone } = pageData()
@@ -49,10 +50,9 @@ export const distanceText = (metres: number): string =>
 export const minutesOf = (ms: number): number => Math.max(1, Math.round(ms / 60_000))
 
 const GOOD_M = 20
-const FAIR_M = 100
 
 /** How rough a position is, in words; null where it is exact. @param metres its accuracy; null: unknown */
 export function roughText({ checkIn }: Pick<WalkWords, 'checkIn'>, metres: number | null): string | null {
   if (metres === null || metres <= GOOD_M) return null
-  return metres <= FAIR_M ? checkIn.fair(metres) : checkIn.poor(metres)
+  return metres < ROUGH_M ? checkIn.fair(metres) : checkIn.poor(metres)
 }

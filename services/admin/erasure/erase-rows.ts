@@ -26,6 +26,7 @@ import { cellAt, cellCentre, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/ma
 import { foldAll, type FoldPoint } from '#shared/core/distance/points-to-distance.ts'
 import { EventTotals } from '#shared/points/totals/event-totals.ts'
 import { FOLD_COLUMNS } from '#shared/points/totals/stored-days.ts'
+import { isPlace } from '#shared/core/rules/geo.ts'
 
 export type Erasing = typeof erasing.$inferSelect
 
@@ -209,7 +210,7 @@ async function coarsenCells(
 ): Promise<void> {
   const shared = new Map<string, Set<string> | null>()
   const kept = new Map<string, { hour: number; x: number; y: number; points: number }>()
-  for (const { t, lat, lng } of points) {
+  for (const { t, lat, lng } of points.filter(isPlace)) {
     changes.removePoint(calendar.hourStart(t), { lat, lng })
     const day = calendar.day(t)
     const [hour] = calendar.span(day)

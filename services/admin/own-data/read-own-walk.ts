@@ -24,7 +24,7 @@ import {
   refoldPending,
   readStored,
 } from '#shared/points/totals/pilgrim-statistics.ts'
-import { inSpan, readDays } from '#shared/points/totals/stored-days.ts'
+import { IS_ROUGH, inSpan, readDays } from '#shared/points/totals/stored-days.ts'
 import { fieldOf, type Point, readablePoints } from '#shared/points/point.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
@@ -251,7 +251,7 @@ export async function readCountablePoints(
         SELECT kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
           (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, false AS rough
         FROM gps_points WHERE ${inSpan(tx, day.userId, day.span)} AND kind IN ('c', 't') AND in_range
-          AND accuracy > 100 IS NOT TRUE
+          AND NOT ${tx.unsafe(IS_ROUGH)}
         UNION ALL
         SELECT kind, "sentMs", t, lat, lng, mode, false AS rough
         FROM json_to_recordset(${JSON.stringify(added.filter(({ rough }) => !rough))}::text::json)

@@ -27,6 +27,7 @@ import {
   START,
 } from '#shared/core/distance/points-to-distance.ts'
 import { inSpan, readDays } from '#shared/points/totals/stored-days.ts'
+import { isPlace } from '#shared/core/rules/geo.ts'
 import type { Entry } from '#shared/stores/kv/kv.ts'
 import type { Mode } from '#shared/core/rules/carbon.ts'
 import type { Database } from '#shared/stores/db/db.ts'
@@ -173,7 +174,7 @@ function kmByMode(points: readonly Explained[]): DaySummary['recorded_km'] {
 }
 
 function lastOf(points: readonly Explained[]): DaySummary['last'] {
-  const last = points.findLast(({ inRange }) => inRange)
+  const last = points.findLast((point) => point.inRange && isPlace(point))
   return last === undefined ? null : { lat: last.lat, lng: last.lng, recorded_at: time(last.recordedMs) }
 }
 

@@ -5,6 +5,7 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import { measuredRoute, type Route, type Station } from '#shared/core/map/walking-route.ts'
 import type { Place } from '#shared/core/rules/geo.ts'
+import { IS_ROUGH } from '#shared/points/totals/stored-days.ts'
 import { stretchWalked } from '#shared/core/rules/along-route.ts'
 import type { CardRoute } from './card-facts.ts'
 
@@ -73,7 +74,7 @@ const readPast = (given: Given, userId: string): Promise<readonly Place[]> =>
         FROM (
           SELECT (extract(epoch FROM g.recorded_at) * 1000)::float8 AS t, g.lat, g.lng
           FROM gps_points g
-          WHERE g.user_id = ${userId} AND g.kind IN ('c', 't') AND g.in_range AND g.accuracy > 100 IS NOT TRUE
+          WHERE g.user_id = ${userId} AND g.kind IN ('c', 't') AND g.in_range AND NOT ${given.db.sql.unsafe(IS_ROUGH)}
             AND g.recorded_at < to_timestamp(${midnightOf(given)}::float8 / 1000) LIMIT ${MAX_POINTS}::int
         ) p
         CROSS JOIN (

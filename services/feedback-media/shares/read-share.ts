@@ -5,6 +5,8 @@ import type { ActivityStatus } from '#shared/contracts/fields.ts'
 import { SHARE_ID } from '#shared/contracts/shares.ts'
 import { peekPilgrim } from '#shared/points/pending-points.ts'
 import { readablePoints } from '#shared/points/point.ts'
+import { IS_PLACE } from '#shared/points/totals/stored-days.ts'
+import { isPlace } from '#shared/core/rules/geo.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
 import { readStatusCopy } from '#shared/pilgrims/activity-status.ts'
 import { isExactForAll, type PublicFigures, publicFigures } from '#shared/pilgrims/profile.ts'
@@ -126,7 +128,7 @@ async function readWay(
         SELECT min(ARRAY[p.t, p.lat, p.lng]) AS fix
         FROM (
           SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS t, lat, lng FROM gps_points
-          WHERE user_id = ${userId} AND in_range AND recorded_at >= to_timestamp(${sinceMs / 1_000}::float8)
+          WHERE user_id = ${userId} AND in_range AND ${db.sql.unsafe(IS_PLACE)} AND recorded_at >= to_timestamp(${sinceMs / 1_000}::float8)
         ) p
         GROUP BY floor(p.t / ${SLOT_MS}::int)
       ) slots
@@ -136,7 +138,7 @@ async function readWay(
         AND last_seen >= to_timestamp(${fromMs / 1_000}::float8)`,
   )
   const pending = readablePoints(entries ?? [])
-    .filter(({ inRange, recordedMs }) => inRange && recordedMs >= fromMs)
+    .filter((point) => point.inRange && isPlace(point) && point.recordedMs >= fromMs)
     .map(({ recordedMs: t, lat, lng }) => ({ t, lat, lng }))
   const all = [...stored, ...pending].sort((a, b) => a.t - b.t)
   const last = all.at(-1)

@@ -12,6 +12,7 @@ import { tracedStatements } from '#shared/stores/db/traced-statements.ts'
 import { type Entry, userHash } from '#shared/stores/kv/kv.ts'
 import { type BufferEpoch, countSlice } from '#shared/points/ledger/counters.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { isPlace } from '#shared/core/rules/geo.ts'
 import type { Fix } from '#shared/core/distance/points-to-distance.ts'
 import { foldPoints, latestPositionChanges, type Move, writeTotals } from './update-totals.ts'
 import type { Slice } from '#shared/points/pending-points.ts'
@@ -30,9 +31,9 @@ async function recordCellChanges(
   if (moves.length === 0) return
   const changes = new CellChanges()
   for (const { point } of fresh)
-    if (point.inRange) changes.addPoint(calendar.hourStart(point.recordedMs), point)
+    if (point.inRange && isPlace(point)) changes.addPoint(calendar.hourStart(point.recordedMs), point)
   for (const { from, to } of moves) {
-    if (from === to) continue
+    if (from === to || to === null) continue
     if (from !== null) changes.removePilgrim(calendar.hourStart(from.t), from)
     changes.addPilgrim(calendar.hourStart(to.t), to)
   }

@@ -1,8 +1,9 @@
 /** Folds the new points of a slice onto the stored days, and writes what that changes in the totals. */
 import { foldPointOf } from '#shared/points/point.ts'
 import type { Query } from '#shared/stores/db/db.ts'
-import { readDays, readPointsOfDays } from '#shared/points/totals/stored-days.ts'
+import { IS_PLACE, readDays, readPointsOfDays } from '#shared/points/totals/stored-days.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { isPlace } from '#shared/core/rules/geo.ts'
 import {
   addTotals,
   byInstant,
@@ -19,9 +20,12 @@ import { EventTotals, hoursOf } from '#shared/points/totals/event-totals.ts'
 interface PilgrimChange {
   readonly userId: string
   readonly days: readonly DayChange[]
-  /** First and last of the new points. Of several at the last instant, the one that the fold counts. */
-  readonly earliest: FoldPoint
-  readonly latest: FoldPoint
+  /**
+   * First and last new place. Of several at the last instant, the one that the fold counts. Null: no new point is a
+   * place.
+   */
+  readonly earliest: FoldPoint | null
+  readonly latest: FoldPoint | null
 }
 
 /** A pilgrim's new points in the area, and the day whose stored points their refold needs next. */
@@ -59,10 +63,13 @@ export async function foldPoints(
     return plan
   })
   await readLateDays(tx, plans, calendar)
-  return plans.map(({ userId, points, days }) => {
-    const last = points.at(-1)!
-    return { userId, days, earliest: points[0]!, latest: points.find(({ t }) => t === last.t)! }
-  })
+  return plans.map(({ userId, points, days }) => ({ userId, days, ...firstAndLast(points.filter(isPlace)) }))
+}
+
+/** @param places new ones, in the order of the fold */
+export function firstAndLast(places: readonly FoldPoint[]): Pick<PilgrimChange, 'earliest' | 'latest'> {
+  const last = places.at(-1)
+  return { earliest: places[0] ?? null, latest: places.find(({ t }) => t === last?.t) ?? null }
 }
 
 function advance(plan: Plan, step: IteratorResult<string, DayChange[]>): void {
@@ -144,9 +151,9 @@ async function writePilgrims(
     FROM unnest(
       ${changes.map(({ userId }) => userId)}::text[], ${sums.map((s) => s.points)}::int[],
       ${sums.map((s) => s.checkins)}::int[], ${sums.map((s) => s.distanceMm)}::float8[],
-      ${sums.map((s) => s.carbonMg)}::float8[], ${changes.map(({ earliest }) => earliest.t)}::float8[],
-      ${latest.map(({ t }) => t)}::float8[], ${latest.map(({ lat }) => lat)}::float8[],
-      ${latest.map(({ lng }) => lng)}::float8[]
+      ${sums.map((s) => s.carbonMg)}::float8[], ${changes.map(({ earliest }) => earliest?.t ?? null)}::float8[],
+      ${latest.map((to) => to?.t ?? null)}::float8[], ${latest.map((to) => to?.lat ?? null)}::float8[],
+      ${latest.map((to) => to?.lng ?? null)}::float8[]
     ) AS c (user_id, points, checkins, mm, mg, first_ms, last_ms, lat, lng)
     WHERE t.user_id = c.user_id`
 }
@@ -238,10 +245,10 @@ async function writeEvent(
     await tx.unsafe(statement.join('$1'), [rows], { prepare: true })
 }
 
-/** A pilgrim's latest position before and after new points; unchanged where all of them are older. */
+/** A pilgrim's latest position before and after new points; unchanged where none of them is a later place. */
 export interface Move {
   readonly from: Fix | null
-  readonly to: Fix
+  readonly to: Fix | null
 }
 
 /**
@@ -254,12 +261,14 @@ export async function latestPositionChanges(
   changes: readonly PilgrimChange[],
   previous: ReadonlyMap<string, Fix>,
 ): Promise<Move[]> {
-  const ties = changes.filter(({ userId, latest }) => previous.get(userId)?.t === latest.t)
+  const ties = changes.flatMap(({ userId, latest }) =>
+    latest !== null && previous.get(userId)?.t === latest.t ? [{ userId, t: latest.t }] : [],
+  )
   const tied = await placesAt(tx, ties)
   return changes.map(({ userId, latest }) => {
     const from = previous.get(userId) ?? null
-    const to = tied.get(userId) ?? (from !== null && from.t > latest.t ? from : fixOf(latest))
-    return { from, to }
+    const isLater = latest !== null && (from === null || from.t <= latest.t)
+    return { from, to: tied.get(userId) ?? (isLater ? fixOf(latest) : from) }
   })
 }
 
@@ -267,15 +276,18 @@ export async function latestPositionChanges(
  * The positions of pilgrims whose new points share the instant of the stored latest one: all stored points of it
  * decide.
  */
-async function placesAt(tx: Query, ties: readonly PilgrimChange[]): Promise<Map<string, Fix>> {
+async function placesAt(
+  tx: Query,
+  ties: readonly { readonly userId: string; readonly t: number }[],
+): Promise<Map<string, Fix>> {
   if (ties.length === 0) return new Map()
   const rows = await tx<(Fix & { user_id: string })[]>`
     SELECT a.user_id, p.lat, p.lng, a.t
-    FROM unnest(${ties.map(({ userId }) => userId)}::text[], ${ties.map(({ latest }) => latest.t)}::float8[])
+    FROM unnest(${ties.map(({ userId }) => userId)}::text[], ${ties.map(({ t }) => t)}::float8[])
       AS a (user_id, t)
     CROSS JOIN LATERAL (
       SELECT lat, lng FROM gps_points g
-      WHERE g.user_id = a.user_id AND g.recorded_at = to_timestamp(a.t / 1000) AND g.in_range
+      WHERE g.user_id = a.user_id AND g.recorded_at = to_timestamp(a.t / 1000) AND g.in_range AND ${tx.unsafe(IS_PLACE)}
         -- The index is by sent_at, which is between recorded_at and one day after it.
         AND g.kind IN ('c', 't')
         AND g.sent_at BETWEEN to_timestamp(a.t / 1000) AND to_timestamp(a.t / 1000) + interval '1 day'

@@ -12,6 +12,7 @@ import {
   tileToStore,
   writeTiles,
 } from '#shared/points/totals/stored-tiles.ts'
+import { IS_PLACE } from '#shared/points/totals/stored-days.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import {
   addCounts,
@@ -40,7 +41,8 @@ const CELLS = `
            least(floor(lng * ${FINEST_PER_DEGREE} + ${180 * FINEST_PER_DEGREE}), ${LAST.x}) AS x,
            least(floor(lat * ${FINEST_PER_DEGREE} + ${90 * FINEST_PER_DEGREE}), ${LAST.y}) AS y, points, users
     FROM (
-      SELECT recorded_at AS at, lat, lng, 1 AS points, 0 AS users FROM gps_points WHERE in_range
+      SELECT recorded_at AS at, lat, lng, 1 AS points, 0 AS users
+      FROM gps_points WHERE in_range AND ${IS_PLACE}
       UNION ALL
       SELECT last_seen, last_lat, last_lng, 0, 1 FROM pilgrim_totals WHERE last_seen IS NOT NULL
     ) places

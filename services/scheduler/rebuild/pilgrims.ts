@@ -20,6 +20,8 @@ import {
   type Table,
 } from '#shared/points/totals/event-totals.ts'
 import { FOLD_COLUMNS } from '#shared/points/totals/stored-days.ts'
+import { isPlace } from '#shared/core/rules/geo.ts'
+import { firstAndLast } from '../flush/update-totals.ts'
 import { type Differences, selectOf } from './differences.ts'
 
 /** Pilgrims whose rows are compared together. */
@@ -85,15 +87,14 @@ async function* pilgrims(tx: Query): AsyncGenerator<{ userId: string; points: St
 function totalsOf(userId: string, points: readonly FoldPoint[], days: readonly DayChange[]): Row {
   const sums = zeroTotals()
   for (const { delta } of days) addTotals(sums, delta)
-  const lastMs = points.at(-1)!.t
-  const { lat, lng } = points.find(({ t }) => t === lastMs)!
+  const { earliest, latest } = firstAndLast(points.filter(isPlace))
   return {
     user_id: userId,
     ...rowOf(sums),
-    first_seen: points[0]!.t,
-    last_seen: lastMs,
-    last_lat: lat,
-    last_lng: lng,
+    first_seen: earliest?.t ?? null,
+    last_seen: latest?.t ?? null,
+    last_lat: latest?.lat ?? null,
+    last_lng: latest?.lng ?? null,
   }
 }
 

@@ -9,12 +9,18 @@ export interface Place {
 /** Mean Earth radius in metres (IUGG mean radius R₁; shared/README.md, "Decisions"). */
 export const EARTH_RADIUS_M = 6_371_008.8
 
-/** A position that is less exact is rough: no distance is measured from it or to it. Metres. */
-const ROUGH_M = 100
+/** Whether coordinates are a place. Exactly 0,0 is what a device sends without a fix. */
+export const isPlace = ({ lat, lng }: Place): boolean => lat !== 0 || lng !== 0
 
-/** Whether a position is rough. @param accuracy metres, as the table stores it (float4); null: unknown, not rough */
-export const isRough = (accuracy: number | null): boolean =>
-  accuracy !== null && Math.fround(accuracy) > ROUGH_M
+/** From this accuracy on (m) a position is rough. Phones report exactly 100 when they do not know better. */
+export const ROUGH_M = 100
+
+/**
+ * Whether no distance is measured to or from a position: its accuracy is 100 m or worse, or it is no place.
+ * @param position `accuracy` in metres, as the table stores it (float4); null: unknown, not rough
+ */
+export const isRough = (position: Place & { readonly accuracy: number | null }): boolean =>
+  (position.accuracy !== null && Math.fround(position.accuracy) >= ROUGH_M) || !isPlace(position)
 
 const RADIANS = Math.PI / 180
 

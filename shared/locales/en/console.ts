@@ -227,7 +227,7 @@ export const words = {
       'too-near': 'under 10 m from the last',
       'too-fast': 'over 300 km/h',
       'same-instant': 'same instant as another',
-      rough: 'less exact than 100 m',
+      rough: 'accuracy 100 m or worse, or no place (0,0)',
       outside: 'outside the area',
     },
     late: 'late',

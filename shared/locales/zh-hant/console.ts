@@ -228,7 +228,7 @@ export const words: ConsoleWords = {
       'too-near': '距上一點不到 10 公尺',
       'too-fast': '超過時速 300 公里',
       'same-instant': '與另一點同一時刻',
-      rough: '誤差超過 100 公尺',
+      rough: '誤差達 100 公尺，或沒有位置（0,0）',
       outside: '在範圍外',
     },
     late: '晚',

@@ -7,6 +7,7 @@ import { fieldOf, foldPointOf, type Point, readablePoints } from '#shared/points
 import type { Database, Query } from '#shared/stores/db/db.ts'
 import type { Kv, Pending } from '#shared/stores/kv/kv.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { isPlace } from '#shared/core/rules/geo.ts'
 import {
   addTotals,
   byInstant,
@@ -23,7 +24,7 @@ import { readDays, readPointsOfDays, fixOf } from './stored-days.ts'
 
 export interface Statistics extends Totals {
   /**
-   * Times of the first and the last point in the area, epoch milliseconds: `first_seen` and `last_seen` of answers
+   * Times of the first and the last place in the area, epoch milliseconds: `first_seen` and `last_seen` of answers
    * (`shared/contracts/fields.ts`).
    */
   readonly firstMs: number | null
@@ -167,8 +168,8 @@ export const addedPoints = (pending: readonly Point[], { known }: Stored): FoldP
 function withDays(stored: Stored, added: readonly FoldPoint[], days: readonly DayChange[]): Statistics {
   const sums = { ...(stored.sums ?? zeroTotals()) }
   for (const { delta } of days) addTotals(sums, delta)
-  const first = added[0]?.t ?? Infinity
-  const last = added.at(-1)?.t ?? -Infinity
+  const first = added.find(isPlace)?.t ?? Infinity
+  const last = added.findLast(isPlace)?.t ?? -Infinity
   const firstMs = Math.min(first, stored.firstMs ?? Infinity)
   const lastMs = Math.max(last, stored.lastMs ?? -Infinity)
   return {

@@ -1,6 +1,7 @@
 /** Reads stored days with the fold's state at their end, and the points of single days. */
 import type { Query } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
+import { ROUGH_M } from '#shared/core/rules/geo.ts'
 import type { Fix, FoldPoint, StoredDay } from '#shared/core/distance/points-to-distance.ts'
 
 /** The time that a phone sent may be this far ahead of the time at which its check-in counts. */
@@ -66,9 +67,13 @@ export async function readDays(
   return days
 }
 
+/** `isPlace` and `isRough` (`core/rules/geo.ts`) as conditions on `gps_points`. */
+export const IS_PLACE = '(lat <> 0 OR lng <> 0)'
+export const IS_ROUGH = `(coalesce(accuracy >= ${ROUGH_M}, false) OR NOT ${IS_PLACE})`
+
 /** A row of `gps_points` as the fold reads it. */
 export const FOLD_COLUMNS = `kind, (extract(epoch FROM sent_at) * 1000)::float8 AS "sentMs",
-  (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, coalesce(accuracy > 100, false) AS rough`
+  (extract(epoch FROM recorded_at) * 1000)::float8 AS t, lat, lng, mode, ${IS_ROUGH} AS rough`
 
 /** A condition on `gps_points`: one pilgrim's points that count in a span of time (epoch milliseconds). */
 export const inSpan = (tx: Query, userId: string, [fromMs, toMs]: readonly [number, number]) => tx`

@@ -114,7 +114,7 @@ describe('the filter', () => {
     const rough = record(minutes.map((minute) => fix(minute * 60_000, 24, { accuracy: 800 })))
     expect(rough.recorded.map(({ t }) => t / 60_000)).toEqual([0, 5, 10])
     expect(rough.state.last).toBeNull()
-    const beside = record([fix(0), fix(60_000, 25, { accuracy: 101 }), fix(300_000, 25, { accuracy: 101 })])
+    const beside = record([fix(0), fix(60_000, 25, { accuracy: 100 }), fix(300_000, 25, { accuracy: 100 })])
     expect(beside.recorded.map(({ t }) => t / 60_000)).toEqual([0, 5])
     expect(beside.state.last?.t).toBe(0)
     expect(filterFix(EMPTY, fix(0, 24, { accuracy: Number.NaN }))).toMatchObject({

@@ -1,6 +1,6 @@
 /** A check-in: a position, kept on the device at once, sent as soon as there is a network. */
 import { effect, signal } from '@preact/signals'
-import { MAX_ACCURACY_M } from '../recording/position-filter.ts'
+import { isRough } from '#shared/core/rules/geo.ts'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
 import { lastFix, noteCheckIn, recording, recordsHere } from '../recording/recorder.ts'
 import { keepPoint, lastCheckIn } from '../session/queue.ts'
@@ -85,6 +85,6 @@ async function findAndKeep(): Promise<void> {
     return
   }
   // A rough place is not where the next 30 s begin.
-  if (accuracy <= MAX_ACCURACY_M) noteCheckIn({ t: at, lat, lng })
+  if (!isRough(point)) noteCheckIn({ t: at, lat, lng })
   navigator.vibrate?.(80)
 }

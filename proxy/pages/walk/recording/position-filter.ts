@@ -4,7 +4,7 @@
  * The service ignores a point less than 30 s after the last one that it took. So these are not recorded: the distance
  * is the same to the millimetre, and a walk costs a fraction of the battery, the memory and the network.
  */
-import { distanceMm } from '#shared/core/rules/geo.ts'
+import { distanceMm, isRough } from '#shared/core/rules/geo.ts'
 import { CLOCK_TOLERANCE_MS } from '../session/clock-rules.ts'
 
 /** A position. Times are epoch milliseconds; accuracy and altitude are metres, speed km/h. */
@@ -35,8 +35,6 @@ export const EMPTY: FilterState = { last: null, doubted: null, rest: null }
 type Skipped = 'rough' | 'too-soon' | 'doubted'
 
 export const MIN_ELAPSED_MS = 30_000
-/** A position by a mobile mast or by Wi-Fi alone is worse: a rough one. The service measures no distance from it. */
-export const MAX_ACCURACY_M = 100
 const MAX_KMH = 300
 /** A phone that stays in a circle of this radius for this long rests. */
 const REST_M = 25
@@ -47,7 +45,8 @@ export function filterFix(
   state: FilterState,
   fix: Fix,
 ): { readonly state: FilterState; readonly record: readonly Fix[]; readonly skipped: Skipped | null } {
-  if (!(fix.accuracy <= MAX_ACCURACY_M)) {
+  // By a mobile mast or by Wi-Fi alone. The service measures no distance from it.
+  if (!Number.isFinite(fix.accuracy) || isRough(fix)) {
     const isNeeded =
       Number.isFinite(fix.accuracy) && !isRecent(state.last?.t, fix.t) && !isRecent(state.roughMs, fix.t)
     return isNeeded

@@ -1,4 +1,5 @@
 /** A day's way in the coordinates of the map: parts on foot, parts by a motor, check-ins. Pure functions. */
+import { isPlace } from '#shared/core/rules/geo.ts'
 import type { WayShapes } from '../../map/draw-way.ts'
 import { type Bounds, boundsOf, worldX, worldY } from '../../map/projection.ts'
 import { type Place, type Shape, shapeOf } from '../../map/shapes.ts'
@@ -50,7 +51,7 @@ const shapesOf = (parts: readonly (readonly Fix[])[]): Shape[] =>
 export function wayShapes(day: DayOfWay): BoundedWay {
   const { onFoot, byMotor, gaps } = partsOf(day)
   const [first, last] = [day.line[0], day.line.at(-1)]
-  const checkIns = day.checkins.map((one) => ({ ...placed(one), counts: one.in_range }))
+  const checkIns = day.checkins.filter(isPlace).map((one) => ({ ...placed(one), counts: one.in_range }))
   // A check-in far from the route would make the way a blot.
   const seen = [...day.line.map(placed), ...checkIns.filter(({ counts }) => counts)]
   const shown = seen.length > 0 ? seen : checkIns

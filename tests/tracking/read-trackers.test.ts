@@ -88,7 +88,7 @@ test.each(REFUSED)('%s: %s', async (reason, _, form) => {
 
 test('a faulty measurement loses no position', () => {
   const feature = overlandFeature(WALK[0]!)
-  const faulty = { altitude: 'high', speed: 1e300, horizontal_accuracy: null, battery_level: {} }
+  const faulty = { altitude: 'high', speed: 1e300, vertical_accuracy: null, battery_level: {} }
   const sent = (properties: object): Sent => ({
     app: 'overland',
     method: 'POST',
@@ -96,7 +96,7 @@ test('a faulty measurement loses no position', () => {
       locations: [{ ...feature, properties: { ...feature.properties, ...properties } }],
     }),
   })
-  expect(only(sent(faulty))).toMatchObject({ accuracy: null, altitude: null, speed: null })
+  expect(only(sent(faulty))).toMatchObject({ accuracy: 6, altitude: null, speed: null })
 })
 
 test('one bad position of a batch rejects no other', () => {

@@ -64,6 +64,27 @@ export const REFUSED: readonly (readonly [reason: string, what: string, sent: (f
     'Overland: no coordinates',
     (fix) => post('overland', { locations: [{ ...overlandFeature(fix), geometry: null }] }),
   ],
+  ...[null, -1, 0].map(
+    (accuracy) =>
+      [
+        'old-place',
+        `Overland: an accuracy of ${accuracy}`,
+        (fix: Fix) => {
+          const { properties, ...feature } = overlandFeature(fix)
+          return post('overland', {
+            locations: [{ ...feature, properties: { ...properties, horizontal_accuracy: accuracy } }],
+          })
+        },
+      ] as const,
+  ),
+  ...[overland, traccar8, ownTracksAndroid, gpsLogger].map(
+    (form) =>
+      [
+        'invalid-position',
+        `${form.name}: exactly 0,0`,
+        (fix: Fix) => form({ ...fix, lat: 0, lng: 0 }),
+      ] as const,
+  ),
   ['unreadable', 'Traccar: no location', () => post('traccar', [7])],
   [
     'old-place',

@@ -67,10 +67,13 @@ const sentPoint = (source: TrackerApp, fields: Fields) => ({
   source,
 })
 
-const onePoint = (source: TrackerApp, fields: Fields): Received => ({
-  points: [sentPoint(source, fields)],
-  refused: [],
-})
+const refusedAs = (reason: IngestRejection): Received => ({ points: [], refused: [reason] })
+
+function onePoint(source: TrackerApp, fields: Fields): Received {
+  const point = sentPoint(source, fields)
+  // A device without a fix sends exactly 0,0.
+  return point.lat === 0 && point.lng === 0 ? refusedAs('invalid-position') : { points: [point], refused: [] }
+}
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -101,7 +104,7 @@ function readParameters(app: TrackerApp, unit: SpeedUnit, given: Parameters): Re
     typeof given.location === 'string' ? given.location.split(',') : [given.lat, given.lon ?? given.lng]
   // A heartbeat, or a notice of the phone without a position.
   if ((latitude ?? null) === null && (longitude ?? null) === null) return NO_POINT
-  if (isFalse(given.valid)) return { points: [], refused: ['old-place'] }
+  if (isFalse(given.valid)) return refusedAs('old-place')
   const speed =
     speedOf(given.speed_ms ?? given.spd, 'metresASecond') ??
     speedOf(given.spd_kph, 'kmh') ??
@@ -183,7 +186,7 @@ export function readOwnTracks(bytes: Uint8Array): Received {
   if (type === 'encrypted') return UNREADABLE
   if (type !== 'location') return NO_POINT
   // The time of a ping is the time of sending, but its place may be hours old.
-  if (message.t === 'p') return { points: [], refused: ['old-place'] }
+  if (message.t === 'p') return refusedAs('old-place')
   const speed = speedOf(message.vel, 'kmh')
   const { tst } = message
   return onePoint('owntracks', {
@@ -202,12 +205,15 @@ export function readOwnTracks(bytes: Uint8Array): Received {
 const isPosition = (properties: unknown): boolean =>
   !isObject(properties) || ((properties.action ?? null) === null && properties.type !== 'trip')
 
-function pointOf(feature: unknown): unknown {
-  if (!isObject(feature)) return feature
+function readFeature(feature: unknown): Received {
+  if (!isObject(feature)) return { points: [feature], refused: [] }
   const geometry = isObject(feature.geometry) ? feature.geometry : {}
   const properties = isObject(feature.properties) ? feature.properties : {}
   const [lng, lat] = Array.isArray(geometry.coordinates) ? (geometry.coordinates as unknown[]) : []
-  return sentPoint('overland', {
+  // The app always sends an accuracy. A place without one is an old place that iOS returned with the present time.
+  const hasTime = (properties.timestamp ?? null) !== null
+  if (hasTime && accuracyOf(properties.horizontal_accuracy) === null) return refusedAs('old-place')
+  return onePoint('overland', {
     lat,
     lng,
     timestamp: properties.timestamp,
@@ -229,5 +235,5 @@ export function readOverland(bytes: Uint8Array): Received {
   if (!Array.isArray(features)) return UNREADABLE
   if (features.length > MAX_POINTS) throw tooMany('choose a smaller batch size')
   const positions = features.filter((feature) => !isObject(feature) || isPosition(feature.properties))
-  return { points: positions.map(pointOf), refused: [] }
+  return together(positions.map(readFeature))
 }

@@ -13,8 +13,9 @@ export const EventConfig = z.object({
     .describe('line: a pilgrim’s requests need the ID token of LINE Login; open: an id that the app keeps'),
   liff_id: z.string().nullable().describe('LIFF app of the event; null where none is set'),
   privacy_version: exampleText('2026-1').describe(
-    'Version of the privacy notice that a pilgrim agrees to now',
+    'Version of the privacy notice that a pilgrim agrees to now; another one where the public map can show a single pilgrim',
   ),
+  crowd: z.int().describe('Fewest pilgrims at a place of the public map; 1: it can show a single one'),
   push_key: z.string().nullable().describe('Public VAPID key for Web Push, base64url; null: Web Push is off'),
   status: ActivityStatus.nullable().describe('null: not known at the moment'),
   message: z.string().nullable(),

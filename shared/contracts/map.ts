@@ -123,7 +123,7 @@ export type EventMapDelta = z.infer<typeof EventMapDelta>
 export const mapEndpoint = endpoint('GET /api/event/map', {
   id: 'readEventMap',
   summary:
-    'All that a follower of the event needs, made every ten seconds; caches may keep it. It shows crowds, and of single pilgrims the palanquin alone',
+    'All that a follower of the event needs, made every ten seconds; caches may keep it. With EVENT_MAP_CROWD above 1 it shows crowds, and the palanquin as the only single pilgrim',
   query: z.object({
     since: z
       .string()

@@ -156,7 +156,9 @@ export function Crowd() {
           ))}
         </span>
       </p>
-      {map.event.crowd > 1 ? <p class="small quiet">{words.value.crowdNote(map.event.crowd)}</p> : null}
+      <p class="small quiet">
+        {map.event.crowd > 1 ? words.value.crowdNote(map.event.crowd) : words.value.singleNote}
+      </p>
     </div>
   )
 }

@@ -11,6 +11,9 @@ import { within } from '#shared/runtime/deadline.ts'
  */
 const PRIVACY_VERSION = '2026-1'
 
+/** Where the public map can show a single pilgrim, the notice says so: a text and a version of its own. */
+const privacyVersion = (crowd: number): string => (crowd > 1 ? PRIVACY_VERSION : `${PRIVACY_VERSION}-single`)
+
 export async function showConfig(context: ServiceContext): Promise<EventConfig> {
   const { config, now } = context
   const status = await statusWithin(context)
@@ -19,7 +22,8 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     time_zone: config.timeZone,
     identity: config.identity,
     liff_id: config.line.liffId || null,
-    privacy_version: PRIVACY_VERSION,
+    privacy_version: privacyVersion(config.mapCrowd),
+    crowd: config.mapCrowd,
     push_key: config.push?.publicKey ?? null,
     status: status?.status ?? null,
     message: status?.message ?? null,

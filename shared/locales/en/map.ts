@@ -35,6 +35,7 @@ export const words = {
   onMap: (pilgrims: number) => `${count(pilgrims, 'pilgrim is', 'pilgrims are')} on the map`,
   crowdNote: (fewest: number) =>
     `Only places with ${count(fewest, 'person', 'people')} or more; nobody’s own position.`,
+  singleNote: 'The map can show a single person, to within 10 m.',
   me: 'Me',
   whereAmI: 'Where am I',
   meToProcession: (km: string) => `The middle of the procession is ${km} from you, in a straight line.`,

@@ -15,7 +15,6 @@ export const words = {
     consent: [
       'Check-ins and recording send your place and the time to the organisers.',
       'They count your kilometres and help if something happens.',
-      'The public map shows crowds, never you alone.',
       'At any time you can stop, save your data, or have everything deleted.',
     ],
     version: (version: string) => `Version ${version}`,
@@ -28,6 +27,11 @@ export const words = {
     newConsent: 'The privacy notice has changed.',
     consentHere: 'The organisers do not have your consent yet.',
     firstNetwork: 'The first start needs a network.',
+  },
+  /** What the public map can show of a pilgrim. */
+  publicMap: {
+    crowds: 'The public map shows crowds, never you alone.',
+    single: 'The public map can show you alone, to within 10 m.',
   },
   status: {
     ended: 'The event has ended. Thank you for walking.',

@@ -14,7 +14,6 @@ export const words: WalkWords = {
     consent: [
       '打卡和記錄會把位置和時間傳給主辦單位。',
       '主辦單位用來計算公里數，有狀況時協助您。',
-      '公開地圖只顯示人潮，不會單獨顯示您。',
       '隨時可以停止、保存資料，或全部刪除。',
     ],
     version: (version) => `版本 ${version}`,
@@ -27,6 +26,10 @@ export const words: WalkWords = {
     newConsent: '個資說明有更新。',
     consentHere: '主辦單位還沒有您的同意。',
     firstNetwork: '第一次使用需要網路。',
+  },
+  publicMap: {
+    crowds: '公開地圖只顯示人潮，不會單獨顯示您。',
+    single: '公開地圖可能單獨顯示您的位置，誤差在 10\u00a0公尺內。',
   },
   status: {
     ended: '活動結束了，感謝您一路同行。',

@@ -7,6 +7,7 @@ import { notDoneSentence, sentenceOf } from '../problem.ts'
 import { now } from '../session/clock.ts'
 import { useEachMinute, useReading } from './use-service.tsx'
 import { Notice, View } from './view.tsx'
+import { publicMapSentence } from './welcome.tsx'
 import type { ClientError, Data } from '#shared/client/index.ts'
 import { client, noteError } from '../session/service.ts'
 
@@ -119,6 +120,7 @@ export function ShareLinks() {
           <Make onMake={() => (hasStopped.value = false)} />
         </details>
       )}
+      <p class="quiet">{publicMapSentence()}</p>
     </View>
   )
 }

@@ -175,10 +175,25 @@ export const Sentences = ({ of }: { readonly of: readonly string[] }) => (
   </ul>
 )
 
+/**
+ * What the public map can show of the pilgrim. A configuration that an older release has kept lacks `crowd`; then no
+ * crowd is promised.
+ */
+export const publicMapSentence = (): string => {
+  const { crowds, single } = words.value.publicMap
+  return (config.value?.crowd ?? 1) > 1 ? crowds : single
+}
+
+/** The last sentence is what the pilgrim can do at any time. */
+function consentSentences(): string[] {
+  const { consent } = words.value.welcome
+  return [...consent.slice(0, -1), publicMapSentence(), ...consent.slice(-1)]
+}
+
 export const Consent = ({ version }: { readonly version: string }) => (
   <section class="card stack-2">
     <h2>{words.value.welcome.consentTitle}</h2>
-    <Sentences of={words.value.welcome.consent} />
+    <Sentences of={consentSentences()} />
     <p class="quiet">{words.value.welcome.version(version)}</p>
   </section>
 )

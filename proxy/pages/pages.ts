@@ -7,7 +7,8 @@ export interface PageEntry {
   readonly path: string
   /** Title before the page has chosen its language; `%s` stands for the name of the event. */
   readonly title: string
-  readonly description: string
+  /** For previews in chats. `zh` is put before it where the event's own language is Chinese. */
+  readonly description: { readonly zh?: string; readonly en: string }
   /** It has a service worker and opens without a network. */
   readonly offline?: boolean
   /** Names of its scripts that the service worker does not keep: they need a network anyway. */
@@ -36,7 +37,10 @@ export const PAGES: readonly PageEntry[] = [
     folder: 'map',
     path: '/',
     title: '%s',
-    description: '隊伍在哪裡、何時到達各站 · Where the procession is, and when it arrives',
+    description: {
+      zh: '隊伍在哪裡、何時到達各站',
+      en: 'Where the procession is, and when it arrives',
+    },
     offline: true,
     app: { display: 'standalone', shortName: '%s' },
     data: ['counties', 'towns'],
@@ -47,15 +51,15 @@ export const PAGES: readonly PageEntry[] = [
   {
     folder: 'console',
     path: '/admin/',
-    title: '營運控制台 · %s',
-    description: 'The console of the event’s operators',
+    title: '%s',
+    description: { en: 'The console of the event’s operators' },
     data: ['counties'],
   },
   {
     folder: 'walk',
     path: '/walk/',
     title: '%s',
-    description: '打卡、記錄、分享 · Check in, record and share the pilgrimage',
+    description: { zh: '打卡、記錄、分享', en: 'Check in, record and share the pilgrimage' },
     offline: true,
     lineOnly: ['line-sdk'],
     app: { display: 'standalone', shortName: '%s' },
@@ -69,7 +73,7 @@ export const PAGES: readonly PageEntry[] = [
     folder: 'share',
     path: '/share/',
     title: '%s',
-    description: 'A link to pass on, at /s/<id>',
+    description: { en: 'A link to pass on, at /s/<id>' },
     byService: true,
     data: ['counties', 'towns'],
   },
@@ -77,7 +81,7 @@ export const PAGES: readonly PageEntry[] = [
     folder: 'not-found',
     path: '/404/',
     title: '404 · %s',
-    description: 'There is no page at this address',
+    description: { en: 'There is no page at this address' },
   },
 ]
 

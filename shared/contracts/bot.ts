@@ -5,7 +5,7 @@ import { Time, exampleText } from './fields.ts'
 
 const endpoint = endpointsOf('line-bot')
 
-/** Languages of the bot. The first one is the default. */
+/** The languages that the pages and the bot offer. */
 export const Language = z.enum(['zh-Hant', 'zh-Hans', 'en', 'ja'])
 export type Language = z.infer<typeof Language>
 

@@ -155,7 +155,7 @@ export type LineUsage = z.infer<typeof LineUsage>
 
 const Day = z.iso.date({ error: 'must be a date such as 2026-04-12' })
 
-/** A text per language; the first one replaces a missing one. */
+/** A text per language. English replaces a missing one, but the first one a missing Chinese one or English. */
 export const Texts = z.object({
   'zh-Hant': MessageText,
   'zh-Hans': MessageText.optional(),

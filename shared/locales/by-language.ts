@@ -13,7 +13,6 @@ import { share as shareHans } from './zh-hans/share.ts'
 import { bot as botHant } from './zh-hant/bot.ts'
 import { words as pageHant } from './zh-hant/all-pages.ts'
 import { share as shareHant } from './zh-hant/share.ts'
-import { supportedLanguage } from '#shared/core/rules/languages.ts'
 
 type ByLanguage<T> = Readonly<Record<Language, T>>
 
@@ -38,8 +37,3 @@ export const PAGE_WORDS = { 'zh-Hant': pageHant, 'zh-Hans': pageHans, en: pageEn
 /** The name of a level from 1 to 9, in the characters of the language. */
 export const levelName = (level: number, language: Language): string =>
   PAGE_WORDS[language].levels[level - 1]!
-
-// Chooses the bot's language for a person.
-
-/** @param tag a BCP 47 tag from LINE. Other languages than the bot's get Traditional Chinese */
-export const languageOf = (tag: string | null): Language => supportedLanguage(tag ?? '') ?? 'zh-Hant'

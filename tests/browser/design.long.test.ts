@@ -12,7 +12,12 @@ import { photograph, seriousFaults, testBrowser } from './browser.ts'
 const browser = testBrowser()
 const THEMES = ['light', 'dark', 'sun'] as const
 
-const SHOWCASE: PageEntry = { folder: 'showcase', path: '/', title: 'Design', description: 'All components' }
+const SHOWCASE: PageEntry = {
+  folder: 'showcase',
+  path: '/',
+  title: 'Design',
+  description: { en: 'All components' },
+}
 
 /** Serves the page of this folder alone. */
 async function serveShowcase(directory: string): Promise<Bun.Server<undefined>> {
@@ -20,6 +25,7 @@ async function serveShowcase(directory: string): Promise<Bun.Server<undefined>> 
   const data = {
     name: 'Design',
     timeZone: 'Asia/Taipei',
+    language: 'zh-Hant' as const,
     startsAt: null,
     checkinUrl: null,
     surveyUrl: null,

@@ -10,7 +10,13 @@ import { environment, readConfig } from '#shared/runtime/config/config.ts'
 import { CARD_SIZE } from '#shared/contracts/cards.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { type Level, LEVELS } from '#shared/core/rules/levels.ts'
-import type { CardFacts, CardRoute, Place } from '#services/feedback-media/cards/card-facts.ts'
+import { languageFor } from '#shared/core/rules/languages.ts'
+import {
+  type CardFacts,
+  type CardRoute,
+  type Place,
+  pilgrimWord,
+} from '#services/feedback-media/cards/card-facts.ts'
 import { cardOf } from '#services/feedback-media/cards/card-layout.ts'
 
 interface Sample {
@@ -44,7 +50,8 @@ function factsOf(level: Level, displayName: string | null, unlocked: boolean, la
     eventName: '白沙屯媽祖徒步進香',
     eventDays: '2026.4.12–4.20',
     displayName,
-    language,
+    language: languageFor([language], 'zh-Hant'),
+    pilgrimWord: pilgrimWord(language),
     level,
     km: Math.round(km * 100) / 100,
     checkins: level.minCheckins + 2,

@@ -83,12 +83,14 @@ describeBothStacksAtOnce(
         changed_by: null,
       })
       const userId = await follow(stack, line, 'ja')
+      const spanish = await follow(stack, line, 'es')
+      const simplified = await follow(stack, line, 'zh-CN')
       const hours = [0, 1].map((ahead) => new Date(Date.now() + ahead * 60_000 + 8 * 3_600_000).getUTCHours())
       const slots = [...new Set(hours)].map((hour) => ({
         id: `now-${hour}`,
         hour,
         audience: 'all',
-        text: { 'zh-Hant': '現在', ja: 'いまです' },
+        text: { 'zh-Hant': '現在', en: 'It is time', ja: 'いまです' },
       }))
       await sentenceOf(await callAs(stack, 'manager', 'PUT', path, { slots }), 403, 'forbidden')
       for (const wrong of [
@@ -111,6 +113,8 @@ describeBothStacksAtOnce(
       const set = await dataOf(await callAs(stack, 'owner', 'PUT', path, { slots }), setNotificationsEndpoint)
       expect(set).toMatchObject({ defaults: false, slots: slots.map(() => ({ enabled: true, dates: null })) })
       await messageTo(line, userId, 'いまです')
+      await messageTo(line, spanish, 'It is time')
+      await messageTo(line, simplified, '現在')
     })
 
     test('a pause notifies the volunteers once; the end notifies everyone in their language', async () => {

@@ -8,25 +8,9 @@ import { LEVELS } from '#shared/core/rules/levels.ts'
 import { actionOfPostback, postbackData, wishOfText } from '#services/line-bot/bot/keywords.ts'
 import { cut } from '#services/line-bot/bot/flex.ts'
 import { emergency, menu, photoReply, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
-import { BOT_WORDS, languageOf } from '#shared/locales/by-language.ts'
+import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import { backoffMs } from '#services/line-bot/sending/sending-loop.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
-
-describe('language', () => {
-  test.each([
-    [null, 'zh-Hant'],
-    ['', 'zh-Hant'],
-    ['zh', 'zh-Hant'],
-    ['zh-TW', 'zh-Hant'],
-    ['zh-Hant-HK', 'zh-Hant'],
-    ['zh-Hans', 'zh-Hans'],
-    ['zh_CN', 'zh-Hans'],
-    ['zh-Hant-CN', 'zh-Hant'],
-    ['EN-gb', 'en'],
-    ['ja', 'ja'],
-    ['th', 'zh-Hant'],
-  ] as const)('%p is %s', (tag, language) => expect(languageOf(tag)).toBe(language))
-})
 
 describe('keywords', () => {
   test.each([

@@ -88,12 +88,14 @@ describeBothStacksAtOnce(
         await sentenceOf(await send(body, other), 401, 'unauthorized')
     })
 
-    test('people are answered in their language, and strangers in Traditional Chinese', async () => {
+    test('people are answered in their language, in English where it is not offered, and strangers in the event’s', async () => {
       for (const [language, words] of [
         ['zh-TW', '等級'],
         ['zh-CN', '等级'],
         ['en-US', 'Level'],
         ['ja', 'レベル'],
+        ['es', 'Level'],
+        ['vi', 'Level'],
         [undefined, '等級'],
       ] as const) {
         const event = textEvent(newUser(language), 'level')

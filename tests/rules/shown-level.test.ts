@@ -35,6 +35,7 @@ const factsOf = (mm: number): CardFacts => {
     eventDays: null,
     displayName: 'Mei',
     language: 'en',
+    pilgrimWord: 'Pilgrim',
     level,
     km: roundKm(mm),
     checkins: CHECKINS,

@@ -21,6 +21,7 @@ export type PageSettings = Pick<
   | 'checkinUrl'
   | 'surveyUrl'
   | 'timeZone'
+  | 'language'
   | 'startsMs'
   | 'route'
   | 'mapTiles'
@@ -139,6 +140,7 @@ function pageDataOf(settings: PageSettings, files: Readonly<Record<string, strin
   return {
     name: settings.eventName,
     timeZone: settings.timeZone,
+    language: settings.language,
     startsAt: settings.startsMs === null ? null : new Date(settings.startsMs).toISOString(),
     checkinUrl: elsewhere(settings.checkinUrl),
     surveyUrl: elsewhere(settings.surveyUrl),

@@ -29,20 +29,22 @@ const meta = (name: string, content: string): string =>
 export function pageHtml(head: Head): string {
   const { page, data, publicUrl } = head
   const title = page.title.replace('%s', () => data.name)
+  const { zh, en } = page.description
+  const description = zh !== undefined && data.language.startsWith('zh') ? `${zh} · ${en}` : en
   const lines = [
     '<!doctype html>',
-    '<html lang="zh-Hant">',
+    `<html lang="${data.language}">`,
     '<head>',
     '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">',
     `<title>${escapeMarkup(title)}</title>`,
-    meta('description', page.description),
+    meta('description', description),
     meta('version', RELEASE),
     '<meta name="theme-color" media="(prefers-color-scheme: light)" content="#f6efe0">',
     '<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#061816">',
     meta('og:type', 'website'),
     meta('og:title', title),
-    meta('og:description', page.description),
+    meta('og:description', description),
     meta('og:url', `${publicUrl}${page.path}`),
     meta('og:image', `${publicUrl}${head.picture}`),
     `<link rel="icon" type="image/svg+xml" href="${head.icon}">`,

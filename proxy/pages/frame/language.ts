@@ -1,7 +1,8 @@
 /** The reader's language, asked for by `?lang=`, chosen earlier, or the browser's; and the words in it. */
 import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { Language } from '#shared/contracts/bot.ts'
-import { supportedLanguage } from '#shared/core/rules/languages.ts'
+import { languageFor } from '#shared/core/rules/languages.ts'
+import { pageData } from './page-data.ts'
 import { remember, remembered } from './storage.ts'
 
 export const LANGUAGES: readonly { readonly value: Language; readonly text: string }[] = [
@@ -18,11 +19,7 @@ function firstLanguage(): Language {
   if (isLanguage(asked)) return asked
   const chosen = remembered('language')
   if (isLanguage(chosen)) return chosen
-  for (const tag of navigator.languages) {
-    const supported = supportedLanguage(tag)
-    if (supported !== null) return supported
-  }
-  return 'zh-Hant'
+  return languageFor(navigator.languages, pageData().language)
 }
 
 const current = signal<Language>(firstLanguage())

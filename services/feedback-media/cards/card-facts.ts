@@ -2,7 +2,6 @@
 import type { Language } from '#shared/contracts/bot.ts'
 import { SHARE_WORDS } from '#shared/locales/by-language.ts'
 import type { ShareWords } from '#shared/locales/words.ts'
-import { supportedLanguage } from '#shared/core/rules/languages.ts'
 import type { Level } from '#shared/core/rules/levels.ts'
 
 export interface Place {
@@ -23,8 +22,10 @@ export interface CardFacts {
   /** The event's days; null: not known. */
   readonly eventDays: string | null
   readonly displayName: string | null
-  /** BCP 47; the card is in this language, or in English where it has no words in it. */
-  readonly language: string | null
+  /** The language of its words. */
+  readonly language: Language
+  /** Stands for a name that is not shown, or that the fonts cannot write. */
+  readonly pilgrimWord: string
   readonly level: Level
   /** Kilometres, as everybody may read them (`pilgrims/profile.ts`). */
   readonly km: number
@@ -50,12 +51,8 @@ const PILGRIM: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The word for a pilgrim in their language; 香客 where the language is unknown. */
-export const pilgrimWord = (language: string | null): string =>
-  PILGRIM.get((language ?? '').toLowerCase().split(/[-_]/)[0]!) ?? '香客'
+/** The word for a pilgrim in a language; English where it is not listed. @param tag BCP 47 */
+export const pilgrimWord = (tag: string): string =>
+  PILGRIM.get(tag.toLowerCase().split(/[-_]/)[0]!) ?? PILGRIM.get('en')!
 
-export const cardLanguage = (language: string | null): Language =>
-  language === null ? 'zh-Hant' : (supportedLanguage(language) ?? 'en')
-
-export const cardWords = (language: string | null): ShareWords['card'] =>
-  SHARE_WORDS[cardLanguage(language)].card
+export const cardWords = (language: Language): ShareWords['card'] => SHARE_WORDS[language].card

@@ -6,7 +6,7 @@ import { carbonIn, figure as written, UNITS } from '#shared/locales/units.ts'
 import { emblem } from '#shared/core/rules/emblems.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { eveningHills, feast, GOLD, GOLD_DEEP, GOLD_LIGHT, IVORY, paletteOf, SEAL } from './card-backdrops.ts'
-import { type CardFacts, cardLanguage, type CardRoute, cardWords, pilgrimWord } from './card-facts.ts'
+import { type CardFacts, type CardRoute, cardWords } from './card-facts.ts'
 import { routeMap } from './card-route-map.ts'
 
 /** @param route null: the event has none */
@@ -137,7 +137,7 @@ const SMALLEST = 0.45
 
 /** The pilgrim's name, the largest text of a card. */
 function nameLine(facts: CardFacts, widthPx: number, largest: number): Element {
-  const instead = pilgrimWord(facts.language)
+  const instead = facts.pilgrimWord
   const name = facts.displayName ?? instead
   const oneLine = fitting(name, widthPx, largest, 1)
   const isLong = oneLine < largest * TWO_LINES_BELOW
@@ -164,7 +164,7 @@ const LEVEL_PX = 560
 
 /** The level's name; its number, with the days of the event. */
 function levelLines({ level, language, eventDays }: CardFacts, largest: number): Element {
-  const name = levelName(level.level, cardLanguage(language))
+  const name = levelName(level.level, language)
   const fontSize = fitting(name, LEVEL_PX, largest, SMALL_PX)
   return box(
     { flexDirection: 'column' },
@@ -216,12 +216,12 @@ export function figures(
   style: Style = {},
 ): Element {
   const rule = (): Element => box({ width: 2, height: 84, backgroundColor: GOLD_DEEP })
-  const carbon = carbonIn(cardLanguage(language), carbonSavedKg)
+  const carbon = carbonIn(language, carbonSavedKg)
   const saved = `${carbon.figure} ${carbon.unit}`
   const said = cardWords(language)
   return box(
     { alignItems: 'flex-end', justifyContent: 'space-between', ...style },
-    figure(written(km), UNITS[cardLanguage(language)].km, fitting(written(km), 250, 92, 58)),
+    figure(written(km), UNITS[language].km, fitting(written(km), 250, 92, 58)),
     rule(),
     figure(written(checkins), said.checkins, 58),
     rule(),

@@ -2,7 +2,8 @@
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Pilgrim, readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
 import { isExactForAll, publicFigures } from '#shared/pilgrims/profile.ts'
-import type { CardFacts } from './card-facts.ts'
+import { languageFor } from '#shared/core/rules/languages.ts'
+import { type CardFacts, pilgrimWord } from './card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
 
 /** Version of the design; a new one makes every stored card outdated. */
@@ -13,7 +14,7 @@ export interface Portrait {
   readonly storedPoints: number
   readonly pending: number | null
   readonly fingerprint: string
-  /** Has no counted point. All newcomers share one picture, which shows no name. */
+  /** Has no counted point. Newcomers of one language share a picture, which shows no name. */
   readonly isNewcomer: boolean
 }
 
@@ -32,7 +33,7 @@ export async function readPortrait(
   const isNewcomer = (statistics?.points ?? 0) === 0
   const { route } = context.config
   const isExact = await isExactForAll(context)
-  const whole = factsOf(context.config, isNewcomer ? NOBODY : known, isExact)
+  const whole = factsOf(context.config, isNewcomer ? NOBODY : known, known.row?.language ?? null, isExact)
   const facts = named ? whole : { ...whole, displayName: null }
   const pastPoints = isNewcomer || route === null ? 0 : await countPastPoints(context, userId)
   const all = JSON.stringify([DESIGN, facts, pastPoints])
@@ -57,11 +58,12 @@ const dayOf = (ms: number, timeZone: string): string[] =>
     .split('-')
     .map((part) => String(Number(part)))
 
-type Days = Pick<ServiceContext['config'], 'eventName' | 'startsMs' | 'endsMs' | 'timeZone'>
+type Days = Pick<ServiceContext['config'], 'eventName' | 'language' | 'startsMs' | 'endsMs' | 'timeZone'>
 
 function factsOf(
   event: Days,
   { row, statistics }: Pick<Pilgrim, 'row' | 'statistics'>,
+  languageTag: string | null,
   isExact: boolean,
 ): CardFacts {
   const { savedKg: carbonSavedKg, unlocked, ...figures } = publicFigures({ row, statistics }, isExact)
@@ -69,7 +71,8 @@ function factsOf(
     eventName: event.eventName,
     eventDays: daysOf(event),
     displayName: row?.displayName ?? null,
-    language: row?.language ?? null,
+    language: languageFor([languageTag], event.language),
+    pilgrimWord: pilgrimWord(languageTag ?? event.language),
     ...figures,
     carbonSavedKg,
     unlocked,

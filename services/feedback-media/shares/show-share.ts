@@ -7,7 +7,7 @@ import { Language } from '#shared/contracts/bot.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { gone, Refusal } from '#shared/runtime/refusal.ts'
 import { shareUrl } from '#shared/pilgrims/shares.ts'
-import { acceptedLanguage, supportedLanguage } from '#shared/core/rules/languages.ts'
+import { acceptedTags, languageFor } from '#shared/core/rules/languages.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from '../cards/draw-card.ts'
 import { serveLook } from '../cards/serve-card.ts'
@@ -67,18 +67,22 @@ async function showPage(
   { request, file, lang }: ShareRequest,
 ): Promise<Response> {
   const { config, now } = context
-  const chosen = Language.safeParse(lang).data ?? acceptedLanguage(request.headers.get('accept-language'))
+  const chosen = Language.safeParse(lang).data
+  const accepted = acceptedTags(request.headers.get('accept-language'))
+  /** @param others languages to use where the reader's request names none */
+  const languageOf = (...others: (string | null)[]): Language =>
+    chosen ?? languageFor(accepted.length > 0 ? accepted : others, config.language)
   const textsFor = (language: Language, name: string | null) =>
     shareTexts(language, { event: config.eventName, name, timeZone: config.timeZone, nowMs: now() })
   try {
     const share = await findShare(context, file)
     if (share === null) {
-      const texts = textsFor(chosen ?? 'zh-Hant', null)
+      const texts = textsFor(languageOf(), null)
       const { goneTitle: title, gone: sentence } = texts.words
       return html(emptyPage(texts, { title, sentence, renews: false }), texts.language, 410)
     }
     const view = await read(share)
-    const language = chosen ?? supportedLanguage(share.language ?? '') ?? 'zh-Hant'
+    const language = languageOf(share.language)
     const url = shareUrl(config.publicUrl, share.row.id)
     const page = sharePage({
       view,
@@ -91,7 +95,7 @@ async function showPage(
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error
     context.log.warn('a page of a link could not be read', errorFields(error))
-    const texts = textsFor(chosen ?? 'zh-Hant', null)
+    const texts = textsFor(languageOf(), null)
     const { awayTitle: title, away: sentence } = texts.words
     const response = html(emptyPage(texts, { title, sentence, renews: true }), texts.language, 503)
     response.headers.set('Retry-After', String(RETRY_S))

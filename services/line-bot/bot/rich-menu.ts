@@ -11,7 +11,8 @@ import { conflict, unavailable } from '#shared/runtime/refusal.ts'
 import { isLineUserId, type Line } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { pilgrims, richMenus } from '#shared/stores/schema/tables.ts'
-import { BOT_WORDS, languageOf } from '#shared/locales/by-language.ts'
+import { BOT_WORDS } from '#shared/locales/by-language.ts'
+import { languageFor } from '#shared/core/rules/languages.ts'
 import { box, type Element, words as text } from '#shared/runtime/picture-renderer/element.ts'
 import { cut, postback } from './flex.ts'
 
@@ -40,14 +41,15 @@ const TILES: readonly (readonly [BotAction, icon: string])[] = [
 interface MenuDesign {
   readonly request: messagingApi.RichMenuRequest
   readonly picture: Element
-  /** SHA-256 of the picture and the actions. A menu with the same digest needs no deployment. */
+  /** SHA-256 of the picture, the actions and who sees it. A menu with the same digest needs no deployment. */
   readonly digest: string
 }
 
 /** Menus with other names belong to other software. */
 const NAME_PREFIX = 'event:'
 
-export function designMenu(language: Language): MenuDesign {
+/** @param eventLanguage decides who sees the menu: everybody whose language is not known, if it is `language` */
+export function designMenu(language: Language, eventLanguage: Language): MenuDesign {
   const words = BOT_WORDS[language]
   const picture = box(
     { width: SIZE.width, height: SIZE.height, flexWrap: 'wrap', backgroundColor: GROUND, padding: GAP / 2 },
@@ -60,7 +62,7 @@ export function designMenu(language: Language): MenuDesign {
     areas: TILES.map(([action], i) => ({ bounds: boundsOf(i), action: postback(action, words) })),
   }
   const digest = createHash('sha256')
-    .update(JSON.stringify([menu, picture]))
+    .update(JSON.stringify([menu, picture, eventLanguage]))
     .digest('hex')
   return { request: { ...menu, name: `${NAME_PREFIX}${language}:${digest.slice(0, 12)}` }, picture, digest }
 }
@@ -113,7 +115,7 @@ function tile(action: BotAction, icon: string, label: string): Element {
 const LOCK = 'rich-menus'
 const LOCK_MS = 120_000
 
-export async function readMenus({ db }: ServiceContext, line: Line | null): Promise<MenuStatus> {
+export async function readMenus({ config, db }: ServiceContext, line: Line | null): Promise<MenuStatus> {
   const rows = await db.read(() => db.orm.select().from(richMenus))
   const menus = Language.options.map((language) => {
     const row = rows.find((one) => one.language === language)
@@ -122,7 +124,7 @@ export async function readMenus({ db }: ServiceContext, line: Line | null): Prom
       menu_id: row?.menuId ?? null,
       digest: row?.digest ?? null,
       deployed_at: row === undefined ? null : time(row.deployedAt),
-      current: row?.digest === designMenu(language).digest,
+      current: row?.digest === designMenu(language, config.language).digest,
     }
   })
   return { configured: line !== null, menus }
@@ -179,13 +181,13 @@ async function deployOne(
   language: Language,
   listed: ReadonlySet<string>,
 ): Promise<MenuDeployment['menus'][number]> {
-  const { db, now } = context
-  const { request, picture, digest } = designMenu(language)
+  const { config, db, now } = context
+  const { request, picture, digest } = designMenu(language, config.language)
   const [row] = await db.orm.select().from(richMenus).where(eq(richMenus.language, language))
   if (row?.digest === digest && listed.has(row.menuId))
     return { language, menu_id: row.menuId, changed: false }
   const menuId = await line.menus.create(request, await renderer.renderPng(picture, SIZE))
-  if (language === Language.options[0]) await line.menus.setDefault(menuId)
+  if (language === config.language) await line.menus.setDefault(menuId)
   else await line.menus.link(menuId, await readersOf(context, language))
   const fields = { menuId, digest, deployedAt: new Date(now()) }
   await db.orm
@@ -195,24 +197,24 @@ async function deployOne(
   return { language, menu_id: menuId, changed: true }
 }
 
-async function readersOf({ db }: ServiceContext, language: Language): Promise<string[]> {
+async function readersOf({ config, db }: ServiceContext, language: Language): Promise<string[]> {
   const rows = await db.orm.select({ userId: pilgrims.userId, language: pilgrims.language }).from(pilgrims)
   return rows
-    .filter((row) => isLineUserId(row.userId) && languageOf(row.language) === language)
+    .filter((row) => isLineUserId(row.userId) && languageFor([row.language], config.language) === language)
     .map(({ userId }) => userId)
 }
 
 /** Links the menu of a person's language after that language changed. Failures are only logged. */
 export async function linkMenu(
-  { db, log }: ServiceContext,
+  { config, db, log }: ServiceContext,
   line: Line,
   userId: string,
   before: string | null,
   after: string | null,
 ): Promise<void> {
-  const language = languageOf(after)
-  // A person without a linked menu sees the default, which is the menu of the first language.
-  if (languageOf(before) === language) return
+  const language = languageFor([after], config.language)
+  // A person without a linked menu sees the default, which is the menu of the event's language.
+  if (languageFor([before], config.language) === language) return
   try {
     const [row] = await db.orm.select().from(richMenus).where(eq(richMenus.language, language))
     if (row !== undefined) await line.menus.link(row.menuId, [userId])

@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
-import type { Audience, Cause } from '#shared/contracts/messages.ts'
+import type { Audience, Cause, Texts } from '#shared/contracts/messages.ts'
 import { recordSummary, waitForFinalFlush } from '#shared/pilgrims/activity-status.ts'
 import type { Message } from '#shared/service/line/line-client.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
@@ -36,12 +36,13 @@ interface Content {
 
 /** Plans the message. Repeated calls plan it once. */
 async function announce(
-  { config, kv, db, now }: ServiceContext,
+  context: ServiceContext,
   configured: boolean,
   announcement: Announcement,
   contentOf: (tx: Writer) => Promise<Content>,
   planned: (tx: Writer) => Promise<void> = async () => undefined,
 ): Promise<void> {
+  const { config, kv, db, now } = context
   const buffer = await readPendingOfRecipients(kv)
   await db.orm.transaction(async (tx) => {
     const { content, notice } = await contentOf(tx)
@@ -52,7 +53,7 @@ async function announce(
       content,
       ...(config.push === null ? {} : { notice }),
       audience,
-      selected: await selectRecipients(tx, audience, now(), buffer),
+      selected: await selectRecipients(tx, context, audience, buffer),
       configured,
       nowMs: now(),
     })
@@ -92,8 +93,12 @@ export const sendNotification = (
     context,
     configured,
     { cause: 'notification', causeKey: `notification:${slot.id}:${day}`, audience: slot.audience },
-    (language) => slot.text[language] ?? slot.text['zh-Hant'],
+    (language) => textFor(language, slot.text),
   )
+
+/** A language without a text of its own gets the English one, as on every page; Chinese gets the first one. */
+const textFor = (language: Language, texts: Texts): string =>
+  texts[language] ?? (language.startsWith('zh') ? null : texts.en) ?? texts['zh-Hant']
 
 /**
  * Sends the final summary to every pilgrim who can be reached, in their language.

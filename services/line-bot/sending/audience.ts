@@ -6,7 +6,8 @@ import { type Point, readablePoints } from '#shared/points/point.ts'
 import { isLineUserId } from '#shared/service/line/line-client.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { withoutErased } from '#shared/pilgrims/person-lock.ts'
-import { languageOf } from '#shared/locales/by-language.ts'
+import { languageFor } from '#shared/core/rules/languages.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 
@@ -84,12 +85,12 @@ const everybody = (waiting: readonly string[]): SQL => sql`(
  */
 export async function selectRecipients(
   tx: Writer,
+  { config, now }: Pick<ServiceContext, 'config' | 'now'>,
   wanted: Recipients,
-  nowMs: number,
   buffer: RecipientBuffer,
 ): Promise<Selected> {
-  const { rows, lacksBuffer } = await selectAudience(tx, wanted, nowMs, buffer)
-  return { ...sorted(rows), lacksBuffer }
+  const { rows, lacksBuffer } = await selectAudience(tx, wanted, now(), buffer)
+  return { ...sorted(rows, config.language), lacksBuffer }
 }
 
 /**
@@ -173,14 +174,14 @@ function reasonToLeaveOut({ user_id: userId, withdrawn, reachable }: Row): LeftO
   return withdrawn ? 'withdrawn' : reachable ? null : 'unreachable'
 }
 
-function sorted(rows: readonly Row[]): Omit<Selected, 'lacksBuffer'> {
+function sorted(rows: readonly Row[], eventLanguage: Language): Omit<Selected, 'lacksBuffer'> {
   const byLanguage = new Map<Language, string[]>()
   const everyone = new Map<Language, string[]>()
   const leftOut = { unreachable: 0, withdrawn: 0, no_line_id: 0 }
   let count = 0
   for (const row of rows) {
     const { user_id: userId, language, withdrawn } = row
-    const theirs = languageOf(language)
+    const theirs = languageFor([language], eventLanguage)
     if (!withdrawn) everyone.getOrInsertComputed(theirs, () => []).push(userId)
     const reason = reasonToLeaveOut(row)
     if (reason === null) {

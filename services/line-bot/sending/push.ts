@@ -55,7 +55,7 @@ export async function push(
     if (url != null && !(await holdScreenshot(tx, context.objects, context.config, url))) throw missing()
     const named = request.user_ids && (await withoutErased(tx, request.user_ids, requestedMs))
     const audience = recipientsOf({ ...request, user_ids: named })
-    const selected = checkKnown(audience, await selectRecipients(tx, audience, now(), buffer))
+    const selected = checkKnown(audience, await selectRecipients(tx, context, audience, buffer))
     const remaining = quota === null ? null : Math.max(0, quota - (await undecided(tx)))
     const notice = noticeOf(context, request)
     const devices = notice === undefined ? 0 : await countDevices(tx, selected.everybody)

@@ -17,7 +17,8 @@ import {
   replyTo,
   welcome,
 } from '../bot/replies.ts'
-import { BOT_WORDS, languageOf } from '#shared/locales/by-language.ts'
+import { languageFor } from '#shared/core/rules/languages.ts'
+import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import { type Pilgrim, readFigures, readPilgrim, linkOfPilgrim } from '../bot/load-pilgrim-context.ts'
 
 /** LINE, "Send reply message": a reply token is valid for about a minute. Older events get no answer. */
@@ -96,7 +97,7 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   if (!isText && !isImage && event.type !== 'follow' && event.type !== 'postback') return null
   const userId = senderOf(event)
   const pilgrim = userId === null ? null : await readPilgrim(context, line, userId, event.type === 'follow')
-  const words = BOT_WORDS[languageOf(pilgrim?.language ?? null)]
+  const words = BOT_WORDS[languageFor([pilgrim?.language ?? null], config.language)]
   if (event.type === 'follow') return welcome(words, config.eventName)
   if (isImage) return pilgrim === null ? null : photoReply(words, pilgrim.photoCount)
   const action = isText ? wishOfText(textOf(event)) : actionOfPostback(event.postback?.data ?? '')

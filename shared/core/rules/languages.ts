@@ -1,29 +1,60 @@
-/** Maps language tags to the service's languages, and chooses names in them. */
+/** Chooses a reader's language among the service's, and names in it. */
 import type { Language } from '#shared/contracts/bot.ts'
 
-/** Subtags of Chinese that mean simplified characters. */
-const SIMPLIFIED = ['hans', 'cn', 'sg', 'my']
+/** Primary subtags of Chinese and of the languages that are written as it. */
+const CHINESE: ReadonlySet<string> = new Set(['zh', 'cmn', 'hak', 'nan', 'yue'])
+/** Subtags of a script or a region that decide the characters; a script decides before a region. */
+const CHARACTERS: ReadonlyMap<string, Language> = new Map([
+  ['hans', 'zh-Hans'],
+  ['hant', 'zh-Hant'],
+  ['cn', 'zh-Hans'],
+  ['sg', 'zh-Hans'],
+  ['my', 'zh-Hans'],
+  ['tw', 'zh-Hant'],
+  ['hk', 'zh-Hant'],
+  ['mo', 'zh-Hant'],
+])
 
 /** The language of a BCP 47 tag; null if the service has no texts in it. */
-export function supportedLanguage(tag: string): Language | null {
-  const [primary, ...rest] = tag.trim().toLowerCase().split(/[-_]/)
+function offeredLanguage(tag: string, eventLanguage: Language): Language | null {
+  const [primary, ...rest] = tag.toLowerCase().split(/[-_]/)
   if (primary === 'en' || primary === 'ja') return primary
-  if (primary !== 'zh') return null
-  return rest.some((part) => SIMPLIFIED.includes(part)) && !rest.includes('hant') ? 'zh-Hans' : 'zh-Hant'
+  if (!CHINESE.has(primary!)) return null
+  const deciding = [...CHARACTERS.keys()].find((subtag) => rest.includes(subtag))
+  return CHARACTERS.get(deciding ?? '') ?? (eventLanguage === 'zh-Hans' ? 'zh-Hans' : 'zh-Hant')
 }
 
-/** The preferred language of an Accept-Language header among the service's languages; null if it names none of them. */
-export function acceptedLanguage(header: string | null): Language | null {
+/** Names no language: a wildcard, and BCP 47's "undetermined". */
+const isUnknown = (tag: string): boolean => ['', '*', 'und'].includes(tag)
+
+/**
+ * The language in which a reader gets every page and message: the first of their languages that is offered, English if
+ * none is. Without any known language it is the event's own. Chinese that names neither script nor region is the event's.
+ * @param tags the reader's languages as BCP 47 tags, most preferred first; null where one is not known
+ */
+export function languageFor(tags: readonly (string | null)[], eventLanguage: Language): Language {
+  const known = tags.map((tag) => (tag ?? '').trim()).filter((tag) => !isUnknown(tag))
+  for (const tag of known) {
+    const offered = offeredLanguage(tag, eventLanguage)
+    if (offered !== null) return offered
+  }
+  return known.length === 0 ? eventLanguage : 'en'
+}
+
+/** The tags of an Accept-Language header, most preferred first; none of quality 0. */
+export function acceptedTags(header: string | null): string[] {
   const preferences = (header ?? '').split(',').map((part) => {
     const [tag, ...parameters] = part.split(';')
     const quality = parameters.map((one) => /^\s*q=([\d.]+)\s*$/i.exec(one)?.[1]).find(Boolean)
-    return { language: supportedLanguage(tag!), quality: Number(quality ?? 1) }
+    return { tag: tag!.trim(), quality: Number(quality ?? 1) }
   })
-  // Of equal qualities the first one: the sort is stable.
-  const [best] = preferences
-    .filter(({ language, quality }) => language !== null && quality > 0)
-    .sort((a, b) => b.quality - a.quality)
-  return best?.language ?? null
+  return (
+    preferences
+      .filter(({ tag, quality }) => tag !== '' && quality > 0)
+      // Tags of equal quality keep their order: the sort is stable.
+      .sort((a, b) => b.quality - a.quality)
+      .map(({ tag }) => tag)
+  )
 }
 
 /** The name of a county or a town. */

@@ -2,6 +2,7 @@
  * The configuration: read once from the environment, validated as a whole, and passed on as a value.
  */
 import { z } from 'zod'
+import { Language } from '#shared/contracts/bot.ts'
 import { validationMessage } from '#shared/runtime/validation-message.ts'
 import {
   parseTokens,
@@ -13,6 +14,7 @@ import {
   emergencyNumber,
   emergencyNumberOf,
   organiserPhone,
+  languageOfZone,
   readPush,
   readArea,
 } from './setting-values.ts'
@@ -44,6 +46,7 @@ const Settings = z.object({
   EVENT_TIMEZONE: timeZone.default('Asia/Taipei'),
   EVENT_EMERGENCY_NUMBER: emergencyNumber.optional(),
   EVENT_ORGANISER_PHONE: organiserPhone.optional(),
+  EVENT_LANGUAGE: Language.optional(),
   EVENT_PUBLIC_URL: z.url().optional(),
   ALIAS_HOST: z.string().default(''),
   EVENT_CHECKIN_URL: z.url().optional(),
@@ -232,6 +235,7 @@ export function readConfig(env: Environment, isBot = false) {
     timeZone: s.EVENT_TIMEZONE,
     emergencyNumber: emergencyNumberOf(s.EVENT_EMERGENCY_NUMBER, s.EVENT_TIMEZONE),
     organiserPhone: s.EVENT_ORGANISER_PHONE ?? null,
+    language: s.EVENT_LANGUAGE ?? languageOfZone(s.EVENT_TIMEZONE),
     publicUrl: publicUrl.replace(/\/$/, ''),
     aliasHost: s.ALIAS_HOST,
     checkinUrl: s.EVENT_CHECKIN_URL ?? publicUrl,

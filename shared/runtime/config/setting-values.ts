@@ -1,6 +1,7 @@
 /** What single settings are parsed to: origins, time zone, values in files, map tiles, tokens, Web Push, the area. */
 import { z } from 'zod'
 import { readFileSync, closeSync, openSync, readSync } from 'node:fs'
+import type { Language } from '#shared/contracts/bot.ts'
 import type { Role } from '#shared/contracts/fields.ts'
 import { createECDH } from 'node:crypto'
 import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
@@ -46,6 +47,18 @@ export const timeZone = z.string().refine(
   },
   { error: 'is not an IANA time zone such as Asia/Taipei' },
 )
+
+/** Zones of events whose own language is not English. */
+const ZONE_LANGUAGES: ReadonlyMap<string, Language> = new Map([
+  ['Asia/Taipei', 'zh-Hant'],
+  ['Asia/Hong_Kong', 'zh-Hant'],
+  ['Asia/Macau', 'zh-Hant'],
+  ['Asia/Shanghai', 'zh-Hans'],
+  ['Asia/Tokyo', 'ja'],
+])
+
+/** The event's own language where `EVENT_LANGUAGE` is unset. @param zone IANA name */
+export const languageOfZone = (zone: string): Language => ZONE_LANGUAGES.get(zone) ?? 'en'
 
 // Telephone numbers.
 

@@ -1,0 +1,53 @@
+/** The language that a reader gets, whatever their phone speaks. */
+import { describe, expect, test } from 'bun:test'
+import { acceptedTags, languageFor } from '#shared/core/rules/languages.ts'
+
+describe('a reader of an event in traditional Chinese', () => {
+  test.each([
+    ['zh', 'zh-Hant'],
+    ['zh-TW', 'zh-Hant'],
+    ['zh-HK', 'zh-Hant'],
+    ['zh-Hant-HK', 'zh-Hant'],
+    ['zh-Hant-CN', 'zh-Hant'],
+    ['yue', 'zh-Hant'],
+    ['nan-TW', 'zh-Hant'],
+    ['zh-Hans', 'zh-Hans'],
+    ['zh_CN', 'zh-Hans'],
+    ['zh-SG', 'zh-Hans'],
+    ['EN-gb', 'en'],
+    ['ja', 'ja'],
+    ['es-ES', 'en'],
+    ['de', 'en'],
+    ['ko-KR', 'en'],
+    ['vi', 'en'],
+    ['id', 'en'],
+  ] as const)('with a phone in %p gets %p', (tag, language) =>
+    expect(languageFor([tag], 'zh-Hant')).toBe(language),
+  )
+
+  test('gets the first of their languages that is offered, else English', () => {
+    expect(languageFor(['es-ES', 'ja', 'zh-TW'], 'zh-Hant')).toBe('ja')
+    expect(languageFor(['es-ES', 'ca', 'fr'], 'zh-Hant')).toBe('en')
+  })
+})
+
+test('a reader of unknown language gets the event’s own', () => {
+  for (const unknown of [[], [null], [''], ['*'], ['und']]) {
+    expect(languageFor(unknown, 'zh-Hant')).toBe('zh-Hant')
+    expect(languageFor(unknown, 'ja')).toBe('ja')
+  }
+})
+
+test('Chinese without script or region is the event’s Chinese', () => {
+  expect(languageFor(['zh'], 'zh-Hans')).toBe('zh-Hans')
+  expect(languageFor(['zh'], 'en')).toBe('zh-Hant')
+  expect(languageFor(['zh-TW'], 'zh-Hans')).toBe('zh-Hant')
+})
+
+test('an Accept-Language header is read by quality; what it refuses is no language of the reader', () => {
+  expect(acceptedTags(null)).toEqual([])
+  expect(acceptedTags('es-ES,es;q=0.9,en;q=0.8')).toEqual(['es-ES', 'es', 'en'])
+  expect(acceptedTags('en;q=0.5, ja, zh-TW;q=0')).toEqual(['ja', 'en'])
+  expect(languageFor(acceptedTags('*'), 'zh-Hant')).toBe('zh-Hant')
+  expect(languageFor(acceptedTags('ja;q=0'), 'zh-Hant')).toBe('zh-Hant')
+})

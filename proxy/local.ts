@@ -104,12 +104,13 @@ async function startLocal(env: Environment, log: Log) {
     contexts.set(name, context)
     services.set(name, create(context))
   }
+  const tls = await openCertificate(dataDir)
   for (const service of services.values()) await service.start()
   const stopHeartbeat = startHeartbeat(ports, [...services.keys()], port)
 
   const server = listen({
     address: { host, port },
-    tls: await openCertificate(dataDir),
+    tls,
     fetch: dispatchTo(services, pageServer(config)),
     error: (error) => withBrowserHeaders(answerUnexpected(log, error)),
   })
@@ -156,7 +157,7 @@ const welcome = (
       : ''
   }
 
-  Try a check-in:
+  Try the app in a browser: ${url}/walk/ (it shows one warning about the certificate). Or send a check-in with curl:
     curl --cacert ${dataDir}/tls/cert.pem ${url}/api/event/checkin -H 'Content-Type: application/json' -d '{"user_id":"me","lat":24.15,"lng":120.67}'
 
   Ctrl-C stops it.

@@ -73,7 +73,8 @@ export function createScheduler(context: ServiceContext): Service {
       watch.start()
       maintenance.start()
       notifications.start()
-      certificates.start()
+      // Not at once: the proxy, or the embedded run itself, does not listen yet.
+      certificates.start(false)
       await outbox.on('scheduler.flush', ({ subject }) => flushOnDemand(context, subject, run))
       timer = setInterval(tick, config.flushMs)
       looking.start(false)

@@ -11,6 +11,7 @@ import { startEmbedded } from '#tests/helpers/embedded.ts'
 import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { newDirectory, runCommand } from '#tests/helpers/process.ts'
 import { freePort } from '#tests/helpers/servers.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { reachability, urlOf } from '#proxy/local/welcome.ts'
 
 const START_MS = 120_000
@@ -161,6 +162,37 @@ async function saidBy(command: string[]) {
   expect(tokens).toHaveLength(3)
   return { said, dir, shown: tokens.filter((token) => said.includes(token)).length }
 }
+
+test(
+  'a start says nothing of its own certificate, which it reads once it listens',
+  async () => {
+    const [dir, port] = [await newDir(), freePort()]
+    await copyMigratedDatabase(dir)
+    const settings = { EVENT_DATA_DIR: dir, EVENT_PORT: String(port) }
+    const child = Bun.spawn([process.execPath, '--no-env-file', 'proxy/local.ts'], {
+      cwd: join(import.meta.dir, '../..'),
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
+      stdout: 'pipe',
+    })
+    const printed = new Response(child.stdout).text()
+    const readHealth = async () =>
+      (await fetch(`https://localhost:${port}/health`, {
+        tls: { rejectUnauthorized: false },
+      } as RequestInit).then((answer) => answer.json())) as {
+        data: { certificates: { localhost: string | null } }
+      }
+    try {
+      await until(async () => (await readHealth()).data.certificates.localhost, 'the certificate', {
+        timeoutMs: START_MS / 2,
+      })
+    } finally {
+      child.kill()
+    }
+    expect((await printed).split('\n')[0]).not.toContain('certificate')
+    expect(await printed).not.toContain('cannot be read')
+  },
+  START_MS,
+)
 
 test(
   'a start shows its tokens on a terminal, and names their file elsewhere, which may be a log (long)',

@@ -9,10 +9,7 @@ import { errorFields } from '#shared/runtime/log.ts'
 import { withCheckTimeout } from './health-checks.ts'
 
 const READ_EVERY_MS = 10 * 60_000
-/**
- * A failed reading is tried again after this time: at the start the proxy, or the embedded run itself, does not listen
- * yet.
- */
+/** Time until the first reading, and between readings while one fails (ms). */
 const TRY_EVERY_MS = 5_000
 /** A host that nobody can reach is unknown after that time. */
 const KNOWN_MS = 3_600_000

@@ -61,6 +61,8 @@ describe('a report', () => {
     expect(markdown([row]).split('\n').slice(2)).toEqual([
       '| a & b | 1,000 answers/s | bare: 2,000 (Bun 12.3) | 0.50 (0.45 – 0.55) | ≥ 0.6 | ✗ |',
       '|  |  | theirs: 1,000 (Hono 30, Redis 9) | 1.00 (0.55 – 1.80) |  |  |',
+      '',
+      '0 of 1 goals are met.',
     ])
   })
 

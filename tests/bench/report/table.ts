@@ -71,7 +71,13 @@ export function markdown(rows: readonly Measured[]): string {
       lines.push(`| ${[...first, ...each].join(' | ')} |`)
     }
   }
-  return lines.join('\n')
+  return [...lines, '', `${metText(rows)}.`].join('\n')
+}
+
+/** How many goals are met, as this folder’s README and the repository’s repeat it. */
+export function metText(rows: readonly Measured[]): string {
+  const goals = rows.flatMap((row) => row.goals)
+  return `${goals.filter(({ met }) => met).length} of ${goals.length} goals are met`
 }
 
 const ratiosOf = (ours: Figure, other: Figure): number[] =>

@@ -4,9 +4,10 @@ import { isUserId } from '#shared/contracts/fields.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { createOptionChecks } from '#tests/helpers/option-checks.ts'
 
-const USAGE = `Sends a recorded GPX track as a pilgrim's phone would: a check-in at its start, then track points.
+const USAGE = `Sends a recorded track as a pilgrim's phone would: a check-in at its start, then track points.
+Reads GPX, KML and TCX, also gzipped or alone in a zip archive.
 
-  bun run replay <file.gpx> --user <id> [options]
+  bun run replay <file> --user <id> [options]
 
   --url <https://…>   where the service answers (default: https://localhost:8443)
   --ends <time>       the track ends at this ISO 8601 time with zone (default: it ends now)
@@ -71,7 +72,7 @@ export function readOptions(defaultUrl: string): Options {
   if (ends !== undefined && !z.iso.datetime({ offset: true }).safeParse(ends).success)
     check.refuse(`--ends must be an ISO 8601 time with zone, as 2026-04-12T09:30:00+08:00, not ${ends}`)
   return {
-    file: positionals[0] ?? check.refuse('Name the GPX file to send.'),
+    file: positionals[0] ?? check.refuse('Name the file to send, such as walk.gpx.'),
     user: user ?? '',
     url: check.url('--url', url),
     end: values['keep-time'] ? 'recorded' : ends === undefined ? 'now' : Date.parse(ends),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { TrackSyncRequest, CheckInRequest } from '#shared/contracts/gps-points.ts'
-import type { TrackPoint } from './gpx.ts'
+import type { RecordedPoint } from '#shared/core/recorded-file/read-recorded-file.ts'
 import { type Plan, planReplay } from './plan-requests.ts'
 import { walk } from './recorded-walk.ts'
 
@@ -9,9 +9,17 @@ const NOW = Date.parse('2026-10-01T12:00:00Z')
 
 type Choices = Parameters<typeof planReplay>[1]
 
-const plan = (points: readonly TrackPoint[], choices: Partial<Choices> = {}): Plan =>
+const plan = (points: readonly RecordedPoint[], choices: Partial<Choices> = {}): Plan =>
   planReplay(
-    { points, tracks: 1, segments: 1, skipped: { untimed: 0, misplaced: 0, repeated: 0 } },
+    {
+      ok: true,
+      format: 'gpx',
+      points,
+      tracks: 1,
+      segments: 1,
+      leftOut: { untimed: 0, misplaced: 0, repeated: 0, misdated: 0 },
+      redated: 0,
+    },
     { user: 'u', end: 'now', speed: null, half: null, shuffle: false, repeat: false, ...choices },
     NOW,
   )
@@ -24,7 +32,7 @@ const sent = ({ steps }: Plan): string[] =>
       : step.body.points.map(({ timestamp }) => `t ${timestamp}`),
   )
 
-const asTimes = (points: readonly TrackPoint[], shiftMs: number): string[] =>
+const asTimes = (points: readonly RecordedPoint[], shiftMs: number): string[] =>
   points.map(({ t }) => new Date(t + shiftMs).toISOString())
 
 describe('the order of things', () => {

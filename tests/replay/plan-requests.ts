@@ -1,7 +1,7 @@
 /** Plans the requests that a phone would send for a recording. */
 import { time, type Time } from '#shared/contracts/fields.ts'
+import type { RecordedFile, RecordedPoint } from '#shared/core/recorded-file/read-recorded-file.ts'
 import { shuffled } from '#tests/helpers/random.ts'
-import type { Recording, TrackPoint } from './gpx.ts'
 import type { Options } from './options.ts'
 import { ReplayFault } from './phone.ts'
 
@@ -16,6 +16,7 @@ interface SentPoint {
   readonly lng: number
   readonly timestamp: Time
   readonly altitude?: number
+  readonly accuracy?: number
   readonly source: 'replay'
 }
 
@@ -40,7 +41,7 @@ type Choices = Pick<Options, 'user' | 'end' | 'speed' | 'half' | 'shuffle' | 're
  * @param nowMs start of the replay, epoch milliseconds
  * @throws ReplayFault if the chosen half is empty
  */
-export function planReplay({ points: all }: Recording, choices: Choices, nowMs: number): Plan {
+export function planReplay({ points: all }: RecordedFile, choices: Choices, nowMs: number): Plan {
   const { user: user_id, half, speed, shuffle, repeat } = choices
   // The first half has the middle point.
   const middle = Math.ceil(all.length / 2)
@@ -68,23 +69,24 @@ export function planReplay({ points: all }: Recording, choices: Choices, nowMs: 
 }
 
 /** A paced replay ends when its last point is sent: at real time each point then carries the time of sending. */
-function endOf(last: TrackPoint, first: TrackPoint, { end, speed }: Choices, nowMs: number): number {
+function endOf(last: RecordedPoint, first: RecordedPoint, { end, speed }: Choices, nowMs: number): number {
   if (end === 'recorded') return last.t
   if (end !== 'now') return end
   return Math.round(speed === null ? nowMs : nowMs + (last.t - first.t) / speed)
 }
 
-const asSent = ({ lat, lng, t, altitude }: TrackPoint): SentPoint => ({
+const asSent = ({ lat, lng, t, altitude, accuracy }: RecordedPoint): SentPoint => ({
   lat,
   lng,
   timestamp: time(t),
   ...(altitude === null ? {} : { altitude }),
+  ...(accuracy === null ? {} : { accuracy }),
   source: 'replay',
 })
 
 /** Splits points in their order, by number and by the time from the first to the last. */
-function batches(points: readonly TrackPoint[], maxSpanMs: number): TrackPoint[][] {
-  const cut: TrackPoint[][] = []
+function batches(points: readonly RecordedPoint[], maxSpanMs: number): RecordedPoint[][] {
+  const cut: RecordedPoint[][] = []
   for (const point of points) {
     const batch = cut.at(-1)
     if (batch === undefined || batch.length === BATCH || point.t - batch[0]!.t > maxSpanMs) cut.push([point])

@@ -1,5 +1,5 @@
 /** Generated walks for the tests of the replay. */
-import type { TrackPoint } from './gpx.ts'
+import type { RecordedPoint } from '#shared/core/recorded-file/read-recorded-file.ts'
 
 /** A degree of latitude in metres, near enough to choose speeds by. */
 const M_PER_DEGREE = 111_195
@@ -8,18 +8,19 @@ const M_PER_DEGREE = 111_195
 export function walk(
   count: number,
   { stepS = 20, kmh = 4.5 }: { readonly stepS?: number; readonly kmh?: number } = {},
-): TrackPoint[] {
+): RecordedPoint[] {
   const start = Date.parse('2026-04-12T01:00:00Z')
   return Array.from({ length: count }, (_, i) => ({
     lat: 24 + (i * stepS * kmh) / 3.6 / M_PER_DEGREE,
     lng: 120.5,
     t: start + i * stepS * 1_000,
     altitude: 10 + i,
+    accuracy: null,
   }))
 }
 
 /** The walk as GPX 1.1, one track of one segment. */
-export function gpxOf(points: readonly TrackPoint[]): string {
+export function gpxOf(points: readonly RecordedPoint[]): string {
   const elements = points.map(
     ({ lat, lng, t, altitude }) =>
       `<trkpt lat="${lat}" lon="${lng}"><ele>${altitude}</ele><time>${new Date(t).toISOString()}</time></trkpt>`,

@@ -165,7 +165,7 @@ test('no such file', async () => {
 
 describe('a wrong command line is refused with exit code 2, naming the option', () => {
   test.concurrent.each([
-    ['--user u', /GPX file/],
+    ['--user u', /Name the file/],
     ['w', /--user/],
     ['w v --user u', /'v'/],
     ['w --user a/b', /--user/],

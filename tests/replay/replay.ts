@@ -3,11 +3,12 @@ import { environment } from '#shared/runtime/config/config.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { createClient } from '#shared/client/create-client.ts'
 import { createLiveLine } from '#tests/helpers/live-line.ts'
-import { parseGpx, type Recording } from './gpx.ts'
 import { type Options, readOptions } from './options.ts'
+import type { RecordedFile } from '#shared/core/recorded-file/read-recorded-file.ts'
+import { readWalk } from './read-walk.ts'
 import { persist, ReplayFault, trustFor } from './phone.ts'
 import { type Plan, planReplay } from './plan-requests.ts'
-import { countersLine, profileLines, recordingLines, rejectedIn, skippedLine, type Tally } from './report.ts'
+import { countersLine, leftOutLine, profileLines, recordingLines, rejectedIn, type Tally } from './report.ts'
 
 /** Timeout of a request; longer than the timeout of the proxy. */
 const ANSWER_MS = 30_000
@@ -29,7 +30,7 @@ process.exitCode = await run(options).catch((error: unknown) => {
 })
 
 async function run({ file, user, url, dryRun, ...others }: Options): Promise<0 | 1> {
-  const recording = parseGpx(await readTrack(file))
+  const recording = await readWalk(file)
   const plan = planReplay(recording, { user, ...others }, Date.now())
   if (dryRun) {
     for (const text of recordingLines(recording)) print(text)
@@ -52,9 +53,9 @@ async function run({ file, user, url, dryRun, ...others }: Options): Promise<0 |
   return isWhole ? 0 : 1
 }
 
-function announce({ points, skipped }: Recording, plan: Plan): void {
+function announce(recording: RecordedFile, plan: Plan): void {
   const { file, url, user, half } = options
-  line.note(`${file}: ${points.length} points; skipped: ${skippedLine(skipped)}`)
+  line.note(`${file}: ${recording.points.length} points; left out: ${leftOutLine(recording)}`)
   line.note(`Sending to ${url} as ${user}, the track moved to end at ${time(plan.endMs)}`)
   if (half !== null) line.note(`The other half belongs to it with --half ${3 - half} ${sameTimes(plan)}`)
 }
@@ -104,12 +105,4 @@ function sameTimes({ endMs }: Plan): string {
 function bar(share: number): string {
   const filled = Math.floor(share * BAR)
   return `[${'█'.repeat(filled)}${'░'.repeat(BAR - filled)}] ${Math.floor(100 * share)} %`
-}
-
-async function readTrack(path: string): Promise<string> {
-  try {
-    return await Bun.file(path).text()
-  } catch (error) {
-    throw new ReplayFault(`The file cannot be read: ${(error as Error).message}`)
-  }
 }

@@ -1,8 +1,9 @@
 /** The report of a replay: the file, the counters, the pilgrim. All functions are pure and return lines. */
 import { time } from '#shared/contracts/fields.ts'
 import type { Profile } from '#shared/contracts/profile.ts'
+import type { RecordedFile, RecordedPoint } from '#shared/core/recorded-file/read-recorded-file.ts'
+import { isRough } from '#shared/core/rules/geo.ts'
 import { fold, START } from '#shared/core/distance/points-to-distance.ts'
-import type { Recording } from './gpx.ts'
 
 /** Counters of the service's answers so far; `rejected` by reason. */
 export interface Tally {
@@ -26,32 +27,40 @@ export function countersLine(tally: Tally): string {
 }
 
 /** Describes the file; length and carbon are computed by the rules of the service. */
-export function recordingLines({ points, tracks, segments, skipped }: Recording): string[] {
+export function recordingLines(recording: RecordedFile): string[] {
+  const { points, tracks, segments } = recording
   const { km, kg } = recompute(points)
   const [from, to] = [points[0]!.t, points.at(-1)!.t]
   return [
     `points      ${count(points.length)} (tracks: ${tracks}, segments: ${segments})`,
-    `skipped     ${skippedLine(skipped)}`,
+    `left out    ${leftOutLine(recording)}`,
     `recorded    ${time(from)} to ${time(to)} (${duration(to - from)})`,
     `length      ${km.toFixed(2)} km`,
     `carbon      ${kg.toFixed(3)} kg CO2e, modes by speed`,
   ]
 }
 
-export const skippedLine = ({ untimed, misplaced, repeated }: Recording['skipped']): string =>
-  `${count(untimed)} without a time, ${count(misplaced)} without a place, ${count(repeated)} at an instant already taken`
+/** What of the file is not sent, and which times were corrected. */
+export const leftOutLine = ({ leftOut, redated }: RecordedFile): string =>
+  [
+    `${count(leftOut.untimed)} without a time`,
+    `${count(leftOut.misplaced)} without a place`,
+    `${count(leftOut.repeated)} at an instant already taken`,
+    `${count(leftOut.misdated)} with a wrong time`,
+    ...(redated === 0 ? [] : [`${count(redated)} dated 1,024 weeks early were corrected`]),
+  ].join(', ')
 
 /** Kilometres and kg CO2e that the service counts for a pilgrim who sends exactly these points. */
-export function recompute(points: Recording['points']): { readonly km: number; readonly kg: number } {
+export function recompute(points: readonly RecordedPoint[]): { readonly km: number; readonly kg: number } {
   let [mm, mg] = [0, 0]
-  const track = points.map(({ lat, lng, t }) => ({
+  const track = points.map(({ lat, lng, t, accuracy }) => ({
     lat,
     lng,
     t,
     sentMs: t,
     kind: 't' as const,
     mode: null,
-    rough: false,
+    rough: isRough({ lat, lng, accuracy }),
   }))
   fold(START, track, ({ distanceMm, carbonMg }) => {
     mm += distanceMm

@@ -31,8 +31,7 @@ export function parseSentTime(value: number | string, calendar: Calendar): numbe
   if (typeof value === 'number') return Number.isFinite(value) ? inRange(Math.floor(value)) : null
   const written = parseWritten(value)
   if (written !== null) return inRange(written)
-  const iso = ISO.exec(value)
-  if (iso !== null) return parseIso(iso)
+  if (ISO.test(value)) return parseIsoTime(value)
   const exif = EXIF.exec(value)?.slice(1).map(Number) as
     | [number, number, number, number, number, number]
     | undefined
@@ -44,6 +43,12 @@ export function parseSentTime(value: number | string, calendar: Calendar): numbe
  */
 export const looksLikeSeconds = (value: number | string): boolean =>
   typeof value === 'number' ? value >= 1e9 && value < 1e10 : /^[1-9]\d{9}(\.\d+)?$/.test(value)
+
+/** Reads ISO 8601 with a zone alone. @returns whole epoch milliseconds, or null */
+export function parseIsoTime(value: string): number | null {
+  const iso = ISO.exec(value)
+  return iso === null ? null : parseIso(iso)
+}
 
 const WRITTEN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 

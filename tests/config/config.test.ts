@@ -131,6 +131,15 @@ describe('the configuration', () => {
     }
   })
 
+  test('the bot’s links lead to the app, unless they are set', () => {
+    expect(readConfig({ EVENT_PUBLIC_URL: 'https://walk.example/' })).toMatchObject({
+      checkinUrl: 'https://walk.example/walk/',
+      surveyUrl: 'https://walk.example/walk/#survey',
+    })
+    const EVENT_CHECKIN_URL = 'https://liff.line.me/1'
+    expect(readConfig({ EVENT_CHECKIN_URL }).checkinUrl).toBe(EVENT_CHECKIN_URL)
+  })
+
   test('the emergency number is that of the time zone, of the setting, or none', () => {
     const numberIn = (EVENT_TIMEZONE: string, EVENT_EMERGENCY_NUMBER?: string) =>
       readConfig({ EVENT_TIMEZONE, EVENT_EMERGENCY_NUMBER }).emergencyNumber

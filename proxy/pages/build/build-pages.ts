@@ -135,8 +135,8 @@ function precached(
 }
 
 function pageDataOf(settings: PageSettings, files: Readonly<Record<string, string>>): PageData {
-  /** Null when the page has no address of its own, because its setting then defaults to the public URL. */
-  const elsewhere = (url: string) => (url.replace(/\/$/, '') === settings.publicUrl ? null : url)
+  /** Null for a page of this service. */
+  const elsewhere = (url: string) => (url.startsWith(`${settings.publicUrl}/walk/`) ? null : url)
   return {
     name: settings.eventName,
     timeZone: settings.timeZone,

@@ -217,8 +217,10 @@ function identity({ identity: chosen, line: { accessToken } }: Config): Found {
   if (chosen === 'line') return { found: 'line: who writes in a pilgrim’s name logs in with LINE' }
   return finding(
     accessToken === '',
-    'open: whoever knows a LINE id can write in its name and find out where its pilgrim is',
-    'Set EVENT_IDENTITY=line and LINE_LOGIN_CHANNEL_ID: with a LINE bot, pilgrims’ LINE ids are known to others.',
+    accessToken === ''
+      ? 'open: whoever knows a LINE id can write in its name and find out where its pilgrim is'
+      : 'open: the bot and the app know each pilgrim as two persons, and whoever knows a LINE id can write in its name',
+    'Set EVENT_IDENTITY=line and LINE_LOGIN_CHANNEL_ID: then the bot shows the walk that the app records.',
   )
 }
 

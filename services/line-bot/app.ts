@@ -77,7 +77,10 @@ export function createLineBot(context: ServiceContext): Service {
       sender.start()
       spool.start()
       await subscribeToEvents(context, line, sender.wake)
-      if (line !== null) void compareWebhook(context, line)
+      if (line !== null) {
+        warnOfTwoPersons(context)
+        void compareWebhook(context, line)
+      }
     },
     async stop() {
       await Promise.all([watch.stop(), sender.stop(), spool.stop(), renderer.close()])
@@ -107,6 +110,13 @@ async function subscribeToEvents(
     await sendSummary(context, configured)
     wake()
   })
+}
+
+function warnOfTwoPersons({ config, log }: ServiceContext): void {
+  if (config.identity === 'open')
+    log.warn(
+      'with EVENT_IDENTITY=open the bot cannot show the walk that the app records; line is recommended',
+    )
 }
 
 /** A webhook that is registered at another address is the most common reason for a silent bot. */

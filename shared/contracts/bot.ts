@@ -9,7 +9,19 @@ const endpoint = endpointsOf('line-bot')
 export const Language = z.enum(['zh-Hant', 'zh-Hans', 'en', 'ja'])
 export type Language = z.infer<typeof Language>
 
-export const BotAction = z.enum(['checkin', 'help', 'level', 'carbon', 'card', 'share', 'survey', 'about'])
+export const BotAction = z.enum([
+  'checkin',
+  'help',
+  'level',
+  'carbon',
+  'card',
+  'share',
+  'survey',
+  'map',
+  'report',
+  'data',
+  'about',
+])
 export type BotAction = z.infer<typeof BotAction>
 
 const Source = z.looseObject({
@@ -37,10 +49,18 @@ export const LineEvent = z.looseObject({
   message: z
     .looseObject({
       type: z.string(),
+      id: z.string().optional(),
+      imageSet: z
+        .looseObject({ id: z.string(), total: z.int().optional() })
+        .optional()
+        .describe(
+          'Photos that were sent together. LINE leaves out the total where the phone does not know it',
+        ),
       text: z.string().optional(),
       mention: z.looseObject({ mentionees: z.array(Mentionee) }).optional(),
     })
     .optional(),
+  unsend: z.looseObject({ messageId: z.string() }).optional(),
   postback: z.looseObject({ data: z.string() }).optional(),
 })
 export type LineEvent = z.infer<typeof LineEvent>

@@ -7,7 +7,15 @@ import { decide, type Incident } from '#shared/service/alerts/when-to-alert.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { actionOfPostback, postbackData, wishOfText } from '#services/line-bot/bot/keywords.ts'
 import { cut } from '#services/line-bot/bot/flex.ts'
-import { emergency, menu, photoReply, replyTo, welcome } from '#services/line-bot/bot/replies.ts'
+import {
+  emergency,
+  locationReply,
+  otherWalk,
+  menu,
+  photoReply,
+  replyTo,
+  welcome,
+} from '#services/line-bot/bot/replies.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import { backoffMs } from '#services/line-bot/sending/sending-loop.ts'
 import { messageFaults } from '#tests/helpers/line-rules.ts'
@@ -31,6 +39,19 @@ describe('keywords', () => {
     ['about', 'about'],
     ['使い方', 'help'],
     ['help!', 'help'],
+    ...(['排行', '紀錄', '我的紀錄', '我的成就', '记录', 'ranking', 'ランキング', '私の記録'] as const).map(
+      (text) => [text, 'level'] as const,
+    ),
+    ...(
+      ['回報', '問題', '建議', '我的卡住了打不開', 'Feedback', 'not working', 'フィードバック'] as const
+    ).map((text) => [text, 'report'] as const),
+    ...(['媽祖在哪裡', '地圖', '神轿到哪里了', 'Where is the palanquin?', '地図', 'どこ'] as const).map(
+      (text) => [text, 'map'] as const,
+    ),
+    ...(['刪除我的資料', '隱私', '隐私', 'delete my data', 'プライバシー'] as const).map(
+      (text) => [text, 'data'] as const,
+    ),
+    ['功能', 'help'],
     ['救命', 'emergency'],
     ['我受傷了', 'emergency'],
     ['阿嬤走失', 'emergency'],
@@ -96,6 +117,7 @@ test('all answers stay within LINE’s limits, for any event name and figures', 
         const places = {
           event,
           home,
+          app: `${home}/walk/`,
           checkin: home,
           survey: home,
           link,
@@ -107,6 +129,9 @@ test('all answers stay within LINE’s limits, for any event name and figures', 
           welcome(words, event),
           menu(words),
           photoReply(words, 3),
+          photoReply(words, null),
+          locationReply(words, places),
+          otherWalk(words, places),
           emergency(words, { emergencyNumber: '119', organiserPhone: '+886 (4) 2662-1234' }),
           emergency(words, { emergencyNumber: null, organiserPhone: null }),
         ])
@@ -124,6 +149,7 @@ test('figures without pending points are marked as incomplete, in every language
   const places = {
     event: 'x',
     home,
+    app: `${home}/walk/`,
     checkin: home,
     survey: home,
     link: null,
@@ -147,6 +173,7 @@ test('an answer depends on what is known of the pilgrim', () => {
   const places = {
     event: 'Walk',
     home,
+    app: `${home}/walk/`,
     checkin: home,
     survey: home,
     link: null,

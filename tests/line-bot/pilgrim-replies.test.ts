@@ -36,9 +36,11 @@ describeBothStacks(
           'the card of this moment',
           { timeoutMs: 45_000 },
         )
+      // Without a walk there is no card.
+      await checkIn(stack, userId)
       const addresses = [await address()]
       expect(await address()).toBe(addresses[0]!)
-      await checkIn(stack, userId)
+      await checkIn(stack, userId, { lat: 24.16 })
       addresses.push(await address())
       const before = await picture(addresses[1]!)
       const sync = (fields: object) =>

@@ -92,7 +92,7 @@ describeBothStacksAtOnce(
       for (const [language, words] of [
         ['zh-TW', '等級'],
         ['zh-CN', '等级'],
-        ['en-US', 'Level'],
+        ['en-US', 'My level'],
         ['ja', 'レベル'],
         ['es', 'Level'],
         ['vi', 'Level'],
@@ -131,8 +131,13 @@ describeBothStacksAtOnce(
         card: '卡片',
         share: '分享',
         survey: '問卷',
+        map: '地圖',
+        report: '回報',
+        data: '我的資料',
         about: '關於',
       }
+      // Without a walk of its own there are no figures: another test.
+      await checkIn(stack, userId)
       for (const [action, word] of Object.entries(wishes)) {
         const spoken = textEvent(userId, word)
         const pressed = lineEvent(userId, { type: 'postback', postback: { data: `action=${action}` } })
@@ -153,7 +158,7 @@ describeBothStacksAtOnce(
       const event = textEvent(newUser('en'), 'lorem ipsum')
       await tell(event)
       const { messages } = await reply(event)
-      expect((messages[0]!.quickReply as { items: unknown[] }).items).toHaveLength(8)
+      expect((messages[0]!.quickReply as { items: unknown[] }).items).toHaveLength(11)
     })
 
     test('in a group the bot answers when it is mentioned', async () => {
@@ -190,6 +195,76 @@ describeBothStacksAtOnce(
       expect(json((await reply(second)).messages)).toContain('2 photos')
       expect(await photosOf(userId)).toBe(2)
       expect(repliesTo(photo)).toHaveLength(1)
+    })
+
+    const photoEvent = (userId: string, id: string, imageSet?: object) =>
+      lineEvent(userId, { type: 'message', message: { type: 'image', id, imageSet } })
+
+    test('photos that are sent together get one answer, with their number where LINE knows it', async () => {
+      for (const [total, sentence] of [
+        [3, '3 photos'],
+        [undefined, 'Got your photos!'],
+      ] as const) {
+        const userId = newUser('en')
+        const set = crypto.randomUUID()
+        const photos = ['a', 'b', 'c'].map((id, i) =>
+          photoEvent(userId, `${set}-${id}`, { id: set, ...(total && { index: 3 - i, total }) }),
+        )
+        await Promise.all(photos.map((photo) => tell(photo)))
+        await until(async () => (await photosOf(userId)) === 3, 'all photos to count')
+        // A later message of the same person is answered after the photos.
+        const after = textEvent(userId, 'help')
+        await tell(after)
+        await reply(after)
+        const answers = photos.flatMap(repliesTo)
+        expect(answers).toHaveLength(1)
+        expect(json(answers[0]!.messages)).toContain(sentence)
+      }
+    })
+
+    test('a photo that is taken back is not counted, also if its event arrives afterwards', async () => {
+      const userId = newUser('en')
+      const [kept, unsent, late] = ['kept', 'unsent', 'late'].map((name) => `${userId}-${name}`)
+      const unsend = (messageId: string) => lineEvent(userId, { type: 'unsend', unsend: { messageId } })
+      for (const id of [kept!, unsent!]) {
+        const photo = photoEvent(userId, id)
+        await tell(photo)
+        await reply(photo)
+      }
+      expect(await photosOf(userId)).toBe(2)
+      await tell(unsend(unsent!), unsend(unsent!), unsend(late!))
+      await until(async () => (await photosOf(userId)) === 1, 'the photo to be uncounted')
+      const photo = photoEvent(userId, late!)
+      await tell(photo)
+      expect(json((await reply(photo)).messages)).toContain('1 photo so far')
+      expect(await photosOf(userId)).toBe(1)
+    })
+
+    test('every kind of message is answered: a location with the check-in, others with the menu', async () => {
+      const userId = newUser('en')
+      for (const [message, sentence] of [
+        [{ type: 'location', latitude: 24.1, longitude: 120.6 }, '/walk/'],
+        [{ type: 'sticker', packageId: '1', stickerId: '1' }, 'What would you like?'],
+        [{ type: 'video' }, 'What would you like?'],
+        [{ type: 'audio' }, 'What would you like?'],
+        [{ type: 'file', fileName: 'walk.gpx' }, 'What would you like?'],
+      ] as const) {
+        const event = lineEvent(userId, { type: 'message', message: { ...message, id: '1' } })
+        await tell(event)
+        expect(json((await reply(event)).messages)).toContain(sentence)
+      }
+    })
+
+    test('with open identity the bot says that it cannot see the walk of the app, in place of 0 km', async () => {
+      const userId = newUser('en')
+      for (const wish of ['my level', 'carbon', 'my card']) {
+        const event = textEvent(userId, wish)
+        await tell(event)
+        const said = json((await reply(event)).messages)
+        expect(said).toContain('Your walk is recorded in the app, and this chat cannot see it.')
+        expect(said).toContain('/walk/')
+        expect(said).not.toContain('0 km')
+      }
     })
 
     test('a missing profile is fetched, and a failed fetch deletes nothing', async () => {

@@ -34,6 +34,7 @@ const places = {
   event: 'E',
   home: 'https://e.test',
   checkin: 'https://e.test',
+  app: 'https://e.test/walk/',
   survey: 'https://e.test',
   link: 'https://e.test/s/x',
   card: 'https://e.test/s/x.png',

@@ -48,6 +48,7 @@ const places = {
   event: 'Walk',
   home: 'https://e.test',
   checkin: 'https://e.test',
+  app: 'https://e.test/walk/',
   survey: 'https://e.test',
   link: null,
   card: null,

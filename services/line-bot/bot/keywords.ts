@@ -20,17 +20,42 @@ const DISTRESS = listed(`
   助けて, たすけて, 救急, 救助, 怪我, けが, ケガ, 迷子, 道に迷, 遭難, 事故, 出血, 倒れ, 意識, 熱中症, 行方不明, はぐれ,
   動けない, 息ができない`)
 
-/** The first action with a keyword in the text wins. Full-width letters are normalised first. */
+/** The first wish with a keyword in the text wins. Full-width letters are normalised first. */
 const WORDS: readonly (readonly [Wish, readonly string[]])[] = [
   ['emergency', DISTRESS],
-  ['checkin', ['打卡', '報到', '报到', '簽到', '签到', 'check-in', 'check in', 'checkin', 'チェックイン']],
-  ['survey', ['問卷', '问卷', '調查', '调查', 'survey', 'questionnaire', 'アンケート']],
-  ['carbon', ['碳', 'carbon', 'co2', '炭素', 'カーボン', '環保', '环保']],
-  ['card', ['卡片', '成就卡', '分享卡', '我的卡', 'my card', 'card', 'カード']],
-  ['level', ['等級', '等级', '境界', '里程', '公里', 'level', 'rank', 'progress', 'レベル', '修為', '修为']],
-  ['share', ['分享', '推薦', '推荐', 'share', 'invite', 'シェア', '共有']],
-  ['about', ['關於', '关于', 'about', 'について', '概要']],
-  ['help', ['幫助', '帮助', '說明', '说明', '怎麼', '怎么', 'help', 'how', 'ヘルプ', '使い方']],
+  [
+    'data',
+    listed(`刪除, 删除, 隱私, 隐私, 個資, 个资, 個人資料, 个人资料, 我的資料, 我的资料, 我的数据, privacy, personal data, my data, delete,
+      erase, プライバシー, 個人情報, 私のデータ, 削除, 退会`),
+  ],
+  [
+    'report',
+    listed(`回報, 回报, 反馈, 反映, 問題, 问题, 建議, 建议, 意見, 意见, 故障, 壞了, 坏了, 當機, 死机, 卡住, 打不開, 打不开, 不能用,
+      report, feedback, problem, suggestion, complaint, bug, not working, does not work, doesn't work, フィードバック, 報告,
+      要望, 不具合, 動かない, 開かない`),
+  ],
+  ['checkin', listed('打卡, 報到, 报到, 簽到, 签到, check-in, check in, checkin, チェックイン')],
+  ['survey', listed('問卷, 问卷, 調查, 调查, survey, questionnaire, アンケート')],
+  ['carbon', listed('碳, carbon, co2, 炭素, カーボン, 環保, 环保')],
+  ['card', listed('卡片, 成就卡, 分享卡, my card, card, カード')],
+  [
+    'level',
+    listed(`等級, 等级, 境界, 里程, 公里, 修為, 修为, 紀錄, 記錄, 记录, 成就, 成績, 成绩, 排行, 排名, 名次, level, rank, ranking,
+      leaderboard, progress, record, achievement, my walk, distance, レベル, 記録, 実績, ランキング, 順位, 距離`),
+  ],
+  [
+    'map',
+    listed(
+      `地圖, 地图, 在哪, 哪裡, 哪里, 到哪, 鑾轎, 銮轿, 神轎, 神轿, map, where, palanquin, 地図, マップ, どこ, 神輿`,
+    ),
+  ],
+  ['share', listed('分享, 推薦, 推荐, share, invite, シェア, 共有')],
+  ['about', listed('關於, 关于, about, について, 概要')],
+  [
+    'help',
+    listed(`幫助, 帮助, 說明, 说明, 怎麼, 怎么, 如何, 功能, 選單, 菜单, 教學, 教学, 指令, help, how, menu, feature, function,
+      ヘルプ, 使い方, 機能, メニュー`),
+  ],
 ]
 
 /** @returns what a text asks for; null without a keyword */

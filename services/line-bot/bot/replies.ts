@@ -26,6 +26,8 @@ export interface Figures {
 export interface Places {
   readonly event: string
   readonly home: string
+  /** Address of the pilgrims' app. */
+  readonly app: string
   readonly checkin: string
   readonly survey: string
   /** Address of the page that the pilgrim can pass on; null for an unknown person, and after a withdrawal. */
@@ -92,6 +94,9 @@ const answers: Readonly<Record<BotAction, Answer>> = {
       buttons: [button(link(words.labels.survey, survey))],
     }),
   ],
+  map: (words, { home }) => [linkCard(words.labels.map, words.map, words.open, home)],
+  report: (words, { app }) => [linkCard(words.labels.report, words.report, words.open, `${app}#feedback`)],
+  data: (words, { app }) => [linkCard(words.labels.data, words.data, words.open, `${app}#data`)],
   about: (words, { event, home }) => [
     card({
       title: words.labels.about,
@@ -100,6 +105,9 @@ const answers: Readonly<Record<BotAction, Answer>> = {
     }),
   ],
 }
+
+const linkCard = (title: string, content: string, label: string, uri: string): Message =>
+  card({ title, contents: [paragraph(content)], buttons: [button(link(label, uri))] })
 
 const text = (content: string): Message => ({ type: 'text', text: content })
 
@@ -171,9 +179,22 @@ export const menu = (words: BotWords): Message[] => [
   { ...text(words.unknown), quickReply: quickReply(words) },
 ]
 
-/** The answer to a photo. @param count all of the pilgrim's photos */
-export const photoReply = (words: BotWords, count: number): Message[] => [
-  { ...text(words.photo(count)), quickReply: quickReply(words) },
+/** The answer to a photo. @param count all of the pilgrim's photos; null: not known yet */
+export const photoReply = (words: BotWords, count: number | null): Message[] => [
+  { ...text(count === null ? words.photos : words.photo(count)), quickReply: quickReply(words) },
+]
+
+/** The answer to a location: LINE's own is not stored, so it leads to the check-in. */
+export const locationReply = (words: BotWords, { checkin }: Pick<Places, 'checkin'>): Message[] => [
+  {
+    ...linkCard(words.labels.checkin, words.location, words.labels.checkin, checkin),
+    quickReply: quickReply(words),
+  },
+]
+
+/** In place of figures, where the bot cannot know the walk that the app records. */
+export const otherWalk = (words: BotWords, { app }: Pick<Places, 'app'>): Message[] => [
+  { ...linkCard(words.labels.level, words.otherWalk, words.open, app), quickReply: quickReply(words) },
 ]
 
 /** The answer to a group member whose user id LINE does not send. */

@@ -1,5 +1,5 @@
 /** Applies a webhook event once: its changes and `applied_at` are written in one transaction. */
-import { and, eq, isNull, lte, sql } from 'drizzle-orm'
+import { and, count, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { LineEvent } from '#shared/contracts/bot.ts'
 import { isUserId } from '#shared/contracts/fields.ts'
@@ -46,18 +46,19 @@ export async function applyWebhookEvent({ db, now }: ServiceContext, event: Line
     await recordReachability(tx, event, userId)
     if (event.type === 'unfollow') return true
     await ensurePilgrim(tx, userId, now())
-    if (isPhoto(event)) await countPhoto(tx, userId, now())
+    if (isPhoto(event)) await countPhoto(tx, event, userId, now())
+    if (event.unsend !== undefined) await uncountPhoto(tx, event, userId, now())
     return true
   })
 }
 
 /**
- * Updates the cached photo count of the sender, where the event is a photo.
+ * Updates the cached photo count of the sender, where the event is a photo or takes one back.
  * @throws KvUnavailable; the cache may then hold an older count until it expires
  */
 export async function cachePhotoCount({ db, kv }: ServiceContext, event: LineEvent): Promise<void> {
   const userId = senderOf(event)
-  if (userId === null || !isPhoto(event)) return
+  if (userId === null || !(isPhoto(event) || event.unsend !== undefined)) return
   await db.orm.transaction(async (tx) => {
     // The lock orders the writes of two photos, so that the newer count is written last.
     const mine = tx.select({ count: pilgrims.photoCount }).from(pilgrims).where(eq(pilgrims.userId, userId))
@@ -82,9 +83,53 @@ async function recordReachability(tx: Writer, { type, timestamp }: LineEvent, us
     })
 }
 
-async function countPhoto(tx: Writer, userId: string, nowMs: number): Promise<void> {
-  await tx
+const addPhotos = (tx: Writer, userId: string, change: 1 | -1, nowMs: number) =>
+  tx
     .update(pilgrims)
-    .set({ photoCount: sql`${pilgrims.photoCount} + 1`, updatedAt: new Date(nowMs) })
+    .set({ photoCount: sql`greatest(${pilgrims.photoCount} + ${change}, 0)`, updatedAt: new Date(nowMs) })
     .where(eq(pilgrims.userId, userId))
+
+/** Counts a photo, unless it was taken back: events may arrive out of order. */
+async function countPhoto(tx: Writer, event: LineEvent, userId: string, nowMs: number): Promise<void> {
+  const { id: photoId = null, imageSet } = event.message!
+  // The update locks the row of the pilgrim: photos of a set are applied one after another.
+  await addPhotos(tx, userId, 1, nowMs)
+  const isUnsent = photoId !== null && (await countEvents(tx, eq(lineEvents.unsentId, photoId))) > 0
+  if (isUnsent) await addPhotos(tx, userId, -1, nowMs)
+  const imageSetId = imageSet?.id ?? null
+  // The first photo of a set is answered for all of them.
+  const isFollowing = imageSetId !== null && (await countImageSet(tx, imageSetId)) > 0
+  await tx
+    .update(lineEvents)
+    .set({
+      photoId: isUnsent ? null : photoId,
+      imageSetId,
+      ...(isFollowing && { answeredAt: new Date(nowMs) }),
+    })
+    .where(eq(lineEvents.webhookEventId, event.webhookEventId))
+}
+
+async function countEvents(tx: Pick<Writer, 'select'>, which: SQL): Promise<number> {
+  const [row] = await tx.select({ n: count() }).from(lineEvents).where(which)
+  return row!.n
+}
+
+/** Number of applied photos of a set. */
+export const countImageSet = (tx: Pick<Writer, 'select'>, imageSetId: string): Promise<number> =>
+  countEvents(tx, eq(lineEvents.imageSetId, imageSetId))
+
+async function uncountPhoto(tx: Writer, event: LineEvent, userId: string, nowMs: number): Promise<void> {
+  const { messageId } = event.unsend!
+  // The lock of the pilgrim's row, so that a photo which is being applied sees this event, or is seen.
+  await tx.select({ id: pilgrims.userId }).from(pilgrims).where(eq(pilgrims.userId, userId)).for('update')
+  const counted = await tx
+    .update(lineEvents)
+    .set({ photoId: null })
+    .where(eq(lineEvents.photoId, messageId))
+    .returning({ id: lineEvents.webhookEventId })
+  if (counted.length > 0) await addPhotos(tx, userId, -1, nowMs)
+  await tx
+    .update(lineEvents)
+    .set({ unsentId: messageId })
+    .where(eq(lineEvents.webhookEventId, event.webhookEventId))
 }

@@ -5,12 +5,21 @@ import type { BotAction, LineEvent } from '#shared/contracts/bot.ts'
 import type { Line, Message } from '#shared/service/line/line-client.ts'
 import { outbox, lineEvents } from '#shared/stores/schema/tables.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
-import { applyWebhookEvent, cachePhotoCount, isForBot, mentionsOf, senderOf } from './apply-webhook-event.ts'
+import {
+  applyWebhookEvent,
+  cachePhotoCount,
+  countImageSet,
+  isForBot,
+  mentionsOf,
+  senderOf,
+} from './apply-webhook-event.ts'
 import { actionOfPostback, wishOfText } from '../bot/keywords.ts'
 import {
   emergency,
   type Figures,
+  locationReply,
   menu,
+  otherWalk,
   personOnly,
   photoReply,
   type Places,
@@ -25,6 +34,8 @@ import { type Pilgrim, readFigures, readPilgrim, linkOfPilgrim } from '../bot/lo
 const TOKEN_MS = 60_000
 /** Actions whose answers contain the pilgrim's figures. The others need neither statistics nor the kv. */
 const FIGURES: readonly BotAction[] = ['level', 'carbon', 'card']
+/** Every one-to-one message is answered, whatever it contains. */
+const ANSWERED: readonly string[] = ['message', 'follow', 'postback']
 const LINKED: readonly BotAction[] = ['card', 'share']
 
 /**
@@ -88,19 +99,21 @@ async function isAnswered({ db }: ServiceContext, { webhookEventId }: LineEvent)
   return unanswered.length === 0
 }
 
-/** @returns null for events without an answer: stickers, joins, and unknown types */
+/** @returns null for events without an answer, such as joins and unknown types */
 async function compose(context: ServiceContext, line: Line, event: LineEvent): Promise<Message[] | null> {
   const { config } = context
   const askedMs = context.now()
-  const isText = event.type === 'message' && event.message?.type === 'text'
-  const isImage = event.type === 'message' && event.message?.type === 'image'
-  if (!isText && !isImage && event.type !== 'follow' && event.type !== 'postback') return null
+  if (!ANSWERED.includes(event.type)) return null
+  const sent = event.type === 'message' ? event.message?.type : undefined
   const userId = senderOf(event)
   const pilgrim = userId === null ? null : await readPilgrim(context, line, userId, event.type === 'follow')
   const words = BOT_WORDS[languageFor([pilgrim?.language ?? null], config.language)]
   if (event.type === 'follow') return welcome(words, config.eventName)
-  if (isImage) return pilgrim === null ? null : photoReply(words, pilgrim.photoCount)
-  const action = isText ? wishOfText(textOf(event)) : actionOfPostback(event.postback?.data ?? '')
+  if (sent === 'image')
+    return pilgrim === null ? null : photoReply(words, await photoCountAfter(context, event, pilgrim))
+  if (sent === 'location') return locationReply(words, placesFor(context, NOBODY))
+  const action =
+    event.type === 'postback' ? actionOfPostback(event.postback?.data ?? '') : wishOfText(textOf(event))
   if (action === null) return menu(words)
   if (action === 'emergency') return emergency(words, config)
   const needsFigures = FIGURES.includes(action)
@@ -110,7 +123,26 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
     pilgrim === null || !LINKED.includes(action)
       ? null
       : await linkOfPilgrim(context, pilgrim.userId, askedMs)
-  return replyTo(action, words, placesFor(context, { pilgrim, figures, link }), figures)
+  const places = placesFor(context, { pilgrim, figures, link })
+  if (figures !== null && config.identity === 'open' && isUnknownWalk(figures))
+    return otherWalk(words, places)
+  return replyTo(action, words, places, figures)
+}
+
+/** With open identity the app walks under an id of its own, so nothing is known of the LINE user's walk. */
+const isUnknownWalk = ({ km, checkins, incomplete }: Figures): boolean =>
+  km === 0 && checkins === 0 && !incomplete
+
+/** The pilgrim's photos, with those of the same set that have not arrived. @returns null for a set of unknown size */
+async function photoCountAfter(
+  { db }: ServiceContext,
+  { message }: LineEvent,
+  { photoCount }: Pilgrim,
+): Promise<number | null> {
+  const set = message?.imageSet
+  if (set === undefined) return photoCount
+  if (set.total === undefined) return null
+  return photoCount + Math.max(0, set.total - (await db.read(() => countImageSet(db.orm, set.id))))
 }
 
 /** LINE caches a picture by its address, so every change of the card changes the address. */
@@ -123,17 +155,19 @@ function versionOf(
   return Bun.hash(JSON.stringify(shown)).toString(36)
 }
 
-function placesFor(
-  { config }: ServiceContext,
-  {
-    pilgrim,
-    figures,
-    link,
-  }: { readonly pilgrim: Pilgrim | null; readonly figures: Figures | null; readonly link: string | null },
-): Places {
+interface Asker {
+  readonly pilgrim: Pilgrim | null
+  readonly figures: Figures | null
+  readonly link: string | null
+}
+
+const NOBODY: Asker = { pilgrim: null, figures: null, link: null }
+
+function placesFor({ config }: ServiceContext, { pilgrim, figures, link }: Asker): Places {
   return {
     event: config.eventName,
     home: config.publicUrl,
+    app: `${config.publicUrl}/walk/`,
     checkin: config.checkinUrl,
     survey: config.surveyUrl,
     link,

@@ -13,6 +13,9 @@ export const bot = {
     card: 'My card',
     share: 'Share',
     survey: 'Survey',
+    map: 'Map',
+    report: 'Report',
+    data: 'My data',
     about: 'About',
   } satisfies Record<BotAction, string>,
   /** Text of the chat bar: at most 14 characters. */
@@ -44,6 +47,11 @@ export const bot = {
   share: (event: string) => `I am walking ${event}. Come and join!`,
   about: (event: string) =>
     `${event} records the way of each pilgrim: distance, check-ins, level and carbon footprint.`,
+  map: 'The map shows where the procession is now, and when it reaches each station.',
+  report: 'Tell the organisers about a problem or an idea, with a picture if you like.',
+  data: 'In the app you can see your data, take a copy along, and delete everything.',
+  /** The answer to a location. */
+  location: 'A location sent here is not recorded. Tap the button to check in where you are.',
   card: 'This is your card. Press and hold it to save or share it.',
   /** Instead of the card, after a withdrawal. */
   noLink: 'You have withdrawn, so nothing of yours is shared. Take part again to get your card.',
@@ -57,12 +65,17 @@ export const bot = {
   top: 'You have reached the highest level!',
   nothingYet: 'There is nothing of yours yet. Your figures appear here after your first check-in.',
   /** Shown with figures that lack the pending points. */
+  /** In place of figures, where the bot cannot know the walk that the app records. */
+  otherWalk:
+    'Your walk is recorded in the app, and this chat cannot see it. Your kilometres, check-ins, level and card are in the app.',
   incomplete:
     'What you recorded last is safe, and is not counted here yet. Please ask again in a few minutes.',
   emitted: 'Emitted',
   saved: 'Saved against the bus',
   carbonNote: 'Walking and cycling emit nothing; what you ride counts by its kind.',
   photo: (photos: number) => `Got your photo! ${count(photos, 'photo', 'photos')} so far.`,
+  /** Of several photos whose number is unknown. */
+  photos: 'Got your photos!',
   paused: (message: string | null) =>
     `[Event paused] Check-ins and tracks are not taken for now. ${message ?? 'More information will follow.'}`,
   summaryTitle: (event: string) => `${event} has come to its end`,

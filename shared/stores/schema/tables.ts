@@ -631,8 +631,25 @@ export const lineEvents = pgTable(
     receivedAt: instant().notNull(),
     appliedAt: instant(),
     answeredAt: instant(),
+    /** LINE's id of a counted photo; null once the photo was unsent. */
+    photoId: text(),
+    /** LINE's id of the message that this event took back. */
+    unsentId: text(),
+    /** LINE's id of the photos that were sent together with this one. */
+    imageSetId: text(),
   },
-  (table) => [index().on(table.receivedAt)],
+  (table) => [
+    index().on(table.receivedAt),
+    index()
+      .on(table.photoId)
+      .where(sql`${table.photoId} IS NOT NULL`),
+    index()
+      .on(table.unsentId)
+      .where(sql`${table.unsentId} IS NOT NULL`),
+    index()
+      .on(table.imageSetId)
+      .where(sql`${table.imageSetId} IS NOT NULL`),
+  ],
 )
 
 /** Webhook events that the database refused, as JSON text, with the reason. */

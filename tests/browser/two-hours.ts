@@ -4,7 +4,12 @@
  */
 import { expect } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { MIN_ELAPSED_MS } from '#proxy/pages/walk/recording/position-filter.ts'
+import {
+  afterCheckIn,
+  EMPTY,
+  filterFix,
+  type FilterState,
+} from '#proxy/pages/walk/recording/position-filter.ts'
 import { isRough } from '#shared/core/rules/geo.ts'
 import { ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
@@ -63,9 +68,8 @@ async function watchFixes(context: BrowserContext): Promise<Fix[]> {
 interface Taken {
   /** Time of the last position that it took. */
   readonly lastMs: number
-  /** Time of the last position that it kept, and of one that it doubts. */
-  readonly keptMs: number
-  readonly doubtedMs: number
+  /** The state of its filter after the last position that is on the device. */
+  readonly filter: FilterState
   /** It asks once in 30 s. */
   readonly rests: boolean
   /** It waits for a position that it has asked for. */
@@ -73,27 +77,30 @@ interface Taken {
 }
 
 const takenOn = (page: Page): Promise<Taken> =>
-  page.evaluate(() => {
-    const stored = (name: string): unknown => JSON.parse(localStorage.getItem(`event-walk-${name}`) ?? '{}')
-    const { lastMs } = stored('pauses') as { lastMs?: number }
-    const { last, doubted } = stored('filter') as Record<'last' | 'doubted', { t: number } | null>
+  page.evaluate((empty) => {
+    const stored = (name: string): unknown => JSON.parse(localStorage.getItem(`event-walk-${name}`) ?? 'null')
+    const pauses = stored('pauses') as { lastMs?: number } | null
     return {
-      lastMs: lastMs ?? 0,
-      keptMs: last?.t ?? 0,
-      doubtedMs: doubted?.t ?? 0,
+      lastMs: pauses?.lastMs ?? 0,
+      filter: (stored('filter') as FilterState | null) ?? empty,
       rests: document.querySelector('[data-resting=true]') !== null,
       asks: (globalThis as unknown as { asked: number }).asked > 0,
     }
-  })
+  }, EMPTY)
+
+const whole = (fix: Fix) => ({ ...fix, altitude: null, speed: null })
 
 /**
  * The phone is through with a position: it is on the device, or it is one of those that are left out. A page that ends
  * earlier may lose it, and how many it misses at rest would depend on how busy the machine is.
  */
-const isThrough = ({ lastMs, keptMs, doubtedMs, asks }: Taken, { t }: Pick<Fix, 't'>): boolean =>
-  !asks && lastMs >= t && (t - keptMs < MIN_ELAPSED_MS || doubtedMs >= t)
+const isThrough = ({ lastMs, filter, asks }: Taken, fix: Fix): boolean =>
+  !asks && lastMs >= fix.t && filterFix(filter, whole(fix)).record.length === 0
 
 export const TWO_HOURS_MS = 120_000
+/** Accuracy of positions with a signal, metres. */
+export const GOOD_M = 8
+
 type Position = readonly [lat: number, lng: number, s: number]
 /** Latitude, longitude, and seconds since the start: the first two hours of a walk in Istria. */
 export const WALK = recorded as unknown as readonly Position[]
@@ -185,7 +192,7 @@ const TWO_HOURS: Day = {
   startMs: hoursAgo(3),
   checkIns: new Set([5, 25, 40, 70, 90, 135, 160, 175, 187, 225]),
   isDead: (i) => DEAD_ZONES.some(([from, to]) => i >= from && i < to),
-  accuracy: () => 8,
+  accuracy: () => GOOD_M,
   happen: async (i, phone) => {
     const name = HAPPENING[i]
     if (name !== undefined) await EVENTS[name](phone)
@@ -217,7 +224,7 @@ interface Gap {
   readonly to: number
 }
 
-/** What the browser gave to the app, what the app says it has not recorded, and whose walk it is. */
+/** What the browser gave to the recorder, what the app says it has not recorded, and whose walk it is. */
 interface Walked {
   readonly fixes: readonly Fix[]
   readonly gaps: readonly Gap[]
@@ -346,12 +353,12 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
   const { pauses: gaps } = await page.evaluate(
     () => JSON.parse(localStorage.getItem('event-walk-pauses')!) as { pauses: Gap[] },
   )
-  return { fixes, gaps, userId }
+  return { fixes: fixes.filter((fix) => !ofCheckIns.has(fix)), gaps, userId }
 }
 
 /**
- * Walks, and expects what a plain phone would have counted that sends everything when it is over: without rough
- * positions, and without what the app itself says it has not recorded.
+ * Walks, and expects what a plain phone would have counted that sends the same positions when it is over: without rough
+ * ones, and without what the app itself says it has not recorded.
  */
 export async function walkAndCompare(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
   const walked = await walk(app, walker, day)
@@ -370,9 +377,9 @@ export async function walkAndCompare(app: WalkApp, walker: Walker, day: Day): Pr
     (fix) => !isRough(fix) && !gaps.some(({ from, to }) => fix.t > from && fix.t < to),
   )
   // A new watch is given the last place, and the next one in the same millisecond: the first one counts.
-  const points = recorded
-    .filter(({ t }, n) => recorded.findIndex((fix) => fix.t === t) === n)
-    .map(({ t, lat, lng }) => ({ lat, lng, timestamp: t }))
+  const once = recorded.filter(({ t }, n) => recorded.findIndex((fix) => fix.t === t) === n)
+  const checkIns = own.checkins.map(({ t, lat, lng }) => ({ t: Date.parse(t), lat, lng, accuracy: GOOD_M }))
+  const points = plainlyRecorded(once, checkIns).map(({ t, lat, lng }) => ({ lat, lng, timestamp: t }))
   await dataOf(await post('track/sync', { user_id: plain, points }), trackSyncEndpoint)
   const [mine, theirs] = [await profileOf(app.stack, userId), await profileOf(app.stack, plain)]
   expect(mine.km).toBeGreaterThan(2)
@@ -380,6 +387,22 @@ export async function walkAndCompare(app: WalkApp, walker: Walker, day: Day): Pr
   expect(mine.checkins).toBe(day.checkIns.size)
   expect(mine.carbon_kg).toBe(theirs.carbon_kg)
   return walked
+}
+
+/** What the filter leaves of positions, by one phone that nothing happens to. */
+function plainlyRecorded(fixes: readonly Fix[], checkIns: readonly Fix[]): readonly Fix[] {
+  let state = EMPTY
+  return [...fixes, ...checkIns]
+    .sort((a, b) => a.t - b.t)
+    .flatMap((fix) => {
+      if (checkIns.includes(fix)) {
+        state = afterCheckIn(state, fix)
+        return []
+      }
+      const next = filterFix(state, whole(fix))
+      state = next.state
+      return next.record
+    })
 }
 
 /** Walks for two hours. */

@@ -7,13 +7,12 @@ import { post } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { createRandom } from '#tests/helpers/random.ts'
 import { look } from './phone-watch.ts'
-import { type Day, EVENTS, hoursAgo, WALK, walkAndCompare, type WalkingPhone } from './two-hours.ts'
+import { type Day, EVENTS, GOOD_M, hoursAgo, WALK, walkAndCompare, type WalkingPhone } from './two-hours.ts'
 import { firstMinute, userIdOf, walkApp } from './walk-harness.ts'
 import { breakable, closeConnections, fillUp, setFault } from './phone-storage.ts'
 
 const SEED = Number(process.env.EIGHT_HOURS_SEED ?? 1)
 const TEST_MS = 900_000
-const GOOD_M = 8
 
 const SETTINGS = {
   EVENT_NAME: 'Eight hours on foot',

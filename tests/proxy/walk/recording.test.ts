@@ -59,6 +59,11 @@ const trackPoint = ({ t, lat, lng }: Fix): FoldPoint => ({
 })
 
 describe('the filter', () => {
+  const north = (metres: number) => 24 + metres / 111_195
+  const MINUTE = 60_000
+  const every30s = (minutes: number, fixAt: (i: number) => Fix): Fix[] =>
+    Array.from({ length: minutes * 2 + 1 }, (_, i) => fixAt(i))
+
   /** A walk: steps of up to 40 s and 80 m, with rests. */
   const walks = fc
     .array(fc.record({ s: fc.integer({ min: 1, max: 40 }), m: fc.integer({ min: 0, max: 80 }) }), {
@@ -70,43 +75,76 @@ describe('the filter', () => {
       return steps.map(({ s, m }) => fix((t += s * 1_000), (lat += m / 111_195)))
     })
 
-  test('leaves out points without changing the distance', () => {
+  test('leaves out points of a straight way without changing its distance, but for the last stretch', () => {
     fc.assert(
       fc.property(walks, fc.nat(200), (fixes, reloadAt) => {
         const before = record(fixes.slice(0, reloadAt))
         // A reload takes the state from storage.
         const after = record(fixes.slice(reloadAt), JSON.parse(JSON.stringify(before.state)) as FilterState)
         const recorded = [...before.recorded, ...after.recorded]
-        expect(kmOf(recorded.map(trackPoint))).toBe(kmOf(fixes.map(trackPoint)))
+        const metres = (fixes.at(-1)!.lat - fixes[0]!.lat) * 111_195
+        const missing = metres - kmOf(recorded.map(trackPoint)) / 1_000
+        expect(missing).toBeGreaterThan(-1)
+        // The circle, and what is passed within 30 s.
+        expect(missing).toBeLessThan(30 + 30 * 80)
         for (const [i, { t }] of recorded.entries())
           if (i > 0) expect(t - recorded[i - 1]!.t).toBeGreaterThanOrEqual(30_000)
       }),
     )
   })
 
-  test('leaves out points without changing the distance also between check-ins', () => {
-    fc.assert(
-      fc.property(walks, fc.array(fc.nat(8_000_000), { maxLength: 20 }), (fixes, times) => {
-        const points: FoldPoint[] = []
-        let state = EMPTY
-        const everything: FoldPoint[] = []
-        for (const one of fixes) {
-          for (const t of times
-            .filter((time) => time < one.t && time > (everything.at(-1)?.t ?? 0))
-            .sort((a, b) => a - b)) {
-            const checkIn: FoldPoint = { ...trackPoint(fix(t, one.lat)), kind: 'c' }
-            state = afterCheckIn(state, checkIn)
-            points.push(checkIn)
-            everything.push(checkIn)
-          }
-          const next = filterFix(state, one)
-          state = next.state
-          points.push(...next.record.map(trackPoint))
-          everything.push(trackPoint(one))
+  test('records a place at rest once in ten minutes, as it is, and the position that leaves it', () => {
+    const jitter = (i: number) => fix(i * 30_000, north(i % 3 === 0 ? 0 : (i % 5) * 4))
+    const night = record(every30s(8 * 60, jitter))
+    expect(night.recorded.length).toBeLessThanOrEqual(49)
+    expect(new Set(night.recorded.map(({ lat }) => lat))).toEqual(new Set([24]))
+    const gaps = night.recorded.slice(1).map(({ t }, i) => t - night.recorded[i]!.t)
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(10 * MINUTE)
+    expect(Math.max(...gaps)).toBeLessThan(11 * MINUTE)
+    const leaves = fix(8 * 60 * MINUTE + 30_000, north(60))
+    expect(filterFix(night.state, leaves).record).toEqual([leaves])
+  })
+
+  test('the way out of a place at rest is no ride, whenever the place was recorded', () => {
+    for (const minutes of [5, 11.5, 12, 12.5, 22, 60])
+      for (const accuracy of [8, 40, 99]) {
+        const rests = every30s(minutes, (i) => fix(i * 30_000, 24, { accuracy }))
+        const walks = every30s(10, (i) =>
+          fix((minutes * 2 + 1 + i) * 30_000, north((i + 1) * 40), { accuracy }),
+        )
+        const { recorded } = record([...rests, ...walks])
+        expect(recorded.at(-1)!.lat).toBeGreaterThan(24)
+        for (const [i, to] of recorded.entries()) {
+          const from = recorded[i - 1]
+          if (from === undefined) continue
+          const kmh = (((to.lat - from.lat) * 111_195) / (to.t - from.t)) * 3_600
+          expect({ minutes, accuracy, kmh }).toMatchObject({ kmh: expect.closeTo(Math.min(kmh, 15), 6) })
         }
-        expect(kmOf(points)).toBe(kmOf(everything))
-      }),
-    )
+      }
+  })
+
+  test('an error makes no ride of a walk, and a ride is recorded at once', () => {
+    // 130 m in 30 s are 15.6 km/h, and perhaps 30 m of them are an error.
+    expect(record([fix(0), fix(30_000, north(130))]).recorded).toHaveLength(1)
+    expect(record([fix(0), fix(30_000, north(130)), fix(60_000, north(150))]).recorded).toHaveLength(2)
+    expect(record([fix(0), fix(30_000, north(330))]).recorded).toHaveLength(2)
+  })
+
+  test('measures the circle by the errors of both positions', () => {
+    const recordedAt = (metres: number, first: number, second: number) =>
+      record([fix(0, 24, { accuracy: first }), fix(120_000, north(metres), { accuracy: second })]).recorded
+        .length === 2
+    expect([recordedAt(24, 3, 3), recordedAt(26, 3, 3)]).toEqual([false, true])
+    expect([recordedAt(99, 0, 40), recordedAt(101, 0, 40)]).toEqual([false, true])
+    expect([recordedAt(99, 40, 0), recordedAt(101, 40, 0)]).toEqual([false, true])
+    expect([recordedAt(124, 30, 40), recordedAt(126, 30, 40)]).toEqual([false, true])
+  })
+
+  test('records no rough position at rest while there are exact ones', () => {
+    const both = every30s(60, (i) => fix(i * 30_000, 24, i % 2 === 0 ? {} : { accuracy: 1_400 }))
+    const { recorded } = record(both)
+    expect(recorded.filter(({ accuracy }) => accuracy > 100)).toEqual([])
+    expect(recorded).toHaveLength(6)
   })
 
   test('records a rough position only where nothing else was for five minutes, and as no beginning of a way', () => {
@@ -131,7 +169,6 @@ describe('the filter', () => {
   })
 
   test('doubts a position that nobody can reach at 300 km/h, and no slower one', () => {
-    const north = (metres: number) => 24 + metres / 111_195
     // 298 and 302 km/h.
     expect(record([fix(0), fix(30_000, north(2_480))]).recorded).toHaveLength(2)
     expect(record([fix(0), fix(30_000, north(2_520))]).recorded).toHaveLength(1)
@@ -151,7 +188,6 @@ describe('the filter', () => {
   })
 
   test('widens the circle of a rest by half the accuracy', () => {
-    const north = (metres: number) => 24 + metres / 111_195
     const rests = (metres: number) =>
       isResting(record([fix(0), fix(150_000, north(metres), { accuracy: 60 })]).state, 150_000)
     expect([rests(50), rests(60)]).toEqual([true, false])

@@ -85,6 +85,6 @@ async function findAndKeep(): Promise<void> {
     return
   }
   // A rough place is not where the next 30 s begin.
-  if (!isRough(point)) noteCheckIn({ t: at, lat, lng })
+  if (!isRough(point)) noteCheckIn({ t: at, lat, lng, accuracy })
   navigator.vibrate?.(80)
 }

@@ -117,13 +117,13 @@ const takeInOrder = (fix: Fix): void => {
   taking = taking.then(() => take(fix)).catch(reportError)
 }
 
-function noteHere(at: Pick<Fix, 't' | 'lat' | 'lng'>): void {
+function noteHere(at: Pick<Fix, 't' | 'lat' | 'lng' | 'accuracy'>): void {
   keep(filter, afterCheckIn(filter.value, at))
   noteTrail(at)
 }
 
 /** A check-in was kept. It has its turn after a position that is being kept, which would overwrite what it changes. */
-export function noteCheckIn(at: Pick<Fix, 't' | 'lat' | 'lng'>): void {
+export function noteCheckIn(at: Pick<Fix, 't' | 'lat' | 'lng' | 'accuracy'>): void {
   taking = taking.then(() => noteHere(at)).catch(reportError)
 }
 

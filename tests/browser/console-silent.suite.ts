@@ -1,12 +1,13 @@
 /** What waits for people and not for machines: new reports, and pilgrims who are silent. */
 import { expect, test } from 'bun:test'
 import { post } from '#tests/helpers/pilgrim.ts'
-import { flushed, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
+import { flushed, newAppId, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 import { type OpenPage, photograph } from './browser.ts'
 import { pilgrimId } from './console-data.ts'
 import type { ConsoleOptions } from './console-harness.ts'
 
-const SILENT_ID = pilgrimId(900)
+/** An id of the app, so that it can be named the palanquin. */
+const SILENT_ID = newAppId()
 const GONE_ID = pilgrimId(901)
 const HOUR_MS = 3_600_000
 
@@ -88,6 +89,26 @@ export function silentTests(
     expect((await page.locator('.state-line').innerText()).trim()).toBe('Active')
     await page.getByRole('button', { name: 'End the event…' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Silent pilgrims: 1' }).waitFor()
+  })
+
+  test('a palanquin whose device reports nothing is grey, and the operator is told', async () => {
+    await using opened = await open({
+      view: 'now',
+      before: async (page) => {
+        await page.route('**/api/event/map*', async (route) => {
+          const { pathname, origin } = new URL(route.request().url())
+          const response = await route.fetch({ url: `${origin}${pathname}` })
+          const answer = (await response.json()) as { data: { as_of: string; palanquin: object } }
+          const seenAt = new Date(Date.parse(answer.data.as_of) - HOUR_MS).toISOString()
+          answer.data.palanquin = { lat: 24.2, lng: 120.55, route_km: null, station: null, seen_at: seenAt }
+          await route.fulfill({ response, json: answer })
+        })
+      },
+    })
+    const { page } = opened
+    await page.getByText(/The palanquin’s device has reported nothing since \d\d:\d\d/).waitFor()
+    await page.locator('.map[data-palanquin="silent"] .marker-palanquin svg').waitFor()
+    await photograph(page, 'console-silent-palanquin')
   })
 
   test('what is told of a pilgrim is old after a minute, and is read again when asked for', async () => {

@@ -29,7 +29,8 @@ async function whatIsAnswered(page: Page): Promise<(change: (data: Answer['data'
     // The whole answer each time, not what has changed since the last one.
     const { pathname, origin } = new URL(route.request().url())
     const { 'if-none-match': _, ...headers } = route.request().headers()
-    const response = await route.fetch({ url: `${origin}${pathname}`, headers })
+    // The service may close a kept connection just as it is used again.
+    const response = await route.fetch({ url: `${origin}${pathname}`, headers, maxRetries: 2 })
     const answer = (await response.json()) as Answer
     change(answer.data)
     await route.fulfill({ response, json: answer })
@@ -196,6 +197,48 @@ export function readerTests(open: OpenMap): void {
     expect(time!.x).toBeGreaterThanOrEqual(name!.x + name!.width)
     expect(time!.y).toBeLessThan(name!.y + name!.height)
   })
+
+  for (const path of ['/', '/?screen'])
+    test(`a palanquin that reports nothing for ten minutes is grey, says since when, and leads no times (${path})`, async () => {
+      let answers: Awaited<ReturnType<typeof whatIsAnswered>> | undefined
+      await using opened = await open({
+        path,
+        viewport: path === '/' ? { width: 390, height: 844 } : { width: 1_280, height: 800 },
+        before: async (page) => {
+          answers = await whatIsAnswered(page)
+        },
+      })
+      const { page } = opened
+      const soonMs = Math.ceil(Date.now() / HALF_HOUR_MS) * HALF_HOUR_MS
+      const [frontAt, middleAt] = [1, 3].map((hours) => new Date(soonMs + hours * 3_600_000).toISOString())
+      let seenMs = Date.now()
+      answers!((data) => {
+        const place = (lat: number, routeKm: number) => ({ lat, lng: 120.58, route_km: routeKm, station: 5 })
+        data.front = place(24.2, 60)
+        data.palanquin = { ...place(24.205, 50), seen_at: new Date(seenMs).toISOString() }
+        data.estimates = [{ station: STATION, front_at: frontAt!, middle_at: middleAt!, by: 'speed' }]
+      })
+      const clockOf = (at: string | number) =>
+        new Date(at).toLocaleTimeString('en-GB', { timeStyle: 'short', timeZone: 'Asia/Taipei' })
+      const map = page.locator('section.map')
+      await page.locator('.marker-palanquin svg').waitFor()
+      expect(await map.getAttribute('data-palanquin')).toBeNull()
+      seenMs -= 3_600_000
+      await heard(page, '鑾轎最後一次回報')
+      await page.locator('section.map[data-palanquin="silent"]').waitFor()
+      const lastSeen = clockOf(seenMs)
+      expect(await page.locator('.notices .notice.warning').innerText()).toContain(lastSeen)
+      expect(await page.locator('.marker-palanquin span').textContent()).toContain(lastSeen)
+      const filter = await page
+        .locator('.marker-palanquin svg')
+        .evaluate((one) => getComputedStyle(one).filter)
+      expect(filter).toContain('grayscale(1)')
+      if (path === '/') {
+        await page.locator('#my-station').selectOption(String(STATION))
+        await page.locator('.next-arrival .when', { hasText: clockOf(frontAt!) }).waitFor()
+      } else expect(await page.locator('.screen-facts').innerText()).toContain('隊頭')
+      await photograph(page, `map-silent-palanquin-${path === '/' ? 'phone' : 'screen'}`)
+    })
 
   test('on a wall the facts stay in one row, also with a long time, and nothing covers the credit (long)', async () => {
     await using opened = await open({

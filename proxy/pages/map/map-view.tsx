@@ -6,7 +6,7 @@ import { Symbol } from '../design/symbol.tsx'
 import { drawInColours } from '../frame/theme.ts'
 import { detailed, DetailedMap, hasDetailedMap, tilesSource } from './detailed-map.ts'
 import { Controls, World } from './map-parts.tsx'
-import { chooseStation, freshness, isFindingMe, isScreen, me, news, route } from './state.ts'
+import { chooseStation, freshness, isFindingMe, isScreen, me, news, route, silentSince } from './state.ts'
 import {
   counties,
   crowd,
@@ -24,7 +24,7 @@ import { language, pageWords } from '../frame/language.ts'
 import { MapFrame } from './map-frame.ts'
 import { boxesOver } from './mark-names.ts'
 import { type Camera, fitting, type Insets, scaleOf, type Size, worldX, worldY } from './projection.ts'
-import { stationName } from './format.ts'
+import { clock, stationName } from './format.ts'
 
 const PROCESSION_ZOOM = 12.5
 const ROUTE_ZOOM = 13
@@ -176,8 +176,17 @@ export function MapView() {
       made.stop()
     }
   }, [])
+  const { part, me: own } = words.value
+  const silent = silentSince.value
+  const palanquin =
+    silent === null ? part.palanquin : `${part.palanquin} · ${words.value.lastSeen(clock(silent))}`
   return (
-    <section class="map" aria-label={words.value.map} data-freshness={freshness.value}>
+    <section
+      class="map"
+      aria-label={words.value.map}
+      data-freshness={freshness.value}
+      data-palanquin={silent === null ? undefined : 'silent'}
+    >
       <div
         ref={frame}
         class="map-frame"
@@ -187,7 +196,7 @@ export function MapView() {
         aria-describedby="map-keys"
       >
         {hasDetailedMap ? <div class="tiles" aria-hidden="true" /> : null}
-        <World names={{ ...words.value.part, me: words.value.me }} />
+        <World names={{ ...part, palanquin, me: own }} />
       </div>
       <p id="map-keys" class="visually-hidden">
         {pageWords.value.mapKeys}

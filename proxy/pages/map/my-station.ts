@@ -5,7 +5,7 @@ import { remember, remembered } from '../frame/storage.ts'
 import { showToast } from '../design/toast.tsx'
 import { stationName } from './format.ts'
 import { hasReached } from './stations-around.ts'
-import { freshness, myStation, news, nowMs, route } from './state.ts'
+import { freshness, leader, myStation, news, nowMs, route } from './state.ts'
 
 const SOON_MINUTES = 20
 
@@ -45,7 +45,7 @@ export function watchMyStation(): void {
       freshness.value !== 'fresh'
     )
       return
-    const frontKm = (map.palanquin ?? map.front)?.route_km ?? null
+    const frontKm = (leader.value ?? map.front)?.route_km ?? null
     if (map.status !== 'active' || frontKm === null) return
     const name = stationName(station)
     const isKnown = told.startsWith(`${index} `)
@@ -58,7 +58,7 @@ export function watchMyStation(): void {
     if (!isKnown) note(`${index} waits`)
     // Only the speed of now is exact enough for minutes.
     const estimate = map.estimates.find((one) => one.station === index && one.by === 'speed')
-    const at = (map.palanquin === null ? estimate?.front_at : estimate?.middle_at) ?? null
+    const at = (leader.value === null ? estimate?.front_at : estimate?.middle_at) ?? null
     const minutes = at === null ? Infinity : Math.round((Date.parse(at) - nowMs.value) / 60_000)
     if (minutes <= SOON_MINUTES) tell(`${index} soon`, words.value.soon(name, Math.max(1, minutes)))
   })

@@ -13,7 +13,7 @@ import { watchMyStation } from './my-station.ts'
 import { Crowd, Me, Notices, Procession, StandingBadge, Ways } from './panel.tsx'
 import { loadAtlas } from './ground.ts'
 import { counties, isAlive, towns } from './scene.ts'
-import { data, eventName, isScreen, news, nowMs } from './state.ts'
+import { data, eventName, isScreen, leader, news, nowMs } from './state.ts'
 import { MyStation, Next, nextStation, Stations } from './stations.tsx'
 import { QrCode } from '../design/qr-code.tsx'
 import { clock } from './format.ts'
@@ -83,7 +83,7 @@ function Screen() {
                 <dd>{next.name}</dd>
               </div>
               <div>
-                <dt class="quiet">{words.value.part[map?.palanquin == null ? 'front' : 'palanquin']}</dt>
+                <dt class="quiet">{words.value.part[leader.value === null ? 'front' : 'palanquin']}</dt>
                 <dd>{next.when}</dd>
               </div>
               {next.toGo === null ? null : (

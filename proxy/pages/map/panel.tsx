@@ -6,7 +6,7 @@ import { distanceKm } from './projection.ts'
 import { clock, date, kmText, whereText } from './format.ts'
 import { figure } from '#shared/locales/units.ts'
 import { isAlive } from './scene.ts'
-import { ageMs, connected, data, freshness, me, news, route, standing } from './state.ts'
+import { ageMs, connected, data, freshness, me, news, route, silentSince, standing } from './state.ts'
 import { isScattered } from './stations-around.ts'
 import { pageWords } from '../frame/language.ts'
 
@@ -32,6 +32,9 @@ export function Notices() {
       {map?.stale.includes('crowd') && freshness.value === 'fresh' ? (
         <p class="notice warning">{words.value.crowdStale}</p>
       ) : null}
+      {silentSince.value === null || !isAlive.value || map?.status === 'ended' ? null : (
+        <p class="notice warning">{words.value.palanquinSilent(clock(silentSince.value))}</p>
+      )}
       {standing.value === 'active' && message === null ? null : map === null ? null : (
         <div class={standing.value === 'paused' ? 'notice warning' : 'notice'}>
           <p>
@@ -102,6 +105,8 @@ export function Procession() {
   )
 }
 
+const isSilent = (part: (typeof PARTS)[number]): boolean => part === 'palanquin' && silentSince.value !== null
+
 /** The whole route as a line, with the procession on it. The rows below say the same. */
 function RouteBar() {
   const map = news.value!
@@ -116,7 +121,11 @@ function RouteBar() {
     <div class="route-bar" aria-hidden="true">
       <i style={{ left: `${tail}%`, width: `${Math.max(0, front - tail)}%` }} />
       {PARTS.filter((part) => at(part) !== null).map((part) => (
-        <b key={part} style={{ left: `${at(part) ?? 0}%`, background: `var(--mark-${part})` }} />
+        <b
+          key={part}
+          class={isSilent(part) ? 'silent' : undefined}
+          style={{ left: `${at(part) ?? 0}%`, background: `var(--mark-${part})` }}
+        />
       ))}
     </div>
   )
@@ -128,9 +137,10 @@ function PartRow({ part }: { readonly part: (typeof PARTS)[number] }) {
   if (place == null || (place.station === null && place.route_km === null)) return null
   const where = whereText(place)
   const along = place.route_km === null ? null : kmText(place.route_km)
-  const seen = 'seen_at' in place && typeof place.seen_at === 'string' ? clock(place.seen_at) : null
+  const time = 'seen_at' in place && typeof place.seen_at === 'string' ? clock(place.seen_at) : null
+  const seen = time === null || !isSilent(part) ? time : words.value.lastSeen(time)
   return (
-    <li>
+    <li class={isSilent(part) ? 'silent' : undefined}>
       <MarkSymbol mark={part} />
       <span class="grow">
         {where === null ? null : <strong class="block">{where}</strong>}

@@ -7,7 +7,7 @@ import { LAND, placedStations } from './ground.ts'
 import type { OverNames } from './labels.ts'
 import { type Bounds, boundsOf, worldX, worldY } from './projection.ts'
 import { type AtlasShapes, crowdOf, routeShapes } from './shapes.ts'
-import { freshness, myStation, news, route } from './state.ts'
+import { freshness, leader, myStation, news, route } from './state.ts'
 
 export const counties = signal<AtlasShapes | null>(null)
 export const towns = signal<AtlasShapes | null>(null)
@@ -50,9 +50,7 @@ export const crowd = computed(() =>
 export function processionBounds(): Bounds | null {
   if (!isAlive.value) return null
   const map = news.value
-  const marks = [map?.palanquin, map?.front, map?.middle, map?.tail].flatMap((place) =>
-    place ? [place] : [],
-  )
+  const marks = [leader.value, map?.front, map?.middle, map?.tail].flatMap((place) => (place ? [place] : []))
   if (marks.length > 0) return boundsOf(marks.map(({ lat, lng }) => [worldX(lng), worldY(lat)] as const))
   return boundsOf((map?.cells ?? []).map(([lat, lng]) => [worldX(lng / 1e5), worldY(lat / 1e5)] as const))
 }

@@ -1,6 +1,7 @@
 /** What the page knows: the last news of the event, how old it is, the route, and the reader's choices. */
 import { computed, signal } from '@preact/signals'
 import type { EventMap, EventMapDelta, EventRoute, MapCellEntry } from '#shared/client/index.ts'
+import { leads } from '#shared/core/rules/palanquin.ts'
 import type { MapWords } from '#shared/locales/words.ts'
 import { pageData } from '../frame/page-data.ts'
 import { remember, remembered } from '../frame/storage.ts'
@@ -43,6 +44,16 @@ export const freshness = computed<'none' | 'fresh' | 'old' | 'gone'>(() => {
   if (ageMs.value >= GONE_MS) return 'gone'
   return ageMs.value >= OLD_MS ? 'old' : 'fresh'
 })
+
+/** The palanquin that marks, times and displays go by; null: the crowd leads. */
+export const leader = computed(() => {
+  const { palanquin, as_of } = news.value ?? { palanquin: null, as_of: '' }
+  return palanquin !== null && leads(Date.parse(palanquin.seen_at), Date.parse(as_of)) ? palanquin : null
+})
+/** When the palanquin was seen last, if it does not lead any more. */
+export const silentSince = computed(() =>
+  leader.value === null ? (news.value?.palanquin?.seen_at ?? null) : null,
+)
 
 /** The event's status; `awaited` before it begins, `unknown` before the first answer. */
 export const standing = computed<keyof MapWords['standing']>(() => {

@@ -8,7 +8,7 @@ import { showToast } from '../design/toast.tsx'
 import { tellNoMore, wanted, wantToBeTold } from './my-station.ts'
 import { arrivalText, kmText, stationName } from './format.ts'
 import { hasReached, isScattered } from './stations-around.ts'
-import { chooseStation, freshness, myStation, news, route } from './state.ts'
+import { chooseStation, freshness, leader, myStation, news, route } from './state.ts'
 import { pageWords } from '../frame/language.ts'
 
 type Station = EventRoute['stations'][number]
@@ -30,7 +30,7 @@ function passageOf(index: number, station: Station): Passage {
   if (front !== null && hasReached(front, station))
     return { text: isScattered(front, tail) ? words.value.somePassed : words.value.passing, state: 'passing' }
   const estimate = map.estimates.find((one) => one.station === index)
-  const at = map.palanquin === null ? (estimate?.front_at ?? estimate?.middle_at) : estimate?.middle_at
+  const at = leader.value === null ? (estimate?.front_at ?? estimate?.middle_at) : estimate?.middle_at
   if (at === undefined || map.status !== 'active') return { text: '', state: 'unknown' }
   return { text: arrivalText(at, estimate!.by), state: 'expected' }
 }
@@ -38,7 +38,7 @@ function passageOf(index: number, station: Station): Passage {
 /** Whose arrival is told: the palanquin's, or else the front's. Kilometres along the route; null: not known. */
 function leaderKm(): number | null {
   const map = freshness.value === 'fresh' ? news.value : null
-  return map?.palanquin?.route_km ?? map?.front?.route_km ?? null
+  return map === null ? null : ((leader.value ?? map.front)?.route_km ?? null)
 }
 
 /**
@@ -76,7 +76,7 @@ export function nextStation(): NextStation | null {
   const toGo = toGoKm(station)
   const estimate = map.estimates.find((one) => one.station === index)
   const middle =
-    estimate !== undefined && estimate.by !== 'plan' && map.status === 'active' && map.palanquin === null
+    estimate !== undefined && estimate.by !== 'plan' && map.status === 'active' && leader.value === null
       ? arrivalText(estimate.middle_at, estimate.by)
       : null
   return {

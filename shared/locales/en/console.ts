@@ -130,6 +130,8 @@ export const words = {
     memory: 'Redis memory',
     backup: 'Latest backup',
     palanquin: 'Palanquin',
+    palanquinSilent: (time: string) =>
+      `The palanquin’s device has reported nothing since ${time}. Arrival times go by the crowd. Wake the device, or show another one as the palanquin.`,
     front: 'Front',
     middle: 'Middle',
     tail: 'Tail',

@@ -23,6 +23,10 @@ export const words = {
   detailedUnsupported: 'This browser cannot draw the detailed map.',
   detailedAway: 'The detailed map cannot be loaded at the moment.',
   procession: 'Where the procession is',
+  /** Beside the palanquin, when it has reported nothing for some minutes. */
+  lastSeen: (time: string) => `last seen ${time}`,
+  palanquinSilent: (time: string) =>
+    `The palanquin was last seen at ${time}. Times and distances go by the crowd.`,
   part: { palanquin: 'Palanquin', front: 'Front', middle: 'Middle', tail: 'Tail' },
   near: (station: string) => `near ${station}`,
   between: (from: string, to: string) => `between ${from} and ${to}`,

@@ -23,6 +23,9 @@ export const words: MapWords = {
   detailedUnsupported: 'このブラウザーでは詳細地図を表示できません。',
   detailedAway: '今は詳細地図を読み込めません。',
   procession: '行列の現在地',
+  lastSeen: (time) => `最終確認 ${time}`,
+  palanquinSilent: (time) =>
+    `神輿の位置が最後に届いたのは ${time} です。時刻と距離は人の流れから計算しています。`,
   part: { palanquin: '神輿', front: '先頭', middle: '中央', tail: '最後尾' },
   near: (station) => `${station}付近`,
   between: (from, to) => `${from}と${to}の間`,

@@ -131,6 +131,8 @@ export const words: ConsoleWords = {
     memory: 'Redis 記憶體',
     backup: '最近備份',
     palanquin: '鑾轎',
+    palanquinSilent: (time) =>
+      `鑾轎的裝置自 ${time} 起沒有回報位置，抵達時間改依人潮推算。請檢查該裝置，或改用其他裝置顯示為鑾轎。`,
     front: '隊頭',
     middle: '中段',
     tail: '隊尾',

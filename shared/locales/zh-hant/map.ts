@@ -23,6 +23,8 @@ export const words: MapWords = {
   detailedUnsupported: '這個瀏覽器無法顯示詳細地圖。',
   detailedAway: '目前無法載入詳細地圖。',
   procession: '隊伍在哪裡',
+  lastSeen: (time) => `最後回報 ${time}`,
+  palanquinSilent: (time) => `鑾轎最後一次回報位置是 ${time}，目前的時間與距離改依人潮推算。`,
   part: { palanquin: '鑾轎', front: '隊頭', middle: '中段', tail: '隊尾' },
   near: (station) => `${station}附近`,
   between: (from, to) => `${from}與${to}之間`,

@@ -34,6 +34,8 @@ import { type Crowd, EARTH_KM, crowdOf, shapeOf } from '../../map/shapes.ts'
 interface CrowdMapProps {
   readonly cells: readonly MapCellEntry[]
   readonly marks?: Places
+  /** The palanquin's mark is its last place; null: it is its present one. */
+  readonly silentSince?: string | null
   readonly walkedKm?: number | null
   readonly dots?: readonly Dot[]
   /** A way, drawn over the crowd. The map then shows it as a whole. */
@@ -143,6 +145,7 @@ function useShown(
 
 export function CrowdMap(props: CrowdMapProps) {
   const { cells, walkedKm = null, way = NOTHING, keep = false, stale = false, label } = props
+  const { silentSince = null } = props
   const { numbered = false, renderCard, dots = NO_DOTS } = props
   const pointing = usePointing()
   const { frame, camera, bounds, free, place } = useCamera(props, pointing)
@@ -183,7 +186,11 @@ export function CrowdMap(props: CrowdMapProps) {
   }
   const { tail, middle, front, palanquin } = words.value.now
   return (
-    <section class={stale ? 'map old' : 'map'} aria-label={label}>
+    <section
+      class={stale ? 'map old' : 'map'}
+      aria-label={label}
+      data-palanquin={silentSince === null ? undefined : 'silent'}
+    >
       <section ref={frame} class="map-frame" tabIndex={0} aria-label={words.value.now.mapHelp}>
         <World names={{ tail, middle, front, palanquin }}>
           <Dots {...props} pointing={renderCard === undefined ? undefined : pointing} />

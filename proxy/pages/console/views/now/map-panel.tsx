@@ -3,6 +3,7 @@ import { figure } from '#shared/locales/units.ts'
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Data, EventMap, MapCellEntry } from '#shared/client/index.ts'
+import { leads } from '#shared/core/rules/palanquin.ts'
 import { minute, ago, clock } from '../../clock.ts'
 import { moved } from '../../live.ts'
 import { type Seen, bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
@@ -62,6 +63,7 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   // Cells of the part before are no news of this one.
   const stale = useStale(cells, true)
   const marks = useMarks(map)
+  const silent = silentSince(map.value.value)
   const said = words.value.now
   const total = entries.reduce((sum, [, , , users]) => sum + users, 0)
   return (
@@ -80,6 +82,7 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
       <CrowdMap
         cells={entries}
         marks={marks}
+        silentSince={silent}
         walkedKm={map.value.value?.middle?.route_km ?? null}
         dots={people?.dots ?? NOBODY}
         renderCard={(dot) => <PilgrimCard userId={dot.id} seenAt={people?.seenAt.get(dot.id) ?? null} />}
@@ -89,10 +92,19 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
         label={said.pilgrims(total)}
       />
       <CrowdLegend of="pilgrims" />
+      {silent === null ? null : (
+        <output class="notice warning">{said.palanquinSilent(minute(silent))}</output>
+      )}
       {people === null ? null : <PeopleLegend shown={people.dots.length} />}
     </Panel>
   )
 }
+
+/** When the palanquin was seen last, if it leads no more. */
+const silentSince = (map: Overview | null): string | null =>
+  map?.palanquin == null || leads(Date.parse(map.palanquin.seen_at), Date.parse(map.as_of))
+    ? null
+    : map.palanquin.seen_at
 
 /** Front, middle and tail; the same object until an answer changes them. */
 function useMarks(map: Resource<Overview>) {

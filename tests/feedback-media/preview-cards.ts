@@ -68,6 +68,8 @@ const NAMES: readonly (readonly [script: string, name: string | null, language: 
   ['Thai', 'ณัฐวุฒิ ศรีสุวรรณ์ ผู้ยิ่งใหญ่', 'th'],
   ['Latin with accents', 'Nguyễn Thị Ánh · Žofie Ångström-Łęcka', 'vi'],
   ['Emoji', '小明 👨‍👩‍👧‍👦🇹🇼❤️🐢 1️⃣', 'zh-TW'],
+  ['Marks that no font has', 'Bí-gio̍k N̂g a̍ o͘ ṳ̂', 'zh-TW'],
+  ['Newer emoji', '阿明🫩🫪🪾 🫷🏻🫸🏿', 'zh-TW'],
   ['Fancy letters', '𝓐𝓵𝓲𝓬𝓮 ✿ ★ ♥', 'en'],
   ['Greek and Cyrillic', 'Γιώργος Дмитрий', 'en'],
   ['Right to left: the word for pilgrim', 'محمد عبد الله', 'ar'],

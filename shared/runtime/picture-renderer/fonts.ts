@@ -79,6 +79,10 @@ const read = (path: string): Buffer => files.getOrInsertComputed(path, () => rea
 function has(subset: Subset, codePoint: number): boolean {
   if (!subset.ranges.some(([from, to]) => codePoint >= from && codePoint <= to)) return false
   if (subset.face.only?.test(String.fromCodePoint(codePoint)) === false) return false
+  return covers(subset, codePoint)
+}
+
+function covers(subset: Subset, codePoint: number): boolean {
   const path = fileOf(subset, 400)
   const found = (): Set<number> => (existsSync(path) ? codePointsOf(read(path)) : new Set())
   return coverage.getOrInsertComputed(path, found).has(codePoint)
@@ -92,6 +96,16 @@ const homeOf = (codePoint: number): Subset | null =>
 
 /** Whether any font has a glyph for a character. */
 export const hasGlyph = (codePoint: number): boolean => homeOf(codePoint) !== null
+
+/**
+ * Whether a grapheme can be drawn. The layout engine draws all of it with the font of its first character, and an empty
+ * box for a mark that this font file lacks.
+ */
+export function hasGlyphs(grapheme: string): boolean {
+  const [first, ...marks] = Array.from(grapheme, (char) => char.codePointAt(0)!)
+  const home = first === undefined ? null : homeOf(first)
+  return home !== null && marks.every((mark) => covers(home, mark))
+}
 
 /** The fonts that these texts need, in order of precedence. */
 export function fontsFor(texts: readonly { readonly text: string; readonly weight: Weight }[]): Font[] {

@@ -1,6 +1,6 @@
 /** Replaces characters that cannot be rendered, so that no text has empty boxes or wrongly ordered scripts. */
 import type { Content, Element } from './element.ts'
-import { fontsFor, type Font, hasGlyph, type Weight } from './fonts.ts'
+import { fontsFor, type Font, hasGlyphs, type Weight } from './fonts.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -13,20 +13,31 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u{FE00}-\u{FE0F}\u{E0100}-\u{
 const REPLACEMENT = '·'
 
 const graphemes = new Intl.Segmenter('zh-Hant', { granularity: 'grapheme' })
-const hasGlyphs = (text: string): boolean => Array.from(text).every((char) => hasGlyph(char.codePointAt(0)!))
+const canBeSet = (text: string): boolean =>
+  [...graphemes.segment(text)].every(({ segment }) => hasGlyphs(segment))
 
-/** Returns the grapheme, its compatibility form (A for 𝓐), or null if neither can be rendered. */
+/**
+ * Returns the grapheme, its compatibility form (A for 𝓐), or its letter without marks.
+ * @returns null if none of these can be rendered; an emoji without a drawing is empty
+ */
 function settableGrapheme(grapheme: string): string | null {
-  if (emojiDrawing(grapheme) !== null) return grapheme
+  const emoji = drawnEmoji(grapheme)
+  if (emoji !== '') return emoji
   for (const form of ['NFC', 'NFKC'] as const) {
     const text = grapheme.normalize(form).replaceAll(INVISIBLE, '')
-    if (hasGlyphs(text)) return text
+    if (canBeSet(text)) return text
+  }
+  if (PICTOGRAPH.test(grapheme)) return ''
+  for (const form of ['NFC', 'NFD'] as const) {
+    const [letter = ''] = grapheme.normalize(form)
+    if (hasGlyphs(letter)) return letter
   }
   return null
 }
 
 /**
- * Returns a text that can be rendered. A run of characters without glyphs becomes one dot.
+ * Returns a text that can be rendered. A run of characters without glyphs becomes one dot, and emoji without a drawing
+ * are left out.
  * @param instead replaces a text that is right-to-left, empty, or more than half without glyphs
  */
 export function settable(text: string, instead: string): string {
@@ -44,7 +55,7 @@ export function settable(text: string, instead: string): string {
       set += glyphs
     }
   }
-  return kept === 0 || lost > kept ? instead : set
+  return kept === 0 || lost > kept ? instead : set.replaceAll(/ +/g, ' ').trim()
 }
 
 /** A tree that can be rendered, and the fonts and images of its texts. */
@@ -99,6 +110,24 @@ export function typeset(root: Element): Typeset {
 
 /** Graphemes with emoji presentation, by default or by a variation selector. */
 const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\uFE0F|[0-9#*]\uFE0F?\u20E3|\p{Regional_Indicator}{2}/u
+
+/** Characters of emoji, also of those that no table of this runtime has yet. */
+const PICTOGRAPH = /\p{Extended_Pictographic}|\p{Regional_Indicator}|\p{Emoji_Modifier}|\u20E3/u
+
+const SKIN_TONE = /\p{Emoji_Modifier}/gu
+/** The layout engine does not know that these take a skin tone, and would draw it apart from them. */
+const TONE_APART = /(?<=[\u26F7\u{1FAF7}\u{1FAF8}]\uFE0F?)\p{Emoji_Modifier}/gu
+const JOINER = '\u200D'
+
+/** The emoji that are drawn for a grapheme: itself, itself without a skin tone, or the parts that it joins. */
+function drawnEmoji(grapheme: string): string {
+  if (!EMOJI.test(grapheme)) return ''
+  const whole = grapheme.replaceAll(TONE_APART, '')
+  const forms = [whole, whole.replaceAll(SKIN_TONE, '')]
+  const drawn = forms.find((form) => emojiDrawing(form) !== null)
+  if (drawn !== undefined || !whole.includes(JOINER)) return drawn ?? ''
+  return whole.split(JOINER).map(drawnEmoji).join('')
+}
 
 const drawings = new Map<string, string | null>()
 let directory = ''

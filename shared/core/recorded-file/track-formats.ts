@@ -33,10 +33,7 @@ export const FORMATS: Readonly<
   TrainingCenterDatabase: { format: 'tcx', read: readTcx },
 }
 
-/**
- * How extensions call the horizontal accuracy in metres: Apple Health, OpenTracks, GraphHopper and others
- * (`hAcc`, `accuracy_horizontal`, `horaccur`, `horizontalAccuracy`, `accuracy`).
- */
+/** Names of the horizontal accuracy in metres in extensions, of Apple Health, OpenTracks, GraphHopper and others. */
 const ACCURACY = /^(h_?acc(uracy)?|accuracy|accuracy_?horizontal|horizontal_?accuracy|horaccur)$/i
 
 /** Recorders that write the accuracy of Android's positions as `hdop`. */

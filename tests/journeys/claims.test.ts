@@ -32,13 +32,18 @@ async function readingsOf(stack: TestStack, userId: string, reported: object): P
   const body = { user_id: userId, ...reported }
   const sync = await (await post(stack, 'user/sync', body)).text()
   const profile = JSON.stringify(await profileOf(stack, userId))
-  const card = await stack.fetch(`/api/event/og/${userId}.png`, { method: 'HEAD' })
+  let card: Response
+  // A busy renderer has no card for some seconds.
+  await until(async () => {
+    card = await stack.fetch(`/api/event/og/${userId}.png`, { method: 'HEAD' })
+    return card.status === 200
+  }, 'the card')
   const { id } = await dataOf(await post(stack, 'shares', { user_id: userId }), createShareEndpoint)
   const page = (await (await stack.fetch(`/s/${id}?lang=en`)).text()).replaceAll(id, '')
   return new Map([
     ['sync', sync],
     ['profile', profile],
-    ['card', card.headers.get('etag') ?? String(card.status)],
+    ['card', card!.headers.get('etag')!],
     ['link', page],
   ])
 }

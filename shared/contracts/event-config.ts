@@ -16,6 +16,7 @@ export const EventConfig = z.object({
     'Version of the privacy notice that a pilgrim agrees to now; another one where the public map can show a single pilgrim',
   ),
   crowd: z.int().describe('Fewest pilgrims at a place of the public map; 1: it can show a single one'),
+  max_age_days: z.int().describe('Older points are refused'),
   push_key: z.string().nullable().describe('Public VAPID key for Web Push, base64url; null: Web Push is off'),
   status: ActivityStatus.nullable().describe('null: not known at the moment'),
   message: z.string().nullable(),

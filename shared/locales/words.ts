@@ -6,6 +6,7 @@ import type { bot } from './en/bot.ts'
 import type { words as console } from './en/console.ts'
 import type { words as map } from './en/map.ts'
 import type { words as page } from './en/all-pages.ts'
+import type { words as recordedFile } from './en/recorded-file.ts'
 import type { share } from './en/share.ts'
 import type { words as survey } from './en/survey.ts'
 import type { words as walk } from './en/walk.ts'
@@ -25,6 +26,7 @@ export type BotWords = InAnyLanguage<typeof bot>
 export type ConsoleWords = InAnyLanguage<typeof console>
 export type MapWords = InAnyLanguage<typeof map>
 export type PageWords = InAnyLanguage<typeof page>
+export type RecordedFileWords = InAnyLanguage<typeof recordedFile>
 export type ShareWords = InAnyLanguage<typeof share>
 export type SurveyWords = InAnyLanguage<typeof survey>
 export type WalkWords = InAnyLanguage<typeof walk>

@@ -24,6 +24,7 @@ const VIEWS = [
   'code',
   'restore',
   'trackers',
+  'file',
   'data',
   'display',
   'share',

@@ -31,7 +31,7 @@ const track = (content: string, root = ''): string =>
   gpx(`<trk><trkseg>${content}</trkseg></trk>`).replace('creator="test"', `creator="test" ${root}`)
 
 const timesOf = ({ points }: RecordedFile): string[] => points.map(({ t }) => new Date(t).toISOString())
-const NONE = { untimed: 0, misplaced: 0, repeated: 0, misdated: 0 }
+const NONE = { untimed: 0, misplaced: 0, repeated: 0, early: 0, late: 0 }
 
 describe('the points of a GPX file', () => {
   test('come out as they went in', async () => {
@@ -88,7 +88,7 @@ describe('the points of a GPX file', () => {
     )
     // A recorder that goes by the phone's language writes a comma.
     expect(points.map(({ lat }) => lat)).toEqual([24.1, 24.1])
-    expect(leftOut).toEqual({ untimed: 2, misplaced: 5, repeated: 1, misdated: 0 })
+    expect(leftOut).toEqual({ untimed: 2, misplaced: 5, repeated: 1, early: 0, late: 0 })
   })
 })
 
@@ -151,7 +151,7 @@ describe('wrong times', () => {
       at(good.at(-1)!.t + 3_000 - CYCLE_MS),
     ].join('')
     const recording = await read(gpxOf(good).replace('<trkseg>', `<trkseg>${wrong}`))
-    expect(recording.leftOut).toEqual({ ...NONE, untimed: 1, misdated: 2 })
+    expect(recording.leftOut).toEqual({ ...NONE, untimed: 1, early: 1, late: 1 })
     expect(recording.redated).toBe(3)
     expect(recording.points).toHaveLength(23)
     expect(recording.points[2]).toEqual(good[0])
@@ -171,7 +171,7 @@ describe('wrong times', () => {
   test('are those outside of a period, where there is one', async () => {
     const period = { from: good[5]!.t, to: good[14]!.t }
     const recording = await read(gpxOf(good), period)
-    expect(recording).toMatchObject({ points: good.slice(5, 15), leftOut: { ...NONE, misdated: 10 } })
+    expect(recording).toMatchObject({ points: good.slice(5, 15), leftOut: { ...NONE, early: 5, late: 5 } })
     const rolledOver = gpxOf(good.map((one) => ({ ...one, t: one.t - CYCLE_MS })))
     expect(await read(rolledOver, period)).toMatchObject({ points: good.slice(5, 15), redated: 10 })
     expect(await faultOf(gpxOf(good), { from: 0, to: 1 })).toEqual({

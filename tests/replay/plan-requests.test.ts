@@ -17,7 +17,7 @@ const plan = (points: readonly RecordedPoint[], choices: Partial<Choices> = {}):
       points,
       tracks: 1,
       segments: 1,
-      leftOut: { untimed: 0, misplaced: 0, repeated: 0, misdated: 0 },
+      leftOut: { untimed: 0, misplaced: 0, repeated: 0, early: 0, late: 0 },
       redated: 0,
     },
     { user: 'u', end: 'now', speed: null, half: null, shuffle: false, repeat: false, ...choices },

@@ -46,7 +46,7 @@ export const leftOutLine = ({ leftOut, redated }: RecordedFile): string =>
     `${count(leftOut.untimed)} without a time`,
     `${count(leftOut.misplaced)} without a place`,
     `${count(leftOut.repeated)} at an instant already taken`,
-    `${count(leftOut.misdated)} with a wrong time`,
+    `${count(leftOut.early + leftOut.late)} with a wrong time`,
     ...(redated === 0 ? [] : [`${count(redated)} dated 1,024 weeks early were corrected`]),
   ].join(', ')
 

@@ -7,6 +7,7 @@ import { Feedback } from './views/feedback.tsx'
 import { LargeMap } from './views/large-map.tsx'
 import { Display, Me } from './views/me.tsx'
 import { Pauses } from './views/record.tsx'
+import { RecordedFile } from './views/recorded-file.tsx'
 import { RecoveryCode } from './views/recovery-code.tsx'
 import { Restore } from './views/restore.tsx'
 import { Say } from './views/feedback-tab.tsx'
@@ -110,6 +111,7 @@ const VIEW_OF: Readonly<Record<View, () => ComponentChild>> = {
   feedback: () => <Feedback />,
   code: () => <RecoveryCode />,
   trackers: () => <Trackers />,
+  file: () => <RecordedFile />,
   data: () => <OwnData />,
   display: () => <Display />,
   share: () => <ShareLinks />,

@@ -13,6 +13,7 @@ export const TAB_OF = {
   code: 'me',
   restore: 'me',
   trackers: 'me',
+  file: 'me',
   data: 'me',
   display: 'me',
   share: 'way',

@@ -11,6 +11,8 @@ import { within } from '#shared/runtime/deadline.ts'
  */
 const PRIVACY_VERSION = '2026-1'
 
+const DAY_MS = 86_400_000
+
 /** Where the public map can show a single pilgrim, the notice says so: a text and a version of its own. */
 const privacyVersion = (crowd: number): string => (crowd > 1 ? PRIVACY_VERSION : `${PRIVACY_VERSION}-single`)
 
@@ -24,6 +26,7 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     liff_id: config.line.liffId || null,
     privacy_version: privacyVersion(config.mapCrowd),
     crowd: config.mapCrowd,
+    max_age_days: config.maxAgeMs / DAY_MS,
     push_key: config.push?.publicKey ?? null,
     status: status?.status ?? null,
     message: status?.message ?? null,

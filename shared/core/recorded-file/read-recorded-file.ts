@@ -23,8 +23,10 @@ export interface LeftOut {
   readonly misplaced: number
   /** At the same instant as an earlier point of the file. */
   readonly repeated: number
-  /** Outside of the period. */
-  readonly misdated: number
+  /** Before the period. */
+  readonly early: number
+  /** After the period. */
+  readonly late: number
 }
 
 /** A recording: points ordered by time, one per instant, at least one. */
@@ -100,7 +102,7 @@ function readTrack(xml: string, period: Period | undefined): RecordedFile | Reco
   const { points: written, tracks, segments, hdopIsMetres } = collected
   if (written.length === 0) return { ok: false, code: 'no-track' }
 
-  const leftOut = { untimed: 0, misplaced: 0, repeated: 0, misdated: 0 }
+  const leftOut = { untimed: 0, misplaced: 0, repeated: 0, early: 0, late: 0 }
   const timed: RecordedPoint[] = []
   for (const point of written) {
     const t = timeOf(point.time)
@@ -121,7 +123,8 @@ function readTrack(xml: string, period: Period | undefined): RecordedFile | Reco
   let redated = 0
   for (const point of timed) {
     const t = withoutRollover(point.t, from, to)
-    if (t < from || t > to) leftOut.misdated++
+    if (t < from) leftOut.early++
+    else if (t > to) leftOut.late++
     else if (byTime.has(t)) leftOut.repeated++
     else {
       byTime.set(t, { ...point, t })

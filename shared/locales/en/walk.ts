@@ -250,6 +250,7 @@ export const words = {
   },
   trackers: {
     title: 'Record with an app',
+    file: 'Add a recorded file',
     install: (app: string) => `Install ${app}`,
     app: 'App',
     make: 'Set it up for me',

@@ -235,6 +235,7 @@ export const words: WalkWords = {
   },
   trackers: {
     title: 'アプリで記録',
+    file: '記録したファイルを追加',
     install: (app) => `${app} を入れる`,
     app: 'アプリ',
     make: '自動で設定する',

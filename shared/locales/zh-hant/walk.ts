@@ -233,6 +233,7 @@ export const words: WalkWords = {
   },
   trackers: {
     title: '用 App 記錄',
+    file: '加入記錄檔',
     install: (app) => `安裝 ${app}`,
     app: 'App',
     make: '自動設定',

@@ -123,6 +123,12 @@ export async function keepPoint(kind: Kind, point: TimedPoint): Promise<boolean>
   return true
 }
 
+/** Keeps the points of a recorded file, all of them or none. @returns false where they are not kept */
+export async function keepTrack(points: readonly TimedPoint[]): Promise<boolean> {
+  const open = openedQueue()
+  return !cleared && open !== null && (await open.record(points)).ok
+}
+
 /** After a failure of the store. */
 const AGAIN_MS = 10_000
 let again: ReturnType<typeof setTimeout> | undefined

@@ -12,6 +12,7 @@ import { whenText } from '../format.ts'
 import { RECOMMENDED, shopsOf, TRACKER_APPS, type TrackerApp } from '../own-data/tracker-apps.ts'
 import { now } from '../session/clock.ts'
 import { EmergencyNumbers } from './emergency.tsx'
+import { Way } from './feedback-tab.tsx'
 import { useEachMinute } from './use-service.tsx'
 import { NotDone, View } from './view.tsx'
 import type { ClientError, Data } from '#shared/client/index.ts'
@@ -100,6 +101,9 @@ export function Trackers() {
         <EmergencyNumbers />
       </section>
       <Connected />
+      <ul class="rows card">
+        <Way to="file" title={trackers.file} more="GPX, KML, TCX" />
+      </ul>
     </View>
   )
 }

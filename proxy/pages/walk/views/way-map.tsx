@@ -8,7 +8,7 @@ import { World } from '../../map/map-parts.tsx'
 import type { Scene } from '../../map/painter.ts'
 import { type Bounds, fitting, type Insets } from '../../map/projection.ts'
 import { otherDays, route, shownDay } from '../way/own-way.ts'
-import { wayShapes } from '../way/way-shapes.ts'
+import { type DrawnWay, wayShapes } from '../way/way-shapes.ts'
 import { language } from '../../frame/language.ts'
 import { pageData } from '../../frame/page-data.ts'
 import type { Ground } from '../../map/draw-ground.ts'
@@ -46,6 +46,8 @@ const ground = computed<Ground>(() => ({
 const wholeRoute = (): Bounds => drawn.value?.bounds ?? LAND
 
 interface WayMapProps {
+  /** What to draw in place of the day that the views show; the same object at each drawing. */
+  readonly drawn?: DrawnWay
   /** A picture that nobody moves, and that is described elsewhere. */
   readonly still?: boolean
   /** What it shows, and how it is moved by keys, for screen readers. */
@@ -71,9 +73,10 @@ function insetsOf(frame: HTMLElement, still: boolean): Insets {
   return { top: header + top * rem, right: right * rem, bottom: bottom * rem, left: left * rem }
 }
 
-function sceneOf(): Scene {
-  const day = shownDay.value?.way ?? null
-  const way = { day: day === null ? null : wayShapes(day), others: otherDays.value.map(wayShapes) }
+function sceneOf(drawn: DrawnWay | undefined): Scene {
+  const day = drawn ?? shownDay.value?.way ?? null
+  const others = drawn === undefined ? otherDays.value : []
+  const way = { day: day === null ? null : wayShapes(day), others: others.map(wayShapes) }
   return {
     ground: ground.value,
     crowd: null,
@@ -81,23 +84,24 @@ function sceneOf(): Scene {
   }
 }
 
-export function WayMap({ still = false, label, keys, onCamera }: WayMapProps) {
+export function WayMap({ drawn: given, still = false, label, keys, onCamera }: WayMapProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
     loadGround()
     const element = frame.current!
     let bounds: Bounds = wholeRoute()
     const camera = new MapFrame(element, {
-      scene: sceneOf(),
+      scene: sceneOf(given),
       still,
       home: (size) => fitting(bounds, size, insetsOf(element, still), CLOSEST),
     })
     onCamera?.(camera)
     let seen: string | undefined
     const stopDrawing = effect(() => {
-      camera.update(sceneOf())
+      camera.update(sceneOf(given))
       const day = shownDay.value
-      bounds = (day?.way ? wayShapes(day.way).bounds : null) ?? wholeRoute()
+      const way = given ?? day?.way
+      bounds = (way ? wayShapes(way).bounds : null) ?? wholeRoute()
       // The same day has grown: the map looks at all of it, unless the pilgrim has moved it.
       if (day?.day === seen) camera.refit()
       else camera.follow()
@@ -110,7 +114,7 @@ export function WayMap({ still = false, label, keys, onCamera }: WayMapProps) {
       camera.stop()
       onCamera?.(null)
     }
-  }, [still, onCamera])
+  }, [given, still, onCamera])
   return still ? (
     <div ref={frame} class="map-frame" aria-hidden="true">
       <World />

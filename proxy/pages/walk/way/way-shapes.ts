@@ -11,6 +11,11 @@ interface BoundedWay extends Required<WayShapes> {
   readonly bounds: Bounds | null
 }
 
+/** A way to draw. Of the stretches only those with carbon matter: rides. */
+export interface DrawnWay extends Pick<DayOfWay, 'line' | 'checkins'> {
+  readonly stretches: readonly Pick<DayOfWay['stretches'][number], 'from' | 'to' | 'carbon_kg'>[]
+}
+
 type Fix = DayOfWay['line'][number]
 
 const placed = ({ lat, lng }: { readonly lat: number; readonly lng: number }): Place => ({
@@ -28,7 +33,7 @@ const isGap = (from: Fix, to: Fix): boolean =>
   Date.parse(to.t) - Date.parse(from.t) > GAP_MS && metresBetween(from, to) > GAP_M
 
 /** Cuts the line where the mode changes. A cut belongs to both parts. */
-function partsOf({ line, stretches }: DayOfWay): Record<Kind, Fix[][]> {
+function partsOf({ line, stretches }: DrawnWay): Record<Kind, Fix[][]> {
   const motor = stretches.filter(({ carbon_kg: kg }) => kg > 0)
   const parts: Record<Kind, Fix[][]> = { onFoot: [], byMotor: [], gaps: [] }
   let [last, lastKind]: [Fix[] | null, string] = [null, '']
@@ -48,7 +53,7 @@ function partsOf({ line, stretches }: DayOfWay): Record<Kind, Fix[][]> {
 const shapesOf = (parts: readonly (readonly Fix[])[]): Shape[] =>
   parts.map((part) => shapeOf(part.map(({ lng, lat }) => [lng, lat] as const)))
 
-export function wayShapes(day: DayOfWay): BoundedWay {
+export function wayShapes(day: DrawnWay): BoundedWay {
   const { onFoot, byMotor, gaps } = partsOf(day)
   const [first, last] = [day.line[0], day.line.at(-1)]
   const checkIns = day.checkins.filter(isPlace).map((one) => ({ ...placed(one), counts: one.in_range }))

@@ -1,0 +1,183 @@
+/** Adds a recorded file to the walk: choose it, see its way and its kilometres, then it is kept and sent as any point. */
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { RecordedFileWords } from '#shared/locales/words.ts'
+import { Button } from '../../design/button.tsx'
+import { language } from '../../frame/language.ts'
+import { whenText } from '../format.ts'
+import { readRecordedWalk, type RecordedWalk, type RecordedWalkFault } from '../own-data/recorded-walk.ts'
+import { now } from '../session/clock.ts'
+import { keepTrack } from '../session/queue.ts'
+import { config, consentWithdrawn } from '../session/service.ts'
+import { withoutReload } from '../session/update.ts'
+import { RECORDED_FILE_FILES, words } from '../words.ts'
+import { Closed } from './feedback-tab.tsx'
+import { Notice } from './view.tsx'
+import { Waiting } from './waiting.tsx'
+import { WayMap } from './way-map.tsx'
+
+const DAY_MS = 86_400_000
+/** Used until the configuration says it: an older release has kept one without it. */
+const MAX_AGE_DAYS = 30
+
+const texts = signal<RecordedFileWords | null>(null)
+
+/** Loads the words in the language of the page. Rejects without a network, the first time. */
+export async function loadTexts(): Promise<void> {
+  texts.value = (await RECORDED_FILE_FILES[language.value]()).words
+}
+
+type Chosen =
+  | { readonly step: 'none' | 'reading' | 'unreadable' }
+  | { readonly step: 'refused'; readonly fault: RecordedWalkFault }
+  | { readonly step: 'shown' | 'adding' | 'not-kept' | 'added'; readonly walk: RecordedWalk }
+
+const chosen = signal<Chosen>({ step: 'none' })
+
+const maxAgeDays = (): number => config.value?.max_age_days ?? MAX_AGE_DAYS
+
+/** Reads the file that was chosen last. */
+async function read(file: File): Promise<void> {
+  const reading: Chosen = { step: 'reading' }
+  chosen.value = reading
+  let next: Chosen
+  try {
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    const walk = await readRecordedWalk(bytes, now(), maxAgeDays() * DAY_MS)
+    next = walk.ok ? { step: 'shown', walk } : { step: 'refused', fault: walk }
+  } catch {
+    // Files of a cloud that is out of reach.
+    next = { step: 'unreadable' }
+  }
+  if (chosen.value === reading) chosen.value = next
+}
+
+async function add(walk: RecordedWalk): Promise<void> {
+  chosen.value = { step: 'adding', walk }
+  chosen.value = { step: (await keepTrack(walk.points)) ? 'added' : 'not-kept', walk }
+}
+
+export function AddRecordedFile() {
+  useEffect(() => {
+    void loadTexts().catch(() => undefined)
+    return () => (chosen.value = { step: 'none' })
+  }, [])
+  const said = texts.value!
+  const shown = chosen.value
+  return (
+    <>
+      <p>{said.why}</p>
+      <Closed />
+      {consentWithdrawn.value ? <Notice kind="warning">{words.value.record.noConsent}</Notice> : null}
+      <ChooseFile text={shown.step === 'none' ? said.choose : said.chooseOther} />
+      <div class="stack" aria-live="polite">
+        <Outcome said={said} shown={shown} />
+      </div>
+    </>
+  )
+}
+
+function Outcome({ said, shown }: { readonly said: RecordedFileWords; readonly shown: Chosen }) {
+  switch (shown.step) {
+    case 'none':
+      return null
+    case 'reading':
+      return <p>{said.reading}</p>
+    case 'unreadable':
+      return <Notice kind="warning">{said.faults.unreadable}</Notice>
+    case 'refused':
+      return <Notice kind="warning">{faultText(said, shown.fault)}</Notice>
+    case 'added':
+      return (
+        <>
+          <p class="good">
+            {said.added(shown.walk.points.length)} {words.value.queue.safe}
+          </p>
+          <Waiting />
+        </>
+      )
+    case 'shown':
+    case 'adding':
+    case 'not-kept':
+      return <Preview said={said} walk={shown.walk} step={shown.step} />
+  }
+}
+
+/** Phones grey out files whose kind they do not know, so the field accepts all. */
+const ChooseFile = ({ text }: { readonly text: string }) => (
+  <label class="button picture-field">
+    {text}
+    <input
+      class="visually-hidden"
+      type="file"
+      onClick={({ currentTarget }) => void withoutReload(closed(currentTarget))}
+      onChange={({ currentTarget }) => {
+        const file = currentTarget.files?.[0]
+        if (file !== undefined) void read(file)
+        // The same file may be chosen again.
+        currentTarget.value = ''
+      }}
+    />
+  </label>
+)
+
+/** Resolves when the phone's list of files, which hides the app, is closed. */
+const closed = (field: HTMLInputElement): Promise<unknown> =>
+  new Promise((resolve) => {
+    for (const end of ['change', 'cancel']) field.addEventListener(end, resolve, { once: true })
+  })
+
+function Preview(props: {
+  readonly said: RecordedFileWords
+  readonly walk: RecordedWalk
+  readonly step: 'shown' | 'adding' | 'not-kept'
+}) {
+  const { said, walk, step } = props
+  const left = leftOutTexts(said, walk)
+  const mayAdd = config.value?.status !== 'ended' && !consentWithdrawn.value
+  return (
+    <>
+      <div class="way-map">
+        <WayMap still drawn={walk.way} />
+        <strong class="way-map-km" data-over-map>
+          {said.km(walk.km)}
+        </strong>
+      </div>
+      <section class="card stack-2">
+        <p>
+          {said.time(whenText(walk.from, now()), whenText(walk.to, now()))}
+          {walk.rideKm === 0 ? null : <span class="block quiet">{said.rides(walk.rideKm)}</span>}
+        </p>
+        {left.length === 0 ? null : (
+          <div>
+            <p class="strong">{said.leftOut}</p>
+            <ul class="sentences">
+              {left.map((text) => (
+                <li key={text}>{text}</li>
+              ))}
+            </ul>
+          </div>
+        )}
+        <p class="quiet">{said.once}</p>
+        {step === 'not-kept' ? <Notice kind="warning">{said.notKept}</Notice> : null}
+        {mayAdd ? (
+          <Button kind="primary" busy={step === 'adding'} onClick={() => void add(walk)}>
+            {said.add}
+          </Button>
+        ) : null}
+      </section>
+    </>
+  )
+}
+
+function leftOutTexts({ reasons }: RecordedFileWords, { leftOut }: RecordedWalk): string[] {
+  const names = ['early', 'late', 'untimed', 'misplaced', 'repeated', 'rough'] as const
+  return names.filter((name) => leftOut[name] > 0).map((name) => reasons[name](leftOut[name], maxAgeDays()))
+}
+
+function faultText(said: RecordedFileWords, fault: RecordedWalkFault): string {
+  if (fault.code !== 'outside-period') return said.faults[fault.code]
+  const [first, last] = [whenText(fault.first, now()), now()]
+  if (fault.last < last) return said.tooOld(first, maxAgeDays())
+  return fault.first > last ? said.future(first) : said.mixed
+}

@@ -1,0 +1,30 @@
+/** The view of a recorded file. What it needs is a script of its own, because few pilgrims open it. */
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { words } from '../words.ts'
+import { NotLoaded, View } from './view.tsx'
+
+type Script = typeof import('./add-recorded-file.tsx')
+
+/** `missing`: it could not be loaded. */
+const script = signal<Script | 'missing' | null>(null)
+
+async function loadScript(): Promise<void> {
+  try {
+    const loaded = await import('./add-recorded-file.tsx')
+    await loaded.loadTexts()
+    script.value = loaded
+  } catch {
+    script.value = 'missing'
+  }
+}
+
+export function RecordedFile() {
+  useEffect(() => void loadScript(), [])
+  const loaded = script.value
+  return (
+    <View title={words.value.trackers.file} back>
+      {loaded === 'missing' ? <NotLoaded /> : loaded === null ? null : <loaded.AddRecordedFile />}
+    </View>
+  )
+}

@@ -1,0 +1,41 @@
+import type { RecordedFileWords } from '../words.ts'
+import { figure } from '../units.ts'
+
+export const words: RecordedFileWords = {
+  why: '時計や別のアプリで記録した軌跡：GPX、KML、TCX。圧縮ファイル（gzip、zip）も使えます。',
+  choose: 'ファイルを選ぶ',
+  chooseOther: '別のファイルを選ぶ',
+  reading: 'ファイルを読んでいます…',
+  km: (km) => `${figure(km)}\u00a0km`,
+  rides: (km) => `うち乗り物 ${figure(km)}\u00a0km`,
+  time: (from, to) => `${from} から ${to} まで`,
+  once: '記録済みの分は二重に数えません。行事の区域の外は数えません。',
+  leftOut: '追加しないもの：',
+  reasons: {
+    early: (points, days) => `${figure(days)}\u00a0日より前の位置 ${figure(points)}\u00a0件`,
+    late: (points) => `時刻が未来の位置 ${figure(points)}\u00a0件`,
+    untimed: (points) => `時刻のない位置 ${figure(points)}\u00a0件`,
+    misplaced: (points) => `座標のない位置 ${figure(points)}\u00a0件`,
+    repeated: (points) => `時刻が重なる位置 ${figure(points)}\u00a0件`,
+    rough: (points) => `誤差が 100\u00a0m 以上の位置 ${figure(points)}\u00a0件`,
+  },
+  add: '自分の歩みに追加',
+  added: (points) => `位置 ${figure(points)}\u00a0件をこのスマホに保存しました。`,
+  notKept: 'このスマホに保存できず、何も追加していません。もう一度お試しください。',
+  faults: {
+    unreadable: 'このファイルを開けません。もう一度選んでください。',
+    empty: 'ファイルが空です。',
+    'too-large': 'ファイルが大きすぎます。日を分けて書き出してください。',
+    'damaged-archive': '圧縮ファイルが壊れているか、暗号化されています。もう一度書き出してください。',
+    'nothing-inside': '圧縮ファイルの中に GPX、KML、TCX がありません。',
+    'several-inside': '圧縮ファイルの中に複数のファイルがあります。展開して一つずつ追加してください。',
+    'not-xml': 'ファイルが壊れているか、途中で切れています。もう一度書き出してください。',
+    'unknown-format': 'GPX、KML、TCX ではありません。軌跡を GPX で書き出してください。',
+    'no-track': '記録した軌跡がありません。予定のルートだけかもしれません。',
+    'no-times': '位置に時刻がありません。実際に記録した軌跡だけを数えます。',
+    rough: 'どの位置も誤差が 100\u00a0m 以上で、数えられません。',
+  },
+  tooOld: (from, days) => `${from} の記録です。追加できるのは ${figure(days)}\u00a0日前までです。`,
+  future: (from) => `${from} の記録ですが、未来の時刻です。スマホか記録した機器の時計が違います。`,
+  mixed: '追加できる時刻の位置がありません。',
+}

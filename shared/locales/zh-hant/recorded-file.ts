@@ -1,0 +1,41 @@
+import type { RecordedFileWords } from '../words.ts'
+import { figure } from '../units.ts'
+
+export const words: RecordedFileWords = {
+  why: '手錶或其他 App 記錄的軌跡：GPX、KML 或 TCX，壓縮檔（gzip、zip）也可以。',
+  choose: '選擇檔案',
+  chooseOther: '改選檔案',
+  reading: '正在讀取檔案…',
+  km: (km) => `${figure(km)}\u00a0公里`,
+  rides: (km) => `其中搭車 ${figure(km)}\u00a0公里`,
+  time: (from, to) => `${from} 到 ${to}`,
+  once: '已經在足跡裡的不會重複計算。活動範圍以外的位置不計入。',
+  leftOut: '不加入：',
+  reasons: {
+    early: (points, days) => `${figure(points)}\u00a0筆超過 ${figure(days)}\u00a0天`,
+    late: (points) => `${figure(points)}\u00a0筆的時間在未來`,
+    untimed: (points) => `${figure(points)}\u00a0筆沒有時間`,
+    misplaced: (points) => `${figure(points)}\u00a0筆沒有位置`,
+    repeated: (points) => `${figure(points)}\u00a0筆的時間重複`,
+    rough: (points) => `${figure(points)}\u00a0筆的誤差達 100\u00a0公尺以上`,
+  },
+  add: '加入我的足跡',
+  added: (points) => `${figure(points)}\u00a0個位置已存在手機裡。`,
+  notKept: '手機無法保存，什麼都沒有加入。請再試一次。',
+  faults: {
+    unreadable: '手機打不開這個檔案，請重新選擇。',
+    empty: '檔案是空的。',
+    'too-large': '檔案太大，請分幾天匯出。',
+    'damaged-archive': '壓縮檔損壞或有密碼，請重新匯出。',
+    'nothing-inside': '壓縮檔裡沒有 GPX、KML 或 TCX 檔案。',
+    'several-inside': '壓縮檔裡有好幾個檔案，請先解壓縮，再一個一個加入。',
+    'not-xml': '檔案損壞或不完整，請重新匯出。',
+    'unknown-format': '這不是 GPX、KML 或 TCX 檔案，請把軌跡匯出成 GPX。',
+    'no-track': '檔案裡沒有記錄的軌跡，可能只有規劃的路線。',
+    'no-times': '這些位置沒有時間，只有實際記錄的軌跡才能計入。',
+    rough: '每筆位置的誤差都達 100\u00a0公尺以上，無法計入。',
+  },
+  tooOld: (from, days) => `這是 ${from} 的記錄，活動只接受最近 ${figure(days)}\u00a0天的。`,
+  future: (from) => `記錄的時間是 ${from}，還沒有到。手機或記錄器的時鐘不準。`,
+  mixed: '沒有一筆位置的時間在活動接受的範圍內。',
+}

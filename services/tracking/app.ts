@@ -25,7 +25,7 @@ import { createRouteAnswer } from './map/show-route.ts'
 import { PublicMap } from './map/public-map.ts'
 import { createMap } from './map/show-map.ts'
 import { isClaim } from '#shared/service/security/pilgrim-identity.ts'
-import { createKeyFinder, createUseNoter } from './tracker-apps/find-key.ts'
+import { createAheadNoter, createKeyFinder, createUseNoter } from './tracker-apps/find-key.ts'
 import { createTracker, listTrackers, revokeTracker } from './tracker-apps/manage-trackers.ts'
 
 /** Check-ins wait so long at most for the maps: half a million positions take longer. Until then maps get 503. */
@@ -99,6 +99,7 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
     buffer,
     findKey: createKeyFinder(context),
     noteUse: createUseNoter(context),
+    noteAhead: createAheadNoter(context),
     rules: ingestRules,
     isClaim: (userId) => isClaim(config, userId),
     now,

@@ -69,6 +69,8 @@ export interface Endpoint<
    * delete a point when the answer is 4xx.
    */
   readonly temporaryIs503: boolean
+  /** Whether a slash at the end of the path is ignored, because people type the address. */
+  readonly slash: boolean
   /** Fast validation of the common form of a body, where speed matters; null: validate with the schema. */
   fastBody?(given: unknown): z.infer<Body> | null
   /** Fast selection of the declared fields of an answer, where speed matters. */
@@ -166,6 +168,7 @@ export const endpointsOf = (service: ServiceName) =>
       bodyKind: given.body === undefined ? 'none' : 'json',
       bodyBytes: null,
       temporaryIs503: false,
+      slash: false,
       media: null,
       otherMedia: [],
       downloads: [],

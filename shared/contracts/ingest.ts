@@ -9,7 +9,7 @@ import { EXAMPLE_DAY, exampleText, exampleNumber } from './fields.ts'
 const endpoint = endpointsOf('tracking')
 
 /** Maximum size of a body: a batch of Overland is 200 points of about 600 bytes, and the app allows 1,000 points. */
-const INGEST_BYTES = 1_048_576
+export const INGEST_BYTES = 1_048_576
 
 /** Why a point of a tracker app is not taken, beyond the reasons of `PointRejection`. */
 export type IngestRejection =
@@ -110,6 +110,7 @@ const common = {
   media: 'application/json',
   bodyBytes: INGEST_BYTES,
   temporaryIs503: true,
+  slash: true,
   errors: ['not-found', 'paused', 'buffer-full'],
 } as const satisfies Partial<Endpoint>
 
@@ -117,8 +118,17 @@ export const owntracksEndpoint = endpoint('POST /api/event/ingest/:key/owntracks
   id: 'ingestOwntracks',
   ...common,
   summary: 'Takes a message of OwnTracks (HTTP mode); success means durable, or never to be sent again',
+  query: TrackerParameters,
   bodyKind: 'raw',
-  sent: { 'application/json': OwnTracksMessage },
+  sent: { 'application/json': OwnTracksMessage, 'application/x-www-form-urlencoded': TrackerParameters },
+  data: OwnTracksAnswer,
+})
+
+export const owntracksQueryEndpoint = endpoint('GET /api/event/ingest/:key/owntracks', {
+  id: 'ingestOwntracksQuery',
+  ...common,
+  summary: 'The same with the fields of a message in the query',
+  query: TrackerParameters,
   data: OwnTracksAnswer,
 })
 
@@ -126,8 +136,17 @@ export const overlandEndpoint = endpoint('POST /api/event/ingest/:key/overland',
   id: 'ingestOverland',
   ...common,
   summary: 'Takes a batch of Overland; success means durable, or never to be sent again',
+  query: TrackerParameters,
   bodyKind: 'raw',
-  sent: { 'application/json': OverlandBatch },
+  sent: { 'application/json': OverlandBatch, 'application/x-www-form-urlencoded': TrackerParameters },
+  data: IngestAnswer,
+})
+
+export const overlandQueryEndpoint = endpoint('GET /api/event/ingest/:key/overland', {
+  id: 'ingestOverlandQuery',
+  ...common,
+  summary: 'One position in the query, for other senders than Overland',
+  query: TrackerParameters,
   data: IngestAnswer,
 })
 
@@ -154,6 +173,16 @@ export const osmandEndpoint = endpoint('GET /api/event/ingest/:key/osmand', {
   ...common,
   summary: 'Takes a position of OsmAnd’s online tracking',
   query: TrackerParameters,
+  data: IngestAnswer,
+})
+
+export const osmandPostEndpoint = endpoint('POST /api/event/ingest/:key/osmand', {
+  id: 'ingestOsmandPosted',
+  ...common,
+  summary: 'The same by POST, in the query, as a form or as JSON',
+  query: TrackerParameters,
+  bodyKind: 'raw',
+  sent: { 'application/x-www-form-urlencoded': TrackerParameters },
   data: IngestAnswer,
 })
 

@@ -17,6 +17,10 @@ export const TRACKER_KEY = /^[A-Za-z0-9_-]{32}$/
 
 const Id = z.uuid({ error: 'must be the id of a tracker, as GET /api/event/trackers lists it' })
 
+/** Why positions of an app are not taken, by what its pilgrim can do about it; the most urgent first. */
+export const TROUBLES = ['in-the-future', 'unreadable', 'too-old', 'other'] as const
+export type Trouble = (typeof TROUBLES)[number]
+
 /** A tracker, without its key: the service stores only the key’s hash. */
 export const Tracker = z.object({
   id: Id,
@@ -27,6 +31,18 @@ export const Tracker = z.object({
     .describe(
       'Up to a minute too early, with open identity of whole hours; null: not in the last three days; absent: not known at the moment',
     ),
+  refused: z
+    .object({
+      reason: z
+        .enum(TROUBLES)
+        .describe(
+          'in-the-future: the phone’s clock is wrong; unreadable: a request without a position; too-old: older than is accepted',
+        ),
+      at: Time,
+    })
+    .nullable()
+    .optional()
+    .describe('The last request of the last three days with a position that could not be taken as it was'),
 })
 export type Tracker = z.infer<typeof Tracker>
 

@@ -3,6 +3,7 @@
  * refuses from then on. Entries are named by the key's hash.
  */
 import { and, eq } from 'drizzle-orm'
+import type { Trouble } from '#shared/contracts/trackers.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { trackers } from '#shared/stores/schema/tables.ts'
@@ -19,6 +20,10 @@ export interface KnownKey {
   readonly checkedMs: number
   /** When an app last sent points that were taken, epoch milliseconds; absent: not yet, or too long ago. */
   readonly usedMs?: number | undefined
+  /** The last request with a position that could not be taken as it was. */
+  readonly refused?: { readonly reason: Trouble; readonly atMs: number } | undefined
+  /** The last point that was dated ahead: by how much, its time, and when it was received (epoch milliseconds). */
+  readonly ahead?: { readonly byMs: number; readonly sentMs: number; readonly atMs: number } | undefined
 }
 
 /** SHA-256 of a key, in hex. */
@@ -49,14 +54,56 @@ export async function storeKnownKey(kv: Cache, hash: string, key: KnownKey): Pro
   return false
 }
 
-/** A use is noted once in this time. */
+/** What became of a request of a key. */
+export interface KeyUse {
+  readonly isTaken: boolean
+  readonly refused: Trouble | null
+}
+
+/** The same is noted once in this time. */
 const USE_MS = 60_000
 
-/** Notes that points of a key were taken. @throws KvUnavailable */
-export async function noteKeyUse(kv: Cache, hash: string, nowMs: number): Promise<void> {
-  const held = await readKnownKey(kv, hash)
-  if (held === null || held === 'revoked' || nowMs - (held.usedMs ?? 0) < USE_MS) return
-  await storeKnownKey(kv, hash, { ...held, usedMs: nowMs })
+/** Notes what became of a request of a key. @throws KvUnavailable */
+export async function noteKeyUse(kv: Cache, hash: string, use: KeyUse, nowMs: number): Promise<void> {
+  if (!use.isTaken && use.refused === null) return
+  const key = await readKnownKey(kv, hash)
+  if (key === null || key === 'revoked') return
+  const isUse = use.isTaken && nowMs - (key.usedMs ?? 0) >= USE_MS
+  const { reason, atMs } = key.refused ?? { reason: null, atMs: 0 }
+  const isTrouble = use.refused !== null && (use.refused !== reason || nowMs - atMs >= USE_MS)
+  if (!isUse && !isTrouble) return
+  await storeKnownKey(kv, hash, {
+    ...key,
+    ...(isUse && { usedMs: nowMs }),
+    ...(isTrouble && { refused: { reason: use.refused, atMs: nowMs } }),
+  })
+}
+
+/** Two points are ahead by the same if they differ by less. Points of a queue are sent faster than recorded. */
+const SAME_AHEAD_MS = 2 * 60_000
+const AHEAD_LATELY_MS = 3_600_000
+
+/**
+ * Notes that a point of a key was dated ahead.
+ * @returns whether another point was ahead by the same lately
+ * @throws KvUnavailable
+ */
+export async function noteKeyAhead(
+  kv: Cache,
+  hash: string,
+  { byMs, sentMs }: { readonly byMs: number; readonly sentMs: number },
+  nowMs: number,
+): Promise<boolean> {
+  const key = await readKnownKey(kv, hash)
+  if (key === null || key === 'revoked') return false
+  const { ahead } = key
+  await storeKnownKey(kv, hash, { ...key, ahead: { byMs, sentMs, atMs: nowMs } })
+  return (
+    ahead !== undefined &&
+    ahead.sentMs !== sentMs &&
+    Math.abs(ahead.byMs - byMs) < SAME_AHEAD_MS &&
+    nowMs - ahead.atMs < AHEAD_LATELY_MS
+  )
 }
 
 /** Has every replica refuse keys from now on. Safe to repeat. @throws KvUnavailable */

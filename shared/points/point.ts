@@ -146,7 +146,7 @@ export interface AcceptRules {
 /** A check-in up to this far ahead (a wrong clock) is accepted, and counts at the time of receipt. */
 const CHECKIN_AHEAD_MS = 24 * 3_600_000
 /** A track point may be this far ahead, because clocks differ. */
-const TRACK_AHEAD_MS = 5 * 60_000
+export const TRACK_AHEAD_MS = 5 * 60_000
 
 function pointOf(
   given: GpsPoint,

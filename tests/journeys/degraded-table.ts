@@ -15,6 +15,8 @@ export const EXCEPTIONS: Readonly<Record<string, Outcomes>> = {
   // From its cache or from the table.
   '/api/event/photos/count': ['whole', 'whole'],
   // Points go to the journal; a key that was used before is known to the kv.
+  '/api/event/ingest/:key/owntracks': ['whole', 'whole'],
+  '/api/event/ingest/:key/overland': ['whole', 'whole'],
   '/api/event/ingest/:key/traccar': ['whole', 'whole'],
   '/api/event/ingest/:key/osmand': ['whole', 'whole'],
   '/api/event/ingest/:key/gpslogger': ['whole', 'whole'],

@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTracking } from '#services/tracking/app.ts'
-import type { NewTracker } from '#shared/contracts/trackers.ts'
+import type { NewTracker, TrackerList, Trouble } from '#shared/contracts/trackers.ts'
 import { readablePoints } from '#shared/points/point.ts'
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { openEmbeddedKv } from '#shared/stores/kv/kv.embedded.ts'
@@ -48,6 +48,8 @@ export interface Simulation extends AsyncDisposable {
   newTracker(userId: string): Promise<NewTracker>
   send(key: string, sent: Sent): Promise<Response>
   request(path: string, init?: RequestInit): Promise<Response>
+  /** The trouble that the pilgrim's only tracker shows. */
+  troubleOf(userId: string): Promise<Trouble | null>
   /** Times of the pilgrim's points in the buffer, ascending. */
   storedMs(userId: string): Promise<number[]>
 }
@@ -82,6 +84,11 @@ export async function openSimulation(settings: Environment = {}): Promise<Simula
         ...(type === undefined ? {} : { headers: { 'Content-Type': type } }),
         ...(body === undefined ? {} : { body }),
       }),
+    async troubleOf(userId) {
+      const response = await request(`/api/event/trackers?user_id=${userId}`)
+      const { data } = (await response.json()) as { data: TrackerList }
+      return data.items[0]!.refused?.reason ?? null
+    },
     storedMs: async (userId) =>
       readablePoints(await kv.peek(userId))
         .map(({ recordedMs }) => recordedMs)

@@ -56,6 +56,8 @@ export const LEFT_OUT = [
   // When a device was registered, and nothing of a place.
   '/api/event/push-subscriptions',
   // Only with a key that the pilgrim alone has.
+  '/api/event/ingest/:key/owntracks',
+  '/api/event/ingest/:key/overland',
   '/api/event/ingest/:key/traccar',
   '/api/event/ingest/:key/osmand',
   '/api/event/ingest/:key/gpslogger',

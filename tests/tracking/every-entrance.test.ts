@@ -183,6 +183,7 @@ const taking =
         buffer: replica,
         findKey: async () => userId,
         noteUse: () => undefined,
+        noteAhead: async () => false,
         rules: { ...acceptRules, limit: unlimited },
         isClaim: () => false,
         now: Date.now,

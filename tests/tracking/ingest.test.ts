@@ -44,6 +44,7 @@ function suite(driver: KvDriver): void {
       received: Received,
       userId = `U${crypto.randomUUID()}`,
       nowMs = NOW,
+      noteAhead = async () => false,
     ) => {
       const counts: Record<string, number> = {}
       const syncRules: SyncRules = {
@@ -57,6 +58,7 @@ function suite(driver: KvDriver): void {
         buffer: replica,
         findKey: async () => userId,
         noteUse: () => undefined,
+        noteAhead,
         rules: syncRules,
         isClaim: () => false,
         now: () => nowMs,
@@ -85,8 +87,7 @@ function suite(driver: KvDriver): void {
     const DAY_S = 86_400
     test.each([
       ['six minutes', 360],
-      ['a day', DAY_S],
-      ['two days', 2 * DAY_S],
+      ['fifteen minutes', 899],
     ])(
       'with positions %s ahead is sent again until their time has come, and the others are stored at once',
       async (_name, aheadS) => {
@@ -107,16 +108,41 @@ function suite(driver: KvDriver): void {
       },
     )
 
-    test('with a position more than two days ahead is not held up by it', async () => {
+    test('with one position more than fifteen minutes ahead is not held up by it', async () => {
       await setStatus('active')
       await using replica = await startReplica(kv)
-      const wrong = point(-2 * DAY_S - 1)
-      for (const points of [[wrong], [point(2), wrong, point(1)]]) {
-        const sent = await send(replica, { points, refused: [] })
-        expect(sent.answer).toMatchObject({ status: 200 })
-        expect(sent.counts).toMatchObject({ 'rejected:in-the-future': 1 })
-        expect(sent.pending).toBe(points.length - 1)
-      }
+      for (const aheadS of [901, DAY_S, 3 * DAY_S])
+        for (const points of [[point(-aheadS)], [point(2), point(-aheadS), point(1)]]) {
+          const sent = await send(replica, { points, refused: [] })
+          expect(sent.answer).toMatchObject({ status: 200 })
+          expect(sent.counts).toMatchObject({ 'rejected:in-the-future': 1 })
+          expect(sent.pending).toBe(points.length - 1)
+        }
+    })
+
+    test('of a clock that is ahead counts at its receipt, in the order of the clock', async () => {
+      await setStatus('active')
+      await using replica = await startReplica(kv)
+      const all = [point(-3_660), point(-3_630), point(-3_600)]
+      const { userId, answer } = await send(
+        replica,
+        { points: all, refused: [] },
+        undefined,
+        NOW,
+        async () => true,
+      )
+      expect(answer).toMatchObject({ status: 200 })
+      const fields = (await kv.peek(userId)).map(({ field }) => Number(field.slice(1)))
+      expect(fields.sort((a, b) => a - b)).toEqual([NOW - 60_000, NOW - 30_000, NOW])
+    })
+
+    test('a week of GPS that was counted from a wrong cycle is corrected', async () => {
+      await setStatus('active')
+      await using replica = await startReplica(kv)
+      const early = { ...point(60), timestamp: NOW - 60_000 - 7_168 * DAY_S * 1_000 }
+      const { userId, answer } = await send(replica, { points: [early], refused: [] })
+      expect(answer).toMatchObject({ status: 200 })
+      expect((await kv.peek(userId)).map(({ field }) => field)).toEqual([`t${NOW - 60_000}`])
     })
 
     test('beyond the room for a pilgrim’s points is sent again later', async () => {

@@ -4,8 +4,11 @@ import {
   gpsloggerProfileEndpoint,
   gpsloggerQueryEndpoint,
   osmandEndpoint,
+  osmandPostEndpoint,
   overlandEndpoint,
+  overlandQueryEndpoint,
   owntracksEndpoint,
+  owntracksQueryEndpoint,
   traccarEndpoint,
   traccarQueryEndpoint,
 } from '#shared/contracts/ingest.ts'
@@ -22,25 +25,30 @@ import {
 } from './tracker-formats.ts'
 import type { Buffer } from '#shared/points/buffer.ts'
 import { type SyncRules, syncTrack } from '#shared/points/admission.ts'
-import type { GpsPoint } from '#shared/contracts/gps-points.ts'
-import type { TrackerApp } from '#shared/contracts/trackers.ts'
+import type { IngestRejection } from '#shared/contracts/ingest.ts'
+import type { PointRejection } from '#shared/contracts/tracking.ts'
+import { type TrackerApp, type Trouble, TROUBLES } from '#shared/contracts/trackers.ts'
+import type { KeyUse } from '#shared/pilgrims/tracker-keys.ts'
+import { correctTimes, type NoteAhead } from './sent-times.ts'
 import { notFound, Refusal, unavailable } from '#shared/runtime/refusal.ts'
-import { parseSentTime } from '#shared/core/rules/sent-time.ts'
 
 export function serveIngest({ serve }: Router, context: ServiceContext, taking: Ingest): void {
-  serve(owntracksEndpoint, ({ params, bytes }) =>
-    ingest(taking, 'owntracks', params.key, () => readOwnTracks(bytes)),
-  )
-  serve(overlandEndpoint, ({ params, bytes }) =>
-    ingest(taking, 'overland', params.key, () => readOverland(bytes)),
-  )
+  for (const endpoint of [owntracksEndpoint, owntracksQueryEndpoint])
+    serve(endpoint, ({ params, query, bytes }) =>
+      ingest(taking, 'owntracks', params.key, () => readOwnTracks(bytes, query)),
+    )
+  for (const endpoint of [overlandEndpoint, overlandQueryEndpoint])
+    serve(endpoint, ({ params, query, bytes }) =>
+      ingest(taking, 'overland', params.key, () => readOverland(bytes, query)),
+    )
   for (const endpoint of [traccarEndpoint, traccarQueryEndpoint])
     serve(endpoint, ({ params, query, bytes }) =>
       ingest(taking, 'traccar', params.key, () => readRequest('traccar', 'knots', query, bytes)),
     )
-  serve(osmandEndpoint, ({ params, query, bytes }) =>
-    ingest(taking, 'osmand', params.key, () => readRequest('osmand', 'metresASecond', query, bytes)),
-  )
+  for (const endpoint of [osmandEndpoint, osmandPostEndpoint])
+    serve(endpoint, ({ params, query, bytes }) =>
+      ingest(taking, 'osmand', params.key, () => readRequest('osmand', 'metresASecond', query, bytes)),
+    )
   for (const endpoint of [gpsloggerEndpoint, gpsloggerQueryEndpoint])
     serve(endpoint, ({ params, query, bytes }) =>
       ingest(taking, 'gpslogger', params.key, () => readRequest('gpslogger', 'metresASecond', query, bytes)),
@@ -68,8 +76,9 @@ const unknownKey = () =>
 interface Ingest {
   readonly buffer: Pick<Buffer, 'admitDurably'>
   readonly findKey: (key: string) => Promise<string | null>
-  /** Called after points of a key were taken. */
-  readonly noteUse: (key: string) => void
+  /** Called after each request of a key. */
+  readonly noteUse: (key: string, use: KeyUse) => void
+  readonly noteAhead: NoteAhead
   readonly rules: SyncRules
   /** Whether others may know this user id, so that its refusal of consent may be a stranger's. */
   readonly isClaim: (userId: string) => boolean
@@ -90,7 +99,7 @@ async function expectKey({ findKey }: Pick<Ingest, 'findKey'>, key: string): Pro
  * router answers with 503
  */
 export async function ingest(
-  { buffer, findKey, noteUse, rules, isClaim, now }: Ingest,
+  { buffer, findKey, noteUse, noteAhead, rules, isClaim, now }: Ingest,
   app: TrackerApp,
   key: string,
   read: () => Received,
@@ -98,24 +107,29 @@ export async function ingest(
   // Before the key is looked up: an erasure that refuses the key later drops the points of this request.
   const receivedMs = now()
   const userId = await expectKey({ findKey }, key)
-  const { points, refused } = readOrCount(read)
+  const received = readOrCount(read)
+  const { refused } = received
   for (const reason of refused) rules.count(`rejected:${reason}`, 1)
-  if (points.length > 0)
+  const reasons: (IngestRejection | PointRejection)[] = [...refused]
+  let isTaken = false
+  if (received.points.length > 0)
     try {
+      const sent = timed(app, received, receivedMs)
+      const { points, resend, isAhead } = await correctTimes(app, sent, receivedMs, rules, (ahead) =>
+        noteAhead(key, ahead),
+      )
+      if (isAhead) reasons.push('in-the-future')
       // One submission whatever its size: parts of it could be stored in part, under one answer.
-      const batch = { user_id: userId, points: points.map((point) => timed(app, point, receivedMs)) }
       const { accepted, duplicates, rejected } = await syncTrack(
         buffer.admitDurably,
-        batch,
+        { user_id: userId, points: [...points] },
         receivedMs,
         rules,
         'ingest',
       )
-      if (accepted + duplicates > 0) noteUse(key)
-      const mostMs = receivedMs + MOST_AHEAD_MS
-      const isCuredByTime = ({ index, reason }: (typeof rejected)[number]) =>
-        reason === 'in-the-future' && sentMsOf(batch.points[index], rules) <= mostMs
-      if (rejected.some(isCuredByTime))
+      reasons.push(...rejected.map(({ reason }) => reason))
+      isTaken = accepted + duplicates > 0
+      if (resend)
         throw unavailable(
           'Positions lie in the future: the clock of the phone or of the service is wrong.',
           60,
@@ -127,28 +141,33 @@ export async function ingest(
           300,
         )
       if (!isForEver(error)) throw error
+    } finally {
+      noteUse(key, { isTaken, refused: troubleOf(reasons) })
     }
+  else noteUse(key, { isTaken, refused: troubleOf(reasons) })
   return new Response(TAKEN_BY[app] ?? TAKEN, {
     headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
   })
 }
 
-/** A position further ahead has a wrong time. Two clocks may be wrong by a day each. */
-const MOST_AHEAD_MS = 2 * 86_400_000
-
-const sentMsOf = (point: unknown, { calendar }: SyncRules): number =>
-  parseSentTime((point as GpsPoint).timestamp!, calendar)!
-
 /**
  * Apps that send one position in a query or a form; without a time it counts at its receipt, as Traccar's server has
- * it.
+ * it. So does one in a query or a form that another app sends.
  */
 const AT_RECEIPT: ReadonlySet<TrackerApp> = new Set(['traccar', 'osmand', 'gpslogger'])
 
-const timed = (app: TrackerApp, point: unknown, receivedMs: number): unknown =>
-  AT_RECEIPT.has(app) && isObject(point) && (point.timestamp ?? null) === null
-    ? { ...point, timestamp: receivedMs }
-    : point
+const timed = (app: TrackerApp, { points, atReceipt = false }: Received, receivedMs: number): unknown[] =>
+  points.map((point) =>
+    (atReceipt || AT_RECEIPT.has(app)) && isObject(point) && (point.timestamp ?? null) === null
+      ? { ...point, timestamp: receivedMs }
+      : point,
+  )
+
+/** What its pilgrim has to know of a request. An old place is sent by apps that work as they should. */
+function troubleOf(reasons: readonly (IngestRejection | PointRejection)[]): Trouble | null {
+  const known = TROUBLES.find((trouble) => (reasons as readonly string[]).includes(trouble))
+  return known ?? (reasons.some((reason) => reason !== 'old-place') ? 'other' : null)
+}
 
 /** A body that is not in the app's format will not be so the next time either. */
 function readOrCount(read: () => Received): Received {

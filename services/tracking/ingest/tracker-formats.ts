@@ -1,10 +1,21 @@
 /** What tracker apps send, read into points in the units of the contract. */
-import type { GpsPoint } from '#shared/contracts/gps-points.ts'
+import { gunzipSync } from 'node:zlib'
 import { MAX_POINTS } from '#shared/contracts/fields.ts'
-import type { IngestRejection } from '#shared/contracts/ingest.ts'
+import { INGEST_BYTES, type IngestRejection } from '#shared/contracts/ingest.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
 import { parseJson } from '#shared/service/http/body.ts'
-import { Refusal } from '#shared/runtime/refusal.ts'
+import { invalid, Refusal } from '#shared/runtime/refusal.ts'
+import {
+  fieldsOf,
+  isHeartbeat,
+  isTime,
+  numberOf,
+  type Parameters,
+  type SentFields,
+  splitLocation,
+  timeOf,
+  valueOf,
+} from './sent-fields.ts'
 
 /** What a request of an app contains. */
 export interface Received {
@@ -12,6 +23,8 @@ export interface Received {
   readonly points: readonly unknown[]
   /** Why other points are not taken, one reason for each. */
   readonly refused: readonly IngestRejection[]
+  /** Whether a point without a time counts at its receipt. */
+  readonly atReceipt?: boolean
 }
 
 /** A message without any point, such as the notice that the battery is low. */
@@ -20,154 +33,58 @@ export const UNREADABLE: Received = { points: [], refused: ['unreadable'] }
 
 const MOST = 1e9
 
-/** A measurement, as a number or in digits; null when it is missing, not a number, or below `least`. */
+/** A measurement; null when it is missing, not a number, or below `least`. */
 function measured(value: unknown, least = -MOST): number | null {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  return typeof number === 'number' && number >= least && number <= MOST ? number : null
+  const number = numberOf(value)
+  return number !== null && number >= least && number <= MOST ? number : null
 }
 
 /** Metres; 0 and below mean unknown. */
 const accuracyOf = (value: unknown): number | null => measured(value, Number.MIN_VALUE)
 
 const KMH_OF = { kmh: 1, knots: 1.852, metresASecond: 3.6 } as const
-type SpeedUnit = keyof typeof KMH_OF
+export type SpeedUnit = keyof typeof KMH_OF
 
 /** km/h with two digits; below 0 is unknown. */
 function speedOf(value: unknown, unit: SpeedUnit): number | null {
-  const given = measured(value, 0)
-  return given === null ? null : Math.round(given * KMH_OF[unit] * 100) / 100
+  const speed = measured(value, 0)
+  return speed === null ? null : Math.round(speed * KMH_OF[unit] * 100) / 100
 }
 
-/** Degrees: a number stays what it is, digits become a number, and anything else is rejected later. */
+/** Degrees: digits become a number, and anything else is rejected later. */
 const degrees = (value: unknown): unknown => measured(value) ?? value
-
-/** Largest number that is read as epoch seconds; a larger one is milliseconds. (Traccar, OsmAndProtocolDecoder.java) */
-const MOST_SECONDS = 2 ** 31 - 1
-const DIGITS = /^\d+(\.\d+)?$/
-const DATE_AND_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
-
-/** A time in the contract's form: epoch seconds become milliseconds, `YYYY-MM-DD HH:MM:SS` is UTC. */
-function timeOf(value: unknown): unknown {
-  if (typeof value === 'number') return value <= MOST_SECONDS ? value * 1_000 : value
-  if (typeof value !== 'string') return value
-  if (DIGITS.test(value)) return timeOf(Number(value))
-  return DATE_AND_TIME.test(value) ? `${value.replace(' ', 'T')}Z` : value
-}
-
-type Fields = Record<Exclude<keyof GpsPoint, 'mode' | 'source'>, unknown>
-
-/** A point of the contract, from what an app has sent. @param fields `speed` in km/h */
-const sentPoint = (source: TrackerApp, fields: Fields) => ({
-  lat: degrees(fields.lat),
-  lng: degrees(fields.lng),
-  timestamp: timeOf(fields.timestamp),
-  accuracy: accuracyOf(fields.accuracy),
-  altitude: measured(fields.altitude),
-  speed: fields.speed,
-  source,
-})
-
-const refusedAs = (reason: IngestRejection): Received => ({ points: [], refused: [reason] })
-
-function onePoint(source: TrackerApp, fields: Fields): Received {
-  const point = sentPoint(source, fields)
-  // A device without a fix sends exactly 0,0.
-  return point.lat === 0 && point.lng === 0 ? refusedAs('invalid-position') : { points: [point], refused: [] }
-}
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const tooMany = (advice: string) =>
-  new Refusal(413, 'too-large', `The body has more than ${MAX_POINTS} positions: ${advice}.`)
-
-// The parameters that Traccar Client, OsmAnd and GPSLogger send in the query, in a form or as JSON
-// (traccar/traccar, OsmAndProtocolDecoder.java).
-
-type Parameters = Readonly<Record<string, unknown>>
-
-/** A form is one position, about 300 bytes. To take a megabyte of names apart would cost a quarter of a second. */
-const MOST_FORM_BYTES = 16_384
-const UTF8 = new TextDecoder()
-const JSON_STARTS = new Set(['{'.charCodeAt(0), '['.charCodeAt(0)])
-
-const isFalse = (value: unknown): boolean => value === false || value === 'false' || value === '0'
+const refusedAs = (reason: IngestRejection): Received => ({ points: [], refused: [reason] })
 
 const together = (all: readonly Received[]): Received => ({
   points: all.flatMap(({ points }) => points),
   refused: all.flatMap(({ refused }) => refused),
 })
 
-/** @param unit of the parameter `speed`; Traccar's is knots, the other apps fill in m/s */
-function readParameters(app: TrackerApp, unit: SpeedUnit, given: Parameters): Received {
-  const [latitude, longitude] =
-    typeof given.location === 'string' ? given.location.split(',') : [given.lat, given.lon ?? given.lng]
-  // A heartbeat, or a notice of the phone without a position.
-  if ((latitude ?? null) === null && (longitude ?? null) === null) return NO_POINT
-  if (isFalse(given.valid)) return refusedAs('old-place')
-  const speed =
-    speedOf(given.speed_ms ?? given.spd, 'metresASecond') ??
-    speedOf(given.spd_kph, 'kmh') ??
-    speedOf(given.speed, unit)
-  return onePoint(app, {
-    lat: latitude,
-    lng: longitude,
-    timestamp: given.timestamp ?? given.time,
-    accuracy: given.accuracy ?? given.acc,
-    altitude: given.altitude ?? given.alt,
-    speed,
-  })
+const tooMany = (advice: string) =>
+  new Refusal(413, 'too-large', `The body has more than ${MAX_POINTS} positions: ${advice}.`)
+
+const isNumber = (value: unknown): boolean => numberOf(value) !== null
+const isFalse = (value: unknown): boolean =>
+  value === false || value === 0 || (typeof value === 'string' && /^(false|0|no)$/i.test(value.trim()))
+
+/** How an entrance reads what the table of names leaves open. */
+interface Entrance {
+  readonly app: TrackerApp
+  /** Of the parameter `speed`: Traccar's is knots, the other apps fill in m/s. */
+  readonly unit: SpeedUnit
 }
 
-/** A position of Traccar Client 9 (flutter_background_geolocation): m/s, and −1 for unknown. */
-function readLocation(app: TrackerApp, location: unknown): Received {
-  if (!isObject(location)) return UNREADABLE
-  if ((location.coords ?? null) === null) return NO_POINT
-  const coords = isObject(location.coords) ? location.coords : {}
-  return onePoint(app, {
-    lat: coords.latitude,
-    lng: coords.longitude,
-    timestamp: location.timestamp,
-    accuracy: coords.accuracy,
-    altitude: coords.altitude,
-    speed: speedOf(coords.speed, 'metresASecond'),
-  })
-}
-
-const positionsIn = (item: unknown): number =>
-  isObject(item) && Array.isArray(item.location) ? item.location.length : 1
-
-function readJson(app: TrackerApp, unit: SpeedUnit, value: unknown): Received {
-  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
-  if (items.reduce<number>((sum, item) => sum + positionsIn(item), 0) > MAX_POINTS)
-    throw tooMany('send fewer at a time')
-  return together(
-    items.map((item): Received => {
-      if (!isObject(item)) return UNREADABLE
-      const { location } = item
-      if (Array.isArray(location)) return together(location.map((one) => readLocation(app, one)))
-      return isObject(location) ? readLocation(app, location) : readParameters(app, unit, item)
-    }),
+function speedIn(fields: SentFields, unit: SpeedUnit): number | null {
+  return (
+    speedOf(valueOf(fields, 'speedMs', isNumber), 'metresASecond') ??
+    speedOf(valueOf(fields, 'speedKmh', isNumber), 'kmh') ??
+    speedOf(valueOf(fields, 'speed', isNumber), unit)
   )
 }
-
-/**
- * Reads the parameters of a request. Those of a form have precedence over the query.
- * @throws Refusal 400 for a body that begins like JSON and is none, 413 for more positions than an app sends
- */
-export function readRequest(
-  app: TrackerApp,
-  unit: SpeedUnit,
-  query: Parameters,
-  bytes: Uint8Array,
-): Received {
-  if (JSON_STARTS.has(bytes[0]!)) return readJson(app, unit, parseJson(bytes))
-  if (bytes.length > MOST_FORM_BYTES) return UNREADABLE
-  const form = bytes.length === 0 ? {} : Object.fromEntries(new URLSearchParams(UTF8.decode(bytes)))
-  return readParameters(app, unit, { ...query, ...form })
-}
-
-// OwnTracks over HTTP: one JSON message per request (owntracks/booklet, docs/tech/json.md and http.md).
 
 /**
  * Overland has a mode "Owntracks" whose times are seconds since 2001 (GLManager.m, timeIntervalSinceReferenceDate).
@@ -176,64 +93,163 @@ export function readRequest(
 const REFERENCE_DATE_S = 978_307_200
 const LEAST_S = 1e9
 
-/** @throws Refusal 400 for a body that is not JSON */
-export function readOwnTracks(bytes: Uint8Array): Received {
-  // A friend who was deleted in the app arrives as an empty message.
-  if (bytes.length === 0) return NO_POINT
-  const message = parseJson(bytes)
-  if (!isObject(message)) return UNREADABLE
-  const { _type: type } = message
-  if (type === 'encrypted') return UNREADABLE
-  if (type !== 'location') return NO_POINT
-  // The time of a ping is the time of sending, but its place may be hours old.
-  if (message.t === 'p') return refusedAs('old-place')
-  const speed = speedOf(message.vel, 'kmh')
-  const { tst } = message
-  return onePoint('owntracks', {
-    lat: message.lat,
-    lng: message.lon,
-    timestamp: typeof tst === 'number' && tst < LEAST_S ? tst + REFERENCE_DATE_S : tst,
-    accuracy: message.acc,
-    altitude: message.alt,
-    speed: speed === 0 ? null : speed,
-  })
+function timestampIn(app: TrackerApp, fields: SentFields): unknown {
+  const timestamp = valueOf(fields, 'timestamp', isTime)
+  const seconds = numberOf(timestamp)
+  return app === 'owntracks' && seconds !== null && seconds < LEAST_S ? seconds + REFERENCE_DATE_S : timestamp
 }
 
-// Overland: a batch of GeoJSON features (aaronpk/Overland-iOS, README.md and GLManager.m).
+/** A point of the contract, which is validated later. */
+function pointOf({ app, unit }: Entrance, fields: SentFields, lat: unknown, lng: unknown): Received {
+  const speed = speedIn(fields, unit)
+  const point = {
+    lat: degrees(lat),
+    lng: degrees(lng),
+    timestamp: timeOf(timestampIn(app, fields)),
+    accuracy: accuracyOf(valueOf(fields, 'accuracy', isNumber)),
+    altitude: measured(valueOf(fields, 'altitude', isNumber)),
+    // OwnTracks writes 0 for an unknown speed.
+    speed: app === 'owntracks' && speed === 0 ? null : speed,
+    source: app,
+  }
+  // A device without a fix sends exactly 0,0.
+  return point.lat === 0 && point.lng === 0 ? refusedAs('invalid-position') : { points: [point], refused: [] }
+}
 
-/** Visits, pauses and the like have an action; a finished trip has a type. */
-const isPosition = (properties: unknown): boolean =>
-  !isObject(properties) || ((properties.action ?? null) === null && properties.type !== 'trip')
-
-function readFeature(feature: unknown): Received {
-  if (!isObject(feature)) return { points: [feature], refused: [] }
-  const geometry = isObject(feature.geometry) ? feature.geometry : {}
-  const properties = isObject(feature.properties) ? feature.properties : {}
-  const [lng, lat] = Array.isArray(geometry.coordinates) ? (geometry.coordinates as unknown[]) : []
-  // The app always sends an accuracy. A place without one is an old place that iOS returned with the present time.
-  const hasTime = (properties.timestamp ?? null) !== null
-  if (hasTime && accuracyOf(properties.horizontal_accuracy) === null) return refusedAs('old-place')
-  return onePoint('overland', {
-    lat,
-    lng,
-    timestamp: properties.timestamp,
-    accuracy: properties.horizontal_accuracy,
-    altitude: properties.altitude,
-    speed: speedOf(properties.speed, 'metresASecond'),
-  })
+/** One position by the table of names, or why there is none. */
+function readPosition(entrance: Entrance, sent: Parameters): Received {
+  const fields = fieldsOf(sent)
+  const location = fields.get('location')
+  const [lat, lng] =
+    typeof location === 'string'
+      ? splitLocation(location)
+      : [valueOf(fields, 'lat', isNumber), valueOf(fields, 'lng', isNumber)]
+  if (lat === undefined && lng === undefined) return isHeartbeat(sent) ? NO_POINT : UNREADABLE
+  if (lat === undefined || lng === undefined) return UNREADABLE
+  // The time of a ping of OwnTracks is the time of sending, but its place may be hours old.
+  const isPing = fields.get('type') === 'location' && fields.get('t') === 'p'
+  return isPing || isFalse(fields.get('valid')) ? refusedAs('old-place') : pointOf(entrance, fields, lat, lng)
 }
 
 /**
- * The field `current` is not read: the same point follows in a later batch.
- * @throws Refusal 400 for a body that is not JSON, 413 for a batch that is larger than the app makes them
+ * An object with a position. That of Traccar Client 9 (flutter_background_geolocation: m/s, −1 for unknown) has
+ * `coords`, what Traccar's server forwards has `position`.
  */
-export function readOverland(bytes: Uint8Array): Received {
-  if (bytes.length === 0) return NO_POINT
-  const batch = parseJson(bytes)
-  if (!isObject(batch)) return UNREADABLE
-  const features = batch.locations ?? []
+function readItem(entrance: Entrance, item: unknown): Received {
+  if (!isObject(item)) return UNREADABLE
+  const { location, position, coords, ...rest } = item
+  if (Array.isArray(location)) return together(location.map((one) => readItem(entrance, one)))
+  if (isObject(location)) return readItem(entrance, { ...rest, coords, ...location })
+  if (isObject(position)) return readItem(entrance, { ...rest, ...position })
+  if (isObject(coords)) return readPosition({ ...entrance, unit: 'metresASecond' }, { ...rest, ...coords })
+  // A heartbeat of Traccar Client 9 has everything but coordinates.
+  if ('coords' in item && coords === null) return NO_POINT
+  return isObject(item.geometry) ? readFeature(entrance, item) : readPosition(entrance, item)
+}
+
+const positionsIn = (item: unknown): number =>
+  isObject(item) && Array.isArray(item.location) ? item.location.length : 1
+
+/** Messages of OwnTracks that are no positions (owntracks/booklet, docs/tech/json.md). */
+const OTHER_MESSAGES = new Set(
+  'beacon card cmd configuration dump lwt request status steps transition waypoint waypoints'.split(' '),
+)
+const isOtherMessage = ({ _type: type }: Parameters): boolean =>
+  typeof type === 'string' && OTHER_MESSAGES.has(type)
+
+function readJson(entrance: Entrance, value: unknown, query: Parameters): Received {
+  if (isObject(value)) {
+    if (isOtherMessage(value)) return NO_POINT
+    const features = value.locations ?? value.features
+    if (features !== undefined) return readFeatures(entrance, features)
+  }
+  const items: readonly unknown[] = Array.isArray(value)
+    ? value
+    : [isObject(value) ? { ...query, ...value } : value]
+  if (items.reduce<number>((sum, item) => sum + positionsIn(item), 0) > MAX_POINTS)
+    throw tooMany('send fewer at a time')
+  return items.length === 0 ? UNREADABLE : together(items.map((item) => readItem(entrance, item)))
+}
+
+/** Visits, pauses and the like of Overland have an action; a finished trip has a type. */
+const isPosition = (feature: unknown): boolean =>
+  !isObject(feature) ||
+  !isObject(feature.properties) ||
+  ((feature.properties.action ?? null) === null && feature.properties.type !== 'trip')
+
+/**
+ * A GeoJSON feature of Overland (aaronpk/Overland-iOS, README.md and GLManager.m). The app always sends an accuracy: a
+ * place without one is an old place that iOS returned with the present time.
+ */
+function readFeature(entrance: Entrance, feature: unknown): Received {
+  if (!isObject(feature)) return { points: [feature], refused: [] }
+  const fields = fieldsOf(isObject(feature.properties) ? feature.properties : {})
+  const hasTime = valueOf(fields, 'timestamp', isTime) !== undefined
+  const isOld = hasTime && accuracyOf(valueOf(fields, 'accuracy', isNumber)) === null
+  if (entrance.app === 'overland' && isOld) return refusedAs('old-place')
+  const { coordinates } = isObject(feature.geometry) ? feature.geometry : {}
+  const [lng, lat] = Array.isArray(coordinates) ? (coordinates as unknown[]) : []
+  return pointOf({ ...entrance, unit: 'metresASecond' }, fields, lat, lng)
+}
+
+/** The field `current` of a batch of Overland is not read: the same point follows in a later batch. */
+function readFeatures(entrance: Entrance, features: unknown): Received {
   if (!Array.isArray(features)) return UNREADABLE
   if (features.length > MAX_POINTS) throw tooMany('choose a smaller batch size')
-  const positions = features.filter((feature) => !isObject(feature) || isPosition(feature.properties))
-  return together(positions.map(readFeature))
+  return together(features.filter(isPosition).map((feature) => readFeature(entrance, feature)))
 }
+
+/** A form is one position, about 300 bytes. To take a megabyte of names apart would cost a quarter of a second. */
+const MOST_FORM_BYTES = 16_384
+const UTF8 = new TextDecoder()
+
+const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
+
+/** @throws Refusal 413 when it would be larger than a body may be, 400 when it is damaged */
+function unpacked(bytes: Uint8Array): Uint8Array {
+  if (!isGzip(bytes)) return bytes
+  try {
+    return gunzipSync(bytes, { maxOutputLength: INGEST_BYTES })
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE')
+      throw new Refusal(
+        413,
+        'too-large',
+        `The body is larger than ${INGEST_BYTES} bytes: send fewer at a time.`,
+      )
+    throw invalid('body: is damaged')
+  }
+}
+
+/** Whether a body begins like JSON, after a byte-order mark and blanks. */
+const isJson = (bytes: Uint8Array): boolean => /^\ufeff?\s*[[{]/.test(UTF8.decode(bytes.subarray(0, 64)))
+
+/**
+ * Reads a request: its query, a form or JSON. The body has precedence over the query.
+ * @throws Refusal 400 for a body that begins like JSON and is none, 413 for more positions than an app sends
+ */
+function readSent(entrance: Entrance, query: Parameters, packed: Uint8Array): Received {
+  const bytes = unpacked(packed)
+  if (isJson(bytes)) return readJson(entrance, parseJson(bytes), query)
+  if (bytes.length > MOST_FORM_BYTES) return UNREADABLE
+  const form = Object.fromEntries(new URLSearchParams(UTF8.decode(bytes).trim()))
+  const sent = { ...query, ...form }
+  const received = isOtherMessage(sent) ? NO_POINT : readPosition(entrance, sent)
+  return received.points.length > 0 ? { ...received, atReceipt: true } : received
+}
+
+/** What Traccar Client, OsmAnd and GPSLogger send. @throws Refusal as `readSent` */
+export const readRequest = (
+  app: TrackerApp,
+  unit: SpeedUnit,
+  query: Parameters,
+  bytes: Uint8Array,
+): Received => readSent({ app, unit }, query, bytes)
+
+/** OwnTracks over HTTP: a JSON message, or its fields in the query or a form. @throws Refusal as `readSent` */
+export const readOwnTracks = (bytes: Uint8Array, query: Parameters = {}): Received =>
+  readSent({ app: 'owntracks', unit: 'kmh' }, query, bytes)
+
+/** Overland: a batch of GeoJSON features. @throws Refusal as `readSent` */
+export const readOverland = (bytes: Uint8Array, query: Parameters = {}): Received =>
+  readSent({ app: 'overland', unit: 'metresASecond' }, query, bytes)

@@ -6,6 +6,8 @@ import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import {
   type KnownKey,
+  type KeyUse,
+  noteKeyAhead,
   noteKeyUse,
   readKnownKey,
   storeKnownKey,
@@ -78,7 +80,7 @@ export function createKeyFinder({
       return stale.userId
     }
     if (userId === null || held === 'unavailable') return userId
-    const stored = await orUnavailable(storeKnownKey(kv, hash, { userId, checkedMs, usedMs: stale?.usedMs }))
+    const stored = await orUnavailable(storeKnownKey(kv, hash, { ...stale, userId, checkedMs }))
     return stored === false ? null : userId
   }
 }
@@ -93,10 +95,16 @@ async function orUnavailable<T>(call: Promise<T>): Promise<T | 'unavailable'> {
   }
 }
 
-/** @returns a function that notes that points of a key were taken. Without the kv the time is not noted */
+/** @returns a function that notes what became of a request. Without the kv nothing is noted */
 export const createUseNoter =
-  ({ kv, now, log }: Pick<ServiceContext, 'kv' | 'now' | 'log'>): ((key: string) => void) =>
-  (key) =>
-    void noteKeyUse(kv, trackerKeyHash(key), now()).catch((error: unknown) => {
+  ({ kv, now, log }: Pick<ServiceContext, 'kv' | 'now' | 'log'>) =>
+  (key: string, use: KeyUse): void =>
+    void noteKeyUse(kv, trackerKeyHash(key), use, now()).catch((error: unknown) => {
       if (!isKvUnavailable(error)) log.warn('the use of a tracker could not be noted', errorFields(error))
     })
+
+/** @returns a function as `noteKeyAhead`, which returns false without the kv */
+export const createAheadNoter =
+  ({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>) =>
+  async (key: string, ahead: Parameters<typeof noteKeyAhead>[2]): Promise<boolean> =>
+    (await orUnavailable(noteKeyAhead(kv, trackerKeyHash(key), ahead, now()))) === true

@@ -54,6 +54,7 @@ export async function createTracker(
     label: label || null,
     created_at: timeOfDevice(config, nowMs),
     last_used_at: null,
+    refused: null,
     key,
     apps: appsOf(config.publicUrl, id, key),
   }
@@ -84,11 +85,15 @@ export async function listTrackers({ config, db, kv }: ServiceContext, userId: s
 async function lastUse(
   { config, kv }: Pick<ServiceContext, 'config' | 'kv'>,
   keyHash: string,
-): Promise<Pick<Tracker, 'last_used_at'>> {
+): Promise<Pick<Tracker, 'last_used_at' | 'refused'>> {
   try {
     const held = await readKnownKey(kv, keyHash)
-    const usedMs = held === null || held === 'revoked' ? undefined : held.usedMs
-    return { last_used_at: usedMs === undefined ? null : timeOfDevice(config, usedMs) }
+    const { usedMs, refused } = held === null || held === 'revoked' ? {} : held
+    return {
+      last_used_at: usedMs === undefined ? null : timeOfDevice(config, usedMs),
+      refused:
+        refused === undefined ? null : { reason: refused.reason, at: timeOfDevice(config, refused.atMs) },
+    }
   } catch (error) {
     if (!isKvUnavailable(error)) throw error
     return {}

@@ -1,5 +1,6 @@
 /** How each tracker app is set up: the address, the app's own set-up link, and a QR code of it. */
 import encodeQr from 'qr'
+import { ROUGH_M } from '#shared/core/rules/geo.ts'
 import type { AppSetUp, NewTracker, TrackerApp } from '#shared/contracts/trackers.ts'
 
 /** Settings that suit a walk: a point about every half minute or 20 m, by GPS. */
@@ -30,6 +31,7 @@ function ownTracksLink(url: string, id: string): string {
     monitoring: 2,
     locatorInterval: INTERVAL_S,
     locatorDisplacement: DISTANCE_M,
+    ignoreInaccurateLocations: ROUGH_M,
     moveModeLocatorInterval: INTERVAL_S,
     pegLocatorFastestIntervalToInterval: true,
   }

@@ -465,6 +465,8 @@ export const words = {
       'in-seconds': 'seconds',
       'out-of-bounds': 'not on earth',
       'invalid-position': 'wrong position',
+      unreadable: 'no position in it',
+      'old-place': 'old place',
       'invalid-field': 'wrong field',
       'not-a-list': 'no list',
       'too-many': 'too many',

@@ -464,6 +464,8 @@ export const words: ConsoleWords = {
       'in-seconds': '以秒計',
       'out-of-bounds': '不在地球上',
       'invalid-position': '位置有誤',
+      unreadable: '沒有位置',
+      'old-place': '舊的位置',
       'invalid-field': '欄位有誤',
       'not-a-list': '不是清單',
       'too-many': '一次太多',

@@ -46,8 +46,11 @@ export function createRouter(context: ServiceContext) {
   return {
     app,
     /** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
-    serve: <E extends Endpoint>(endpoint: E, handler: Handler<E>): void =>
-      void app.route(endpoint.method, endpoint.path, routeOf(context, endpoint, handler), { parse: 'none' }),
+    serve: <E extends Endpoint>(endpoint: E, handler: Handler<E>): void => {
+      const route = routeOf(context, endpoint, handler)
+      for (const end of endpoint.slash ? ['', '/'] : [''])
+        app.route(endpoint.method, endpoint.path + end, route, { parse: 'none' })
+    },
   }
 }
 

@@ -8,7 +8,9 @@ const FIXED = Map.groupBy(
 )
 const PATTERNS = ENDPOINTS.filter(({ path }) => path.includes(':')).map((endpoint) => ({
   endpoint,
-  pattern: new RegExp(`^${endpoint.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+  pattern: new RegExp(
+    `^${endpoint.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}${endpoint.slash ? '/?' : ''}$`,
+  ),
 }))
 
 /** Endpoints that match a path, fixed paths before those with parameters, as in the router. */

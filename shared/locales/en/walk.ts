@@ -266,6 +266,16 @@ export const words = {
     startOther: 'In the app: start recording, allow the position “always”.',
     both: 'You can record here, too: nothing counts twice.',
     sos: 'An SOS button in this app reaches nobody here.',
+    allowOwnTracks:
+      'First allow it in OwnTracks, or it refuses the link: Settings, “Remote Control”, “Allow external configuration”. You can turn that off afterwards.',
+    byHand: 'Without the link, choose the mode HTTP and type this address as the URL:',
+    trouble: {
+      'in-the-future': (time: string) =>
+        `The phone’s clock is ahead (${time}). Set date and time to automatic.`,
+      unreadable: (time: string) => `The app sent something without a position (${time}). Set it up again.`,
+      'too-old': (time: string) => `Some positions were too old to count (${time}).`,
+      other: (time: string) => `Some positions could not be used (${time}).`,
+    },
     notHeard: 'Nothing received yet.',
     notHeardLately: 'Nothing received for three days.',
     heard: (time: string) => `Last received: ${time}`,

@@ -251,6 +251,15 @@ export const words: WalkWords = {
     startOther: 'アプリで記録を始め、位置情報は「常に許可」を選びます。',
     both: 'ここでも記録できます。二重には数えません。',
     sos: 'アプリに SOS ボタンがあっても、ここには届きません。',
+    allowOwnTracks:
+      '先に OwnTracks の設定で「Remote Control」の「Allow external configuration」をオンにしてください。オフのままだとリンクを受け付けません。設定のあとは戻してかまいません。',
+    byHand: 'リンクを使わない場合は、モードで HTTP を選び、URL にこのアドレスを入力してください：',
+    trouble: {
+      'in-the-future': (time) => `端末の時計が進んでいます（${time}）。日付と時刻を自動設定にしてください。`,
+      unreadable: (time) => `位置のないデータが届きました（${time}）。アプリを設定し直してください。`,
+      'too-old': (time) => `古すぎて数えられない位置がありました（${time}）。`,
+      other: (time) => `使えない位置がありました（${time}）。`,
+    },
     notHeard: 'まだ位置が届いていません。',
     notHeardLately: '三日間、位置が届いていません。',
     heard: (time) => `最後に届いた時刻：${time}`,

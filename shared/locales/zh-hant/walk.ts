@@ -249,6 +249,15 @@ export const words: WalkWords = {
     startOther: '在 App 裡開始記錄，位置選「一律允許」或「永遠」。',
     both: '這裡也可以一起記錄，不會重複計算。',
     sos: 'App 裡的 SOS 按鈕不會通知這裡的任何人。',
+    allowOwnTracks:
+      '請先在 OwnTracks 的設定裡，打開「Remote Control」的「Allow external configuration」，不然 App 會拒絕連結。設定好以後可以再關掉。',
+    byHand: '不用連結的話，模式選 HTTP，把這個網址填進 URL：',
+    trouble: {
+      'in-the-future': (time) => `手機的時間太快（${time}）。請把日期和時間設成自動。`,
+      unreadable: (time) => `App 送來的資料沒有位置（${time}）。請重新設定 App。`,
+      'too-old': (time) => `有些位置太舊，無法計入（${time}）。`,
+      other: (time) => `有些位置無法使用（${time}）。`,
+    },
     notHeard: '還沒收到位置。',
     notHeardLately: '三天沒有收到位置了。',
     heard: (time) => `最後收到：${time}`,

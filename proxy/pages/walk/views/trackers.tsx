@@ -151,11 +151,16 @@ function Connected() {
     <section class="stack-2">
       <h2>{words.value.trackers.list}</h2>
       <ul class="rows card">
-        {list.value.map(({ id, label, created_at: at, last_used_at: used }) => (
+        {list.value.map(({ id, label, created_at: at, last_used_at: used, refused }) => (
           <li key={id} class="wraps">
             <span class="grow">
               <strong>{nameOf(label)}</strong> {words.value.trackers.made(whenText(Date.parse(at), now()))}
               <LastUsed words={words.value.trackers} at={used} madeMs={Date.parse(at)} />
+              {refused == null ? null : (
+                <p class="wrong">
+                  {words.value.trackers.trouble[refused.reason](whenText(Date.parse(refused.at), now()))}
+                </p>
+              )}
             </span>
             <Button busy={ending.value === id} onClick={() => void end(id)}>
               {words.value.trackers.stop}
@@ -192,7 +197,8 @@ function LastUsed(props: {
 function SetUp({ app, tracker }: AppProps & { readonly tracker: MadeTracker }) {
   const { url, link } = tracker.apps[app]
   // Without a link, or where the browser does not copy, the address is read and typed.
-  const typed = useSignal(link === null)
+  const isOwnTracks = app === 'owntracks'
+  const typed = useSignal(link === null || isOwnTracks)
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(url)
@@ -203,6 +209,7 @@ function SetUp({ app, tracker }: AppProps & { readonly tracker: MadeTracker }) {
   }
   return (
     <>
+      {isOwnTracks ? <p>{words.value.trackers.allowOwnTracks}</p> : null}
       {link === null ? null : (
         <a class="button primary" href={link}>
           {words.value.trackers.open}
@@ -210,7 +217,7 @@ function SetUp({ app, tracker }: AppProps & { readonly tracker: MadeTracker }) {
       )}
       {typed.value ? (
         <>
-          <p>{words.value.trackers.address}</p>
+          <p>{isOwnTracks ? words.value.trackers.byHand : words.value.trackers.address}</p>
           <code class="address">{url}</code>
         </>
       ) : null}

@@ -21,6 +21,7 @@ import { embeddedOnly } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 
 const SUBJECT = 'event.admin.flush.requested'
+const ENDED = { status: 'ended', version: 1, message: null, changed_at: time(0) } as const
 interface TestStack {
   db: Database
   nats: Server | null
@@ -266,5 +267,20 @@ for (const [name, open] of [
       for (const event of events) await until(() => isHandled(event), 'every event')
       expect(acts.size).toBe(20)
       await Promise.all(buses.map((each) => each.close()))
+    })
+
+    test('the number of an event that another event has since a restore is ignored', async () => {
+      const outbox = join()
+      await outbox.on('line-bot.final-summary', act)
+      const event = await commit(outbox)
+      await outbox.ring({ ...event, subject: 'event.admin.activity.ended' })
+      await outbox.on('scheduler.flush', async () => undefined)
+      await until(() => isHandled(event), 'the event by its own subscriber')
+      const ended = await stack.db.orm.transaction((tx) =>
+        outbox.add(tx, 'event.admin.activity.ended', ENDED),
+      )
+      await outbox.ring(ended)
+      await until(() => isHandled(ended, 'line-bot.final-summary'), 'the end')
+      expect([...acts.keys()]).not.toContain(event.id)
     })
   })

@@ -133,7 +133,14 @@ function createHandling(db: Database, now: () => number, subscriber: Subscriber,
       db.orm
         .select()
         .from(outbox)
-        .where(and(eq(outbox.id, id), notExists(isHandled(db, subscriber)))),
+        .where(
+          and(
+            eq(outbox.id, id),
+            // After a restore, the bus may deliver the number of an event that another event has now.
+            inArray(outbox.subject, [...SUBSCRIBERS[subscriber]]),
+            notExists(isHandled(db, subscriber)),
+          ),
+        ),
     )
     if (row === undefined) return
     const subject = row.subject as Subject

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createOfflineAdmission } from '#shared/stores/kv/admit-in-memory.ts'
 import { openEmbeddedKv } from '#shared/stores/kv/kv.embedded.ts'
 import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
@@ -102,6 +103,27 @@ test('a flush without points shortens the log, too', async () => {
   expect(await kv.cached('map/119')).not.toBeNull()
   await kv.close()
   expect(Bun.file(path).size).toBeLessThan(600_000)
+})
+
+test('after its clock is set back check-ins are limited for their window, and not until it has caught up', async () => {
+  let nowMs = 1_800_000_000_000
+  const now = () => nowMs
+  const kv = await openEmbeddedKv({ path: newPath(), onError, now })
+  await activate(kv)
+  const offline = createOfflineAdmission(rules(), now)
+  offline.learn(await kv.status())
+  const both = async (userId: string) => {
+    const submission = checkin({ userId, position: null })
+    return [await admit(kv, submission), offline.decide(submission)]
+  }
+  const admitted = { outcome: 'admitted' }
+  const limited = { outcome: 'limited', retryAfterMs: 60_000 } as const
+  for (let i = 0; i < 5; i++) expect(await both('U')).toMatchObject([admitted, admitted])
+  nowMs -= 3_600_000
+  expect(await both('U')).toEqual([limited, limited])
+  nowMs += 60_000
+  expect(await both('U')).toMatchObject([admitted, admitted])
+  await kv.close()
 })
 
 test('expired points do not come back with a later point, nor after a restart', async () => {

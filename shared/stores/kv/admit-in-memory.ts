@@ -132,6 +132,14 @@ function withCall(calls: readonly Call[], call: Call, windowMs: number): Call[] 
 const isRepeated = ({ kind, entries }: Submission, known: number): boolean =>
   kind === 'ingest' && entries.length > 0 && known === entries.length
 
+/** The calls of a window. Of a clock that was set back, later calls count from now, and not until it has caught up. */
+function callsOf({ state, nowMs, change }: Admission, key: string, keptMs: number): readonly Call[] {
+  const stored = state.windows.get(key)?.calls ?? []
+  const calls = stored.map((call) => (call.ms > nowMs ? { ...call, ms: nowMs } : call))
+  if (stored.some(({ ms }) => ms > nowMs)) change(['window', key, calls, nowMs + keptMs])
+  return calls.filter(({ ms }) => ms > nowMs - keptMs)
+}
+
 /** Admits one submission. */
 export function admit(admission: Admission, submission: Submission): StoreVerdict {
   const { state, nowMs, rules, caller, change } = admission
@@ -143,7 +151,7 @@ export function admit(admission: Admission, submission: Submission): StoreVerdic
   const limit = rules[kind]
   const cacheMs = kind === 'checkin' ? Math.max(limit.windowMs, rules.duplicateMs) : limit.windowMs
   const key = `${kind}:${userId}`
-  const calls = (state.windows.get(key)?.calls ?? []).filter((call) => call.ms > nowMs - cacheMs)
+  const calls = callsOf(admission, key, cacheMs)
   const charges = calls.filter((call) => call.ms > nowMs - limit.windowMs)
   const charged = kind !== 'ingest' && calls.some((call) => call.id === id)
   const excess = charges.reduce((sum, { count = 1 }) => sum + count, 0) - limit.max

@@ -100,6 +100,7 @@ const RIGHT: Record<string, (userId: string) => object> = {
   }),
   'ingest/:key/owntracks': () => ({}),
   'ingest/:key/gpslogger': () => ({}),
+  'ingest/:key/osmand': () => ({}),
   'ingest/:key/overland': () => ({}),
   'ingest/:key/traccar': () => ({}),
 }

@@ -18,7 +18,7 @@ export const TRACKER_KEY = /^[A-Za-z0-9_-]{32}$/
 const Id = z.uuid({ error: 'must be the id of a tracker, as GET /api/event/trackers lists it' })
 
 /** Why positions of an app are not taken, by what its pilgrim can do about it; the most urgent first. */
-export const TROUBLES = ['in-the-future', 'unreadable', 'too-old', 'other'] as const
+export const TROUBLES = ['in-the-future', 'unreadable', 'forgotten', 'too-old', 'other'] as const
 export type Trouble = (typeof TROUBLES)[number]
 
 /** A tracker, without its key: the service stores only the key’s hash. */
@@ -36,7 +36,7 @@ export const Tracker = z.object({
       reason: z
         .enum(TROUBLES)
         .describe(
-          'in-the-future: the phone’s clock is wrong; unreadable: a request without a position; too-old: older than is accepted',
+          'in-the-future: the phone’s clock is wrong; unreadable: a request without a position; forgotten: refused for a while, and the app does not keep its points; too-old: older than is accepted',
         ),
       at: Time,
     })

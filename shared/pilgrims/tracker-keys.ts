@@ -22,8 +22,8 @@ export interface KnownKey {
   readonly usedMs?: number | undefined
   /** The last request with a position that could not be taken as it was. */
   readonly refused?: { readonly reason: Trouble; readonly atMs: number } | undefined
-  /** The last point that was dated ahead: by how much, its time, and when it was received (epoch milliseconds). */
-  readonly ahead?: { readonly byMs: number; readonly sentMs: number; readonly atMs: number } | undefined
+  /** The last point that was dated ahead. */
+  readonly ahead?: NotedAhead | undefined
 }
 
 /** SHA-256 of a key, in hex. */
@@ -79,31 +79,41 @@ export async function noteKeyUse(kv: Cache, hash: string, use: KeyUse, nowMs: nu
   })
 }
 
-/** Two points are ahead by the same if they differ by less. Points of a queue are sent faster than recorded. */
-const SAME_AHEAD_MS = 2 * 60_000
+/** A point that was dated ahead: by how much, its time, and when it was received (epoch milliseconds). */
+interface NotedAhead {
+  readonly byMs: number
+  readonly sentMs: number
+  readonly atMs: number
+  /** How far the clock is ahead; absent: one point alone says nothing of the clock. */
+  readonly clockMs?: number | undefined
+}
+
 const AHEAD_LATELY_MS = 3_600_000
+/** Points of a clock that is ahead differ by less, because each is sent soon after it was recorded. */
+const SAME_AHEAD_MS = 2 * 60_000
 
 /**
  * Notes that a point of a key was dated ahead.
- * @returns whether another point was ahead by the same lately
+ * @returns how far the phone's clock is ahead, if lately another point was dated ahead by the same; else null. Once it
+ * is known, a point that is less ahead was sent later than it was recorded
  * @throws KvUnavailable
  */
 export async function noteKeyAhead(
   kv: Cache,
   hash: string,
-  { byMs, sentMs }: { readonly byMs: number; readonly sentMs: number },
+  { byMs, sentMs }: Pick<NotedAhead, 'byMs' | 'sentMs'>,
   nowMs: number,
-): Promise<boolean> {
+): Promise<number | null> {
   const key = await readKnownKey(kv, hash)
-  if (key === null || key === 'revoked') return false
+  if (key === null || key === 'revoked') return null
   const { ahead } = key
-  await storeKnownKey(kv, hash, { ...key, ahead: { byMs, sentMs, atMs: nowMs } })
-  return (
-    ahead !== undefined &&
-    ahead.sentMs !== sentMs &&
-    Math.abs(ahead.byMs - byMs) < SAME_AHEAD_MS &&
-    nowMs - ahead.atMs < AHEAD_LATELY_MS
-  )
+  const last = ahead !== undefined && nowMs - ahead.atMs < AHEAD_LATELY_MS ? ahead : null
+  const expectedMs = last?.clockMs ?? last?.byMs ?? -Infinity
+  const leastMs = last?.clockMs === undefined ? expectedMs - SAME_AHEAD_MS : 0
+  const isClock = last?.sentMs !== sentMs && byMs > leastMs && byMs < expectedMs + SAME_AHEAD_MS
+  const clockMs = isClock ? Math.max(expectedMs, byMs) : undefined
+  await storeKnownKey(kv, hash, { ...key, ahead: { byMs, sentMs, atMs: nowMs, clockMs } })
+  return clockMs ?? null
 }
 
 /** Has every replica refuse keys from now on. Safe to repeat. @throws KvUnavailable */

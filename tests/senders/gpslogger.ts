@@ -6,7 +6,7 @@ import type { Sent } from '#tests/tracking/tracker-bodies.ts'
 import { SECOND_MS, type Simulation } from './simulation.ts'
 
 /** Delays of the exponential backoff. After the last one the app forgets the job. */
-const RETRY_MS = [30 * SECOND_MS, 60 * SECOND_MS, 120 * SECOND_MS]
+export const RETRY_MS = [30 * SECOND_MS, 60 * SECOND_MS, 120 * SECOND_MS]
 
 /** Sends the jobs that waited for the network, all at once. @returns the jobs that the app forgot so far */
 export function sendJobs({ time, send }: Simulation, key: string, jobs: readonly Sent[]): Sent[] {

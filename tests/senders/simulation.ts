@@ -48,6 +48,8 @@ export interface Simulation extends AsyncDisposable {
   newTracker(userId: string): Promise<NewTracker>
   send(key: string, sent: Sent): Promise<Response>
   request(path: string, init?: RequestInit): Promise<Response>
+  setStatus(status: 'active' | 'paused'): Promise<void>
+  revoke(userId: string, trackerId: string): Promise<void>
   /** The trouble that the pilgrim's only tracker shows. */
   troubleOf(userId: string): Promise<Trouble | null>
   /** Times of the pilgrim's points in the buffer, ascending. */
@@ -64,6 +66,7 @@ export async function openSimulation(settings: Environment = {}): Promise<Simula
   const context = { ...parts.context('tracking'), kv, addressOf: ({ url }: Request) => new URL(url).pathname }
   const tracking = createTracking(context)
   await tracking.start()
+  let version = 1_000
   const request = async (path: string, init?: RequestInit): Promise<Response> =>
     tracking.fetch(new Request(`http://event.test${path}`, init))
   return {
@@ -84,6 +87,14 @@ export async function openSimulation(settings: Environment = {}): Promise<Simula
         ...(type === undefined ? {} : { headers: { 'Content-Type': type } }),
         ...(body === undefined ? {} : { body }),
       }),
+    async setStatus(status) {
+      await kv.setStatus({ status, version: ++version, message: null })
+    },
+    async revoke(userId, trackerId) {
+      const path = `/api/event/trackers/${trackerId}?user_id=${userId}`
+      const response = await request(path, { method: 'DELETE' })
+      if (!response.ok) throw new Error(await response.text())
+    },
     async troubleOf(userId) {
       const response = await request(`/api/event/trackers?user_id=${userId}`)
       const { data } = (await response.json()) as { data: TrackerList }

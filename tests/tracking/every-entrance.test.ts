@@ -183,7 +183,7 @@ const taking =
         buffer: replica,
         findKey: async () => userId,
         noteUse: () => undefined,
-        noteAhead: async () => false,
+        noteAhead: async () => null,
         rules: { ...acceptRules, limit: unlimited },
         isClaim: () => false,
         now: Date.now,

@@ -44,7 +44,7 @@ function suite(driver: KvDriver): void {
       received: Received,
       userId = `U${crypto.randomUUID()}`,
       nowMs = NOW,
-      noteAhead = async () => false,
+      noteAhead = async (): Promise<number | null> => null,
     ) => {
       const counts: Record<string, number> = {}
       const syncRules: SyncRules = {
@@ -129,7 +129,7 @@ function suite(driver: KvDriver): void {
         { points: all, refused: [] },
         undefined,
         NOW,
-        async () => true,
+        async () => 3_660_000,
       )
       expect(answer).toMatchObject({ status: 200 })
       const fields = (await kv.peek(userId)).map(({ field }) => Number(field.slice(1)))

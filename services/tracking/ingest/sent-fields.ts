@@ -20,7 +20,8 @@ export type FieldName = keyof typeof NAMES
 const HEARTBEAT = new Set(
   [
     'id deviceid device uniqueid uid user userid u d tid topic key name',
-    'batt battery bat batterylevel batterystate bs charge charging ischarging',
+    'batt battery bat batterylevel batterystate batteryhealth batteryvoltage batterytemp bs',
+    'charge charging ischarging imei',
     'notificationtoken driveruniqueid location position coords event type',
     ...NAMES.timestamp,
   ].flatMap((names) => names.split(' ')),

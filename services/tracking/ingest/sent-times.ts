@@ -3,7 +3,8 @@
  *
  * A point in the future is one of two things. A single wrong fix must not hold up the queue behind it, and its place
  * may be an old one. A wrong clock dates every point ahead by about the same, and then each is live: it counts at its
- * receipt. The second point of a tracker that is as far ahead as the first tells them apart.
+ * receipt, or as long before it as it waited. The second point of a tracker that is as far ahead as the first tells them
+ * apart.
  */
 import type { GpsPoint } from '#shared/contracts/gps-points.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
@@ -11,7 +12,7 @@ import { TRACK_AHEAD_MS } from '#shared/points/point.ts'
 import { parseSentTime } from '#shared/core/rules/sent-time.ts'
 import { withoutRollover } from '#shared/core/rules/week-rollover.ts'
 import type { AcceptRules } from '#shared/points/point.ts'
-import { isObject } from './tracker-formats.ts'
+import { IS_FORGETFUL, isObject } from './tracker-formats.ts'
 
 /** A point that is at most this far ahead is sent again: its time comes soon. Later it would block the queue. */
 const RESEND_AHEAD_MS = 15 * 60_000
@@ -22,8 +23,8 @@ export interface Ahead {
   readonly sentMs: number
 }
 
-/** Notes how far ahead a tracker's point was. @returns whether another point was as far ahead lately */
-export type NoteAhead = (key: string, ahead: Ahead) => Promise<boolean>
+/** Notes how far ahead a tracker's point was. @returns how far its clock is ahead (ms); null: that is not known */
+export type NoteAhead = (key: string, ahead: Ahead) => Promise<number | null>
 
 interface CorrectedTimes {
   readonly points: readonly unknown[]
@@ -39,7 +40,7 @@ export async function correctTimes(
   given: readonly unknown[],
   receivedMs: number,
   { calendar, maxAgeMs }: Pick<AcceptRules, 'calendar' | 'maxAgeMs'>,
-  noteAhead: (ahead: Ahead) => Promise<boolean>,
+  noteAhead: (ahead: Ahead) => Promise<number | null>,
 ): Promise<CorrectedTimes> {
   const latestMs = receivedMs + TRACK_AHEAD_MS
   const times = given.map((point) => {
@@ -47,23 +48,18 @@ export async function correctTimes(
     return ms === null ? null : withoutRollover(ms, receivedMs - maxAgeMs, latestMs)
   })
   const ahead = times.filter((ms) => ms !== null && ms > latestMs) as number[]
-  // GPSLogger forgets a point after four minutes, and its points wait for no other.
-  const isForgetful = app === 'gpslogger'
-  const isSoon = (ms: number) => !isForgetful && ms <= receivedMs + RESEND_AHEAD_MS
   const newestMs = ahead.reduce((newest, ms) => Math.max(newest, ms), 0)
   const byMs = newestMs - receivedMs
-  const isWaiting = ahead.some(isSoon)
-  const isClock = ahead.length > 0 && !isWaiting && (await noteAhead({ byMs, sentMs: newestMs }))
+  // The points of a forgetful app wait for no other.
+  const resendMs = IS_FORGETFUL.has(app) ? 0 : RESEND_AHEAD_MS
+  const clockMs = byMs > resendMs ? await noteAhead({ byMs, sentMs: newestMs }) : null
   const points = given.map((point, i) => {
     const ms = times[i]!
     if (ms === null || (ms <= latestMs && ms === sentMsOf(point, calendar))) return point
-    return { ...(point as object), timestamp: isClock && ms > latestMs ? ms - byMs : ms }
+    return { ...(point as object), timestamp: clockMs !== null && ms > latestMs ? ms - clockMs : ms }
   })
-  return {
-    points,
-    resend: isWaiting || (isForgetful && ahead.length > 0 && !isClock),
-    isAhead: ahead.length > 0,
-  }
+  const isSoon = (ms: number) => IS_FORGETFUL.has(app) || ms <= receivedMs + RESEND_AHEAD_MS
+  return { points, resend: clockMs === null && ahead.some(isSoon), isAhead: ahead.length > 0 }
 }
 
 function sentMsOf(point: unknown, calendar: AcceptRules['calendar']): number | null {

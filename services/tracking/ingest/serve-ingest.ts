@@ -19,14 +19,13 @@ import {
   readOverland,
   readOwnTracks,
   readRequest,
+  IS_FORGETFUL,
   isObject,
   type Received,
   UNREADABLE,
 } from './tracker-formats.ts'
 import type { Buffer } from '#shared/points/buffer.ts'
 import { type SyncRules, syncTrack } from '#shared/points/admission.ts'
-import type { IngestRejection } from '#shared/contracts/ingest.ts'
-import type { PointRejection } from '#shared/contracts/tracking.ts'
 import { type TrackerApp, type Trouble, TROUBLES } from '#shared/contracts/trackers.ts'
 import type { KeyUse } from '#shared/pilgrims/tracker-keys.ts'
 import { correctTimes, type NoteAhead } from './sent-times.ts'
@@ -110,7 +109,7 @@ export async function ingest(
   const received = readOrCount(read)
   const { refused } = received
   for (const reason of refused) rules.count(`rejected:${reason}`, 1)
-  const reasons: (IngestRejection | PointRejection)[] = [...refused]
+  const reasons: string[] = [...refused]
   let isTaken = false
   if (received.points.length > 0)
     try {
@@ -140,7 +139,10 @@ export async function ingest(
           'The consent was taken back. The app keeps its points until it is given again.',
           300,
         )
-      if (!isForEver(error)) throw error
+      if (!isForEver(error)) {
+        if (IS_FORGETFUL.has(app)) reasons.push('forgotten')
+        throw error
+      }
     } finally {
       noteUse(key, { isTaken, refused: troubleOf(reasons) })
     }
@@ -164,8 +166,8 @@ const timed = (app: TrackerApp, { points, atReceipt = false }: Received, receive
   )
 
 /** What its pilgrim has to know of a request. An old place is sent by apps that work as they should. */
-function troubleOf(reasons: readonly (IngestRejection | PointRejection)[]): Trouble | null {
-  const known = TROUBLES.find((trouble) => (reasons as readonly string[]).includes(trouble))
+function troubleOf(reasons: readonly string[]): Trouble | null {
+  const known = TROUBLES.find((trouble) => reasons.includes(trouble))
   return known ?? (reasons.some((reason) => reason !== 'old-place') ? 'other' : null)
 }
 

@@ -31,6 +31,9 @@ export interface Received {
 export const NO_POINT: Received = { points: [], refused: [] }
 export const UNREADABLE: Received = { points: [], refused: ['unreadable'] }
 
+/** Apps that forget a point within minutes, whatever the answer. */
+export const IS_FORGETFUL: ReadonlySet<TrackerApp> = new Set(['gpslogger'])
+
 const MOST = 1e9
 
 /** A measurement; null when it is missing, not a number, or below `least`. */

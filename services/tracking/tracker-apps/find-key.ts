@@ -103,8 +103,10 @@ export const createUseNoter =
       if (!isKvUnavailable(error)) log.warn('the use of a tracker could not be noted', errorFields(error))
     })
 
-/** @returns a function as `noteKeyAhead`, which returns false without the kv */
+/** @returns a function as `noteKeyAhead`, which returns null without the kv */
 export const createAheadNoter =
   ({ kv, now }: Pick<ServiceContext, 'kv' | 'now'>) =>
-  async (key: string, ahead: Parameters<typeof noteKeyAhead>[2]): Promise<boolean> =>
-    (await orUnavailable(noteKeyAhead(kv, trackerKeyHash(key), ahead, now()))) === true
+  async (key: string, ahead: Parameters<typeof noteKeyAhead>[2]): Promise<number | null> => {
+    const clockMs = await orUnavailable(noteKeyAhead(kv, trackerKeyHash(key), ahead, now()))
+    return clockMs === 'unavailable' ? null : clockMs
+  }

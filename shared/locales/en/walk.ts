@@ -273,6 +273,8 @@ export const words = {
       'in-the-future': (time: string) =>
         `The phone’s clock is ahead (${time}). Set date and time to automatic.`,
       unreadable: (time: string) => `The app sent something without a position (${time}). Set it up again.`,
+      forgotten: (time: string) =>
+        `Positions were refused for a while (${time}), and the app forgets them. Send its file here.`,
       'too-old': (time: string) => `Some positions were too old to count (${time}).`,
       other: (time: string) => `Some positions could not be used (${time}).`,
     },

@@ -257,6 +257,8 @@ export const words: WalkWords = {
     trouble: {
       'in-the-future': (time) => `端末の時計が進んでいます（${time}）。日付と時刻を自動設定にしてください。`,
       unreadable: (time) => `位置のないデータが届きました（${time}）。アプリを設定し直してください。`,
+      forgotten: (time) =>
+        `しばらく位置を受け取れませんでした（${time}）。アプリは送り直しません。記録ファイルをここに送ってください。`,
       'too-old': (time) => `古すぎて数えられない位置がありました（${time}）。`,
       other: (time) => `使えない位置がありました（${time}）。`,
     },

@@ -255,6 +255,7 @@ export const words: WalkWords = {
     trouble: {
       'in-the-future': (time) => `手機的時間太快（${time}）。請把日期和時間設成自動。`,
       unreadable: (time) => `App 送來的資料沒有位置（${time}）。請重新設定 App。`,
+      forgotten: (time) => `有一段時間收不到位置（${time}），App 不會補送。請把它的檔案傳到這裡。`,
       'too-old': (time) => `有些位置太舊，無法計入（${time}）。`,
       other: (time) => `有些位置無法使用（${time}）。`,
     },

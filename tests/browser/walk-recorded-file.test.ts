@@ -63,7 +63,7 @@ describeOnServers('a recorded file', () => {
 
     await context.setOffline(true)
     await addButton(page).click()
-    await page.getByText('120 places are saved on this phone.').waitFor()
+    await page.getByText('Saved on this phone: 120 places.').waitFor()
     await photograph(page, 'walk-recorded-file-added', true)
     await page.reload()
     await until(async () => (await storedOf(page)) === 120, 'the points after the reload')
@@ -78,7 +78,7 @@ describeOnServers('a recorded file', () => {
     await openView(page)
     await choose(page, 'walk.kml', Buffer.from(kml))
     await addButton(page).click()
-    await page.getByText('120 places are saved on this phone.').waitFor()
+    await page.getByText('Saved on this phone: 120 places.').waitFor()
     await until(async () => (await storedOf(page)) === 0, 'the points sent again', { timeoutMs: 60_000 })
     expect(await kmOf()).toBe(before)
   })

@@ -1,6 +1,6 @@
 /** The view that adds a recorded file to the walk, in English: the pattern of the other languages. */
 import { figure } from '../units.ts'
-import { count, counting } from './count.ts'
+import { count } from './count.ts'
 
 export const words = {
   why: 'A track that a watch or another app recorded: GPX, KML or TCX, also packed (gzip, zip).',
@@ -22,7 +22,7 @@ export const words = {
     rough: (points: number) => `${count(points, 'point', 'points')} accurate to 100 m or worse`,
   },
   add: 'Add to my walk',
-  added: counting('place is saved on this phone.', 'places are saved on this phone.'),
+  added: (points: number) => `Saved on this phone: ${count(points, 'place', 'places')}.`,
   notKept: 'This phone could not save it. Nothing was added. Please try again.',
   faults: {
     unreadable: 'The phone cannot open this file. Please choose it again.',

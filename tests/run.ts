@@ -3,10 +3,10 @@
  * adds the files named `*.long.test.ts` and the tests whose name ends with "(long)", and runs journeys on the embedded
  * test stack, too. So does naming files.
  *
- * A run of some tests only (with arguments for `bun test`) leaves out the check. When at most {@link RETRIED_FILES}
- * files of a whole run fail, each of them runs once more by itself, because tests of time and of faults may fail on a
- * busy machine. A test that fails again has failed. A test that passes then is reported as unsteady, with its message.
- * The last line is `N passed, N failed`, followed by `, N skipped` and `, N unsteady` where there are any.
+ * A run of some tests only (with arguments for `bun test`) leaves out the check. Files of a whole run that fail run once
+ * more by themselves (`helpers/run-test-files.ts`), and limits of time are longer on a slow machine
+ * (`helpers/time-limits.ts`). The last line is `N passed, N failed`, followed by `, N skipped`, `, N slow` and
+ * `, N unsteady` where there are any.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
@@ -17,69 +17,9 @@ import { killInside } from './helpers/signals.ts'
 import { unmountInside } from './helpers/small-disk.ts'
 import { ensurePrograms } from './helpers/programs.ts'
 import { type Server, startPostgres, startRedis } from './helpers/servers.ts'
-import { XMLParser } from 'fast-xml-parser'
+import { type Ran, runTestFiles } from './helpers/run-test-files.ts'
+import { measureSlowness } from './helpers/time-limits.ts'
 
-/** A test that has run, or was skipped. */
-interface Ran {
-  /** The path as bun test's arguments name it. */
-  readonly file: string
-  /** The name, with those of the groups around it. */
-  readonly test: string
-  readonly outcome: 'passed' | 'failed' | 'skipped'
-  /** The message of a failure. */
-  readonly said: string
-}
-
-interface Case {
-  readonly name: string
-  readonly classname: string
-  readonly file: string
-  readonly failure?: readonly ({ readonly '#text'?: string; readonly message?: string } | string)[]
-  readonly skipped?: unknown
-}
-interface Suite {
-  readonly testsuite?: readonly Suite[]
-  readonly testcase?: readonly Case[]
-}
-
-const LISTS = ['testsuite', 'testcase', 'failure']
-/** The report lists the hooks of a skipped `describe` as skipped tests of this name. */
-const HOOK = '(unnamed)'
-
-const parser = new XMLParser({
-  ignoreAttributes: false,
-  attributeNamePrefix: '',
-  parseTagValue: false,
-  // Line ends are written as numbers.
-  htmlEntities: true,
-  isArray: (name) => LISTS.includes(name),
-})
-
-/** Undefined when `bun test` ended before it wrote a report. A file that could not be loaded is not in it. */
-async function readReport(path: string): Promise<Ran[] | undefined> {
-  const file = Bun.file(path)
-  if (!(await file.exists())) return undefined
-  const { testsuites } = parser.parse(await file.text()) as { testsuites: Suite | '' }
-  return [...casesOf(testsuites === '' ? {} : testsuites)]
-    .map(ranOf)
-    .filter(({ test, outcome }) => outcome !== 'skipped' || !test.endsWith(HOOK))
-}
-
-function* casesOf({ testsuite = [], testcase = [] }: Suite): Generator<Case> {
-  yield* testcase
-  for (const suite of testsuite) yield* casesOf(suite)
-}
-
-function ranOf({ failure: [failure] = [], skipped, file, classname, name }: Case): Ran {
-  const test = [classname, name].filter(Boolean).join(' > ')
-  if (failure === undefined)
-    return { file, test, outcome: skipped === undefined ? 'passed' : 'skipped', said: '' }
-  const said = typeof failure === 'string' ? failure : (failure['#text'] ?? failure.message ?? '')
-  return { file, test, outcome: 'failed', said: said.trim() }
-}
-
-/** The longest time of a test, and of a hook, that sets none of its own. */
-const TEST_MS = 60_000
 /** Test files that run at the same time. Most of them wait half of the time. */
 const PARALLEL_FILES = 4
 /** Seconds of the files that take longest. These start first, so that none runs alone at the end. */
@@ -112,8 +52,6 @@ const LONGEST_S: Readonly<Record<string, number>> = {
 }
 /** Seconds of each other file. */
 const OTHERS_S = 4
-/** The most failed files that run once more. When more fail, the cause is no busy machine. */
-const RETRIED_FILES = 3
 /** The shared servers are never killed: tests of what survives a kill start their own. */
 const NO_SYNC = [
   'fsync=off',
@@ -260,22 +198,27 @@ async function runTests(env: Record<string, string>, directory: string): Promise
   ])
   await Bun.write(timings, JSON.stringify({ version: 1, files: Object.fromEntries(durations) }))
   const whole = [`--parallel=${PARALLEL_FILES}`, `--timings=${timings}`]
-  const first = await attempt([...whole, ...chosen], env, join(directory, 'report.xml'))
-  if (interruptedBy !== undefined) return first.code
-  if (first.ran === undefined) return failure('bun test ended before all tests had run', first.code)
-  const files = first.code === 0 || !isWhole ? [] : failedFiles(first.ran)
-  if (files.length === 0 || files.length > RETRIED_FILES) return report(first.ran, first.code)
-
-  console.log(`\nFailed among others; each file runs once more by itself: ${files.join(', ')}`)
-  const again = await attempt(['--parallel=1', ...files], env, join(directory, 'again.xml'))
-  if (interruptedBy !== undefined) return again.code
-  if (again.ran === undefined) return report(first.ran, first.code)
-  const others = first.ran.filter(({ file }) => !files.includes(file))
-  const unsteady = first.ran.filter(
-    ({ test, outcome }) =>
-      outcome === 'failed' && !again.ran!.some((one) => one.test === test && one.outcome === 'failed'),
-  )
-  return report([...others, ...again.ran], again.code, unsteady)
+  const slowness = await measureSlowness()
+  if (slowness >= 1.5)
+    console.log(`This machine is busy or slow: limits are ${slowness.toFixed(1)} times as long.`)
+  const result = await runTestFiles({
+    options: ['--no-env-file', '--no-orphans', ...(isWhole && !values.all ? SHORT : [])],
+    first: [...whole, ...chosen],
+    files: isWhole ? testFiles() : [],
+    directory,
+    slowness,
+    measure: measureSlowness,
+    async run(command, more, onStderr) {
+      const code = await run(command, { ...env, ...more }, (chunk) => {
+        process.stderr.write(chunk)
+        onStderr(chunk)
+      })
+      return interruptedBy === undefined ? code : null
+    },
+  })
+  if (result === null) return 1
+  if (result.ran === undefined) return failure('bun test ended before all tests had run', result.code)
+  return report(result.ran, result.code, result)
 }
 
 /** The test files of a whole run. */
@@ -285,41 +228,20 @@ function testFiles(): string[] {
   )
 }
 
-/** Files in which a test failed, and files that could not be loaded. */
-function failedFiles(ran: readonly Ran[]): string[] {
-  return testFiles().filter((file) => {
-    const mine = ran.filter((one) => one.file === file)
-    return mine.length === 0 || mine.some(({ outcome }) => outcome === 'failed')
-  })
-}
-
-/** Runs `bun test` once. `ran` is undefined when it ended before all tests had run. */
-async function attempt(
-  args: readonly string[],
-  env: Record<string, string>,
-  path: string,
-): Promise<{ code: number; ran: Ran[] | undefined }> {
-  const reporter = ['--reporter=junit', `--reporter-outfile=${path}`]
-  const options = [
-    '--no-env-file',
-    '--no-orphans',
-    `--timeout=${TEST_MS}`,
-    ...(isWhole && !values.all ? SHORT : []),
-    ...reporter,
-  ]
-  const code = await run([process.execPath, 'test', ...options, ...args], env)
-  return { code, ran: await readReport(path) }
-}
-
-async function run(command: string[], env: Record<string, string> = {}): Promise<number> {
+async function run(
+  command: string[],
+  env: Record<string, string> = {},
+  onStderr?: (chunk: Uint8Array) => void,
+): Promise<number> {
   if (interruptedBy !== undefined) return 1
   const child = Bun.spawn(command, {
     cwd: ROOT,
     env: { ...cleanEnvironment(), ...env },
-    stdio: ['inherit', 'inherit', 'inherit'],
+    stdio: ['inherit', 'inherit', onStderr === undefined ? 'inherit' : 'pipe'],
   })
   running.add(child)
   try {
+    if (child.stderr !== undefined) for await (const chunk of child.stderr) onStderr?.(chunk)
     return await child.exited
   } finally {
     running.delete(child)
@@ -336,13 +258,18 @@ function interrupt(signal: NodeJS.Signals): void {
 }
 
 /** Prints every failure once more, and the last line. A failure outside a test, such as a file's, counts as one. */
-function report(ran: readonly Ran[], code: number, unsteady: readonly Ran[] = []): number {
+function report(
+  ran: readonly Ran[],
+  code: number,
+  { slow, unsteady }: { readonly slow: readonly Ran[]; readonly unsteady: readonly Ran[] },
+): number {
   const of = (outcome: Ran['outcome']) => ran.filter((one) => one.outcome === outcome)
   const failures = of('failed')
-  for (const { file, test, said } of unsteady) console.log(`\nUnsteady: ${file}: ${test}\n${said}`)
-  for (const { file, test, said } of failures) console.log(`\nFailed: ${file}: ${test}\n${said}`)
+  const kinds = Object.entries({ Slow: slow, Unsteady: unsteady, Failed: failures })
+  for (const [kind, each] of kinds)
+    for (const { file, test, said } of each) console.log(`\n${kind}: ${file}: ${test}\n${said}`)
   const failed = code !== 0 && failures.length === 0 ? 1 : failures.length
-  const others = { skipped: of('skipped').length, unsteady: unsteady.length }
+  const others = { skipped: of('skipped').length, slow: slow.length, unsteady: unsteady.length }
   const rest = Object.entries(others).flatMap(([what, count]) => (count > 0 ? [`, ${count} ${what}`] : []))
   console.log(`\n${of('passed').length} passed, ${failed} failed${rest.join('')}`)
   return code
@@ -351,5 +278,5 @@ function report(ran: readonly Ran[], code: number, unsteady: readonly Ran[] = []
 /** The run failed as a whole: one failure, and an exit code that says so. */
 function failure(reason: string, code = 1): number {
   console.error(reason)
-  return report([], code || 1)
+  return report([], code || 1, { slow: [], unsteady: [] })
 }

@@ -5,6 +5,7 @@ import { afterAll, expect } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core'
+import { slower } from '#tests/helpers/time-limits.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
 import { launchBrowser } from './launch-browser.ts'
 
@@ -65,7 +66,7 @@ export function testBrowser(args: readonly string[] = []) {
         viewport: { width: 390, height: 844 },
         ...options,
       })
-      context.setDefaultTimeout(PAGE_TIMEOUT_MS)
+      context.setDefaultTimeout(slower(PAGE_TIMEOUT_MS))
       const page = await context.newPage()
       const errors = watchErrors(page, expected)
       const fetched = watchFetches(page)

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { copyMigratedDatabase } from './migrated-database.ts'
+import { slower } from './time-limits.ts'
+import { TimeoutError } from './wait.ts'
 
 export interface Embedded {
   readonly url: string
@@ -20,7 +22,7 @@ export interface Embedded {
 }
 
 const ROOT = join(import.meta.dir, '../..')
-const STARTS_WITHIN_MS = 60_000
+const STARTS_WITHIN_MS = 90_000
 
 /** As {@link startEmbedded}, in a new data directory with a migrated database: it starts several times as fast. */
 export async function startMigratedEmbedded(overrides: Environment = {}): Promise<Embedded> {
@@ -72,10 +74,14 @@ async function readUrl(output: ReadableStream<Uint8Array>): Promise<{ url: strin
   const reader = output.getReader()
   const decoder = new TextDecoder()
   let seen = ''
-  const timer = setTimeout(() => void reader.cancel(), STARTS_WITHIN_MS)
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    void reader.cancel()
+  }, slower(STARTS_WITHIN_MS))
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) throw new Error(`the embedded run did not start:\n${seen}`)
+    if (done) throw new (isLate ? TimeoutError : Error)(`the embedded run did not start:\n${seen}`)
     seen += decoder.decode(value, { stream: true })
     const url = /listens on (https:\S+)/.exec(seen)?.[1]
     if (url === undefined) continue

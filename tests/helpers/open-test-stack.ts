@@ -10,6 +10,7 @@ import { copyMigratedDatabase } from './migrated-database.ts'
 import { embeddedOnly, STACK_KINDS } from './suite.ts'
 import { errorLinesIn, SETTINGS, type TestStack } from './test-stack.ts'
 import { openRealTestStack } from './test-stack-real.ts'
+import { TimeoutError } from './wait.ts'
 
 /** Timeout for opening a test stack, and for closing it. */
 export const STACK_TIMEOUT_MS = 60_000
@@ -140,7 +141,8 @@ async function allOf(
   )
   if (failures.length === 0) return
   const message = failures.map(([kind, reason]) => `${String(kind)}: ${Bun.inspect(reason)}`).join('\n')
-  throw new Error(message, { cause: failures[0]![1] })
+  const [, cause] = failures[0]!
+  throw new (cause instanceof TimeoutError ? TimeoutError : Error)(message, { cause })
 }
 
 /** A stack that may be passed to tests before it is open, because tests are collected first. */

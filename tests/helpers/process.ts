@@ -4,10 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { childrenOf, isGone, tell } from './signals.ts'
-import { until } from './wait.ts'
+import { slower } from './time-limits.ts'
+import { TimeoutError, until } from './wait.ts'
 
-/** Timeout of a start, generous because continuous integration shares its cores. */
-const START_MS = 30_000
+/** Timeout of a start, generous because other work may come after the machine was measured. */
+const START_MS = 90_000
 /** Timeout of an orderly end: Postgres writes a checkpoint, Redis its append-only file. */
 const STOP_MS = 20_000
 
@@ -49,7 +50,7 @@ export interface ServerPlan {
 
 /**
  * Starts a server and waits until it serves.
- * @throws Error with the end of its log when it does not serve within 30 s
+ * @throws Error with the end of its log when it does not serve within 90 s
  */
 export async function startServer(plan: ServerPlan): Promise<Server> {
   const server = new ServerProcess(plan)
@@ -87,12 +88,17 @@ export async function runCommand(
   options: {
     readonly cwd?: string
     readonly env?: Record<string, string | undefined>
-    /** It gets `killSignal` after this time, milliseconds. */
+    /** It gets `killSignal` after this time on a quiet machine (ms). */
     readonly timeout?: number
     readonly killSignal?: NodeJS.Signals
   } = {},
 ) {
-  const child = Bun.spawn([...command], { cwd: ROOT, ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = Bun.spawn([...command], {
+    cwd: ROOT,
+    ...options,
+    ...(options.timeout !== undefined && { timeout: slower(options.timeout) }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   return { code: await child.exited, out, err }
 }
@@ -142,7 +148,9 @@ class ServerProcess implements Server {
       `${name} to serve on port ${this.port}`,
       { timeoutMs: START_MS },
     ).catch((error: unknown) => error)
-    if (state !== 'ready') throw new Error(`${name} did not start:\n${this.#logTail()}`, { cause: state })
+    if (state === 'ready') return
+    const Failure = state === 'ended' ? Error : TimeoutError
+    throw new Failure(`${name} did not start:\n${this.#logTail()}`, { cause: state })
   }
 
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
@@ -151,7 +159,7 @@ class ServerProcess implements Server {
     const children = childrenOf(child.pid)
     tell(child.pid, signal)
     if (signal !== 'SIGKILL') tell(child.pid, 'SIGCONT')
-    const kill = setTimeout(() => tell(child.pid, 'SIGKILL'), STOP_MS)
+    const kill = setTimeout(() => tell(child.pid, 'SIGKILL'), slower(STOP_MS))
     await child.exited
     clearTimeout(kill)
     await until(() => children.every(isGone), `${this.#plan.name}'s children to end`, { timeoutMs: STOP_MS })

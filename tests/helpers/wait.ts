@@ -1,4 +1,10 @@
 /** Waits for a condition, with a timeout and an error that names the condition. */
+import { slower } from './time-limits.ts'
+
+/** A wait that ended before its condition was met. */
+export class TimeoutError extends Error {
+  override readonly name = 'TimeoutError'
+}
 
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>
 
@@ -6,8 +12,8 @@ type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>
  * Checks the condition repeatedly until it returns a truthy value, and returns that value.
  * An exception counts as "not yet", so that the condition may call a server that is still starting.
  * @param what the condition, as the error names it: "the flush to store 20 points"
- * @param options milliseconds until the wait fails, which takes longer on a busy machine, and between two checks
- * @throws Error that names `what` after `timeoutMs`, also when a single check never returns; its cause is the
+ * @param options milliseconds until the wait fails on a quiet machine, and between two checks
+ * @throws TimeoutError that names `what` after `timeoutMs`, also when a single check never returns; its cause is the
  * condition's last exception
  */
 export async function until<T>(
@@ -15,7 +21,8 @@ export async function until<T>(
   what: string,
   { timeoutMs = 20_000, everyMs = 20 }: { readonly timeoutMs?: number; readonly everyMs?: number } = {},
 ): Promise<Truthy<T>> {
-  const endsAt = performance.now() + timeoutMs
+  const limitMs = slower(timeoutMs)
+  const endsAt = performance.now() + limitMs
   let lastSeen: unknown = 'nothing'
   let cause: unknown
   do {
@@ -29,9 +36,8 @@ export async function until<T>(
     }
     await Bun.sleep(everyMs)
   } while (performance.now() < endsAt)
-  throw new Error(`timeout after ${timeoutMs} ms waiting for ${what}; last seen: ${Bun.inspect(lastSeen)}`, {
-    cause,
-  })
+  const seen = Bun.inspect(lastSeen)
+  throw new TimeoutError(`timeout after ${limitMs} ms waiting for ${what}; last seen: ${seen}`, { cause })
 }
 
 async function within<T>(check: () => T | Promise<T>, ms: number): Promise<T> {

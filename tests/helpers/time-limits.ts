@@ -1,0 +1,35 @@
+/**
+ * Limits of tests, hooks and waits. They are written for a quiet machine with two processors. `bun run test` measures
+ * at its start how much slower this machine is, and every limit is longer by that factor.
+ */
+
+/** Limit of a test that names none (ms). */
+export const TEST_MS = 60_000
+/** Limit of a hook that names none (ms): a set-up starts servers and pages while other files do the same. */
+export const SET_UP_MS = 120_000
+
+/** Beyond this factor a longer limit only delays the report of a test that hangs. */
+const MOST_SLOWNESS = 8
+/** Processes that compute at the same time: as many as a run has test files at the same time. */
+const PROCESSES = 4
+/** Computes for 0.3 s on a quiet processor. */
+const WORK = `
+  const hash = new Bun.CryptoHasher('sha256')
+  const megabyte = new Uint8Array(1_000_000)
+  for (let i = 0; i < 400; i++) hash.update(megabyte)`
+/** Time of all processes on a quiet machine with two processors (ms). */
+const QUIET_MS = 900
+
+/** How many times as slow as a quiet one the machine of this run is; at least 1. */
+const slowness = Number(process.env.TEST_SLOWNESS ?? 1)
+
+/** A limit of a quiet machine, as long as this one needs (ms). */
+export const slower = (ms: number): number => Math.round(ms * slowness)
+
+/** Measures how many times as slow as a quiet one this machine is now, from 1 to 8. */
+export async function measureSlowness(): Promise<number> {
+  const startedMs = performance.now()
+  const command = [process.execPath, '--eval', WORK]
+  await Promise.all(Array.from({ length: PROCESSES }, () => Bun.spawn(command, { env: {} }).exited))
+  return Math.min(MOST_SLOWNESS, Math.max(1, (performance.now() - startedMs) / QUIET_MS))
+}

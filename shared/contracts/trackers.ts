@@ -40,9 +40,10 @@ export const Tracker = z.object({
         ),
       at: Time,
     })
-    .nullable()
     .optional()
-    .describe('The last request of the last three days with a position that could not be taken as it was'),
+    .describe(
+      'The last request with a position that could not be taken as it was; absent: none in the last three days, or not known',
+    ),
 })
 export type Tracker = z.infer<typeof Tracker>
 

@@ -248,7 +248,11 @@ function walks(stack: TestStack): void {
     }))
     const slim = fixes.map((fix) => {
       const { geometry, properties } = overlandFeature(fix)
-      return { type: 'Feature', geometry, properties: { timestamp: properties.timestamp, altitude: 1 } }
+      return {
+        type: 'Feature',
+        geometry,
+        properties: { timestamp: properties.timestamp, horizontal_accuracy: 6 },
+      }
     })
     const body = JSON.stringify({ locations: [{ type: 'Feature', geometry: null, properties: {} }, ...slim] })
     const sent: Sent = { app: 'overland', method: 'POST', body }

@@ -3,6 +3,7 @@
  * that an app still has in the end is stored or waits; what it dropped is named in the tracker's row or by the app.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
 import type { Fix } from '#tests/tracking/tracker-bodies.ts'
 import { APPS } from './apps.ts'
@@ -12,8 +13,8 @@ import { HOUR_MS, MINUTE_MS, openSimulation, SECOND_MS, type Simulation } from '
 let simulation: Simulation
 beforeAll(async () => {
   simulation = await openSimulation({ EVENT_LIMIT_DRAWING: '1000' })
-})
-afterAll(() => simulation[Symbol.asyncDispose]())
+}, STACK_TIMEOUT_MS)
+afterAll(() => simulation?.[Symbol.asyncDispose]())
 
 interface Walk {
   readonly userId: string

@@ -1,5 +1,6 @@
 /** GPSLogger after a dead zone: it sends everything at once and forgets what is not taken within minutes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { newPilgrimId } from '#tests/helpers/test-stack.ts'
 import { gpsLogger, type Fix } from '#tests/tracking/tracker-bodies.ts'
 import { sendFile, sendJobs } from './gpslogger.ts'
@@ -8,8 +9,8 @@ import { HOUR_MS, MINUTE_MS, openSimulation, SECOND_MS, type Simulation } from '
 let simulation: Simulation
 beforeAll(async () => {
   simulation = await openSimulation()
-})
-afterAll(() => simulation[Symbol.asyncDispose]())
+}, STACK_TIMEOUT_MS)
+afterAll(() => simulation?.[Symbol.asyncDispose]())
 
 /** A fix each 30 s of the hours before now, the interval of the profile that we set up. */
 const recorded = (hours: number, { time } = simulation): Fix[] =>

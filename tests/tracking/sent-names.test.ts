@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { TrackerApp } from '#shared/contracts/trackers.ts'
+import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
 import { openSimulation, type Simulation } from '#tests/senders/simulation.ts'
 
@@ -10,8 +11,8 @@ let fixMs: number
 beforeAll(async () => {
   simulation = await openSimulation({ EVENT_LIMIT_DRAWING: '1000' })
   fixMs = simulation.time.nowMs - 120_000
-})
-afterAll(() => simulation[Symbol.asyncDispose]())
+}, STACK_TIMEOUT_MS)
+afterAll(() => simulation?.[Symbol.asyncDispose]())
 
 type Fields = Readonly<Record<string, string | number>>
 

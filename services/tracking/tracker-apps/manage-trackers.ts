@@ -54,7 +54,6 @@ export async function createTracker(
     label: label || null,
     created_at: timeOfDevice(config, nowMs),
     last_used_at: null,
-    refused: null,
     key,
     apps: appsOf(config.publicUrl, id, key),
   }
@@ -91,8 +90,7 @@ async function lastUse(
     const { usedMs, refused } = held === null || held === 'revoked' ? {} : held
     return {
       last_used_at: usedMs === undefined ? null : timeOfDevice(config, usedMs),
-      refused:
-        refused === undefined ? null : { reason: refused.reason, at: timeOfDevice(config, refused.atMs) },
+      ...(refused && { refused: { reason: refused.reason, at: timeOfDevice(config, refused.atMs) } }),
     }
   } catch (error) {
     if (!isKvUnavailable(error)) throw error

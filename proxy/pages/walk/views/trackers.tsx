@@ -156,7 +156,7 @@ function Connected() {
             <span class="grow">
               <strong>{nameOf(label)}</strong> {words.value.trackers.made(whenText(Date.parse(at), now()))}
               <LastUsed words={words.value.trackers} at={used} madeMs={Date.parse(at)} />
-              {refused == null ? null : (
+              {refused === undefined ? null : (
                 <p class="wrong">
                   {words.value.trackers.trouble[refused.reason](whenText(Date.parse(refused.at), now()))}
                 </p>

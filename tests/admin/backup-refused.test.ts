@@ -69,8 +69,8 @@ describe('a backup, and its restore', () => {
     path = await backUp(source)
   }, 2 * OPEN_MS)
   afterAll(async () => {
-    await source.close()
-    await target.close()
+    await source?.close()
+    await target?.close()
   })
 
   /** The archive with altered lines and a valid checksum. */

@@ -61,7 +61,7 @@ describeOnServers('doctor', () => {
   })
   afterAll(async () => {
     for (const server of times) server.close()
-    await Promise.all([database.drop(), redis.close(), bare.close(), nats.close()])
+    await Promise.all([database?.drop(), redis?.close(), bare?.close(), nats?.close()])
     rmSync(directory, { recursive: true })
   })
 

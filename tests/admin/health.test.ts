@@ -7,7 +7,7 @@ let parts: ServiceParts
 beforeAll(async () => {
   parts = await openServiceParts()
 })
-afterAll(() => parts.close())
+afterAll(() => parts?.close())
 
 test('comes while a long transaction has the only connection', async () => {
   const { db } = parts.ports

@@ -61,7 +61,7 @@ describeOnServers('the day of an own way', () => {
   beforeAll(async () => {
     late = await openLate()
   })
-  afterAll(() => late.close())
+  afterAll(() => late?.close())
 
   const store = (userId: string, points: readonly FoldPoint[]) => late.context.db.sql`
     INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, accuracy, in_range, clock_corrected)

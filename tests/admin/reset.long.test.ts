@@ -39,7 +39,7 @@ describe.each(KINDS)('clearing a rehearsal, %s', (kind) => {
     await fill(opened)
     installation = before(AHEAD)
   })
-  afterAll(() => opened.close())
+  afterAll(() => opened?.close())
 
   /** With the event at this time; the services' pools of this process are no service. */
   const before = (startsMs: number | null, now = Date.now): Installation => ({

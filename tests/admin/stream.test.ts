@@ -36,7 +36,7 @@ beforeAll(async () => {
   await activate(ports.kv)
 })
 afterAll(async () => {
-  await ports.close()
+  await ports?.close()
   await rm(dir, { recursive: true, force: true })
 })
 beforeEach(() => {

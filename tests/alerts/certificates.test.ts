@@ -29,8 +29,8 @@ beforeEach(async () => {
   for (const key of ['certificate:localhost', `certificate:${ALIAS}`, `certificate-notice:${day}`])
     await parts.ports.kv.forget(key)
 })
-afterEach(() => line.stop())
-afterAll(() => parts.close())
+afterEach(() => line?.stop())
+afterAll(() => parts?.close())
 
 /** A service's context, where the first public host is at this port. */
 const at = (port: number): ServiceContext => {

@@ -94,7 +94,7 @@ describeOnServers('the console in operation', () => {
       },
     })
   })
-  afterAll(async () => stack.close())
+  afterAll(async () => stack?.close())
 
   const setStatus = (body: object) =>
     stack.fetch('/api/event/admin/status', {

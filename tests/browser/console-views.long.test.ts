@@ -43,7 +43,7 @@ describe('the console with data', () => {
     stack = await openEmbeddedTestStack({ EVENT_LIMIT_ADMIN: '1000', EVENT_ROUTE: route })
     await fillEvent(stack)
   }, 2 * STACK_TIMEOUT_MS)
-  afterAll(async () => stack.close())
+  afterAll(async () => stack?.close())
 
   test('texts stay texts on every view, in both themes, from a phone to a wall', async () => {
     for (const [theme, viewport, language] of [

@@ -34,8 +34,8 @@ describeOnServers('the console', () => {
     })
   })
   afterAll(async () => {
-    await stack.close()
-    await line.stop()
+    await stack?.close()
+    await line?.stop()
   })
 
   test('each tier sees what it may do, and nothing else (long)', async () => {

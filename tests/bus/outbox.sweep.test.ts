@@ -39,10 +39,10 @@ describeOnServers('the sweep', () => {
     outbox = createOutbox(db, bus, () => clockMs, { log, metrics }, { everyMs: 50, afterMs: GRACE_MS })
   })
   afterAll(async () => {
-    await outbox.stop()
-    await bus.close()
-    await db.close()
-    await database.drop()
+    await outbox?.stop()
+    await bus?.close()
+    await db?.close()
+    await database?.drop()
   })
 
   /** An event for which nobody rings. */

@@ -78,13 +78,13 @@ for (const [name, open] of [
       bus = await stack.openBus()
     })
     afterAll(async () => {
-      await bus.close()
-      await stack.close()
+      await bus?.close()
+      await stack?.close()
     })
     // A replica that ends closes its bus; the next test has another one.
     afterEach(async () => {
       await Promise.all(outboxes.splice(0).map((outbox) => outbox.stop()))
-      await bus.close()
+      await bus?.close()
       bus = await stack.openBus()
       acts = new Map()
       lines.length = 0

@@ -38,7 +38,7 @@ let stack: TestStack
 beforeAll(async () => {
   stack = await openEmbeddedTestStack({ EVENT_LIMIT_SYNC: '1000' })
 })
-afterAll(() => stack.close())
+afterAll(() => stack?.close())
 
 const deliver: Fetch = (path, init) => stack.fetch(path, init)
 const token = (role: 'owner' | 'manager') => admin(role)['X-Admin-Token']

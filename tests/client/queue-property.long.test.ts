@@ -103,7 +103,7 @@ beforeAll(async () => {
   stack = await openEmbeddedTestStack({ EVENT_LIMIT_SYNC: '100000', EVENT_LIMIT_CHECKIN: '100000' })
 })
 afterAll(async () => {
-  await stack.close()
+  await stack?.close()
   rmSync(directory, { recursive: true })
 })
 

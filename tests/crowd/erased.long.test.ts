@@ -15,7 +15,7 @@ let stack: TestStack
 beforeAll(async () => {
   stack = await openTestStack()
 })
-afterAll(() => stack.close())
+afterAll(() => stack?.close())
 
 test('it sends nothing more once it has noticed, and holds nothing', async () => {
   const fetch: Fetch = (path, init) => stack.fetch(path, init)

@@ -260,9 +260,9 @@ beforeAll(async () => {
   )
 }, TIMEOUT_MS)
 afterAll(async () => {
-  await service.stop()
-  service.remove()
-  await line.stop()
+  await service?.stop()
+  service?.remove()
+  await line?.stop()
 })
 
 test('every kind of person and of trouble is in this crowd', () => {

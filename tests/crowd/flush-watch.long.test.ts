@@ -18,8 +18,8 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   stopping.abort()
-  await service.stop()
-  service.remove()
+  await service?.stop()
+  service?.remove()
 })
 
 test('nobody waits while flushes end in time; everybody while none has ended', async () => {

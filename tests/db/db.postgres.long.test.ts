@@ -20,8 +20,8 @@ describeOnServers('a Postgres that fails', () => {
     await db.sql`CREATE TABLE IF NOT EXISTS kept AS SELECT 1 AS value`
   })
   afterAll(async () => {
-    await db.close()
-    await server.close()
+    await db?.close()
+    await server?.close()
   })
   const ask = () => db.sql`SELECT value FROM kept`
   /** Does as busy services: every connection of the pool is open. */

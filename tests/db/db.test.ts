@@ -34,7 +34,7 @@ for (const [name, open] of [
     beforeAll(async () => {
       db = await open()
     })
-    afterAll(() => db.close())
+    afterAll(() => db?.close())
 
     const write = (subject: string, to: Pick<Database['orm'], 'insert'> = db.orm) =>
       to.insert(outbox).values({ subject, payload: { subject }, createdAt: new Date(1_700_000_000_123) })

@@ -47,7 +47,7 @@ for (const driver of ['embedded', 'Postgres'])
       await db.sql`CREATE TABLE things (id float8 PRIMARY KEY, said text, at timestamptz(3), small float4, yes boolean)`
     })
     afterAll(async () => {
-      await db.close()
+      await db?.close()
       await server?.drop()
     })
 

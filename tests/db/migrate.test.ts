@@ -36,14 +36,14 @@ describeOnServers('migrations on Postgres', () => {
   beforeAll(async () => {
     server = await startPostgres()
   })
-  afterAll(() => server.close())
+  afterAll(() => server?.close())
   beforeEach(async () => {
     db = await openDatabase({ url: server.url, dir: '' })
     await db.sql`DROP SCHEMA public CASCADE`
     await db.sql`CREATE SCHEMA public`
     await db.sql`DROP SCHEMA IF EXISTS drizzle CASCADE`
   })
-  afterEach(() => db.close())
+  afterEach(() => db?.close())
 
   test('concurrent jobs apply each migration once', async () => {
     await Promise.all(Array.from({ length: 5 }, () => migrate(server.url)))

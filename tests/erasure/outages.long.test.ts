@@ -47,7 +47,7 @@ describeOnServers('an erasure under outages', () => {
     stack = await openOwnedTestStack({ settings: MANY_PEOPLE })
     places = placesOf(stack.settings)
   })
-  afterAll(() => stack.close())
+  afterAll(() => stack?.close())
 
   async function somebody(): Promise<Person> {
     const person = newPerson()

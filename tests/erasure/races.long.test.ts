@@ -70,8 +70,8 @@ for (const kind of ['embedded', 'real'] as const)
       opened = await open[kind]({ ...lineSettings(line), ...MANY_PEOPLE })
     })
     afterAll(async () => {
-      await opened.stack.close()
-      await line.stop()
+      await opened?.stack.close()
+      await line?.stop()
     })
 
     const acts = { ...WRITES, ...DERIVED }

@@ -29,7 +29,7 @@ for (const kind of STACK_KINDS satisfies readonly Kind[])
       opened = await openInstallation(kind)
       await fill(opened)
     })
-    afterAll(() => opened.close())
+    afterAll(() => opened?.close())
 
     test('is restored without the people who were erased since, and with everybody else', async () => {
       const { installation, harness } = opened

@@ -22,7 +22,7 @@ describeOnServers('the sweep of erasures', () => {
   beforeAll(async () => {
     late = await openLate()
   })
-  afterAll(() => late.close())
+  afterAll(() => late?.close())
 
   test('removes what late writers left when it starts, and finishes erasures that fail after its first round', async () => {
     const { context } = late

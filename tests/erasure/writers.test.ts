@@ -55,7 +55,7 @@ describeOnServers('writers that are late', () => {
     late = await openLate()
     context = late.context
   })
-  afterAll(() => late.close())
+  afterAll(() => late?.close())
   const erase = (userId: string) => late.erase(userId)
   const found = (words: readonly string[]) => late.found(words)
   const consent = (userId: string) => recordConsent(context, { user_id: userId, agreed: true, version: '1' })

@@ -44,8 +44,8 @@ describeOnServers('answers of success', () => {
     await context.kv.setStatus({ status: 'active', version: 1, message: null })
   }, 180_000)
   afterAll(async () => {
-    await parts.close()
-    await Promise.all([postgres.close(), redis.close()])
+    await parts?.close()
+    await Promise.all([postgres?.close(), redis?.close()])
   }, 180_000)
 
   const noTrack = { admitTrack: () => Promise.reject(new Error('no track')) } as unknown as TrackAdmission

@@ -244,7 +244,7 @@ describeOnServers('kill -9 during the end of the event', () => {
   beforeAll(async () => {
     harness = await openEndHarness()
   })
-  afterAll(() => harness.close())
+  afterAll(() => harness?.close())
 
   const ends: readonly (readonly Kill[])[] =
     process.env.FAULTS === 'long'

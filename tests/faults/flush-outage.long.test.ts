@@ -33,7 +33,7 @@ describeOnServers('flush in an outage', () => {
   })
   afterAll(async () => {
     await Promise.all([harness.kv.close(), harness.db.close()])
-    await Promise.all([postgres.close(), redis.close()])
+    await Promise.all([postgres?.close(), redis?.close()])
   })
   /** An empty flush at noon; then, five minutes later, points with a short retention. */
   beforeEach(async () => {

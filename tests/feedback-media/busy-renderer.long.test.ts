@@ -14,8 +14,8 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   if (stopped !== null) process.kill(stopped, 'SIGCONT')
-  await run.stop()
-  run.remove()
+  await run?.stop()
+  run?.remove()
 })
 
 const walker = async (): Promise<string> => {

@@ -13,7 +13,7 @@ const MAX_BYTES = 200_000
 
 let renderer: Renderer
 beforeAll(() => void (renderer = openRenderer({ timeoutMs: 60_000 })))
-afterAll(() => renderer.close())
+afterAll(() => renderer?.close())
 
 describe('cards', () => {
   for (const level of LEVELS)

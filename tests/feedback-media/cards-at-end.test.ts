@@ -93,8 +93,8 @@ describe('a process that is killed while it draws', () => {
   const CARDS = 30
   let run: Embedded
   afterAll(async () => {
-    await run.stop('SIGKILL')
-    run.remove()
+    await run?.stop('SIGKILL')
+    run?.remove()
   })
   const fetch: Fetch = (path, init) => run.fetch(path, init)
   const drawn = (): Map<string, number> => {

@@ -28,7 +28,7 @@ describeOnServers('cards at the end', () => {
         VALUES (${userId}, 'old', 'old', false, 0, now())`
     }
   })
-  afterAll(() => late.close())
+  afterAll(() => late?.close())
 
   test('those that fail are set aside for ten minutes and counted, and the others are drawn', async () => {
     let nowMs = Date.now()

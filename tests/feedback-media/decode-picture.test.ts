@@ -8,7 +8,7 @@ import { jpegBombs } from './bombs/jpeg.ts'
 import { png } from './pictures.ts'
 
 let decoder: Decoder
-afterEach(() => decoder.close())
+afterEach(() => decoder?.close())
 const limitOf = (max: number) => createAddressLimit({ max, windowMs: 60_000 })
 
 test('two pictures of an address are in the queue at a time, and others get their turn', async () => {

@@ -28,7 +28,7 @@ describeOnServers('the time of a link', () => {
   beforeAll(async () => {
     late = await openLate()
   })
-  afterAll(() => late.close())
+  afterAll(() => late?.close())
   const at = (nowMs: number): ServiceContext => ({ ...late.context, now: () => nowMs })
   /** An ended link draws no card. */
   const noCards = {

@@ -18,7 +18,7 @@ describeOnServers('the views of a link', () => {
   beforeAll(async () => {
     late = await openLate()
   })
-  afterAll(() => late.close())
+  afterAll(() => late?.close())
   const at = (nowMs: number): ServiceContext => ({ ...late.context, now: () => nowMs })
   const make = async (userId = newAppId()) => ({
     userId,

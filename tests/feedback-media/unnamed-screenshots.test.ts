@@ -19,7 +19,7 @@ describeOnServers('screenshots that nothing names', () => {
   beforeAll(async () => {
     late = await openLate()
   })
-  afterAll(() => late.close())
+  afterAll(() => late?.close())
 
   let count = 0
   /** Uploads one. @returns its key */

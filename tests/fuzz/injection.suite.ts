@@ -153,7 +153,7 @@ function fetching(stack: TestStack): void {
       },
     })
   })
-  afterAll(() => canary.stop(true))
+  afterAll(() => canary?.stop(true))
 
   test('no address from a request is fetched', async () => {
     asked = []

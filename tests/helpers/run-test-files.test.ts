@@ -16,7 +16,7 @@ const HEAD = `
 const SLOW = `
   let stack
   beforeAll(async () => { if (isFirst) await Bun.sleep(60_000); stack = { close() {} } }, 200)
-  afterAll(() => stack.close())
+  afterAll(() => stack?.close())
   test('serves', () => {})
 `
 const HANGS = `

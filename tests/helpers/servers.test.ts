@@ -48,7 +48,7 @@ describeOnServers('servers of the run', () => {
 describeOnServers('Redis Cluster', () => {
   let cluster: RedisCluster
   beforeAll(async () => void (cluster = await startRedisCluster()))
-  afterAll(() => cluster.close())
+  afterAll(() => cluster?.close())
 
   test('a key set through one node is found through another (long)', async () => {
     const [first, , last] = cluster.nodes.map((node) => new Cluster([node.url]))

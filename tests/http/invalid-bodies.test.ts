@@ -13,7 +13,7 @@ beforeAll(async () => {
   const addressOf = (request: Request) => request.headers.get('x-test-address')!
   service = createSurveyProfile({ ...parts.context(), addressOf })
 })
-afterAll(() => parts.close())
+afterAll(() => parts?.close())
 
 async function send(address: string, path: string, body: string | object) {
   const response = await service.fetch(

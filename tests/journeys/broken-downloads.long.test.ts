@@ -121,7 +121,7 @@ describeOnServers('a download', () => {
     }
     await until(isWhole, 'every connection to Postgres', { timeoutMs: OUTAGE_MS / 2 })
   }, OUTAGE_MS)
-  afterAll(() => stack.close())
+  afterAll(() => stack?.close())
 
   test.each(KINDS)(
     'is whole when Redis goes in the middle: %s',

@@ -138,7 +138,7 @@ describeOnServers('reading', () => {
       'every answer before an outage',
     ).catch(() => expect(statuses()).toEqual(wanted))
   }, 2 * STACK_TIMEOUT_MS)
-  afterAll(async () => stack.close())
+  afterAll(async () => stack?.close())
   afterEach(async () => {
     // The failure of one test must not make the next ones fail.
     for (const store of [stack.postgres, stack.redis]) await store.restart()

@@ -289,8 +289,8 @@ describeOnServers('nothing personal', () => {
   })
   afterAll(async () => {
     await line.server.stop(true)
-    await sql.end({ timeout: 1 })
-    await stack.close()
+    await sql?.end({ timeout: 1 })
+    await stack?.close()
   })
 
   /** Sends one, and records its answer unless it only refuses the request. */

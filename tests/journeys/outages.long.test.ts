@@ -31,8 +31,8 @@ describeOnServers('an outage', () => {
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
   })
   afterAll(async () => {
-    await sql.end({ timeout: 1 })
-    await stack.close()
+    await sql?.end({ timeout: 1 })
+    await stack?.close()
   })
   afterEach(async () => {
     // The failure of one test must not make the next ones fail.

@@ -18,8 +18,8 @@ describeOnServers('the status', () => {
     sql = postgres(stack.databaseUrl, { max: 1, onnotice: () => undefined })
   })
   afterAll(async () => {
-    await sql.end({ timeout: 1 })
-    await stack.close()
+    await sql?.end({ timeout: 1 })
+    await stack?.close()
   })
 
   const asked = () => checkInAtReplicas(stack)

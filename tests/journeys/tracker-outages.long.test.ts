@@ -32,7 +32,7 @@ describeOnServers('tracker apps', () => {
     for (const store of [stack.postgres, stack.redis]) await store.restart()
     await recovered(stack)
   })
-  afterAll(async () => stack.close())
+  afterAll(async () => stack?.close())
 
   const pilgrim = async () => {
     const userId = newAppId()

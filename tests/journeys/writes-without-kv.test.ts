@@ -23,7 +23,7 @@ describeOnServers('writing without the kv', () => {
     await post(stack, 'user/sync', { user_id: userId, display_name: 'Known' })
     await stack.redis.stop()
   })
-  afterAll(() => stack.close())
+  afterAll(() => stack?.close())
 
   const putStatus = (status: string) =>
     callAs(stack, 'manager', 'PUT', `admin/users/${userId}/status`, { status })

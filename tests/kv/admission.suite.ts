@@ -11,7 +11,7 @@ export function admissionSuite(driver: KvDriver): void {
       kv = await driver.open()
       await activate(kv)
     })
-    afterEach(() => kv.close())
+    afterEach(() => kv?.close())
 
     test('without a status the verdict is unknown', async () => {
       await kv.close()

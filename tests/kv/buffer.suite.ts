@@ -22,7 +22,7 @@ export function bufferSuite(driver: KvDriver): void {
       kv = await driver.open()
       await activate(kv)
     })
-    afterEach(() => kv.close())
+    afterEach(() => kv?.close())
 
     test('each pilgrim has a separate buffer, for every allowed id', async () => {
       const submissions = IDS.map((userId) => checkin({ userId, position: null }))

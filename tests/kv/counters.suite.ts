@@ -17,7 +17,7 @@ export function booksSuite(driver: KvDriver): void {
       kv = await driver.open()
       await activate(kv)
     })
-    afterEach(() => kv.close())
+    afterEach(() => kv?.close())
 
     test('count accepted points by caller, and what became of them', async () => {
       await admit(kv, sync('U', [1, 2, 3, 4, 5]))

@@ -37,7 +37,7 @@ export function erasedSuite(driver: KvDriver): void {
       kv = await driver.open()
       await activate(kv)
     })
-    afterEach(() => kv.close())
+    afterEach(() => kv?.close())
 
     test('lose pending points, live position and hidden state; others keep theirs', async () => {
       await admit(kv, one('gone', now))

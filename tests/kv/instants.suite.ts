@@ -11,7 +11,7 @@ export function instantsSuite(driver: KvDriver): void {
       kv = await driver.open()
       await activate(kv)
     })
-    afterEach(() => kv.close())
+    afterEach(() => kv?.close())
 
     const of = (userId: string, t: number, lat: number, received = t, changes = {}) =>
       checkin({

@@ -47,7 +47,7 @@ const everyVerb = (kv: Kv): (() => Promise<unknown>)[] => [
 describeOnServers('a Redis that fails', () => {
   let server: Server
   beforeAll(async () => void (server = await startRedis()))
-  afterAll(() => server.close())
+  afterAll(() => server?.close())
 
   test('after its clock is set back limits and locks last for their duration, and not until it has caught up', async () => {
     const kv = await open(server.url)

@@ -94,7 +94,7 @@ describeOnServers('partitions', () => {
 describeOnServers('a Redis Cluster', () => {
   let cluster: RedisCluster
   beforeAll(async () => void (cluster = await startRedisCluster()))
-  afterAll(() => cluster.close())
+  afterAll(() => cluster?.close())
 
   test('that lost a node refuses that node’s partitions only, and recovers by itself (long)', async () => {
     const kv = await open(cluster.url, 16)

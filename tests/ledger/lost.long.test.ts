@@ -80,8 +80,8 @@ describeOnServers('points that the store has lost', () => {
       await counters.stop()
       await kv.close()
     }
-    await db.close()
-    await Promise.all([redis.close(), database.drop(), rm(dir, { recursive: true })])
+    await db?.close()
+    await Promise.all([redis?.close(), database?.drop(), rm(dir, { recursive: true })])
   })
 
   test('after an empty disk all pending points are lost, and the status is unknown until it is read again', async () => {

@@ -49,7 +49,7 @@ describeOnServers('alerts', () => {
     await ports.db.probe()
   })
   afterAll(async () => {
-    await parts.close()
+    await parts?.close()
     await Promise.all(Object.values(stores).map((server) => server.close()))
     await line.stop()
   })

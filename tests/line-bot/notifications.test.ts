@@ -18,7 +18,7 @@ describe('scheduled notifications', () => {
     parts = await openServiceParts(settings, { now: () => Date.parse(clock) })
     ;({ ports } = parts)
   })
-  afterAll(() => parts.close())
+  afterAll(() => parts?.close())
   beforeEach(async () => {
     await ports.db.sql`TRUNCATE notification_dispatches, outbox`
     await ports.db.sql`UPDATE activity SET status = 'active'`

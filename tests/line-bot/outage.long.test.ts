@@ -20,7 +20,7 @@ describeOnServers('the bot without its stores', () => {
     stack = await openOwnedTestStack({ settings: lineSettings(line) })
   })
   afterAll(async () => {
-    await stack.close()
+    await stack?.close()
     await line.stop()
   })
 
@@ -133,7 +133,7 @@ describeOnServers('the watch of the two services', () => {
     stack = await openOwnedTestStack({ settings: { ...lineSettings(line), EVENT_ALERT_USER_ID: OWNER } })
   })
   afterAll(async () => {
-    await stack.close()
+    await stack?.close()
     await line.stop()
   })
 

@@ -86,7 +86,7 @@ describe('the spool', () => {
     parts = await openServiceParts()
     ;({ ports } = parts)
   })
-  afterAll(() => parts.close())
+  afterAll(() => parts?.close())
 
   test('is drained, although some events can not be stored', async () => {
     const { db, objects } = ports

@@ -23,8 +23,8 @@ describeOnServers('sending', () => {
     sql = postgres(stack.databaseUrl, { max: 2 })
   })
   afterAll(async () => {
-    await sql.end()
-    await stack.close()
+    await sql?.end()
+    await stack?.close()
     await line.stop()
   })
   afterEach(async () => {

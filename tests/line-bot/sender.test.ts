@@ -35,8 +35,8 @@ describeOnServers('the sender', () => {
     context = parts.context()
   })
   afterAll(async () => {
-    await parts.close()
-    await database.drop()
+    await parts?.close()
+    await database?.drop()
     await line.stop()
   })
   beforeEach(async () => {

@@ -43,9 +43,9 @@ describeOnServers('devices that do not answer', () => {
   afterAll(async () => {
     delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
     silent.stop(true)
-    await parts.close()
-    await database.drop()
-    await service.stop()
+    await parts?.close()
+    await database?.drop()
+    await service?.stop()
   })
 
   /** One delivery to each of these devices, in this order. */

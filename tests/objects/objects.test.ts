@@ -180,7 +180,7 @@ for (const { name, open, breakDown, repair } of s3 === null ? [disk] : [disk, bu
     beforeAll(async () => {
       objects = await open()
     })
-    afterAll(() => objects.close())
+    afterAll(() => objects?.close())
 
     test.each([0, 1, 255, 256, 257, 6_000_000])('gives %d bytes back as they came', async (size) => {
       const bytes = new Uint8Array(size).map((_, i) => i * 7)

@@ -101,8 +101,8 @@ describeOnServers('Prometheus', () => {
     prometheus = await startPrometheus(dir, stack)
   }, STACK_TIMEOUT_MS + 180_000)
   afterAll(async () => {
-    await prometheus.close()
-    await stack.close()
+    await prometheus?.close()
+    await stack?.close()
   })
 
   const query = async (expression: string): Promise<{ readonly metric: Record<string, string> }[]> => {

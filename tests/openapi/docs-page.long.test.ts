@@ -17,9 +17,9 @@ beforeAll(async () => {
   browser = await launchBrowser()
 })
 afterAll(async () => {
-  await browser.close()
-  await run.stop()
-  run.remove()
+  await browser?.close()
+  await run?.stop()
+  run?.remove()
 })
 
 /** Opens the page. @returns it, and what it must not do: complaints, and requests to other hosts */

@@ -115,7 +115,7 @@ beforeAll(async () => {
   await db.close()
   stack = await openEmbeddedTestStack({ EVENT_DATA_DIR: dataDir, ...newPushKeys() })
 })
-afterAll(async () => stack.close())
+afterAll(async () => stack?.close())
 
 /** These need others, or change what others need, so they come last. */
 const LAST = [

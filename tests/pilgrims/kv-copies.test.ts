@@ -17,7 +17,7 @@ describeOnServers('the copies in the kv', () => {
     late = await openLate()
     await late.context.kv.setStatus({ status: 'active', version: 1, message: null })
   })
-  afterAll(() => late.close())
+  afterAll(() => late?.close())
 
   const add = async (fields: { participantStatus?: string; consentWithdrawn?: boolean } = {}) => {
     const userId = newUser()

@@ -12,7 +12,7 @@ describeOnServers('names of questions', () => {
   beforeAll(async () => {
     late = await openLate()
   })
-  afterAll(() => late.close())
+  afterAll(() => late?.close())
 
   const submit = (survey: Record<string, string>, user_id = newPilgrimId()) =>
     submitSurvey(late.context, {} as TrackAdmission, SubmitRequest.parse({ user_id, survey }))

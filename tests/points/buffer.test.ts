@@ -20,7 +20,7 @@ function suite(driver: KvDriver): void {
       kv = await driver.open()
     })
     afterAll(async () => {
-      await kv.close()
+      await kv?.close()
       await driver.stop()
     })
 
@@ -67,9 +67,9 @@ describeOnServers('a buffer over a troubled Redis', () => {
     ;[kv, direct] = await Promise.all([openKv(proxy.port), openKv(server.port)])
   })
   afterAll(async () => {
-    await Promise.all([kv.close(), direct.close()])
-    await proxy.close()
-    await server.close()
+    await Promise.all([kv?.close(), direct?.close()])
+    await proxy?.close()
+    await server?.close()
   })
   beforeEach(async () => {
     proxy.set({ kind: 'clear' })

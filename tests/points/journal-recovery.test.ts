@@ -44,8 +44,8 @@ beforeEach(async () => {
   kv = await openEmbeddedKv({ path: join(dir, 'kv'), onError })
 })
 afterEach(async () => {
-  journal.close()
-  await kv.close()
+  journal?.close()
+  await kv?.close()
   await rm(dir, { recursive: true })
 })
 

@@ -25,7 +25,7 @@ beforeEach(async () => {
   counted = {}
 })
 afterEach(async () => {
-  await kv.close()
+  await kv?.close()
   await rm(dir, { recursive: true })
 })
 

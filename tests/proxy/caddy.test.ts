@@ -61,7 +61,7 @@ describeOnServers('Caddy', () => {
   beforeAll(async () => void (caddy = await start(ports)))
   afterAll(async () => {
     dying.stop(true)
-    await Promise.all([caddy.close(), ...[...replicas, admin].map((server) => server.stop(true))])
+    await Promise.all([caddy?.close(), ...[...replicas, admin].map((server) => server.stop(true))])
   })
 
   const authority = (of = caddy) => readFileSync(of.rootCertificate, 'utf8')

@@ -78,8 +78,8 @@ describeOnServers('the map through Caddy', () => {
     await until(() => slots().length > 0, 'the first files')
   })
   afterAll(async () => {
-    await Promise.all([caddy.close(), strict.close(), tracking.close()])
-    await database.drop()
+    await Promise.all([caddy?.close(), strict?.close(), tracking?.close()])
+    await database?.drop()
   })
 
   const slots = () => readdirSync(dir).filter((name) => name.startsWith('at-'))

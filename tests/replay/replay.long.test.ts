@@ -30,8 +30,8 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  await service.stop()
-  service.remove()
+  await service?.stop()
+  service?.remove()
   await rm(dir, { recursive: true })
 })
 

@@ -164,8 +164,8 @@ function eventTests(open: () => Promise<Running>): void {
     await until(() => flushes(context), 'the first flush')
   })
   afterAll(async () => {
-    await scheduler.stop()
-    await running.close()
+    await scheduler?.stop()
+    await running?.close()
   })
 
   test('flushes on a domain event', async () => {

@@ -196,6 +196,6 @@ function setUp(open: () => Promise<Opened>): FlushHarness {
     await harness.empty()
   })
   afterEach(() => harness.kv.close())
-  afterAll(() => opened.close())
+  afterAll(() => opened?.close())
   return harness
 }

@@ -39,7 +39,7 @@ beforeAll(async () => {
     },
   })
 })
-afterAll(() => server.stop(true))
+afterAll(() => server?.stop(true))
 beforeEach(() => {
   published = [first]
   fetches = 0

@@ -33,8 +33,8 @@ describeOnServers('traces', () => {
     sql = postgres(database.url, { max: 1 })
   })
   afterAll(async () => {
-    await sql.end()
-    await Promise.all([database.drop(), nats.close()])
+    await sql?.end()
+    await Promise.all([database?.drop(), nats?.close()])
   })
 
   const start = async (name: ServiceName, endpoint: string, flushSeconds = 600) =>

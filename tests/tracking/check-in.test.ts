@@ -48,7 +48,7 @@ function suite(driver: KvDriver): void {
       kv = await driver.open()
     })
     afterAll(async () => {
-      await kv.close()
+      await kv?.close()
       await driver.stop()
     })
 
@@ -143,8 +143,8 @@ describeOnServers('a check-in while the kv is unavailable', () => {
     kv = await openRedisKv({ url: server.url, partitions: 1, onError: () => undefined })
   })
   afterAll(async () => {
-    await kv.close()
-    await server.close()
+    await kv?.close()
+    await server?.close()
   })
 
   test('of one millisecond, from the journals of several replicas, is stored with its track', async () => {

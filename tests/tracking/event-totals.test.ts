@@ -21,9 +21,9 @@ describeOnServers('the totals of the followers’ map', () => {
     kv = await openKv({ url: '', partitions: 1, path: `${await newDirectory('totals')}/kv`, onError })
   })
   afterAll(async () => {
-    await kv.close()
-    await db.close()
-    await database.drop()
+    await kv?.close()
+    await db?.close()
+    await database?.drop()
   })
 
   test('are of as many pilgrims as the report, with erased ones and those who only reported', async () => {

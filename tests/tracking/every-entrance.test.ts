@@ -280,12 +280,12 @@ describeOnServers(`every entrance, seed ${SEED}`, () => {
     }
   })
   afterAll(async () => {
-    await stores.db.close()
-    await database.drop()
-    await rm(stores.dir, { recursive: true })
-    await Promise.all([kv.close(), direct.close()])
-    await proxy.close()
-    await server.close()
+    await stores?.db.close()
+    await database?.drop()
+    await rm(stores?.dir ?? '', { recursive: true, force: true })
+    await Promise.all([kv?.close(), direct?.close()])
+    await proxy?.close()
+    await server?.close()
   })
 
   /** Puts the link into a state for as long as the work takes. */

@@ -263,7 +263,7 @@ beforeAll(async () => {
   const last = rounds.at(-1)!
   for (const [id, photos] of await people('photos/count?user_id=')) last.people.set(`photos of ${id}`, photos)
 }, TEST_MS)
-afterAll(() => scene.close(), TEST_MS)
+afterAll(() => scene?.close(), TEST_MS)
 
 type As = (round: Round) => Round
 const asTold: As = (round) => round

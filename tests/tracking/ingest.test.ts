@@ -30,7 +30,7 @@ function suite(driver: KvDriver): void {
       kv = await driver.open()
     })
     afterAll(async () => {
-      await kv.close()
+      await kv?.close()
       await driver.stop()
     })
 

@@ -31,7 +31,7 @@ describe('the map of followers with files', () => {
     logged = []
     isAway = false
   })
-  afterEach(() => kv.close())
+  afterEach(() => kv?.close())
 
   function replica(mapDir: string) {
     const flaky = new Proxy(kv, {

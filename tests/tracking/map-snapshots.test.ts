@@ -33,15 +33,15 @@ describeOnServers('the map of followers', () => {
     dir = await newDirectory('followers')
   })
   afterAll(async () => {
-    await db.close()
-    await database.drop()
+    await db?.close()
+    await database?.drop()
   })
   beforeEach(async () => {
     kv = await openKv({ url: '', partitions: 1, path: `${dir}/${crypto.randomUUID()}`, onError })
     await kv.setStatus({ status: 'active', version: 1, message: null })
     nowMs = START
   })
-  afterEach(() => kv.close())
+  afterEach(() => kv?.close())
 
   function replica(stores: { kv?: Kv; db?: Database } = {}) {
     const live = new LivePositions(stores.kv ?? kv, now, log)

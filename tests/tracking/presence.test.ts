@@ -67,7 +67,7 @@ describe('hiding and showing somebody again', () => {
     for (let i = 0; i < PILGRIMS; i++) await walk(i)
   })
   afterAll(async () => {
-    await kv.close()
+    await kv?.close()
     await rm(dir, { recursive: true, force: true })
   })
 

@@ -27,7 +27,7 @@ let kv: Kv
 let live: LivePositions
 let nowMs: number
 afterAll(() => rm(dir, { recursive: true, force: true }))
-afterEach(() => kv.close())
+afterEach(() => kv?.close())
 beforeEach(async () => {
   kv = await openKv({ url: '', partitions: 1, path: join(dir, crypto.randomUUID()), onError })
   nowMs = START

@@ -29,7 +29,7 @@ export function describeFaults(
       system = await open()
       await assignVolunteers(system)
     }, limits.openMs)
-    afterAll(() => system.close(), limits.openMs)
+    afterAll(() => system?.close(), limits.openMs)
 
     test.each(faults.map((fault, i) => [fault.name, fault, i] as const))(
       '%s',

@@ -94,8 +94,8 @@ describeBothStacksAtOnce(
         ['zh-CN', '等级'],
         ['en-US', 'My level'],
         ['ja', 'レベル'],
-        ['es', 'Level'],
-        ['vi', 'Level'],
+        ['es', 'My level'],
+        ['vi', 'My level'],
         [undefined, '等級'],
       ] as const) {
         const event = textEvent(newUser(language), 'level')

@@ -127,7 +127,7 @@ function createKvPoll(
       follow = followMoved(context, cursor.movedMs)
     }
     const { moved, throughMs } = await follow()
-    cursor.movedMs = Math.max(cursor.movedMs, throughMs)
+    cursor.movedMs = throughMs
     if (moved.length > 0) listeners.moved(moved)
     await watchIncident()
   }
@@ -156,6 +156,7 @@ function followMoved({ kv }: ServiceContext, sinceMs: number): () => Promise<Fol
     sent: new Set<string>(),
   }))
   return async () => {
+    const clockMs = await kv.clock()
     const pages = await Promise.all(
       partitions.map(async (place) => {
         const page = await kv.moved(place.partition, place.sinceMs, MAX_MOVED)
@@ -166,9 +167,12 @@ function followMoved({ kv }: ServiceContext, sinceMs: number): () => Promise<Fol
         return { moved, last, isCut: page.length === MAX_MOVED }
       }),
     )
-    // A client resumes after this time, so it must not be later than what a partition with more pages has returned.
+    // A client resumes after this time, so it must not be later than what a partition with more pages has returned, nor
+    // than the clock was before the reading: the next change of a partition gets the clock's time, while many changes
+    // at once have taken another partition's times ahead of the clock.
     const cut = pages.filter(({ isCut }) => isCut).map(({ last }) => last)
-    const throughMs = cut.length > 0 ? Math.min(...cut) : Math.max(...pages.map(({ last }) => last))
+    const last = cut.length > 0 ? Math.min(...cut) : Math.max(...pages.map((page) => page.last))
+    const throughMs = Math.min(last, clockMs)
     return { moved: pages.flatMap(({ moved }) => moved), throughMs }
   }
 }

@@ -251,11 +251,7 @@ function walks(stack: TestStack): void {
       return {
         type: 'Feature',
         geometry,
-<<<<<<< HEAD
         properties: { timestamp: properties.timestamp, horizontal_accuracy: 6 },
-=======
-        properties: { timestamp: properties.timestamp, horizontal_accuracy: 5 },
->>>>>>> db76b47c (tests: expect what readers of other languages and old places get)
       }
     })
     const body = JSON.stringify({ locations: [{ type: 'Feature', geometry: null, properties: {} }, ...slim] })

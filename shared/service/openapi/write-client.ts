@@ -103,12 +103,14 @@ interface Call {
   readonly operation: Operation
 }
 
+/** Tracker apps send in formats of their own; a page that loads the client never does. */
+const isForTrackerApps = ({ path }: Endpoint): boolean => path.startsWith('/api/event/ingest/')
+
 export function clientModule(): string {
   const { paths, components } = openApiDocument('the event') as unknown as Document
-  const calls = ENDPOINTS.map((endpoint): Call => ({
-    endpoint,
-    operation: operationIn(paths, endpoint),
-  })).sort((a, b) => (a.endpoint.id < b.endpoint.id ? -1 : 1))
+  const calls = ENDPOINTS.filter((endpoint) => !isForTrackerApps(endpoint))
+    .map((endpoint): Call => ({ endpoint, operation: operationIn(paths, endpoint) }))
+    .sort((a, b) => (a.endpoint.id < b.endpoint.id ? -1 : 1))
   const answers = calls.map(({ operation }) => operation.responses)
   const answered = namesIn(answers, components.schemas)
   return (

@@ -166,9 +166,7 @@ export function Crowd() {
           ))}
         </span>
       </p>
-      <p class="small quiet">
-        {map.event.crowd > 1 ? words.value.crowdNote(map.event.crowd) : words.value.singleNote}
-      </p>
+      <p class="small quiet">{words.value.crowdNote(map.event.crowd)}</p>
     </div>
   )
 }

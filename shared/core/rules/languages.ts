@@ -1,31 +1,20 @@
 /** Chooses a reader's language among the service's, and names in it. */
 import type { Language } from '#shared/contracts/bot.ts'
 
-/** Primary subtags of Chinese and of the languages that are written as it. */
-const CHINESE: ReadonlySet<string> = new Set(['zh', 'cmn', 'hak', 'nan', 'yue'])
-/** Subtags of a script or a region that decide the characters; a script decides before a region. */
-const CHARACTERS: ReadonlyMap<string, Language> = new Map([
-  ['hans', 'zh-Hans'],
-  ['hant', 'zh-Hant'],
-  ['cn', 'zh-Hans'],
-  ['sg', 'zh-Hans'],
-  ['my', 'zh-Hans'],
-  ['tw', 'zh-Hant'],
-  ['hk', 'zh-Hant'],
-  ['mo', 'zh-Hant'],
-])
+/** Chinese, and the languages that are written as it. */
+const CHINESE = /^(zh|cmn|hak|nan|yue)$/
 
 /** The language of a BCP 47 tag; null if the service has no texts in it. */
 function offeredLanguage(tag: string, eventLanguage: Language): Language | null {
   const [primary, ...rest] = tag.toLowerCase().split(/[-_]/)
   if (primary === 'en' || primary === 'ja') return primary
-  if (!CHINESE.has(primary!)) return null
-  const deciding = [...CHARACTERS.keys()].find((subtag) => rest.includes(subtag))
-  return CHARACTERS.get(deciding ?? '') ?? (eventLanguage === 'zh-Hans' ? 'zh-Hans' : 'zh-Hant')
+  if (!CHINESE.test(primary!)) return null
+  const names = (subtags: RegExp): boolean => rest.some((part) => subtags.test(part))
+  // A script decides before a region.
+  if (names(/^hans$/)) return 'zh-Hans'
+  if (names(/^(hant|tw|hk|mo)$/)) return 'zh-Hant'
+  return names(/^(cn|sg|my)$/) || eventLanguage === 'zh-Hans' ? 'zh-Hans' : 'zh-Hant'
 }
-
-/** Names no language: a wildcard, and BCP 47's "undetermined". */
-const isUnknown = (tag: string): boolean => ['', '*', 'und'].includes(tag)
 
 /**
  * The language in which a reader gets every page and message: the first of their languages that is offered, English if
@@ -33,7 +22,8 @@ const isUnknown = (tag: string): boolean => ['', '*', 'und'].includes(tag)
  * @param tags the reader's languages as BCP 47 tags, most preferred first; null where one is not known
  */
 export function languageFor(tags: readonly (string | null)[], eventLanguage: Language): Language {
-  const known = tags.map((tag) => (tag ?? '').trim()).filter((tag) => !isUnknown(tag))
+  // The wildcard of a header and "und" (undetermined) name no language.
+  const known = tags.map((tag) => (tag ?? '').trim()).filter((tag) => !/^(und|\*)?$/.test(tag))
   for (const tag of known) {
     const offered = offeredLanguage(tag, eventLanguage)
     if (offered !== null) return offered

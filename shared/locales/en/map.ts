@@ -37,9 +37,11 @@ export const words = {
   positionsOld: (hours: number) => `some positions ${hours} h old`,
   nobody: 'Nobody is on the map yet.',
   onMap: (pilgrims: number) => `${count(pilgrims, 'pilgrim is', 'pilgrims are')} on the map`,
+  /** What the map can show; with `fewest` 1 a single person. */
   crowdNote: (fewest: number) =>
-    `Only places with ${count(fewest, 'person', 'people')} or more; nobody’s own position.`,
-  singleNote: 'The map can show a single person, to within 10 m.',
+    fewest > 1
+      ? `Only places with ${count(fewest, 'person', 'people')} or more; nobody’s own position.`
+      : 'The map can show a single person, to within 10 m.',
   me: 'Me',
   whereAmI: 'Where am I',
   meToProcession: (km: string) => `The middle of the procession is ${km} from you, in a straight line.`,

@@ -36,8 +36,10 @@ export const words: MapWords = {
   positionsOld: (hours) => `一部の位置は ${hours} 時間前`,
   nobody: '地図上にはまだ誰もいません。',
   onMap: (pilgrims) => `地図上の巡礼者は ${figure(pilgrims)} 人`,
-  crowdNote: (fewest) => `${fewest} 人以上いる場所だけを表示します。`,
-  singleNote: '一人だけの位置が 10\u00a0m 以内の誤差で表示されることがあります。',
+  crowdNote: (fewest) =>
+    fewest > 1
+      ? `${fewest} 人以上いる場所だけを表示します。`
+      : '一人だけの位置が 10\u00a0m 以内の誤差で表示されることがあります。',
   me: '自分',
   whereAmI: '現在地',
   meToProcession: (km) => `行列の中央まで約 ${km}（直線距離）です。`,

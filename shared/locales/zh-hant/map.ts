@@ -35,8 +35,10 @@ export const words: MapWords = {
   positionsOld: (hours) => `部分位置是 ${hours} 小時前的`,
   nobody: '地圖上還沒有人。',
   onMap: (pilgrims) => `地圖上有 ${figure(pilgrims)} 位香客`,
-  crowdNote: (fewest) => `只顯示 ${fewest} 人以上的區域，看不到個人位置。`,
-  singleNote: '地圖可能顯示個人的位置，誤差在 10\u00a0公尺內。',
+  crowdNote: (fewest) =>
+    fewest > 1
+      ? `只顯示 ${fewest} 人以上的區域，看不到個人位置。`
+      : '地圖可能顯示個人的位置，誤差在 10\u00a0公尺內。',
   me: '我',
   whereAmI: '我的位置',
   meToProcession: (km) => `您距離隊伍中段約 ${km}（直線距離）。`,

@@ -32,8 +32,10 @@ import type { FoldPoint } from '#shared/core/distance/points-to-distance.ts'
 /** Pilgrims with known totals: modes, late points, midnight, valid and invalid points, reports, surveys. */
 const DAY = 86_400_000
 const calendar = createCalendar('Asia/Taipei')
-/** Noon in Taipei, two days ago: all times are near it, and none is in the future. */
-const NOON = calendar.span(calendar.day(Date.now() - 2 * DAY))[0] + DAY / 2
+/** From noon to the latest point: early the next day (ms). */
+const TO_NEXT_DAY = 18 * 60 * MINUTE
+/** The latest noon in Taipei from which no point is in the future: the map forgets what is older than two days. */
+const NOON = calendar.span(calendar.day(Date.now() - DAY / 2 - TO_NEXT_DAY - 15 * MINUTE))[0] + DAY / 2
 
 interface Person {
   readonly id: string
@@ -122,7 +124,7 @@ const PEOPLE: readonly Person[] = [
       [
         ...way(
           't',
-          NOON + DAY,
+          NOON + TO_NEXT_DAY,
           [
             [1, 0],
             [5, 77.7],

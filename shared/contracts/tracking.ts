@@ -85,7 +85,9 @@ export type BoundingBox = z.infer<typeof BoundingBox>
 
 export const DataQuery = z.object({
   limit: wholeNumber(1, 5_000).default(1_000),
-  since: Instant.optional().describe('Without it: a day ago; without a token not earlier'),
+  since: Instant.optional().describe(
+    'Without it: a day ago; without a token not earlier. Positions are kept for two days',
+  ),
   bbox: BoundingBox.optional().meta({ examples: ['120,23,121,25'] }),
 })
 export type DataQuery = z.infer<typeof DataQuery>

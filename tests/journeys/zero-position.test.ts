@@ -5,6 +5,7 @@ import { profileEndpoint } from '#shared/contracts/profile.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { checkIn, flushed, newAppId, readAs, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 
 const MINUTE_MS = 60_000
@@ -34,8 +35,13 @@ function zeroPosition(stack: TestStack): void {
       expect(profile).toMatchObject({ km: 4, checkins: 1, carbon_kg: 0 })
     }
     const expectNoPlace = async () => {
-      const { points } = await dataOf(await readAs(stack, 'owner', 'data?limit=5000'), dataEndpoint)
-      expect(points.filter((point) => point.userId === userId)).toMatchObject([{ lat: walk.at(-1)!.lat }])
+      // The map may be five seconds old.
+      const shown = await until(async () => {
+        const { points } = await dataOf(await readAs(stack, 'owner', 'data?limit=5000'), dataEndpoint)
+        const own = points.filter((point) => point.userId === userId)
+        return own.length > 0 && own
+      }, 'the pilgrim to be on the map')
+      expect(shown).toMatchObject([{ lat: walk.at(-1)!.lat }])
       const clusters = await dataOf(
         await readAs(stack, 'volunteer', 'admin/clusters?zoom=6&bbox=-1,-1,1,1'),
         clustersEndpoint,

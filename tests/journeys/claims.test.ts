@@ -106,7 +106,7 @@ describeBothStacks(
       expect(carbon_saved_kg).toBeGreaterThan(1_000)
     })
 
-    test('can not be named the palanquin, and the app’s id can', async () => {
+    test('cannot be named the palanquin, and the app’s id can', async () => {
       const name = (userId: string, palanquin = true) =>
         callAs(stack, 'manager', 'PUT', `admin/users/${userId}/palanquin`, { palanquin })
       const [victim, device] = [newPilgrimId(), newAppId()]

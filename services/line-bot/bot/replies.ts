@@ -155,18 +155,18 @@ export function emergency(
   words: BotWords,
   { emergencyNumber, organiserPhone }: Pick<Config, 'emergencyNumber' | 'organiserPhone'>,
 ): Message[] {
-  const said = words.emergency
+  const messages = words.emergency
   const calls = [
     emergencyNumber === null ? null : link(`📞 ${emergencyNumber}`, telephoneUri(emergencyNumber)),
-    organiserPhone === null ? null : link(said.organisers, telephoneUri(organiserPhone)),
+    organiserPhone === null ? null : link(messages.organisers, telephoneUri(organiserPhone)),
   ].filter((action) => action !== null)
   return [
     {
       ...card({
-        title: emergencyNumber === null ? said.callLocal : said.call(emergencyNumber),
+        title: emergencyNumber === null ? messages.callLocal : messages.call(emergencyNumber),
         contents: [
-          ...(organiserPhone === null ? [] : [paragraph(`${said.organisers} ${organiserPhone}`)]),
-          paragraph(said.automatic),
+          ...(organiserPhone === null ? [] : [paragraph(`${messages.organisers} ${organiserPhone}`)]),
+          paragraph(messages.automatic),
         ],
         buttons: calls.map((action, i) => button(action, i === 0)),
       }),

@@ -8,10 +8,9 @@
  */
 import type { GpsPoint } from '#shared/contracts/gps-points.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
-import { TRACK_AHEAD_MS } from '#shared/points/point.ts'
+import { type AcceptRules, TRACK_AHEAD_MS } from '#shared/points/point.ts'
 import { parseSentTime } from '#shared/core/rules/sent-time.ts'
 import { withoutRollover } from '#shared/core/rules/week-rollover.ts'
-import type { AcceptRules } from '#shared/points/point.ts'
 import { IS_FORGETFUL, isObject } from './tracker-formats.ts'
 
 /** A point that is at most this far ahead is sent again: its time comes soon. Later it would block the queue. */
@@ -43,10 +42,8 @@ export async function correctTimes(
   noteAhead: (ahead: Ahead) => Promise<number | null>,
 ): Promise<CorrectedTimes> {
   const latestMs = receivedMs + TRACK_AHEAD_MS
-  const times = given.map((point) => {
-    const ms = sentMsOf(point, calendar)
-    return ms === null ? null : withoutRollover(ms, receivedMs - maxAgeMs, latestMs)
-  })
+  const sent = given.map((point) => sentMsOf(point, calendar))
+  const times = sent.map((ms) => (ms === null ? null : withoutRollover(ms, receivedMs - maxAgeMs, latestMs)))
   const ahead = times.filter((ms) => ms !== null && ms > latestMs) as number[]
   const newestMs = ahead.reduce((newest, ms) => Math.max(newest, ms), 0)
   const byMs = newestMs - receivedMs
@@ -55,7 +52,7 @@ export async function correctTimes(
   const clockMs = byMs > resendMs ? await noteAhead({ byMs, sentMs: newestMs }) : null
   const points = given.map((point, i) => {
     const ms = times[i]!
-    if (ms === null || (ms <= latestMs && ms === sentMsOf(point, calendar))) return point
+    if (ms === null || (ms <= latestMs && ms === sent[i])) return point
     return { ...(point as object), timestamp: clockMs !== null && ms > latestMs ? ms - clockMs : ms }
   })
   const isSoon = (ms: number) => IS_FORGETFUL.has(app) || ms <= receivedMs + RESEND_AHEAD_MS

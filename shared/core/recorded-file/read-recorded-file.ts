@@ -1,4 +1,5 @@
 /** Reads the files that recorders of tracks write, in a page as well as in a command. */
+import { isPlace } from '#shared/core/rules/geo.ts'
 import { parseIsoTime } from '#shared/core/rules/sent-time.ts'
 import { withoutRollover } from '#shared/core/rules/week-rollover.ts'
 import { scanXml, XmlFault, type XmlHandler } from './scan-xml.ts'
@@ -206,7 +207,7 @@ function placeOf(point: WrittenPoint): { readonly lat: number; readonly lng: num
   const lat = numberIn(point.lat)
   const lng = numberIn(point.lng)
   if (lat === null || lng === null || Math.abs(lat) > 90 || Math.abs(lng) > 180) return null
-  return lat === 0 && lng === 0 ? null : { lat, lng }
+  return isPlace({ lat, lng }) ? { lat, lng } : null
 }
 
 /** Error of a distance to a satellite, for which a dilution of 1 stands. Metres; the figure that recorders go by. */

@@ -53,6 +53,8 @@ export const failure = (
 
 /** Whoever asks for more is mistaken, and timers take no longer time than 24 days. */
 const LONGEST_S = 86_400
+/** Most seconds of a refusal without one of the service's codes: something in between has answered. */
+const LONGEST_OF_OTHERS_S = 300
 
 export async function readRefusal(response: Response): Promise<Failure> {
   const { status, headers } = response
@@ -68,7 +70,9 @@ export async function readRefusal(response: Response): Promise<Failure> {
       status,
       code: (body?.code ?? 'unexpected') as ClientErrorCode,
       message: body?.error ?? `The service answered ${status}.`,
-      ...(seconds >= 0 ? { retryAfter: Math.min(seconds, LONGEST_S) } : {}),
+      ...(seconds >= 0
+        ? { retryAfter: Math.min(seconds, body?.code === undefined ? LONGEST_OF_OTHERS_S : LONGEST_S) }
+        : {}),
       ...(requestId ? { requestId } : {}),
       ...(body ? { body } : {}),
     },

@@ -19,5 +19,15 @@ export type { QueueState } from './queue/queue-state.ts'
 export type { RecordedPoint } from './queue/queued-point.ts'
 export type { Limits } from './queue/rounds.ts'
 export type { Sent } from './queue/send-batch.ts'
-export type { Kind, PointFields, QueuedPoint, QueueStore, RejectedPoint } from './queue/store.ts'
+export type {
+  AddedKind,
+  AddedKinds,
+  Entry,
+  Kind,
+  PointFields,
+  QueuedPoint,
+  QueueStore,
+  Rejected,
+  RejectedPoint,
+} from './queue/store.ts'
 export type { Clock, Locks, Network } from './queue/clock-and-network.ts'

@@ -3,6 +3,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'bun:test'
+import type { QueuedPoint } from '#shared/client/index.ts'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { callAs } from '#tests/helpers/test-stack.ts'
@@ -222,7 +223,7 @@ describeOnServers('the phone', () => {
     const newer = await openNextRelease(context, app.address())
     const held = (): Promise<number> =>
       newer.evaluate(
-        async (id) => (await (globalThis as unknown as NextRelease).store.counts(id)).checkin,
+        async (id) => (await (globalThis as unknown as NextRelease).store.oldest(id, 'checkin', 9)).length,
         userId,
       )
     expect(await held()).toBe(1)
@@ -246,7 +247,7 @@ describeOnServers('the phone', () => {
     // The database of this release again: everything is sent, each once.
     await newer.evaluate(async (id) => {
       const { store, toOldRelease } = globalThis as unknown as NextRelease
-      await toOldRelease(await store.oldest(id, 'checkin', 9))
+      await toOldRelease((await store.oldest(id, 'checkin', 9)) as QueuedPoint[])
     }, userId)
     await page.reload()
     const counted = async () => (await profileOf(app.stack, userId)).checkins === 3

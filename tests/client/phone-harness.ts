@@ -66,7 +66,7 @@ export function phone({
   const sent: Sent[] = []
   const open = () =>
     createTrackQueue({ client, store, clock, network, limits, onSent: (one) => sent.push(one) })
-  return { queue: open(), open, asked, service, clock, network, sent, store, who }
+  return { queue: open(), open, asked, service, client, clock, network, sent, store, who }
 }
 
 /** Check-ins and points that wait. */

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { QueuedPoint, QueueStore } from '#shared/client/index.ts'
 import { openIndexedDbStore } from '#shared/client/queue/indexed-db-store.ts'
 import { createMemoryStore } from '#shared/client/queue/memory-store.ts'
+import { KINDS } from '#shared/client/queue/store.ts'
 import { openSqliteStore } from '#shared/client/queue/sqlite-store.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'queue-'))
@@ -48,8 +49,8 @@ describe.each(STORES)('$kind', ({ open, survives }) => {
     expect(await store.oldest('me', 'track', 2)).toEqual([point(100), point(200)])
     expect(await store.oldest('me', 'checkin', 9)).toEqual([point(100, { kind: 'checkin' })])
     expect(await store.oldest('nobody', 'track', 9)).toEqual([])
-    expect(await store.counts('me')).toEqual({ checkin: 1, track: 3, later: 0, rejected: 0 })
-    expect(await store.counts('you')).toEqual({ checkin: 0, track: 1, later: 0, rejected: 0 })
+    expect(await store.counts('me', KINDS)).toEqual({ checkin: 1, track: 3, later: 0, rejected: 0 })
+    expect(await store.counts('you', KINDS)).toEqual({ checkin: 0, track: 1, later: 0, rejected: 0 })
     await store.close()
   })
 
@@ -67,7 +68,7 @@ describe.each(STORES)('$kind', ({ open, survives }) => {
     await store.settle([point(100)], [refused])
     await store.settle([point(100)], [refused, rejectedPoint(point(999))])
     expect(await store.oldest('me', 'track', 9)).toEqual([point(300)])
-    expect(await store.counts('me')).toEqual({ checkin: 1, track: 1, later: 0, rejected: 1 })
+    expect(await store.counts('me', KINDS)).toEqual({ checkin: 1, track: 1, later: 0, rejected: 1 })
     expect(await store.rejected('me')).toEqual([refused])
     expect(await store.rejected('you')).toEqual([])
     await store.dismiss([refused])
@@ -86,8 +87,8 @@ describe.each(STORES)('$kind', ({ open, survives }) => {
     await store.clear('me')
     expect(await store.waits('me')).toEqual({})
     expect(await store.rejected('me')).toEqual([])
-    expect(await store.counts('me')).toEqual({ checkin: 0, track: 0, later: 0, rejected: 0 })
-    expect(await store.counts('you')).toEqual({ checkin: 0, track: 1, later: 0, rejected: 0 })
+    expect(await store.counts('me', KINDS)).toEqual({ checkin: 0, track: 0, later: 0, rejected: 0 })
+    expect(await store.counts('you', KINDS)).toEqual({ checkin: 0, track: 1, later: 0, rejected: 0 })
     await store.close()
   })
 
@@ -101,7 +102,7 @@ describe.each(STORES)('$kind', ({ open, survives }) => {
     expect(await again.rejected('me')).toEqual([rejectedPoint(point(200))])
     // Two at the same time see each other's changes.
     await again.settle([point(300)], [])
-    expect(await store.counts('me')).toEqual({ checkin: 1, track: 0, later: 0, rejected: 1 })
+    expect(await store.counts('me', KINDS)).toEqual({ checkin: 1, track: 0, later: 0, rejected: 1 })
     await Promise.all([store.close(), again.close()])
   })
 })

@@ -9,6 +9,7 @@ import {
   SCHEMA_STEPS,
   type SchemaStep,
 } from '#shared/client/queue/indexed-db-store.ts'
+import { KINDS } from '#shared/client/queue/store.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
@@ -133,10 +134,14 @@ test('two tabs of different releases: the older one finishes what it writes, clo
   const newer = await openIndexedDbStore(name, NEXT)
   await writing
   expect(told).toBe(1)
-  for (const call of [() => older.add([point(4)]), () => older.counts('me'), () => older.setWaits('me', {})])
+  for (const call of [
+    () => older.add([point(4)]),
+    () => older.counts('me', KINDS),
+    () => older.setWaits('me', {}),
+  ])
     expect(await rejection(call())).toBeInstanceOf(OutdatedError)
   await older.close()
-  expect(await newer.counts('me')).toEqual({ checkin: 0, track: 3, later: 0, rejected: 0 })
+  expect(await newer.counts('me', KINDS)).toEqual({ checkin: 0, track: 3, later: 0, rejected: 0 })
   await newer.add([point(4)])
   expect(await newer.oldest('me', 'track', 9)).toMatchObject([{ t: 1 }, { t: 2 }, { t: 3 }, { t: 4 }])
   await newer.close()
@@ -154,6 +159,6 @@ test('a tab that does not close keeps the next release waiting, which says so', 
   await until(() => blocked === 1, 'the older tab to be noticed', { timeoutMs: 5_000, everyMs: 2 })
   holder.close()
   const store = await opening
-  expect(await store.counts('me')).toEqual({ checkin: 0, track: 3, later: 0, rejected: 1 })
+  expect(await store.counts('me', KINDS)).toEqual({ checkin: 0, track: 3, later: 0, rejected: 1 })
   await store.close()
 })

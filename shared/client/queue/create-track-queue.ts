@@ -3,10 +3,19 @@ import { failure } from '../answer.ts'
 import { type Kept, queuedPoint, type RecordedPoint, readOwner } from './queued-point.ts'
 import { createShownState, type QueueState } from './queue-state.ts'
 import { type Parts, Rounds } from './rounds.ts'
-import { type Kind, KINDS, type QueuedPoint, type QueueStore, type RejectedPoint } from './store.ts'
+import {
+  type Entry,
+  isPointKind,
+  type Kind,
+  KINDS,
+  type QueuedPoint,
+  type QueueStore,
+  type Rejected,
+  type RejectedPoint,
+} from './store.ts'
 import { type Clock, type Network, systemClock, systemNetwork } from './clock-and-network.ts'
 
-export interface TrackQueueOptions extends Pick<Parts, 'client' | 'store' | 'onSent'> {
+export interface TrackQueueOptions extends Pick<Parts, 'client' | 'store' | 'onSent' | 'added' | 'holds'> {
   readonly clock?: Clock | undefined
   readonly network?: Network | undefined
   readonly limits?: Parts['limits'] | undefined
@@ -19,6 +28,19 @@ export interface TrackQueue {
   record(points: RecordedPoint | readonly RecordedPoint[]): Promise<Kept>
   /** Keeps a check-in. It is sent as soon as it can be, once: its time identifies it. */
   checkIn(point: RecordedPoint): Promise<Kept>
+  /**
+   * Keeps an entry of a kind that the app adds (`added`), for the pilgrim whom `identity` names. Its time identifies it:
+   * where another entry of the kind has it, the next free millisecond is taken.
+   */
+  keep(kind: string, fields: object): Promise<Kept>
+  /** Entries of an added kind that wait, oldest first. As `waiting`. */
+  entries(kind: string): Promise<Entry[]>
+  /** Entries of added kinds that the service will never take, oldest first. As `waiting`. */
+  refused(): Promise<Rejected[]>
+  /** `holds` answers something else now. */
+  awaken(): void
+  /** The service has answered something else: what waited for the way to it is due. */
+  reconnected(): Promise<void>
   /** Sends by itself from now on, until `stop`. */
   start(): void
   /** Ends sending, also a request on its way. Points stay in the store. */
@@ -38,7 +60,7 @@ export interface TrackQueue {
   /** Points that the service will never take, oldest first. As `waiting`. */
   rejected(): Promise<RejectedPoint[]>
   /** Forgets rejected points that the app has shown. Rejects where the store fails. */
-  dismiss(points: readonly RejectedPoint[]): Promise<void>
+  dismiss(points: readonly Rejected[]): Promise<void>
 }
 
 /** Keeps all of these points, or says why it keeps none. Never rejects. */
@@ -65,7 +87,7 @@ const ALL = 2 ** 31 - 1
 
 async function allOf(store: QueueStore, userId: string): Promise<QueuedPoint[]> {
   const kinds = await Promise.all(KINDS.map((kind) => store.oldest(userId, kind, ALL)))
-  return kinds.flat().sort((a, b) => a.t - b.t)
+  return (kinds.flat() as QueuedPoint[]).sort((a, b) => a.t - b.t)
 }
 
 /** Creates a queue. Everything that waits is in the store, so it may be created anew at any moment. */
@@ -83,6 +105,36 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     return kept
   }
 
+  async function addEntry(kind: string, fields: object): Promise<Kept> {
+    const who = await readOwner(client)
+    if (!who.ok) return who
+    const { userId } = who
+    const text = JSON.stringify(fields)
+    try {
+      for (;;) {
+        const waiting = await store.oldest(userId, kind, ALL)
+        const t = Math.max(clock.now(), (waiting.at(-1)?.t ?? -1) + 1)
+        await store.add([{ userId, kind, t, fields }])
+        const kept = (await store.oldest(userId, kind, ALL)).find((entry) => entry.t === t)
+        // Another tab may have taken the same time, or has sent the entry already.
+        if (kept === undefined || JSON.stringify(kept.fields) === text) break
+      }
+    } catch (error) {
+      return failure('storage', `This device cannot keep the entry: ${(error as Error).message}`)
+    }
+    await rounds.look()
+    awaken()
+    return { ok: true }
+  }
+
+  /** One after the other, so that no two take the same time. */
+  let adding: Promise<unknown> = Promise.resolve()
+  function keepEntry(kind: string, fields: object): Promise<Kept> {
+    const kept = adding.then(() => addEntry(kind, fields))
+    adding = kept
+    return kept
+  }
+
   /** The pilgrim's points, or none while nobody is signed in. The state shows what is read. */
   async function ofPilgrim<T>(read: (userId: string) => Promise<T[]>): Promise<T[]> {
     const who = await readOwner(client)
@@ -96,6 +148,18 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     ready,
     record: (points) => keep('track', 'length' in points ? points : [points]),
     checkIn: (point) => keep('checkin', [point]),
+    keep: keepEntry,
+    entries: (kind) => ofPilgrim((userId) => store.oldest(userId, kind, ALL)),
+    refused: () =>
+      ofPilgrim(async (userId) => (await store.rejected(userId)).filter(({ kind }) => !isPointKind(kind))),
+    awaken() {
+      void rounds.look()
+      awaken()
+    },
+    async reconnected() {
+      await rounds.reconnect()
+      awaken()
+    },
     start,
     stop,
     async send() {
@@ -111,7 +175,11 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     },
     subscribe: shown.subscribe,
     waiting: () => ofPilgrim((userId) => allOf(store, userId)),
-    rejected: () => ofPilgrim((userId) => store.rejected(userId)),
+    rejected: () =>
+      ofPilgrim(
+        async (userId) =>
+          (await store.rejected(userId)).filter(({ kind }) => isPointKind(kind)) as RejectedPoint[],
+      ),
     async dismiss(points) {
       await store.dismiss(points)
       await rounds.look()

@@ -1,23 +1,16 @@
 /** A store in the browser's IndexedDB, which pages of one origin share and which survives reloads. */
-import {
-  type Kind,
-  KINDS,
-  type QueuedPoint,
-  type QueueStore,
-  type RejectedPoint,
-  type Waits,
-} from './store.ts'
+import { type Entry, KINDS, type QueueStore, type Rejected, type Waits } from './store.ts'
 import { type DBSchema, type IDBPDatabase, openDB, type OpenDBCallbacks, type IDBPTransaction } from 'idb'
 
-type Key = [userId: string, kind: Kind, t: number]
+type Key = [userId: string, kind: string, t: number]
 
 interface Schema extends DBSchema {
-  points: { key: Key; value: QueuedPoint }
-  rejected: { key: Key; value: RejectedPoint }
+  points: { key: Key; value: Entry }
+  rejected: { key: Key; value: Rejected }
   waits: { key: string; value: Waits }
 }
 
-const keyOf = ({ userId, kind, t }: Pick<QueuedPoint, 'userId' | 'kind' | 't'>): Key => [userId, kind, t]
+const keyOf = ({ userId, kind, t }: Pick<Entry, 'userId' | 'kind' | 't'>): Key => [userId, kind, t]
 
 /** All keys that begin so: an array sorts after every number and every string. */
 const beginning = (...start: string[]): IDBKeyRange => IDBKeyRange.bound(start, [...start, []])
@@ -150,15 +143,16 @@ export async function openIndexedDbStore(
     add: (points) => use((db) => add(db, points)),
     oldest: (userId, kind, limit) => use((db) => db.getAll('points', beginning(userId, kind), limit)),
     settle: (durable, rejected) => use((db) => settle(db, durable, rejected)),
-    counts: (userId) =>
+    counts: (userId, kinds) =>
       use(async (db) => {
-        const { store } = db.transaction('points')
-        const [rejected, ...kinds] = await Promise.all([
-          db.count('rejected', beginning(userId)),
-          ...KINDS.map((kind) => store.count(beginning(userId, kind))),
+        const transaction = db.transaction(['points', 'rejected'])
+        const count = (name: 'points' | 'rejected', kind: string) =>
+          transaction.objectStore(name).count(beginning(userId, kind))
+        const [counts, rejected] = await Promise.all([
+          Promise.all(kinds.map(async (kind) => [kind, await count('points', kind)] as const)),
+          Promise.all(KINDS.map((kind) => count('rejected', kind))),
         ])
-        const [checkin, track, later] = kinds as [number, number, number]
-        return { checkin, track, later, rejected }
+        return { ...Object.fromEntries(counts), rejected: rejected.reduce((sum, n) => sum + n, 0) }
       }),
     async rejected(userId) {
       const all = await use((db) => db.getAll('rejected', beginning(userId)))
@@ -185,10 +179,10 @@ export async function openIndexedDbStore(
   }
 }
 
-async function add(db: IDBPDatabase<Schema>, points: readonly QueuedPoint[]): Promise<void> {
+async function add(db: IDBPDatabase<Schema>, points: readonly Entry[]): Promise<void> {
   // Strict: on the disk when it resolves, so that an empty battery loses nothing either.
   const { store, done } = db.transaction('points', 'readwrite', { durability: 'strict' })
-  const keep = async (point: QueuedPoint) => {
+  const keep = async (point: Entry) => {
     if ((await store.getKey(keyOf(point))) === undefined) await store.add(point)
   }
   // One after the other: of two points of one instant the first stays.
@@ -200,13 +194,13 @@ async function add(db: IDBPDatabase<Schema>, points: readonly QueuedPoint[]): Pr
 
 async function settle(
   db: IDBPDatabase<Schema>,
-  durable: readonly QueuedPoint[],
-  rejected: readonly RejectedPoint[],
+  durable: readonly Entry[],
+  rejected: readonly Rejected[],
 ): Promise<void> {
   const transaction = db.transaction(['points', 'rejected'], 'readwrite')
   const points = transaction.objectStore('points')
   const aside = transaction.objectStore('rejected')
-  const move = async (point: RejectedPoint) => {
+  const move = async (point: Rejected) => {
     if ((await points.getKey(keyOf(point))) === undefined) return
     await aside.put(point)
     await points.delete(keyOf(point))

@@ -1,14 +1,14 @@
 /** A store in memory: for tests, and for programs that may forget. */
-import type { QueuedPoint, QueueStore, RejectedPoint, Waits } from './store.ts'
+import { type Entry, isPointKind, type QueueStore, type Rejected, type Waits } from './store.ts'
 
-type Named = Pick<QueuedPoint, 'userId' | 'kind' | 't'>
+type Named = Pick<Entry, 'userId' | 'kind' | 't'>
 const keyOf = ({ userId, kind, t }: Named): string => `${userId} ${kind} ${t}`
 
 let created = 0
 
 export function createMemoryStore(): QueueStore {
-  const points = new Map<string, QueuedPoint>()
-  const rejected = new Map<string, RejectedPoint>()
+  const points = new Map<string, Entry>()
+  const rejected = new Map<string, Rejected>()
   const waits = new Map<string, Waits>()
   const of = <T extends Named>(kept: Map<string, T>, userId: string): T[] =>
     [...kept.values()].filter((point) => point.userId === userId).sort((a, b) => a.t - b.t)
@@ -26,10 +26,11 @@ export function createMemoryStore(): QueueStore {
       for (const point of refused) if (points.has(keyOf(point))) rejected.set(keyOf(point), point)
       for (const point of [...durable, ...refused]) points.delete(keyOf(point))
     },
-    async counts(userId) {
-      const counts = { checkin: 0, track: 0, later: 0, rejected: of(rejected, userId).length }
-      for (const { kind } of of(points, userId)) counts[kind]++
-      return counts
+    async counts(userId, kinds) {
+      const own = of(points, userId)
+      const counts = kinds.map((name) => [name, own.filter(({ kind }) => kind === name).length])
+      const refused = of(rejected, userId).filter(({ kind }) => isPointKind(kind)).length
+      return { ...(Object.fromEntries(counts) as Record<string, number>), rejected: refused }
     },
     rejected: async (userId) => of(rejected, userId),
     async dismiss(given) {

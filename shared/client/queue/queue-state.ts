@@ -7,6 +7,8 @@ export interface QueueState {
   /** Whether the counts were read from the store. Until then they are 0. */
   readonly loaded: boolean
   readonly waiting: { readonly checkIns: number; readonly points: number }
+  /** What waits of the kinds that the app adds. */
+  readonly added: Readonly<Record<string, number>>
   /** Points that the service will never take and the app has not dismissed. */
   readonly rejected: number
   readonly sending: boolean
@@ -31,6 +33,7 @@ export interface QueueState {
 const EMPTY: QueueState = {
   loaded: false,
   waiting: { checkIns: 0, points: 0 },
+  added: {},
   rejected: 0,
   sending: false,
   lastSentAt: null,
@@ -62,8 +65,8 @@ export function shownReason({
   now,
 }: Circumstances): Pick<QueueState, 'why' | 'message' | 'nextAttemptAt'> {
   if (fault !== null) return { why: 'storage', ...fault }
-  if (due === null) return { why: null, message: null, nextAttemptAt: null }
   if (stopped !== null) return { why: stopped.code, message: stopped.message, nextAttemptAt: null }
+  if (due === null) return { why: null, message: null, nextAttemptAt: null }
   const nextAttemptAt = due.at > now ? due.at : null
   if (!isOnline) return { why: 'offline', message: 'The device is offline.', nextAttemptAt }
   return { why: due.wait?.code ?? null, message: due.wait?.message ?? null, nextAttemptAt }

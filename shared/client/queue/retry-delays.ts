@@ -4,15 +4,34 @@
  */
 import type { ClientError } from '../answer.ts'
 import { backoffMs } from '../request-backoff.ts'
-import { type Kind, KINDS, type QueuedPoint, type Wait, type Waits, type Counts } from './store.ts'
+import { type AddedKinds, isPointKind, type QueuedPoint, type Wait, type Waits } from './store.ts'
 import type { Clock } from './clock-and-network.ts'
 
-/** Failures that hold for their kind: of a rate limit, and of a service that fails at this request. Others hold for all. */
-const laneOf = (kind: Kind, { status }: ClientError): Kind | 'all' =>
-  status === 429 || status === 500 ? kind : 'all'
+/** Codes that concern check-ins and points alone, or a kind of the app alone. */
+const OF_KIND = new Set<string>([
+  'paused',
+  'ended',
+  'forbidden',
+  'conflict',
+  'not-found',
+  'method-not-allowed',
+])
 
-export function afterFailure(waits: Waits, kind: Kind, error: ClientError, clock: Clock): Waits {
-  const lane = laneOf(kind, error)
+/**
+ * What a failure holds up. A rate limit and a service that fails at this request concern their kind, and so do failures
+ * of an urgent one; others concern all.
+ */
+export function laneOf(kind: string, { status, code }: ClientError, isUrgent = false): string {
+  if (isUrgent || status === 429 || status === 500) return kind
+  if (!OF_KIND.has(code)) return 'all'
+  return isPointKind(kind) ? 'points' : kind
+}
+
+/** The lanes in which a kind waits. */
+export const lanesOf = (kind: string, isUrgent = false): readonly string[] =>
+  isUrgent ? [kind] : isPointKind(kind) ? ['all', 'points', kind] : ['all', kind]
+
+export function afterFailure(waits: Waits, lane: string, error: ClientError, clock: Clock): Waits {
   const before = waits[lane]?.failures ?? 0
   const ms = backoffMs(before, error.retryAfter, clock.random())
   const { code, message } = error
@@ -34,23 +53,34 @@ export function afterTooEarly(waits: Waits, [first]: readonly QueuedPoint[], now
 }
 
 /** The waits after a success: the other kinds keep their own. */
-export function afterSuccess(waits: Waits, kind: Kind): Waits {
-  const { all: _all, [kind]: _own, ...others } = waits
-  return others
-}
+export const afterSuccess = (waits: Waits, kind: string): Waits =>
+  Object.fromEntries(Object.entries(waits).filter(([lane]) => !lanesOf(kind).includes(lane)))
+
+/** Failures of the way to the service: an answer of the service to any other request ends their wait. */
+const OF_THE_WAY = new Set<string>(['network', 'timeout', 'unexpected'])
 
 /** The waits when the network is back: what waited for it alone is due. Why it waited is shown until a success. */
 export function afterReconnection(waits: Waits): Waits {
   const { all } = waits
-  return all?.code === 'network' || all?.code === 'timeout'
+  return all !== undefined && OF_THE_WAY.has(all.code)
     ? { ...waits, all: { ...all, failures: 0, notBefore: 0, ms: 0 } }
     : waits
 }
 
-/** The wait that ends last for a kind; undefined when nothing has to wait. */
-function longestWait(waits: Waits, kind: Kind, nowMs: number): Wait | undefined {
-  const open = [waits.all, waits[kind]].filter((wait) => wait !== undefined && msLeft(wait, nowMs) > 0)
-  return open.sort((a, b) => msLeft(b!, nowMs) - msLeft(a!, nowMs))[0]
+/** Why nothing was answered, so that a smaller request would cost no less. */
+const UNANSWERED = new Set<string>(['network', 'timeout'])
+
+/** Whether the last answer to this kind was a refusal that is over some day: one entry tries, and not a batch. */
+export const isProbing = (waits: Waits, kind: string): boolean =>
+  lanesOf(kind).some((lane) => {
+    const wait = waits[lane]
+    return wait !== undefined && !UNANSWERED.has(wait.code) && !REFUSES.has(wait.code)
+  })
+
+/** The wait that ends last; undefined when nothing has to wait. */
+function longestWait(waits: readonly Wait[], nowMs: number): Wait | undefined {
+  const open = waits.filter((wait) => msLeft(wait, nowMs) > 0)
+  return open.sort((a, b) => msLeft(b, nowMs) - msLeft(a, nowMs))[0]
 }
 
 /** A clock goes back by so much when it is corrected, also an app's own that follows the service's. */
@@ -69,18 +99,21 @@ function msLeft({ notBefore, ms }: Wait, nowMs: number): number {
  */
 type Judgement = 'wait' | 'refuse' | 'stop'
 
+const REFUSES = new Set<string>(['invalid-request', 'too-large'])
 const STOPS = new Set<string>(['forbidden', 'ended', 'erased', 'conflict', 'not-found', 'method-not-allowed'])
 
-export function judgeFailure({ code, status }: ClientError): Judgement {
+/** @param isAdded the entry is of a kind that the app adds: the end of the event is final for it */
+export function judgeFailure({ code, status }: ClientError, isAdded = false): Judgement {
   // A proxy may refuse a large body without the service's code.
   if (code === 'invalid-request' || status === 413) return 'refuse'
+  if (isAdded) return code === 'ended' ? 'refuse' : code === 'erased' ? 'stop' : 'wait'
   // "paused" and "unauthorized" end when the operators or the pilgrim act, "unexpected" when the network's sign-in
   // does.
   return STOPS.has(code) ? 'stop' : 'wait'
 }
 
 export interface Due {
-  readonly kind: Kind
+  readonly kind: string
   /** Epoch milliseconds. */
   readonly at: number
   /** Why something waits, or has waited without a success since. */
@@ -98,17 +131,24 @@ export interface Moment {
   readonly notBefore: number
 }
 
-/** What is sent next; null when nothing waits. */
-export function nextDue(counts: Counts, waits: Waits, moment: Moment): Due | null {
+/** What is sent next; null when nothing waits. @param counts of the kinds that may be sent, in their order */
+export function nextDue(
+  counts: Readonly<Record<string, number>>,
+  waits: Waits,
+  moment: Moment,
+  added: AddedKinds = {},
+): Due | null {
   const { now, full, collectedAt, notBefore } = moment
-  const all = KINDS.filter((kind) => counts[kind] > 0)
+  const all = Object.keys(counts)
+    .filter((kind) => counts[kind]! > 0)
     .map((kind): Due => {
-      const wait = longestWait(waits, kind, now) ?? waits.all ?? waits[kind]
-      const isCollected = kind !== 'track' || counts.track >= full
+      const own = lanesOf(kind, added[kind]?.urgent).flatMap((lane) => waits[lane] ?? [])
+      const wait = longestWait(own, now) ?? own[0]
+      const isCollected = kind !== 'track' || counts[kind]! >= full
       const waited = wait === undefined ? 0 : Math.max(0, msLeft(wait, now))
       return { kind, wait, at: Math.max(now + waited, isCollected ? 0 : collectedAt, notBefore) }
     })
-    // Of those that are due now, check-ins go first.
+    // Of those that are due now, the first kind goes first.
     .sort((a, b) => a.at - b.at)
   const [first] = all
   return first === undefined ? null : { ...first, wait: all.find(({ wait }) => wait !== undefined)?.wait }

@@ -1,9 +1,12 @@
 /** Rounds of sending, until nothing is left or the rest has to wait. */
 import type { ClientError } from '../answer.ts'
-import type { Client } from '../create-client.ts'
+import type { CallOptions, Client } from '../create-client.ts'
 import {
   judgeFailure,
   type Due,
+  isProbing,
+  laneOf,
+  lanesOf,
   type Moment,
   nextDue,
   afterFailure,
@@ -12,9 +15,19 @@ import {
   afterTooEarly,
 } from './retry-delays.ts'
 import { readOwner } from './queued-point.ts'
-import { type Sent, sendCheckIn, sendTrack, type Unsent } from './send-batch.ts'
+import { type Sent, sendCheckIn, sendTrack } from './send-batch.ts'
 import { type Fault, type QueueState, shownReason } from './queue-state.ts'
-import type { Kind, QueueStore, RejectedPoint, Waits } from './store.ts'
+import {
+  type AddedKind,
+  type AddedKinds,
+  type Entry,
+  type Kind,
+  KINDS,
+  type QueuedPoint,
+  type QueueStore,
+  type RejectedPoint,
+  type Waits,
+} from './store.ts'
 import type { Clock, Network } from './clock-and-network.ts'
 
 /** What one request holds, and when it is sent. */
@@ -23,7 +36,7 @@ export interface Limits {
   /** Most bytes of a body. */
   readonly bytes: number
   /** Track points are collected for this long before the next request; a full request goes at once. */
-  readonly collectMs: number
+  readonly collectMs: number | (() => number)
   /** Time to an answer. After a time-out the next request is half as large. */
   readonly timeoutMs: number
 }
@@ -35,6 +48,9 @@ const OFFLINE_MS = 60_000
 const MOST_REFUSALS = 20
 /** After a failure of the store, or of `identity`. */
 const AGAIN_MS = 10_000
+
+/** Waiting entries of one kind that go as one. */
+const MOST_MERGED = 100
 
 /** Epoch milliseconds of the next attempt; null: not before something happens. */
 type Pending = number | null
@@ -48,6 +64,13 @@ export interface Parts {
   readonly limits: { readonly [K in keyof Limits]?: Limits[K] | undefined }
   /** Told what a request has settled, and of a point that is refused by itself. */
   readonly onSent?: ((sent: Sent) => void) | undefined
+  /** What the app sends beside check-ins and points. */
+  readonly added?: AddedKinds | undefined
+  /**
+   * Why nothing of this kind may be sent at the moment, such as during a pause; null: it may. Call `awaken` of the queue
+   * when its answer changes.
+   */
+  readonly holds?: ((kind: string) => ClientError | null) | undefined
   readonly show: (change: Partial<QueueState>) => void
 }
 
@@ -75,7 +98,8 @@ export class Rounds {
   #refusals = 0
   /** Failures of the service since a check-in was sent: after each the next check-in is tried. */
   #turn = 0
-  #stopped: ClientError | null = null
+  /** What the service refuses for good, by lane. */
+  readonly #stopped = new Map<string, ClientError>()
   #fault: Fault | null = null
   #lastTurn = 0
   #shownTurn = 0
@@ -98,13 +122,23 @@ export class Rounds {
     const round = async (): Promise<Pending> => {
       this.#fault = null
       try {
-        const send = () => this.#sendAll(choices)
         const { locks } = network
-        return await (locks === undefined
-          ? send()
-          : locks.request(`track queue ${store.name}`, { signal: choices.signal }, send))
+        if (locks === undefined) return await this.#sendAll(choices)
+        // Another tab may take the lock from one that does not answer. This one sends nothing more then.
+        const holding = new AbortController()
+        const end = () => holding.abort()
+        choices.signal.addEventListener('abort', end)
+        const send = () => this.#sendAll({ ...choices, signal: holding.signal })
+        return await locks
+          .request(`track queue ${store.name}`, { signal: choices.signal }, send)
+          .finally(() => {
+            end()
+            choices.signal.removeEventListener('abort', end)
+          })
       } catch (error) {
         if (choices.signal.aborted) return null
+        // The lock is in another tab, which sends. This one looks again later.
+        if ((error as Error).name === 'AbortError') return this.#parts.clock.now() + AGAIN_MS
         this.#fault = this.#storeFailed(error)
         return this.#fault.nextAttemptAt
       } finally {
@@ -122,27 +156,63 @@ export class Rounds {
       const { at, due } = await this.#refresh(choices.collecting)
       if (due === null || due.at > clock.now()) return at
       show({ sending: true })
-      const most = {
-        checkin: this.#turn + 1,
-        track: this.#size,
-        later: Math.min(this.#size, this.#laterSize),
+      const { timeoutMs, bytes } = this.#limits
+      const options = { signal: choices.signal, timeoutMs }
+      const added = this.#parts.added?.[due.kind]
+      if (added !== undefined) {
+        const entries = await store.oldest(due.userId, due.kind, added.merges ? MOST_MERGED : 1)
+        this.#lastTriedAt = clock.now()
+        if (entries.length > 0) await this.#sendAdded(due.userId, added, entries, options)
+        continue
       }
-      const points = await store.oldest(due.userId, due.kind, most[due.kind])
+      const kind = due.kind as Kind
+      const size = isProbing(await store.waits(due.userId), kind) ? 1 : this.#size
+      const most = { checkin: this.#turn + 1, track: size, later: Math.min(size, this.#laterSize) }
+      const points = (await store.oldest(due.userId, kind, most[kind])) as QueuedPoint[]
       const first = points[this.#turn % points.length]
       // Another tab has sent them.
       if (first === undefined) continue
       this.#lastTriedAt = clock.now()
-      const { timeoutMs, bytes } = this.#limits
-      const options = { signal: choices.signal, timeoutMs }
-      if (due.kind === 'track') this.#lastTrackAt = clock.now()
+      if (kind === 'track') this.#lastTrackAt = clock.now()
       const result =
-        due.kind === 'checkin'
+        kind === 'checkin'
           ? await sendCheckIn(client, first, options)
           : await sendTrack(client, points, bytes, clock.now(), options)
-      if ('error' in result) await this.#failed(due.userId, due.kind, result, choices.signal)
+      if ('error' in result) await this.#failed(due.userId, kind, result.error, result.points, choices.signal)
       else await this.#succeeded(due.userId, result)
     }
     return null
+  }
+
+  async #sendAdded(
+    userId: string,
+    added: AddedKind,
+    entries: readonly Entry[],
+    options: CallOptions & { readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { store, clock, show } = this.#parts
+    const last = entries.at(-1)!
+    const { kind } = last
+    const fields = Object.assign({}, ...entries.map((entry) => entry.fields)) as object
+    const answer = await added.send({ ...last, fields }, options)
+    if (!answer.ok && options.signal.aborted) return
+    const waits = await store.waits(userId)
+    if (!answer.ok && judgeFailure(answer.error, true) !== 'refuse') {
+      show({ sending: false })
+      const lane = laneOf(kind, answer.error, added.urgent)
+      if (judgeFailure(answer.error, true) === 'stop') this.#stopped.set(lane, answer.error)
+      else await store.setWaits(userId, afterFailure(waits, lane, answer.error, clock))
+      return
+    }
+    if (answer.ok) await store.settle(entries, [])
+    else {
+      const { code: reason, message } = answer.error
+      await store.settle(entries, [{ ...last, fields, reason, message }])
+    }
+    await store.setWaits(userId, afterSuccess(waits, kind))
+    if (answer.ok) show({ lastSentAt: clock.now() })
+    const result = answer.ok ? { data: answer.data } : { error: answer.error }
+    queueMicrotask(() => added.onSettled?.(entries, result))
   }
 
   async #succeeded(userId: string, sent: Sent): Promise<void> {
@@ -164,14 +234,20 @@ export class Rounds {
     if (onSent !== undefined) queueMicrotask(() => onSent(sent))
   }
 
-  async #failed(userId: string, kind: Kind, { error, points }: Unsent, signal: AbortSignal): Promise<void> {
+  async #failed(
+    userId: string,
+    kind: Kind,
+    error: ClientError,
+    points: readonly QueuedPoint[],
+    signal: AbortSignal,
+  ): Promise<void> {
     if (signal.aborted) return
     const { store, clock, show } = this.#parts
     // Before why it failed is shown: an app offers to try again as soon as that is read.
     show({ sending: false })
     const judgement = judgeFailure(error)
     if (judgement === 'stop') {
-      this.#stopped = error
+      this.#stopped.set(laneOf(kind, error), error)
       return
     }
     const waits = await store.waits(userId)
@@ -189,7 +265,7 @@ export class Rounds {
       if (kind === 'checkin' || ++this.#refusals <= MOST_REFUSALS) return
     } else if (error.code === 'timeout' && kind !== 'checkin') this.#size = half
     if (error.status === 500) this.#turn++
-    await store.setWaits(userId, afterFailure(waits, kind, error, clock))
+    await store.setWaits(userId, afterFailure(waits, laneOf(kind, error), error, clock))
   }
 
   /** Reads what waits, and shows it. Never rejects: a store that fails is shown. */
@@ -206,7 +282,7 @@ export class Rounds {
 
   /** Reads what waits, and shows it. @throws the store's error */
   async #refresh(collecting: boolean): Promise<Found> {
-    const { client, store, clock, network, show } = this.#parts
+    const { client, store, clock, network, show, added = {} } = this.#parts
     const turn = ++this.#lastTurn
     const who = await readOwner(client)
     if (!who.ok) {
@@ -216,34 +292,43 @@ export class Rounds {
       return { at, due: null }
     }
     const { userId } = who
-    const counts = await store.counts(userId)
-    const due = nextDue(counts, await store.waits(userId), this.#moment(collecting))
-    const stopped = this.#stopped
+    const kinds = [...Object.keys(added), ...KINDS]
+    const { rejected, ...counts } = await store.counts(userId, kinds)
+    const held = kinds.filter((kind) => counts[kind]! > 0 && this.#whyHeld(kind) !== null)
+    const stopped = held[0] === undefined ? null : this.#whyHeld(held[0])
+    const free = Object.fromEntries(Object.entries(counts).filter(([kind]) => !held.includes(kind)))
+    const due = nextDue(free, await store.waits(userId), this.#moment(collecting), added)
     // A later look has shown what this one would show older.
     if (turn > this.#shownTurn) {
       this.#shownTurn = turn
       show({
         loaded: true,
-        waiting: { checkIns: counts.checkin, points: counts.track + counts.later },
-        rejected: counts.rejected,
+        waiting: { checkIns: counts['checkin']!, points: counts['track']! + counts['later']! },
+        added: Object.fromEntries(Object.keys(added).map((kind) => [kind, counts[kind]!])),
+        rejected,
         ...shownReason({ due, stopped, fault: this.#fault, isOnline: network.online(), now: clock.now() }),
         stopped: stopped !== null,
       })
     }
-    return stopped !== null || due === null
-      ? { at: null, due: null }
-      : { at: due.at, due: { ...due, userId } }
+    return due === null ? { at: null, due: null } : { at: due.at, due: { ...due, userId } }
+  }
+
+  #whyHeld(kind: string): ClientError | null {
+    const { holds, added } = this.#parts
+    const lanes = lanesOf(kind, added?.[kind]?.urgent)
+    return holds?.(kind) ?? lanes.map((lane) => this.#stopped.get(lane)).find((error) => error) ?? null
   }
 
   #moment(collecting: boolean): Moment {
     const { clock, network } = this.#parts
+    const { collectMs } = this.#limits
     const now = clock.now()
     // Where a clock was set back, what has happened lies in the future.
     const [lastTrackAt, lastTriedAt] = [Math.min(now, this.#lastTrackAt), Math.min(now, this.#lastTriedAt)]
     return {
       now,
       full: this.#size,
-      collectedAt: collecting ? lastTrackAt + this.#limits.collectMs : 0,
+      collectedAt: collecting ? lastTrackAt + (typeof collectMs === 'function' ? collectMs() : collectMs) : 0,
       notBefore: collecting && !network.online() ? lastTriedAt + OFFLINE_MS : 0,
     }
   }
@@ -255,7 +340,7 @@ export class Rounds {
   }
 
   async forgive(): Promise<void> {
-    this.#stopped = null
+    this.#stopped.clear()
     this.#refusals = 0
     await this.#changeWaits(() => ({}))
     await this.look()

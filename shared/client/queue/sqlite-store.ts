@@ -1,6 +1,6 @@
 /** A store in a SQLite file, for programs on Bun. */
 import { Database } from 'bun:sqlite'
-import type { Counts, Kind, PointFields, QueuedPoint, QueueStore, RejectedPoint, Waits } from './store.ts'
+import { type Entry, KINDS, type QueueStore, type Rejected, type Waits } from './store.ts'
 
 const TABLES = `
   PRAGMA busy_timeout = 5000;
@@ -18,18 +18,18 @@ const TABLES = `
 
 interface Row {
   readonly user_id: string
-  readonly kind: Kind
+  readonly kind: string
   readonly t: number
   readonly fields: string
 }
 
 type RejectedRow = Row & { readonly reason: string; readonly message: string | null }
 
-const pointOf = ({ user_id, kind, t, fields }: Row): QueuedPoint => ({
+const entryOf = ({ user_id, kind, t, fields }: Row): Entry => ({
   userId: user_id,
   kind,
   t,
-  fields: JSON.parse(fields) as PointFields,
+  fields: JSON.parse(fields) as object,
 })
 
 function statementsOf(db: Database) {
@@ -45,10 +45,11 @@ function statementsOf(db: Database) {
       'SELECT * FROM points WHERE user_id = ? AND kind = ? ORDER BY t LIMIT ?',
     ),
     rejected: db.query<RejectedRow, [string]>('SELECT * FROM rejected WHERE user_id = ? ORDER BY t'),
-    counts: db.query<Counts, [string]>(
-      `SELECT count(*) FILTER (WHERE kind = 'checkin') AS checkin, count(*) FILTER (WHERE kind = 'track') AS track,
-            count(*) FILTER (WHERE kind = 'later') AS later,
-            (SELECT count(*) FROM rejected WHERE user_id = ?1) AS rejected FROM points WHERE user_id = ?1`,
+    count: db.query<{ n: number }, [string, string]>(
+      'SELECT count(*) AS n FROM points WHERE user_id = ? AND kind = ?',
+    ),
+    countRejected: db.query<{ n: number }, [string, string]>(
+      'SELECT count(*) AS n FROM rejected WHERE user_id = ? AND kind IN (SELECT value FROM json_each(?))',
     ),
     waits: db.query<{ waits: string }, [string]>('SELECT waits FROM waits WHERE user_id = ?'),
     setWaits: db.query('INSERT OR REPLACE INTO waits VALUES (?, ?)'),
@@ -76,7 +77,8 @@ function openDatabase(path: string): Database {
  */
 export function openSqliteStore(path: string): QueueStore {
   const db = openDatabase(path)
-  const { insert, remove, reject, dismiss, oldest, rejected, counts, waits, setWaits } = statementsOf(db)
+  const { insert, remove, reject, dismiss, oldest, rejected, count, countRejected, waits, setWaits } =
+    statementsOf(db)
   const whole = async (write: () => void): Promise<void> => db.transaction(write).immediate()
 
   return {
@@ -85,7 +87,7 @@ export function openSqliteStore(path: string): QueueStore {
       whole(() => {
         for (const { userId, kind, t, fields } of points) insert.run(userId, kind, t, JSON.stringify(fields))
       }),
-    oldest: async (userId, kind, limit) => oldest.all(userId, kind, limit).map(pointOf),
+    oldest: async (userId, kind, limit) => oldest.all(userId, kind, limit).map(entryOf),
     settle: (durable, refused) =>
       whole(() => {
         for (const { userId, kind, t } of durable) remove.run(userId, kind, t)
@@ -94,11 +96,14 @@ export function openSqliteStore(path: string): QueueStore {
           remove.run(userId, kind, t)
         }
       }),
-    counts: async (userId) => counts.get(userId)!,
+    counts: async (userId, kinds) => ({
+      ...Object.fromEntries(kinds.map((kind) => [kind, count.get(userId, kind)!.n])),
+      rejected: countRejected.get(userId, JSON.stringify(KINDS))!.n,
+    }),
     rejected: async (userId) =>
-      rejected.all(userId).map((row): RejectedPoint => {
+      rejected.all(userId).map((row): Rejected => {
         const { reason, message } = row
-        return { ...pointOf(row), reason, message }
+        return { ...entryOf(row), reason, message }
       }),
     dismiss: (points) =>
       whole(() => {

@@ -1,6 +1,6 @@
 /** What the queue keeps on the device, and the port to where it is kept. */
-import type { ClientErrorCode } from '../answer.ts'
-import type { Input } from '../create-client.ts'
+import type { Answer, ClientError, ClientErrorCode } from '../answer.ts'
+import type { CallOptions, Input } from '../create-client.ts'
 
 /**
  * `checkin`: sent on purpose, by itself. `track`: recorded by the phone, sent in batches. `later`: a track point that
@@ -12,13 +12,49 @@ export const KINDS = ['checkin', 'track', 'later'] as const
 /** The fields of a point beside its time: degrees, metres, km/h. */
 export type PointFields = Omit<Input<'checkIn'>, 'user_id' | 'timestamp' | 'track_points'>
 
-/** A point that waits. Pilgrim, kind and time identify it, here as in the service. */
-export interface QueuedPoint {
+/** Anything that waits: a point, or an entry of a kind that the app adds. Pilgrim, kind and time identify it. */
+export interface Entry {
   readonly userId: string
-  readonly kind: Kind
+  readonly kind: string
   /** Epoch milliseconds, a whole number. */
   readonly t: number
+  readonly fields: object
+}
+
+/** A point that waits. The service identifies it in the same way. */
+export interface QueuedPoint extends Entry {
+  readonly kind: Kind
   readonly fields: PointFields
+}
+
+export const isPointKind = (kind: string): kind is Kind => (KINDS as readonly string[]).includes(kind)
+
+/** A kind of entry that the app adds. Its entries are sent before check-ins and points. */
+export interface AddedKind {
+  /**
+   * Sends an entry. It is called again with the same entry after a lost answer, so the service must recognise it.
+   * Never rejects.
+   */
+  send(entry: Entry, options: CallOptions): Promise<Answer<unknown>>
+  /** All waiting entries go as one: later fields replace earlier ones. */
+  readonly merges?: boolean | undefined
+  /** Failures of other kinds do not hold it up, and its own do not hold up others. */
+  readonly urgent?: boolean | undefined
+  /** Called after the entries have left the queue: with the service's data, or with why it will never take them. */
+  readonly onSettled?:
+    | ((entries: readonly Entry[], result: { readonly data?: unknown; readonly error?: ClientError }) => void)
+    | undefined
+}
+
+/** The kinds that an app adds, by name. An earlier one is sent first. */
+export type AddedKinds = Readonly<Record<string, AddedKind>>
+
+/** An entry that the service will never take. */
+export interface Rejected extends Entry {
+  /** A reason of `track/sync`, or the code of the refusal. */
+  readonly reason: string
+  /** A sentence for people. */
+  readonly message: string | null
 }
 
 /** A point that the service will never take. */
@@ -41,15 +77,11 @@ export interface Wait {
   readonly message: string
 }
 
-/** `all` holds for every kind; each kind also waits by itself. */
-export type Waits = Partial<Readonly<Record<Kind | 'all', Wait>>>
+/** `all` holds for every kind, `points` for check-ins and points; each kind also waits by itself. */
+export type Waits = Readonly<Record<string, Wait>>
 
-export interface Counts {
-  readonly checkin: number
-  readonly track: number
-  readonly later: number
-  readonly rejected: number
-}
+/** Entries that wait, by kind; and the points that were rejected. */
+export type Counts = Readonly<Record<string, number> & { readonly rejected: number }>
 
 /**
  * Keeps points through reloads. Each method is one transaction: it happens whole or not at all, and has happened when
@@ -58,16 +90,17 @@ export interface Counts {
 export interface QueueStore {
   /** The same for everybody who opens the same store: the name of the lock. */
   readonly name: string
-  /** Keeps points. Where pilgrim, kind and time are there already, the earlier point stays. */
-  add(points: readonly QueuedPoint[]): Promise<void>
-  /** The pilgrim's points of a kind, oldest first. */
-  oldest(userId: string, kind: Kind, limit: number): Promise<QueuedPoint[]>
-  /** Removes points that are durable at the service, and moves rejected ones aside. Ignores those that are gone. */
-  settle(durable: readonly QueuedPoint[], rejected: readonly RejectedPoint[]): Promise<void>
-  counts(userId: string): Promise<Counts>
-  /** Rejected points that the app has not dismissed, oldest first. */
-  rejected(userId: string): Promise<RejectedPoint[]>
-  dismiss(points: readonly RejectedPoint[]): Promise<void>
+  /** Keeps entries. Where pilgrim, kind and time are there already, the earlier entry stays. */
+  add(entries: readonly Entry[]): Promise<void>
+  /** The pilgrim's entries of a kind, oldest first. */
+  oldest(userId: string, kind: string, limit: number): Promise<Entry[]>
+  /** Removes entries that are durable at the service, and moves rejected ones aside. Ignores those that are gone. */
+  settle(durable: readonly Entry[], rejected: readonly Rejected[]): Promise<void>
+  /** How many entries of each of these kinds wait, and how many points were rejected. */
+  counts(userId: string, kinds: readonly string[]): Promise<Counts>
+  /** Rejected entries that the app has not dismissed, oldest first. */
+  rejected(userId: string): Promise<Rejected[]>
+  dismiss(entries: readonly Rejected[]): Promise<void>
   waits(userId: string): Promise<Waits>
   setWaits(userId: string, waits: Waits): Promise<void>
   /** Removes all that is kept of a pilgrim. */

@@ -2,6 +2,7 @@
  * The embedded run: all six services in one process, behind TLS. The drivers are embedded too, unless DATABASE_URL,
  * REDIS_URL, NATS_URL or OBJECTS_URL are set.
  */
+import { machineNow } from '#shared/runtime/clock.ts'
 import { environment, type Environment, readConfig } from '#shared/runtime/config/config.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import type { ServiceName } from '#shared/contracts/endpoint.ts'
@@ -88,7 +89,7 @@ async function startLocal(env: Environment, log: Log) {
   const tokens = openTokens(dataDir, env)
   const config = readConfig({ ...env, ...tokens.env }, true)
   const stopTraces = await startTraces(config.traces, 'embedded', log)
-  const ports = await openPorts(config, log, Date.now, migrating(config.databaseUrl))
+  const ports = await openPorts(config, log, machineNow, migrating(config.databaseUrl))
   let addressOf = (_request: Request): string => 'unknown'
   let idleAfter: ServiceContext['idleAfter'] = () => undefined
   const stopping = new AbortController()

@@ -1,5 +1,6 @@
 /** The TLS listener. */
 import type { Server } from 'bun'
+import { machineNow } from '#shared/runtime/clock.ts'
 import { LoggableError, type Log } from '#shared/runtime/log.ts'
 import { isDataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -110,10 +111,10 @@ export async function openCertificate(dataDir: string): Promise<Certificate> {
   if (existsSync(certFile) && existsSync(keyFile)) {
     const cert = readFileSync(certFile, 'utf8')
     const ends = new X509Certificate(cert).validToDate.getTime()
-    if (ends - Date.now() > RENEW_DAYS * DAY_MS) return { cert, key: readFileSync(keyFile, 'utf8') }
+    if (ends - machineNow() > RENEW_DAYS * DAY_MS) return { cert, key: readFileSync(keyFile, 'utf8') }
   }
   const made = await generate([{ name: 'commonName', value: 'localhost' }], {
-    notAfterDate: new Date(Date.now() + VALID_DAYS * DAY_MS),
+    notAfterDate: new Date(machineNow() + VALID_DAYS * DAY_MS),
     keyType: 'ec',
     algorithm: 'sha256',
     extensions: [

@@ -2,6 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { machineNow } from '#shared/runtime/clock.ts'
 import { readCommandLine, refuseCommandLine } from '#shared/runtime/command-line.ts'
 import { Redis } from 'ioredis'
 import { connect as connectNats } from 'nats'
@@ -101,7 +102,7 @@ async function redisNode(url: string, all: number, flushMs: number): Promise<Fou
     const masters = read('cluster_enabled') === '1' ? mastersIn(String(await redis.cluster('NODES'))) : 1
     const pilgrims = Math.ceil(all / Math.max(1, masters))
     const needed = pilgrims * REDIS_BYTES_A_PILGRIM_SECOND * (flushMs / 1_000)
-    const aheadMs = Date.now() - (Number(seconds) * 1_000 + Number(micros) / 1_000)
+    const aheadMs = machineNow() - (Number(seconds) * 1_000 + Number(micros) / 1_000)
     const todos = [
       Number.parseFloat(version) < OLDEST_REDIS && `Use Redis ${OLDEST_REDIS} or later.`,
       read('aof_enabled') !== '1' && 'Set appendonly yes: without it a restart of Redis loses points.',
@@ -143,7 +144,7 @@ async function disk({ dataDir }: Config): Promise<Found> {
 async function clock(host: string): Promise<Found> {
   const socket = createSocket('udp4')
   try {
-    const sentMs = Date.now()
+    const sentMs = machineNow()
     const answer = await new Promise<Buffer>((resolve, reject) => {
       socket.on('message', resolve).on('error', reject)
       const question = Buffer.alloc(48)
@@ -159,7 +160,7 @@ async function clock(host: string): Promise<Found> {
     const SECONDS_1900_TO_1970 = 2_208_988_800
     const theirsMs =
       (answer.readUInt32BE(40) - SECONDS_1900_TO_1970 + answer.readUInt32BE(44) / 2 ** 32) * 1_000
-    const aheadMs = (sentMs + Date.now()) / 2 - theirsMs
+    const aheadMs = (sentMs + machineNow()) / 2 - theirsMs
     return finding(Math.abs(aheadMs) <= CLOCK_MS, apart(aheadMs, host), 'Set this machine’s clock by NTP.')
   } finally {
     socket.close()
@@ -168,7 +169,7 @@ async function clock(host: string): Promise<Found> {
 
 async function certificate(host: string, port: number): Promise<Found> {
   const { expiresMs, dueMs, distrust } = await readCertificate(host, port)
-  const days = (expiresMs - Date.now()) / DAY_MS
+  const days = (expiresMs - machineNow()) / DAY_MS
   const found = `${days < 2 ? `${Math.floor(days * 24)} h` : `${Math.floor(days)} days`} left`
   if (distrust !== null)
     return {
@@ -176,7 +177,7 @@ async function certificate(host: string, port: number): Promise<Found> {
       todo: 'Use TLS_MODE=acme, or a certificate that phones trust. In a rehearsal install its root on the phones.',
     }
   return finding(
-    Date.now() < dueMs,
+    machineNow() < dueMs,
     found,
     'Look at the log of Caddy why the certificate is not renewed, and renew it.',
   )
@@ -199,7 +200,7 @@ function backups(folder: string): Promise<Found> {
     .filter((name) => name.endsWith('.jsonl.zst'))
     .map((name) => statSync(join(folder, name)).mtimeMs)
     .reduce((one, other) => Math.max(one, other), 0)
-  const ageMs = Date.now() - newest
+  const ageMs = machineNow() - newest
   const found = newest === 0 ? `none in ${folder}` : `the last is ${(ageMs / 3_600_000).toFixed(1)} hours old`
   return Promise.resolve(finding(ageMs <= OLD_BACKUP_MS, found, 'Take one: bun run backup.'))
 }

@@ -57,7 +57,7 @@ export function createTracking(context: ServiceContext): Service {
     now,
     log,
   })
-  const live = new LivePositions(kv, now, log)
+  const live = new LivePositions(kv, now, log, context.stopwatch)
   registerMetrics(context, buffer, live, counters.rejected)
 
   const router = createRouter(context)

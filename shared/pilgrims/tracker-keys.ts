@@ -4,6 +4,7 @@
  */
 import { and, eq } from 'drizzle-orm'
 import type { Trouble } from '#shared/contracts/trackers.ts'
+import { isRecent } from '#shared/runtime/clock.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { trackers } from '#shared/stores/schema/tables.ts'
@@ -68,9 +69,9 @@ export async function noteKeyUse(kv: Cache, hash: string, use: KeyUse, nowMs: nu
   if (!use.isTaken && use.refused === null) return
   const key = await readKnownKey(kv, hash)
   if (key === null || key === 'revoked') return
-  const isUse = use.isTaken && nowMs - (key.usedMs ?? 0) >= USE_MS
+  const isUse = use.isTaken && !isRecent(key.usedMs ?? 0, nowMs, USE_MS)
   const { reason, atMs } = key.refused ?? { reason: null, atMs: 0 }
-  const isTrouble = use.refused !== null && (use.refused !== reason || nowMs - atMs >= USE_MS)
+  const isTrouble = use.refused !== null && (use.refused !== reason || !isRecent(atMs, nowMs, USE_MS))
   if (!isUse && !isTrouble) return
   await storeKnownKey(kv, hash, {
     ...key,
@@ -107,7 +108,7 @@ export async function noteKeyAhead(
   const key = await readKnownKey(kv, hash)
   if (key === null || key === 'revoked') return null
   const { ahead } = key
-  const last = ahead !== undefined && nowMs - ahead.atMs < AHEAD_LATELY_MS ? ahead : null
+  const last = ahead !== undefined && isRecent(ahead.atMs, nowMs, AHEAD_LATELY_MS) ? ahead : null
   const expectedMs = last?.clockMs ?? last?.byMs ?? -Infinity
   const leastMs = last?.clockMs === undefined ? expectedMs - SAME_AHEAD_MS : 0
   const isClock = last?.sentMs !== sentMs && byMs > leastMs && byMs < expectedMs + SAME_AHEAD_MS

@@ -1,4 +1,5 @@
 /** What is in the buffer, as answers read it and in slices for the transactions of a flush; and the last flush. */
+import { never, type StartStopwatch } from '#shared/runtime/clock.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { type Entry, isKvUnavailable, type Kv, type Pending } from '#shared/stores/kv/kv.ts'
 import type { BufferEpoch } from './ledger/counters.ts'
@@ -136,16 +137,21 @@ export async function readLastFlush({ db, kv, now }: Stores): Promise<number | n
 }
 
 /**
- * Creates a reader of the last flush for those who watch its age. A time in the future, recorded by a process whose
- * clock was ahead, counts as of when this process first read it, so that its age rises.
+ * Creates a reader of the last flush for callers that watch its age, which rises whatever the clocks do: a flush is at
+ * least as old as this process has known of it.
  */
-export function createLastFlush({ db, kv, now }: Stores): () => Promise<number | null> {
+export function createLastFlush({
+  db,
+  kv,
+  now,
+  stopwatch,
+}: Stores & { readonly stopwatch: StartStopwatch }): () => Promise<number | null> {
   let storedMs: number | null = null
-  let flushedMs: number | null = null
+  let known = never
   return async () => {
     const readMs = await readStoredFlush(db, kv)
-    if (readMs !== storedMs) flushedMs = readMs && Math.min(readMs, now())
+    if (readMs !== storedMs) known = stopwatch()
     storedMs = readMs
-    return flushedMs
+    return readMs && Math.min(readMs, now() - known())
   }
 }

@@ -1,4 +1,5 @@
 /** The dependencies of a service: configuration and ports, without globals. */
+import type { StartStopwatch } from '#shared/runtime/clock.ts'
 import type { Auth } from '#shared/service/security/admin-auth.ts'
 import type { Bus } from '#shared/stores/bus/bus.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
@@ -30,6 +31,8 @@ export interface ServiceContext {
   readonly metrics: Metrics
   /** Epoch milliseconds. */
   readonly now: () => number
+  /** Measures ages in this process; a test may advance it. */
+  readonly stopwatch: StartStopwatch
   /** Whether clients connect to this process by TLS, without the proxy. */
   readonly tls: boolean
   /** The client's address according to our proxy; for IPv6 its /64 network. */

@@ -1,6 +1,7 @@
 /** Runs one service in one process: opens its ports, serves its routes, and stops cleanly. */
 import { createAuth, withTokenUse } from '#shared/service/security/admin-auth.ts'
 import { openBus } from '#shared/stores/bus/open-bus.ts'
+import { machineNow, stopwatch } from '#shared/runtime/clock.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import {
   type Config,
@@ -47,6 +48,7 @@ export type Ports = Pick<
   | 'addresses'
   | 'reads'
   | 'now'
+  | 'stopwatch'
 > & {
   close(): Promise<void>
 }
@@ -116,6 +118,7 @@ export async function openPorts(
     addresses: createAddressLimit(config.limits.address),
     reads: createAddressLimit(config.limits.address),
     now,
+    stopwatch,
     async close() {
       await bus.close()
       await stores.close()
@@ -219,7 +222,7 @@ export async function runService(
   const config = readSettings(env, log, isBot)
   const name = create.name.replace(/^create/, '').toLowerCase()
   const stopTraces = await startTraces(config.traces, name, log)
-  const ports = await openPorts(config, log, Date.now, (db) => refuseOtherSchema(db, log))
+  const ports = await openPorts(config, log, machineNow, (db) => refuseOtherSchema(db, log))
   const stopping = new AbortController()
   const context = contextOf(ports, name, log, {
     ...PROXIED,

@@ -1,6 +1,7 @@
-/** The health report of a database that is busy. */
+/** The health report of a database that is busy, and of a process whose clock was set back. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHealth } from '#services/admin/lifecycle/health.ts'
+import { stopwatchBy } from '#tests/helpers/stopwatch.ts'
 import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
 let parts: ServiceParts
@@ -12,7 +13,7 @@ afterAll(() => parts?.close())
 test('comes while a long transaction has the only connection', async () => {
   const { db } = parts.ports
   let nowMs = Date.now()
-  const health = createHealth({ ...parts.context(), now: () => nowMs })
+  const health = createHealth({ ...parts.context(), stopwatch: stopwatchBy(() => nowMs) })
   await db.sql`UPDATE activity SET status = 'ended'`
   expect(await health()).toMatchObject({ status: 'ended', db: 'ok' })
 
@@ -31,4 +32,23 @@ test('comes while a long transaction has the only connection', async () => {
   for (const report of reports) expect(await report).toMatchObject({ status: 'ended', db: 'ok' })
   held.resolve()
   await holding
+})
+
+test('shows a lost database although the clock of the process was set back', async () => {
+  const own = await openServiceParts()
+  let aheadMs = 0
+  let elapsedMs = 0
+  const health = createHealth({
+    ...own.context(),
+    now: () => Date.now() + aheadMs,
+    stopwatch: stopwatchBy(() => elapsedMs),
+  })
+  try {
+    expect(await health()).toMatchObject({ status: 'ok', db: 'ok' })
+  } finally {
+    await own.close()
+  }
+  aheadMs = -600_000
+  elapsedMs += 1_000
+  expect(await health()).toMatchObject({ status: 'error', db: 'error' })
 })

@@ -7,6 +7,7 @@ import { contextOf, openPorts, type Ports } from '#shared/service/service.ts'
 import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { copyMigratedDatabase } from './migrated-database.ts'
 import { newDirectory } from './process.ts'
+import { stopwatchBy } from './stopwatch.ts'
 
 export interface ServiceParts {
   readonly ports: Ports
@@ -24,7 +25,8 @@ export async function openServiceParts(
   const isEmbedded = settings.DATABASE_URL === undefined
   if (isEmbedded) await copyMigratedDatabase(dir)
   const config = readConfig({ EVENT_DATA_DIR: dir, ...settings })
-  const ports = await openPorts(config, log, now, isEmbedded ? migrateDatabase : undefined)
+  const opened = await openPorts(config, log, now, isEmbedded ? migrateDatabase : undefined)
+  const ports = now === Date.now ? opened : { ...opened, stopwatch: stopwatchBy(now) }
   return {
     ports,
     context: (name = 'test') => contextOf(ports, name, log, { tls: false, addressOf: () => 'test' }),

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { matchesEtag } from '#shared/service/http/headers.ts'
 import { ResponseCache } from '#shared/service/http/response-cache.ts'
+import { stopwatchBy } from '#tests/helpers/stopwatch.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 
 const KEEP_MS = 1_000
@@ -12,7 +13,10 @@ const ask = (query: string, headers: Record<string, string> = {}) =>
 
 function setUp() {
   const clock = { nowMs: 5_000 }
-  const answers = new ResponseCache(KEEP_MS, () => clock.nowMs)
+  const answers = new ResponseCache(
+    KEEP_MS,
+    stopwatchBy(() => clock.nowMs),
+  )
   let made = 0
   const get = async (query: string, what: unknown, who: Operator | null = null) => {
     const found = answers.find(ask(query), who)

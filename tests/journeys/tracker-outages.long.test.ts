@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createKeyFinder } from '#services/tracking/tracker-apps/find-key.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { userEndpoint } from '#shared/contracts/user-detail.ts'
+import { stopwatch } from '#shared/runtime/clock.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
@@ -85,7 +86,7 @@ describeOnServers('tracker apps', () => {
       await sentenceOf(await send(stack, NOBODYS, overland(fix!)), 503, 'unavailable')
       // Two days later Postgres is asked again, and its absence changes nothing.
       const now = () => Date.now() + 2 * 86_400_000
-      const find = createKeyFinder({ db, kv, now })
+      const find = createKeyFinder({ db, kv, now, stopwatch })
       expect(await find(key)).toBe(userId)
       expect(await rejection(find(NOBODYS))).toMatchObject({ httpStatus: 503 })
     } finally {

@@ -1,6 +1,7 @@
 /** Slots of a Redis Cluster that move under the service: it notices, and the slot can be given back. */
 import { expect, test } from 'bun:test'
 import Redis from 'ioredis'
+import { stopwatch } from '#shared/runtime/clock.ts'
 import { createChecks } from '#shared/service/alerts/health-checks.ts'
 import { openRedisKv } from '#shared/stores/kv/kv.redis.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
@@ -30,6 +31,7 @@ describeOnServers('a slot of a Redis Cluster that moves', () => {
         db: { probe: () => Promise.reject(new Error('no database here')) },
         config: { dataDir: await newDirectory('slots') },
         now: Date.now,
+        stopwatch,
         metrics: createMetrics('test'),
       } as unknown as ServiceContext)
       const seen = async () => (await checks()).filter(({ key }) => key === 'slots')

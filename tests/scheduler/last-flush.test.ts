@@ -4,6 +4,7 @@ import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
 import { createLastFlush, LAST_FLUSH_KEY, lastFlushMs, readLastFlush } from '#shared/points/pending-points.ts'
+import { stopwatchBy } from '#tests/helpers/stopwatch.ts'
 import { freePort } from '#tests/helpers/servers.ts'
 import { deleteExpired } from '#services/scheduler/maintenance.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'
@@ -99,7 +100,7 @@ describeFlushHarness('last flush', (harness) => {
   test('of a clock that was ahead is corrected by the next flush, and ages from when it is first read', async () => {
     const { nowMs } = harness
     await harness.flush({ now: () => nowMs + 6 * HOUR_MS })
-    const age = createLastFlush(harness.context())
+    const age = createLastFlush({ ...harness.context(), stopwatch: stopwatchBy(() => harness.nowMs) })
     expect(await age()).toBe(nowMs)
     expect(await readLastFlush(harness.context())).toBe(nowMs)
     harness.nowMs += HOUR_MS
@@ -114,6 +115,17 @@ describeFlushHarness('last flush', (harness) => {
     await harness.flush()
     expect(await age()).toBe(nowMs + 2 * HOUR_MS)
     expect(await lastFlush(harness)).toBe(nowMs + 2 * HOUR_MS)
+  })
+
+  test('ages although the clock of the reader is set back', async () => {
+    await harness.flush()
+    let aheadMs = 0
+    const now = () => harness.nowMs + aheadMs
+    const read = createLastFlush({ ...harness.context({ now }), stopwatch: stopwatchBy(() => harness.nowMs) })
+    expect(await read()).toBe(NOON)
+    aheadMs = -HOUR_MS
+    harness.nowMs += MINUTE_MS
+    expect(now() - (await read())!).toBe(MINUTE_MS)
   })
 
   test('is cached for a day, and read from the database after that', async () => {

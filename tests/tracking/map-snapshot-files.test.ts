@@ -8,7 +8,7 @@ import { PublicMap } from '#services/tracking/map/public-map.ts'
 import type { EventMap } from '#shared/contracts/map.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import { type Kv, KvUnavailable } from '#shared/stores/kv/kv.ts'
-import { openKv } from '#shared/stores/kv/open-kv.ts'
+import { openEmbeddedKv } from '#shared/stores/kv/kv.embedded.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { onError, restore, sync } from '#tests/kv/drivers.ts'
@@ -25,9 +25,9 @@ describe('the map of followers with files', () => {
   let isAway: boolean
   beforeEach(async () => {
     dir = await newDirectory('map-files')
-    kv = await openKv({ url: '', partitions: 1, path: `${dir}/kv`, onError })
-    await kv.setStatus({ status: 'active', version: 1, message: null })
     nowMs = START
+    kv = await openEmbeddedKv({ path: `${dir}/kv`, onError, now: () => nowMs })
+    await kv.setStatus({ status: 'active', version: 1, message: null })
     logged = []
     isAway = false
   })

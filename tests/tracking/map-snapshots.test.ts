@@ -9,7 +9,7 @@ import { EventMap, EventMapDelta } from '#shared/contracts/map.ts'
 import { type Database, DatabaseTimeout } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { KvUnavailable, type Kv } from '#shared/stores/kv/kv.ts'
-import { openKv } from '#shared/stores/kv/open-kv.ts'
+import { openEmbeddedKv } from '#shared/stores/kv/kv.embedded.ts'
 import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
@@ -37,16 +37,17 @@ describeOnServers('the map of followers', () => {
     await database?.drop()
   })
   beforeEach(async () => {
-    kv = await openKv({ url: '', partitions: 1, path: `${dir}/${crypto.randomUUID()}`, onError })
-    await kv.setStatus({ status: 'active', version: 1, message: null })
     nowMs = START
+    kv = await openEmbeddedKv({ path: `${dir}/${crypto.randomUUID()}`, onError, now })
+    await kv.setStatus({ status: 'active', version: 1, message: null })
   })
   afterEach(() => kv?.close())
 
-  function replica(stores: { kv?: Kv; db?: Database } = {}) {
-    const live = new LivePositions(stores.kv ?? kv, now, log)
-    const crowds = new PublicMap(live, CROWD, now)
-    const map = new FollowersMap({ config, db, kv, now, log, ...stores }, crowds)
+  function replica(given: { kv?: Kv; db?: Database; now?: () => number } = {}) {
+    const parts = { config, db, kv, now, log, ...given }
+    const live = new LivePositions(parts.kv, parts.now, log)
+    const crowds = new PublicMap(live, CROWD, parts.now)
+    const map = new FollowersMap(parts, crowds)
     const asked = (since?: number, headers: Record<string, string> = {}) =>
       map.answer(new Request(URL_OF_MAP, { headers }), since)
     const whole = async () => EventMap.parse(((await asked().json()) as { data: unknown }).data)
@@ -147,6 +148,22 @@ describeOnServers('the map of followers', () => {
     // A version that nobody knows any more gets the whole.
     for (const unknown of [1, last.version + 1])
       expect(await one.asked(unknown).json()).toEqual(await one.asked().json())
+  })
+
+  test('goes on when clocks are set back, and shows no older crowd of a replica that is ahead', async () => {
+    const one = replica()
+    await standing(60, 2_000, 6_000)
+    await one.refresh()
+    nowMs -= 10 * MINUTE
+    await standing(90, 2_000, 6_000, START)
+    await one.refresh()
+    expect(await one.whole()).toMatchObject({ stale: [], as_of: new Date(nowMs).toISOString() })
+    expect((await one.whole()).on_map).toBeGreaterThan(60)
+    await replica({ now: () => nowMs + 30_000 }).refresh()
+    await standing(120, 2_000, 6_000, START)
+    nowMs += 30_000
+    await one.refresh()
+    expect((await one.whole()).on_map).toBeGreaterThan(90)
   })
 
   test('is compressed, tagged and cacheable; a matching request gets 304', async () => {

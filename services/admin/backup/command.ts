@@ -6,6 +6,7 @@ import {
   type Config,
   unknownSettings,
 } from '#shared/runtime/config/config.ts'
+import { machineNow } from '#shared/runtime/clock.ts'
 import { DataDirectoryInUse, lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import { OtherSchema } from '#shared/stores/db/migrate.ts'
 import { createLog, errorFields, type Log } from '#shared/runtime/log.ts'
@@ -47,7 +48,7 @@ export async function withInstallation<T>(
     // No timeout: migrations of a restored database may take long.
     const { close, ...stores } = await openStores(config, log, undefined, 0)
     try {
-      return await work({ ...stores, config, now: Date.now })
+      return await work({ ...stores, config, now: machineNow })
     } finally {
       await close()
     }

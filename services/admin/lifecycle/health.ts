@@ -5,6 +5,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { Health } from '#shared/contracts/operations.ts'
 import { createLastFlush } from '#shared/points/pending-points.ts'
+import { never } from '#shared/runtime/clock.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { RELEASE } from '#shared/runtime/release.ts'
 
@@ -37,9 +38,9 @@ function createReader<T>(first: T, read: () => Promise<T>): () => Promise<T> {
 }
 
 export function createHealth(context: ServiceContext): () => Promise<Health> {
-  const { config, db, kv, objects, bus, now, metrics } = context
+  const { config, db, kv, objects, bus, stopwatch, metrics } = context
   let report: Promise<Health> | null = null
-  let probedMs = 0
+  let age = never
   const readEnded = createReader(false, async () => (await readStatus(db)).status === 'ended')
   const readFlush = createReader<number | null>(null, createLastFlush(context))
   const readSize = createReader(0, () => kv.bufferSize())
@@ -73,8 +74,8 @@ export function createHealth(context: ServiceContext): () => Promise<Health> {
   }
 
   const read = () => {
-    if (report === null || now() - probedMs >= CACHE_MS) {
-      probedMs = now()
+    if (report === null || age() >= CACHE_MS) {
+      age = stopwatch()
       report = probeAll()
     }
     return report

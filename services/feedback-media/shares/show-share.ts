@@ -8,6 +8,7 @@ import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { gone, Refusal } from '#shared/runtime/refusal.ts'
 import { shareUrl } from '#shared/pilgrims/shares.ts'
 import { acceptedTags, languageFor } from '#shared/core/rules/languages.ts'
+import type { Elapsed } from '#shared/runtime/clock.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from '../cards/draw-card.ts'
 import { serveLook } from '../cards/serve-card.ts'
@@ -130,19 +131,19 @@ function withoutTraces(response: Response): Response {
 
 /** Reads what a link shows, once for all who ask within `KEPT_MS`. */
 function createReader(context: ServiceContext): (share: OpenShare) => Promise<ShareView> {
-  const kept = new Map<string, { readonly untilMs: number; readonly view: Promise<ShareView> }>()
+  const kept = new Map<string, { readonly age: Elapsed; readonly view: Promise<ShareView> }>()
   return (share) => {
     const { id, liveUntil, showName } = share.row
     const isLive = liveUntil !== null && liveUntil.getTime() > context.now()
     const key = `${id} ${isLive} ${showName}`
     const held = kept.get(key)
-    if (held !== undefined && context.now() < held.untilMs) return held.view
+    if (held !== undefined && held.age() < KEPT_MS) return held.view
     const view = readShare(context, share)
     view.catch(() => kept.delete(key))
     // Not only when there are too many: a line that nobody asks for any more is not held, and goes with an erasure.
-    for (const [other, { untilMs }] of kept) if (untilMs <= context.now()) kept.delete(other)
+    for (const [other, { age }] of kept) if (age() >= KEPT_MS) kept.delete(other)
     if (kept.size >= MAX_KEPT) kept.clear()
-    kept.set(key, { untilMs: context.now() + KEPT_MS, view })
+    kept.set(key, { age: context.stopwatch(), view })
     return view
   }
 }

@@ -3,6 +3,7 @@
  * kv, so the load on the kv does not depend on the number of readers.
  */
 import type { BoundingBox, DataQuery } from '#shared/contracts/tracking.ts'
+import { never, type StartStopwatch, stopwatch } from '#shared/runtime/clock.ts'
 import { unavailable } from '#shared/runtime/refusal.ts'
 import { type Kv, type Moved, partitionOf, userHash } from '#shared/stores/kv/kv.ts'
 import { keptTimes } from '#shared/points/old-positions.ts'
@@ -113,7 +114,8 @@ export class LivePositions {
   readonly #erasedThrough: number[]
   /** A key set up once: setting it up costs more than a name. */
   #signer: Bun.CryptoHasher | undefined
-  #refreshedMs = 0
+  /** Since the last refresh began. */
+  #age = never
   #version = 0
   /** Whether this refresh has changed anything. */
   #hasChanged = false
@@ -124,6 +126,7 @@ export class LivePositions {
     private readonly kv: Kv,
     private readonly now: () => number,
     log: Log,
+    private readonly timing: StartStopwatch = stopwatch,
   ) {
     this.#through = Array.from({ length: kv.partitions }, () => 0)
     this.#erasedThrough = [...this.#through]
@@ -208,7 +211,7 @@ export class LivePositions {
 
   /** @throws Refusal 503 when the positions are out of date */
   expectCurrent(): void {
-    if (this.now() - this.#refreshedMs > STALE_MS)
+    if (this.#age() > STALE_MS)
       throw unavailable('The live positions are out of date right now. Please try again in a moment.')
   }
 
@@ -228,14 +231,14 @@ export class LivePositions {
   }
 
   async #refresh(): Promise<void> {
-    const startedMs = this.now()
+    const age = this.timing()
     this.#signer ??= new Bun.CryptoHasher(
       'sha256',
       await this.kv.cacheOnce(SECRET_KEY, crypto.randomUUID(), SECRET_TTL_MS),
     )
     await this.#allPartitions((partition) => this.#forgetErased(partition))
     await this.#allPartitions((partition) => this.#pull(partition))
-    this.#refreshedMs = startedMs
+    this.#age = age
     if (this.#hasChanged) this.#version++
     this.#hasChanged = false
   }

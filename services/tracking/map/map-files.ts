@@ -10,6 +10,7 @@
  */
 import { chmod, lstat, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { machineNow } from '#shared/runtime/clock.ts'
 import type { Prepared } from '#shared/service/http/prepared-response.ts'
 
 /** Slots that a version is served in: its own ten seconds, and three more. */
@@ -104,7 +105,7 @@ async function removeOver(dir: string, before: number): Promise<void> {
 async function isOld(path: string): Promise<boolean> {
   try {
     // Of a link its own age, and not that of its version.
-    return (await lstat(path)).mtimeMs < Date.now() - OLD_MS
+    return (await lstat(path)).mtimeMs < machineNow() - OLD_MS
   } catch (error) {
     // Its replica has just completed it.
     if (codeOf(error) === 'ENOENT') return false

@@ -6,6 +6,7 @@
  */
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type EventMap, type MapTotals, EventMapDelta, type MapCellEntry } from '#shared/contracts/map.ts'
+import { isRecent } from '#shared/runtime/clock.ts'
 import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { errorFields } from '#shared/runtime/log.ts'
@@ -202,7 +203,7 @@ interface Totals {
 }
 
 async function totalsNow(context: Context, last: Snapshot | null, nowMs: number): Promise<Totals> {
-  if (last !== null && !last.map.stale.includes('totals') && Math.abs(nowMs - last.totalsMs) < TOTALS_MS)
+  if (last !== null && !last.map.stale.includes('totals') && isRecent(last.totalsMs, nowMs, TOTALS_MS))
     return { totals: last.map.totals, totalsMs: last.totalsMs, isStale: false }
   const kept: Totals = { totals: last?.map.totals ?? null, totalsMs: last?.totalsMs ?? 0, isStale: true }
   const read = readEventTotals(context, context.config.mapCrowd).then((totals): Totals => ({
@@ -270,16 +271,21 @@ export class FollowersMap {
   }
 
   async #refresh(): Promise<void> {
-    const version = Math.floor(this.context.now() / EDITION_MS)
-    if (this.#last !== null && version <= this.#last.map.version) return
     try {
+      // The kv's clock: by that of a replica whose clock is ahead, the others would show its older snapshot as new.
+      const version = this.#versionAt(await this.context.kv.clock())
+      if (version === this.#last?.map.version) return
       this.#last ??= parsed(await this.context.kv.cached(KEY))
       this.#publish(await this.#shared(version))
     } catch (error) {
-      if (this.#last !== null) this.#publish(staleSnapshot(this.#last, version))
+      const version = this.#versionAt(this.context.now())
+      if (this.#last !== null && version !== this.#last.map.version)
+        this.#publish(staleSnapshot(this.#last, version))
       if (!(error instanceof Refusal)) throw error
     }
   }
+
+  readonly #versionAt = (ms: number): number => Math.floor(ms / EDITION_MS)
 
   #publish(snapshot: Snapshot): void {
     const { map } = snapshot

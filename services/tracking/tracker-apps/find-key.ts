@@ -13,6 +13,7 @@ import {
   storeKnownKey,
   trackerKeyHash,
 } from '#shared/pilgrims/tracker-keys.ts'
+import { isRecent, never } from '#shared/runtime/clock.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -36,11 +37,12 @@ export function createKeyFinder({
   db,
   kv,
   now,
-}: Pick<ServiceContext, 'db' | 'kv' | 'now'>): (key: string) => Promise<string | null> {
+  stopwatch,
+}: Pick<ServiceContext, 'db' | 'kv' | 'now' | 'stopwatch'>): (key: string) => Promise<string | null> {
   /** What the kv held before an outage may have been revoked during it. */
-  let trustedFromMs = 0
-  let avoidedUntilMs = 0
-  kv.onReconnect(() => (trustedFromMs = now()))
+  let sinceOutage = never
+  let sinceFailure = never
+  kv.onReconnect(() => (sinceOutage = stopwatch()))
 
   /** Look-ups that run, by hash: an app may send a day in as many requests as it has points. */
   const running = new Map<string, Promise<string | null>>()
@@ -60,7 +62,8 @@ export function createKeyFinder({
       waitMs,
       rejectWith(unknownNow),
     )
-  const isFresh = ({ checkedMs }: KnownKey): boolean => checkedMs > Math.max(now() - FRESH_MS, trustedFromMs)
+  const isFresh = ({ checkedMs }: KnownKey): boolean =>
+    isRecent(checkedMs, now(), Math.min(FRESH_MS, sinceOutage()))
 
   return async (key) => {
     if (!TRACKER_KEY.test(key)) return null
@@ -68,7 +71,7 @@ export function createKeyFinder({
     const held = await orUnavailable(readKnownKey(kv, hash))
     if (held === 'revoked') return null
     const stale = typeof held === 'object' ? held : null
-    if (stale !== null && (isFresh(stale) || performance.now() < avoidedUntilMs)) return stale.userId
+    if (stale !== null && (isFresh(stale) || sinceFailure() < AVOID_MS)) return stale.userId
     const checkedMs = now()
     let userId: string | null
     try {
@@ -76,7 +79,7 @@ export function createKeyFinder({
     } catch (error) {
       if (!isDatabaseUnavailable(error) && !(error instanceof Refusal)) throw error
       if (stale === null) throw unknownNow()
-      avoidedUntilMs = performance.now() + AVOID_MS
+      sinceFailure = stopwatch()
       return stale.userId
     }
     if (userId === null || held === 'unavailable') return userId

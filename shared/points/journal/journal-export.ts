@@ -6,6 +6,7 @@ import type { Database } from 'bun:sqlite'
 import { createReadStream, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { appendFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { machineNow } from '#shared/runtime/clock.ts'
 import type { Submission } from '#shared/stores/kv/kv.ts'
 import { readLines } from '#shared/runtime/read-lines.ts'
 import { errorFields, type Log, LoggableError } from '#shared/runtime/log.ts'
@@ -123,7 +124,7 @@ function sweep(dir: string): void {
   for (const name of readdirSync(dir)) {
     if (!name.endsWith(REQUEST) && !name.includes(COPY)) continue
     const path = join(dir, name)
-    if (Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > LEFTOVER_MAX_MS)
+    if (machineNow() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) > LEFTOVER_MAX_MS)
       rmSync(path, { force: true })
   }
 }

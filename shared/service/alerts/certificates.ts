@@ -5,6 +5,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
+import { isRecent } from '#shared/runtime/clock.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { withCheckTimeout } from './health-checks.ts'
 
@@ -79,7 +80,7 @@ export function createCertificateReader({ config, kv, log, metrics, now }: Servi
     Promise.all(
       publicHosts(config).map(async ({ host, port }) => {
         const before = readMs.get(host)
-        if (before && Math.abs(now() - before) < READ_EVERY_MS) return
+        if (before && isRecent(before, now(), READ_EVERY_MS)) return
         const read = await readCertificate(host, port).catch((error: unknown) => {
           if (before !== 0)
             log.info('the certificate of a public host cannot be read', { host, ...errorFields(error) })

@@ -43,8 +43,9 @@ const FIRST_START_KEY = 'first-start'
 const FOR_EVER_MS = 10 * 365 * 86_400_000
 
 export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
-  const { kv, now } = context
+  const { kv, now, stopwatch } = context
   const startedMs = now()
+  const running = stopwatch()
   const lastFlush = createLastFlush(context)
   // The last known figures stay available while their stores are down.
   let flushedMs: number | null = null
@@ -58,8 +59,10 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
           () => startedMs,
         ),
       )
-    const minutes = Math.floor((now() - sinceMs) / 60_000)
-    if (now() - sinceMs <= STALE_MS) return null
+    // Without any flush, the age is at least that of this process: the first start may have had a wrong clock.
+    const ageMs = Math.max(now() - sinceMs, flushedMs === null ? running() : 0)
+    const minutes = Math.floor(ageMs / 60_000)
+    if (ageMs <= STALE_MS) return null
     const text = `資料已 ${minutes} 分鐘沒有寫入資料庫 · No successful flush for ${minutes} min`
     return { key: 'flush', failure: true, text }
   }

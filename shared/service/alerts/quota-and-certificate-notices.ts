@@ -1,6 +1,7 @@
 /** Messages to the owner outside of incidents, which would stay open for weeks: the quota, and certificates. */
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Line } from '#shared/service/line/line-client.ts'
+import { never } from '#shared/runtime/clock.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { knownCertificates } from './certificates.ts'
 import type { Messenger } from './send-alert.ts'
@@ -36,9 +37,9 @@ export function createNotices(
   line: Line | null,
   messenger: Messenger,
 ): () => Promise<void> {
-  const { config, kv, now, log } = context
+  const { config, kv, now, stopwatch, log } = context
   const tell = createTeller(context, messenger)
-  let lookedMs = -Infinity
+  let sinceLook = never
 
   const quota = async (line: Line): Promise<void> => {
     const { limit, used } = await line.quota()
@@ -65,8 +66,8 @@ export function createNotices(
   }
 
   return async () => {
-    if (now() - lookedMs < LOOK_EVERY_MS) return
-    lookedMs = now()
+    if (sinceLook() < LOOK_EVERY_MS) return
+    sinceLook = stopwatch()
     try {
       if (line !== null) await quota(line)
     } catch (error) {

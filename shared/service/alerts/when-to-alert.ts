@@ -3,6 +3,7 @@
  * failure of one; they share the state of alerts through the kv. It needs neither the database nor the bus. Without the
  * kv each watcher uses its own memory: a duplicate alert is better than none.
  */
+import { machineNow } from '#shared/runtime/clock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { createLineClient } from '#shared/service/line/line-client.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
@@ -15,8 +16,8 @@ const LOCK = 'alert-watch'
 /** Longer than a check takes when every dependency is down. */
 const LOCK_MS = 30_000
 
-/** @param machineNow the clock of this machine, which is compared with that of the kv */
-export function createAlertWatch(given: ServiceContext, machineNow: () => number = Date.now) {
+/** @param systemNow the clock of this machine, which is compared with that of the kv */
+export function createAlertWatch(given: ServiceContext, systemNow: () => number = machineNow) {
   let aheadMs = 0
   // All watchers share the time of the kv, as far as it is known.
   const now = (): number => given.now() - (Math.abs(aheadMs) > CLOCK_MS ? aheadMs : 0)
@@ -42,7 +43,7 @@ export function createAlertWatch(given: ServiceContext, machineNow: () => number
 
   const look = async (): Promise<void> => {
     aheadMs = await kv.clock().then(
-      (kvMs) => machineNow() - kvMs,
+      (kvMs) => systemNow() - kvMs,
       () => aheadMs,
     )
     const causes = await checks()

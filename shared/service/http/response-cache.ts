@@ -2,6 +2,7 @@
  * Stores the serialized answers of popular endpoints for a moment. Concurrent requests share one computation; errors
  * are not cached.
  */
+import type { Elapsed, StartStopwatch } from '#shared/runtime/clock.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { taggedResponse } from './headers.ts'
 
@@ -12,7 +13,7 @@ interface CachedAnswer {
 }
 
 interface Entry {
-  readonly untilMs: number
+  readonly age: Elapsed
   readonly making: Promise<CachedAnswer>
   cached: CachedAnswer | null
 }
@@ -53,7 +54,7 @@ export class ResponseCache {
   /** @param cacheMs lifetime, from the start of the computation, in milliseconds */
   constructor(
     private readonly cacheMs: number,
-    private readonly now: () => number,
+    private readonly stopwatch: StartStopwatch,
   ) {}
 
   find(request: Request, operator: Operator | null, headersOf = NONE): Response | null {
@@ -76,7 +77,7 @@ export class ResponseCache {
     const key = cacheKey(operator, JSON.stringify(what))
     let entry = this.#fresh(key)
     if (entry === null) {
-      entry = { untilMs: this.now() + this.cacheMs, making: make().then(cachedAnswer), cached: null }
+      entry = { age: this.stopwatch(), making: make().then(cachedAnswer), cached: null }
       this.#store(key, entry)
     }
     try {
@@ -91,14 +92,14 @@ export class ResponseCache {
 
   #fresh(key: string): Entry | null {
     const entry = this.#entries.get(key)
-    return entry !== undefined && this.now() < entry.untilMs ? entry : null
+    return entry !== undefined && entry.age() < this.cacheMs ? entry : null
   }
 
   #store(key: string, entry: Entry): void {
     this.#entries.delete(key)
     this.#entries.set(key, entry)
-    for (const [oldest, { untilMs }] of this.#entries) {
-      if (this.#entries.size <= MAX_KEYS && this.now() < untilMs) return
+    for (const [oldest, { age }] of this.#entries) {
+      if (this.#entries.size <= MAX_KEYS && age() < this.cacheMs) return
       this.#entries.delete(oldest)
     }
   }

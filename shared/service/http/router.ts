@@ -89,7 +89,7 @@ const termsOf = ({ temporaryIs503 }: Endpoint, error: unknown): unknown =>
   temporaryIs503 ? temporaryAs503(error) : error
 
 function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handler: Handler<E>) {
-  const cache = endpoint.cacheMs > 0 ? new ResponseCache(endpoint.cacheMs, context.now) : null
+  const cache = endpoint.cacheMs > 0 ? new ResponseCache(endpoint.cacheMs, context.stopwatch) : null
   const publicCache = ACCESS_LEVEL[endpoint.access] === 0 ? cache : null
   const answer = async ({ request, params, set }: Routed, requestId: string): Promise<Response> => {
     const admitted = await admit(context, endpoint, request)

@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Access } from '#shared/contracts/endpoint.ts'
 import type { Role } from '#shared/contracts/fields.ts'
 import type { Token } from '#shared/runtime/config/setting-values.ts'
+import { isRecent } from '#shared/runtime/clock.ts'
 import { unauthorized } from '#shared/runtime/refusal.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 
@@ -55,7 +56,7 @@ export function createAuth(
 
   const delay = (address: string): number => {
     const last = guesses.get(address)
-    const count = last !== undefined && now() - last.ms < FORGET_AFTER_MS ? last.count + 1 : 1
+    const count = last !== undefined && isRecent(last.ms, now(), FORGET_AFTER_MS) ? last.count + 1 : 1
     // Reinserting makes the address the most recent one; the least recent one is evicted.
     guesses.delete(address)
     if (guesses.size >= MAX_ADDRESSES) guesses.delete(guesses.keys().next().value!)
@@ -92,7 +93,7 @@ export function withTokenUse(auth: Auth, kv: Kv, now: () => number): Auth {
       const operator = await auth.authenticate(token, address)
       if (operator === null) return null
       const nowMs = now()
-      if (nowMs - (recorded.get(operator.fingerprint) ?? -Infinity) >= EVERY_MS) {
+      if (!isRecent(recorded.get(operator.fingerprint) ?? 0, nowMs, EVERY_MS)) {
         recorded.set(operator.fingerprint, nowMs)
         kv.cache(keyOf(operator.fingerprint), String(nowMs), KEPT_MS).catch(() =>
           recorded.delete(operator.fingerprint),

@@ -1,4 +1,5 @@
 /** The embedded driver of the kv: state in memory, and every change in a log that survives kill -9 and power cuts. */
+import { machineNow } from '#shared/runtime/clock.ts'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { admit, move, put } from './admit-in-memory.ts'
@@ -105,7 +106,7 @@ export async function openEmbeddedKv(options: {
   readonly now?: () => number
   readonly compactAfter?: number
 }): Promise<Kv> {
-  const { path, onError, now = Date.now, compactAfter = COMPACT_AFTER } = options
+  const { path, onError, now = machineNow, compactAfter = COMPACT_AFTER } = options
   mkdirSync(dirname(path), { recursive: true })
   const store = openStore(path, now, compactAfter, onError)
   const caller = crypto.randomUUID()

@@ -14,6 +14,7 @@ import {
   withTimeout,
   ObjectsUnavailable,
 } from './objects.ts'
+import { machineNow } from '#shared/runtime/clock.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
 
 const TRAILER_BYTES = 256
@@ -250,7 +251,7 @@ async function sweep(files: AsyncIterable<FoundFile>): Promise<void> {
   for await (const { path, name } of files) {
     if (!TEMPORARY.test(name)) continue
     const found = await nullIfMissing(stat(path))
-    if (found !== null && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true })
+    if (found !== null && machineNow() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true })
   }
 }
 

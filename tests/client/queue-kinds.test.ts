@@ -30,7 +30,8 @@ function appPhone() {
     first: kind(),
     alarm: kind({ urgent: true }),
     note: kind(),
-    choice: kind({ merges: true }),
+    choice: kind({ mergesBy: () => '' }),
+    picture: kind({ mergesBy: (fields) => (fields as { of: string }).of, last: true }),
   }
   const queue = createTrackQueue({
     client,
@@ -54,18 +55,27 @@ test('added kinds go first, in their order, each entry once; what merges goes as
     queue.keep('note', { n: 1 }),
     queue.keep('note', { n: 2 }),
     queue.keep('first', {}),
+    queue.keep('picture', { of: 'a', n: 1 }),
+    queue.keep('picture', { of: 'b', n: 2 }),
+    queue.keep('picture', { of: 'a', m: 3 }),
   ])
-  expect(queue.state.added).toEqual({ first: 1, alarm: 0, note: 2, choice: 2 })
+  expect(queue.state.added).toEqual({ first: 1, alarm: 0, note: 2, choice: 2, picture: 3 })
   await queue.send()
-  expect(paths().slice(0, 4)).toEqual(['first', 'note', 'note', 'choice'])
+  expect(paths()).toEqual(['first', 'note', 'note', 'choice', '/api/event/checkin', 'picture', 'picture'])
+  expect(asked.slice(5)).toMatchObject([
+    { of: 'a', n: 1, m: 3 },
+    { of: 'b', n: 2 },
+  ])
   expect(asked.slice(1, 4)).toMatchObject([{ n: 1 }, { n: 2 }, { a: 1, b: 2 }])
   expect(settled).toEqual([
     [1, 'taken'],
     [1, 'taken'],
     [1, 'taken'],
     [2, 'taken'],
+    [2, 'taken'],
+    [1, 'taken'],
   ])
-  expect(queue.state.added).toEqual({ first: 0, alarm: 0, note: 0, choice: 0 })
+  expect(queue.state.added).toEqual({ first: 0, alarm: 0, note: 0, choice: 0, picture: 0 })
 })
 
 test('what the service will never take is set aside with its reason, and is no rejected point', async () => {

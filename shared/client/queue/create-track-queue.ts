@@ -35,6 +35,8 @@ export interface TrackQueue {
   keep(kind: string, fields: object): Promise<Kept>
   /** Entries of an added kind that wait, oldest first. As `waiting`. */
   entries(kind: string): Promise<Entry[]>
+  /** Takes entries back that are not sent yet. Rejects where the store fails. */
+  withdraw(entries: readonly Entry[]): Promise<void>
   /** Entries of added kinds that the service will never take, oldest first. As `waiting`. */
   refused(): Promise<Rejected[]>
   /** `holds` answers something else now. */
@@ -150,6 +152,10 @@ export function createTrackQueue(options: TrackQueueOptions): TrackQueue {
     checkIn: (point) => keep('checkin', [point]),
     keep: keepEntry,
     entries: (kind) => ofPilgrim((userId) => store.oldest(userId, kind, ALL)),
+    async withdraw(entries) {
+      await store.settle(entries, [])
+      await rounds.look()
+    },
     refused: () =>
       ofPilgrim(async (userId) => (await store.rejected(userId)).filter(({ kind }) => !isPointKind(kind))),
     awaken() {

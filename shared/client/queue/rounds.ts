@@ -49,7 +49,7 @@ const MOST_REFUSALS = 20
 /** After a failure of the store, or of `identity`. */
 const AGAIN_MS = 10_000
 
-/** Waiting entries of one kind that go as one. */
+/** Waiting entries of one kind that are looked through for those that go as one. */
 const MOST_MERGED = 100
 
 /** Epoch milliseconds of the next attempt; null: not before something happens. */
@@ -160,7 +160,10 @@ export class Rounds {
       const options = { signal: choices.signal, timeoutMs }
       const added = this.#parts.added?.[due.kind]
       if (added !== undefined) {
-        const entries = await store.oldest(due.userId, due.kind, added.merges ? MOST_MERGED : 1)
+        const { mergesBy } = added
+        const oldest = await store.oldest(due.userId, due.kind, mergesBy === undefined ? 1 : MOST_MERGED)
+        const isOne = ({ fields }: Entry) => mergesBy?.(fields) === mergesBy?.(oldest[0]!.fields)
+        const entries = oldest.filter(isOne)
         this.#lastTriedAt = clock.now()
         if (entries.length > 0) await this.#sendAdded(due.userId, added, entries, options)
         continue
@@ -292,7 +295,9 @@ export class Rounds {
       return { at, due: null }
     }
     const { userId } = who
-    const kinds = [...Object.keys(added), ...KINDS]
+    const names = Object.keys(added)
+    const isLast = (kind: string) => added[kind]!.last === true
+    const kinds = [...names.filter((kind) => !isLast(kind)), ...KINDS, ...names.filter(isLast)]
     const { rejected, ...counts } = await store.counts(userId, kinds)
     const held = kinds.filter((kind) => counts[kind]! > 0 && this.#whyHeld(kind) !== null)
     const stopped = held[0] === undefined ? null : this.#whyHeld(held[0])

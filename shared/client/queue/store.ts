@@ -29,15 +29,17 @@ export interface QueuedPoint extends Entry {
 
 export const isPointKind = (kind: string): kind is Kind => (KINDS as readonly string[]).includes(kind)
 
-/** A kind of entry that the app adds. Its entries are sent before check-ins and points. */
+/** A kind of entry that the app adds. Its entries are sent before check-ins and points, or after them. */
 export interface AddedKind {
   /**
    * Sends an entry. It is called again with the same entry after a lost answer, so the service must recognise it.
    * Never rejects.
    */
   send(entry: Entry, options: CallOptions): Promise<Answer<unknown>>
-  /** All waiting entries go as one: later fields replace earlier ones. */
-  readonly merges?: boolean | undefined
+  /** Entries with the same answer go as one: later fields replace earlier ones. Absent: each goes by itself. */
+  readonly mergesBy?: ((fields: object) => string) | undefined
+  /** Sent after check-ins and points. */
+  readonly last?: boolean | undefined
   /** Failures of other kinds do not hold it up, and its own do not hold up others. */
   readonly urgent?: boolean | undefined
   /** Called after the entries have left the queue: with the service's data, or with why it will never take them. */

@@ -101,14 +101,18 @@ describeOnServers('the map through Caddy', () => {
   }
   /** Repeats what a new version may have come between. */
   async function inOneVersion(check: () => Promise<void>): Promise<void> {
-    const slotNow = () => Math.floor(Date.now() / 10_000)
+    // Tracking answers a new version a moment before its files are there.
+    const stateNow = async () => {
+      const { headers } = await direct(MAP)
+      return [Math.floor(Date.now() / 10_000), headers.get('etag'), ...slots()].join()
+    }
     for (;;) {
-      const before = [slotNow(), ...slots()].join()
+      const before = await stateNow()
       try {
         await check()
         return
       } catch (error) {
-        if (before === [slotNow(), ...slots()].join()) throw error
+        if (before === (await stateNow())) throw error
       }
     }
   }

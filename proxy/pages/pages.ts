@@ -45,8 +45,8 @@ export const PAGES: readonly PageEntry[] = [
     app: { display: 'standalone', shortName: '%s' },
     data: ['counties', 'towns'],
     detailedMap: true,
-    // Tiles need a network anyway.
-    onlineOnly: ['draw-tiles'],
+    // Tiles need a network anyway, and the stream is for operators.
+    onlineOnly: ['draw-tiles', 'stream'],
   },
   {
     folder: 'console',
@@ -61,6 +61,7 @@ export const PAGES: readonly PageEntry[] = [
     title: '%s',
     description: { zh: '打卡、記錄、分享', en: 'Check in, record and share the pilgrimage' },
     offline: true,
+    onlineOnly: ['stream'],
     lineOnly: ['line-sdk'],
     app: { display: 'standalone', shortName: '%s' },
     data: ['counties', 'towns'],

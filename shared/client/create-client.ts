@@ -1,7 +1,7 @@
 /** The typed client: one method for each operation of the OpenAPI document. */
 import { type Answer, exchange, failure, type Fetch, readRefusal, readSuccess } from './answer.ts'
 import { OPERATIONS, type Operations } from './api.ts'
-import { openStream, type StreamEvent, type StreamOptions } from './stream.ts'
+import type { StreamEvent, StreamOptions } from './stream.ts'
 
 export interface ClientOptions extends Callers {
   /** Where the service answers, such as `https://walk.example`. Empty on the service's own pages. */
@@ -100,12 +100,17 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...(Object.fromEntries(methods) as { [K in keyof Operations]: Method<Operations[K]> }),
     identity: () => valueOf(options.identity),
-    stream: ({ signal, lastEventId, ...query } = {}) =>
-      openStream(send, () => buildRequest(base, 'openStream', query, undefined, options), {
-        signal,
-        lastEventId,
-        timeoutMs,
-      }),
+    async *stream({ signal, lastEventId, ...query } = {}) {
+      try {
+        // Only operators' apps need it.
+        const { openStream } = await import('./stream.ts')
+        const request = () => buildRequest(base, 'openStream', query, undefined, options)
+        yield* openStream(send, request, { signal, lastEventId, timeoutMs })
+      } catch (error) {
+        const lost = failure('network', `The stream could not be loaded: ${(error as Error).message}`)
+        yield { event: 'interrupted', data: { error: lost.error, retryInMs: null } }
+      }
+    },
     async download(name, input, { accept, ...more } = {}) {
       const headers = { ...more.headers, ...(accept ? { accept } : {}) }
       const answer = await call(name, input as Fields, { ...more, headers }, 'blob')

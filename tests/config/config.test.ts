@@ -54,7 +54,7 @@ describe('the configuration', () => {
     const [keys, others] = [newPushKeys(), newPushKeys()]
     expect(readConfig(keys).push).toMatchObject({
       publicKey: keys.EVENT_PUSH_PUBLIC_KEY,
-      subject: 'https://localhost:8443',
+      subject: 'mailto:event@example.com',
       services: expect.arrayContaining(['fcm.googleapis.com', '*.push.apple.com']),
     })
     const refused = (change: Record<string, string>, name: string) =>
@@ -62,7 +62,19 @@ describe('the configuration', () => {
     refused({ EVENT_PUSH_PRIVATE_KEY: others.EVENT_PUSH_PRIVATE_KEY }, 'EVENT_PUSH_PRIVATE_KEY')
     refused({ EVENT_PUSH_PRIVATE_KEY: '' }, 'EVENT_PUSH_PRIVATE_KEY')
     refused({ EVENT_PUSH_PUBLIC_KEY: '' }, 'EVENT_PUSH_PUBLIC_KEY')
-    refused({ EVENT_PUSH_SUBJECT: 'somebody' }, 'EVENT_PUSH_SUBJECT')
+    const toldByUrl = { EVENT_PUSH_SUBJECT: '', EVENT_PUBLIC_URL: 'https://walk.example.org' }
+    expect(readConfig({ ...keys, ...toldByUrl }).push!.subject).toBe('https://walk.example.org')
+    for (const subject of [
+      'somebody',
+      '',
+      'mailto:x@localhost',
+      'mailto:x@host.invalid',
+      'https://localhost:8443',
+      'https://192.168.1.10',
+      'https://[fd00::1]/',
+      'https://printer.local',
+    ])
+      refused({ EVENT_PUSH_SUBJECT: subject }, 'EVENT_PUSH_SUBJECT')
     refused({ EVENT_PUSH_SERVICES: 'https://push.example/x' }, 'EVENT_PUSH_SERVICES')
   })
 

@@ -53,9 +53,13 @@ export function newDevice(base: string): PushTestDevice {
 }
 
 /** A new pair of VAPID keys, as settings. */
-export function newPushKeys(): { EVENT_PUSH_PUBLIC_KEY: string; EVENT_PUSH_PRIVATE_KEY: string } {
+export function newPushKeys() {
   const { publicKey, privateKey } = webPush.generateVAPIDKeys()
-  return { EVENT_PUSH_PUBLIC_KEY: publicKey, EVENT_PUSH_PRIVATE_KEY: privateKey }
+  return {
+    EVENT_PUSH_PUBLIC_KEY: publicKey,
+    EVENT_PUSH_PRIVATE_KEY: privateKey,
+    EVENT_PUSH_SUBJECT: 'mailto:event@example.com',
+  }
 }
 
 export interface PushService {

@@ -218,6 +218,10 @@ interface Given {
 
 const SERVICE = /^(\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(:\d{1,5})?$/
 
+/** A name in the public DNS: no address, no single label, no name that RFC 6761 and 6762 keep for local use. */
+const PUBLIC_HOST =
+  /^(?!.*\.(?:localhost|local|invalid|test|internal)\.?$)(?:[^.[\]]+\.)+[a-z][a-z0-9-]*\.?$/i
+
 /** @returns null without keys: Web Push is off. Adds what is wrong to `faults` */
 export function readPush(
   given: Given,
@@ -237,8 +241,12 @@ export function readPush(
     faults.push(
       'EVENT_PUSH_PRIVATE_KEY: does not belong to EVENT_PUSH_PUBLIC_KEY; bun run push:keys makes a pair of keys',
     )
-  if (!/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/.test(subject))
-    faults.push('EVENT_PUSH_SUBJECT: must begin with mailto: or https://')
+  const host = /^(?:mailto:[^\s@]+@|https:\/\/)([^\s@/:]+|\[[^\]]+\])/.exec(subject)?.[1]
+  if (host === undefined) faults.push('EVENT_PUSH_SUBJECT: must begin with mailto: or https://')
+  else if (!PUBLIC_HOST.test(host))
+    faults.push(
+      `EVENT_PUSH_SUBJECT: ${host} is no public name, and Apple refuses such a subject; set mailto: and an address that reaches you`,
+    )
   if (!services.every((host) => SERVICE.test(host)))
     faults.push('EVENT_PUSH_SERVICES: must be host names such as fcm.googleapis.com or *.push.apple.com')
   return { publicKey, privateKey, subject, services }

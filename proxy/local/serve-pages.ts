@@ -73,7 +73,8 @@ export function pageServer(
     const found = await find(path)
     if (found !== null) return answer(request, path, found)
     const isFolder = (await find(`${path}/`)) !== null
-    return isFolder ? new Response(null, { status: 308, headers: { Location: `${path}/` } }) : null
+    const { search } = new URL(request.url)
+    return isFolder ? new Response(null, { status: 308, headers: { Location: `${path}/${search}` } }) : null
   }
 }
 

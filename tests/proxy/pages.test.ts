@@ -119,6 +119,8 @@ describeBothStacks(
       expect(await post.json()).toMatchObject({ code: 'method-not-allowed', error: expect.any(String) })
       const folder = await stack.fetch('/walk', { redirect: 'manual' })
       expect([folder.status, folder.headers.get('location')]).toEqual([308, '/walk/'])
+      const code = await stack.fetch('/walk?code=abc&x=%20', { redirect: 'manual' })
+      expect([code.status, code.headers.get('location')]).toEqual([308, '/walk/?code=abc&x=%20'])
       for (const missing of ['/walk/none', '/assets/none.js', '/assets/', '/assets/../../etc/passwd'])
         expect((await stack.fetch(missing)).status).toBe(404)
     })

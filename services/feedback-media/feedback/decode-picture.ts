@@ -29,7 +29,8 @@ const TOO_COSTLY =
   `image: takes too long or too much memory to decode (at most ${LIMITS.cpuSeconds} s of a processor` +
   ` and ${LIMITS.memoryBytes / 1e6} MB); send a smaller or a simpler picture`
 
-export const NOT_AN_IMAGE = 'image: is not a whole PNG, JPEG or WebP picture'
+export const NOT_AN_IMAGE =
+  'image: is not a whole PNG, JPEG or WebP picture. Export a picture of another format (HEIC, AVIF) as JPEG'
 
 /** Pictures of one address that wait or are decoded at a time, so that others get their turn. */
 const OF_ADDRESS = 2

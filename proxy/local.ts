@@ -112,7 +112,7 @@ async function startLocal(env: Environment, log: Log) {
   const server = listen({
     address: { host, port },
     tls,
-    fetch: dispatchTo(services, pageServer(config)),
+    fetch: dispatchTo(services, pageServer(config, ports.event)),
     error: (error) => withBrowserHeaders(answerUnexpected(log, error)),
   })
   const closeBackupSocket = openBackupSocket(ports, log)

@@ -40,18 +40,28 @@ const AT_ROOT = PAGES.some(({ path }) => path === '/')
 export const mayBePage = (path: string): boolean =>
   AT_ROOT.includes(path) || PREFIXES.some((prefix) => path.startsWith(prefix) || `${path}/` === prefix)
 
-/** @returns the answer for a path that {@link mayBePage}; null when no page has it */
+/**
+ * The title of each page is the event's name, so another name needs another build.
+ * @returns the answer for a path that {@link mayBePage}; null when no page has it
+ */
 export function pageServer(
   settings: PageSettings,
+  event: { readonly current: { readonly name: string } },
 ): (request: Request, path: string) => Promise<Response | null> {
   let site: Promise<Site> | undefined
+  let name: string | undefined
   let tiles: Promise<MapTiles | null> | undefined
   const stored = new Map<string, Stored>()
 
   const find = async (path: string): Promise<Stored | null> => {
-    site ??= buildPages(settings)
+    if (name !== event.current.name) {
+      ;({ name } = event.current)
+      site = buildPages(settings, name)
+      stored.clear()
+    }
     const file = path.endsWith('/') ? `${path}index.html` : path
-    const bytes = (await site).get(file)
+    const built = await site!
+    const bytes = built.get(file)
     if (bytes === undefined) return null
     const known = stored.get(file)
     if (known !== undefined) return known

@@ -1,6 +1,7 @@
 /** Builds the pages into a folder that Caddy serves. */
 import { resolve } from 'node:path'
 import { environment, readConfig } from '#shared/runtime/config/config.ts'
+import { firstEvent } from '#shared/pilgrims/event-settings.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { describeError } from '#shared/runtime/log.ts'
 import { buildPages } from './build/build-pages.ts'
@@ -17,7 +18,7 @@ if (import.meta.main) {
   const { values } = readCommandLine(USAGE, { to: { type: 'string', default: './data/pages' } })
   try {
     const config = readConfig(environment())
-    const site = await buildPages(config)
+    const site = await buildPages(config, firstEvent(config).name)
     writeSite(site, resolve(values.to), await mapTilesOf(config))
     console.log(`${site.size} files are in ${values.to}.`)
   } catch (error) {

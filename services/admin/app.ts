@@ -6,6 +6,11 @@ import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
 import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
 import {
+  eventSettingsEndpoint,
+  setEventContactEndpoint,
+  setEventNameEndpoint,
+} from '#shared/contracts/event-settings.ts'
+import {
   endActivityEndpoint,
   endPreviewEndpoint,
   healthEndpoint,
@@ -66,6 +71,7 @@ import { expectOwnId } from '#shared/service/security/pilgrim-identity.ts'
 import { readOwnWalk } from './own-data/read-own-walk.ts'
 import { showConfig } from './own-data/show-config.ts'
 import { exportUser } from './pilgrims/export-user.ts'
+import { createFirstSettings, readSettings, setPart } from './event/set-event.ts'
 import { forceFlush } from './lifecycle/force-flush.ts'
 import { listAudit } from './reports/list-audit.ts'
 import {
@@ -95,6 +101,9 @@ function serveEvent({ serve }: Router, context: ServiceContext): void {
   serve(setStatusEndpoint, ({ operator, body }) => setStatus(context, operator, body))
   serve(endActivityEndpoint, ({ operator }) => endActivity(context, operator))
   serve(endPreviewEndpoint, () => previewEnd(context))
+  serve(eventSettingsEndpoint, () => readSettings(context))
+  serve(setEventNameEndpoint, ({ operator, body }) => setPart(context, operator, 'name', body))
+  serve(setEventContactEndpoint, ({ operator, body }) => setPart(context, operator, 'contact', body))
   serve(surveysEndpoint, ({ operator, query, request }) =>
     request.headers.get('accept')?.includes('text/csv')
       ? surveysCsv(context, operator)
@@ -208,7 +217,7 @@ function serveHealth({ serve }: Router, health: ReturnType<typeof createHealth>)
 export function createAdmin(context: ServiceContext): Service {
   const { db, kv, log, outbox } = context
   const router = createRouter(context)
-  const erasureSweep = createErasureSweep(context)
+  const jobs = [...createErasureSweep(context), createFirstSettings(context)]
   const readings = createReadings()
   serveDocumentation(router, context)
   serveEvent(router, context)
@@ -222,7 +231,7 @@ export function createAdmin(context: ServiceContext): Service {
     name: 'admin',
     fetch: router.app.fetch,
     async start() {
-      for (const job of erasureSweep) job.start()
+      for (const job of jobs) job.start()
       received.start()
       // An earlier process may have stored a change and died before it published it.
       await publishStatus(db, kv).catch((error: unknown) =>
@@ -234,7 +243,7 @@ export function createAdmin(context: ServiceContext): Service {
     },
     async stop() {
       received.stop()
-      await Promise.all(erasureSweep.map((job) => job.stop()))
+      await Promise.all(jobs.map((job) => job.stop()))
     },
   }
 }

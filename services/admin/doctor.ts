@@ -205,9 +205,8 @@ function backups(folder: string): Promise<Found> {
   return Promise.resolve(finding(ageMs <= OLD_BACKUP_MS, found, 'Take one: bun run backup.'))
 }
 
-function settings({ startsMs, endsMs, alertUserId, publicUrl, env }: Config): Found {
+function settings({ alertUserId, publicUrl, env }: Config): Found {
   const missing = [
-    (startsMs === null || endsMs === null) && 'EVENT_STARTS_AT and EVENT_ENDS_AT',
     alertUserId === '' && 'EVENT_ALERT_USER_ID (nobody is alerted)',
     env === 'production' && publicUrl.startsWith('https://localhost') && 'EVENT_PUBLIC_URL',
   ].filter((one) => one !== false)

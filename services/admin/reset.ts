@@ -5,13 +5,13 @@
  */
 import { createInterface } from 'node:readline/promises'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
-import type { Config } from '#shared/runtime/config/config.ts'
 import { runCommand, screen, withInstallation } from './backup/command.ts'
 import { CommandRefused } from './backup/archive.ts'
 import { type Installation, expectStopped, journalsOf, expectStores, TABLES } from './backup/take-backup.ts'
 import { hostname, userInfo } from 'node:os'
 import { eq, sql } from 'drizzle-orm'
 import { ACTIVITY_ID } from '#shared/pilgrims/activity-status.ts'
+import { type Event, readEvent } from '#shared/pilgrims/event-settings.ts'
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Actor, audit } from '#shared/service/security/audit-log.ts'
 import { deleteJournals } from '#shared/points/journal/journal-export.ts'
@@ -76,6 +76,7 @@ export async function clearRehearsal(installation: Installation, contents: Conte
 const UNCLEARED: readonly string[] = [
   'activity',
   'audit_log',
+  'event_settings',
   'role_assignments',
   'notification_plan',
   'erasures',
@@ -91,17 +92,18 @@ type Contents = Readonly<Record<string, number>>
 /** @throws CommandRefused unless the event has certainly not begun and no service runs */
 export async function expectRehearsal(installation: Installation): Promise<void> {
   const { config, db, now } = installation
-  if (config.startsMs === null)
-    throw new CommandRefused(
-      'EVENT_STARTS_AT is not set, so a rehearsal can not be distinguished from the event. Set it to the time when the event begins.',
-    )
   await expectStores(installation)
   if ((await readSchema(db.sql)).length === 0)
     throw new CommandRefused('The database is empty: there is nothing to clear.')
+  const { startsMs } = await readEvent(db, config)
+  if (startsMs === null)
+    throw new CommandRefused(
+      'The event has no beginning, so a rehearsal cannot be distinguished from the event. Set it in the console, in the view Event.',
+    )
   const [clock] = await db.sql<{ ms: number }[]>`SELECT (extract(epoch FROM now()) * 1000)::float8 AS ms`
   // The later of the two clocks decides.
-  if (Math.max(now(), clock!.ms) >= config.startsMs)
-    throw new CommandRefused(`The event began at ${time(config.startsMs)}. Its data are not deleted.`)
+  if (Math.max(now(), clock!.ms) >= startsMs)
+    throw new CommandRefused(`The event began at ${time(startsMs)}. Its data are not deleted.`)
   await expectStopped(installation)
 }
 
@@ -128,22 +130,22 @@ rich menus), followers, erasures, or the audit log, which records the reset. Aft
 
   bun run reset [--yes <name of the event>]
 
-  --yes    the exact value of EVENT_NAME; without it the command asks for the name
+  --yes    the exact name of the event; without it the command asks for the name
   --help   show this text
 
-All services must be stopped, and EVENT_STARTS_AT must be set to a time in the future: once the event has begun,
+All services must be stopped, and the event must begin in the future (console, view Event): once it has begun,
 nothing is deleted. If a reset is interrupted, run it again.
 
 Exit codes: 0 cleared, 1 refused or failed, 2 wrong command line.`
 
 /** @throws CommandRefused unless the given name is the event's */
-async function confirm({ eventName }: Config, given: string | undefined, contents: Contents): Promise<void> {
+async function confirm({ names, name }: Event, given: string | undefined, contents: Contents): Promise<void> {
   const list = Object.entries(contents).map(([what, count]) => `${count} ${what.replaceAll('_', ' ')}`)
   screen.print(`This deletes permanently: ${list.join(', ') || 'nothing, because nothing is stored'}.`)
-  const typed = given ?? (process.stdin.isTTY ? await ask(`Type the name of the event (${eventName}): `) : '')
-  if (typed.trim() !== eventName)
+  const typed = given ?? (process.stdin.isTTY ? await ask(`Type the name of the event (${name}): `) : '')
+  if (!Object.values(names).includes(typed.trim()))
     throw new CommandRefused(
-      `Nothing is deleted. To confirm, give the event's name: --yes ${JSON.stringify(eventName)}.`,
+      `Nothing is deleted. To confirm, give the event's name: --yes ${JSON.stringify(name)}.`,
     )
 }
 
@@ -159,7 +161,7 @@ async function ask(question: string): Promise<string> {
 async function reset(installation: Installation, yes: string | undefined): Promise<void> {
   await expectRehearsal(installation)
   const contents = await readContents(installation)
-  await confirm(installation.config, yes, contents)
+  await confirm(await readEvent(installation.db, installation.config), yes, contents)
   await clearRehearsal(installation, contents)
   screen.print('The rehearsal is cleared. The event is active.')
 }

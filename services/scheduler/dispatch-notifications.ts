@@ -12,9 +12,10 @@ const POLL_MS = 30_000
 
 /** Dispatches the notifications that are due now. @returns the number of slots dispatched */
 export async function dispatchNotifications(context: ServiceContext): Promise<number> {
-  const { config, db, now, calendar } = context
+  const { event, db, now, calendar } = context
   const atMs = now()
-  if (atMs < (config.startsMs ?? -Infinity) || atMs >= (config.endsMs ?? Infinity)) return 0
+  const { startsMs, endsMs } = event.current
+  if (atMs < (startsMs ?? -Infinity) || atMs >= (endsMs ?? Infinity)) return 0
   if ((await readStatus(db)).status !== 'active') return 0
   const day = calendar.day(atMs)
   const hour = localHour(context, atMs)

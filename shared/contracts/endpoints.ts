@@ -7,6 +7,7 @@ import * as cards from './cards.ts'
 import * as clusters from './clusters.ts'
 import * as documentation from './documentation.ts'
 import * as eventConfig from './event-config.ts'
+import * as eventSettings from './event-settings.ts'
 import * as erasure from './erasure.ts'
 import * as errors from './errors.ts'
 import * as feedback from './feedback.ts'
@@ -48,6 +49,7 @@ const MODULES = [
   supervision,
   ownData,
   eventConfig,
+  eventSettings,
   clusters,
   map,
   stream,

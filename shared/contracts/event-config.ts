@@ -1,12 +1,15 @@
 /** What an app must know about the event before anybody has a name in it. */
 import { z } from 'zod'
 import { endpointsOf } from './endpoint.ts'
+import { EventNames } from './event-settings.ts'
 import { ActivityStatus, Time, exampleText } from './fields.ts'
 
 const endpoint = endpointsOf('admin')
 
 export const EventConfig = z.object({
-  name: exampleText('白沙屯媽祖進香'),
+  name: exampleText('白沙屯媽祖進香').describe('In the event’s own language'),
+  names: EventNames.describe('The name in each language that has one'),
+  settings_version: z.int().describe('Version of the owner’s settings; 0: nothing was set'),
   time_zone: exampleText('Asia/Taipei').describe('IANA name; days of the API are days of this zone'),
   identity: z
     .enum(['open', 'line'])

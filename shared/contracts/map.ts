@@ -1,6 +1,7 @@
 /** The map for everybody who follows the event: one public answer that any cache may keep, and the route. */
 import { z } from 'zod'
 import { endpointsOf } from './endpoint.ts'
+import { EventNames } from './event-settings.ts'
 import { ActivityStatus, Time, exampleText, Place } from './fields.ts'
 
 const endpoint = endpointsOf('tracking')
@@ -62,6 +63,8 @@ export type MapTotals = z.infer<typeof MapTotals>
 const State = z.object({
   event: z.object({
     name: exampleText('白沙屯媽祖進香'),
+    names: EventNames,
+    settings_version: z.int().describe('As in GET /api/event/config'),
     starts_at: Time.nullable(),
     ends_at: Time.nullable(),
     time_zone: exampleText('Asia/Taipei'),

@@ -11,10 +11,13 @@ import type { Log } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
 import type { Objects } from '#shared/stores/objects/objects.ts'
 import type { Outbox } from '#shared/stores/bus/outbox.ts'
+import type { FollowedEvent } from '#shared/pilgrims/event-settings.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 
 export interface ServiceContext {
   readonly config: Config
+  /** What the owner has set; read `current` for each use, because it changes. */
+  readonly event: Pick<FollowedEvent, 'current' | 'refresh'>
   readonly db: Database
   readonly kv: Kv
   readonly bus: Bus

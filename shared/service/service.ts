@@ -10,6 +10,7 @@ import {
   readConfig,
   unknownSettings,
 } from '#shared/runtime/config/config.ts'
+import { followEvent } from '#shared/pilgrims/event-settings.ts'
 import type { Service, ServiceContext } from './context.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
@@ -45,6 +46,7 @@ export type Ports = Pick<
   | 'auth'
   | 'calendar'
   | 'checkIdentity'
+  | 'event'
   | 'addresses'
   | 'reads'
   | 'now'
@@ -102,9 +104,11 @@ export async function openPorts(
     openStores(config, log, prepare),
     openBus({ url: config.natsUrl, onError: reportChanges(log)('bus') }),
   ])
+  const event = await followEvent(stores.db, config, log)
   return {
     ...stores,
     config,
+    event,
     bus,
     auth: withTokenUse(
       createAuth(config.tokens, now, (address, guesses) =>
@@ -120,6 +124,7 @@ export async function openPorts(
     now,
     stopwatch,
     async close() {
+      await event.stop()
       await bus.close()
       await stores.close()
     },

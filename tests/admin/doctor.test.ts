@@ -54,8 +54,6 @@ describeOnServers('doctor', () => {
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
       NATS_URL: nats.url,
-      EVENT_STARTS_AT: '2027-04-01T00:00:00+08:00',
-      EVENT_ENDS_AT: '2027-04-10T00:00:00+08:00',
       EVENT_ALERT_USER_ID: 'U0123456789abcdef0123456789abcdef',
     }
   })
@@ -142,8 +140,8 @@ describeOnServers('doctor', () => {
   })
 
   test('names what an event needs that is not set', async () => {
-    const env = { EVENT_STARTS_AT: undefined, EVENT_ALERT_USER_ID: undefined }
-    expect((await todos(env)).settings).toContain('EVENT_STARTS_AT and EVENT_ENDS_AT, EVENT_ALERT_USER_ID')
+    const env = { EVENT_ALERT_USER_ID: undefined }
+    expect((await todos(env)).settings).toContain('EVENT_ALERT_USER_ID')
   })
 
   test('compares the webhook that LINE calls', async () => {

@@ -23,7 +23,7 @@ describeFlushHarness('an export', (harness) => {
   }
   const download = (format: 'gpx' | 'json') =>
     exportUser(
-      { ...harness.context(), config: { eventName: 'Walk' } } as unknown as ServiceContext,
+      { ...harness.context(), event: { current: { name: 'Walk' } } } as unknown as ServiceContext,
       null,
       'anna',
       format,

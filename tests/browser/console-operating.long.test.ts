@@ -228,7 +228,7 @@ describeOnServers('the console in operation', () => {
     await page.locator('.panel.headline:not(.stale) .tile').first().waitFor({ timeout: 40_000 })
     await notice.waitFor({ state: 'detached', timeout: 40_000 })
     // A question waits in one sentence, and goes on, too.
-    await page.locator('.navigation a', { hasText: 'Lifecycle' }).click()
+    await page.locator('.navigation a', { hasText: 'Event' }).click()
     await page.locator('.panel.pause .state-line').waitFor()
     const useUpFirst = (route: Route) => useUp().then(() => route.continue())
     await page.route('**/api/event/admin/end-activity', useUpFirst, { times: 1 })

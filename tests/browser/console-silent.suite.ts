@@ -84,7 +84,7 @@ export function silentTests(
     await page.locator('nav').getByText('Feedback').click()
     await page.locator('.feedback-card svg.icon').first().waitFor()
     // Who ends the event knows how many were not heard of.
-    await page.locator('nav').getByText('Lifecycle').click()
+    await page.locator('nav').getByText('Event').click()
     // Nobody has changed the status, so no time of it is told.
     expect((await page.locator('.state-line').innerText()).trim()).toBe('Active')
     await page.getByRole('button', { name: 'End the event…' }).click()

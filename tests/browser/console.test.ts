@@ -39,7 +39,7 @@ describeOnServers('the console', () => {
   })
 
   test('each tier sees what it may do, and nothing else (long)', async () => {
-    const all = ['Now', 'People', 'Reports', 'Feedback', 'Messages', 'Lifecycle', 'System']
+    const all = ['Now', 'People', 'Reports', 'Feedback', 'Messages', 'Event', 'System']
     const views = { volunteer: ['Now', 'Reports', 'Feedback'], manager: all, owner: all }
     for (const role of ['volunteer', 'manager', 'owner'] as const) {
       await using opened = await browser.console(stack, { role })

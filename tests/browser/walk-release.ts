@@ -6,6 +6,7 @@ import type { QueuedPoint, QueueStore } from '#shared/client/index.ts'
 import type { BrowserContext, Page } from 'playwright-core'
 import { buildPages } from '#proxy/pages/build/build-pages.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
+import { firstEvent } from '#shared/pilgrims/event-settings.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { RealTestStack } from '#tests/helpers/test-stack-real.ts'
 
@@ -14,7 +15,8 @@ const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().deco
 
 /** Writes the next release over the one that is served. Each call makes another release. */
 export async function releaseAgain({ settings, pagesDirectory }: RealTestStack): Promise<void> {
-  const site = new Map(await buildPages(readConfig(settings)))
+  const config = readConfig(settings)
+  const site = new Map(await buildPages(config, firstEvent(config).name))
   const release = crypto.randomUUID().slice(0, 8)
   // Scripts import each other by their names, so all of them get new ones.
   const scripts = [...site.keys()].filter((path) => /^\/assets\/walk-.*\.js$/.test(path))

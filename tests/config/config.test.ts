@@ -154,8 +154,8 @@ describe('the configuration', () => {
 
   test('the emergency number is that of the time zone, of the setting, or none', () => {
     const numberIn = (EVENT_TIMEZONE: string, EVENT_EMERGENCY_NUMBER?: string) =>
-      readConfig({ EVENT_TIMEZONE, EVENT_EMERGENCY_NUMBER }).emergencyNumber
-    expect(readConfig({})).toMatchObject({ emergencyNumber: '119', organiserPhone: null })
+      readConfig({ EVENT_TIMEZONE, EVENT_EMERGENCY_NUMBER }).event.parts.contact.emergency_number
+    expect(readConfig({}).event.parts.contact).toEqual({ emergency_number: '119', organiser_phone: null })
     expect(['Europe/Madrid', 'Atlantic/Canary', 'Europe/London'].map((zone) => numberIn(zone))).toEqual([
       '112',
       '112',
@@ -165,7 +165,9 @@ describe('the configuration', () => {
     expect(numberIn('Asia/Tokyo', '119')).toBe('119')
     expect([numberIn('Asia/Taipei', 'none'), numberIn('Asia/Taipei', ' ')]).toEqual([null, '119'])
     const EVENT_ORGANISER_PHONE = '+886 (4) 2662-1234'
-    expect(readConfig({ EVENT_ORGANISER_PHONE }).organiserPhone).toBe(EVENT_ORGANISER_PHONE)
+    expect(readConfig({ EVENT_ORGANISER_PHONE }).event.parts.contact.organiser_phone).toBe(
+      EVENT_ORGANISER_PHONE,
+    )
     for (const wrong of ['1', 'no', '119;call', '1234567890123456', '+'])
       expect(faultsOf({ EVENT_EMERGENCY_NUMBER: wrong })).toEqual([
         'EVENT_EMERGENCY_NUMBER: must be a telephone number of 2 to 15 digits, or none',

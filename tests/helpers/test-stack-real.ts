@@ -9,6 +9,7 @@ import { buildPages } from '#proxy/pages/build/build-pages.ts'
 import { mapTilesOf } from '#proxy/pages/build/map-tiles.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
 import { type Environment, readConfig } from '#shared/runtime/config/config.ts'
+import { firstEvent } from '#shared/pilgrims/event-settings.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { openTestDatabase, testRedisUrl } from './database.ts'
 import { described } from './openapi-check.ts'
@@ -222,10 +223,9 @@ async function builtPages(env: Environment): Promise<string> {
   const settings = readConfig(env)
   const name = Bun.hash(
     [
-      settings.eventName,
+      firstEvent(settings).name,
       settings.identity,
       settings.publicUrl,
-      settings.startsMs,
       settings.route?.lengthM,
       settings.mapTiles,
     ].join(),
@@ -239,7 +239,7 @@ async function builtPages(env: Environment): Promise<string> {
     for (const path of JSON.parse(readFileSync(join(parent, list), 'utf8')) as string[])
       if (path.startsWith('/assets/') && !existsSync(join(directory, path)))
         linkAsset(join(parent, dirname(list), path), join(directory, path))
-  writeSite(await buildPages(settings), directory, await mapTilesOf(settings))
+  writeSite(await buildPages(settings, firstEvent(settings).name), directory, await mapTilesOf(settings))
   return directory
 }
 

@@ -9,12 +9,10 @@ import { readConfig } from '#shared/runtime/config/config.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
-const SETTINGS = { EVENT_NAME: '白沙屯媽祖進香', EVENT_PUBLIC_URL: 'https://walk.test' }
-const site = await buildPages(readConfig(SETTINGS))
-const renamed = await buildPages({
-  ...readConfig({}),
-  eventName: '</script><script>alert("1")</script>&amp;',
-})
+const NAME = '白沙屯媽祖進香'
+const SETTINGS = { EVENT_NAME: NAME, EVENT_PUBLIC_URL: 'https://walk.test' }
+const site = await buildPages(readConfig(SETTINGS), NAME)
+const renamed = await buildPages(readConfig({}), '</script><script>alert("1")</script>&amp;')
 const hashed = [...site.keys()].filter((path) => path.startsWith('/assets/'))
 const named = [...site.keys()].filter((path) => !path.startsWith('/assets/'))
 

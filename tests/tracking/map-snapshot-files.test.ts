@@ -12,7 +12,7 @@ import { openEmbeddedKv } from '#shared/stores/kv/kv.embedded.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { onError, restore, sync } from '#tests/kv/drivers.ts'
-import { config, log, route } from './map-snapshots-harness.ts'
+import { config, event, log, route } from './map-snapshots-harness.ts'
 
 const SLOTS = 4
 
@@ -49,6 +49,7 @@ describe('the map of followers with files', () => {
     const context = {
       config: { ...config, mapDir },
       db,
+      event,
       kv: flaky,
       now,
       log: createLog({}, (line) => void logged.push(line)),

@@ -2,6 +2,7 @@
 import { readConfig } from '#shared/runtime/config/config.ts'
 import type { EventMap, EventMapDelta, MapCellEntry } from '#shared/contracts/map.ts'
 import { createRoute } from '#shared/core/map/walking-route.ts'
+import { firstEvent } from '#shared/pilgrims/event-settings.ts'
 import { createLog } from '#shared/runtime/log.ts'
 
 /** Twenty kilometres to the north. */
@@ -17,6 +18,7 @@ export const config = {
   route,
   stations: [station('S', 0), station('M', 6_000), station('N', 15_000)],
 }
+export const event = { current: firstEvent(config), refresh: async () => undefined }
 export const log = createLog({}, () => undefined)
 
 /** A follower's state, as a page keeps it. */

@@ -14,7 +14,7 @@ import { openTestDatabase, type TestDatabase } from '#tests/helpers/database.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { onError, restore, sync } from '#tests/kv/drivers.ts'
-import { applied, config, log, route, sorted } from './map-snapshots-harness.ts'
+import { applied, config, event, log, route, sorted } from './map-snapshots-harness.ts'
 
 const MINUTE = 60_000
 const CROWD = 5
@@ -44,7 +44,7 @@ describeOnServers('the map of followers', () => {
   afterEach(() => kv?.close())
 
   function replica(given: { kv?: Kv; db?: Database; now?: () => number } = {}) {
-    const parts = { config, db, kv, now, log, ...given }
+    const parts = { config, db, event, kv, now, log, ...given }
     const live = new LivePositions(parts.kv, parts.now, log)
     const crowds = new PublicMap(live, CROWD, parts.now)
     const map = new FollowersMap(parts, crowds)

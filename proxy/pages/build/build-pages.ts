@@ -15,17 +15,10 @@ export type Site = ReadonlyMap<string, Uint8Array>
 
 export type PageSettings = Pick<
   Config,
-  | 'identity'
-  | 'eventName'
-  | 'publicUrl'
-  | 'checkinUrl'
-  | 'surveyUrl'
-  | 'timeZone'
-  | 'language'
-  | 'startsMs'
-  | 'route'
-  | 'mapTiles'
+  'identity' | 'publicUrl' | 'checkinUrl' | 'surveyUrl' | 'timeZone' | 'language' | 'route' | 'mapTiles'
 >
+
+type NamedSettings = PageSettings & { readonly name: string }
 
 interface Shared {
   readonly icon: string
@@ -50,7 +43,8 @@ function addHashed(site: Map<string, Uint8Array>, name: string, ending: string, 
   return path
 }
 
-export async function buildPages(settings: PageSettings): Promise<Site> {
+/** @param name of the event, in its own language */
+export async function buildPages(settings: PageSettings, name: string): Promise<Site> {
   const site = new Map<string, Uint8Array>()
   const shared: Shared = {
     icon: addHashed(site, 'icon', 'svg', iconSvg()),
@@ -60,14 +54,14 @@ export async function buildPages(settings: PageSettings): Promise<Site> {
   }
   site.set('/robots.txt', utf8(ROBOTS))
   site.set('/favicon.ico', iconIco())
-  for (const page of PAGES) await addPage(site, page, settings, shared)
+  for (const page of PAGES) await addPage(site, page, { ...settings, name }, shared)
   return site
 }
 
 async function addPage(
   site: Map<string, Uint8Array>,
   page: PageEntry,
-  settings: PageSettings,
+  settings: NamedSettings,
   shared: Shared,
 ): Promise<void> {
   const hasTiles = page.detailedMap === true && shared.tiles !== null
@@ -101,7 +95,7 @@ async function addPage(
   })
   site.set(`${page.path}index.html`, utf8(html))
   if (page.app !== undefined)
-    site.set(`${page.path}manifest.webmanifest`, utf8(manifest(page, settings.eventName, shared)))
+    site.set(`${page.path}manifest.webmanifest`, utf8(manifest(page, settings.name, shared)))
   if (page.offline)
     site.set(
       `${page.path}sw.js`,
@@ -134,14 +128,13 @@ function precached(
   return [bundle.script, bundle.style, ...bundle.imports, ...later, ...others]
 }
 
-function pageDataOf(settings: PageSettings, files: Readonly<Record<string, string>>): PageData {
+function pageDataOf(settings: NamedSettings, files: Readonly<Record<string, string>>): PageData {
   /** Null for a page of this service. */
   const elsewhere = (url: string) => (url.startsWith(`${settings.publicUrl}/walk/`) ? null : url)
   return {
-    name: settings.eventName,
+    name: settings.name,
     timeZone: settings.timeZone,
     language: settings.language,
-    startsAt: settings.startsMs === null ? null : new Date(settings.startsMs).toISOString(),
     checkinUrl: elsewhere(settings.checkinUrl),
     surveyUrl: elsewhere(settings.surveyUrl),
     files,

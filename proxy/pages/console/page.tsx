@@ -4,6 +4,7 @@ import { consoleLanguage, words } from './words.ts'
 import { signal, useSignalEffect } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { chooseLanguage, language } from '../frame/language.ts'
+import { followEvent } from './event.ts'
 import { startLive } from './live.ts'
 import { hasToken, role, signIn } from './session.ts'
 import { Shell } from './shell/shell.tsx'
@@ -23,6 +24,7 @@ function App() {
     if (language.value !== consoleLanguage.value) void chooseLanguage(consoleLanguage.value)
   })
   useEffect(() => void resume(), [])
+  useEffect(followEvent, [])
   useSignalEffect(() => (role.value === null ? undefined : startLive()))
   useSignalEffect(() => {
     if (role.value === null) document.title = words.value.signIn.title

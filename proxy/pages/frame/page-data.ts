@@ -6,7 +6,6 @@ export interface PageData {
   readonly timeZone: string
   /** The event's own language, for readers of unknown language. */
   readonly language: Language
-  readonly startsAt: string | null
   /** Addresses of the organisers' pages; null when the event has none. */
   readonly checkinUrl: string | null
   readonly surveyUrl: string | null

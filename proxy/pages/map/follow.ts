@@ -13,7 +13,7 @@ import { waits } from './my-station.ts'
 import { connected, merged, news, nowMs, route, setClock, tick } from './state.ts'
 import { remember, remembered } from '../frame/storage.ts'
 
-const NAME = 'map-3'
+const NAME = 'map-4'
 /** Older news tell nothing any more. */
 const LONGEST_KEPT_MS = 30 * 86_400_000
 

@@ -3,6 +3,7 @@ import { computed, signal } from '@preact/signals'
 import type { EventMap, EventMapDelta, EventRoute, MapCellEntry } from '#shared/client/index.ts'
 import { leads } from '#shared/core/rules/palanquin.ts'
 import type { MapWords } from '#shared/locales/words.ts'
+import { language } from '../frame/language.ts'
 import { pageData } from '../frame/page-data.ts'
 import { remember, remembered } from '../frame/storage.ts'
 
@@ -63,7 +64,9 @@ export const standing = computed<keyof MapWords['standing']>(() => {
   return status === 'active' && startsAt !== null && nowMs.value < Date.parse(startsAt) ? 'awaited' : status
 })
 
-export const eventName = computed(() => news.value?.event.name ?? data.name)
+export const eventName = computed(
+  () => news.value?.event.names[language.value] ?? news.value?.event.name ?? data.name,
+)
 export const timeZone = computed(() => news.value?.event.time_zone ?? data.timeZone)
 
 /** The reader's station: its index, or null. It is remembered by name and place on the route. */

@@ -8,6 +8,7 @@ import { PgTable } from 'drizzle-orm/pg-core'
 import { join } from 'node:path'
 import { collectJournals } from '#shared/points/journal/journal-export.ts'
 import { slices } from '#shared/points/pending-points.ts'
+import { readEvent } from '#shared/pilgrims/event-settings.ts'
 import { recordBackup } from '#shared/service/last-backup.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -83,7 +84,8 @@ export async function takeBackup(installation: Installation, write: Write): Prom
   const counts: Counts = { rows: {}, waiting: 0, objects: 0, damaged: 0 }
   const had = await readSchema(db.sql)
   if (had.length === 0) throw new CommandRefused('The database is empty: there is nothing to back up.')
-  const header: Header = { backup: FORMAT, made_at: time(now()), event: config.eventName, schema: had }
+  const { name } = await readEvent(db, config)
+  const header: Header = { backup: FORMAT, made_at: time(now()), event: name, schema: had }
   await write(JSON.stringify(header))
   await writePositions(installation.kv, write)
   // Pictures are stored after their rows or with them. Other objects may still be written to the database.

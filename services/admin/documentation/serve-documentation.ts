@@ -23,33 +23,39 @@ const REVALIDATED = 'public, no-cache'
 /** An address with the version of the script changes with its content. */
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** The document, generated once a day: its examples are of the day before, so that they can be tried. */
-function createDocument({ config, now }: ServiceContext): () => Prepared {
-  let made: { readonly day: string; readonly answer: Prepared } | undefined
+/** The document, generated once a day and name: its examples are of the day before, so that they can be tried. */
+function createDocument({ config, event, now }: ServiceContext): () => Prepared {
+  let made: { readonly key: string; readonly answer: Prepared } | undefined
   return () => {
     const day = time(now() - DAY_MS).slice(0, 10)
-    if (made?.day !== day) {
-      const { eventName, bodyBytes } = config
-      const document = openApiDocument(eventName, { bodyBytes, day })
-      made = { day, answer: new Prepared(JSON.stringify(document)) }
+    const { name } = event.current
+    const key = `${day} ${name}`
+    if (made?.key !== key) {
+      const document = openApiDocument(name, { bodyBytes: config.bodyBytes, day })
+      made = { key, answer: new Prepared(JSON.stringify(document)) }
     }
     return made.answer
   }
 }
 
 export function serveDocumentation({ serve }: Router, context: ServiceContext): void {
-  const { eventName, publicUrl } = context.config
+  const { config, event } = context
+  const { publicUrl } = config
   for (const endpoint of [indexEndpoint, apiIndexEndpoint])
     serve(endpoint, () => ({
-      name: eventName,
+      name: event.current.name,
       docs: publicUrl + docsEndpoint.path,
       openapi: publicUrl + openApiEndpoint.path,
     }))
   const document = createDocument(context)
   serve(openApiEndpoint, ({ request }) => document().respond(request, REVALIDATED))
   // The package is read at the first request.
-  let made: DocsPage | undefined
-  const docs = () => (made ??= createDocsPage(context.config.eventName))
+  let made: { readonly name: string; readonly page: DocsPage } | undefined
+  const docs = (): DocsPage => {
+    const { name } = event.current
+    if (made?.name !== name) made = { name, page: createDocsPage(name) }
+    return made.page
+  }
   serve(docsEndpoint, ({ request }) => {
     const answer = docs().page.respond(request, REVALIDATED)
     answer.headers.set('Content-Security-Policy', DOCS_POLICY)

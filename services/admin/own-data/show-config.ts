@@ -17,10 +17,12 @@ const DAY_MS = 86_400_000
 const privacyVersion = (crowd: number): string => (crowd > 1 ? PRIVACY_VERSION : `${PRIVACY_VERSION}-single`)
 
 export async function showConfig(context: ServiceContext): Promise<EventConfig> {
-  const { config, now } = context
+  const { config, event, now } = context
   const status = await statusWithin(context)
   return {
-    name: config.eventName,
+    name: event.current.name,
+    names: event.current.names,
+    settings_version: event.current.version,
     time_zone: config.timeZone,
     identity: config.identity,
     liff_id: config.line.liffId || null,
@@ -30,10 +32,10 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     push_key: config.push?.publicKey ?? null,
     status: status?.status ?? null,
     message: status?.message ?? null,
-    emergency_number: config.emergencyNumber,
-    organiser_phone: config.organiserPhone,
-    starts_at: timeOrNull(config.startsMs),
-    ends_at: timeOrNull(config.endsMs),
+    emergency_number: event.current.emergencyNumber,
+    organiser_phone: event.current.organiserPhone,
+    starts_at: timeOrNull(event.current.startsMs),
+    ends_at: timeOrNull(event.current.endsMs),
     as_of: time(now()),
   }
 }

@@ -206,7 +206,7 @@ const INCOMPLETE = `<metadata><desc>Incomplete: pending points are missing, beca
  * @param entries entries of the buffer, read before this; null: it was unavailable, and the file says so
  */
 async function* gpx(
-  { calendar, config, db, now }: ServiceContext,
+  { calendar, event, db, now }: ServiceContext,
   userId: string,
   entries: readonly Entry[] | null,
 ): AsyncGenerator<string> {
@@ -216,7 +216,7 @@ async function* gpx(
   for await (const point of merged(readTable(db, userId, ['c']), checkIns))
     yield tagged('wpt', point, '<name>check-in</name>')
   // Never the user id: where identity is open it is the key to the pilgrim, and these files are passed on.
-  yield `<trk><name>${escapeMarkup(`${config.eventName} ${calendar.day(now())}`)}</name><trkseg>\n`
+  yield `<trk><name>${escapeMarkup(`${event.current.name} ${calendar.day(now())}`)}</name><trkseg>\n`
   for await (const point of merged(readTable(db, userId, ['c', 't']), pending)) yield tagged('trkpt', point)
   yield '</trkseg></trk>\n</gpx>\n'
 }

@@ -40,7 +40,7 @@ export async function readTimeline(context: ServiceContext): Promise<Timeline> {
 }
 
 /** Changes of the event itself, from the audit log. */
-async function readEntries({ config, db, now }: ServiceContext): Promise<TimelineEntry[]> {
+async function readEntries({ event, db, now }: ServiceContext): Promise<TimelineEntry[]> {
   const rows = await db.read(() =>
     db.orm
       .select()
@@ -61,7 +61,8 @@ async function readEntries({ config, db, now }: ServiceContext): Promise<Timelin
             : 'resumed'
     return { at: time(row.at), kind, by: row.tokenName, message: details.message ?? null }
   })
-  if (config.startsMs !== null && config.startsMs <= now())
-    entries.push({ at: time(config.startsMs), kind: 'started', by: null, message: null })
+  const { startsMs } = event.current
+  if (startsMs !== null && startsMs <= now())
+    entries.push({ at: time(startsMs), kind: 'started', by: null, message: null })
   return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 }

@@ -1,4 +1,5 @@
 /** Reads what a pilgrim's card shows. */
+import type { Event } from '#shared/pilgrims/event-settings.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Pilgrim, readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
 import { isExactForAll, publicFigures } from '#shared/pilgrims/profile.ts'
@@ -33,7 +34,7 @@ export async function readPortrait(
   const isNewcomer = (statistics?.points ?? 0) === 0
   const { route } = context.config
   const isExact = await isExactForAll(context)
-  const whole = factsOf(context.config, isNewcomer ? NOBODY : known, known.row?.language ?? null, isExact)
+  const whole = factsOf(context, isNewcomer ? NOBODY : known, known.row?.language ?? null, isExact)
   const facts = named ? whole : { ...whole, displayName: null }
   const pastPoints = isNewcomer || route === null ? 0 : await countPastPoints(context, userId)
   const all = JSON.stringify([DESIGN, facts, pastPoints])
@@ -44,7 +45,7 @@ export async function readPortrait(
 const NOBODY = { row: null, statistics: null }
 
 /** `2026.4.12–4.20` in the zone of the event; null without a beginning. */
-function daysOf({ startsMs, endsMs, timeZone }: Days): string | null {
+function daysOf({ startsMs, endsMs }: Event, timeZone: string): string | null {
   if (startsMs === null) return null
   const [year, ...first] = dayOf(startsMs, timeZone)
   const last = endsMs === null ? null : dayOf(endsMs - 1, timeZone).slice(1)
@@ -58,20 +59,19 @@ const dayOf = (ms: number, timeZone: string): string[] =>
     .split('-')
     .map((part) => String(Number(part)))
 
-type Days = Pick<ServiceContext['config'], 'eventName' | 'language' | 'startsMs' | 'endsMs' | 'timeZone'>
-
 function factsOf(
-  event: Days,
+  { config, event: { current: event } }: ServiceContext,
   { row, statistics }: Pick<Pilgrim, 'row' | 'statistics'>,
   languageTag: string | null,
   isExact: boolean,
 ): CardFacts {
   const { savedKg: carbonSavedKg, unlocked, ...figures } = publicFigures({ row, statistics }, isExact)
+  const language = languageFor([languageTag], event.language)
   return {
-    eventName: event.eventName,
-    eventDays: daysOf(event),
+    eventName: event.nameFor(language),
+    eventDays: daysOf(event, config.timeZone),
     displayName: row?.displayName ?? null,
-    language: languageFor([languageTag], event.language),
+    language,
     pilgrimWord: pilgrimWord(languageTag ?? event.language),
     ...figures,
     carbonSavedKg,

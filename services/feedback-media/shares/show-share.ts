@@ -67,14 +67,19 @@ async function showPage(
   read: (share: OpenShare) => Promise<ShareView>,
   { request, file, lang }: ShareRequest,
 ): Promise<Response> {
-  const { config, now } = context
+  const { config, event, now } = context
   const chosen = Language.safeParse(lang).data
   const accepted = acceptedTags(request.headers.get('accept-language'))
   /** @param others languages to use where the reader's request names none */
   const languageOf = (...others: (string | null)[]): Language =>
     chosen ?? languageFor(accepted.length > 0 ? accepted : others, config.language)
   const textsFor = (language: Language, name: string | null) =>
-    shareTexts(language, { event: config.eventName, name, timeZone: config.timeZone, nowMs: now() })
+    shareTexts(language, {
+      event: event.current.nameFor(language),
+      name,
+      timeZone: config.timeZone,
+      nowMs: now(),
+    })
   try {
     const share = await findShare(context, file)
     if (share === null) {

@@ -3,7 +3,7 @@ import type { BotAction } from '#shared/contracts/bot.ts'
 import type { Message } from '#shared/service/line/line-client.ts'
 import { button, card, figure, link, paragraph, postback, quickReply } from './flex.ts'
 import type { BotWords } from '#shared/locales/words.ts'
-import type { Config } from '#shared/runtime/config/config.ts'
+import type { Event } from '#shared/pilgrims/event-settings.ts'
 import { telephoneUri } from '#shared/core/rules/telephone.ts'
 import { levelName } from '#shared/locales/by-language.ts'
 import { carbonIn, figure as written, kmToGo, UNITS } from '#shared/locales/units.ts'
@@ -153,7 +153,7 @@ export const welcome = (words: BotWords, event: string): Message[] => [
 /** The answer to words of distress: the numbers to call. It says that nobody reads the message. */
 export function emergency(
   words: BotWords,
-  { emergencyNumber, organiserPhone }: Pick<Config, 'emergencyNumber' | 'organiserPhone'>,
+  { emergencyNumber, organiserPhone }: Pick<Event, 'emergencyNumber' | 'organiserPhone'>,
 ): Message[] {
   const messages = words.emergency
   const calls = [

@@ -69,7 +69,7 @@ const announceText = (
 ): Promise<void> =>
   announce(context, configured, announcement, async () => ({
     content: (language) => [{ type: 'text', text: textOf(language) }],
-    notice: (language) => ({ title: context.config.eventName, body: textOf(language) }),
+    notice: (language) => ({ title: context.event.current.nameFor(language), body: textOf(language) }),
   }))
 
 export const notifyVolunteers = (
@@ -105,7 +105,7 @@ const textFor = (language: Language, texts: Texts): string =>
  * @throws while the final flush still runs; the domain event is delivered again
  */
 export async function sendSummary(context: ServiceContext, configured: boolean): Promise<void> {
-  const { config, db, now, stopping } = context
+  const { event, db, now, stopping } = context
   const flushed = await waitForFinalFlush(db, FLUSH_WAIT_MS, stopping)
   const [row] = await db.read(() => db.orm.select().from(ending))
   const since = now() - (row?.endedAt.getTime() ?? now())
@@ -118,9 +118,9 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
     async (tx) => {
       const figures = await readFigures(tx)
       return {
-        content: (language) => [summaryCard(language, config.eventName, figures)],
+        content: (language) => [summaryCard(language, event.current.nameFor(language), figures)],
         notice: (language) => ({
-          title: BOT_WORDS[language].summaryTitle(config.eventName),
+          title: BOT_WORDS[language].summaryTitle(event.current.nameFor(language)),
           body: BOT_WORDS[language].summary(...figures),
         }),
       }

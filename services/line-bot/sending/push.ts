@@ -139,8 +139,8 @@ export const recipientsOf = ({
 })
 
 /** Undefined while Web Push is off, and for a picture without text. */
-const noticeOf = ({ config }: ServiceContext, { title, text }: PushRequest): Notice | undefined =>
-  config.push === null || text == null ? undefined : { title: title ?? config.eventName, body: text }
+const noticeOf = ({ config, event }: ServiceContext, { title, text }: PushRequest): Notice | undefined =>
+  config.push === null || text == null ? undefined : { title: title ?? event.current.name, body: text }
 
 /** With a title the message is one card. Without a title the picture comes before the text. */
 function contentOf({ title, text, image_url: image }: PushRequest): Message[] {

@@ -1,7 +1,7 @@
 /** Handles a webhook event: applies its changes and answers the sender. Safe to repeat. */
 import { and, eq, isNull } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { BotAction, LineEvent } from '#shared/contracts/bot.ts'
+import type { BotAction, Language, LineEvent } from '#shared/contracts/bot.ts'
 import type { Line, Message } from '#shared/service/line/line-client.ts'
 import { outbox, lineEvents } from '#shared/stores/schema/tables.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
@@ -101,21 +101,22 @@ async function isAnswered({ db }: ServiceContext, { webhookEventId }: LineEvent)
 
 /** @returns null for events without an answer, such as joins and unknown types */
 async function compose(context: ServiceContext, line: Line, event: LineEvent): Promise<Message[] | null> {
-  const { config } = context
+  const { config, event: settings } = context
   const askedMs = context.now()
   if (!ANSWERED.includes(event.type)) return null
   const sent = event.type === 'message' ? event.message?.type : undefined
   const userId = senderOf(event)
   const pilgrim = userId === null ? null : await readPilgrim(context, line, userId, event.type === 'follow')
-  const words = BOT_WORDS[languageFor([pilgrim?.language ?? null], config.language)]
-  if (event.type === 'follow') return welcome(words, config.eventName)
+  const language = languageFor([pilgrim?.language ?? null], config.language)
+  const words = BOT_WORDS[language]
+  if (event.type === 'follow') return welcome(words, settings.current.nameFor(language))
   if (sent === 'image')
     return pilgrim === null ? null : photoReply(words, await photoCountAfter(context, event, pilgrim))
-  if (sent === 'location') return locationReply(words, placesFor(context, NOBODY))
+  if (sent === 'location') return locationReply(words, placesFor(context, language, NOBODY))
   const action =
     event.type === 'postback' ? actionOfPostback(event.postback?.data ?? '') : wishOfText(textOf(event))
   if (action === null) return menu(words)
-  if (action === 'emergency') return emergency(words, config)
+  if (action === 'emergency') return emergency(words, settings.current)
   const needsFigures = FIGURES.includes(action)
   if (pilgrim === null && needsFigures) return personOnly(words)
   const figures = pilgrim === null || !needsFigures ? null : await readFigures(context, pilgrim)
@@ -123,7 +124,7 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
     pilgrim === null || !LINKED.includes(action)
       ? null
       : await linkOfPilgrim(context, pilgrim.userId, askedMs)
-  const places = placesFor(context, { pilgrim, figures, link })
+  const places = placesFor(context, language, { pilgrim, figures, link })
   if (figures !== null && config.identity === 'open' && isUnknownWalk(figures))
     return otherWalk(words, places)
   return replyTo(action, words, places, figures)
@@ -163,9 +164,13 @@ interface Asker {
 
 const NOBODY: Asker = { pilgrim: null, figures: null, link: null }
 
-function placesFor({ config }: ServiceContext, { pilgrim, figures, link }: Asker): Places {
+function placesFor(
+  { config, event }: ServiceContext,
+  language: Language,
+  { pilgrim, figures, link }: Asker,
+): Places {
   return {
-    event: config.eventName,
+    event: event.current.nameFor(language),
     home: config.publicUrl,
     app: `${config.publicUrl}/walk/`,
     checkin: config.checkinUrl,

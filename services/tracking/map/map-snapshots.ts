@@ -54,7 +54,7 @@ interface Snapshot {
   readonly palanquinId: string | null
 }
 
-type Context = Pick<ServiceContext, 'config' | 'db' | 'kv' | 'log' | 'now'>
+type Context = Pick<ServiceContext, 'config' | 'db' | 'event' | 'kv' | 'log' | 'now'>
 
 /**
  * Makes the snapshot with this version.
@@ -90,7 +90,7 @@ async function makeSnapshot(
     front,
     middle: leader?.alongM == null ? middle : leader,
     pace: status === 'ended' ? null : paceOf(samples, leader, nowMs),
-    startsMs: config.startsMs,
+    startsMs: context.event.current.startsMs,
   }
   const estimates = status === 'active' ? estimatesOf(stations, walk, nowMs, last?.map.estimates) : []
   const map: EventMap = {
@@ -183,10 +183,13 @@ const axisOf = (places: Places, samples: readonly Sample[]) =>
     weights: samples.map(() => 1),
   })
 
-function eventOf({ config }: Context): EventMap['event'] {
-  const { eventName, startsMs, endsMs, timeZone, mapCrowd } = config
+function eventOf({ config, event }: Context): EventMap['event'] {
+  const { name, names, version, startsMs, endsMs } = event.current
+  const { timeZone, mapCrowd } = config
   return {
-    name: eventName,
+    name,
+    names,
+    settings_version: version,
     starts_at: timeOrNull(startsMs),
     ends_at: timeOrNull(endsMs),
     time_zone: timeZone,
@@ -220,7 +223,7 @@ const KEPT = 30
 /** Versions that files tell the changes since: two minutes. A page that was away for longer asks tracking. */
 const FILED = 12
 /** The number is that of the form: a release with another one reads none of these snapshots. */
-const KEY = 'event-map-2'
+const KEY = 'event-map-3'
 const EDITION_TTL_MS = 60_000
 /** After a restart of all replicas, the speed of the last hour goes on from the last snapshot. */
 const LAST_TTL_MS = 3_600_000

@@ -31,6 +31,21 @@ export function languageFor(tags: readonly (string | null)[], eventLanguage: Lan
   return known.length === 0 ? eventLanguage : 'en'
 }
 
+/** Something's names by language; a language may have none. */
+type Names = Partial<Readonly<Record<Language, string | undefined>>>
+
+/**
+ * A name for a reader: in their language, else in the other Chinese for readers of Chinese, else in the event's own
+ * language, else in English, else in any.
+ * @param names at least one
+ */
+export const nameIn = (names: Names, reader: Language, eventLanguage: Language): string =>
+  names[reader] ??
+  (reader.startsWith('zh') ? (names['zh-Hant'] ?? names['zh-Hans']) : undefined) ??
+  names[eventLanguage] ??
+  names.en ??
+  Object.values(names).find((name) => name !== undefined)!
+
 /** The tags of an Accept-Language header, most preferred first; none of quality 0. */
 export function acceptedTags(header: string | null): string[] {
   const preferences = (header ?? '').split(',').map((part) => {

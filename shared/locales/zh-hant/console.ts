@@ -583,6 +583,15 @@ export const words: ConsoleWords = {
     atOnce: '儲存後一分鐘內發送。',
     never: '時間都已過去，不會發送。',
   },
+  event: {
+    name: '名稱與日期',
+    starts: '開始',
+    ends: '結束',
+    contact: '求助電話',
+    emergencyNumber: '緊急電話',
+    organiserPhone: '主辦單位電話',
+    meanwhile: '已被改為',
+  },
   lifecycle: {
     since: '自',
     pauseAndResume: '暫停與恢復',

@@ -3,6 +3,7 @@
  */
 import { z } from 'zod'
 import { Language } from '#shared/contracts/bot.ts'
+import { OrganiserPhone } from '#shared/contracts/event-settings.ts'
 import { validationMessage } from '#shared/runtime/validation-message.ts'
 import {
   parseTokens,
@@ -12,8 +13,7 @@ import {
   resolveFiles,
   timeZone,
   emergencyNumber,
-  emergencyNumberOf,
-  organiserPhone,
+  eventFromEnvironment,
   languageOfZone,
   readPush,
   readArea,
@@ -36,7 +36,7 @@ const server = (scheme: RegExp, example: string) =>
 /** Every setting and its default; services/README.md, "Settings", describes them. */
 const Settings = z.object({
   EVENT_ENV: flag,
-  EVENT_NAME: z.string().default('Pilgrimage'),
+  EVENT_NAME: z.string().optional(),
   EVENT_PORT: count(8443, 0, 65_535),
   EVENT_HOST: z
     .string()
@@ -45,7 +45,7 @@ const Settings = z.object({
   EVENT_DATA_DIR: z.string().default('./data'),
   EVENT_TIMEZONE: timeZone.default('Asia/Taipei'),
   EVENT_EMERGENCY_NUMBER: emergencyNumber.optional(),
-  EVENT_ORGANISER_PHONE: organiserPhone.optional(),
+  EVENT_ORGANISER_PHONE: OrganiserPhone.optional(),
   EVENT_LANGUAGE: Language.optional(),
   EVENT_PUBLIC_URL: z.url().optional(),
   ALIAS_HOST: z.string().default(''),
@@ -224,18 +224,17 @@ export function readConfig(env: Environment, isBot = false) {
   const publicUrl = s.EVENT_PUBLIC_URL ?? `https://localhost:${s.EVENT_PORT}`
   const push = readPush(s, publicUrl, isBot, faults)
   if (faults.length > 0) throw new ConfigError(faults)
+  const language = s.EVENT_LANGUAGE ?? languageOfZone(s.EVENT_TIMEZONE)
 
   return {
     env: s.EVENT_ENV,
-    eventName: s.EVENT_NAME,
     port: s.EVENT_PORT,
     host: s.EVENT_HOST,
     servicePort: s.PORT,
     dataDir: s.EVENT_DATA_DIR,
     timeZone: s.EVENT_TIMEZONE,
-    emergencyNumber: emergencyNumberOf(s.EVENT_EMERGENCY_NUMBER, s.EVENT_TIMEZONE),
-    organiserPhone: s.EVENT_ORGANISER_PHONE ?? null,
-    language: s.EVENT_LANGUAGE ?? languageOfZone(s.EVENT_TIMEZONE),
+    language,
+    event: eventFromEnvironment(s, language),
     publicUrl: publicUrl.replace(/\/$/, ''),
     aliasHost: s.ALIAS_HOST,
     checkinUrl: s.EVENT_CHECKIN_URL ?? `${publicUrl.replace(/\/$/, '')}/walk/`,
@@ -245,8 +244,6 @@ export function readConfig(env: Environment, isBot = false) {
     mapCrowd: s.EVENT_MAP_CROWD ?? (s.EVENT_ENV === 'development' ? 1 : 5),
     corsOrigins,
     alertUserId: s.EVENT_ALERT_USER_ID,
-    startsMs: s.EVENT_STARTS_AT === undefined ? null : Date.parse(s.EVENT_STARTS_AT),
-    endsMs: s.EVENT_ENDS_AT === undefined ? null : Date.parse(s.EVENT_ENDS_AT),
     maxAgeMs: s.EVENT_MAX_AGE_DAYS * 86_400_000,
     flushMs: s.EVENT_FLUSH_SECONDS * 1_000,
     bodyBytes: s.EVENT_BODY_BYTES,

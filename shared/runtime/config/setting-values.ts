@@ -2,7 +2,13 @@
 import { z } from 'zod'
 import { readFileSync, closeSync, openSync, readSync } from 'node:fs'
 import type { Language } from '#shared/contracts/bot.ts'
-import type { Role } from '#shared/contracts/fields.ts'
+import {
+  EmergencyNumber,
+  type EventPart,
+  type EventParts,
+  MAX_EVENT_NAME,
+} from '#shared/contracts/event-settings.ts'
+import { cutText, type Role, time } from '#shared/contracts/fields.ts'
 import { createECDH } from 'node:crypto'
 import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
 
@@ -60,20 +66,14 @@ const ZONE_LANGUAGES: ReadonlyMap<string, Language> = new Map([
 /** The event's own language where `EVENT_LANGUAGE` is unset. @param zone IANA name */
 export const languageOfZone = (zone: string): Language => ZONE_LANGUAGES.get(zone) ?? 'en'
 
-// Telephone numbers.
+// What describes the event. The owner sets it in the console; the environment gives the first values.
 
-/** A number as people read it: digits with blanks, hyphens and parentheses between them. */
-const isTelephone = (number: string, fewestDigits: number): boolean =>
-  new RegExp(`^\\+?\\d{${fewestDigits},15}$`).test(number.replaceAll(/[ ()-]/g, ''))
-
-export const organiserPhone = z
+/** `none` shows no number. */
+export const emergencyNumber = z
   .string()
-  .refine((number) => isTelephone(number, 6), { error: 'must be a telephone number of 6 to 15 digits' })
-
-/** Emergency numbers are short; `none` shows no number. */
-export const emergencyNumber = z.string().refine((number) => number === 'none' || isTelephone(number, 2), {
-  error: 'must be a telephone number of 2 to 15 digits, or none',
-})
+  .refine((number) => number === 'none' || EmergencyNumber.safeParse(number).success, {
+    error: 'must be a telephone number of 2 to 15 digits, or none',
+  })
 
 /** Zones outside of `Europe/` in which the European emergency number answers. */
 const EUROPEAN_ZONES =
@@ -83,10 +83,46 @@ const EUROPEAN_ZONES =
  * The number to call in an emergency. Without a setting it follows from the event's time zone.
  * @returns null for `none`, and for a zone whose number is unknown here
  */
-export function emergencyNumberOf(setting: string | undefined, zone: string): string | null {
+function emergencyNumberOf(setting: string | undefined, zone: string): string | null {
   if (setting !== undefined) return setting === 'none' ? null : setting
   if (zone === 'Asia/Taipei') return '119'
   return EUROPEAN_ZONES.test(zone) ? '112' : null
+}
+
+/** The variables of each part of the event. */
+const VARIABLES = {
+  name: ['EVENT_NAME', 'EVENT_STARTS_AT', 'EVENT_ENDS_AT'],
+  contact: ['EVENT_EMERGENCY_NUMBER', 'EVENT_ORGANISER_PHONE'],
+} as const satisfies Record<EventPart, readonly string[]>
+
+type EventVariables = Readonly<Partial<Record<(typeof VARIABLES)[EventPart][number], string | undefined>>>
+
+const instantOrNull = (given: string | undefined) => (given === undefined ? null : time(Date.parse(given)))
+
+/**
+ * The event of the environment: the value of each part until the owner sets it, and the variables that were given.
+ * @param language the event's own
+ */
+export function eventFromEnvironment(
+  s: EventVariables & { readonly EVENT_TIMEZONE: string },
+  language: Language,
+) {
+  const parts: EventParts = {
+    name: {
+      names: { [language]: cutText(s.EVENT_NAME?.trim() || 'Pilgrimage', MAX_EVENT_NAME) },
+      starts_at: instantOrNull(s.EVENT_STARTS_AT),
+      ends_at: instantOrNull(s.EVENT_ENDS_AT),
+    },
+    contact: {
+      emergency_number: emergencyNumberOf(s.EVENT_EMERGENCY_NUMBER, s.EVENT_TIMEZONE),
+      organiser_phone: s.EVENT_ORGANISER_PHONE ?? null,
+    },
+  }
+  const given = Object.entries(VARIABLES).map(([part, names]) => ({
+    part: part as EventPart,
+    variables: names.filter((name) => s[name] !== undefined),
+  }))
+  return { parts, given: given.filter(({ variables }) => variables.length > 0) }
 }
 
 // Settings whose value is in a file.

@@ -27,7 +27,7 @@ const retryKeyOf = (key: string): string => {
 }
 
 export function createMessenger(context: ServiceContext, line: Line | null) {
-  const { config, log, now } = context
+  const { config, event, log, now } = context
   let unwritten: Entry[] = []
 
   const write = async (entry: Entry): Promise<void> => {
@@ -60,7 +60,7 @@ export function createMessenger(context: ServiceContext, line: Line | null) {
         await write({ ...entry, state: 'skipped', detail: 'no LINE credentials, or no EVENT_ALERT_USER_ID' })
         return true
       }
-      const message: Message = { type: 'text', text: `${config.eventName}\n${text}` }
+      const message: Message = { type: 'text', text: `${event.current.name}\n${text}` }
       const delivery = await line.push(config.alertUserId, [message], entry.retryKey)
       if (delivery.outcome === 'later') {
         log.warn('an alert is not delivered yet; it will be retried', { detail: delivery.brief })

@@ -779,6 +779,24 @@ export const pushDeliveries = pgTable(
 )
 
 /**
+ * What describes the event: each change of a part adds a row. The value of a part is that of its latest row; older rows
+ * tell what has changed since a version.
+ */
+export const eventSettings = pgTable(
+  'event_settings',
+  {
+    version: integer().notNull(),
+    /** A key of `EVENT_PARTS`. */
+    part: text().notNull(),
+    value: jsonb().notNull(),
+    changedAt: instant().notNull(),
+    /** Name of the token; null: from the environment. */
+    changedBy: text(),
+  },
+  (table) => [primaryKey({ columns: [table.version, table.part] })],
+)
+
+/**
  * Tables with personal data: every table with a column `user_id`. An export reads them and an erasure deletes the
  * pilgrim's rows. A test fails if a table is missing here.
  */

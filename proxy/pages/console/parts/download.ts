@@ -1,5 +1,5 @@
 /** Files that the operator keeps. They are made in the page and never sent anywhere. */
-import { pageData } from '../../frame/page-data.ts'
+import { eventName } from '../event.ts'
 import { type Cell, csvOf } from './csv.ts'
 import { endOfId } from './pilgrim-link.tsx'
 
@@ -35,7 +35,7 @@ export const personFileName = (name: string | null, userId: string, extension: '
 
 /** `procession-2026-04-12-1400-大甲媽祖遶境.csv`: what, of when, and of which event. */
 export const fileName = (what: string, when: string, extension: 'csv' | 'png'): string =>
-  `${[what, when.replaceAll(':', '').replace(' ', '-'), namePart(pageData().name)]
+  `${[what, when.replaceAll(':', '').replace(' ', '-'), namePart(eventName.value)]
     .filter((part) => part !== '')
     .join('-')}.${extension}`
 

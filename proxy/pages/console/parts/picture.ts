@@ -1,6 +1,6 @@
 /** Pictures that the operator keeps: for mails and reports, where nobody sees the page that they come from. */
+import { eventName } from '../event.ts'
 import type { Bar } from '../../design/chart.tsx'
-import { pageData } from '../../frame/page-data.ts'
 import { type Colour, tokensOf } from '../../map/view.ts'
 import { fullDate, now } from '../clock.ts'
 import { words } from '../words.ts'
@@ -32,7 +32,7 @@ export function savePicture({ title, lines }: Caption, drawing: Drawing, name: s
   const canvas = document.createElement('canvas')
   const context = canvas.getContext('2d')!
   const texts = [
-    ...textLines(context, pageData().name, EVENT, 600, drawing.width, 'soft'),
+    ...textLines(context, eventName.value, EVENT, 600, drawing.width, 'soft'),
     ...textLines(context, title, TITLE, 600, drawing.width, 'ink'),
     ...lines.flatMap((line) => textLines(context, line, LINE, 400, drawing.width, 'ink')),
   ]

@@ -1,4 +1,5 @@
 /** The signed-in console: bars, navigation, and one view. */
+import { eventName } from '../event.ts'
 import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { figure } from '#shared/locales/units.ts'
 import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals'
@@ -31,7 +32,7 @@ export function Shell() {
   useSignalEffect(() => {
     // Seen from another tab, too.
     const alert = incident.value === null ? '' : '⚠ '
-    document.title = `${alert}${words.value.nav[view.value]} · ${pageData().name}`
+    document.title = `${alert}${words.value.nav[view.value]} · ${eventName.value}`
   })
   // What was read before a pause or the end may not be right any more.
   const changedAt = useComputed(() => status.value?.changed_at)
@@ -84,7 +85,7 @@ function TopBar() {
   const link = isCutOff.value ? 'lost' : connection.value
   return (
     <header class="top-bar">
-      <p class="event-name">{pageData().name}</p>
+      <p class="event-name">{eventName.value}</p>
       <span class={`badge status ${isCutOff.value ? '' : TONES[state]}`}>{said.status[state]}</span>
       <span class={`connection ${link === 'polling' && whyPolled() ? '' : link}`} title={whyPolled()}>
         {said.connection[link]}

@@ -1,6 +1,6 @@
+import { eventName } from '../event.ts'
 import { Button, Segments } from '../../design/button.tsx'
 import { chooseLanguage, pageWords } from '../../frame/language.ts'
-import { pageData } from '../../frame/page-data.ts'
 import { ThemeSwitch } from '../../frame/switches.tsx'
 import { signedOut, signIn } from '../session.ts'
 import { consoleLanguage, words } from '../words.ts'
@@ -12,7 +12,7 @@ export const SignIn = () => (
   <main class="sign-in">
     <div class="card stack">
       <header>
-        <p class="quiet small">{pageData().name}</p>
+        <p class="quiet small">{eventName.value}</p>
         <h1>{words.value.signIn.title}</h1>
       </header>
       <TokenForm />

@@ -14,7 +14,8 @@ import { noteClock } from './clock.ts'
 import { keep, kept } from './stored-signals.ts'
 import { type Person, person } from './person.ts'
 
-type EventConfig = Data<'readEventConfig'>
+/** What an older release has kept on the device has no names. */
+type EventConfig = Omit<Data<'readEventConfig'>, 'names'> & Partial<Pick<Data<'readEventConfig'>, 'names'>>
 export type Profile = Data<'readProfile'>
 
 /** The last known configuration: a start without a network uses it. Null before the first one. */

@@ -1,4 +1,5 @@
 /** The first minute: a name, the consent, done. */
+import { language } from '../../frame/language.ts'
 import { words } from '../words.ts'
 import { signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -38,7 +39,7 @@ export function Welcome() {
       </View>
     )
   return (
-    <View title={<Title words={words.value.welcome} event={event.name} />}>
+    <View title={<Title words={words.value.welcome} event={event.names?.[language.value] ?? event.name} />}>
       {display}
       {said === null ? null : <Notice>{words.value.data[said]}</Notice>}
       <Form version={event.privacy_version} liffId={event.liff_id} />

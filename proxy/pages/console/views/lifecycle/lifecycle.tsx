@@ -1,22 +1,23 @@
-/** Pause, resume and end the event, and what has happened so far. */
+/** The event: pause, resume and end it, what describes it, and what has happened so far. */
 import type { Data } from '#shared/client/index.ts'
 import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { figure } from '#shared/locales/units.ts'
 import { useEffect, useRef } from 'preact/hooks'
 import { duration, fullDate } from '../../clock.ts'
+import { eventNames } from '../../event.ts'
 import { ending, status } from '../../live.ts'
 import { Ask } from '../../parts/actions.tsx'
 import { Happened, Listed } from '../../parts/paged-list.tsx'
 import { Await, Panel, PanelFrom, absenceOf } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { show } from '../../router.ts'
-import { client } from '../../session.ts'
+import { client, level, OWNER } from '../../session.ts'
+import { EventSettings } from './event-settings.tsx'
 import { PauseAndResume } from './pause-and-resume.tsx'
 import { leftOutText, useLineConfigured, useRecipients } from '../messages/left-out-people.tsx'
 import { progressText } from '../messages/messages.tsx'
 import { pair, words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
-import { pageData } from '../../../frame/page-data.ts'
 
 const STATUS_MS = 15_000
 
@@ -28,6 +29,7 @@ export function Lifecycle() {
     <div class="view lifecycle">
       {state === 'ended' ? <EndProgress activity={activity} /> : <PauseAndResume activity={activity} />}
       {state === 'ended' ? null : <EndEvent />}
+      {level.value < OWNER ? null : <EventSettings />}
       <History />
     </div>
   )
@@ -91,7 +93,7 @@ function EndEvent() {
           title={said.endTitle}
           button={said.endConfirm}
           danger
-          typed={[pageData().name]}
+          typed={eventNames.value}
           run={() => client.endActivity({}, { timeoutMs: END_TIMEOUT_MS })}
         >
           <p>{said.endText}</p>

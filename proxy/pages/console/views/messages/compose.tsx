@@ -1,3 +1,4 @@
+import { eventName } from '../../event.ts'
 import { Choice, Field } from '../../parts/fields.tsx'
 import { figure } from '#shared/locales/units.ts'
 import { useSignal, computed, signal } from '@preact/signals'
@@ -7,7 +8,6 @@ import { Panel, sentenceOf } from '../../parts/panel.tsx'
 import { client, atSignOut } from '../../session.ts'
 import { pair, words } from '../../words.ts'
 import { LeftOutPeople, leftOutText } from './left-out-people.tsx'
-import { pageData } from '../../../frame/page-data.ts'
 import { showToast } from '../../../design/toast.tsx'
 import { Confirm } from '../../parts/actions.tsx'
 
@@ -117,7 +117,7 @@ function LinePreview() {
     <figure class="line-preview">
       <figcaption class="small quiet">{said.preview}</figcaption>
       <div class="line-chat">
-        <span class="line-name small">{pageData().name}</span>
+        <span class="line-name small">{eventName.value}</span>
         {empty ? <p class="line-bubble quiet">{said.previewEmpty}</p> : null}
         {title === '' ? (
           <>
@@ -145,7 +145,7 @@ function NoticePreview() {
     <figure class="notice-preview">
       <figcaption class="small quiet">{said.noticePreview}</figcaption>
       <div class="phone-notice">
-        <strong>{title === '' ? pageData().name : title}</strong>
+        <strong>{title === '' ? eventName.value : title}</strong>
         <p class="small">{text === '' ? missing : text}</p>
       </div>
     </figure>

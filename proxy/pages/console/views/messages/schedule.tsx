@@ -3,6 +3,7 @@ import type { Data } from '#shared/client/index.ts'
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { comingDay, dayOf, hourText, instantOf, minute, now, shortDay } from '../../clock.ts'
+import { event } from '../../event.ts'
 import { status } from '../../live.ts'
 import { act } from '../../parts/actions.tsx'
 import { Choice, Field } from '../../parts/fields.tsx'
@@ -17,15 +18,13 @@ import { Button, Segments } from '../../../design/button.tsx'
 import { pageWords } from '../../../frame/language.ts'
 
 const EVERY_MS = 60_000
-const CONFIG_MS = 600_000
 const REMINDERS = { cause: 'notification', limit: 20 } as const
 /** Nobody edits one: the form is closed, or of a new one. */
 const NONE = ''
 
 /** When the event is. Until it is known, it has no bounds. */
 function useBounds(): Bounds {
-  const config = useResource(client.readEventConfig, CONFIG_MS, 'config').value
-  const { starts_at = null, ends_at = null } = config.value ?? {}
+  const { starts_at = null, ends_at = null } = event.value ?? {}
   return {
     startsMs: starts_at === null ? -Infinity : Date.parse(starts_at),
     endsMs: ends_at === null ? Infinity : Date.parse(ends_at),

@@ -1,10 +1,10 @@
 /** Reports: the panels of `panels.ts`, and a menu of their files. The page prints as the event's report. */
+import { eventName } from '../../event.ts'
 import type { Data } from '#shared/client/index.ts'
 import { fullDate, now } from '../../clock.ts'
 import { type Resource, useResource } from '../../resource.ts'
 import { MANAGER, client, level } from '../../session.ts'
 import { words } from '../../words.ts'
-import { pageData } from '../../../frame/page-data.ts'
 import { ExportMenu } from './exports.tsx'
 import { REPORT_PANELS } from './panels.ts'
 
@@ -33,7 +33,7 @@ function Report({ carbon }: { readonly carbon: Resource<Data<'readCarbon'>> | nu
     <div class="view reports">
       <header class="row report-head">
         <h1>
-          {said.title} <span class="quiet">{pageData().name}</span>
+          {said.title} <span class="quiet">{eventName.value}</span>
         </h1>
         <span class="small quiet print-only">
           {said.made} {fullDate(now.value)}

@@ -1,0 +1,34 @@
+/** The event as it is now: its name changes while the console is open, when an owner has set another one. */
+import { computed, signal } from '@preact/signals'
+import type { Data } from '#shared/client/index.ts'
+import { nameIn } from '#shared/core/rules/languages.ts'
+import { language } from '../frame/language.ts'
+import { pageData } from '../frame/page-data.ts'
+import { client } from './session.ts'
+
+const EVERY_MS = 10_000
+
+/** Null before the first answer. */
+export const event = signal<Data<'readEventConfig'> | null>(null)
+
+/** In the operator's language; the name that the page was built with before the first answer. */
+export const eventName = computed(() =>
+  event.value === null ? pageData().name : nameIn(event.value.names, language.value, pageData().language),
+)
+
+/** Every name of the event, for what is confirmed by typing it. */
+export const eventNames = computed(() => [eventName.value, ...Object.values(event.value?.names ?? {})])
+
+export async function readEvent(): Promise<void> {
+  const answer = await client.readEventConfig()
+  if (answer.ok) event.value = answer.data
+}
+
+/** Follows the event while the page is seen. @returns a function that stops it */
+export function followEvent(): () => void {
+  void readEvent()
+  const timer = setInterval(() => {
+    if (!document.hidden) void readEvent()
+  }, EVERY_MS)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,195 @@
+/** What describes the event, which the owner edits part by part. */
+import type { Answer, Data } from '#shared/client/index.ts'
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { date, instantOf, localTime } from '../../clock.ts'
+import { readEvent } from '../../event.ts'
+import { act } from '../../parts/actions.tsx'
+import { Field } from '../../parts/fields.tsx'
+import { PanelFrom } from '../../parts/panel.tsx'
+import { type Resource, useResource } from '../../resource.ts'
+import { client } from '../../session.ts'
+import { ownName, pair, words } from '../../words.ts'
+import { Button } from '../../../design/button.tsx'
+import { LANGUAGES, pageWords } from '../../../frame/language.ts'
+
+type Settings = Data<'readEventSettings'>
+/** What a form holds: a text for each field. */
+type Texts = Readonly<Record<string, string>>
+
+interface PartForm {
+  readonly part: 'name' | 'contact'
+  readonly title: string
+  readonly texts: (settings: Settings) => Texts
+  readonly label: (field: string) => string
+  readonly type?: (field: string) => 'text' | 'datetime-local'
+  readonly save: (texts: Texts, version: number) => Promise<Answer<Settings>>
+}
+
+const orNull = (text: string | undefined): string | null => text?.trim() || null
+const localOf = (at: string | null): string => (at === null ? '' : localTime(at).replace(' ', 'T'))
+const instantOrNull = (local: string | undefined): string | null => (local ? instantOf(local) : null)
+
+const nameForm = (): PartForm => ({
+  part: 'name',
+  title: words.value.event.name,
+  texts: ({ name: { value } }) => ({
+    ...Object.fromEntries(LANGUAGES.map(({ value: of }) => [of, value.names[of] ?? ''])),
+    starts_at: localOf(value.starts_at),
+    ends_at: localOf(value.ends_at),
+  }),
+  label: (field) =>
+    field === 'starts_at'
+      ? words.value.event.starts
+      : field === 'ends_at'
+        ? words.value.event.ends
+        : ownName(field),
+  type: (field) => (field.endsWith('_at') ? 'datetime-local' : 'text'),
+  save: ({ starts_at, ends_at, ...names }, version) =>
+    client.setEventName({
+      names: Object.fromEntries(Object.entries(names).filter(([, name]) => name.trim() !== '')),
+      starts_at: instantOrNull(starts_at),
+      ends_at: instantOrNull(ends_at),
+      version,
+    }),
+})
+
+const contactForm = (): PartForm => ({
+  part: 'contact',
+  title: words.value.event.contact,
+  texts: ({ contact: { value } }) => ({
+    emergency_number: value.emergency_number ?? '',
+    organiser_phone: value.organiser_phone ?? '',
+  }),
+  label: (field) =>
+    field === 'emergency_number' ? words.value.event.emergencyNumber : words.value.event.organiserPhone,
+  save: ({ emergency_number, organiser_phone }, version) =>
+    client.setEventContact({
+      emergency_number: orNull(emergency_number),
+      organiser_phone: orNull(organiser_phone),
+      version,
+    }),
+})
+
+/** A change is seen by other owners within this time. */
+const EVERY_MS = 30_000
+
+export function EventSettings() {
+  const settings = useResource(client.readEventSettings, EVERY_MS, 'event-settings')
+  return (
+    <>
+      <Part from={settings} form={nameForm()} />
+      <Part from={settings} form={contactForm()} />
+    </>
+  )
+}
+
+interface PartProps {
+  readonly from: Resource<Settings>
+  readonly form: PartForm
+}
+
+const Part = ({ from, form }: PartProps) => (
+  <PanelFrom title={form.title} kind={`event-${form.part}`} from={from}>
+    {(settings) => <Form key={form.part} form={form} from={from} settings={settings} />}
+  </PanelFrom>
+)
+
+interface Draft {
+  /** What the owner saw when they began to type, or after a refusal. */
+  readonly seen: Texts
+  readonly version: number
+  readonly texts: Texts
+}
+
+function Form({ form, from, settings }: PartProps & { readonly settings: Settings }) {
+  const draft = useSignal<Draft | null>(null)
+  const isRefused = useSignal(false)
+  const busy = useSignal(false)
+  const stored = form.texts(settings)
+  const texts = draft.value?.texts ?? stored
+  const close = () => {
+    draft.value = null
+    isRefused.value = false
+  }
+  const type = (field: string, text: string) => {
+    draft.value = {
+      seen: stored,
+      version: settings.version,
+      ...draft.value,
+      texts: { ...texts, [field]: text },
+    }
+  }
+  const submit = async () => {
+    const { version } = draft.value ?? settings
+    busy.value = true
+    const done = await act(form.save(texts, version), () => words.value.common.saved)
+    busy.value = false
+    if (done !== null) {
+      close()
+      await readEvent()
+      return
+    }
+    // The owner sees what is stored beside what they typed; saving again replaces it.
+    await from.reload()
+    const fresh = from.value.value
+    if (draft.value === null || fresh === null) return
+    isRefused.value = true
+    draft.value = { ...draft.value, version: fresh.version }
+  }
+  return (
+    <form
+      class="stack"
+      aria-label={form.title}
+      onSubmit={(submitted) => {
+        submitted.preventDefault()
+        void submit()
+      }}
+    >
+      {Object.keys(stored).map((field) => (
+        <Field
+          key={field}
+          name={field}
+          type={form.type?.(field) ?? 'text'}
+          label={form.label(field)}
+          value={texts[field]!}
+          onType={(text) => type(field, text)}
+        >
+          {isRefused.value && draft.value !== null && stored[field] !== draft.value.seen[field] ? (
+            <Meanwhile text={stored[field]!} />
+          ) : null}
+        </Field>
+      ))}
+      <Changed settings={settings[form.part]}>
+        {draft.value === null ? null : (
+          <>
+            <Button kind="primary" type="submit" busy={busy.value}>
+              {words.value.common.save}
+            </Button>
+            <Button onClick={close}>{pageWords.value.cancel}</Button>
+          </>
+        )}
+      </Changed>
+    </form>
+  )
+}
+
+const Meanwhile = ({ text }: { readonly text: string }) => (
+  <strong class="small warn-text">{pair(words.value.event.meanwhile, text.replace('T', ' ') || '–')}</strong>
+)
+
+interface ChangedProps {
+  readonly settings: Pick<Settings['name'], 'changed_at' | 'changed_by'>
+  readonly children: ComponentChildren
+}
+
+const Changed = ({ settings: { changed_at, changed_by }, children }: ChangedProps) => (
+  <div class="row">
+    {children}
+    {changed_at === null ? null : (
+      <span class="small quiet">
+        {[date(changed_at), changed_by].filter((text) => text !== null).join(' · ')}
+      </span>
+    )}
+  </div>
+)

@@ -1,0 +1,119 @@
+/** The owner's settings of the event: read, changed part by part, and at first taken from the environment. */
+import { isDeepStrictEqual } from 'node:util'
+import {
+  EVENT_PARTS,
+  type EventPart,
+  type EventParts,
+  type EventSettings,
+} from '#shared/contracts/event-settings.ts'
+import { timeOrNull } from '#shared/contracts/fields.ts'
+import { lockSettings, partsAfter, readVersions, type StoredPart } from '#shared/pilgrims/event-settings.ts'
+import { conflict, invalid } from '#shared/runtime/refusal.ts'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
+import { eventSettings } from '#shared/stores/schema/tables.ts'
+
+const PARTS = Object.keys(EVENT_PARTS) as EventPart[]
+
+export async function readSettings({ config, db }: ServiceContext): Promise<EventSettings> {
+  const rows = await db.read(() => readVersions(db.orm))
+  const values = partsAfter(config.event.parts, rows)
+  const parts = PARTS.map((part) => {
+    const row = rows.findLast((one) => one.part === part)
+    return [
+      part,
+      {
+        value: values[part],
+        version: row?.version ?? 0,
+        changed_at: timeOrNull(row?.changedAt),
+        changed_by: row?.changedBy ?? null,
+      },
+    ] as const
+  })
+  return { version: rows.at(-1)?.version ?? 0, ...Object.fromEntries(parts) } as EventSettings
+}
+
+/**
+ * Sets a part. What it already is changes nothing, so a call may be repeated.
+ * @param version of the settings that the change was made from
+ * @throws Refusal 409 when somebody else has changed the part since that version, naming the fields
+ */
+export async function setPart<P extends EventPart>(
+  context: ServiceContext,
+  operator: Acting,
+  part: P,
+  { version, ...given }: EventParts[P] & { readonly version: number },
+): Promise<EventSettings> {
+  const { config, db, event, now } = context
+  const value = given as unknown as EventParts[P]
+  if ('starts_at' in value && value.starts_at !== null && value.ends_at !== null)
+    if (Date.parse(value.ends_at) <= Date.parse(value.starts_at))
+      throw invalid('ends_at: must be after starts_at')
+  await db.orm.transaction(async (tx) => {
+    await lockSettings(tx)
+    const rows = await readVersions(tx)
+    const valueAt = (last: number) =>
+      partsAfter(
+        config.event.parts,
+        rows.filter((row) => row.version <= last),
+      )[part]
+    const before = valueAt(Infinity)
+    const isSet = rows.some((row) => row.part === part)
+    if (isSet && isDeepStrictEqual(before, value)) return
+    const later = rows.findLast((row) => row.part === part && row.version > version)
+    if (later !== undefined) throw stale(later, fieldsOf(valueAt(version), before))
+    await addVersion(tx, rows, { part, value, changedAt: new Date(now()), changedBy: operator.name })
+    const changes = fieldsOf(before, value).map((field) => [field, { from: before[field], to: value[field] }])
+    await audit(tx, operator, 'set-event', { part, changes: Object.fromEntries(changes) }, now())
+  })
+  await event.refresh()
+  return readSettings(context)
+}
+
+/** The fields that differ. */
+const fieldsOf = <T extends object>(one: T, other: T): (keyof T)[] =>
+  (Object.keys(other) as (keyof T)[]).filter((field) => !isDeepStrictEqual(one[field], other[field]))
+
+const stale = ({ changedAt, changedBy }: StoredPart, fields: readonly PropertyKey[]) =>
+  conflict(
+    `Changed meanwhile by ${changedBy ?? 'the environment'} at ${changedAt.toISOString()}: ${fields.join(', ')}. Nothing of yours is stored.`,
+  )
+
+async function addVersion(
+  tx: Writer,
+  rows: readonly StoredPart[],
+  row: Omit<StoredPart, 'version'>,
+): Promise<void> {
+  await tx.insert(eventSettings).values({ version: (rows.at(-1)?.version ?? 0) + 1, ...row })
+}
+
+const RETRY_MS = 15_000
+
+/**
+ * Stores the parts that the environment gives as their first version, once. Later changes of these variables have no
+ * effect, which a warning says at each start.
+ */
+export function createFirstSettings(context: ServiceContext): Repeated {
+  const { config, db, event, log, now } = context
+  let isDone = config.event.given.length === 0
+  return repeated(log, 'the event of the environment could not be stored', RETRY_MS, async () => {
+    if (isDone) return
+    await db.orm.transaction(async (tx) => {
+      await lockSettings(tx)
+      for (const { part } of config.event.given) {
+        const rows = await readVersions(tx)
+        if (rows.some((row) => row.part === part)) continue
+        const value = config.event.parts[part]
+        await addVersion(tx, rows, { part, value, changedAt: new Date(now()), changedBy: null })
+      }
+    })
+    isDone = true
+    await event.refresh()
+    log.warn(
+      'these settings were read once and now have no effect: the owner changes them in the console, in the view Event; remove them from the environment',
+      { names: config.event.given.flatMap(({ variables }) => variables) },
+    )
+  })
+}

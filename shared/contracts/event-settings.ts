@@ -1,0 +1,107 @@
+/** What describes the event: the owner edits it in the console, part by part, and it applies without a restart. */
+import { z } from 'zod'
+import { Language } from './bot.ts'
+import { endpointsOf } from './endpoint.ts'
+import { Instant, text, Time, time, withoutDirections } from './fields.ts'
+
+const endpoint = endpointsOf('admin')
+
+/** Maximum length of the event's name. */
+export const MAX_EVENT_NAME = 200
+
+const Name = text(MAX_EVENT_NAME)
+  .overwrite((name) => withoutDirections(name).trim())
+  .min(1)
+
+/** At least one name; readers of a language without one get that of the event's own language. */
+export const EventNames = z
+  .partialRecord(Language, Name)
+  .refine((names) => Object.keys(names).length > 0, { error: 'must have a name in one language' })
+  .meta({ examples: [{ 'zh-Hant': '白沙屯媽祖進香', en: 'Baishatun Mazu Pilgrimage' }] })
+export type EventNames = z.infer<typeof EventNames>
+
+/** A number as people read it: digits with blanks, hyphens and parentheses between them. */
+const telephone = (fewestDigits: number, error: string) =>
+  z
+    .string()
+    .refine((number) => new RegExp(`^\\+?\\d{${fewestDigits},15}$`).test(number.replaceAll(/[ ()-]/g, '')), {
+      error,
+    })
+
+/** Emergency numbers are short. */
+export const EmergencyNumber = telephone(2, 'must be a telephone number of 2 to 15 digits')
+export const OrganiserPhone = telephone(6, 'must be a telephone number of 6 to 15 digits')
+
+export const NamePart = z.object({
+  names: EventNames,
+  starts_at: Time.nullable().describe('Begins scheduled messages; null: not known'),
+  ends_at: Time.nullable(),
+})
+
+export const ContactPart = z.object({
+  emergency_number: EmergencyNumber.nullable()
+    .meta({ examples: ['119'] })
+    .describe('The number to call in an emergency; null: none is shown'),
+  organiser_phone: OrganiserPhone.nullable()
+    .meta({ examples: ['04-2662 1234'] })
+    .describe('Where the organisers answer the phone'),
+})
+
+/** Each part is stored, versioned and changed as a whole. */
+export const EVENT_PARTS = { name: NamePart, contact: ContactPart } as const
+export type EventPart = keyof typeof EVENT_PARTS
+export type EventParts = { readonly [P in EventPart]: z.infer<(typeof EVENT_PARTS)[P]> }
+
+const stored = <T extends z.ZodType>(value: T) =>
+  z.object({
+    value,
+    version: z.int().describe('Version of the settings since which the part has this value; 0: never set'),
+    changed_at: Time.nullable(),
+    changed_by: z.string().nullable().describe('Name of the token; null: from the environment'),
+  })
+
+export const EventSettings = z.object({
+  version: z.int().describe('Rises with each change of any part; 0: nothing was set'),
+  name: stored(NamePart),
+  contact: stored(ContactPart),
+})
+export type EventSettings = z.infer<typeof EventSettings>
+
+/** The version that the change was made from. */
+const version = z
+  .int()
+  .min(0)
+  .meta({ examples: [0] })
+  .describe('`version` of the answer that the change was made from; 409 if the part has changed since')
+
+const Sent = Instant.transform((ms) => time(ms))
+  .nullable()
+  .meta({ examples: ['2026-04-12T00:00:00+08:00'] })
+
+export const SetNameRequest = NamePart.extend({ starts_at: Sent, ends_at: Sent, version })
+export const SetContactRequest = ContactPart.extend({ version })
+
+export const eventSettingsEndpoint = endpoint('GET /api/event/admin/settings', {
+  id: 'readEventSettings',
+  summary: 'What describes the event, with who changed each part and when',
+  access: 'owner',
+  data: EventSettings,
+})
+
+export const setEventNameEndpoint = endpoint('PUT /api/event/admin/settings/name', {
+  id: 'setEventName',
+  summary: 'Sets the event’s name in each language, and its dates',
+  access: 'owner',
+  body: SetNameRequest,
+  data: EventSettings,
+  errors: ['conflict'],
+})
+
+export const setEventContactEndpoint = endpoint('PUT /api/event/admin/settings/contact', {
+  id: 'setEventContact',
+  summary: 'Sets the numbers that the app and the bot show to whoever needs help',
+  access: 'owner',
+  body: SetContactRequest,
+  data: EventSettings,
+  errors: ['conflict'],
+})

@@ -1,0 +1,118 @@
+/**
+ * What describes the event, as each process follows it. Each change adds a row with a higher version; so a process
+ * asks only for what is newer than what it has, also after it was away. A part that was never set has the value of the
+ * environment, or its default.
+ */
+import { asc, gt, sql } from 'drizzle-orm'
+import type { Language } from '#shared/contracts/bot.ts'
+import {
+  EVENT_PARTS,
+  type EventNames,
+  type EventPart,
+  type EventParts,
+} from '#shared/contracts/event-settings.ts'
+import { nameIn } from '#shared/core/rules/languages.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
+import type { Log } from '#shared/runtime/log.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import { repeated } from '#shared/stores/repeated-work.ts'
+import { eventSettings } from '#shared/stores/schema/tables.ts'
+
+/** Every process reads changes at this interval: one row by its key, so it costs nothing. */
+const POLL_MS = 2_000
+/** At the start, the time to wait for the database; without it the values of the environment apply. */
+const FIRST_READ_MS = 2_000
+
+export type StoredPart = typeof eventSettings.$inferSelect
+
+/** The event as the service shows it. */
+export interface Event {
+  /** Version of the settings; 0: nothing was set. */
+  readonly version: number
+  readonly names: EventNames
+  /** The name in the event's own language. */
+  readonly name: string
+  readonly nameFor: (language: Language) => string
+  readonly language: Language
+  /** Epoch milliseconds; null: not known. */
+  readonly startsMs: number | null
+  readonly endsMs: number | null
+  readonly emergencyNumber: string | null
+  readonly organiserPhone: string | null
+}
+
+export function eventOf({ name, contact }: EventParts, version: number, language: Language): Event {
+  const { names, starts_at, ends_at } = name
+  return {
+    version,
+    names,
+    name: nameIn(names, language, language),
+    nameFor: (reader) => nameIn(names, reader, language),
+    language,
+    startsMs: starts_at === null ? null : Date.parse(starts_at),
+    endsMs: ends_at === null ? null : Date.parse(ends_at),
+    emergencyNumber: contact.emergency_number,
+    organiserPhone: contact.organiser_phone,
+  }
+}
+
+/** The event of the environment, before the owner has set anything. */
+export const firstEvent = ({ event, language }: Pick<Config, 'event' | 'language'>): Event =>
+  eventOf(event.parts, 0, language)
+
+/** Every version of every part, oldest first. @param after only versions above it */
+export const readVersions = (tx: Writer, after = 0): Promise<StoredPart[]> =>
+  tx.select().from(eventSettings).where(gt(eventSettings.version, after)).orderBy(asc(eventSettings.version))
+
+/** Changes are made one at a time; reading does not wait for them. */
+export const lockSettings = (tx: Writer): Promise<unknown> =>
+  tx.execute(sql`LOCK TABLE ${eventSettings} IN EXCLUSIVE MODE`)
+
+/** The parts after some rows were applied, oldest first. A part that only another release knows is left out. */
+export function partsAfter(parts: EventParts, rows: readonly StoredPart[]): EventParts {
+  const values = rows.flatMap(({ part, value }) => {
+    const parsed = part in EVENT_PARTS ? EVENT_PARTS[part as EventPart].safeParse(value).data : undefined
+    return parsed === undefined ? [] : [[part, parsed] as const]
+  })
+  return { ...parts, ...(Object.fromEntries(values) as Partial<EventParts>) }
+}
+
+/** The event as stored now, for commands, which may meet the database of an older release. */
+export async function readEvent(db: Database, config: Config): Promise<Event> {
+  const [table] = await db.sql`SELECT to_regclass('event_settings') IS NOT NULL AS known`
+  const rows = table!.known === true ? await db.read(() => readVersions(db.orm)) : []
+  return eventOf(partsAfter(config.event.parts, rows), rows.at(-1)?.version ?? 0, config.language)
+}
+
+export interface FollowedEvent {
+  readonly current: Event
+  /** Reads what has changed. Rejects without the database. */
+  refresh(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Follows the settings. Until the database was read, the event is that of the environment. */
+export async function followEvent(db: Database, config: Config, log: Log): Promise<FollowedEvent> {
+  let parts = config.event.parts
+  let current = firstEvent(config)
+  const refresh = async (): Promise<void> => {
+    const known = current.version
+    const rows = await db.read(() => readVersions(db.orm, known))
+    // Another reading may have applied these rows meanwhile.
+    const version = rows.at(-1)?.version ?? 0
+    if (version <= current.version) return
+    parts = partsAfter(parts, rows)
+    current = eventOf(parts, version, config.language)
+  }
+  const following = repeated(log, 'the settings of the event could not be read', POLL_MS, refresh)
+  following.start(false)
+  await Promise.race([following.run(), Bun.sleep(FIRST_READ_MS)])
+  return {
+    get current() {
+      return current
+    },
+    refresh,
+    stop: () => following.stop(),
+  }
+}

@@ -1,0 +1,125 @@
+/** The owner's settings of the event: they apply everywhere within ten seconds, without a restart. */
+import { describe, expect, test } from 'bun:test'
+import { auditEndpoint } from '#shared/contracts/audit.ts'
+import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
+import { eventSettingsEndpoint, setEventNameEndpoint } from '#shared/contracts/event-settings.ts'
+import { type EventMap, mapEndpoint } from '#shared/contracts/map.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
+import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { callAs, readAs } from '#tests/helpers/test-stack.ts'
+import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
+import { embeddedOnly } from '#tests/helpers/suite.ts'
+import { until } from '#tests/helpers/wait.ts'
+
+const ENVIRONMENT = {
+  EVENT_NAME: '媽祖進香',
+  EVENT_STARTS_AT: '2026-04-12T00:00:00+08:00',
+  EVENT_ORGANISER_PHONE: '04-2662 1234',
+}
+const NAMES = { 'zh-Hant': '奈梅亨四日行', en: 'Nijmegen Four Days' }
+const DATES = { starts_at: '2026-07-21T04:00:00+02:00', ends_at: '2026-07-24T18:00:00+02:00' }
+
+describeBothStacks(
+  'what describes the event',
+  (stack) => {
+    const settings = async () => dataOf(await readAs(stack, 'owner', 'admin/settings'), eventSettingsEndpoint)
+    const put = (part: string, body: object) => callAs(stack, 'owner', 'PUT', `admin/settings/${part}`, body)
+    const config = async () => dataOf(await stack.fetch('/api/event/config'), eventConfigEndpoint)
+    const map = async () => (await dataOf(await stack.fetch('/api/event/map'), mapEndpoint)) as EventMap
+
+    test('is at first that of the environment, as the first version of each part', async () => {
+      const first = await until(async () => {
+        const read = await settings()
+        return read.name.version > 0 && read.contact.version > 0 ? read : null
+      }, 'the environment to be stored')
+      expect(first.name).toMatchObject({
+        value: { names: { 'zh-Hant': '媽祖進香' }, starts_at: '2026-04-11T16:00:00.000Z', ends_at: null },
+        changed_by: null,
+      })
+      expect(first.contact.value).toEqual({ emergency_number: '119', organiser_phone: '04-2662 1234' })
+      expect(await config()).toMatchObject({ name: '媽祖進香', organiser_phone: '04-2662 1234' })
+    })
+
+    test('is changed by an owner alone, and every answer says which version it used', async () => {
+      const { version } = await settings()
+      const body = { names: NAMES, ...DATES, version }
+      expect((await callAs(stack, 'manager', 'PUT', 'admin/settings/name', body)).status).toBe(403)
+      const { name, version: now } = await dataOf(await put('name', body), setEventNameEndpoint)
+      expect(now).toBe(version + 1)
+      expect(name).toMatchObject({
+        version: now,
+        value: { names: NAMES, starts_at: '2026-07-21T02:00:00.000Z', ends_at: '2026-07-24T16:00:00.000Z' },
+      })
+      expect(await config()).toMatchObject({
+        names: NAMES,
+        settings_version: now,
+        starts_at: '2026-07-21T02:00:00.000Z',
+      })
+      const { event } = await until(async () => {
+        const read = await map()
+        return read.event.settings_version === now ? read : null
+      }, 'the map to follow')
+      expect(event).toMatchObject({
+        name: NAMES['zh-Hant'],
+        names: NAMES,
+        ends_at: '2026-07-24T16:00:00.000Z',
+      })
+      const { items } = await dataOf(
+        await readAs(stack, 'owner', 'admin/audit?action=set-event&limit=1'),
+        auditEndpoint,
+      )
+      expect(items[0]!.details).toMatchObject({
+        part: 'name',
+        changes: { names: { from: { 'zh-Hant': '媽祖進香' }, to: NAMES } },
+      })
+    })
+
+    test('is not overwritten from an older version: the refusal says who changed what', async () => {
+      const { version, contact } = await settings()
+      const numbers = { emergency_number: '112', organiser_phone: contact.value.organiser_phone }
+      expect((await put('contact', { ...numbers, version })).status).toBe(200)
+      const stale = await put('contact', { ...numbers, organiser_phone: '+31 24 365 5500', version })
+      const sentence = await sentenceOf(stale, 409, 'conflict')
+      expect(sentence).toMatch(/by owner\d+ at .*: emergency_number\./)
+      expect((await settings()).contact.value).toEqual(numbers)
+      // The other part has not changed since, and a repeated call is no conflict.
+      expect((await put('contact', { ...numbers, version })).status).toBe(200)
+      expect((await put('name', { names: NAMES, starts_at: null, ends_at: null, version })).status).toBe(200)
+    })
+
+    test.each([
+      ['name', { names: {}, starts_at: null, ends_at: null }, 'names'],
+      ['name', { names: NAMES, starts_at: DATES.ends_at, ends_at: DATES.starts_at }, 'ends_at'],
+      ['name', { names: NAMES, starts_at: 'tomorrow', ends_at: null }, 'starts_at'],
+      ['contact', { emergency_number: 'help', organiser_phone: null }, 'emergency_number'],
+      ['contact', { emergency_number: null, organiser_phone: '12' }, 'organiser_phone'],
+    ])('refuses a wrong %s: %p', async (part, body, field) => {
+      const { version } = await settings()
+      const refused = await put(part, { ...body, version })
+      expect(await sentenceOf(refused, 400, 'invalid-request')).toContain(field)
+      expect((await settings()).version).toBe(version)
+    })
+  },
+  ENVIRONMENT,
+)
+
+describe.skipIf(embeddedOnly)('a replica that was away', () => {
+  test('follows what was changed meanwhile, also what its environment says otherwise', async () => {
+    const stack = await openRealTestStack({ settings: ENVIRONMENT, apart: ['tracking', 'survey-profile'] })
+    try {
+      const away = stack.service('tracking')
+      await away.stop('SIGKILL')
+      const { version } = await dataOf(await readAs(stack, 'owner', 'admin/settings'), eventSettingsEndpoint)
+      const body = { names: NAMES, starts_at: null, ends_at: null, version }
+      expect((await callAs(stack, 'owner', 'PUT', 'admin/settings/name', body)).status).toBe(200)
+      await away.restart()
+      for (const url of stack.urlsOf('tracking'))
+        await until(async () => {
+          const read = (await (await fetch(`${url}/api/event/map`)).json()) as { data: EventMap }
+          return read.data.event.names.en === NAMES.en
+        }, `${url} to follow`)
+    } finally {
+      await stack.close()
+    }
+  })
+})

@@ -4,11 +4,12 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import type { NotificationSlot } from '#shared/contracts/messages.ts'
 import { eachApart, type Repeated, repeated } from '#shared/stores/repeated-work.ts'
-import { readNotifications } from '#shared/service/line/scheduled-notifications.ts'
+import { readNotifications, startOfSlot } from '#shared/service/line/scheduled-notifications.ts'
 import { notificationDispatches } from '#shared/stores/schema/tables.ts'
 
 /** Notifications are due for the whole hour, so a late start or a database outage within it delays them only. */
 const POLL_MS = 30_000
+const HOUR_MS = 3_600_000
 
 /** Dispatches the notifications that are due now. @returns the number of slots dispatched */
 export async function dispatchNotifications(context: ServiceContext): Promise<number> {
@@ -18,23 +19,16 @@ export async function dispatchNotifications(context: ServiceContext): Promise<nu
   if (atMs < (startsMs ?? -Infinity) || atMs >= (endsMs ?? Infinity)) return 0
   if ((await readStatus(db)).status !== 'active') return 0
   const day = calendar.day(atMs)
-  const hour = localHour(context, atMs)
   const { slots } = await db.read(() => readNotifications(db.orm))
-  const due = slots.filter(
-    (slot) => slot.enabled && slot.hour === hour && (slot.dates?.includes(day) ?? true),
-  )
+  const due = slots.filter((slot) => {
+    const sinceMs = atMs - startOfSlot(calendar, day, slot)
+    return slot.enabled && sinceMs >= 0 && sinceMs < HOUR_MS && (slot.dates?.includes(day) ?? true)
+  })
   let dispatched = 0
   await eachApart(context, 'scheduled notifications', due, async (slot) => {
     if (await dispatch(context, slot, day)) dispatched++
   })
   return dispatched
-}
-
-/** The hour of the event's time zone, 0 to 23, also on days with a clock change. */
-function localHour({ calendar }: ServiceContext, ms: number): number {
-  const [year, month, date] = calendar.day(ms).split('-').map(Number) as [number, number, number]
-  for (let hour = 23; hour > 0; hour--) if (calendar.instant(year, month, date, hour, 0, 0) <= ms) return hour
-  return 0
 }
 
 async function dispatch(context: ServiceContext, slot: NotificationSlot, day: string): Promise<boolean> {

@@ -113,7 +113,9 @@ export const PushProgress = z.object({
   id: exampleText('6f1c2b9a-4d3e-4f5a-8b7c-9d0e1f2a3b4c'),
   cause: Cause,
   audience: z.record(z.string(), z.unknown()),
-  state: z.enum(['sending', 'sent', 'skipped']).describe('skipped: LINE is not configured'),
+  state: z
+    .enum(['sending', 'sent', 'skipped', 'expired'])
+    .describe('skipped: LINE is not configured. expired: it came too late, and is not sent'),
   recipients: z.int(),
   sent: z.int(),
   waiting: z.int(),

@@ -101,11 +101,11 @@ describe('scheduled notifications', () => {
     expect(await at('2026-07-01T07:00:00Z')).toBe(1)
   })
 
-  test('an hour that a clock change repeats counts once, and a skipped one does not occur', async () => {
+  test('an hour that a clock change repeats counts once, and a skipped one is the next', async () => {
     await setSlots([{ id: 'night', hour: 2 }])
     expect(await at('2026-10-25T00:30:00Z')).toBe(1)
     expect(await at('2026-10-25T01:30:00Z')).toBe(0)
     expect(await at('2026-03-29T00:59:00Z')).toBe(0)
-    expect(await at('2026-03-29T01:00:00Z')).toBe(0)
+    expect(await at('2026-03-29T01:00:00Z')).toBe(1)
   })
 })

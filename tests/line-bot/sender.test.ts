@@ -1,6 +1,10 @@
 /** The sender alone, on a real database, with the clock of the test: when it retries, and what it postpones. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { notifyVolunteers, sendNotification } from '#services/line-bot/sending/announcements.ts'
+import { EXPIRED } from '#services/line-bot/sending/expiry.ts'
+import { DEFAULT_SLOTS } from '#shared/service/line/scheduled-notifications.ts'
+import { time } from '#shared/contracts/fields.ts'
 import { planMessage } from '#services/line-bot/sending/plan-message.ts'
 import {
   createSender,
@@ -49,12 +53,12 @@ describeOnServers('the sender', () => {
 
   let planned = 0
   /** Stores a message to this many people. @returns its id */
-  const plan = async (people: number): Promise<string> => {
+  const plan = async (people: number, causeKey?: string): Promise<string> => {
     const n = ++planned
     const ids = Array.from({ length: people }, (_, i) => lineUser(1_000 * n + i))
     const { id } = (await planMessage(context.db.orm, {
       cause: 'push',
-      causeKey: `push:${n}`,
+      causeKey: causeKey ?? `push:${n}`,
       audience: { user_ids: ids },
       selected: {
         byLanguage: new Map([['en', ids]]),
@@ -95,6 +99,41 @@ describeOnServers('the sender', () => {
       expect({ state, triedAt }).toEqual({ state: 'waiting', triedAt: new Date(START) })
       clockMs = dueAt.getTime()
     }
+  })
+
+  test('a message that comes too late is recorded as expired, planned or waiting, and is not sent', async () => {
+    const { sql } = context.db
+    const stateOf = async (cause: string) =>
+      (await sql<{ state: string }[]>`SELECT state FROM messages WHERE cause = ${cause}`)[0]?.state
+    const paused = { status: 'paused', version: 2, message: null, changed_at: time(START) } as const
+    const notice = { day: '2026-04-12', slot: { ...DEFAULT_SLOTS[0]!, hour: 8 } }
+    const announce = async (state: 'sent' | 'expired') => {
+      await sql`TRUNCATE messages, message_chunks`
+      await notifyVolunteers(context, true, paused)
+      await sendNotification(context, true, notice)
+      expect([await stateOf('pause'), await stateOf('notification')]).toEqual([state, state])
+    }
+    // Eight o'clock in Taipei, and nine.
+    await sql`UPDATE activity SET status = 'paused'`
+    await announce('sent')
+    await sql`UPDATE activity SET status = 'active'`
+    clockMs = START + 60 * MINUTE
+    await announce('expired')
+    clockMs = START
+    await sql`TRUNCATE messages, message_chunks`
+    const waiting = [await plan(2, 'pause:2'), await plan(2, 'notification:morning:2026-04-12')]
+    clockMs = START + 60 * MINUTE
+    for (const id of waiting) {
+      await work('it to be settled', async () => (await chunkOf(id)).state !== 'waiting')
+      expect(await chunkOf(id)).toMatchObject({ state: 'failed', attempts: 0, detail: EXPIRED })
+    }
+  })
+
+  test('a message that was planned by a clock that was ahead is sent', async () => {
+    clockMs = START + 60 * MINUTE
+    const id = await plan(1)
+    clockMs = START
+    await work('it to be sent', async () => (await chunkOf(id)).state === 'sent')
   })
 
   test('a message is postponed while the quota can not be read, unless it is forced', async () => {

@@ -4,6 +4,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Payload } from '#shared/contracts/events.ts'
 import type { Audience, Cause, Texts } from '#shared/contracts/messages.ts'
+import { startOfSlot } from '#shared/service/line/scheduled-notifications.ts'
 import { recordSummary, waitForFinalFlush } from '#shared/pilgrims/activity-status.ts'
 import type { Message } from '#shared/service/line/line-client.ts'
 import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
@@ -11,7 +12,8 @@ import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { ending, messages, type Notice, PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
-import { selectRecipients, readPendingOfRecipients } from './audience.ts'
+import { NOBODY, selectRecipients, readPendingOfRecipients } from './audience.ts'
+import { isExpired } from './expiry.ts'
 import { button, card, paragraph, postback } from '../bot/flex.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import type { BotWords } from '#shared/locales/words.ts'
@@ -26,6 +28,8 @@ interface Announcement {
   readonly cause: Cause
   readonly causeKey: string
   readonly audience: Audience
+  /** When its subject began, epoch milliseconds. */
+  readonly sinceMs: number
 }
 
 /** What recipients see: in LINE, and by Web Push. */
@@ -48,12 +52,14 @@ async function announce(
     const { content, notice } = await contentOf(tx)
     await lockRecipients(tx)
     const audience = { audience: announcement.audience }
+    const expired = await isExpired(context, tx, announcement.causeKey, announcement.sinceMs)
     await planMessage(tx, {
       ...announcement,
       content,
       ...(config.push === null ? {} : { notice }),
       audience,
-      selected: await selectRecipients(tx, context, audience, buffer),
+      selected: expired ? NOBODY : await selectRecipients(tx, context, audience, buffer),
+      expired,
       configured,
       nowMs: now(),
     })
@@ -75,12 +81,17 @@ const announceText = (
 export const notifyVolunteers = (
   context: ServiceContext,
   configured: boolean,
-  { version, message }: Payload<'event.admin.status.paused'>,
+  { version, message, changed_at }: Payload<'event.admin.status.paused'>,
 ): Promise<void> =>
   announceText(
     context,
     configured,
-    { cause: 'pause', causeKey: `pause:${version}`, audience: 'volunteers' },
+    {
+      cause: 'pause',
+      causeKey: `pause:${version}`,
+      audience: 'volunteers',
+      sinceMs: Date.parse(changed_at),
+    },
     (language) => BOT_WORDS[language].paused(message),
   )
 
@@ -92,7 +103,12 @@ export const sendNotification = (
   announceText(
     context,
     configured,
-    { cause: 'notification', causeKey: `notification:${slot.id}:${day}`, audience: slot.audience },
+    {
+      cause: 'notification',
+      causeKey: `notification:${slot.id}:${day}`,
+      audience: slot.audience,
+      sinceMs: startOfSlot(context.calendar, day, slot),
+    },
     (language) => textFor(language, slot.text),
   )
 
@@ -114,7 +130,7 @@ export async function sendSummary(context: ServiceContext, configured: boolean):
   await announce(
     context,
     configured,
-    { cause: 'summary', causeKey: 'summary', audience: 'all' },
+    { cause: 'summary', causeKey: 'summary', audience: 'all', sinceMs: now() },
     async (tx) => {
       const figures = await readFigures(tx)
       return {

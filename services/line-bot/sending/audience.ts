@@ -43,6 +43,14 @@ export interface Selected {
   readonly lacksBuffer: boolean
 }
 
+export const NOBODY: Selected = {
+  byLanguage: new Map(),
+  count: 0,
+  everybody: new Map(),
+  leftOut: { unreachable: 0, withdrawn: 0, no_line_id: 0 },
+  lacksBuffer: false,
+}
+
 const IS_PARTICIPANT = sql`(r.role IS NULL OR coalesce(t.checkins, 0) > 0)`
 
 const withRole = (role: string): SQL => sql`r.role = ${role}`

@@ -21,6 +21,8 @@ interface Plan {
   readonly notice?: ((language: Language) => Notice) | undefined
   readonly content: (language: Language) => readonly Message[]
   readonly forced?: boolean
+  /** It came too late: the message is stored as expired. */
+  readonly expired?: boolean
   /** False without LINE credentials: the message is stored as skipped. */
   readonly configured: boolean
   readonly createdBy?: string
@@ -47,6 +49,7 @@ export async function planMessage(tx: Writer, plan: Plan): Promise<Planned | nul
   const { cause, causeKey, selected, configured, nowMs } = plan
   const at = new Date(nowMs)
   const nothingToDo = !configured || selected.count === 0
+  const state = configured ? (selected.count === 0 ? 'sent' : 'sending') : 'skipped'
   const [row] = await tx
     .insert(messages)
     .values({
@@ -55,7 +58,7 @@ export async function planMessage(tx: Writer, plan: Plan): Promise<Planned | nul
       causeKey,
       audience: { ...plan.audience },
       forced: plan.forced ?? false,
-      state: configured ? (selected.count === 0 ? 'sent' : 'sending') : 'skipped',
+      state: plan.expired ? 'expired' : state,
       recipients: selected.count,
       leftOut: { ...selected.leftOut },
       createdBy: plan.createdBy ?? null,

@@ -2,12 +2,13 @@
  * Sends pending chunks, one call at a time. A chunk's attempt is stored before its call, and the call's retry key
  * never changes. So no message is sent twice, wherever a process is killed.
  */
-import { and, asc, eq, gt, lte, ne, sql, notExists } from 'drizzle-orm'
+import { and, asc, eq, gt, lte, ne, notExists, or, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Delivery, type Line, type Message, RETRY_KEY_MS } from '#shared/service/line/line-client.ts'
 import { lockPersonShared } from '#shared/pilgrims/person-lock.ts'
 import { messageChunks, messages, followers } from '#shared/stores/schema/tables.ts'
-import { backoffMs, createSendingLoop, type Sender } from './sending-loop.ts'
+import { EXPIRED, isExpired } from './expiry.ts'
+import { backoffMs, createSendingLoop, MAX_WAIT_MS, type Sender, waitOf } from './sending-loop.ts'
 import { describeError } from '#shared/runtime/log.ts'
 import { recordSummary } from '#shared/pilgrims/activity-status.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
@@ -45,17 +46,29 @@ interface Misses {
 async function sendNext(context: ServiceContext, line: Line, misses: Misses): Promise<boolean> {
   const { db, now } = context
   const [row] = await db.orm
-    .select({ chunk: messageChunks, forced: messages.forced })
+    .select({
+      chunk: messageChunks,
+      forced: messages.forced,
+      causeKey: messages.causeKey,
+      at: messages.createdAt,
+    })
     .from(messageChunks)
     .innerJoin(messages, eq(messages.id, messageChunks.messageId))
-    .where(and(eq(messageChunks.state, 'waiting'), lte(messageChunks.dueAt, new Date(now()))))
+    .where(
+      and(
+        eq(messageChunks.state, 'waiting'),
+        or(lte(messageChunks.dueAt, new Date(now())), gt(messageChunks.dueAt, new Date(now() + MAX_WAIT_MS))),
+      ),
+    )
     .orderBy(asc(messageChunks.dueAt), asc(messageChunks.id))
     .limit(1)
   if (row === undefined) return false
-  const { chunk, forced } = row
+  const { chunk, forced, causeKey, at } = row
   // Erasures remove people from chunks.
   if (chunk.recipients.length === 0)
     await recordOutcome(context, chunk, { state: 'failed', detail: 'no recipients are left' })
+  else if (await isExpired(context, db.orm, causeKey, at.getTime()))
+    await recordOutcome(context, chunk, { state: 'failed', detail: EXPIRED })
   else if (chunk.triedAt !== null && now() - chunk.triedAt.getTime() > RETRY_KEY_MS)
     await recordOutcome(context, chunk, {
       state: 'failed',
@@ -148,7 +161,7 @@ async function record(context: ServiceContext, chunk: Chunk, delivery: Delivery)
       const { detail, retryAfterMs } = delivery
       await db.orm
         .update(messageChunks)
-        .set({ detail, dueAt: new Date(now() + Math.max(retryAfterMs ?? 0, backoffMs(chunk.attempts))) })
+        .set({ detail, dueAt: new Date(now() + waitOf(chunk.attempts, retryAfterMs)) })
         .where(eq(messageChunks.id, chunk.id))
       return
     }

@@ -71,3 +71,10 @@ export function backoffMs(attempts: number, random: () => number = Math.random):
   const full = Math.min(FIRST_BACKOFF_MS * 2 ** Math.max(0, attempts - 1), MAX_BACKOFF_MS)
   return full * (0.5 + random() / 2)
 }
+
+/** Nothing waits for longer. What seems to was planned by a clock that was ahead, and is due. */
+export const MAX_WAIT_MS = 1_800_000
+
+/** How long to wait after a failure (ms). @param retryAfterMs what the other side asks for */
+export const waitOf = (attempts: number, retryAfterMs: number | null): number =>
+  Math.min(MAX_WAIT_MS, Math.max(retryAfterMs ?? 0, backoffMs(attempts)))

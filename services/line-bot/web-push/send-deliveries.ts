@@ -8,7 +8,8 @@ import type { PushSettings } from '#shared/runtime/config/setting-values.ts'
 import { cutText } from '#shared/contracts/fields.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Notice, pushDeliveries, pushSubscriptions } from '#shared/stores/schema/tables.ts'
-import { backoffMs, createSendingLoop, joinSenders, type Sender } from '../sending/sending-loop.ts'
+import { EXPIRED, isExpired } from '../sending/expiry.ts'
+import { createSendingLoop, joinSenders, MAX_WAIT_MS, type Sender, waitOf } from '../sending/sending-loop.ts'
 import { callPushService, type Delivery, type Device, WORTH_MS } from './push-service.ts'
 
 /** Calls at the same time: to hosts that answer, and to the others. */
@@ -21,6 +22,7 @@ const MAX_BODY_BYTES = 3_000
 interface Claimed extends Record<string, unknown> {
   readonly id: number
   readonly message_id: string
+  readonly cause_key: string
   readonly subscription_id: string
   readonly attempts: number
   readonly planned_ms: number
@@ -78,7 +80,7 @@ async function claim(
     UPDATE push_deliveries SET attempts = attempts + 1, due_at = ${at(nowMs + CLAIM_MS)}
     WHERE id IN (
       SELECT d.id FROM push_deliveries d LEFT JOIN push_subscriptions s ON s.id = d.subscription_id
-      WHERE d.state = 'waiting' AND d.due_at <= ${at(nowMs)} AND ${lane === 'answering'} = coalesce(
+      WHERE d.state = 'waiting' AND (d.due_at <= ${at(nowMs)} OR d.due_at > ${at(nowMs + MAX_WAIT_MS)}) AND ${lane === 'answering'} = coalesce(
         split_part(s.endpoint, '/', 3) IN (
           SELECT jsonb_array_elements_text(${JSON.stringify([...answering])}::text::jsonb)), true)
       ORDER BY ${lane === 'answering' ? sql`d.due_at, d.id` : sql`random()`}
@@ -87,7 +89,7 @@ async function claim(
   if (rows.length === 0) return []
   const ids = JSON.stringify(rows.map(({ id }) => id))
   return db.orm.execute<Claimed>(sql`
-    SELECT d.id::float8 AS id, d.message_id, d.subscription_id, d.attempts, m.notices->d.language AS notice,
+    SELECT d.id::float8 AS id, d.message_id, d.subscription_id, d.attempts, m.notices->d.language AS notice, m.cause_key,
            (extract(epoch FROM d.created_at) * 1000)::float8 AS planned_ms,
            coalesce(p.participant_status = 'withdrawn', true) AS withdrawn, s.endpoint, s.p256dh, s.auth
     FROM push_deliveries d
@@ -110,6 +112,8 @@ async function send(
   if (endpoint === null || p256dh === null || auth === null || notice === null)
     return settle(context, one, 'failed', 'the device was removed')
   if (one.withdrawn) return settle(context, one, 'failed', 'the pilgrim has withdrawn')
+  if (await isExpired(context, context.db.orm, one.cause_key, one.planned_ms))
+    return settle(context, one, 'failed', EXPIRED)
   if (leftMs <= 0) return settle(context, one, 'failed', 'not delivered within a day')
   const device: Device = { endpoint, p256dh, auth }
   const delivery = await callPushService(settings, device, payloadOf(one.message_id, notice), leftMs, nowMs)
@@ -144,7 +148,7 @@ async function record(
       return settle(context, one, 'failed', delivery.detail)
     case 'silent':
     case 'later': {
-      const dueAt = new Date(now() + Math.max(delivery.waitMs, backoffMs(one.attempts)))
+      const dueAt = new Date(now() + waitOf(one.attempts, delivery.waitMs))
       await db.orm
         .update(pushDeliveries)
         .set({ dueAt, detail: delivery.detail })

@@ -489,6 +489,7 @@ export const words = {
       sending: 'Being sent since',
       sent: 'Last sent',
       skipped: 'Reached nobody',
+      expired: 'Came too late',
     },
     lastFailed: 'Refused by LINE',
   },
@@ -537,7 +538,12 @@ export const words = {
     sent: 'On its way',
     ledger: 'Sent messages',
     causes: { push: 'Message', pause: 'Pause', summary: 'Summary', notification: 'Reminder', alert: 'Alert' },
-    states: { sending: 'sending', sent: 'sent', skipped: 'skipped: LINE is not configured' },
+    states: {
+      sending: 'sending',
+      sent: 'sent',
+      skipped: 'skipped: LINE is not configured',
+      expired: 'expired: too late to send',
+    },
     reasons: {
       recipient: 'LINE does not know this account',
       quota: 'Quota of the month used up',

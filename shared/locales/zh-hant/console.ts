@@ -488,6 +488,7 @@ export const words: ConsoleWords = {
       sending: '發送中，自',
       sent: '最近發送',
       skipped: '沒有人收到',
+      expired: '已過時，未發送',
     },
     lastFailed: 'LINE 拒絕',
   },
@@ -536,7 +537,7 @@ export const words: ConsoleWords = {
     sent: '發送中',
     ledger: '已發送的訊息',
     causes: { push: '訊息', pause: '暫停', summary: '總結', notification: '提醒', alert: '警報' },
-    states: { sending: '發送中', sent: '已發送', skipped: '略過：未設定 LINE' },
+    states: { sending: '發送中', sent: '已發送', skipped: '略過：未設定 LINE', expired: '已過時，未發送' },
     reasons: {
       recipient: 'LINE 找不到這個帳號',
       quota: '本月額度已用完',

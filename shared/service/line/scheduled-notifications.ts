@@ -1,9 +1,16 @@
 /** The scheduled notifications: the owner's settings, or the defaults. */
 import { eq } from 'drizzle-orm'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { type Notifications, NotificationSlot } from '#shared/contracts/messages.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { notificationPlan } from '#shared/stores/schema/tables.ts'
+
+/** When the hour of a slot begins on a local day, epoch milliseconds. An hour that clocks skip begins with the next one. */
+export function startOfSlot(calendar: Calendar, day: string, { hour }: NotificationSlot): number {
+  const [year, month, date] = day.split('-').map(Number) as [number, number, number]
+  return calendar.instant(year, month, date, hour, 0, 0)
+}
 
 /** Id of the table's single row. */
 export const PLAN_ID = 1

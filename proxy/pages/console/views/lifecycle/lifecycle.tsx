@@ -275,7 +275,7 @@ function Summary({ state }: { readonly state: Message['state'] }) {
   return (
     <Progress
       label={said.progressSummary}
-      done={{ sent: 1, skipped: 0, sending: recipients === 0 ? null : sent / recipients }[state]}
+      done={{ sent: 1, skipped: 0, expired: 0, sending: recipients === 0 ? null : sent / recipients }[state]}
       text={
         message === undefined
           ? state === 'sending'
@@ -289,8 +289,8 @@ function Summary({ state }: { readonly state: Message['state'] }) {
 
 function sentText(state: Message['state'], { sent, recipients, failed, web_push }: Message): string {
   const inLine =
-    state === 'skipped'
-      ? words.value.messages.states.skipped
+    state === 'skipped' || state === 'expired'
+      ? words.value.messages.states[state]
       : recipients === 0
         ? words.value.messages.toNobody
         : progressText({ sent, failed, waiting: recipients - sent - failed })

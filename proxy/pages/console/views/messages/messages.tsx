@@ -69,7 +69,7 @@ const isToNobody = ({ recipients, state, web_push: { sent, waiting } }: Message)
 const toneOf = (message: Message): string => {
   const { failed, state } = message
   if (isToNobody(message)) return ''
-  return failed > 0 ? 'danger' : { sending: 'warning', sent: 'good', skipped: '' }[state]
+  return failed > 0 ? 'danger' : { sending: 'warning', sent: 'good', skipped: '', expired: '' }[state]
 }
 
 const stateOf = (message: Message): string => {

@@ -1,6 +1,6 @@
 /**
- * Keys of tracker apps in the kv: known ones, so that a request needs no query, and revoked ones, which every replica
- * refuses from then on. Entries are named by the key's hash.
+ * Keys of tracker apps in the kv: known ones, so that a request needs no query, and revoked ones, for which every replica
+ * asks Postgres: a transaction that revokes a key may fail. Entries are named by the key's hash.
  */
 import { and, eq } from 'drizzle-orm'
 import type { Trouble } from '#shared/contracts/trackers.ts'
@@ -43,16 +43,11 @@ export async function readKnownKey(kv: Cache, hash: string): Promise<KnownKey | 
   return held === null ? null : (JSON.parse(held) as KnownKey)
 }
 
-/**
- * Stores a key that Postgres has confirmed.
- * @returns false if it was revoked meanwhile. @throws KvUnavailable
- */
-export async function storeKnownKey(kv: Cache, hash: string, key: KnownKey): Promise<boolean> {
+/** Stores a key that Postgres has confirmed, unless it was revoked meanwhile. @throws KvUnavailable */
+export async function storeKnownKey(kv: Cache, hash: string, key: KnownKey): Promise<void> {
   await kv.cache(known(hash), JSON.stringify(key), KNOWN_TTL_MS)
   // Either this read finds the revocation, or the revocation deletes the entry.
-  if ((await kv.cached(revoked(hash))) === null) return true
-  await kv.forget(known(hash))
-  return false
+  if ((await kv.cached(revoked(hash))) !== null) await kv.forget(known(hash))
 }
 
 /** What became of a request of a key. */
@@ -117,10 +112,10 @@ export async function noteKeyAhead(
   return clockMs ?? null
 }
 
-/** Has every replica refuse keys from now on. Safe to repeat. @throws KvUnavailable */
+/** Has every replica ask Postgres for keys from now on, also while the kv is full. Safe to repeat. @throws KvUnavailable */
 export async function revokeKeys(kv: Cache, hashes: readonly string[]): Promise<void> {
   for (const hash of hashes) {
-    await kv.cache(revoked(hash), '1', REVOKED_TTL_MS)
+    await kv.cache(revoked(hash), '1', REVOKED_TTL_MS, true)
     await kv.forget(known(hash))
   }
 }

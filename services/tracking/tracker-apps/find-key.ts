@@ -69,7 +69,6 @@ export function createKeyFinder({
     if (!TRACKER_KEY.test(key)) return null
     const hash = trackerKeyHash(key)
     const held = await orUnavailable(readKnownKey(kv, hash))
-    if (held === 'revoked') return null
     const stale = typeof held === 'object' ? held : null
     if (stale !== null && (isFresh(stale) || sinceFailure() < AVOID_MS)) return stale.userId
     const checkedMs = now()
@@ -82,9 +81,9 @@ export function createKeyFinder({
       sinceFailure = stopwatch()
       return stale.userId
     }
-    if (userId === null || held === 'unavailable') return userId
-    const stored = await orUnavailable(storeKnownKey(kv, hash, { ...stale, userId, checkedMs }))
-    return stored === false ? null : userId
+    if (userId !== null && held !== 'unavailable' && held !== 'revoked')
+      await orUnavailable(storeKnownKey(kv, hash, { ...stale, userId, checkedMs }))
+    return userId
   }
 }
 

@@ -445,8 +445,11 @@ function statusVerbs(client: Client, tags: readonly string[]) {
 function cacheVerbs(client: Client) {
   return {
     cached: (key) => asked(client.get(`cache:${key}`)),
-    async cache(key, value, ttlMs) {
-      await asked(client.set(`cache:${key}`, value, 'PX', ttlMs))
+    async cache(key, value, ttlMs, alsoWhenFull = false) {
+      const name = `cache:${key}`
+      await asked(
+        alsoWhenFull ? client.cacheWhenFull(name, value, ttlMs) : client.set(name, value, 'PX', ttlMs),
+      )
     },
     async cacheOnce(key, value, ttlMs) {
       const held = await asked<string | null>(client.set(`cache:${key}`, value, 'PX', ttlMs, 'NX', 'GET'))
@@ -636,6 +639,7 @@ const SCRIPTS = {
   gpsHide: ALSO_WHEN_FULL + nextChange + lua('hide'),
   gpsErase: ALSO_WHEN_FULL + lua('erase'),
   windowLimit: lua('request-limit'),
+  cacheWhenFull: `${ALSO_WHEN_FULL}return redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])`,
   lockOwner: lua('unlock'),
   lockTake: ALSO_WHEN_FULL + lua('take-lock'),
 }

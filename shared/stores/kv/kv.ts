@@ -290,7 +290,8 @@ export interface Kv {
   limit(key: string, id: string, window: Window): Promise<LimitVerdict>
 
   cached(key: string): Promise<string | null>
-  cache(key: string, value: string, ttlMs: number): Promise<void>
+  /** @param alsoWhenFull for a few bytes that a withdrawal or an erasure needs */
+  cache(key: string, value: string, ttlMs: number, alsoWhenFull?: boolean): Promise<void>
   /** Stores the value unless the key has one; returns the stored value. */
   cacheOnce(key: string, value: string, ttlMs: number): Promise<string>
   forget(key: string): Promise<void>

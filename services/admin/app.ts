@@ -67,7 +67,6 @@ import { serveDocumentation } from './documentation/serve-documentation.ts'
 import { createHealth } from './lifecycle/health.ts'
 import { eraseUser } from './erasure/erase-pilgrim.ts'
 import { createErasureSweep } from './erasure/finish-erasures.ts'
-import { expectOwnId } from '#shared/service/security/pilgrim-identity.ts'
 import { readOwnWalk } from './own-data/read-own-walk.ts'
 import { showConfig } from './own-data/show-config.ts'
 import { exportUser } from './pilgrims/export-user.ts'
@@ -189,12 +188,10 @@ function serveOwnData({ serve }: Router, context: ServiceContext, readings: Boun
     return readings.run(() => readOwnWalk(context, body))
   })
   serve(ownExportEndpoint, async ({ body, request }) => {
-    expectOwnId(context.config, body.user_id)
     await chargePending(request, body.user_id)
     return readings.run(() => exportUser(context, null, body.user_id, body.format))
   })
   serve(ownErasureEndpoint, async ({ body, requestId }) => {
-    expectOwnId(context.config, body.user_id)
     return erasureAnswer(await eraseUser(context, { ...PILGRIM, requestId }, body.user_id))
   })
 }

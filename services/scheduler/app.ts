@@ -1,6 +1,7 @@
 /** The scheduler: it flushes every few minutes and on demand. It has no public route. */
 import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { createCertificateReader } from '#shared/service/alerts/certificates.ts'
+import { isClaim } from '#shared/service/security/claims.ts'
 import { createAlertWatch } from '#shared/service/alerts/when-to-alert.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import type { Subject } from '#shared/contracts/events.ts'
@@ -34,6 +35,7 @@ export function createScheduler(context: ServiceContext): Service {
     retentionMs: config.buffer.retentionMs,
     lockMs: LOCK_MS,
     slicePoints: SLICE_POINTS,
+    hidesLate: (userId) => config.mapCrowd > 1 && isClaim(config, userId),
     stopping: stopping.signal,
   }
   const running = new Set<Promise<FlushResult>>()

@@ -17,7 +17,7 @@ import { rebuildPilgrims, reconcileEvent } from './rebuild/pilgrims.ts'
 import { rollUpAll } from './flush/roll-up-cells.ts'
 import { readCommandLine } from '#shared/runtime/command-line.ts'
 import { describeError } from '#shared/runtime/log.ts'
-import { recountReported } from '#shared/pilgrims/report-totals.ts'
+import { dropReportsWithoutPoints, recountReported } from '#shared/pilgrims/report-totals.ts'
 import { recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 
 /** Short, because a running service holds the data directory until somebody stops it. */
@@ -26,10 +26,12 @@ const WAIT_MS = 1_000
 const USAGE = `Computes all totals (pilgrims, days, hours, modes, map cells, reports, surveys) again from their sources, and corrects
 every difference. Flushes wait until it ends; check-ins do not.
 
-  bun run rebuild [--check] [--drop-erased-reports]
+  bun run rebuild [--check] [--drop-erased-reports] [--drop-reports-without-points]
 
   --check                 report differences, and change nothing
   --drop-erased-reports   take the kilometres and counts that erased people reported out of the event's carbon
+  --drop-reports-without-points
+                          delete what people reported of whom no point is stored; invented people are such
   --help                  print this text
 
 Exit codes: 0 no difference is left, 1 --check found a difference, 2 failed or wrong command line.`
@@ -38,6 +40,7 @@ Exit codes: 0 no difference is left, 1 --check found a difference, 2 failed or w
  * Finds every difference between the projections and their sources, and corrects it unless `check` is set. Flushes
  * and erasures wait during the transaction.
  * @param dropErased takes what erased people reported out of the totals
+ * @param dropPointless deletes what people without a stored point reported
  * @param tell receives one line for each difference, in a stable order
  * @returns the number of differences
  */
@@ -47,8 +50,14 @@ export async function rebuild(
   {
     check,
     dropErased = false,
+    dropPointless = false,
     tell,
-  }: { readonly check: boolean; readonly dropErased?: boolean; readonly tell: (line: string) => void },
+  }: {
+    readonly check: boolean
+    readonly dropErased?: boolean
+    readonly dropPointless?: boolean
+    readonly tell: (line: string) => void
+  },
 ): Promise<number> {
   const differences = new Differences(tell)
   try {
@@ -59,6 +68,7 @@ export async function rebuild(
   } catch (error) {
     if (!(error instanceof CheckRolledBack)) throw error
   }
+  if (dropPointless && !check) await dropReportsWithoutPoints(db.sql)
   await rebuildReportTotals(db, differences, { mend: !check, dropErased })
   return differences.count
 }
@@ -133,9 +143,14 @@ function compare(
 
 /** The command. @returns its exit code */
 async function main(): Promise<number> {
-  const { check, 'drop-erased-reports': dropErased } = readCommandLine(USAGE, {
+  const {
+    check,
+    'drop-erased-reports': dropErased,
+    'drop-reports-without-points': dropPointless,
+  } = readCommandLine(USAGE, {
     check: { type: 'boolean', default: false },
     'drop-erased-reports': { type: 'boolean', default: false },
+    'drop-reports-without-points': { type: 'boolean', default: false },
   }).values
   const config = readConfig(environment())
   const unlock = config.databaseUrl === '' ? lockDataDirectory(config.dataDir, WAIT_MS) : () => undefined
@@ -143,7 +158,8 @@ async function main(): Promise<number> {
   try {
     await expectSchema(db.sql)
     const calendar = createCalendar(config.timeZone)
-    const count = await rebuild(db, calendar, { check, dropErased, tell: (line) => console.log(line) })
+    const tell = (line: string) => console.log(line)
+    const count = await rebuild(db, calendar, { check, dropErased, dropPointless, tell })
     console.log(
       count === 0 ? 'Nothing differs.' : `${count} rows differ${check ? '.' : ' and are corrected.'}`,
     )

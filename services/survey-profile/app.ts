@@ -15,7 +15,7 @@ import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
 import { openProcessCounters } from '#shared/points/ledger/counters.ts'
 import { createRouter } from '#shared/service/http/router.ts'
-import { isExactForAll, toPublicProfile, expectProfile } from '#shared/pilgrims/profile.ts'
+import { readExposure, toPublicProfile, expectProfile } from '#shared/pilgrims/profile.ts'
 import { createBatchLoader } from '#shared/runtime/batch-loader.ts'
 import { priceOf } from '#shared/service/security/caller-and-address-limits.ts'
 import { provesIdentity } from '#shared/service/security/pilgrim-identity.ts'
@@ -45,11 +45,11 @@ export function createSurveyProfile(context: ServiceContext): Service {
     },
   }
   const read = createBatchLoader(async (userIds) => {
-    const [pilgrims, isExact] = await Promise.all([
+    const [pilgrims, exposure] = await Promise.all([
       readPilgrimsDegraded(context, userIds),
-      isExactForAll(context),
+      readExposure(context),
     ])
-    return new Map(userIds.map((userId) => [userId, { pilgrim: pilgrims.get(userId), isExact }]))
+    return new Map(userIds.map((userId) => [userId, { pilgrim: pilgrims.get(userId), exposure }]))
   }, isDatabaseUnavailable)
   const router = createRouter(context)
   const { serve } = router
@@ -61,11 +61,11 @@ export function createSurveyProfile(context: ServiceContext): Service {
   serve(participantStatusEndpoint, ({ body }) => setParticipantStatus(context, body))
   serve(photoCountEndpoint, ({ query }) => countPhotos(context, query.user_id))
   serve(profileEndpoint, async ({ params: { userId }, operator, request }) => {
-    const { pilgrim, isExact } = (await read(userId))!
+    const { pilgrim, exposure } = (await read(userId))!
     if (operator === null) context.reads.charge(context.addressOf(request), priceOf(pilgrim?.pending))
     const found = expectProfile(userId, pilgrim)
     const whole = operator !== null || (await provesIdentity(context, request, userId))
-    return whole ? found : toPublicProfile(calendar, found, pilgrim, isExact)
+    return whole ? found : toPublicProfile(calendar, found, pilgrim, exposure)
   })
   return {
     name: 'survey-profile',

@@ -8,7 +8,7 @@ import { beginAnew } from '#shared/pilgrims/person-lock.ts'
 import { endTrackers } from '#shared/pilgrims/tracker-keys.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
-import { isClaim } from '#shared/service/security/pilgrim-identity.ts'
+import { isClaim } from '#shared/service/security/claims.ts'
 import { upsertPilgrim } from './write-profile.ts'
 
 /**

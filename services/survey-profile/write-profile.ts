@@ -17,11 +17,11 @@ import { addToReportTotals } from '#shared/pilgrims/report-totals.ts'
 import { type Reported, reportedAmounts } from '#shared/core/rules/carbon.ts'
 import { pilgrims } from '#shared/stores/schema/tables.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { maskPhone, toPublicProfile, expectProfile, isExactForAll } from '#shared/pilgrims/profile.ts'
+import { maskPhone, toPublicProfile, expectProfile, readExposure } from '#shared/pilgrims/profile.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
 import type { ParticipantStatus } from '#shared/contracts/fields.ts'
 import { endShares } from '#shared/pilgrims/shares.ts'
-import { isClaim } from '#shared/service/security/pilgrim-identity.ts'
+import { isClaim } from '#shared/service/security/claims.ts'
 import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 
 type Row = typeof pilgrims.$inferSelect
@@ -111,10 +111,11 @@ export async function syncUser(context: ServiceContext, request: UserSyncRequest
   const profile = expectProfile(userId, found)
   // The caller has been verified as the pilgrim, unless EVENT_IDENTITY is open.
   if (config.identity !== 'open') return profile
-  return toPublicProfile(calendar, profile, found, await isExactForAll(context))
+  return toPublicProfile(calendar, profile, found, await readExposure(context))
 }
 
-// A pilgrim's own status: active ↔ withdrawn, active → completed. The pilgrim can not change completed.
+// A pilgrim's own status: active ↔ withdrawn, active → completed. The pilgrim cannot change completed, unless it was a
+// claim that set it.
 
 const NEXT: Record<ParticipantStatus, readonly ParticipantStatus[]> = {
   active: ['active', 'withdrawn', 'completed'],
@@ -136,10 +137,14 @@ export async function setParticipantStatus(
     // Creates the row first, so that there is one to lock.
     const held = await upsertPilgrim(tx, userId, {}, nowMs)
     const from = held.participantStatus as ParticipantStatus
-    if (!NEXT[from].includes(status)) throw conflict(refusal(from, status))
-    const changed = await upsertPilgrim(tx, userId, { participantStatus: status }, nowMs)
+    const next = held.completionClaimed ? NEXT.active : NEXT[from]
+    if (!next.includes(status)) throw conflict(refusal(from, status))
+    const claimed = isClaim(config, userId)
+    const completionClaimed =
+      status === 'completed' && claimed && (held.completionClaimed || from !== 'completed')
+    const changed = await upsertPilgrim(tx, userId, { participantStatus: status, completionClaimed }, nowMs)
     // While the pilgrim is withdrawn, no link works. After a claim they work again.
-    if (status === 'withdrawn' && !isClaim(config, userId)) await endShares(tx, userId)
+    if (status === 'withdrawn' && !claimed) await endShares(tx, userId)
     await updateLiveMapPresence(kv, userId, held, changed)
   })
   return { userId, participant_status: status }

@@ -24,7 +24,7 @@ import { FollowersMap } from './map/map-snapshots.ts'
 import { createRouteAnswer } from './map/show-route.ts'
 import { PublicMap } from './map/public-map.ts'
 import { createMap } from './map/show-map.ts'
-import { isClaim } from '#shared/service/security/pilgrim-identity.ts'
+import { isClaim } from '#shared/service/security/claims.ts'
 import { createAheadNoter, createKeyFinder, createUseNoter } from './tracker-apps/find-key.ts'
 import { createTracker, listTrackers, revokeTracker } from './tracker-apps/manage-trackers.ts'
 
@@ -57,7 +57,8 @@ export function createTracking(context: ServiceContext): Service {
     now,
     log,
   })
-  const live = new LivePositions(kv, now, log, context.stopwatch)
+  const holdsJumps = (userId: string) => config.mapCrowd > 1 && isClaim(config, userId)
+  const live = new LivePositions(kv, now, log, context.stopwatch, holdsJumps)
   registerMetrics(context, buffer, live, counters.rejected)
 
   const router = createRouter(context)

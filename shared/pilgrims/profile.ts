@@ -108,10 +108,26 @@ function coarseFigures(exactKm: number) {
   return { km, savedKg: Math.round(savedMg(km * 1e6, 0) / 1e6) }
 }
 
-/** Whether everybody gets exact figures: once the event has ended, and where the map shows single pilgrims. */
-export const isExactForAll = async (
-  stores: Parameters<typeof readStatusCopy>[0] & { readonly config: Pick<Config, 'mapCrowd'> },
-): Promise<boolean> => stores.config.mapCrowd === 1 || (await readStatusCopy(stores)).status === 'ended'
+/**
+ * What others get: `exact` figures once the event has ended, and where the map shows single pilgrims; until then coarse
+ * ones, with open identity without the late points of claims (`points/totals/points-in-order.ts`).
+ */
+export type Exposure = 'exact' | 'coarse' | 'coarse-in-order'
+
+export async function readExposure(
+  stores: Parameters<typeof readStatusCopy>[0] & { readonly config: Pick<Config, 'mapCrowd' | 'identity'> },
+): Promise<Exposure> {
+  const { mapCrowd, identity } = stores.config
+  if (mapCrowd === 1 || (await readStatusCopy(stores)).status === 'ended') return 'exact'
+  return identity === 'open' ? 'coarse-in-order' : 'coarse'
+}
+
+/** What others get of the distance; null: the exact one. */
+function coarseOf({ statistics }: Counted, exposure: Exposure) {
+  if (exposure === 'exact') return null
+  const { distanceMm, shownMm } = statistics ?? { distanceMm: 0, shownMm: 0 }
+  return coarseFigures(roundKm(exposure === 'coarse' ? distanceMm : shownMm))
+}
 
 /** Who may not share is known to others by name and level alone. */
 const HIDDEN = {
@@ -133,13 +149,13 @@ const HIDDEN = {
  * The profile as others get it: days, because an instant would reveal which point of the map is the pilgrim's, and
  * rounded figures while the event runs. An app's id is known to its pilgrim alone, who reads their own figures by it.
  * @param found the pilgrim whose profile it is
- * @param isExact as `isExactForAll`
+ * @param exposure from `readExposure`
  */
 export function toPublicProfile(
   calendar: Calendar,
   profile: Profile,
   found: Pilgrim | null | undefined,
-  isExact: boolean,
+  exposure: Exposure,
 ): Profile {
   const dayOf = (seen: Profile['first_seen']) => seen && calendar.day(Date.parse(seen))
   const days = { ...profile, first_seen: dayOf(profile.first_seen), last_seen: dayOf(profile.last_seen) }
@@ -147,11 +163,16 @@ export function toPublicProfile(
   if (profile.participant_status === 'withdrawn' || found?.row?.consentWithdrawn)
     return { ...days, ...HIDDEN }
   const anonymous = { ...days, phone: profile.phone && '••••••••' }
-  if (isExact) return anonymous
-  const { km, savedKg } = coarseFigures(profile.km)
+  const coarse = coarseOf({ row: found?.row ?? null, statistics: found?.statistics ?? null }, exposure)
+  if (coarse === null) return anonymous
+  const { km, savedKg } = coarse
+  const { level, zh, en, icon } = levelOf(km * 1e6, profile.checkins)
   return {
     ...anonymous,
     km,
+    level,
+    level_name: { zh, en },
+    icon,
     next_level: nextLevel(km * 1e6, profile.checkins),
     carbon_kg: 0,
     carbon_saved_kg: savedKg,
@@ -169,13 +190,13 @@ export interface PublicFigures {
   readonly unlocked: boolean
 }
 
-export function publicFigures(pilgrim: Counted, isExact: boolean): PublicFigures {
-  const { level, distanceMm, checkins, savedKg, card } = figuresOf(pilgrim)
-  const km = roundKm(distanceMm)
+export function publicFigures(pilgrim: Counted, exposure: Exposure): PublicFigures {
+  const { distanceMm, checkins, savedKg, card } = figuresOf(pilgrim)
+  const figures = coarseOf(pilgrim, exposure) ?? { km: roundKm(distanceMm), savedKg }
   return {
-    level,
+    level: levelOf(figures.km * 1e6, checkins),
     checkins,
     unlocked: card === 'unlocked',
-    ...(isExact ? { km, savedKg } : coarseFigures(km)),
+    ...figures,
   }
 }

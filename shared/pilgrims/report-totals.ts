@@ -2,7 +2,8 @@
 import { sql } from 'drizzle-orm'
 import type { Query } from '#shared/stores/db/db.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { KG_PER_KM, KG_PER_UNIT, type Reported, reportedAmounts } from '#shared/core/rules/carbon.ts'
+import { REPORTS } from '#shared/stores/schema/tables.ts'
+import { KG_PER_KM, KG_PER_UNIT, MODES, type Reported, reportedAmounts } from '#shared/core/rules/carbon.ts'
 
 /** Number of rows per total, so that concurrent reports seldom update the same row. */
 const SHARDS = 16
@@ -39,6 +40,16 @@ async function addDifference(tx: Writer, shard: number, before: Reported, after:
       amount = s.amount + excluded.amount, carbon_mg = s.carbon_mg + excluded.carbon_mg`)
 }
 
+/**
+ * Deletes what people reported of whom no point is stored. Before the totals are recounted, and not under their lock: a
+ * report locks its pilgrim first.
+ */
+export async function dropReportsWithoutPoints(sql: Query): Promise<void> {
+  await sql`
+    UPDATE pilgrims p SET consumption = '{}', transport = '{}'
+    WHERE ${sql.unsafe(REPORTS)} AND NOT EXISTS (SELECT FROM gps_points g WHERE g.user_id = p.user_id)`
+}
+
 const FACTORS = JSON.stringify({ unit: KG_PER_UNIT, km: KG_PER_KM })
 
 /**
@@ -63,3 +74,25 @@ export async function recountReported(tx: Query, { dropErased = false } = {}): P
     )
     SELECT 0, name, sum(amount)::bigint, sum(floor(mg + 0.5))::bigint FROM amounts GROUP BY name`
 }
+
+/**
+ * SQL of the reported kilometres that public sums count, as a row of `mm` and `mg`: of each pilgrim at most as far as
+ * they walked, and of the erased ones together likewise. So nobody adds to a public sum by reports alone.
+ */
+export const PUBLIC_REPORTS = `(
+  SELECT coalesce(sum(floor(mm * part)), 0)::float8 AS mm, coalesce(sum(floor(mg * part)), 0)::float8 AS mg
+  FROM (
+    SELECT r.mm, r.mg, least(1, t.distance_mm / r.mm) AS part
+    FROM pilgrims p JOIN pilgrim_totals t USING (user_id)
+    CROSS JOIN LATERAL (
+      SELECT sum(k.value::float8 * 1e6) AS mm,
+             sum(k.value::float8 * 1e6 * coalesce((f->>k.key)::float8, ${KG_PER_KM.bus})) AS mg
+      FROM jsonb_each_text(p.transport) k, (VALUES ('${JSON.stringify(KG_PER_KM)}'::jsonb)) v (f)) r
+    WHERE ${REPORTS} AND t.distance_mm > 0 AND r.mm > 0
+    UNION ALL
+    SELECT r.mm, r.mg, least(1, (SELECT coalesce(sum(distance_mm), 0)::float8 FROM erased_modes) / r.mm)
+    FROM (
+      SELECT sum(amount)::float8 AS mm, sum(carbon_mg)::float8 AS mg FROM reported_sums
+      WHERE shard = ${ERASED} AND name = ANY(ARRAY['${MODES.join("','")}'])
+    ) r WHERE r.mm > 0
+  ) reports)`

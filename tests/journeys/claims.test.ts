@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { MAX_PUSH_SUBSCRIPTIONS, subscribeToPushEndpoint } from '#shared/contracts/push-subscriptions.ts'
-import { createShareEndpoint } from '#shared/contracts/shares.ts'
+import { createShareEndpoint, MAX_SHARES } from '#shared/contracts/shares.ts'
 import { KG_PER_KM } from '#shared/core/rules/carbon.ts'
 import { createTrackerEndpoint } from '#shared/contracts/trackers.ts'
 import { palanquinEndpoint } from '#shared/contracts/reports.ts'
@@ -16,6 +16,7 @@ import {
   admin,
   callAs,
   checkIn,
+  flushed,
   newAppId,
   newPilgrimId,
   PLACE,
@@ -160,6 +161,68 @@ describeBothStacks(
       expect((await post(stack, 'privacy', { user_id: victim })).status).toBe(200)
       await post(stack, 'participant-status', { user_id: victim, status: 'active' })
       expect([(await track(60_000)).status, await link()]).toEqual([200, 200])
+    })
+
+    test('completes nobody for good; an operator does', async () => {
+      const victim = newPilgrimId()
+      const set = (status: string) => post(stack, 'participant-status', { user_id: victim, status })
+      for (const status of [
+        'completed',
+        'completed',
+        'active',
+        'completed',
+        'withdrawn',
+        'active',
+        'completed',
+      ])
+        expect((await set(status)).status).toBe(200)
+      const byOperator = await callAs(stack, 'manager', 'PUT', `admin/users/${victim}/status`, {
+        status: 'completed',
+      })
+      expect(byOperator.status).toBe(200)
+      await sentenceOf(await set('active'), 409, 'conflict')
+    })
+
+    test('fills no quota of links, and neither changes, lists nor ends one', async () => {
+      const victim = newPilgrimId()
+      const make = async (body: object = {}) =>
+        dataOf(await post(stack, 'shares', { user_id: victim, ...body }), createShareEndpoint)
+      const { id } = await make()
+      for (let i = 0; i < MAX_SHARES; i++) expect((await make()).id).toBe(id)
+      const named = await make({ show_name: true })
+      expect(named.id).not.toBe(id)
+      const path = `/api/event/shares/${id}?user_id=${victim}`
+      await sentenceOf(await stack.fetch(path, { method: 'DELETE' }), 403, 'forbidden')
+      const change = await stack.fetch(`/api/event/shares/${id}`, {
+        method: 'PATCH',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ user_id: victim, show_name: true }),
+      })
+      await sentenceOf(change, 403, 'forbidden')
+    })
+
+    test('measures nobody by points that it puts between theirs', async () => {
+      const victim = newPilgrimId()
+      await walkOf(victim, 12_300)
+      const before = await readingsOf(stack, victim, {})
+      await flushed(stack)
+      expect(await readingsOf(stack, victim, {})).toEqual(before)
+      // Out and back 40 km: without the rule it would show how far the point is from the places before and after.
+      for (const agoMinutes of [359.3, 300.7]) {
+        const between = { ...PLACE, lat: PLACE.lat + 0.3, timestamp: Date.now() - agoMinutes * MINUTE }
+        expect((await syncTrack(stack, victim, [between])).status).toBe(200)
+        expect(await readingsOf(stack, victim, {})).toEqual(before)
+        await flushed(stack)
+        expect(await readingsOf(stack, victim, {})).toEqual(before)
+      }
+      // The pilgrim's own way goes on, and is seen at once.
+      const on = Array.from({ length: 41 }, (_, i) => ({
+        lat: PLACE.lat + (12_300 + i * 100) / 111_195,
+        lng: PLACE.lng,
+        timestamp: Date.now() - 60 * MINUTE + i * 1.2 * MINUTE,
+      }))
+      expect((await syncTrack(stack, victim, on)).status).toBe(200)
+      expect((await profileOf(stack, victim)).km).toBe(15)
     })
 
     test('neither reads, removes nor pushes out a device', async () => {

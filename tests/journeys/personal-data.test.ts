@@ -14,6 +14,7 @@ import {
   checkIn,
   flushed,
   newPilgrimId,
+  newAppId,
   PLACE,
   readAs,
   syncTrack,
@@ -268,7 +269,7 @@ describeBothStacks('personal data', (stack) => {
         post(stack, 'participant-status', { user_id: userId, status })
 
       test('active ↔ withdrawn, active → completed, and completed is final for the pilgrim', async () => {
-        const userId = newPilgrimId()
+        const userId = newAppId()
         for (const status of ['active', 'withdrawn', 'active', 'completed', 'completed'])
           expect(await dataOf(await set(userId, status), participantStatusEndpoint)).toEqual({
             userId,

@@ -118,7 +118,8 @@ export class FlushHarness {
   /** Empties every table that a flush writes. */
   async empty(): Promise<void> {
     await this.db.read(
-      () => this.db.sql`TRUNCATE gps_points, pilgrims, pilgrim_totals, pilgrim_days, event_hours, event_days,
+      () => this.db
+        .sql`TRUNCATE gps_points, pilgrims, pilgrim_totals, shown_walks, pilgrim_days, event_hours, event_days,
         event_modes, cell_changes, cell_tiles, erased_cells, erased_hours, erased_days,
         erased_modes, flushes, dead_letters, ledger_counters, ledger_callers, ledger_counts, ledger_losses, outbox, handled`,
     )

@@ -10,8 +10,9 @@ import { join } from 'node:path'
 import { LivePositions } from '#services/tracking/map/latest-positions.ts'
 import { PublicMap } from '#services/tracking/map/public-map.ts'
 import { openEmbeddedKv } from '#shared/stores/kv/kv.embedded.ts'
-import type { Kv } from '#shared/stores/kv/kv.ts'
+import type { Kv, Position } from '#shared/stores/kv/kv.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
+import { stopwatch } from '#shared/runtime/clock.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { startRedis } from '#tests/helpers/servers.ts'
@@ -42,8 +43,16 @@ describe('hiding and showing somebody again', () => {
   let view: View
   let atOnce: View
   const random = createRandom(21)
-  const viewOf = (store: Kv): View => {
-    const live = new LivePositions(store, () => nowMs, LOG)
+  /** The others' moves are jumps, too, because the test is short. */
+  const jumpers = new Set<string>()
+  const viewOf = (store: Kv, holdsJumps = true): View => {
+    const live = new LivePositions(
+      store,
+      () => nowMs,
+      LOG,
+      stopwatch,
+      (userId) => holdsJumps && jumpers.has(userId),
+    )
     return { live, map: new PublicMap(live, CROWD, () => nowMs) }
   }
   const walk = (i: number) =>
@@ -87,13 +96,22 @@ describe('hiding and showing somebody again', () => {
       ]),
     )
   }
+  type Toggle = (userId: string, away: boolean) => Promise<void>
+  const hide: Toggle = (userId, away) => kv.hide(userId, away)
+  /** A stranger sends a place far away in the pilgrim's name, and the pilgrim's own report comes after it. */
+  const sendAway =
+    (homes: ReadonlyMap<string, Position>): Toggle =>
+    (userId, away) => {
+      const place = away ? { lat: 23.57, lng: 120.3 } : homes.get(userId)!
+      return restore(kv, sync(userId, [], { position: { lat: place.lat, lng: place.lng, t: nowMs } }))
+    }
   /** The place with which somebody's presence changes most often, if there is one. */
-  const likeliest = async (victim: number, of: View): Promise<string | null> => {
+  const likeliest = async (victim: number, of: View, toggle: Toggle): Promise<string | null> => {
     const userId = `pilgrim-${victim}`
     const scores = new Map<string, number>()
     let before = await countsOf(victim, of)
     for (let n = 0; n < 2 * TOGGLES; n++) {
-      await kv.hide(userId, n % 2 === 0)
+      await toggle(userId, n % 2 === 0)
       const after = await countsOf(victim, of)
       for (const place of new Set([...before.keys(), ...after.keys()])) {
         const more = (after.get(place) ?? 0) - (before.get(place) ?? 0)
@@ -107,10 +125,10 @@ describe('hiding and showing somebody again', () => {
   }
 
   /** Number of people whose place, within about the widest cell of a crowd, the attacker finds. */
-  const found = async (of: View, victims: readonly number[]): Promise<number> => {
+  const found = async (of: View, victims: readonly number[], toggle = hide): Promise<number> => {
     let right = 0
     for (const victim of victims) {
-      const place = await likeliest(victim, of)
+      const place = await likeliest(victim, of, toggle)
       if (place === null) continue
       const [lat, lng] = place.split(' ').map(Number)
       const at = (await kv.moved(0, 0, PILGRIMS)).find(({ userId }) => userId === `pilgrim-${victim}`)!
@@ -132,6 +150,26 @@ describe('hiding and showing somebody again', () => {
   test('tells most places where who comes back is there at once', async () => {
     const victims = Array.from({ length: 10 }, (_, i) => 12 * i + 5)
     expect(await found(atOnce, victims)).toBeGreaterThan(victims.length / 2)
+  })
+
+  test('places in somebody’s name that are jumps tell nothing either, unless they are shown at once', async () => {
+    const victims = Array.from({ length: 10 }, (_, i) => 12 * i + 3)
+    const isVictim = new Set(victims.map((victim) => `pilgrim-${victim}`))
+    const positions = await kv.moved(0, 0, PILGRIMS)
+    const homes = new Map(
+      positions.filter(({ userId }) => isVictim.has(userId)).map((one) => [one.userId, one]),
+    )
+    for (const userId of isVictim) jumpers.add(userId)
+    const shown = viewOf(kv, false)
+    await shown.live.refresh()
+    expect(await found(shown, victims, sendAway(homes))).toBeGreaterThan(victims.length / 2)
+    nowMs = Math.ceil(nowMs / HOUR) * HOUR + 1
+    await view.live.refresh()
+    expect(await found(view, victims, sendAway(homes))).toBeLessThanOrEqual(victims.length / CROWD)
+    // With the next full hour the last place counts.
+    nowMs = Math.ceil(nowMs / HOUR) * HOUR
+    await view.live.refresh()
+    expect(await view.map.read({ limit: 5_000, since: 0 })).toHaveLength(PILGRIMS)
   })
 })
 

@@ -2,7 +2,7 @@
 import { eq, asc, gt, sql } from 'drizzle-orm'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
-import { isClaim } from '#shared/service/security/pilgrim-identity.ts'
+import { isClaim } from '#shared/service/security/claims.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { ParticipantStatusAnswer } from '#shared/contracts/profile.ts'
 import type {
@@ -47,10 +47,10 @@ export async function setUserStatus(
     if (onlyPending) await ensurePilgrim(tx, userId, nowMs)
     const [held] = await tx.select().from(pilgrims).where(mine).for('update')
     if (held === undefined) throw unknownPilgrim(userId)
-    if (held.participantStatus !== status) {
+    if (held.participantStatus !== status || held.completionClaimed) {
       await tx
         .update(pilgrims)
-        .set({ participantStatus: status, updatedAt: new Date(now()) })
+        .set({ participantStatus: status, completionClaimed: false, updatedAt: new Date(now()) })
         .where(mine)
       if (status === 'withdrawn') await endShares(tx, userId)
       await audit(tx, operator, 'set-user-status', { user_id: userId, status }, now())

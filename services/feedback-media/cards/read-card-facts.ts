@@ -2,7 +2,7 @@
 import type { Event } from '#shared/pilgrims/event-settings.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Pilgrim, readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
-import { isExactForAll, publicFigures } from '#shared/pilgrims/profile.ts'
+import { type Exposure, publicFigures, readExposure } from '#shared/pilgrims/profile.ts'
 import { languageFor } from '#shared/core/rules/languages.ts'
 import { type CardFacts, pilgrimWord } from './card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
@@ -33,8 +33,8 @@ export async function readPortrait(
   const { statistics, storedPoints, pending } = known
   const isNewcomer = (statistics?.points ?? 0) === 0
   const { route } = context.config
-  const isExact = await isExactForAll(context)
-  const whole = factsOf(context, isNewcomer ? NOBODY : known, known.row?.language ?? null, isExact)
+  const exposure = await readExposure(context)
+  const whole = factsOf(context, isNewcomer ? NOBODY : known, known.row?.language ?? null, exposure)
   const facts = named ? whole : { ...whole, displayName: null }
   const pastPoints = isNewcomer || route === null ? 0 : await countPastPoints(context, userId)
   const all = JSON.stringify([DESIGN, facts, pastPoints])
@@ -63,9 +63,9 @@ function factsOf(
   { config, event: { current: event } }: ServiceContext,
   { row, statistics }: Pick<Pilgrim, 'row' | 'statistics'>,
   languageTag: string | null,
-  isExact: boolean,
+  exposure: Exposure,
 ): CardFacts {
-  const { savedKg: carbonSavedKg, unlocked, ...figures } = publicFigures({ row, statistics }, isExact)
+  const { savedKg: carbonSavedKg, unlocked, ...figures } = publicFigures({ row, statistics }, exposure)
   const language = languageFor([languageTag], event.language)
   return {
     eventName: event.nameFor(language),

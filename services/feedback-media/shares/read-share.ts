@@ -9,7 +9,7 @@ import { IS_PLACE } from '#shared/points/totals/stored-days.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 import { readPilgrimsDegraded } from '#shared/points/totals/pilgrim-statistics.ts'
 import { readStatusCopy } from '#shared/pilgrims/activity-status.ts'
-import { isExactForAll, type PublicFigures, publicFigures } from '#shared/pilgrims/profile.ts'
+import { readExposure, type PublicFigures, publicFigures } from '#shared/pilgrims/profile.ts'
 import { maySharePilgrim, type ShareRow } from '#shared/pilgrims/shares.ts'
 import { pilgrims, shares } from '#shared/stores/schema/tables.ts'
 import { type Fix, type Progress, progressOf } from './progress.ts'
@@ -69,10 +69,10 @@ export async function readShare(context: ServiceContext, { row, name }: OpenShar
   ])
   const pilgrim = known.get(userId) ?? null
   // A live link shows the place.
-  const isExact = live !== null || (await isExactForAll(context))
+  const exposure = live !== null ? 'exact' : await readExposure(context)
   return {
     name,
-    ...publicFigures(pilgrim ?? { row: null, statistics: null }, isExact),
+    ...publicFigures(pilgrim ?? { row: null, statistics: null }, exposure),
     incomplete: (pilgrim?.pending ?? null) === null || (live?.incomplete ?? false),
     status: activity.status,
     live,

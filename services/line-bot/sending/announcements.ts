@@ -7,9 +7,10 @@ import type { Audience, Cause, Texts } from '#shared/contracts/messages.ts'
 import { startOfSlot } from '#shared/service/line/scheduled-notifications.ts'
 import { recordSummary, waitForFinalFlush } from '#shared/pilgrims/activity-status.ts'
 import type { Message } from '#shared/service/line/line-client.ts'
-import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
+import { savedMg } from '#shared/core/rules/carbon.ts'
 import { roundKg, roundKm } from '#shared/core/rules/rounding.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { PUBLIC_REPORTS } from '#shared/pilgrims/report-totals.ts'
 import { ending, messages, type Notice, PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import { NOBODY, selectRecipients, readPendingOfRecipients } from './audience.ts'
@@ -164,16 +165,15 @@ async function recordProgress(tx: Writer): Promise<void> {
   await recordSummary(tx, state === 'sending' || state === 'skipped' ? state : 'sent')
 }
 
-/** All figures are those of the whole event, with reported ways and erased pilgrims, as in the console's reports. */
+/** Figures of the whole event, with erased pilgrims; reported ways count as in every public sum. */
 async function readFigures(tx: Writer): Promise<Figures> {
-  const reported = sql`FROM reported_sums WHERE name NOT IN ${Object.keys(KG_PER_UNIT)}`
   const [sums] = await tx.execute<{ pilgrims: number; checkins: number } & Record<Amount, number>>(sql`
     SELECT ${sql.raw(PILGRIMS_OF_EVENT)}::int AS pilgrims,
            (SELECT coalesce(sum(checkins), 0) FROM event_hours)::int AS checkins,
            (SELECT coalesce(sum(distance_mm), 0) FROM event_modes)::float8 AS mm,
            (SELECT coalesce(sum(carbon_mg), 0) FROM event_modes)::float8 AS mg,
-           (SELECT coalesce(sum(amount), 0) ${reported})::float8 AS reported_mm,
-           (SELECT coalesce(sum(carbon_mg), 0) ${reported})::float8 AS reported_mg`)
+           r.mm AS reported_mm, r.mg AS reported_mg
+    FROM ${sql.raw(PUBLIC_REPORTS)} r`)
   const { pilgrims, checkins, mm, mg, reported_mm, reported_mg } = sums!
   return [pilgrims, checkins, roundKm(mm), roundKg(savedMg(mm + reported_mm, mg + reported_mg))]
 }

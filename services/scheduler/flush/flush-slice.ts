@@ -15,6 +15,7 @@ import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 import type { Fix } from '#shared/core/distance/points-to-distance.ts'
 import { foldPoints, latestPositionChanges, type Move, writeTotals } from './update-totals.ts'
+import { updateShownWalks } from './update-shown-walks.ts'
 import type { Slice } from '#shared/points/pending-points.ts'
 import { storeDeadLetter } from './store-dead-letters.ts'
 import { byIdentity, type OwnedPoint, storePoints, withoutStoredPoints } from './store-points.ts'
@@ -58,6 +59,7 @@ interface Storing {
   readonly calendar: Calendar
   /** Epoch milliseconds. */
   readonly now: () => number
+  readonly hidesLate: (userId: string) => boolean
   readonly counters: BufferEpoch
   readonly counts: Record<Exclude<keyof FlushedSlice, 'left'>, number>
   /** Pilgrims who are left, and why. */
@@ -70,6 +72,7 @@ const MAX_LEFT = 20
 /**
  * Stores a slice. Resolves when all points are committed, in the table or as dead letters, but those of pilgrims who
  * are left: for these every statement failed.
+ * @param hidesLate as in `FlushContext`
  * @throws when neither points nor pilgrims are the cause; the slice must then stay in the buffer
  */
 export async function flushSlice(
@@ -77,10 +80,11 @@ export async function flushSlice(
   calendar: Calendar,
   slice: Slice,
   now: () => number,
+  hidesLate: (userId: string) => boolean = () => false,
 ): Promise<FlushedSlice> {
   const counts = { stored: 0, duplicates: 0, deadLetters: 0, erased: 0 }
   const left = new Map<string, unknown>()
-  const storing: Storing = { db, calendar, now, counters: slice, counts, left }
+  const storing: Storing = { db, calendar, now, hidesLate, counters: slice, counts, left }
   const points: OwnedPoint[] = []
   for (const { userId, entries } of slice.pending)
     for (const entry of entries)
@@ -141,7 +145,7 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof ValueRefused || (error instanceof postgres.PostgresError && /^(22|23|54)/.test(error.code))
 
 async function store(
-  { db, calendar, now, counters, counts }: Storing,
+  { db, calendar, now, hidesLate, counters, counts }: Storing,
   points: readonly OwnedPoint[],
 ): Promise<void> {
   const [stored, duplicates, erased] = await db.sql.begin(async (given) => {
@@ -156,6 +160,8 @@ async function store(
     const changes = await foldPoints(tx, fresh, calendar)
     await storePoints(db, tx, fresh)
     const moves = await latestPositionChanges(tx, changes, positions)
+    const claims = changes.filter(({ userId }) => hidesLate(userId))
+    await updateShownWalks(tx, fresh, claims, calendar, now())
     await writeTotals(tx, changes, moves, calendar)
     await recordCellChanges(tx, fresh, moves, calendar)
     const stored = fresh.length

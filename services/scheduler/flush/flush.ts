@@ -33,6 +33,8 @@ export interface FlushContext extends Pick<
   readonly lockMs: number
   /** Points in one transaction. A slice has less than twice as many. */
   readonly slicePoints: number
+  /** Whether others are shown a pilgrim's late points only after the next midnight; without it, nobody's. */
+  readonly hidesLate?: (userId: string) => boolean
   /** Aborted when the process stops: running slices are finished, the others stay pending. */
   readonly stopping: AbortSignal
 }
@@ -252,13 +254,13 @@ async function flushLocked(
 
 /** @throws when the database or the kv is down, so that the other slices are not tried */
 async function storeAndAcknowledge(
-  { db, kv, calendar, now, log, retentionMs }: FlushContext,
+  { db, kv, calendar, now, log, retentionMs, hidesLate }: FlushContext,
   slice: Slice,
 ): Promise<Partial<FlushResult>> {
   const { partition } = slice
   try {
     // Safe to repeat: stored points are recognised as duplicates.
-    const { left, ...result } = await db.read(() => flushSlice(db, calendar, slice, now))
+    const { left, ...result } = await db.read(() => flushSlice(db, calendar, slice, now, hidesLate))
     const isLeft = new Set(left.map(({ userId }) => userId))
     await kv.acknowledge(
       slice.partition,

@@ -11,7 +11,9 @@ import {
   type Fix,
   fixOf,
   type FoldPoint,
+  type FoldState,
   refold,
+  START,
   zeroTotals,
 } from '#shared/core/distance/points-to-distance.ts'
 import type { OwnedPoint } from './store-points.ts'
@@ -26,6 +28,8 @@ interface PilgrimChange {
    */
   readonly earliest: FoldPoint | null
   readonly latest: FoldPoint | null
+  /** The end of the stored walk before these points. */
+  readonly before: FoldState
 }
 
 /** A pilgrim's new points in the area, and the day whose stored points their refold needs next. */
@@ -35,6 +39,7 @@ interface Plan {
   readonly steps: ReturnType<typeof refold>
   /** Number of stored points of each of their stored days. */
   readonly storedPoints: ReadonlyMap<string, number>
+  readonly before: FoldState
   days: DayChange[]
   neededDay: string | null
 }
@@ -58,12 +63,18 @@ export async function foldPoints(
     const storedDays = stored.get(userId) ?? []
     const steps = refold(storedDays, points, calendar)
     const storedPoints = new Map(storedDays.map((day) => [day.day, day.points]))
-    const plan: Plan = { userId, points, steps, storedPoints, days: [], neededDay: null }
+    const before = storedDays.at(-1)?.end ?? START
+    const plan: Plan = { userId, points, steps, storedPoints, before, days: [], neededDay: null }
     advance(plan, steps.next())
     return plan
   })
   await readLateDays(tx, plans, calendar)
-  return plans.map(({ userId, points, days }) => ({ userId, days, ...firstAndLast(points.filter(isPlace)) }))
+  return plans.map(({ userId, points, days, before }) => ({
+    userId,
+    days,
+    before,
+    ...firstAndLast(points.filter(isPlace)),
+  }))
 }
 
 /** @param places new ones, in the order of the fold */

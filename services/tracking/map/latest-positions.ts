@@ -11,10 +11,19 @@ import { eachOf, inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import type { Log } from '#shared/runtime/log.ts'
 import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
 import { cellAt, MAX_ZOOM } from '#shared/core/map/cells.ts'
+import { distanceMm } from '#shared/core/rules/geo.ts'
+import { isTooFast } from '#shared/core/distance/points-to-distance.ts'
 
 const HASH_DIGITS = 13
 /** What `hashes` holds of a hash (`userHash`): its first digits, as a number. */
 const beginningOf = (hash: string): number => parseInt(hash.slice(0, HASH_DIGITS), 16)
+
+/** A place as the public map groups it: the finest cell, and when the pilgrim was there (epoch milliseconds). */
+interface PublicPlace {
+  readonly x: number
+  readonly y: number
+  readonly t: number
+}
 
 /** The latest positions in columns: half a million objects would make the garbage collector stop this process. */
 class PositionColumns {
@@ -31,6 +40,10 @@ class PositionColumns {
   readonly times: number[] = []
   /** The map shows the position from then on. */
   readonly hiddenUntil: number[] = []
+  /** The public map shows the place that is held until then (`#held`), and not this one. */
+  readonly heldUntil: number[] = []
+  /** Places that are held, by row: people who have jumped, so there are few. */
+  readonly #held = new Map<number, PublicPlace>()
   readonly #rows = new Map<string, number>()
   /** Empty rows. */
   readonly #free: number[] = []
@@ -39,8 +52,11 @@ class PositionColumns {
     return this.#rows.size
   }
 
-  /** @returns whether it was not known yet */
-  set({ userId, lat, lng, t, hiddenUntilMs }: Moved): boolean {
+  /**
+   * @param holdUntilMs until when the public map shows the place before, if this one is a jump from it
+   * @returns whether it was not known yet
+   */
+  set({ userId, lat, lng, t, hiddenUntilMs }: Moved, holdUntilMs: number): boolean {
     const known = this.#rows.get(userId)
     if (
       known !== undefined &&
@@ -55,6 +71,11 @@ class PositionColumns {
       this.#rows.set(userId, row)
       this.userIds[row] = userId
       this.hashes[row] = beginningOf(userHash(userId))
+    }
+    if (known === undefined) this.heldUntil[row] = 0
+    else if (holdUntilMs > this.heldUntil[row]! && this.#isJump(row, { lat, lng, t })) {
+      this.#held.set(row, this.publicAt(row, holdUntilMs - 1))
+      this.heldUntil[row] = holdUntilMs
     }
     const { x, y } = cellAt(lat, lng, MAX_ZOOM)
     this.lats[row] = lat
@@ -74,6 +95,18 @@ class PositionColumns {
     return { userId: this.userIds[row]!, lat: this.lats[row]!, lng: this.lngs[row]!, t: this.times[row]! }
   }
 
+  /** What the public map shows: while a place is held, that one. */
+  publicAt(row: number, nowMs: number): PublicPlace {
+    const held = this.heldUntil[row]! > nowMs ? this.#held.get(row) : undefined
+    return held ?? { x: this.xs[row]!, y: this.ys[row]!, t: this.times[row]! }
+  }
+
+  #isJump(row: number, to: { readonly lat: number; readonly lng: number; readonly t: number }): boolean {
+    const { lats, lngs, times } = this
+    const mm = distanceMm({ lat: lats[row]!, lng: lngs[row]! }, to)
+    return isTooFast(mm, Math.max(0, to.t - times[row]!))
+  }
+
   delete(userId: string): void {
     const row = this.#rows.get(userId)
     if (row === undefined) return
@@ -82,6 +115,8 @@ class PositionColumns {
     this.userIds[row] = ''
     this.lats[row] = this.lngs[row] = this.xs[row] = this.ys[row] = this.times[row] = 0
     this.hiddenUntil[row] = Infinity
+    this.heldUntil[row] = 0
+    this.#held.delete(row)
   }
 }
 
@@ -127,6 +162,11 @@ export class LivePositions {
     private readonly now: () => number,
     log: Log,
     private readonly timing: StartStopwatch = stopwatch,
+    /**
+     * Whether a jump of somebody changes the public map with the next full hour only. Otherwise whoever may send places
+     * in their name moves them away, and sees on the map which place is theirs.
+     */
+    private readonly holdsJumps: (userId: string) => boolean = () => false,
   ) {
     this.#through = Array.from({ length: kv.partitions }, () => 0)
     this.#erasedThrough = [...this.#through]
@@ -243,6 +283,10 @@ export class LivePositions {
     this.#hasChanged = false
   }
 
+  #nextHour(): number {
+    return (Math.floor(this.now() / HOUR_MS) + 1) * HOUR_MS
+  }
+
   #allPartitions<T>(read: (partition: number) => Promise<T>): Promise<T[]> {
     return Promise.all(this.#through.map((_, partition) => read(partition)))
   }
@@ -259,7 +303,8 @@ export class LivePositions {
       // Refreshes overlap, so many of these positions are known.
       await inTurns(
         eachOf(page, (moved) => {
-          if (this.#shardOf(moved.userId).set(moved)) this.#hasChanged = true
+          const holdUntilMs = this.holdsJumps(moved.userId) ? this.#nextHour() : 0
+          if (this.#shardOf(moved.userId).set(moved, holdUntilMs)) this.#hasChanged = true
         }),
       )
       const last = page.at(-1)?.movedMs ?? since

@@ -33,9 +33,10 @@ import {
 import { routeVersion } from './show-route.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
-import { KG_PER_UNIT, savedMg } from '#shared/core/rules/carbon.ts'
+import { savedMg } from '#shared/core/rules/carbon.ts'
+import { PUBLIC_REPORTS } from '#shared/pilgrims/report-totals.ts'
 import { leads } from '#shared/core/rules/palanquin.ts'
-import { isClaim } from '#shared/service/security/pilgrim-identity.ts'
+import { isClaim } from '#shared/service/security/claims.ts'
 import { LEVELS } from '#shared/core/rules/levels.ts'
 import { Prepared } from '#shared/service/http/prepared-response.ts'
 
@@ -351,9 +352,10 @@ const parsed = (json: string | null): Snapshot | null =>
 interface Sums {
   readonly mm: number
   readonly mg: number
-  /** What pilgrims report about other ways; it counts for the carbon saved, as in `admin/carbon`. */
-  readonly reportedMm: number
-  readonly reportedMg: number
+  /** What late points of claims have added; others see it from the next midnight on (`shown_walks`). */
+  readonly late: readonly [mm: number, mg: number]
+  /** What pilgrims report about other ways counts for the carbon saved. */
+  readonly reported: readonly [mm: number, mg: number]
   /** Pilgrims whom the sums count, with erased ones. */
   readonly pilgrims: number
   /** Pilgrims with a counted point. */
@@ -362,13 +364,12 @@ interface Sums {
   readonly reached: readonly number[]
 }
 
-const CONSUMABLES = Object.keys(KG_PER_UNIT)
-
 /** Level 1 has no conditions; the others need a distance and check-ins. */
 const REACHED = LEVELS.slice(1)
   .map(
     ({ minKm, minCheckins }) =>
-      `count(*) FILTER (WHERE distance_mm >= ${minKm * 1e6} AND checkins >= ${minCheckins})`,
+      `count(*) FILTER (
+        WHERE coalesce(s.distance_mm, t.distance_mm) >= ${minKm * 1e6} AND t.checkins >= ${minCheckins})`,
   )
   .join(', ')
 
@@ -379,20 +380,26 @@ export async function readEventTotals(
 ): Promise<MapTotals | null> {
   // First, so that the sums are not older than the time that stands beside them.
   const lastFlush = await readLastFlush({ db, kv, now })
-  const { mm, mg, reportedMm, reportedMg, pilgrims, walkers, reached } = await db.read(async () => {
+  const { pilgrims, walkers, reached, ...sums } = await db.read(async () => {
     const [row] = await db.sql<[{ sums: string }]>`
       SELECT json_build_object(
         'mm', (SELECT coalesce(sum(distance_mm), 0) FROM event_modes),
         'mg', (SELECT coalesce(sum(carbon_mg), 0) FROM event_modes),
-        'reportedMm', (SELECT coalesce(sum(amount), 0) FROM reported_sums WHERE name NOT IN ${db.sql(CONSUMABLES)}),
-        'reportedMg', (SELECT coalesce(sum(carbon_mg), 0) FROM reported_sums WHERE name NOT IN ${db.sql(CONSUMABLES)}),
+        'late', (SELECT json_build_array(coalesce(sum(t.distance_mm - s.distance_mm), 0),
+                                         coalesce(sum(t.carbon_mg - s.carbon_mg), 0))
+                 FROM shown_walks s JOIN pilgrim_totals t USING (user_id) WHERE s.until > now()),
+        'reported', (SELECT json_build_array(mm, mg) FROM ${db.sql.unsafe(PUBLIC_REPORTS)} r),
         'pilgrims', ${db.sql.unsafe(PILGRIMS_OF_EVENT)},
         'walkers', (SELECT count(*) FROM pilgrim_totals WHERE points > 0),
-        'reached', (SELECT json_build_array(${db.sql.unsafe(REACHED)}) FROM pilgrim_totals WHERE points > 0)
+        'reached', (SELECT json_build_array(${db.sql.unsafe(REACHED)})
+                    FROM pilgrim_totals t LEFT JOIN shown_walks s ON s.user_id = t.user_id AND s.until > now()
+                    WHERE t.points > 0)
       )::text AS sums`
     return JSON.parse(row.sums) as Sums
   })
   if (walkers < crowd) return null
+  const [mm, mg] = [sums.mm - sums.late[0], sums.mg - sums.late[1]]
+  const [reportedMm, reportedMg] = sums.reported
   const atLeast = [walkers, ...reached, 0]
   return {
     as_of: timeOrNull(lastFlush),

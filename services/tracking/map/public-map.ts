@@ -139,17 +139,17 @@ export class PublicMap {
       ys: new Int32Array(room),
       times: new Float64Array(room),
     }))
-    yield* this.live.shown((row, { xs, ys, times, userIds }) => {
-      const t = times[row]!
+    const nowMs = this.now()
+    yield* this.live.shown((row, positions) => {
+      const { x, y, t } = positions.publicAt(row, nowMs)
       const span = begins.findIndex((ms) => t >= ms)
       if (span === -1) return
-      if (this.crowd === 1)
-        return add(span, { zoom: MAX_ZOOM, x: xs[row]!, y: ys[row]! }, 1, t, userIds[row]!)
+      if (this.crowd === 1) return add(span, { zoom: MAX_ZOOM, x, y }, 1, t, positions.userIds[row]!)
       const people = spans[span]!
       // Who comes while the others are counted has a place in the next version.
       if (people.count === room) return
-      people.xs[people.count] = xs[row]!
-      people.ys[people.count] = ys[row]!
+      people.xs[people.count] = x
+      people.ys[people.count] = y
       people.times[people.count++] = t
     })
     for (const [span, people] of spans.entries())

@@ -46,7 +46,7 @@ export const MIN_ELAPSED_MS = 30_000
 const MIN_DISTANCE_MM = 10_000
 
 /** Faster than 300 km/h: 3.6 × mm/ms > 300, in whole numbers. */
-const tooFast = (mm: number, elapsedMs: number): boolean => mm * 36 > 3_000 * elapsedMs
+export const isTooFast = (mm: number, elapsedMs: number): boolean => mm * 36 > 3_000 * elapsedMs
 
 /** The order of the fold: by instant, then check-ins before track points, then by the time sent. */
 export const byInstant = (a: FoldPoint, b: FoldPoint): number =>
@@ -86,8 +86,8 @@ export function fold(
     if (mm < MIN_DISTANCE_MM) {
       anchor = { lat: anchor.lat, lng: anchor.lng, t: p.t }
       before = null
-    } else if (tooFast(mm, elapsedMs)) {
-      if (before !== null && !tooFast(distanceMm(before, p), p.t - before.t)) {
+    } else if (isTooFast(mm, elapsedMs)) {
+      if (before !== null && !isTooFast(distanceMm(before, p), p.t - before.t)) {
         // The jump was a single wrong fix: continue from the previous anchor, and fold this point again.
         anchor = before
         before = null

@@ -20,6 +20,7 @@ import {
   zeroTotals,
   type FoldState,
 } from '#shared/core/distance/points-to-distance.ts'
+import { type ShownWalk, walkInOrder } from './points-in-order.ts'
 import { readDays, readPointsOfDays, fixOf } from './stored-days.ts'
 
 export interface Statistics extends Totals {
@@ -29,6 +30,8 @@ export interface Statistics extends Totals {
    */
   readonly firstMs: number | null
   readonly lastMs: number | null
+  /** The distance without late points, which others are shown of a claim; whole millimetres. */
+  readonly shownMm: number
 }
 
 /** A known pilgrim. */
@@ -134,7 +137,7 @@ export async function foldPending(
     const hasPoints = mine.sums !== null || one.pending.length > 0
     if (!hasPoints && mine.pilgrim === null) continue
     const statistics = hasPoints
-      ? (foldedOn(mine, addedPoints(one.pending, mine), calendar) ??
+      ? (foldedOn(mine, one.pending, calendar) ??
         (await keepLate(db, one.userId, madeFrom(one, mine), () =>
           db.read(() => readLate(db, calendar, one)),
         )))
@@ -150,22 +153,35 @@ export async function foldPending(
 }
 
 /** Returns null when a point is late. */
-function foldedOn(stored: Stored, added: readonly FoldPoint[], calendar: Calendar): Statistics | null {
+function foldedOn(stored: Stored, pending: readonly Point[], calendar: Calendar): Statistics | null {
+  const added = addedPoints(pending, stored)
   if (added.length > 0 && isLate(stored.lastDay?.end ?? START, added[0]!.t)) return null
   const days = stored.lastDay === null ? [] : [stored.lastDay]
   // No point is late, so the refold requests no day.
   const step = refold(days, added, calendar).next()
-  return withDays(stored, added, step.done ? step.value : [])
+  return withDays(stored, pending, added, step.done ? step.value : [])
 }
 
-/** Pending points that count and are not stored yet, in the order of the fold. */
-export const addedPoints = (pending: readonly Point[], { known }: Stored): FoldPoint[] =>
-  pending
-    .filter((point) => point.inRange && !known.has(fieldOf(point)))
-    .map(foldPointOf)
-    .sort(byInstant)
+const newPoints = (pending: readonly Point[], { known }: Stored): Point[] =>
+  pending.filter((point) => point.inRange && !known.has(fieldOf(point)))
 
-function withDays(stored: Stored, added: readonly FoldPoint[], days: readonly DayChange[]): Statistics {
+/** Pending points that count and are not stored yet, in the order of the fold. */
+export const addedPoints = (pending: readonly Point[], stored: Stored): FoldPoint[] =>
+  newPoints(pending, stored).map(foldPointOf).sort(byInstant)
+
+/** The stored walk as others are shown it, with the pending points in order. */
+function shownMm(stored: Stored, pending: readonly Point[]): number {
+  const { distanceMm, carbonMg } = stored.sums ?? zeroTotals()
+  const walk = { distanceMm, carbonMg, end: stored.lastDay?.end ?? START }
+  return walkInOrder(stored.shown ?? walk, newPoints(pending, stored)).distanceMm
+}
+
+function withDays(
+  stored: Stored,
+  pending: readonly Point[],
+  added: readonly FoldPoint[],
+  days: readonly DayChange[],
+): Statistics {
   const sums = { ...(stored.sums ?? zeroTotals()) }
   for (const { delta } of days) addTotals(sums, delta)
   const first = added.find(isPlace)?.t ?? Infinity
@@ -176,15 +192,17 @@ function withDays(stored: Stored, added: readonly FoldPoint[], days: readonly Da
     ...sums,
     firstMs: Number.isFinite(firstMs) ? firstMs : null,
     lastMs: Number.isFinite(lastMs) ? lastMs : null,
+    shownMm: shownMm(stored, pending),
   }
 }
 
 const keepLate = createKeeper<Statistics>()
 
 /** Every change of stored or pending points changes one of these. */
-const madeFrom = ({ pending }: Asked, { sums, firstMs, lastMs, lastDay, known }: Stored) => [
+const madeFrom = ({ pending }: Asked, { sums, firstMs, lastMs, lastDay, shown, known }: Stored) => [
   pending,
   sums,
+  shown,
   firstMs,
   lastMs,
   lastDay,
@@ -196,7 +214,7 @@ function readLate(db: Database, calendar: Calendar, { userId, pending }: Asked):
   return db.sql.begin('isolation level repeatable read read only', async (tx) => {
     const stored = (await readStored(tx, [{ userId, pending }])).get(userId)!
     const added = addedPoints(pending, stored)
-    return withDays(stored, added, await refoldPending(tx, calendar, userId, added))
+    return withDays(stored, pending, added, await refoldPending(tx, calendar, userId, added))
   })
 }
 
@@ -303,6 +321,8 @@ interface Stored {
   readonly firstMs: number | null
   readonly lastMs: number | null
   readonly lastDay: { readonly day: string; readonly end: FoldState } | null
+  /** The walk that others are shown until midnight (`shown_walks`); null: the whole one. */
+  readonly shown: ShownWalk | null
   /** The pending points that are already in the table, as buffer fields. */
   readonly known: ReadonlySet<string>
 }
@@ -326,6 +346,14 @@ type Row = Omit<PilgrimRow, 'consumption' | 'transport' | 'createdMs'> & {
   readonly b_lat: number | null
   readonly b_lng: number | null
   readonly b_ms: number | null
+  readonly shown_mm: number | null
+  readonly shown_mg: number | null
+  readonly sa_lat: number | null
+  readonly sa_lng: number | null
+  readonly sa_ms: number | null
+  readonly sb_lat: number | null
+  readonly sb_lng: number | null
+  readonly sb_ms: number | null
   readonly known: readonly string[] | null
 }
 
@@ -345,10 +373,15 @@ export async function readStored(query: Query, asked: readonly Asked[]): Promise
            (extract(epoch FROM t.last_seen) * 1000)::float8 AS "lastMs",
            d.day::text AS day, d.anchor_lat AS a_lat, d.anchor_lng AS a_lng,
            (extract(epoch FROM d.anchor_at) * 1000)::float8 AS a_ms, d.before_lat AS b_lat, d.before_lng AS b_lng,
-           (extract(epoch FROM d.before_at) * 1000)::float8 AS b_ms, k.known
+           (extract(epoch FROM d.before_at) * 1000)::float8 AS b_ms,
+           s.distance_mm::float8 AS shown_mm, s.carbon_mg::float8 AS shown_mg,
+           s.anchor_lat AS sa_lat, s.anchor_lng AS sa_lng,
+           (extract(epoch FROM s.anchor_at) * 1000)::float8 AS sa_ms, s.before_lat AS sb_lat, s.before_lng AS sb_lng,
+           (extract(epoch FROM s.before_at) * 1000)::float8 AS sb_ms, k.known
     FROM unnest(${asked.map(({ userId }) => userId)}::text[]) AS u (user_id)
     LEFT JOIN pilgrims p ON p.user_id = u.user_id
     LEFT JOIN pilgrim_totals t ON t.user_id = u.user_id
+    LEFT JOIN shown_walks s ON s.user_id = u.user_id AND s.until > now()
     LEFT JOIN LATERAL (
       SELECT * FROM pilgrim_days l WHERE l.user_id = u.user_id ORDER BY l.day DESC LIMIT 1
     ) d ON true
@@ -392,6 +425,14 @@ function storedOf({
   b_lat,
   b_lng,
   b_ms,
+  shown_mm,
+  shown_mg,
+  sa_lat,
+  sa_lng,
+  sa_ms,
+  sb_lat,
+  sb_lng,
+  sb_ms,
   known,
   ...pilgrim
 }: Omit<Row, 'user_id'>): Stored {
@@ -407,6 +448,14 @@ function storedOf({
       day === null
         ? null
         : { day, end: { anchor: fixOf(a_lat, a_lng, a_ms), before: fixOf(b_lat, b_lng, b_ms) } },
+    shown:
+      shown_mm === null
+        ? null
+        : {
+            distanceMm: shown_mm,
+            carbonMg: shown_mg!,
+            end: { anchor: fixOf(sa_lat, sa_lng, sa_ms), before: fixOf(sb_lat, sb_lng, sb_ms) },
+          },
     known: new Set(known),
   }
 }

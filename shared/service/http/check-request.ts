@@ -11,6 +11,7 @@ import { actsForPilgrim, type Endpoint, type LimitName, Nothing } from '#shared/
 import { UserId, USER_ID_ALIASES } from '#shared/contracts/fields.ts'
 import { SUBMISSION_KINDS } from '#shared/stores/kv/kv.ts'
 import { forbidden, notActive, unauthorized, invalid } from '#shared/runtime/refusal.ts'
+import { checkClaim } from '#shared/service/security/claims.ts'
 import { type AddressLimit, charge } from '#shared/service/security/caller-and-address-limits.ts'
 import { validationMessage } from '#shared/runtime/validation-message.ts'
 import { validationError } from './answer-errors.ts'
@@ -126,7 +127,10 @@ export async function callOf(
   const queried = endpoint.query === Nothing ? {} : Object.fromEntries(new URL(request.url).searchParams)
   const query = parse(endpoint.query, endpoint.caller === 'query' ? foldUserId(queried, header) : queried)
   const userId = callerOf(endpoint, body, query, header)
-  if (actsForPilgrim(endpoint) && typeof userId === 'string') await context.checkIdentity(request, userId)
+  if (actsForPilgrim(endpoint) && typeof userId === 'string') {
+    await context.checkIdentity(request, userId)
+    checkClaim(context.config, endpoint, userId, body)
+  }
   if (endpoint.closedAtEnd) await refuseAfterEnd(context)
   await chargePublic(context, endpoint, userId, request)
   return {

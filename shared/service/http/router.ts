@@ -5,6 +5,7 @@ import { ACCESS_LEVEL } from '#shared/service/security/admin-auth.ts'
 import type { Acting } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Endpoint, Written } from '#shared/contracts/endpoint.ts'
+import { expectClaimRule } from '#shared/service/security/claims.ts'
 import { admit, type Call, callOf } from './check-request.ts'
 import { answerError, withRequestTimeout } from './answer-errors.ts'
 import { span } from '#shared/runtime/traces.ts'
@@ -47,6 +48,7 @@ export function createRouter(context: ServiceContext) {
     app,
     /** Serves an endpoint: the handler gets a checked call, the client gets an envelope. */
     serve: <E extends Endpoint>(endpoint: E, handler: Handler<E>): void => {
+      expectClaimRule(endpoint)
       const route = routeOf(context, endpoint, handler)
       for (const end of endpoint.slash ? ['', '/'] : [''])
         app.route(endpoint.method, endpoint.path + end, route, { parse: 'none' })

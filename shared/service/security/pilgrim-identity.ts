@@ -78,22 +78,6 @@ async function subjectOf(
 }
 
 /**
- * Whether a request in this id's name is a claim: it proves nothing, because others may know the id, as they know LINE
- * ids and names. With `EVENT_IDENTITY=line` the router has verified the ID token; an id that an app made is known to its
- * pilgrim alone.
- */
-export const isClaim = ({ identity }: Pick<Config, 'identity'>, userId: string): boolean =>
-  identity === 'open' && !isAppId(userId)
-
-/** @throws Refusal 403 for an id that others may know */
-export function expectOwnId(config: Pick<Config, 'identity'>, userId: string): void {
-  if (!isClaim(config, userId)) return
-  throw forbidden(
-    'This id may be known to others, so it does not open personal data. Ask the organisers, or use the event’s app.',
-  )
-}
-
-/**
  * Whether an operator is told a pilgrim's id. With open identity the id that an app made opens their phone number and
  * their erasure, which no volunteer may see or do.
  */

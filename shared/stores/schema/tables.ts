@@ -107,6 +107,24 @@ export const pilgrimTotals = pgTable('pilgrim_totals', {
   lastLng: doublePrecision(),
 })
 
+/**
+ * What others are shown of pilgrims whose claims have sent points late: the walk without these, until the next midnight
+ * of the event. Only the flush writes it.
+ */
+export const shownWalks = pgTable('shown_walks', {
+  userId: text().primaryKey(),
+  distanceMm: exact().notNull(),
+  carbonMg: exact().notNull(),
+  /** State of the fold; null as in `pilgrim_days`. */
+  anchorLat: doublePrecision(),
+  anchorLng: doublePrecision(),
+  anchorAt: instant(),
+  beforeLat: doublePrecision(),
+  beforeLng: doublePrecision(),
+  beforeAt: instant(),
+  until: instant().notNull(),
+})
+
 /** Per pilgrim and local day: totals, the hours walked, and the state of the fold at the end of the day. */
 export const pilgrimDays = pgTable(
   'pilgrim_days',
@@ -285,6 +303,8 @@ export const pilgrims = pgTable(
     /** Consent was withdrawn: the pilgrim is hidden on the live map until they consent again. */
     consentWithdrawn: boolean().notNull().default(false),
     participantStatus: text().notNull().default('active'),
+    /** A claim has completed the pilgrim, so the next request of the pilgrim undoes it. */
+    completionClaimed: boolean().notNull().default(false),
     /** This pilgrim's device is the palanquin, whose place is public. At most one is. */
     palanquin: boolean().notNull().default(false),
     photoCount: integer().notNull().default(0),
@@ -815,6 +835,7 @@ export const PERSONAL_TABLES = [
   'push_subscriptions',
   'push_deliveries',
   'pilgrim_totals',
+  'shown_walks',
   'pilgrim_days',
   'dead_letters',
   'gps_points',

@@ -1,0 +1,92 @@
+/** Keeps late points of claims out of what others are shown, until the next midnight of the event. */
+import type { Query } from '#shared/stores/db/db.ts'
+import type { Calendar } from '#shared/core/rules/calendar.ts'
+import type { FoldState } from '#shared/core/distance/points-to-distance.ts'
+import { pointsInOrder, walkInOrder } from '#shared/points/totals/points-in-order.ts'
+import { fixOf } from '#shared/points/totals/stored-days.ts'
+import type { Point } from '#shared/points/point.ts'
+import type { OwnedPoint } from './store-points.ts'
+
+interface Row {
+  readonly user_id: string
+  readonly mm: number
+  readonly mg: number
+  readonly shown: boolean
+  readonly a_lat: number | null
+  readonly a_lng: number | null
+  readonly a_ms: number | null
+  readonly b_lat: number | null
+  readonly b_lng: number | null
+  readonly b_ms: number | null
+}
+
+/**
+ * Updates the walks that others are shown. Call it before the totals are written, with their rows locked.
+ * @param fresh new points, none of them stored yet
+ * @param changes claims with a new point in the area: the end of the stored walk before these points
+ */
+export async function updateShownWalks(
+  tx: Query,
+  fresh: readonly OwnedPoint[],
+  changes: readonly { readonly userId: string; readonly before: FoldState }[],
+  calendar: Calendar,
+  nowMs: number,
+): Promise<void> {
+  if (changes.length === 0) return
+  const added = Map.groupBy(
+    fresh.filter(({ point }) => point.inRange),
+    ({ userId }) => userId,
+  )
+  const stored = await readWalks(
+    tx,
+    changes.map(({ userId }) => userId),
+    nowMs,
+  )
+  const walks = changes.flatMap(({ userId, before }) => {
+    const points = (added.get(userId) ?? []).map(({ point }): Point => point)
+    const { isShown = false, ...walk } = stored.get(userId) ?? { distanceMm: 0, carbonMg: 0, end: before }
+    const from = isShown ? walk : { ...walk, end: before }
+    if (!isShown && pointsInOrder(before, points).length === points.length) return []
+    return [{ userId, ...walkInOrder(from, points) }]
+  })
+  if (walks.length === 0) return
+  const [, untilMs] = calendar.span(calendar.day(nowMs))
+  const anchors = walks.map(({ end }) => end.anchor)
+  const befores = walks.map(({ end }) => end.before)
+  await tx`
+    INSERT INTO shown_walks AS s (user_id, distance_mm, carbon_mg, anchor_lat, anchor_lng, anchor_at,
+      before_lat, before_lng, before_at, until)
+    SELECT user_id, mm::bigint, mg::bigint, a_lat, a_lng, to_timestamp(a_ms / 1000), b_lat, b_lng,
+      to_timestamp(b_ms / 1000), to_timestamp(${untilMs}::float8 / 1000)
+    FROM unnest(
+      ${walks.map(({ userId }) => userId)}::text[], ${walks.map(({ distanceMm }) => distanceMm)}::float8[],
+      ${walks.map(({ carbonMg }) => carbonMg)}::float8[],
+      ${anchors.map((a) => a?.lat ?? null)}::float8[], ${anchors.map((a) => a?.lng ?? null)}::float8[],
+      ${anchors.map((a) => a?.t ?? null)}::float8[],
+      ${befores.map((b) => b?.lat ?? null)}::float8[], ${befores.map((b) => b?.lng ?? null)}::float8[],
+      ${befores.map((b) => b?.t ?? null)}::float8[]
+    ) AS w (user_id, mm, mg, a_lat, a_lng, a_ms, b_lat, b_lng, b_ms)
+    ORDER BY user_id
+    ON CONFLICT (user_id) DO UPDATE SET distance_mm = excluded.distance_mm, carbon_mg = excluded.carbon_mg,
+      anchor_lat = excluded.anchor_lat, anchor_lng = excluded.anchor_lng, anchor_at = excluded.anchor_at,
+      before_lat = excluded.before_lat, before_lng = excluded.before_lng, before_at = excluded.before_at,
+      until = excluded.until`
+}
+
+/** The walk of each pilgrim that others are shown; without one (`isShown`), the stored sums. */
+async function readWalks(tx: Query, userIds: readonly string[], nowMs: number) {
+  const rows = await tx<Row[]>`
+    SELECT t.user_id, coalesce(s.distance_mm, t.distance_mm)::float8 AS mm,
+           coalesce(s.carbon_mg, t.carbon_mg)::float8 AS mg, s.user_id IS NOT NULL AS shown,
+           s.anchor_lat AS a_lat, s.anchor_lng AS a_lng, (extract(epoch FROM s.anchor_at) * 1000)::float8 AS a_ms,
+           s.before_lat AS b_lat, s.before_lng AS b_lng, (extract(epoch FROM s.before_at) * 1000)::float8 AS b_ms
+    FROM pilgrim_totals t
+    LEFT JOIN shown_walks s ON s.user_id = t.user_id AND s.until > to_timestamp(${nowMs}::float8 / 1000)
+    WHERE t.user_id = ANY(${userIds as string[]}::text[])`
+  return new Map(
+    rows.map(({ user_id, mm, mg, shown, a_lat, a_lng, a_ms, b_lat, b_lng, b_ms }) => {
+      const end = { anchor: fixOf(a_lat, a_lng, a_ms), before: fixOf(b_lat, b_lng, b_ms) }
+      return [user_id, { distanceMm: mm, carbonMg: mg, end, isShown: shown }]
+    }),
+  )
+}

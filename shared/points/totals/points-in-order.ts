@@ -1,0 +1,44 @@
+/**
+ * What others are shown of the walk of somebody whom everybody may send points for (`service/security/claims.ts`). A
+ * point that is put between earlier ones lengthens the walk by the way to them, and so measures where they are. Such
+ * late points enter the figures of others at the next midnight, points in order at once.
+ */
+import { byInstant, fold, type FoldState, isLate } from '#shared/core/distance/points-to-distance.ts'
+import { foldPointOf, type Point } from '../point.ts'
+
+/** Sums of a walk, and the state of the fold at its end. */
+export interface ShownWalk {
+  readonly distanceMm: number
+  readonly carbonMg: number
+  readonly end: FoldState
+}
+
+/**
+ * Points that are later than every point that was received before them.
+ * @param points in the area, in any order; those of one request share their time of receipt
+ */
+export function pointsInOrder(from: FoldState, points: readonly Point[]): Point[] {
+  const byReceipt = Map.groupBy(
+    points.toSorted((a, b) => a.receivedMs - b.receivedMs),
+    ({ receivedMs }) => receivedMs,
+  )
+  const inOrder: Point[] = []
+  let newestMs = -Infinity
+  for (const received of byReceipt.values()) {
+    const later = received.filter(({ recordedMs }) => recordedMs > newestMs && !isLate(from, recordedMs))
+    inOrder.push(...later)
+    for (const { recordedMs } of later) newestMs = Math.max(newestMs, recordedMs)
+  }
+  return inOrder
+}
+
+/** Folds the points in order onto a walk. */
+export function walkInOrder(from: ShownWalk, points: readonly Point[]): ShownWalk {
+  let { distanceMm, carbonMg } = from
+  const inOrder = pointsInOrder(from.end, points).map(foldPointOf).sort(byInstant)
+  const end = fold(from.end, inOrder, (segment) => {
+    distanceMm += segment.distanceMm
+    carbonMg += segment.carbonMg
+  })
+  return { distanceMm, carbonMg, end }
+}

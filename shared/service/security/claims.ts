@@ -1,0 +1,77 @@
+/**
+ * The rule for writes without proof. With `EVENT_IDENTITY=open` an id that no app made is a claim, because others may
+ * know it, as they know LINE ids. A claim may add. It may never reveal, and never take away.
+ */
+import type { Config } from '#shared/runtime/config/config.ts'
+import { actsForPilgrim, type Endpoint } from '#shared/contracts/endpoint.ts'
+import { isAppId } from '#shared/contracts/fields.ts'
+import { forbidden } from '#shared/runtime/refusal.ts'
+
+/**
+ * What an endpoint does for a claim:
+ * - `adds`: points, or something beside what is there;
+ * - `writes`: words and counters that stand until they are written again;
+ * - `hides`: hides the pilgrim at most, and destroys nothing; the opposite request undoes it;
+ * - `refused`: 403, because it reveals what the pilgrim keeps to themselves, or takes it away.
+ */
+export type ClaimRule = 'adds' | 'writes' | 'hides' | 'refused'
+
+type RuleOf = ClaimRule | ((body: { readonly live_hours?: number | null | undefined }) => ClaimRule)
+
+/** A link that shows the place needs proof. */
+const unlessLive: RuleOf = ({ live_hours: hours }) => (hours == null ? 'adds' : 'refused')
+
+/** The rule of every endpoint that acts in a pilgrim's name, by the id of the endpoint. */
+export const CLAIM_RULES: Readonly<Record<string, RuleOf>> = {
+  checkIn: 'adds',
+  syncTrack: 'adds',
+  submitFeedback: 'adds',
+  uploadScreenshot: 'adds',
+  createTracker: 'adds',
+  createShare: unlessLive,
+  subscribeToPush: 'adds',
+  submitSurvey: 'writes',
+  submitSurveyAlias: 'writes',
+  syncProfile: 'writes',
+  setPhone: 'writes',
+  setPrivacy: 'hides',
+  setParticipantStatus: 'hides',
+  listShares: 'refused',
+  changeShare: 'refused',
+  revokeShare: 'refused',
+  listTrackers: 'refused',
+  revokeTracker: 'refused',
+  listPushSubscriptions: 'refused',
+  unsubscribeFromPush: 'refused',
+  readOwnWalk: 'refused',
+  exportOwnData: 'refused',
+  eraseOwnData: 'refused',
+}
+
+/**
+ * Whether a request in this id's name is a claim. With `EVENT_IDENTITY=line` the router has verified the ID token; an id
+ * that an app made is known to its pilgrim alone.
+ */
+export const isClaim = ({ identity }: Pick<Config, 'identity'>, userId: string): boolean =>
+  identity === 'open' && !isAppId(userId)
+
+/** @throws Error for an endpoint that acts in a pilgrim's name without a rule */
+export function expectClaimRule(endpoint: Endpoint): void {
+  if (actsForPilgrim(endpoint) && CLAIM_RULES[endpoint.id] === undefined)
+    throw new Error(`${endpoint.id} acts in a pilgrim’s name: CLAIM_RULES needs its rule for claims`)
+}
+
+/** @throws Refusal 403 for a claim where the endpoint refuses claims */
+export function checkClaim(
+  config: Pick<Config, 'identity'>,
+  endpoint: Endpoint,
+  userId: string,
+  body: unknown,
+): void {
+  if (!isClaim(config, userId)) return
+  const rule = CLAIM_RULES[endpoint.id]
+  if ((typeof rule === 'function' ? rule(body as object) : rule) !== 'refused') return
+  throw forbidden(
+    'This id may be known to others, so it does not open personal data. Ask the organisers, or use the event’s app.',
+  )
+}

@@ -1,0 +1,83 @@
+/** What others are shown of a claim's walk: points in order at once, late ones from the next midnight on. */
+import { expect, test } from 'bun:test'
+import { readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
+import { readEventTotals } from '#services/tracking/map/map-snapshots.ts'
+import type { Point } from '#shared/points/point.ts'
+import { describeFlushHarness, type FlushHarness } from './flush-harness.ts'
+import { point, walk } from './walks.ts'
+
+const MINUTE_MS = 60_000
+const VICTIM = 'U-known'
+
+async function shownMm(harness: FlushHarness): Promise<{ shown: number; all: number }> {
+  const { statistics } = (await readPilgrims(harness, [VICTIM])).get(VICTIM)!
+  return { shown: statistics!.shownMm, all: statistics!.distanceMm }
+}
+
+const hidesLate = (userId: string) => userId === VICTIM
+
+describeFlushHarness('the walk that others are shown', (harness) => {
+  test('has late points from the next midnight on, and points in order at once', async () => {
+    // The condition of the stored row is by the database's clock.
+    harness.nowMs = Date.now()
+    const startMs = harness.nowMs - 60 * MINUTE_MS
+    const steps = (from: number, count: number, receivedMs: number): Point[] =>
+      walk(from + count)
+        .slice(from)
+        .map((step, i) => ({
+          ...step,
+          sentMs: startMs + (from + i) * MINUTE_MS,
+          recordedMs: startMs + (from + i) * MINUTE_MS,
+          receivedMs,
+        }))
+    const between = (afterMs: number, receivedMs: number): Point =>
+      point({
+        sentMs: startMs + afterMs,
+        recordedMs: startMs + afterMs,
+        receivedMs,
+        lat: walk(1)[0]!.lat + 0.01,
+      })
+    await harness.buffer(VICTIM, steps(0, 20, startMs + 20 * MINUTE_MS))
+    const honest = await shownMm(harness)
+    expect(honest.shown).toBe(honest.all)
+    expect(honest.shown).toBeGreaterThan(1_000_000)
+
+    // Between two points that are still pending, and later between two stored ones.
+    await harness.buffer(VICTIM, [between(10.5 * MINUTE_MS, startMs + 21 * MINUTE_MS)])
+    const pending = await shownMm(harness)
+    expect(pending.all).toBeGreaterThan(honest.all + 400_000)
+    expect(pending.shown).toBe(honest.shown)
+    await harness.flush({ hidesLate })
+    expect(await shownMm(harness)).toEqual(pending)
+    await harness.buffer(VICTIM, [between(5.5 * MINUTE_MS, startMs + 22 * MINUTE_MS)])
+    expect((await shownMm(harness)).shown).toBe(honest.shown)
+    await harness.flush({ hidesLate })
+    expect((await shownMm(harness)).shown).toBe(honest.shown)
+
+    // Steps in order go on from the walk without the late points.
+    await harness.buffer(VICTIM, steps(20, 10, startMs + 30 * MINUTE_MS))
+    const going = await shownMm(harness)
+    const stepMm = honest.all / 19
+    expect(going.shown).toBeWithin(honest.shown + 10 * stepMm - 10, honest.shown + 10 * stepMm + 10)
+    await harness.flush({ hidesLate })
+    expect(await shownMm(harness)).toEqual(going)
+
+    // So does the event's sum.
+    const totals = () => readEventTotals({ ...harness.context() }, 1)
+    expect((await totals())!.km).toBe(Math.floor(going.shown / 1e6))
+    await harness.db.sql`UPDATE shown_walks SET until = now() - interval '1 second'`
+    expect(await shownMm(harness)).toEqual({ shown: going.all, all: going.all })
+    expect((await totals())!.km).toBe(Math.floor(going.all / 1e6))
+    expect(Math.floor(going.all / 1e6)).toBeGreaterThan(Math.floor(going.shown / 1e6))
+  })
+
+  test('is the whole one of whom nobody else can send points for', async () => {
+    harness.nowMs = Date.now()
+    const late = point({ sentMs: harness.nowMs - 30 * MINUTE_MS, receivedMs: harness.nowMs })
+    const first = point({ sentMs: harness.nowMs - 10 * MINUTE_MS, receivedMs: harness.nowMs - 5_000 })
+    await harness.buffer('w-own', [first])
+    await harness.buffer('w-own', [late])
+    await harness.flush({ hidesLate })
+    expect([...(await harness.db.sql`SELECT user_id FROM shown_walks WHERE user_id = 'w-own'`)]).toEqual([])
+  })
+})

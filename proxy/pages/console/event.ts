@@ -4,6 +4,7 @@ import type { Data } from '#shared/client/index.ts'
 import { nameIn } from '#shared/core/rules/languages.ts'
 import { language } from '../frame/language.ts'
 import { pageData } from '../frame/page-data.ts'
+import { type Resource, useResource } from './resource.ts'
 import { client } from './session.ts'
 
 const EVERY_MS = 10_000
@@ -14,6 +15,14 @@ export const event = signal<Data<'readEventConfig'> | null>(null)
 /** In the operator's language; the name that the page was built with before the first answer. */
 export const eventName = computed(() =>
   event.value === null ? pageData().name : nameIn(event.value.names, language.value, pageData().language),
+)
+
+/**
+ * An installation without an event: nothing was set, and it is active only because check-ins are taken from the first
+ * start.
+ */
+export const isNotStarted = computed(
+  () => event.value?.status === 'active' && event.value.settings_version === 0,
 )
 
 /** Every name of the event, for what is confirmed by typing it. */
@@ -32,3 +41,12 @@ export function followEvent(): () => void {
   }, EVERY_MS)
   return () => clearInterval(timer)
 }
+
+export type EventSettings = Data<'readEventSettings'>
+
+/** A change by another owner is seen within this time; one that is made meanwhile is refused. */
+const SETTINGS_MS = 300_000
+
+/** What owners edit. */
+export const useEventSettings = (): Resource<EventSettings> =>
+  useResource(client.readEventSettings, SETTINGS_MS, 'event-settings')

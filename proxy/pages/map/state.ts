@@ -56,12 +56,12 @@ export const silentSince = computed(() =>
   leader.value === null ? (news.value?.palanquin?.seen_at ?? null) : null,
 )
 
-/** The event's status; `awaited` before it begins, `unknown` before the first answer. */
+/** The event's status; `awaited` before it begins and while nothing of it is set, `unknown` before the first answer. */
 export const standing = computed<keyof MapWords['standing']>(() => {
   if (news.value === null) return 'unknown'
   const { status, event } = news.value
-  const startsAt = event.starts_at
-  return status === 'active' && startsAt !== null && nowMs.value < Date.parse(startsAt) ? 'awaited' : status
+  const startsMs = event.settings_version ? Date.parse(event.starts_at ?? '') : Infinity
+  return status === 'active' && nowMs.value < startsMs ? 'awaited' : status
 })
 
 export const eventName = computed(

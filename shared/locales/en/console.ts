@@ -27,7 +27,13 @@ export const words = {
   bar: {
     skip: 'Skip to content',
     signOut: 'Sign out',
-    status: { active: 'Active', paused: 'Paused', ended: 'Ended', unknown: 'Unknown' },
+    status: {
+      active: 'Active',
+      paused: 'Paused',
+      ended: 'Ended',
+      unknown: 'Unknown',
+      notStarted: 'Not started',
+    },
     connection: { opening: 'Connecting', live: 'Live', polling: 'Every 10 s', lost: 'No answer' },
     lost: 'No answer since',
     polling: 'The live stream is interrupted: read every 10 s.',
@@ -589,6 +595,29 @@ export const words = {
     sentOnce: 'At most once a day.',
     atOnce: 'Sent within a minute of saving.',
     never: 'Never: all its times are over.',
+  },
+  checklist: {
+    title: 'Still to set up',
+    titleNotStarted: 'Set up your event',
+    done: 'done',
+    set: 'Set',
+    later: 'Later',
+    rows: {
+      name: { name: 'Name', missing: 'Pages, cards and messages need the event’s name.' },
+      dates: {
+        name: 'Dates',
+        missing: 'Reminders are sent, and a rehearsal can be cleared, only with dates.',
+      },
+      contact: { name: 'Help numbers', missing: 'Whoever needs help must know whom to call.' },
+      route: {
+        name: 'Route',
+        missing: 'Name a GeoJSON file in EVENT_ROUTE. Without it there are no stations and no arrival times.',
+      },
+      line: { name: 'LINE', missing: 'Without LINE_CHANNEL_ACCESS_TOKEN no message is sent.' },
+      alerts: { name: 'Alerts', missing: 'Nobody is told when something breaks.' },
+      backup: { name: 'Backup', missing: 'No backup was taken yet.' },
+      trial: { name: 'Trial check-in', missing: 'Check in once with a phone, at /walk/.' },
+    },
   },
   event: {
     name: 'Name and dates',

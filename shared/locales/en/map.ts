@@ -5,7 +5,7 @@ export const words = {
     active: 'Under way',
     paused: 'Paused',
     ended: 'Ended',
-    awaited: 'Soon',
+    awaited: 'Not started',
     unknown: 'Loading',
   },
   /** Shown when the organisers have set no message. */

@@ -6,7 +6,7 @@ export const words: MapWords = {
     active: '開催中',
     paused: '一時停止中',
     ended: '終了しました',
-    awaited: 'まもなく開始',
+    awaited: '開始前',
     unknown: '読み込み中',
   },
   sentence: {

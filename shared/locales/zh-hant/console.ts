@@ -28,7 +28,7 @@ export const words: ConsoleWords = {
   bar: {
     skip: '跳到內容',
     signOut: '登出',
-    status: { active: '進行中', paused: '已暫停', ended: '已結束', unknown: '未知' },
+    status: { active: '進行中', paused: '已暫停', ended: '已結束', unknown: '未知', notStarted: '尚未開始' },
     connection: { opening: '連線中', live: '即時', polling: '每 10 秒', lost: '沒有回應' },
     lost: '沒有回應，自',
     polling: '即時連線中斷，每 10 秒更新。',
@@ -583,6 +583,23 @@ export const words: ConsoleWords = {
     sentOnce: '一天最多一次。',
     atOnce: '儲存後一分鐘內發送。',
     never: '時間都已過去，不會發送。',
+  },
+  checklist: {
+    title: '尚待設定',
+    titleNotStarted: '設定您的活動',
+    done: '完成',
+    set: '設定',
+    later: '稍後',
+    rows: {
+      name: { name: '名稱', missing: '網頁、卡片與訊息都需要活動名稱。' },
+      dates: { name: '日期', missing: '有日期才會發送提醒，才能清除彩排資料。' },
+      contact: { name: '求助電話', missing: '需要幫助的人必須知道該打給誰。' },
+      route: { name: '路線', missing: '請在 EVENT_ROUTE 指定 GeoJSON 檔。沒有路線就沒有停駐點與抵達時間。' },
+      line: { name: 'LINE', missing: '沒有 LINE_CHANNEL_ACCESS_TOKEN 就無法發送訊息。' },
+      alerts: { name: '警報', missing: '出狀況時沒有人會收到通知。' },
+      backup: { name: '備份', missing: '尚未備份。' },
+      trial: { name: '試打卡', missing: '請用手機在 /walk/ 打卡一次。' },
+    },
   },
   event: {
     name: '名稱與日期',

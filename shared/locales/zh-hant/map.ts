@@ -6,7 +6,7 @@ export const words: MapWords = {
     active: '活動進行中',
     paused: '活動暫停中',
     ended: '活動已結束',
-    awaited: '即將開始',
+    awaited: '尚未開始',
     unknown: '讀取中',
   },
   sentence: {

@@ -1,5 +1,5 @@
 /** The signed-in console: bars, navigation, and one view. */
-import { eventName } from '../event.ts'
+import { eventName, isNotStarted } from '../event.ts'
 import { SILENT_HOURS } from '#shared/core/rules/silence.ts'
 import { figure } from '#shared/locales/units.ts'
 import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals'
@@ -86,7 +86,9 @@ function TopBar() {
   return (
     <header class="top-bar">
       <p class="event-name">{eventName.value}</p>
-      <span class={`badge status ${isCutOff.value ? '' : TONES[state]}`}>{said.status[state]}</span>
+      <span class={`badge status ${isCutOff.value || isNotStarted.value ? '' : TONES[state]}`}>
+        {said.status[isNotStarted.value && state === 'active' ? 'notStarted' : state]}
+      </span>
       <span class={`connection ${link === 'polling' && whyPolled() ? '' : link}`} title={whyPolled()}>
         {said.connection[link]}
       </span>

@@ -1,19 +1,18 @@
 /** What describes the event, which the owner edits part by part. */
-import type { Answer, Data } from '#shared/client/index.ts'
+import type { Answer } from '#shared/client/index.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { date, instantOf, localTime } from '../../clock.ts'
-import { readEvent } from '../../event.ts'
+import { type EventSettings as Settings, readEvent, useEventSettings } from '../../event.ts'
 import { act } from '../../parts/actions.tsx'
 import { Field } from '../../parts/fields.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
-import { type Resource, useResource } from '../../resource.ts'
+import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { ownName, pair, words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
 import { LANGUAGES, pageWords } from '../../../frame/language.ts'
 
-type Settings = Data<'readEventSettings'>
 /** What a form holds: a text for each field. */
 type Texts = Readonly<Record<string, string>>
 
@@ -71,11 +70,8 @@ const contactForm = (): PartForm => ({
     }),
 })
 
-/** A change is seen by other owners within this time. */
-const EVERY_MS = 30_000
-
 export function EventSettings() {
-  const settings = useResource(client.readEventSettings, EVERY_MS, 'event-settings')
+  const settings = useEventSettings()
   return (
     <>
       <Part from={settings} form={nameForm()} />
@@ -139,7 +135,7 @@ function Form({ form, from, settings }: PartProps & { readonly settings: Setting
   }
   return (
     <form
-      class="stack"
+      class="event-form"
       aria-label={form.title}
       onSubmit={(submitted) => {
         submitted.preventDefault()

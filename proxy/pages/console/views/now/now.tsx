@@ -4,14 +4,15 @@ import type { Data, EventRoute } from '#shared/client/index.ts'
 import { figure } from '#shared/locales/units.ts'
 import { pageWords } from '../../../frame/language.ts'
 import { ago, clock, date, minute, now, short } from '../../clock.ts'
-import { incident } from '../../live.ts'
+import { incident, status } from '../../live.ts'
 import { route, stationName } from '../../map/ground.ts'
 import { ProcessionRows } from '../../map/place-words.tsx'
 import { LastHour } from '../../navigation-counts.ts'
 import { Figure, Figures, Panel, PanelFrom, isLoading, isStale } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
-import { MANAGER, client, level } from '../../session.ts'
+import { MANAGER, OWNER, client, level } from '../../session.ts'
 import { consoleLanguage, pair, words, units } from '../../words.ts'
+import { Checklist } from '../lifecycle/checklist.tsx'
 import { countsOf } from '../feedback/items.ts'
 import { MapPanel, type Overview, useEventMap } from './map-panel.tsx'
 import { Rates } from './rates.tsx'
@@ -47,6 +48,7 @@ function Operating(shared: Shared) {
   return (
     <>
       <Alerts condition={condition} />
+      {level.value < OWNER || status.value?.status === 'ended' ? null : <Checklist condition={condition} />}
       <Crowd map={shared.map} />
       <FigureTiles condition={condition} {...shared} />
       <Rates />

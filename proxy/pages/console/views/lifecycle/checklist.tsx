@@ -1,0 +1,103 @@
+/** What is still to be set up before the event: one row for each, with what is missing. A row may wait for later. */
+import type { Data } from '#shared/client/index.ts'
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { Button } from '../../../design/button.tsx'
+import { remember, remembered } from '../../../frame/storage.ts'
+import { type EventSettings as Settings, isNotStarted, useEventSettings } from '../../event.ts'
+import { loadGround, route } from '../../map/ground.ts'
+import { Panel } from '../../parts/panel.tsx'
+import type { Resource } from '../../resource.ts'
+import { show } from '../../router.ts'
+import { words } from '../../words.ts'
+
+const ROWS = ['name', 'dates', 'contact', 'route', 'line', 'alerts', 'backup', 'trial'] as const
+type Row = (typeof ROWS)[number]
+
+type Condition = Data<'readCondition'>
+
+/** Where a row is set; the others are set outside of the console. */
+const PLACES: Partial<Readonly<Record<Row, () => void>>> = {
+  name: () => show('lifecycle', { panel: 'event-name' }),
+  dates: () => show('lifecycle', { panel: 'event-name' }),
+  contact: () => show('lifecycle', { panel: 'event-contact' }),
+  alerts: () => show('system', { panel: 'alerting' }),
+  backup: () => show('system', { panel: 'alerting' }),
+}
+
+function isDone(row: Row, { name, contact }: Settings, { alerting, backup_at, ledger }: Condition): boolean {
+  switch (row) {
+    case 'name':
+      return name.version > 0
+    case 'dates':
+      return name.value.starts_at !== null && name.value.ends_at !== null
+    case 'contact':
+      return contact.version > 0
+    case 'route':
+      return route.value !== null
+    case 'line':
+      return alerting.line
+    case 'alerts':
+      return alerting.channel !== null
+    case 'backup':
+      return backup_at !== null
+    case 'trial':
+      return (ledger?.received ?? 0) > 0
+  }
+}
+
+const LATER = 'checklist-later'
+/** Rows that this device shows no more on Now. */
+const later = signal<ReadonlySet<string>>(new Set((remembered(LATER) ?? '').split(' ')))
+
+function putOff(row: Row): void {
+  later.value = new Set([...later.value, row])
+  remember(LATER, [...later.value].join(' '))
+}
+
+interface ChecklistProps {
+  readonly condition: Resource<Condition>
+  /** Whether rows that may wait are listed, too. */
+  readonly whole?: boolean
+}
+
+/** Nothing once every row is done. */
+export function Checklist({ condition, whole = false }: ChecklistProps) {
+  const settings = useEventSettings()
+  useEffect(() => void loadGround(), [])
+  const known = settings.value.value
+  const state = condition.value.value
+  if (known === null || state === null) return null
+  const open = ROWS.filter((row) => !isDone(row, known, state))
+  const listed = whole ? ROWS : ROWS.filter((row) => open.includes(row) && !later.value.has(row))
+  if (open.length === 0 || listed.length === 0) return null
+  const said = words.value.checklist
+  return (
+    <Panel title={isNotStarted.value ? said.titleNotStarted : said.title} kind="checklist">
+      <ul class="rows">
+        {listed.map((row) => (
+          <ChecklistRow key={row} row={row} done={!open.includes(row)} />
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+function ChecklistRow({ row, done }: { readonly row: Row; readonly done: boolean }) {
+  const said = words.value.checklist
+  const go = PLACES[row]
+  const { name, missing } = said.rows[row]
+  return (
+    <li class={done ? 'quiet' : undefined}>
+      <span aria-hidden="true">{done ? '✓' : '○'}</span>
+      <strong>{name}</strong>
+      <span class="grow small">{done ? said.done : missing}</span>
+      {done || go === undefined ? null : <Button onClick={go}>{said.set}</Button>}
+      {done || later.value.has(row) ? null : (
+        <Button kind="plain" onClick={() => putOff(row)}>
+          {said.later}
+        </Button>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,51 @@
+/** An owner sets up the event in the console, and the public map follows. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import type { TestStack } from '#tests/helpers/test-stack.ts'
+import { photograph } from './browser.ts'
+import { consoleBrowser } from './console-harness.ts'
+
+const browser = consoleBrowser()
+let stack: TestStack
+beforeAll(async () => {
+  stack = await openTestStack({ EVENT_TIMEZONE: 'Europe/Amsterdam' })
+}, STACK_TIMEOUT_MS)
+afterAll(() => stack?.close())
+
+test('an installation without an event is not started, until an owner names it; a stale form is refused', async () => {
+  await using map = await browser.open(stack, { path: '/?lang=en' })
+  await map.page.locator('.badge', { hasText: 'Not started' }).waitFor()
+  await using opened = await browser.console(stack)
+  const { page } = opened
+  await page.locator('.top-bar .badge', { hasText: 'Not started' }).waitFor()
+  const checklist = page.locator('.checklist')
+  await checklist.waitFor()
+  await photograph(page, 'console-not-started')
+  // A row that waits is not on Now any more, and still in the view Event.
+  const line = checklist.locator('li', { hasText: 'LINE' })
+  await line.getByRole('button', { name: 'Later' }).click()
+  await line.waitFor({ state: 'detached' })
+  await checklist.locator('li', { hasText: 'Dates' }).getByRole('button', { name: 'Set' }).click()
+  await line.waitFor()
+
+  await using other = await browser.console(stack, { view: 'lifecycle', expected: /409/ })
+  const form = other.page.locator('.event-name form')
+  await form.getByLabel('English').fill('Four Days')
+
+  await page.getByLabel('English').fill('Nijmegen Four Days')
+  await page.getByLabel('Begins').fill('2026-07-21T04:00')
+  await page.getByLabel('Ends').fill('2026-07-24T18:00')
+  await page.locator('.event-name').getByRole('button', { name: 'Save' }).click()
+  await page.locator('.event-name', { hasText: 'owner' }).waitFor()
+  await checklist.locator('li', { hasText: 'Dates' }).getByText('done').waitFor()
+  await page.locator('.top-bar', { hasText: 'Nijmegen Four Days' }).waitFor()
+
+  await photograph(page, 'console-event')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await other.page.locator('.toast', { hasText: 'Changed meanwhile by owner' }).waitFor()
+  await form.getByText('Changed meanwhile to: Nijmegen Four Days').waitFor()
+  expect(await form.getByLabel('English').inputValue()).toBe('Four Days')
+  await form.getByRole('button', { name: 'Save' }).click()
+  await page.locator('.top-bar', { hasText: /^Four Days/ }).waitFor()
+  await map.page.getByRole('heading', { name: 'Four Days' }).first().waitFor()
+})

@@ -3,6 +3,7 @@ import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { clustersEndpoint } from '#shared/contracts/clusters.ts'
+import { confirmEmergencyEndpoint, emergenciesEndpoint } from '#shared/contracts/emergencies.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
 import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
 import {
@@ -86,6 +87,7 @@ import { listMessagesOfUser } from './pilgrims/list-messages-of-user.ts'
 import { listPoints } from './pilgrims/points-of-day.ts'
 import { showUser } from './pilgrims/show-user.ts'
 import { createStream } from './stream/stream.ts'
+import { confirmEmergency, listEmergencies } from './supervision/emergencies.ts'
 import { listTokens } from './supervision/list-tokens.ts'
 import { createReceivedCount, createLastHour } from './supervision/last-hour.ts'
 import { createCondition } from './supervision/read-condition.ts'
@@ -171,6 +173,8 @@ function serveSupervision(
   const condition = createCondition(context, health)
   serve(conditionEndpoint, () => condition())
   serve(tokensEndpoint, () => listTokens(context))
+  serve(emergenciesEndpoint, () => listEmergencies(context))
+  serve(confirmEmergencyEndpoint, ({ operator, params }) => confirmEmergency(context, operator, params.id))
   const received = createReceivedCount(context)
   const lastHour = createLastHour(context, received.read)
   serve(lastHourEndpoint, () => lastHour())

@@ -22,6 +22,7 @@ import { createRouter } from '#shared/service/http/router.ts'
 import { createLineClient, type Line, ownWebhookAddress } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { readNotifications } from '#shared/service/line/scheduled-notifications.ts'
+import { alertEmergency } from './sending/alert-emergency.ts'
 import { notifyVolunteers, sendNotification, sendSummary } from './sending/announcements.ts'
 import { handleWebhookEvent } from './webhook/handle-webhook-event.ts'
 import { readUsage } from './sending/line-usage.ts'
@@ -34,7 +35,7 @@ import { joinSenders } from './sending/sending-loop.ts'
 import { setNotifications } from './sending/set-notifications.ts'
 import { listSubscriptions, subscribe, unsubscribe } from './web-push/manage-subscriptions.ts'
 import { createPushSender } from './web-push/send-deliveries.ts'
-import { countSetAside, watchSpool } from './webhook/store-webhook-events.ts'
+import { countSetAside, createWebhookSpool } from './webhook/store-webhook-events.ts'
 import { createWebhookReceiver } from './webhook/receive-webhook.ts'
 
 export function createLineBot(context: ServiceContext): Service {
@@ -46,9 +47,9 @@ export function createLineBot(context: ServiceContext): Service {
   const router = createRouter(context)
   const { serve } = router
   context.metrics.gauge('event_webhook_events_set_aside', () => countSetAside(context))
-  const spool = watchSpool(context)
+  const spool = createWebhookSpool(context)
 
-  const receiveWebhook = createWebhookReceiver(context)
+  const receiveWebhook = createWebhookReceiver(context, spool)
   serve(webhookEndpoint, ({ bytes, request }) =>
     receiveWebhook(bytes, request.headers.get('x-line-signature')),
   )
@@ -75,7 +76,7 @@ export function createLineBot(context: ServiceContext): Service {
     async start() {
       watch.start()
       sender.start()
-      spool.start()
+      spool.draining.start()
       await subscribeToEvents(context, line, sender.wake)
       if (line !== null) {
         warnOfTwoPersons(context)
@@ -83,7 +84,7 @@ export function createLineBot(context: ServiceContext): Service {
       }
     },
     async stop() {
-      await Promise.all([watch.stop(), sender.stop(), spool.stop(), renderer.close()])
+      await Promise.all([watch.stop(), sender.stop(), spool.draining.stop(), renderer.close()])
     },
   }
 }
@@ -100,6 +101,10 @@ async function subscribeToEvents(
   )
   await outbox.on('line-bot.notify-volunteers', async ({ payload }) => {
     await notifyVolunteers(context, configured, payload as Payload<'event.admin.status.paused'>)
+    wake()
+  })
+  await outbox.on('line-bot.alert-emergency', async ({ payload }) => {
+    await alertEmergency(context, configured, payload as Payload<'event.tracking.emergency.raised'>)
     wake()
   })
   await outbox.on('line-bot.send-notification', async ({ payload }) => {

@@ -5,6 +5,7 @@ import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { type Buffer, createBuffer } from '#shared/points/buffer.ts'
 import { openJournal } from '#shared/points/journal/journal.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
+import { raiseEmergencyEndpoint } from '#shared/contracts/emergencies.ts'
 import { checkInEndpoint, dataEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { mapEndpoint, routeEndpoint } from '#shared/contracts/map.ts'
 import { admissionRules, syncTrack } from '#shared/points/admission.ts'
@@ -18,6 +19,7 @@ import {
   revokeTrackerEndpoint,
 } from '#shared/contracts/trackers.ts'
 import { checkIn } from './check-in.ts'
+import { createPressSpool, type PressSpool, raiseEmergency } from './emergencies/record-press.ts'
 import { serveIngest } from './ingest/serve-ingest.ts'
 import { LivePositions } from './map/latest-positions.ts'
 import { FollowersMap } from './map/map-snapshots.ts'
@@ -62,7 +64,8 @@ export function createTracking(context: ServiceContext): Service {
   registerMetrics(context, buffer, live, counters.rejected)
 
   const router = createRouter(context)
-  servePoints(router, context, buffer, counters.count)
+  const presses = createPressSpool(context)
+  servePoints(router, context, buffer, counters.count, presses)
   serveTrackers(router, context)
   const followers = serveMaps(router, context, live)
   let isOpen = true
@@ -75,9 +78,11 @@ export function createTracking(context: ServiceContext): Service {
       mapped = live.start().then(() => (isOpen ? followers.start() : undefined))
       await within(mapped, MAP_MS, () => undefined)
       counters.start()
+      presses.draining.start()
     },
     async stop() {
       isOpen = false
+      await presses.draining.stop()
       await live.stop()
       await mapped
       await followers.stop()
@@ -88,7 +93,13 @@ export function createTracking(context: ServiceContext): Service {
   }
 }
 
-function servePoints(router: Router, context: ServiceContext, buffer: Buffer, count: Count): void {
+function servePoints(
+  router: Router,
+  context: ServiceContext,
+  buffer: Buffer,
+  count: Count,
+  presses: PressSpool,
+): void {
   const { config, calendar, now } = context
   const accept = { calendar, area: config.area, maxAgeMs: config.maxAgeMs, count }
   const checkInRules = { ...accept, limit: config.limits.checkin }
@@ -96,8 +107,10 @@ function servePoints(router: Router, context: ServiceContext, buffer: Buffer, co
   const ingestRules = { ...accept, limit: config.limits.ingest }
   router.serve(checkInEndpoint, ({ body }) => checkIn(buffer, body, now(), checkInRules))
   router.serve(trackSyncEndpoint, ({ body }) => syncTrack(buffer.admitTrack, body, now(), syncRules))
+  router.serve(raiseEmergencyEndpoint, ({ body }) => raiseEmergency(presses, body, now()))
   serveIngest(router, context, {
     buffer,
+    presses,
     findKey: createKeyFinder(context),
     noteUse: createUseNoter(context),
     noteAhead: createAheadNoter(context),

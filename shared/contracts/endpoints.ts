@@ -6,6 +6,7 @@ import * as bot from './bot.ts'
 import * as cards from './cards.ts'
 import * as clusters from './clusters.ts'
 import * as documentation from './documentation.ts'
+import * as emergencies from './emergencies.ts'
 import * as eventConfig from './event-config.ts'
 import * as eventSettings from './event-settings.ts'
 import * as erasure from './erasure.ts'
@@ -36,6 +37,7 @@ const MODULES = [
   tracking,
   trackers,
   ingest,
+  emergencies,
   survey,
   profile,
   feedback,

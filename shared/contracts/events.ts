@@ -21,6 +21,7 @@ export const EVENTS = {
   'event.admin.activity.ended': StatusChanged,
   'event.admin.flush.requested': z.object({ requested_at: Time }),
   'event.line-bot.webhook.received': LineEvent,
+  'event.tracking.emergency.raised': z.object({ emergency_id: z.uuid() }),
   'event.scheduler.notification.due': z.object({ day: z.iso.date(), slot: NotificationSlot }),
 } as const
 
@@ -42,6 +43,7 @@ export const SUBSCRIBERS = {
   'line-bot.answer': ['event.line-bot.webhook.received'],
   'line-bot.notify-volunteers': ['event.admin.status.paused'],
   'line-bot.final-summary': ['event.admin.activity.ended'],
+  'line-bot.alert-emergency': ['event.tracking.emergency.raised'],
   'line-bot.send-notification': ['event.scheduler.notification.due'],
 } as const satisfies Record<string, readonly Subject[]>
 

@@ -94,7 +94,7 @@ export const PushAnswer = z.object({
 })
 export type PushAnswer = z.infer<typeof PushAnswer>
 
-export const Cause = z.enum(['push', 'pause', 'summary', 'notification', 'alert'])
+export const Cause = z.enum(['push', 'pause', 'summary', 'notification', 'alert', 'emergency'])
 export type Cause = z.infer<typeof Cause>
 
 export const WebPushProgress = z.object({

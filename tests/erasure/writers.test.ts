@@ -12,11 +12,7 @@ import { createShare } from '#services/feedback-media/shares/manage-shares.ts'
 import { subscribe } from '#services/line-bot/web-push/manage-subscriptions.ts'
 import { createSender } from '#services/line-bot/sending/send-messages.ts'
 import { applyWebhookEvent } from '#services/line-bot/webhook/apply-webhook-event.ts'
-import {
-  drainSpool,
-  spoolEvents,
-  storeWebhookEvents,
-} from '#services/line-bot/webhook/store-webhook-events.ts'
+import { createWebhookSpool, storeWebhookEvents } from '#services/line-bot/webhook/store-webhook-events.ts'
 import { recordConsent } from '#services/survey-profile/record-consent.ts'
 import { setPhone } from '#services/survey-profile/write-profile.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
@@ -154,8 +150,9 @@ describeOnServers('writers that are late', () => {
     await erase(userId)
     expect(await applyWebhookEvent(context, known)).toBe(false)
     expect(await storeWebhookEvents(context, [waiting])).toBe(0)
-    await spoolEvents(context, [spooled])
-    await drainSpool(context)
+    const spool = createWebhookSpool(context)
+    await spool.put([spooled])
+    await spool.drain()
     expect(await found([userId, 'words-of-before'])).toEqual([])
     await Bun.sleep(2)
     expect(await storeWebhookEvents(context, [event()])).toBe(1)
@@ -166,14 +163,12 @@ describeOnServers('writers that are late', () => {
   test('a person’s spooled events are deleted with them, and others’ stay', async () => {
     const [userId, other] = [newUser(), newUser()]
     await phone(userId)
-    await spoolEvents(
-      context,
-      [userId, other].map((id) => LineEvent.parse(textEvent(id, 'hello'))),
-    )
+    const spool = createWebhookSpool(context)
+    await spool.put([userId, other].map((id) => LineEvent.parse(textEvent(id, 'hello'))))
     await erase(userId)
     expect(await found([userId])).toEqual([])
     expect(await found([other])).toHaveLength(1)
-    await drainSpool(context)
+    await spool.drain()
     await erase(other)
   })
 

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { createWebhookReceiver } from '#services/line-bot/webhook/receive-webhook.ts'
-import { drainSpool } from '#services/line-bot/webhook/store-webhook-events.ts'
+import { createWebhookSpool } from '#services/line-bot/webhook/store-webhook-events.ts'
 import { deleteExpired } from '#services/scheduler/maintenance.ts'
 import { webhookEndpoint } from '#shared/contracts/bot.ts'
 import { eraseUserEndpoint } from '#shared/contracts/reports.ts'
 import { DEDUPLICATION_WINDOW_MS } from '#shared/service/line/line-client.ts'
-import { deleteSpooled } from '#shared/stores/objects/spooled-webhook-events.ts'
+import { deleteSpooled } from '#shared/stores/objects/spool.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import { dataOf } from '#tests/helpers/answers.ts'
 import { lineSettings, lineUser, startLineServer } from '#tests/helpers/line-server.ts'
@@ -101,7 +101,7 @@ describe('the spool', () => {
       await objects.put(`webhooks/event-${i}`, Buffer.from(text), {
         contentType: 'application/json',
       })
-    await drainSpool(context)
+    await createWebhookSpool(context).drain()
     expect(await Array.fromAsync(objects.list('webhooks/'))).toEqual([])
     const rowsOf = async (table: string) => (await db.sql.unsafe(`SELECT FROM ${table}`)).length
     expect(await rowsOf('line_events')).toBe(1)
@@ -130,7 +130,7 @@ describe('the spool', () => {
       20,
     )
     const context = parts.context()
-    for (let round = 0; round < 2; round++) await drainSpool(context)
+    for (let round = 0; round < 2; round++) await createWebhookSpool(context).drain()
     expect(await Array.fromAsync(objects.list('webhooks/'))).toEqual(['webhooks/b'])
     expect(await db.sql`SELECT FROM line_events`).toHaveLength(3)
     expect(await context.metrics.page()).toMatch(
@@ -145,7 +145,7 @@ describe('the spool', () => {
   test('takes a crowd of deliveries: behind a busy database few of them wait, and each is stored once', async () => {
     const { db, objects } = ports
     const context = parts.context()
-    const receive = createWebhookReceiver(context)
+    const receive = createWebhookReceiver(context, createWebhookSpool(context))
     // LINE delivers again what a slow disk did not take in time.
     const delivered = async (body: Buffer): Promise<{ received: number }> => {
       for (let attempt = 1; ; attempt++)
@@ -177,7 +177,7 @@ describe('the spool', () => {
     // The queue of the database is first come, first served: what was queued before is stored by now.
     const stored = async () => (await db.sql`SELECT FROM line_events`).length
     const fromQueue = await stored()
-    await drainSpool(context)
+    await createWebhookSpool(context).drain()
     expect(await stored()).toBe(60)
     expect(fromQueue).toBe(16)
     expect(await Array.fromAsync(objects.list('webhooks/'))).toEqual([])

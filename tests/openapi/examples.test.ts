@@ -10,7 +10,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { migrateDatabase } from '#shared/stores/db/migrate.ts'
 import { openApiDocument } from '#shared/service/openapi/openapi-document.ts'
-import { deadLetters, followers, shares, trackers } from '#shared/stores/schema/tables.ts'
+import { deadLetters, emergencies, followers, shares, trackers } from '#shared/stores/schema/tables.ts'
 import { copyMigratedDatabase } from '#tests/helpers/migrated-database.ts'
 import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
 import { newPushKeys } from '#tests/helpers/push-service.ts'
@@ -107,6 +107,17 @@ beforeAll(async () => {
     madeBy: 'pilgrim',
     showName: false,
     expiresAt: new Date(at + 864e5),
+  })
+  // An emergency to confirm.
+  await db.orm.insert(emergencies).values({
+    userId: theirs.userId,
+    id: '6f1c2b9a-4d3e-4f5a-8b7c-9d0e1f2a3b4c',
+    source: 'app',
+    sentAt: new Date(at),
+    firstPressAt: new Date(at),
+    lastPressAt: new Date(at),
+    presses: 1,
+    raisedAt: new Date(at),
   })
   // Who follows the bot may be given a role.
   await db.orm

@@ -181,6 +181,7 @@ const taking =
     return orNothing(name, userId, async () => {
       const context = {
         buffer: replica,
+        presses: { keep: async () => null },
         findKey: async () => userId,
         noteUse: () => undefined,
         noteAhead: async () => null,

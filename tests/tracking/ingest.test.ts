@@ -56,6 +56,7 @@ function suite(driver: KvDriver): void {
       }
       const taking = {
         buffer: replica,
+        presses: { keep: async () => null },
         findKey: async () => userId,
         noteUse: () => undefined,
         noteAhead,

@@ -61,6 +61,7 @@ export async function eraseRows(
     (await storeAnonymousTotals(tx, userId, calendar, config.mapCrowd)) || (await hasReported(tx, userId))
   const screenshots = await ownScreenshots(tx, userId)
   const keys = await readTrackerKeys(tx, userId)
+  await blankAlerts(tx, userId)
   const rows = await emptyTables(tx, userId)
   return { rows, walked, screenshots, trackers: keys, mentions: await forgetMentions(tx, userId) }
 }
@@ -101,6 +102,16 @@ async function ownScreenshots(tx: Writer, userId: string): Promise<string[]> {
         AND o.id < f.id AND o.user_id IS DISTINCT FROM f.user_id)`)
   const keys = rows.map(({ url }) => screenshotKey(url.slice(url.lastIndexOf('/') + 1)))
   return [...new Set(keys.filter((key) => key !== null))]
+}
+
+/** Empties the alerts of the person's emergencies, and stops those that wait: they have the name, place and number. */
+async function blankAlerts(tx: Writer, userId: string): Promise<void> {
+  const alerts = sql`SELECT m.id FROM messages m JOIN emergencies e ON m.cause_key = 'emergency:' || e.id
+    WHERE e.user_id = ${userId}`
+  await tx.execute(sql`
+    UPDATE message_chunks SET body = '[]', recipients = CASE WHEN state = 'waiting' THEN '[]' ELSE recipients END
+    WHERE message_id IN (${alerts})`)
+  await tx.execute(sql`UPDATE messages SET notices = NULL WHERE id IN (${alerts})`)
 }
 
 async function emptyTables(tx: Writer, userId: string): Promise<Record<PersonalTable, number>> {

@@ -1,5 +1,5 @@
 /** Selects the recipients of a message, and counts the people who are left out. */
-import { type SQL, sql } from 'drizzle-orm'
+import { inArray, type SQL, sql } from 'drizzle-orm'
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Audience, ExcludedRecipients, Recipients, LeftOutReason } from '#shared/contracts/messages.ts'
 import { type Point, readablePoints } from '#shared/points/point.ts'
@@ -10,6 +10,7 @@ import { languageFor } from '#shared/core/rules/languages.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
+import { roleAssignments } from '#shared/stores/schema/tables.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -99,6 +100,26 @@ export async function selectRecipients(
 ): Promise<Selected> {
   const { rows, lacksBuffer } = await selectAudience(tx, wanted, now(), buffer)
   return { ...sorted(rows, config.language), lacksBuffer }
+}
+
+/**
+ * Selects owners, managers and `EVENT_ALERT_USER_ID`, also those who have withdrawn from the walk:
+ * they work for the event.
+ */
+export async function selectStaff(
+  tx: Writer,
+  { config, now }: Pick<ServiceContext, 'config' | 'now'>,
+): Promise<Selected> {
+  const { userId, role } = roleAssignments
+  const assigned = await tx
+    .select({ userId })
+    .from(roleAssignments)
+    .where(inArray(role, ['owner', 'manager']))
+  const ids = new Set(assigned.map((row) => row.userId))
+  if (config.alertUserId !== '') ids.add(config.alertUserId)
+  const { rows } = await selectAudience(tx, { user_ids: [...ids] }, now(), NO_BUFFER)
+  const working = rows.map((row) => ({ ...row, withdrawn: false }))
+  return { ...sorted(working, config.language), lacksBuffer: false }
 }
 
 /**
@@ -206,6 +227,8 @@ interface RecipientBuffer {
   /** Reads the pending points in the area of some of them; null: the buffer is unavailable. */
   read(userIds: readonly string[]): Promise<ReadonlyMap<string, readonly Point[]> | null>
 }
+
+const NO_BUFFER: RecipientBuffer = { waiting: null, read: async () => null }
 
 /** Reads the buffer, outside any transaction, so that a slow kv holds no locks. */
 export async function readPendingOfRecipients(kv: Kv): Promise<RecipientBuffer> {

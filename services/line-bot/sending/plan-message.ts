@@ -10,6 +10,8 @@ import { planDeliveries } from '../web-push/plan-deliveries.ts'
 import type { Selected } from './audience.ts'
 
 const CHUNKS_PER_INSERT = 50
+/** Senders send what has been due longest. */
+const FIRST = new Date(0)
 
 interface Plan {
   readonly cause: Cause
@@ -23,6 +25,8 @@ interface Plan {
   readonly forced?: boolean
   /** It came too late: the message is stored as expired. */
   readonly expired?: boolean
+  /** It goes before everything that waits. */
+  readonly isUrgent?: boolean
   /** False without LINE credentials: the message is stored as skipped. */
   readonly configured: boolean
   readonly createdBy?: string
@@ -68,26 +72,29 @@ export async function planMessage(tx: Writer, plan: Plan): Promise<Planned | nul
     .onConflictDoNothing({ target: messages.causeKey })
     .returning({ id: messages.id })
   if (row === undefined) return null
-  await insertChunks(tx, row.id, plan, at)
-  if (plan.notice !== undefined) await planDeliveries(tx, row.id, selected.everybody, plan.notice, nowMs)
+  const dueAt = plan.isUrgent === true ? FIRST : at
+  await insertChunks(tx, row.id, plan, at, dueAt)
+  if (plan.notice !== undefined)
+    await planDeliveries(tx, row.id, selected.everybody, plan.notice, { at, dueAt })
   return { id: row.id, recipients: selected.count, leftOut: selected.leftOut }
 }
 
-async function insertChunks(tx: Writer, messageId: string, plan: Plan, at: Date): Promise<void> {
+async function insertChunks(tx: Writer, messageId: string, plan: Plan, at: Date, dueAt: Date): Promise<void> {
   const { selected, content, configured } = plan
   const rows: (typeof messageChunks.$inferInsert)[] = []
   for (const [language, people] of selected.byLanguage) {
     const body = [...content(language)]
     for (let from = 0; from < people.length; from += MULTICAST_MAX)
-      rows.push(
-        chunk(
+      rows.push({
+        ...chunk(
           messageId,
           people.slice(from, from + MULTICAST_MAX),
           body,
           configured ? 'waiting' : 'skipped',
           at,
         ),
-      )
+        dueAt,
+      })
   }
   for (let from = 0; from < rows.length; from += CHUNKS_PER_INSERT)
     await tx.insert(messageChunks).values(rows.slice(from, from + CHUNKS_PER_INSERT))

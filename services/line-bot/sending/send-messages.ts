@@ -205,10 +205,10 @@ export async function recordDelivery(tx: Writer, held: Chunk, outcome: Outcome, 
   if (recorded.length > 0) await completeMessage(tx, held.messageId, at)
 }
 
-/** Locks a chunk and reads its recipients again, so that people erased since are not stored again. */
+/** Locks a chunk and reads again what erasures change, so that it is not stored again. */
 async function lockChunk(tx: Writer, held: Chunk): Promise<Chunk> {
   const [row] = await tx.select().from(messageChunks).where(eq(messageChunks.id, held.id)).for('update')
-  return { ...held, recipients: row?.recipients ?? [] }
+  return { ...held, recipients: row?.recipients ?? [], body: row?.body ?? [] }
 }
 
 /** Splits a chunk in halves, because LINE refuses a whole call for one bad id. The caller holds the chunk's lock. */

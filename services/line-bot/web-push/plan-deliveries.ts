@@ -23,14 +23,14 @@ export async function planDeliveries(
   messageId: string,
   people: People,
   notice: (language: Language) => Notice,
-  nowMs: number,
+  { at, dueAt }: { readonly at: Date; readonly dueAt: Date },
 ): Promise<void> {
-  const at = new Date(nowMs).toISOString()
   const notices: Partial<Record<Language, Notice>> = {}
   for (const [language, ids] of people) {
     const planned = await tx.execute(sql`
       INSERT INTO push_deliveries (message_id, subscription_id, user_id, language, state, created_at, due_at)
-      SELECT ${messageId}::uuid, id, user_id, ${language}::text, 'waiting', ${at}::timestamptz, ${at}::timestamptz
+      SELECT ${messageId}::uuid, id, user_id, ${language}::text, 'waiting',
+             ${at.toISOString()}::timestamptz, ${dueAt.toISOString()}::timestamptz
       FROM push_subscriptions WHERE user_id IN (${idsOf(ids)}) ORDER BY id
       RETURNING id`)
     if (planned.length > 0) notices[language] = notice(language)

@@ -91,7 +91,8 @@ async function claim(
   return db.orm.execute<Claimed>(sql`
     SELECT d.id::float8 AS id, d.message_id, d.subscription_id, d.attempts, m.notices->d.language AS notice, m.cause_key,
            (extract(epoch FROM d.created_at) * 1000)::float8 AS planned_ms,
-           coalesce(p.participant_status = 'withdrawn', true) AS withdrawn, s.endpoint, s.p256dh, s.auth
+           p.user_id IS NULL OR (p.participant_status = 'withdrawn' AND m.cause <> 'emergency') AS withdrawn,
+           s.endpoint, s.p256dh, s.auth
     FROM push_deliveries d
     JOIN messages m ON m.id = d.message_id
     LEFT JOIN push_subscriptions s ON s.id = d.subscription_id AND s.user_id = d.user_id

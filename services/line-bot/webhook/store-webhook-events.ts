@@ -6,11 +6,10 @@ import { sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { LineEvent } from '#shared/contracts/bot.ts'
 import type { Event } from '#shared/contracts/events.ts'
-import { errorFields } from '#shared/runtime/log.ts'
+import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { isDataRefused } from '#shared/stores/db/db.ts'
 import { isErasedSince, mayWrite } from '#shared/pilgrims/person-lock.ts'
-import { SPOOL } from '#shared/stores/objects/spooled-webhook-events.ts'
-import { type Repeated, repeated, eachApart } from '#shared/stores/repeated-work.ts'
+import { createSpool, type Spool, WEBHOOK_EVENTS } from '#shared/stores/objects/spool.ts'
 import { lineEvents, refusedLineEvents } from '#shared/stores/schema/tables.ts'
 import { senderOf } from './apply-webhook-event.ts'
 
@@ -116,50 +115,9 @@ export async function countSetAside({ db }: ServiceContext): Promise<number> {
   return row!.n
 }
 
-// The spool in the object store. LINE redelivers only after an error.
-
-const EVERY_MS = 15_000
-
-/** Writes events to the object store. A repeated event is the same object. */
-export async function spoolEvents({ objects }: ServiceContext, events: readonly LineEvent[]): Promise<void> {
-  await Promise.all(
-    events.map((event) =>
-      objects.put(
-        `${SPOOL}${event.webhookEventId.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`,
-        Buffer.from(JSON.stringify(event)),
-        { contentType: 'application/json' },
-      ),
-    ),
-  )
-}
-
-/**
- * Moves spooled events to the database. Safe to repeat, because events are identified by their ids. An event that
- * can not be moved stays or is set aside, and does not block the others.
- * @throws when a store is unavailable
- */
-export async function drainSpool(context: ServiceContext): Promise<void> {
-  const { objects } = context
-  await eachApart(context, 'spooled webhook events', objects.list(SPOOL), async (key) => {
-    const object = await objects.get(key)
-    if (object === null) return
-    await move(context, Buffer.from(object.bytes).toString('utf8'))
-    await objects.delete(key)
+/** Webhook events on their way to the database. LINE redelivers only after an error, so they are spooled. */
+export const createWebhookSpool = (context: ServiceContext): Spool<LineEvent, number> =>
+  createSpool(context, WEBHOOK_EVENTS, {
+    store: (events) => storeWebhookEvents(context, events),
+    setAside: (text) => setAside(context, text, new LoggableError('not a webhook event')),
   })
-}
-
-async function move(context: ServiceContext, text: string): Promise<void> {
-  const event = LineEvent.safeParse(parsed(text))
-  await (event.success ? storeWebhookEvents(context, [event.data]) : setAside(context, text, event.error))
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-export const watchSpool = (context: ServiceContext): Repeated =>
-  repeated(context.log, 'the spool could not be drained', EVERY_MS, () => drainSpool(context))

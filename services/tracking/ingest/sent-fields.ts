@@ -3,6 +3,9 @@
 /** What a sender names: the query, the form or the JSON object. */
 export type Parameters = Readonly<Record<string, unknown>>
 
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** Names in lower case without `_`, `-` and blanks. Of several readable ones the first counts. */
 const NAMES = {
   lat: ['lat', 'latitude'],
@@ -22,7 +25,7 @@ const HEARTBEAT = new Set(
     'id deviceid device uniqueid uid user userid u d tid topic key name',
     'batt battery bat batterylevel batterystate batteryhealth batteryvoltage batterytemp bs',
     'charge charging ischarging imei',
-    'notificationtoken driveruniqueid location position coords event type',
+    'notificationtoken driveruniqueid location position coords event type alarm',
     ...NAMES.timestamp,
   ].flatMap((names) => names.split(' ')),
 )

@@ -11,7 +11,8 @@ import type { TrackerApp } from '#shared/contracts/trackers.ts'
 import { type AcceptRules, TRACK_AHEAD_MS } from '#shared/points/point.ts'
 import { parseSentTime } from '#shared/core/rules/sent-time.ts'
 import { withoutRollover } from '#shared/core/rules/week-rollover.ts'
-import { IS_FORGETFUL, isObject } from './tracker-formats.ts'
+import { isObject } from './sent-fields.ts'
+import { IS_FORGETFUL } from './tracker-formats.ts'
 
 /** A point that is at most this far ahead is sent again: its time comes soon. Later it would block the queue. */
 const RESEND_AHEAD_MS = 15 * 60_000
@@ -59,7 +60,8 @@ export async function correctTimes(
   return { points, resend: clockMs === null && ahead.some(isSoon), isAhead: ahead.length > 0 }
 }
 
-function sentMsOf(point: unknown, calendar: AcceptRules['calendar']): number | null {
+/** The time of a point, epoch milliseconds; null: it has none that can be read. */
+export function sentMsOf(point: unknown, calendar: AcceptRules['calendar']): number | null {
   if (!isObject(point)) return null
   const { timestamp } = point as Partial<GpsPoint>
   return typeof timestamp === 'number' || typeof timestamp === 'string'

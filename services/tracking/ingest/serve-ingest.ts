@@ -20,7 +20,6 @@ import {
   readOwnTracks,
   readRequest,
   IS_FORGETFUL,
-  isObject,
   type Received,
   UNREADABLE,
 } from './tracker-formats.ts'
@@ -28,7 +27,10 @@ import type { Buffer } from '#shared/points/buffer.ts'
 import { type SyncRules, syncTrack } from '#shared/points/admission.ts'
 import { type TrackerApp, type Trouble, TROUBLES } from '#shared/contracts/trackers.ts'
 import type { KeyUse } from '#shared/pilgrims/tracker-keys.ts'
+import type { PressSpool } from '../emergencies/record-press.ts'
+import { isObject } from './sent-fields.ts'
 import { correctTimes, type NoteAhead } from './sent-times.ts'
+import { sosPresses } from './sos-presses.ts'
 import { notFound, Refusal, unavailable } from '#shared/runtime/refusal.ts'
 
 export function serveIngest({ serve }: Router, context: ServiceContext, taking: Ingest): void {
@@ -74,6 +76,7 @@ const unknownKey = () =>
 
 interface Ingest {
   readonly buffer: Pick<Buffer, 'admitDurably'>
+  readonly presses: Pick<PressSpool, 'keep'>
   readonly findKey: (key: string) => Promise<string | null>
   /** Called after each request of a key. */
   readonly noteUse: (key: string, use: KeyUse) => void
@@ -95,10 +98,10 @@ async function expectKey({ findKey }: Pick<Ingest, 'findKey'>, key: string): Pro
  * Takes a request.
  * @param read reads the app's format. @throws Refusal 400 when it can not
  * @throws Refusal 404 for a key that is not valid, 413 for too many points; 403 paused, 429 and 503, all of which the
- * router answers with 503
+ * router answers with 503. 503 also when an SOS cannot be kept; it is kept in every state of the event
  */
 export async function ingest(
-  { buffer, findKey, noteUse, noteAhead, rules, isClaim, now }: Ingest,
+  { buffer, presses, findKey, noteUse, noteAhead, rules, isClaim, now }: Ingest,
   app: TrackerApp,
   key: string,
   read: () => Received,
@@ -107,6 +110,7 @@ export async function ingest(
   const receivedMs = now()
   const userId = await expectKey({ findKey }, key)
   const received = readOrCount(read)
+  const unkept = await keepSos(presses, sosPresses(userId, app, received.sos ?? [], receivedMs, rules))
   const { refused } = received
   for (const reason of refused) rules.count(`rejected:${reason}`, 1)
   const reasons: string[] = [...refused]
@@ -147,9 +151,25 @@ export async function ingest(
       noteUse(key, { isTaken, refused: troubleOf(reasons) })
     }
   else noteUse(key, { isTaken, refused: troubleOf(reasons) })
+  if (unkept !== null) throw unkept
   return new Response(TAKEN_BY[app] ?? TAKEN, {
     headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
   })
+}
+
+/** @returns why an SOS is to be sent again; the points of its request are taken first. Null: it is kept, or there is none */
+async function keepSos(
+  presses: Ingest['presses'],
+  sent: Parameters<PressSpool['keep']>[0],
+): Promise<Refusal | null> {
+  if (sent.length === 0) return null
+  try {
+    await presses.keep(sent)
+    return null
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return isForEver(error) ? null : error
+  }
 }
 
 /**

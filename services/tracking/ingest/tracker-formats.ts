@@ -5,9 +5,11 @@ import { INGEST_BYTES, type IngestRejection } from '#shared/contracts/ingest.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
 import { parseJson } from '#shared/service/http/body.ts'
 import { invalid, Refusal } from '#shared/runtime/refusal.ts'
+import { isSos } from './read-alarm.ts'
 import {
   fieldsOf,
   isHeartbeat,
+  isObject,
   isTime,
   numberOf,
   type Parameters,
@@ -25,6 +27,8 @@ export interface Received {
   readonly refused: readonly IngestRejection[]
   /** Whether a point without a time counts at its receipt. */
   readonly atReceipt?: boolean
+  /** The point of each SOS; null for one without a readable place. */
+  readonly sos?: readonly unknown[]
 }
 
 /** A message without any point, such as the notice that the battery is low. */
@@ -57,15 +61,22 @@ function speedOf(value: unknown, unit: SpeedUnit): number | null {
 /** Degrees: digits become a number, and anything else is rejected later. */
 const degrees = (value: unknown): unknown => measured(value) ?? value
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const refusedAs = (reason: IngestRejection): Received => ({ points: [], refused: [reason] })
 
-const together = (all: readonly Received[]): Received => ({
-  points: all.flatMap(({ points }) => points),
-  refused: all.flatMap(({ refused }) => refused),
-})
+function together(all: readonly Received[]): Received {
+  const sos = all.flatMap((one) => one.sos ?? [])
+  return {
+    points: all.flatMap(({ points }) => points),
+    refused: all.flatMap(({ refused }) => refused),
+    ...(sos.length > 0 && { sos }),
+  }
+}
+
+/** What was received, marked as an SOS where what was sent is one. */
+function marked(received: Received, sent: unknown, depth?: number): Received {
+  if (received.sos !== undefined || !isSos(sent, depth)) return received
+  return { ...received, sos: [received.points.at(-1) ?? null] }
+}
 
 const tooMany = (advice: string) =>
   new Refusal(413, 'too-large', `The body has more than ${MAX_POINTS} positions: ${advice}.`)
@@ -134,16 +145,19 @@ function readPosition(entrance: Entrance, sent: Parameters): Received {
   return isPing || isFalse(fields.get('valid')) ? refusedAs('old-place') : pointOf(entrance, fields, lat, lng)
 }
 
+/** An object with a position. */
+const readItem = (entrance: Entrance, item: unknown): Received => marked(readUnmarked(entrance, item), item)
+
 /**
- * An object with a position. That of Traccar Client 9 (flutter_background_geolocation: m/s, −1 for unknown) has
- * `coords`, what Traccar's server forwards has `position`.
+ * That of Traccar Client 9 (flutter_background_geolocation: m/s, −1 for unknown) has `coords`, what Traccar's server
+ * forwards has `position`.
  */
-function readItem(entrance: Entrance, item: unknown): Received {
+function readUnmarked(entrance: Entrance, item: unknown): Received {
   if (!isObject(item)) return UNREADABLE
   const { location, position, coords, ...rest } = item
   if (Array.isArray(location)) return together(location.map((one) => readItem(entrance, one)))
-  if (isObject(location)) return readItem(entrance, { ...rest, coords, ...location })
-  if (isObject(position)) return readItem(entrance, { ...rest, ...position })
+  if (isObject(location)) return readUnmarked(entrance, { ...rest, coords, ...location })
+  if (isObject(position)) return readUnmarked(entrance, { ...rest, ...position })
   if (isObject(coords)) return readPosition({ ...entrance, unit: 'metresASecond' }, { ...rest, ...coords })
   // A heartbeat of Traccar Client 9 has everything but coordinates.
   if ('coords' in item && coords === null) return NO_POINT
@@ -199,7 +213,9 @@ function readFeature(entrance: Entrance, feature: unknown): Received {
 function readFeatures(entrance: Entrance, features: unknown): Received {
   if (!Array.isArray(features)) return UNREADABLE
   if (features.length > MAX_POINTS) throw tooMany('choose a smaller batch size')
-  return together(features.filter(isPosition).map((feature) => readFeature(entrance, feature)))
+  return together(
+    features.filter(isPosition).map((feature) => marked(readFeature(entrance, feature), feature)),
+  )
 }
 
 /** A form is one position, about 300 bytes. To take a megabyte of names apart would cost a quarter of a second. */
@@ -227,17 +243,24 @@ function unpacked(bytes: Uint8Array): Uint8Array {
 /** Whether a body begins like JSON, after a byte-order mark and blanks. */
 const isJson = (bytes: Uint8Array): boolean => /^\ufeff?\s*[[{]/.test(UTF8.decode(bytes.subarray(0, 64)))
 
+/** Depth of the search for an SOS beside the items: in the query, the message, and the objects of these. */
+const ENVELOPE = 3
+
 /**
  * Reads a request: its query, a form or JSON. The body has precedence over the query.
  * @throws Refusal 400 for a body that begins like JSON and is none, 413 for more positions than an app sends
  */
 function readSent(entrance: Entrance, query: Parameters, packed: Uint8Array): Received {
   const bytes = unpacked(packed)
-  if (isJson(bytes)) return readJson(entrance, parseJson(bytes), query)
+  if (isJson(bytes)) {
+    const value = parseJson(bytes)
+    // The items of a list are marked already.
+    return marked(readJson(entrance, value, query), [value, query], ENVELOPE)
+  }
   if (bytes.length > MOST_FORM_BYTES) return UNREADABLE
   const form = Object.fromEntries(new URLSearchParams(UTF8.decode(bytes).trim()))
   const sent = { ...query, ...form }
-  const received = isOtherMessage(sent) ? NO_POINT : readPosition(entrance, sent)
+  const received = marked(isOtherMessage(sent) ? NO_POINT : readPosition(entrance, sent), sent)
   return received.points.length > 0 ? { ...received, atReceipt: true } : received
 }
 

@@ -32,6 +32,20 @@ export const bot = {
     automatic:
       'This is an automatic answer: nobody reads this chat in time to help. Say where you are when you call.',
   },
+  /** An alert to the organisers. `call`, `map` and `console` are labels of buttons. */
+  sos: {
+    title: (name: string) => `🆘 SOS: ${name}`,
+    many: (emergencies: number) => `🆘 ${count(emergencies, 'emergency', 'emergencies')} within an hour`,
+    pressed: 'Pressed at',
+    place: 'Place',
+    lastPlace: 'Last known place',
+    phone: 'Phone',
+    unknown: 'not known',
+    call: 'Call the pilgrim',
+    map: 'Show the place',
+    console: 'Open the console',
+    confirm: 'Confirm it in the console, so that others know who takes care of it.',
+  },
   checkin:
     'Tap the button to open the check-in page and allow it to see your position. It works without a signal too: what you record is sent later.',
   help: [

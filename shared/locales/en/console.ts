@@ -410,6 +410,7 @@ export const words = {
       'set-palanquin': 'Palanquin',
       'assign-role': 'Role',
       'update-feedback': 'Feedback',
+      'confirm-emergency': 'Emergency confirmed',
       'show-user': 'Pilgrim viewed',
       'show-points': 'Points viewed',
       'show-messages': 'Messages viewed',
@@ -543,7 +544,14 @@ export const words = {
     sendButton: 'Send now',
     sent: 'On its way',
     ledger: 'Sent messages',
-    causes: { push: 'Message', pause: 'Pause', summary: 'Summary', notification: 'Reminder', alert: 'Alert' },
+    causes: {
+      push: 'Message',
+      pause: 'Pause',
+      summary: 'Summary',
+      notification: 'Reminder',
+      alert: 'Alert',
+      emergency: 'Emergency',
+    },
     states: {
       sending: 'sending',
       sent: 'sent',

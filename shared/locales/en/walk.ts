@@ -265,7 +265,7 @@ export const words = {
     startRecommended: 'In the app: tap “OK”, turn on “Continuous tracking”, allow the position “always”.',
     startOther: 'In the app: start recording, allow the position “always”.',
     both: 'You can record here, too: nothing counts twice.',
-    sos: 'An SOS button in this app reaches nobody here.',
+    sos: 'An SOS button in this app alerts the organisers. Calling the emergency number is faster.',
     allowOwnTracks:
       'First allow it in OwnTracks, or it refuses the link: Settings, “Remote Control”, “Allow external configuration”. You can turn that off afterwards.',
     byHand: 'Without the link, choose the mode HTTP and type this address as the URL:',

@@ -28,6 +28,19 @@ export const bot: BotWords = {
     automatic:
       'これは自動返信です。このトークを見て助けに向かう人はいません。電話で今いる場所を伝えてください。',
   },
+  sos: {
+    title: (name) => `🆘 SOS：${name}`,
+    many: (emergencies) => `🆘 1時間以内に ${figure(emergencies)} 件の SOS`,
+    pressed: '押した時刻',
+    place: '場所',
+    lastPlace: '最後にわかっている場所',
+    phone: '電話',
+    unknown: '不明',
+    call: '本人に電話',
+    map: '場所を表示',
+    console: '管理画面を開く',
+    confirm: '管理画面で確認してください。誰が対応しているかがほかの人に伝わります。',
+  },
   checkin:
     'ボタンを押してチェックインページを開き、位置情報を許可してください。圏外でも記録でき、つながったときに自動で送信されます。',
   help: [

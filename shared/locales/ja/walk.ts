@@ -250,7 +250,7 @@ export const words: WalkWords = {
     startRecommended: 'アプリで「OK」を押し、「継続追跡」を入れ、位置情報は「常に許可」を選びます。',
     startOther: 'アプリで記録を始め、位置情報は「常に許可」を選びます。',
     both: 'ここでも記録できます。二重には数えません。',
-    sos: 'アプリに SOS ボタンがあっても、ここには届きません。',
+    sos: 'アプリの SOS ボタンは主催者に知らせます。緊急通報番号に電話するほうが早く届きます。',
     allowOwnTracks:
       '先に OwnTracks の設定で「Remote Control」の「Allow external configuration」をオンにしてください。オフのままだとリンクを受け付けません。設定のあとは戻してかまいません。',
     byHand: 'リンクを使わない場合は、モードで HTTP を選び、URL にこのアドレスを入力してください：',

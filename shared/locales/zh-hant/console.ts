@@ -403,6 +403,7 @@ export const words: ConsoleWords = {
       'set-palanquin': '鑾轎',
       'assign-role': '角色',
       'update-feedback': '回報',
+      'confirm-emergency': '確認求救',
       'show-user': '查看香客',
       'show-points': '查看定位',
       'show-messages': '查看訊息',
@@ -536,7 +537,14 @@ export const words: ConsoleWords = {
     sendButton: '立即發送',
     sent: '發送中',
     ledger: '已發送的訊息',
-    causes: { push: '訊息', pause: '暫停', summary: '總結', notification: '提醒', alert: '警報' },
+    causes: {
+      push: '訊息',
+      pause: '暫停',
+      summary: '總結',
+      notification: '提醒',
+      alert: '警報',
+      emergency: '求救',
+    },
     states: { sending: '發送中', sent: '已發送', skipped: '略過：未設定 LINE', expired: '已過時，未發送' },
     reasons: {
       recipient: 'LINE 找不到這個帳號',

@@ -248,7 +248,7 @@ export const words: WalkWords = {
     startRecommended: '在 App 裡按「確定」，打開「持續追蹤」，位置選「一律允許」或「永遠」。',
     startOther: '在 App 裡開始記錄，位置選「一律允許」或「永遠」。',
     both: '這裡也可以一起記錄，不會重複計算。',
-    sos: 'App 裡的 SOS 按鈕不會通知這裡的任何人。',
+    sos: 'App 裡的 SOS 按鈕會通知主辦單位，但直接撥打緊急電話更快。',
     allowOwnTracks:
       '請先在 OwnTracks 的設定裡，打開「Remote Control」的「Allow external configuration」，不然 App 會拒絕連結。設定好以後可以再關掉。',
     byHand: '不用連結的話，模式選 HTTP，把這個網址填進 URL：',

@@ -454,6 +454,41 @@ export const feedback = pgTable(
   (table) => [uniqueIndex().on(table.reportId), index().on(table.userId), index().on(table.status, table.id)],
 )
 
+// Emergencies: presses of an SOS button.
+
+/** Presses of one pilgrim until an operator confirms them. At most one emergency of a pilgrim is unconfirmed. */
+export const emergencies = pgTable(
+  'emergencies',
+  {
+    id: uuid().primaryKey(),
+    userId: text().notNull(),
+    /** `app`, or the tracker app that sent the latest press. */
+    source: text().notNull(),
+    /** Time of the latest press by the clock of the device: a repeated request has the same one. */
+    sentAt: instant().notNull(),
+    firstPressAt: instant().notNull(),
+    lastPressAt: instant().notNull(),
+    presses: integer().notNull(),
+    /** Place of the latest press that had one; null: none had. */
+    lat: doublePrecision(),
+    lng: doublePrecision(),
+    /** Metres. */
+    accuracy: measure(),
+    placeAt: instant(),
+    raisedAt: instant().notNull(),
+    confirmedAt: instant(),
+    /** Name of the operator's token. */
+    confirmedBy: text(),
+  },
+  (table) => [
+    index().on(table.userId),
+    index().on(table.raisedAt),
+    uniqueIndex('emergencies_unconfirmed')
+      .on(table.userId)
+      .where(sql`confirmed_at IS NULL`),
+  ],
+)
+
 // The part of the ledger in Postgres; the other counters are in the kv.
 
 const count = () => exact().notNull().default(0)
@@ -689,7 +724,7 @@ export const refusedLineEvents = pgTable(
 /** The message ledger: every outgoing message except replies to pilgrims. */
 export const messages = pgTable('messages', {
   id: uuid().primaryKey(),
-  /** push, pause, summary, notification or alert. */
+  /** push, pause, summary, notification, alert or emergency. */
   cause: text().notNull(),
   /** Deduplication key: there is at most one message per subject. */
   causeKey: text().notNull().unique('messages_cause_key_unique'),
@@ -829,6 +864,7 @@ export const PERSONAL_TABLES = [
   'followers',
   'refused_line_events',
   'feedback',
+  'emergencies',
   'share_cards',
   'shares',
   'trackers',

@@ -1,0 +1,46 @@
+/** Emergencies, as the console shows and confirms them. */
+import { and, eq, gt, isNull, or } from 'drizzle-orm'
+import type { Emergency } from '#shared/contracts/emergencies.ts'
+import { readEmergencies } from '#shared/pilgrims/emergencies.ts'
+import { notFound } from '#shared/runtime/refusal.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { type Acting, audit } from '#shared/service/security/audit-log.ts'
+import { emergencies } from '#shared/stores/schema/tables.ts'
+import { lockOutErasure } from '../pilgrims/audit-look.ts'
+
+const DAY_MS = 86_400_000
+
+/** Those that nobody has confirmed, then those of the last day. */
+export async function listEmergencies(context: ServiceContext): Promise<{ items: Emergency[] }> {
+  const since = new Date(context.now() - DAY_MS)
+  const { confirmedAt } = emergencies
+  return { items: await readEmergencies(context, or(isNull(confirmedAt), gt(confirmedAt, since))!) }
+}
+
+/**
+ * Confirms an emergency. A second confirmation changes nothing, and answers the first.
+ * @throws Refusal 404 for one that does not exist, such as of an erased pilgrim
+ */
+export async function confirmEmergency(
+  context: ServiceContext,
+  operator: Acting,
+  id: string,
+): Promise<Emergency> {
+  const { db, now } = context
+  const mine = eq(emergencies.id, id)
+  await db.orm.transaction(async (tx) => {
+    const [held] = await tx.select({ userId: emergencies.userId }).from(emergencies).where(mine)
+    // Before the row's own lock, in the order of a press.
+    if (held !== undefined) await lockOutErasure(tx, held.userId)
+    const confirmed = await tx
+      .update(emergencies)
+      .set({ confirmedAt: new Date(now()), confirmedBy: operator.name })
+      .where(and(mine, isNull(emergencies.confirmedAt)))
+      .returning({ userId: emergencies.userId })
+    for (const { userId } of confirmed)
+      await audit(tx, operator, 'confirm-emergency', { user_id: userId, id }, now())
+  })
+  const [emergency] = await readEmergencies(context, mine)
+  if (emergency === undefined) throw notFound('There is no such emergency; its pilgrim may have been erased.')
+  return emergency
+}

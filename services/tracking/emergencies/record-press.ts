@@ -1,0 +1,140 @@
+/**
+ * Records presses of SOS buttons. A press must not be lost, so it takes no part in the buffer and asks no status: it is
+ * a row in Postgres, or in the spool while the database is away.
+ */
+import { desc, eq } from 'drizzle-orm'
+import type { EmergencyRequest, EmergencyState, SosPress } from '#shared/contracts/emergencies.ts'
+import type { Event } from '#shared/contracts/events.ts'
+import { time, timeOrNull } from '#shared/contracts/fields.ts'
+import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/person-lock.ts'
+import { LoggableError } from '#shared/runtime/log.ts'
+import { isPlace } from '#shared/core/rules/geo.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { createSpool, type Spool, SOS_PRESSES } from '#shared/stores/objects/spool.ts'
+import { emergencies } from '#shared/stores/schema/tables.ts'
+
+type Row = typeof emergencies.$inferSelect
+
+/** Presses of SOS buttons on their way to the database. `keep` returns the emergency of the last press. */
+export type PressSpool = Spool<SosPress, Row | null>
+
+export const createPressSpool = (context: ServiceContext): PressSpool =>
+  createSpool(context, SOS_PRESSES, {
+    async store(presses) {
+      let row: Row | null = null
+      for (const press of presses) row = await recordPress(context, press)
+      return row
+    },
+    async setAside() {
+      // It stays where it is, for somebody to read.
+      throw new LoggableError('not a press of an SOS button')
+    },
+  })
+
+/** Safe to repeat. @throws Refusal 410 of an erased pilgrim, also of one who was erased since the press came */
+async function recordPress(context: ServiceContext, press: SosPress): Promise<Row> {
+  const { db, outbox, now } = context
+  const raised: Event[] = []
+  const row = await db.orm.transaction(async (tx) => {
+    await ensurePilgrim(tx, press.userId, press.receivedMs)
+    // Presses of a pilgrim are recorded one after another.
+    await lockPilgrim(tx, press.userId)
+    const last = await lockLatest(tx, press.userId)
+    if (last !== undefined && (last.confirmedAt === null || isOf(last, press)))
+      return isRepeated(last, press) ? last : addPress(tx, last, press)
+    const fresh = await insertEmergency(tx, press, now())
+    raised.push(await outbox.add(tx, 'event.tracking.emergency.raised', { emergency_id: fresh.id }))
+    return fresh
+  })
+  for (const event of raised) void outbox.ring(event)
+  return row
+}
+
+/** The latest emergency of a pilgrim, locked against a confirmation. */
+async function lockLatest(tx: Writer, userId: string): Promise<Row | undefined> {
+  const [row] = await tx
+    .select()
+    .from(emergencies)
+    .where(eq(emergencies.userId, userId))
+    .orderBy(desc(emergencies.raisedAt))
+    .limit(1)
+    .for('update')
+  return row
+}
+
+/** Whether a request was sent again. */
+const isRepeated = ({ source, sentAt }: Row, press: SosPress): boolean =>
+  source === press.source && press.sentMs <= sentAt.getTime()
+
+/** Whether a press belongs to an emergency that is confirmed: it was made before, and waited somewhere. */
+const isOf = (last: Row, press: SosPress): boolean =>
+  isRepeated(last, press) || press.pressedMs < last.confirmedAt!.getTime()
+
+const placeFields = ({ place }: SosPress) =>
+  place === null
+    ? null
+    : { lat: place.lat, lng: place.lng, accuracy: place.accuracy, placeAt: new Date(place.atMs) }
+
+async function insertEmergency(tx: Writer, press: SosPress, nowMs: number): Promise<Row> {
+  const pressedAt = new Date(press.pressedMs)
+  const [row] = await tx
+    .insert(emergencies)
+    .values({
+      id: crypto.randomUUID(),
+      userId: press.userId,
+      source: press.source,
+      sentAt: new Date(press.sentMs),
+      firstPressAt: pressedAt,
+      lastPressAt: pressedAt,
+      presses: 1,
+      ...placeFields(press),
+      raisedAt: new Date(nowMs),
+    })
+    .returning()
+  return row!
+}
+
+async function addPress(tx: Writer, last: Row, press: SosPress): Promise<Row> {
+  const pressedAt = new Date(press.pressedMs)
+  const isLatest = pressedAt >= last.lastPressAt
+  const place = placeFields(press)
+  const isNewer = place !== null && (last.placeAt === null || place.placeAt >= last.placeAt)
+  const [row] = await tx
+    .update(emergencies)
+    .set({
+      presses: last.presses + 1,
+      firstPressAt: pressedAt < last.firstPressAt ? pressedAt : last.firstPressAt,
+      ...(isLatest && { lastPressAt: pressedAt, source: press.source, sentAt: new Date(press.sentMs) }),
+      ...(isNewer && place),
+    })
+    .where(eq(emergencies.id, last.id))
+    .returning()
+  return row!
+}
+
+/**
+ * The app's own button.
+ * @throws Refusal 410 of an erased pilgrim, 503 when the press cannot be kept
+ */
+export async function raiseEmergency(
+  spool: Pick<PressSpool, 'keep'>,
+  request: EmergencyRequest,
+  receivedMs: number,
+): Promise<EmergencyState> {
+  const { user_id: userId, pressed_at: sentMs, lat, lng } = request
+  const pressedMs = receivedMs - (request.waited_ms ?? 0)
+  const aheadMs = sentMs - pressedMs
+  const place =
+    lat == null || lng == null || !isPlace({ lat, lng })
+      ? null
+      : {
+          lat,
+          lng,
+          accuracy: request.accuracy ?? null,
+          // What the phone's clock is ahead of ours is taken off its other times.
+          atMs: Math.min((request.position_at ?? sentMs) - aheadMs, receivedMs),
+        }
+  const row = await spool.keep([{ userId, source: 'app', sentMs, pressedMs, receivedMs, place }])
+  return { userId, pressed_at: time(sentMs), seen_at: timeOrNull(row?.confirmedAt) }
+}

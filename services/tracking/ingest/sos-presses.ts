@@ -1,0 +1,55 @@
+/** The presses of an SOS button in a request of a tracker app. */
+import { z } from 'zod'
+import type { SosPress } from '#shared/contracts/emergencies.ts'
+import { Latitude, Longitude } from '#shared/contracts/fields.ts'
+import type { TrackerApp } from '#shared/contracts/trackers.ts'
+import { withoutRollover } from '#shared/core/rules/week-rollover.ts'
+import type { AcceptRules } from '#shared/points/point.ts'
+import { sentMsOf } from './sent-times.ts'
+
+/**
+ * A press whose position is at most this old was made now: apps send the press at once, and with it a position that
+ * they may have had for a while. An older one has waited in a queue.
+ */
+const LIVE_MS = 120_000
+
+const Position = z.object({ lat: Latitude, lng: Longitude, accuracy: z.number().nullish() })
+
+/**
+ * @param points the point of each SOS; null for one without a readable place
+ * @returns the oldest and the latest press: in between a batch adds nothing
+ */
+export function sosPresses(
+  userId: string,
+  source: TrackerApp,
+  points: readonly unknown[],
+  receivedMs: number,
+  { calendar, maxAgeMs }: Pick<AcceptRules, 'calendar' | 'maxAgeMs'>,
+): readonly SosPress[] {
+  const oldestMs = receivedMs - maxAgeMs
+  const presses = points
+    .map((point): SosPress => {
+      const ms = sentMsOf(point, calendar)
+      const sentMs = ms === null ? receivedMs : Math.round(withoutRollover(ms, oldestMs, receivedMs))
+      // A time that is too old says nothing of when it was.
+      const hasWaited = sentMs < receivedMs - LIVE_MS && sentMs >= oldestMs
+      const position = Position.safeParse(point).data
+      return {
+        userId,
+        source,
+        sentMs,
+        pressedMs: hasWaited ? sentMs : receivedMs,
+        receivedMs,
+        place: position
+          ? {
+              lat: position.lat,
+              lng: position.lng,
+              accuracy: position.accuracy ?? null,
+              atMs: Math.min(sentMs, receivedMs),
+            }
+          : null,
+      }
+    })
+    .sort((a, b) => a.sentMs - b.sentMs)
+  return presses.length > 2 ? [presses[0]!, presses.at(-1)!] : presses
+}

@@ -1,0 +1,177 @@
+/** The spool: what must not be lost while the database is unavailable is kept in the object store until it is back. */
+import { LineEvent } from '#shared/contracts/bot.ts'
+import { SosPress } from '#shared/contracts/emergencies.ts'
+import { rejectWith, within } from '#shared/runtime/deadline.ts'
+import { errorFields, LoggableError } from '#shared/runtime/log.ts'
+import { Refusal, unavailable } from '#shared/runtime/refusal.ts'
+import { eachApart, type Reporting, type Repeated, repeated } from '../repeated-work.ts'
+import { type Objects, ObjectDamaged } from './objects.ts'
+
+/** A kind of spooled items. */
+export interface SpoolKind<T> {
+  /** Of the objects' keys. */
+  readonly prefix: string
+  /** In the log and in metrics. */
+  readonly name: string
+  /** The item of parsed JSON; null if it is none. */
+  read(value: unknown): T | null
+  /** The last part of the key: a repeated item is the same object. */
+  keyOf(item: T): string
+  /** The person, and the time of origin (epoch milliseconds). */
+  ownerOf(item: T): { readonly userId: string | undefined; readonly atMs: number }
+}
+
+export const WEBHOOK_EVENTS: SpoolKind<LineEvent> = {
+  prefix: 'webhooks/',
+  name: 'spooled webhook events',
+  read: (value) => LineEvent.safeParse(value).data ?? null,
+  keyOf: ({ webhookEventId }) => webhookEventId.replaceAll(/[^A-Za-z0-9_-]/g, '-'),
+  ownerOf: ({ source, timestamp }) => ({ userId: source?.userId, atMs: timestamp }),
+}
+
+export const SOS_PRESSES: SpoolKind<SosPress> = {
+  prefix: 'emergencies/',
+  name: 'spooled SOS presses',
+  read: (value) => SosPress.safeParse(value).data ?? null,
+  // User ids are valid in keys, but they may be as long as a segment may be.
+  keyOf: ({ userId, source, sentMs }) => `${userId}/${source}-${sentMs}`,
+  ownerOf: ({ userId, receivedMs }) => ({ userId, atMs: receivedMs }),
+}
+
+/** Of each store. Together they take less than a second: LINE ignores an answer after 2 s. */
+const STORE_MS = 450
+/**
+ * Maximum number of calls that the database is storing. A call that was answered from the spool still waits in the
+ * database's queue; without a limit, flushes and requests would wait behind thousands of these.
+ */
+const MAX_STORING = 16
+const DRAIN_EVERY_MS = 15_000
+
+export interface Spool<T, R> {
+  /**
+   * Stores items in the database, else in the spool. They are durable when it resolves.
+   * @returns what the database's part returned; null: they are in the spool
+   * @throws Refusal 503 when no store is available, and any refusal of the database's part
+   */
+  keep(items: readonly T[]): Promise<R | null>
+  /** Writes items to the object store. */
+  put(items: readonly T[]): Promise<void>
+  /**
+   * Moves spooled items to the database. Safe to repeat. An item that is refused is dropped; one that cannot be moved stays
+   * or is set aside, and does not block the others.
+   * @throws when a store is unavailable
+   */
+  drain(): Promise<void>
+  /** Drains it every 15 s. */
+  readonly draining: Repeated
+}
+
+interface Storing<T, R> {
+  /** Stores items in the database. Safe to repeat. */
+  store(items: readonly T[]): Promise<R>
+  /** Keeps an object that is no item. */
+  setAside(text: string): Promise<void>
+}
+
+export function createSpool<T, R>(
+  context: Reporting & { readonly objects: Objects },
+  kind: SpoolKind<T>,
+  { store, setAside }: Storing<T, R>,
+): Spool<T, R> {
+  const { log, objects } = context
+  let storing = 0
+  const storeInTime = (items: readonly T[]): Promise<R> => {
+    if (storing >= MAX_STORING) throw new LoggableError(`${MAX_STORING} calls are being stored already`)
+    storing++
+    return inTime(store(items).finally(() => storing--))
+  }
+  const put = async (items: readonly T[]): Promise<void> => {
+    await Promise.all(
+      items.map((item) =>
+        objects.put(`${kind.prefix}${kind.keyOf(item)}`, Buffer.from(JSON.stringify(item)), {
+          contentType: 'application/json',
+        }),
+      ),
+    )
+  }
+  const drain = (): Promise<void> =>
+    eachApart(context, kind.name, objects.list(kind.prefix), async (key) => {
+      const object = await objects.get(key)
+      if (object === null) return
+      const text = Buffer.from(object.bytes).toString('utf8')
+      const item = itemIn(kind, text)
+      await (item === null ? setAside(text) : store([item]).catch(throwUnlessRefused))
+      await objects.delete(key)
+    })
+  return {
+    async keep(items) {
+      try {
+        return await storeInTime(items)
+      } catch (error) {
+        if (error instanceof Refusal) throw error
+        log.warn('items go to the spool, because the database does not accept them', {
+          queue: kind.name,
+          count: items.length,
+          ...errorFields(error),
+        })
+      }
+      try {
+        await inTime(put(items))
+        return null
+      } catch {
+        throw unavailable('This can not be stored at the moment. Please send it again.')
+      }
+    },
+    put,
+    drain,
+    draining: repeated(log, `the spool could not be drained: ${kind.name}`, DRAIN_EVERY_MS, drain),
+  }
+}
+
+const inTime = <T>(work: Promise<T>): Promise<T> =>
+  within(
+    work,
+    STORE_MS,
+    rejectWith(() => new LoggableError(`not within ${STORE_MS} ms`)),
+  )
+
+/** What is refused is refused the next time, too. */
+function throwUnlessRefused(error: unknown): void {
+  if (!(error instanceof Refusal)) throw error
+}
+
+function itemIn<T>(kind: SpoolKind<T>, text: string): T | null {
+  try {
+    return kind.read(JSON.parse(text))
+  } catch {
+    return null
+  }
+}
+
+/** Deletes what is spooled of a person up to a time (epoch milliseconds). */
+export async function deleteSpooled(objects: Objects, userId: string, untilMs: number): Promise<void> {
+  await deleteOfKind(objects, WEBHOOK_EVENTS, userId, untilMs)
+  await deleteOfKind(objects, SOS_PRESSES, userId, untilMs)
+}
+
+async function deleteOfKind<T>(
+  objects: Objects,
+  kind: SpoolKind<T>,
+  userId: string,
+  untilMs: number,
+): Promise<void> {
+  for await (const key of objects.list(kind.prefix)) {
+    // Whose a damaged one is nobody can tell, and nobody can store it: it is deleted.
+    const bytes = await objects.get(key).then(
+      (object) => object?.bytes ?? null,
+      (error: unknown) => {
+        if (!(error instanceof ObjectDamaged)) throw error
+        return undefined
+      },
+    )
+    const item = bytes == null ? null : itemIn(kind, Buffer.from(bytes).toString('utf8'))
+    const owner = item && kind.ownerOf(item)
+    const isTheirs = owner?.userId === userId && owner.atMs <= untilMs
+    if (isTheirs || bytes === undefined) await objects.delete(key)
+  }
+}

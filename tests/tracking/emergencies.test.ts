@@ -1,0 +1,243 @@
+/** Presses of SOS buttons: which are one emergency, and what becomes of them while stores are late or gone. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
+import { confirmEmergency } from '#services/admin/supervision/emergencies.ts'
+import { alertEmergency } from '#services/line-bot/sending/alert-emergency.ts'
+import { createPressSpool, raiseEmergency } from '#services/tracking/emergencies/record-press.ts'
+import type { SosPress } from '#shared/contracts/emergencies.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
+import { SOS_PRESSES } from '#shared/stores/objects/spool.ts'
+import { rejection } from '#tests/helpers/rejection.ts'
+import { newAppId } from '#tests/helpers/test-stack.ts'
+import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
+
+const START = Date.parse('2026-04-12T02:00:00Z')
+const MINUTE = 60_000
+const OPERATOR = { role: 'manager', level: 2, name: 'lin', fingerprint: 'f', requestId: 'r' } as const
+
+let parts: ServiceParts
+let context: ServiceContext
+let nowMs = START
+beforeAll(async () => {
+  parts = await openServiceParts({}, { now: () => nowMs })
+  context = parts.context()
+})
+afterAll(() => parts?.close())
+beforeEach(() => (nowMs += 86_400_000))
+
+const place = (lat: number, atMs: number) => ({ lat, lng: 120.5, accuracy: 10, atMs })
+/** A press so many minutes after the start of the test. */
+const pressAt = (userId: string, minutes: number, fields: Partial<SosPress> = {}): SosPress => ({
+  userId,
+  source: 'traccar',
+  sentMs: nowMs + minutes * MINUTE,
+  pressedMs: nowMs + minutes * MINUTE,
+  receivedMs: nowMs + minutes * MINUTE,
+  place: place(24 + minutes / 100, nowMs + minutes * MINUTE),
+  ...fields,
+})
+interface Row {
+  readonly id: string
+  readonly presses: number
+  readonly source: string
+  readonly lat: number | null
+  readonly confirmed: boolean
+}
+const rowsOf = async (userId: string): Promise<Row[]> => [
+  ...(await context.db.sql<Row[]>`
+    SELECT id, presses, source, lat, confirmed_at IS NOT NULL AS confirmed FROM emergencies
+    WHERE user_id = ${userId} ORDER BY raised_at`),
+]
+const raisedEvents = async () =>
+  Number((await context.db.sql`SELECT count(*)::int AS n FROM outbox WHERE subject LIKE '%emergency%'`)[0]!.n)
+const spooledOf = async (userId: string) =>
+  (await Array.fromAsync(context.objects.list(SOS_PRESSES.prefix))).filter((key) => key.includes(userId))
+/** Keeps presses at the same time. On a busy machine some go through the spool. */
+async function keep(...presses: readonly SosPress[]): Promise<void> {
+  const spool = createPressSpool(context)
+  await Promise.all(presses.map((press) => spool.keep([press])))
+  await spool.drain()
+}
+const idOf = async (userId: string): Promise<string> => (await rowsOf(userId)).at(-1)!.id
+
+describe('presses', () => {
+  test('of one pilgrim are one emergency, raised once, with the latest place', async () => {
+    const userId = newAppId()
+    const events = await raisedEvents()
+    const presses = [0, 1, 2, 3].map((minutes) => pressAt(userId, minutes))
+    await keep(...presses)
+    // Sent again, and late from another device without a place.
+    await keep(...presses)
+    await keep(pressAt(userId, 1.5, { source: 'app', place: null }))
+    expect(await rowsOf(userId)).toMatchObject([{ source: 'traccar', lat: 24.03, confirmed: false }])
+    expect(await raisedEvents()).toBe(events + 1)
+  })
+
+  test('that were made before the confirmation belong to it; a later one raises another emergency', async () => {
+    const userId = newAppId()
+    const first = pressAt(userId, 0)
+    await keep(first)
+    const id = await idOf(userId)
+    nowMs += 10 * MINUTE
+    expect(await confirmEmergency(context, OPERATOR, id)).toMatchObject({ confirmed_by: 'lin', presses: 1 })
+    // The same request again, one out of a queue, and one of another device.
+    await keep({ ...first, pressedMs: nowMs + 1, receivedMs: nowMs + 1 })
+    await keep(pressAt(userId, -4, { receivedMs: nowMs }))
+    await keep(pressAt(userId, -2, { source: 'app', receivedMs: nowMs }))
+    expect(await rowsOf(userId)).toMatchObject([{ id, presses: 3, confirmed: true }])
+    await keep(pressAt(userId, 1))
+    expect(await rowsOf(userId)).toMatchObject([{ id }, { presses: 1, confirmed: false }])
+    // Confirmed by two: the first one holds.
+    await confirmEmergency(context, { ...OPERATOR, name: 'wang' }, id)
+    const audited = await context.db.sql`
+      SELECT token_name FROM audit_log WHERE action = 'confirm-emergency' AND details->>'user_id' = ${userId}`
+    expect(audited.map((row) => String(row.token_name))).toEqual(['lin'])
+  })
+
+  test('raced with a confirmation lose nothing: each is of the confirmed emergency or of a new one', async () => {
+    for (let round = 0; round < 5; round++) {
+      const userId = newAppId()
+      await keep(pressAt(userId, 0))
+      const id = await idOf(userId)
+      nowMs += MINUTE
+      await Promise.all([
+        confirmEmergency(context, OPERATOR, id),
+        keep(...[1, 2, 3].map((i) => pressAt(userId, i))),
+      ])
+      const rows = await rowsOf(userId)
+      expect(rows[0]).toMatchObject({ id, confirmed: true })
+      expect(rows.reduce((sum, { presses }) => sum + presses, 0)).toBeGreaterThanOrEqual(2)
+      // Those of after the confirmation are seen by somebody.
+      await keep(pressAt(userId, 4))
+      expect((await rowsOf(userId)).at(-1)).toMatchObject({ confirmed: false })
+    }
+  })
+
+  test('of the app tell by their wait when they were made, whatever its clock says', async () => {
+    const userId = newAppId()
+    const spool = createPressSpool(context)
+    const pressedMs = nowMs - 30 * MINUTE
+    // A clock two hours ahead.
+    const request = {
+      user_id: userId,
+      pressed_at: pressedMs + 120 * MINUTE,
+      waited_ms: 30 * MINUTE,
+      lat: 24.5,
+      lng: 120.5,
+      position_at: pressedMs + 119 * MINUTE,
+    }
+    const state = await raiseEmergency(spool, request, nowMs)
+    await spool.drain()
+    expect(state).toEqual({
+      userId,
+      pressed_at: new Date(request.pressed_at).toISOString(),
+      seen_at: null,
+    })
+    const [held] = await context.db.sql`
+      SELECT extract(epoch FROM first_press_at) * 1000 AS pressed, extract(epoch FROM place_at) * 1000 AS placed, id
+      FROM emergencies WHERE user_id = ${userId}`
+    expect([Number(held!.pressed), Number(held!.placed)]).toEqual([pressedMs, pressedMs - MINUTE])
+    await confirmEmergency(context, OPERATOR, String(held!.id))
+    // The phone asks again what became of it.
+    nowMs += MINUTE
+    expect(await raiseEmergency(spool, request, nowMs)).toMatchObject({ seen_at: expect.any(String) })
+    expect(await rowsOf(userId)).toHaveLength(1)
+  })
+})
+
+describe('an erasure', () => {
+  const blankable = async (userId: string) => {
+    await keep(pressAt(userId, 0))
+    const id = await idOf(userId)
+    await context.db
+      .sql`UPDATE pilgrims SET display_name = 'Secret', phone = '0911222333' WHERE user_id = ${userId}`
+    await context.db.sql`
+      INSERT INTO role_assignments VALUES ('U1234567890abcdef1234567890abcdef', 'owner', 'x', now())
+      ON CONFLICT DO NOTHING`
+    return id
+  }
+  const alerts = async (): Promise<string[]> => {
+    const rows = await context.db.sql<{ text: string }[]>`
+      SELECT body::text || coalesce(notices::text, '') AS text FROM messages m
+      JOIN message_chunks c ON c.message_id = m.id WHERE m.cause = 'emergency'`
+    return rows.map(({ text }) => text)
+  }
+
+  test('empties the alerts, and takes the presses that wait', async () => {
+    const userId = newAppId()
+    const id = await blankable(userId)
+    await alertEmergency(context, true, { emergency_id: id })
+    await alertEmergency(context, true, { emergency_id: id })
+    const before = await alerts()
+    expect(before).toHaveLength(1)
+    for (const text of ['Secret', '0911222333', '24.00000']) expect(before[0]).toContain(text)
+    await createPressSpool(context).put([pressAt(userId, 0)])
+    nowMs += MINUTE
+    await eraseUser(context, OPERATOR, userId)
+    expect(await spooledOf(userId)).toEqual([])
+    expect(await rowsOf(userId)).toEqual([])
+    expect(await alerts()).toEqual(['[]'])
+    // A press of before that arrives late, and one of somebody who has not agreed anew.
+    await createPressSpool(context).put([pressAt(userId, -1, { receivedMs: nowMs - 1 })])
+    await createPressSpool(context).drain()
+    expect(await spooledOf(userId)).toEqual([])
+    await keep(pressAt(userId, 1)).catch(({ reason }) => expect(reason).toBe('erased'))
+    expect(await rowsOf(userId)).toEqual([])
+  })
+
+  test('raced with the alert leaves nothing of the person', async () => {
+    for (let round = 0; round < 5; round++) {
+      const userId = newAppId()
+      const id = await blankable(userId)
+      nowMs += MINUTE
+      await Promise.all([
+        alertEmergency(context, true, { emergency_id: id }),
+        eraseUser(context, OPERATOR, userId),
+      ])
+      for (const text of await alerts()) expect(text).not.toContain('Secret')
+    }
+  })
+})
+
+describe('without the database', () => {
+  /** Works while the database's only connection is held. */
+  async function whileFrozen<T>(work: () => Promise<T>): Promise<T> {
+    const held = Promise.withResolvers<void>()
+    const isHeld = Promise.withResolvers<void>()
+    const holding = context.db.orm.transaction(async () => {
+      isHeld.resolve()
+      await held.promise
+    })
+    await isHeld.promise
+    try {
+      return await work()
+    } finally {
+      held.resolve()
+      await holding
+    }
+  }
+
+  test('a press waits in the spool, and is raised once afterwards', async () => {
+    const userId = newAppId()
+    const spool = createPressSpool(context)
+    const events = await raisedEvents()
+    expect(await whileFrozen(() => spool.keep([pressAt(userId, 0)]))).toBeNull()
+    expect(await spooledOf(userId)).toHaveLength(1)
+    // The call that was given up is stored, too, once the database is back.
+    await spool.drain()
+    await spool.drain()
+    expect(await spooledOf(userId)).toEqual([])
+    expect(await rowsOf(userId)).toMatchObject([{ presses: 1, confirmed: false }])
+    expect(await raisedEvents()).toBe(events + 1)
+  })
+
+  test('and without the object store the answer is 503', async () => {
+    const put = async () => {
+      throw new ObjectsUnavailable('gone')
+    }
+    const spool = createPressSpool({ ...context, objects: { ...context.objects, put } })
+    const refusal = await whileFrozen(() => rejection(spool.keep([pressAt(newAppId(), 0)])))
+    expect(refusal).toMatchObject({ httpStatus: 503, reason: 'unavailable' })
+  })
+})

@@ -41,6 +41,13 @@ const sos = (lat = '24.56789') => ({
   body: `id=1&lat=${lat}&lon=120.5&accuracy=12&timestamp=${Math.floor(Date.now() / 1_000)}&alarm=sos`,
 })
 
+/** Sends until it is kept: on a busy machine both stores may be late. */
+const untilKept = (call: () => Promise<Response>): Promise<Response> =>
+  until(async () => {
+    const answer = await call()
+    return answer.status === 503 ? undefined : answer
+  }, 'an answer other than 503')
+
 describeBothStacksAtOnce(
   'an emergency',
   (stack, test) => {
@@ -62,7 +69,8 @@ describeBothStacksAtOnce(
       await post(stack, 'user/phone', { user_id: pilgrim, phone: '0912 345 678' })
       const { key } = await newTracker(stack, pilgrim)
       const startedMs = performance.now()
-      for (let press = 0; press < 3; press++) expect((await send(stack, key, sos())).status).toBe(200)
+      for (let press = 0; press < 3; press++)
+        expect((await untilKept(() => send(stack, key, sos()))).status).toBe(200)
       for (const person of [manager, OWNER]) {
         const { messages } = await messageTo(line, person, name)
         const text = JSON.stringify(messages)
@@ -108,7 +116,7 @@ describeBothStacksAtOnce(
       const pilgrim = newAppId()
       await post(stack, 'user/phone', { user_id: pilgrim, phone: '0987654321' })
       const { key } = await newTracker(stack, pilgrim)
-      await send(stack, key, sos())
+      await untilKept(() => send(stack, key, sos()))
       const { id } = await emergencyOf(stack, pilgrim)
       const path = `admin/emergencies/${id}/confirm`
       for (const role of ['volunteer'] as const) {
@@ -146,7 +154,7 @@ describeBothStacksAtOnce(
         lng: 120.5,
       }
       const raise = async (body: object = press) =>
-        dataOf(await post(stack, 'emergency', body), raiseEmergencyEndpoint)
+        dataOf(await untilKept(() => post(stack, 'emergency', body)), raiseEmergencyEndpoint)
       await setStatus(stack, { status: 'paused' })
       expect(await raise()).toEqual({ userId: pilgrim, pressed_at: press.pressed_at, seen_at: null })
       await setStatus(stack, { status: 'active' })
@@ -171,7 +179,7 @@ describeBothStacksAtOnce(
       const pilgrim = newAppId()
       const { key } = await newTracker(stack, pilgrim)
       await endActivity(stack)
-      expect((await send(stack, key, sos())).status).toBe(200)
+      expect((await untilKept(() => send(stack, key, sos()))).status).toBe(200)
       expect(await emergencyOf(stack, pilgrim)).toMatchObject({ presses: 1 })
     })
   },

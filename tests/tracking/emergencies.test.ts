@@ -5,6 +5,7 @@ import { confirmEmergency } from '#services/admin/supervision/emergencies.ts'
 import { alertEmergency } from '#services/line-bot/sending/alert-emergency.ts'
 import { createPressSpool, raiseEmergency } from '#services/tracking/emergencies/record-press.ts'
 import type { SosPress } from '#shared/contracts/emergencies.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
 import { SOS_PRESSES } from '#shared/stores/objects/spool.ts'
@@ -53,10 +54,16 @@ const raisedEvents = async () =>
   Number((await context.db.sql`SELECT count(*)::int AS n FROM outbox WHERE subject LIKE '%emergency%'`)[0]!.n)
 const spooledOf = async (userId: string) =>
   (await Array.fromAsync(context.objects.list(SOS_PRESSES.prefix))).filter((key) => key.includes(userId))
-/** Keeps presses at the same time. On a busy machine some go through the spool. */
+/** Keeps presses at the same time. On a busy machine some go through the spool, or are sent again. */
 async function keep(...presses: readonly SosPress[]): Promise<void> {
   const spool = createPressSpool(context)
-  await Promise.all(presses.map((press) => spool.keep([press])))
+  const sent = async (press: SosPress): Promise<void> => {
+    await spool.keep([press]).catch(async (error: unknown) => {
+      if (!(error instanceof Refusal) || error.httpStatus !== 503) throw error
+      await spool.put([press])
+    })
+  }
+  await Promise.all(presses.map(sent))
   await spool.drain()
 }
 const idOf = async (userId: string): Promise<string> => (await rowsOf(userId)).at(-1)!.id

@@ -30,6 +30,8 @@ interface Place {
   readonly search?: string
   readonly silentHours?: number
   readonly withLinks?: boolean
+  /** The map shows this pilgrim at this place. */
+  readonly at?: { readonly id: string; readonly lat: number; readonly lng: number; readonly name: string }
 }
 
 const viewOf = (hash: string): View => VIEWS.find((view) => hash === `#/${view}`) ?? 'now'

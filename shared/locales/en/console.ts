@@ -41,6 +41,16 @@ export const words = {
     pausedBar: 'Paused. In the app within a minute',
     back: 'Connected again.',
   },
+  /** Above every view. */
+  emergencies: {
+    title: 'SOS',
+    presses: counting('press', 'presses'),
+    noPlace: 'No place is known',
+    lastPlace: 'last known place, at',
+    noPhone: 'No phone number',
+    confirm: 'I take care of it',
+    confirmed: 'Confirmed: you take care of it. The pilgrim’s app says that it was seen.',
+  },
   palette: {
     placeholder: 'View, action or pilgrim',
     pilgrim: 'Search pilgrims',

@@ -36,6 +36,15 @@ export const words: ConsoleWords = {
     pausedBar: '已暫停。App 一分鐘內顯示',
     back: '已恢復連線。',
   },
+  emergencies: {
+    title: '求救 SOS',
+    presses: (presses) => `按了 ${figure(presses)} 次`,
+    noPlace: '位置不明',
+    lastPlace: '最後已知位置，時間',
+    noPhone: '沒有電話號碼',
+    confirm: '由我處理',
+    confirmed: '已確認：由你處理。香客的 App 會顯示主辦單位已看到。',
+  },
   palette: {
     placeholder: '頁面、動作或香客',
     pilgrim: '搜尋香客',

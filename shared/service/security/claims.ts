@@ -25,6 +25,7 @@ const unlessLive: RuleOf = ({ live_hours: hours }) => (hours == null ? 'adds' : 
 export const CLAIM_RULES: Readonly<Record<string, RuleOf>> = {
   checkIn: 'adds',
   syncTrack: 'adds',
+  raiseEmergency: 'adds',
   submitFeedback: 'adds',
   uploadScreenshot: 'adds',
   createTracker: 'adds',

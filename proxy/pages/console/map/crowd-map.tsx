@@ -41,6 +41,8 @@ interface CrowdMapProps {
   /** A way, drawn over the crowd. The map then shows it as a whole. */
   readonly way?: Way
   readonly chosen?: string | null
+  /** The map goes there when this changes. */
+  readonly goTo?: { readonly lat: number; readonly lng: number } | null
   readonly onDot?: (id: string) => void
   /** What the card of a dot says. Without it a dot has no card, and `onDot` is told that it is chosen. */
   readonly renderCard?: (dot: Dot) => ComponentChildren
@@ -143,12 +145,22 @@ function useShown(
   }, [chosen, dots, frame, camera, place])
 }
 
+/** Single pilgrims are shown from 15 on. */
+const GO_ZOOM = 16
+
+function useGoTo(goTo: CrowdMapProps['goTo'], camera: { readonly current: MapFrame | null }): void {
+  useEffect(() => {
+    if (goTo != null) camera.current?.look({ x: worldX(goTo.lng), y: worldY(goTo.lat), zoom: GO_ZOOM })
+  }, [goTo, camera])
+}
+
 export function CrowdMap(props: CrowdMapProps) {
   const { cells, walkedKm = null, way = NOTHING, keep = false, stale = false, label } = props
   const { silentSince = null } = props
   const { numbered = false, renderCard, dots = NO_DOTS } = props
   const pointing = usePointing()
   const { frame, camera, bounds, free, place } = useCamera(props, pointing)
+  useGoTo(props.goTo, camera)
   const base = ground.value
   const crowd = useMemo(() => crowdOf(cells), [cells])
   const names = free.value

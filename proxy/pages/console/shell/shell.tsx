@@ -13,6 +13,7 @@ import { Icon } from '../parts/icon.tsx'
 import { useStale } from '../parts/panel.tsx'
 import { type View, allowedViews, refusedView, show, view } from '../router.ts'
 import { MANAGER, endSession, level, role } from '../session.ts'
+import { EmergencyBar } from './emergencies.tsx'
 import { Palette, openPalette } from './palette.tsx'
 import { LookChoices } from './sign-in.tsx'
 import { countsOf } from '../views/feedback/items.ts'
@@ -47,6 +48,7 @@ export function Shell() {
       <a class="skip" href="#view" onClick={focusView}>
         {words.value.bar.skip}
       </a>
+      <EmergencyBar />
       <TopBar />
       <ConnectionBar />
       <LastHour.Provider value={hour}>

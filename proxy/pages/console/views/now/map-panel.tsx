@@ -14,7 +14,7 @@ import { answered, type Resource, useResource } from '../../resource.ts'
 import { client, level, MANAGER } from '../../session.ts'
 import { inKm, words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
-import { show } from '../../router.ts'
+import { place, show } from '../../router.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -63,6 +63,8 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
   // Cells of the part before are no news of this one.
   const stale = useStale(cells, true)
   const marks = useMarks(map)
+  const { at = null } = place.value
+  const dots = useMemo(() => dotsWith(people?.dots ?? NOBODY, at), [people, at])
   const silent = silentSince(map.value.value)
   const said = words.value.now
   const total = entries.reduce((sum, [, , , users]) => sum + users, 0)
@@ -84,7 +86,8 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
         marks={marks}
         silentSince={silent}
         walkedKm={map.value.value?.middle?.route_km ?? null}
-        dots={people?.dots ?? NOBODY}
+        dots={dots}
+        goTo={at}
         renderCard={(dot) => <PilgrimCard userId={dot.id} seenAt={people?.seenAt.get(dot.id) ?? null} />}
         numbered
         onSeen={(now, isMoved) => (seen.value = { ...now, isMoved })}
@@ -99,6 +102,10 @@ export function MapPanel({ map }: { readonly map: Resource<Overview> }) {
     </Panel>
   )
 }
+
+/** Pilgrims, and a pilgrim's place that an operator has asked for. */
+const dotsWith = (people: readonly Dot[], at: Dot | null): readonly Dot[] =>
+  at == null ? people : [...people.filter(({ id }) => id !== at.id), at]
 
 /** When the palanquin was seen last, if it leads no more. */
 const silentSince = (map: Overview | null): string | null =>

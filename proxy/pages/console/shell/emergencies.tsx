@@ -1,0 +1,95 @@
+/** Emergencies above everything, on every view, until an operator confirms them. */
+import { telephoneUri } from '#shared/core/rules/telephone.ts'
+import { useEffect } from 'preact/hooks'
+import type { Data } from '#shared/client/index.ts'
+import { ago, clock } from '../clock.ts'
+import { kmOnRoute, placeName, placeOf } from '../map/place-words.tsx'
+import { loadGround, route } from '../map/ground.ts'
+import { BusyButton, act } from '../parts/actions.tsx'
+import { PilgrimLink } from '../parts/pilgrim-link.tsx'
+import { useStale } from '../parts/panel.tsx'
+import { useResource } from '../resource.ts'
+import { show } from '../router.ts'
+import { client, level, MANAGER } from '../session.ts'
+import { pair, words } from '../words.ts'
+
+type Emergency = Data<'listEmergencies'>['items'][number]
+
+const EVERY_MS = 15_000
+
+/** A volunteer reads none. */
+export const EmergencyBar = () => (level.value < MANAGER ? null : <Bar />)
+
+function Bar() {
+  const list = useResource(client.listEmergencies, EVERY_MS, 'emergencies')
+  const stale = useStale(list)
+  const open = list.value.value?.items.filter(({ confirmed_at: at }) => at === null) ?? []
+  const isOpen = open.length > 0
+  useEffect(() => {
+    if (isOpen) void loadGround()
+  }, [isOpen])
+  // Read out once for each emergency: what stands there stays the same.
+  return (
+    <div class="emergencies" role="alert">
+      {open.map((one) => (
+        <Row key={one.id} emergency={one} />
+      ))}
+      {isOpen && stale ? <p class="small">{pair(words.value.common.stale, clock(list.at.value!))}</p> : null}
+    </div>
+  )
+}
+
+interface RowProps {
+  readonly emergency: Emergency
+}
+
+function Row({ emergency }: RowProps) {
+  const said = words.value.emergencies
+  const { id, userId, display_name: name, phone, presses, last_press_at: pressedAt } = emergency
+  return (
+    <section class="emergency">
+      <p class="emergency-of">
+        <strong>{said.title}</strong> <PilgrimLink userId={userId} name={name} />
+      </p>
+      <p>
+        {clock(pressedAt)} <span aria-hidden="true">({ago(pressedAt)})</span>
+        {presses > 1 ? ` · ${said.presses(presses)}` : null}
+      </p>
+      <Place emergency={emergency} />
+      {phone === null ? (
+        <p>{said.noPhone}</p>
+      ) : (
+        <a class="button" href={telephoneUri(phone)}>
+          {phone}
+        </a>
+      )}
+      <BusyButton run={() => act(client.confirmEmergency({ id }), () => said.confirmed)}>
+        {said.confirm}
+      </BusyButton>
+    </section>
+  )
+}
+
+/** The place in words; it leads to the map. */
+function Place({ emergency: { userId, display_name: name, place } }: RowProps) {
+  const said = words.value.emergencies
+  if (place === null) return <p>{said.noPlace}</p>
+  const { lat, lng, accuracy, at, of_press: ofPress } = place
+  const onRoute = placeOf(lat, lng)
+  const where = [placeName(onRoute, route.value), kmOnRoute(onRoute)].filter((part) => part !== null)
+  return (
+    <p>
+      <button
+        type="button"
+        class="name-button inline"
+        onClick={() =>
+          show('now', { panel: 'map-panel', at: { id: userId, lat, lng, name: name ?? userId } })
+        }
+      >
+        {where.join(' · ')}
+      </button>
+      {accuracy === null ? null : ` ±${Math.round(accuracy)} m`}
+      {ofPress ? null : ` · ${pair(said.lastPlace, clock(at))}`}
+    </p>
+  )
+}

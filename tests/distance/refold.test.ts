@@ -4,6 +4,7 @@ import { createCalendar, type Calendar } from '#shared/core/rules/calendar.ts'
 import {
   type FoldPoint,
   addTotals,
+  byInstant,
   type DayChange,
   refold,
   type StoredDay,
@@ -65,7 +66,12 @@ function createStoredPilgrim(calendar: Calendar) {
       let step = plan.next()
       while (!step.done) {
         reread.push(step.value)
-        step = plan.next(readPoints(step.value).filter((point) => !added.has(identity(point))))
+        const old = readPoints(step.value).filter((point) => !added.has(identity(point)))
+        old.sort(byInstant)
+        // Small pages of one to five points.
+        for (const size = 1 + (old.length % 5); old.length > 0;)
+          step = plan.next({ points: old.splice(0, size), isLast: false })
+        step = plan.next({ points: [], isLast: true })
       }
       for (const change of step.value) write(periods, change)
       return reread
@@ -145,8 +151,8 @@ describe('what is read again', () => {
       fc.property(histories(), ({ calendar, points }) => {
         const pilgrim = createStoredPilgrim(calendar)
         // What shares an instant comes together.
-        const byInstant = Map.groupBy(points, ({ t }) => t)
-        for (const [, together] of [...byInstant].sort(([a], [b]) => a - b))
+        const instants = Map.groupBy(points, ({ t }) => t)
+        for (const [, together] of [...instants].sort(([a], [b]) => a - b))
           expect(pilgrim.flush(together)).toEqual([])
       }),
       { numRuns: RUNS },

@@ -1,6 +1,6 @@
 /** The points of a local day, as they are read to fold the day again. */
 import { expect, test } from 'bun:test'
-import { readPointsOfDays } from '#shared/points/totals/stored-days.ts'
+import { readDayInPages, readPointsOfDays } from '#shared/points/totals/stored-days.ts'
 import { describeFlushHarness, NOON } from '#tests/scheduler/flush-harness.ts'
 import { point } from '#tests/scheduler/walks.ts'
 
@@ -15,6 +15,10 @@ describeFlushHarness('points of a day', (harness) => {
       times.map((t) => point({ sentMs: t, recordedMs: t })),
     )
     await harness.flush()
+    const pages: number[][] = []
+    for await (const page of readDayInPages(harness.db.sql, 'anna', day, harness.calendar))
+      pages.push(page.points.map(({ t }) => t))
+    expect(pages).toEqual([[fromMs, NOON, toMs - 1], []])
     const points = await readPointsOfDays(harness.db.sql, [{ userId: 'anna', day }], harness.calendar)
     expect((points.get('anna') ?? []).map(({ t }) => t).sort((a, b) => a - b)).toEqual([
       fromMs,

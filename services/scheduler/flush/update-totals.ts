@@ -1,7 +1,13 @@
 /** Folds the new points of a slice onto the stored days, and writes what that changes in the totals. */
 import { foldPointOf } from '#shared/points/point.ts'
 import type { Query } from '#shared/stores/db/db.ts'
-import { IS_PLACE, readDays, readPointsOfDays } from '#shared/points/totals/stored-days.ts'
+import {
+  IS_PLACE,
+  POINTS_A_READ,
+  readDayInPages,
+  readDays,
+  readPointsOfDays,
+} from '#shared/points/totals/stored-days.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 import {
@@ -88,21 +94,22 @@ function advance(plan: Plan, step: IteratorResult<string, DayChange[]>): void {
   plan.neededDay = step.done ? null : step.value
 }
 
-/**
- * Stored points that are read at once. A slice has few points of each pilgrim, but the days of late ones may have
- * thousands each.
- */
-const POINTS_A_READ = 10_000
-
 /** Completes the plans. Each round reads one day of every pilgrim that still needs one, some pilgrims at a time. */
 async function readLateDays(tx: Query, plans: readonly Plan[], calendar: Calendar): Promise<void> {
   for (;;) {
     const incomplete = plans.filter(({ neededDay }) => neededDay !== null)
     if (incomplete.length === 0) return
     for (const chunk of chunks(incomplete)) {
+      const [{ userId, neededDay, storedPoints }] = chunk as [Plan]
+      if (storedPoints.get(neededDay!)! > POINTS_A_READ) {
+        for await (const page of readDayInPages(tx, userId, neededDay!, calendar))
+          advance(chunk[0]!, chunk[0]!.steps.next(page))
+        continue
+      }
       const requested = chunk.map(({ userId, neededDay }) => ({ userId, day: neededDay! }))
       const found = await readPointsOfDays(tx, requested, calendar)
-      for (const plan of chunk) advance(plan, plan.steps.next(found.get(plan.userId) ?? []))
+      for (const plan of chunk)
+        advance(plan, plan.steps.next({ points: found.get(plan.userId) ?? [], isLast: true }))
     }
   }
 }

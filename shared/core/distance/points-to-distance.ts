@@ -161,8 +161,8 @@ export function totalPoints(
   state: FoldState,
   points: readonly FoldPoint[],
   calendar: Calendar,
+  totals = emptyDetailedTotals(),
 ): { readonly totals: DetailedTotals; readonly end: FoldState } {
-  const totals = emptyDetailedTotals()
   for (const { t, kind } of points) {
     const hour = totals.hours.getOrInsertComputed(calendar.hourStart(t), zeroTotals)
     const checkin = kind === 'c' ? 1 : 0
@@ -199,9 +199,18 @@ export interface DayChange {
   readonly end: FoldState
 }
 
+/** Stored points of a day, in the area, and later ones than on the page before. */
+export interface Page {
+  /** In any order. */
+  readonly points: readonly FoldPoint[]
+  /** No other page of the day follows. */
+  readonly isLast: boolean
+}
+
 /**
- * Computes one pilgrim's changes. It yields a day whose stored points it needs, and is resumed with them (in the area,
- * without the added ones). So the caller can read the points of many pilgrims together.
+ * Computes one pilgrim's changes. It yields a day whose stored points it needs, and is resumed with a page of them
+ * (without the added ones) until the last one. So the caller can read the points of many pilgrims together, and those of a
+ * long day in bounded memory.
  * @param stored the days from the last one before the first added point on, ascending
  * @param added new points in the area, in any order, none of them stored
  */
@@ -209,7 +218,7 @@ export function* refold(
   stored: readonly StoredDay[],
   added: readonly FoldPoint[],
   calendar: Calendar,
-): Generator<string, DayChange[], readonly FoldPoint[]> {
+): Generator<string, DayChange[], Page> {
   const byDay = Map.groupBy([...added].sort(byInstant), (point) => calendar.day(point.t))
   const held = new Map(stored.map(({ day, end }) => [day, end]))
   const days = [...new Set([...held.keys(), ...byDay.keys()])].sort()
@@ -233,9 +242,22 @@ export function* refold(
       is = end
       continue
     }
-    const old = yield day
-    const before = totalPoints(was, [...old].sort(byInstant), calendar)
-    const after = totalPoints(is, [...old, ...fresh].sort(byInstant), calendar)
+    let before = totalPoints(was, [], calendar)
+    let after = totalPoints(is, [], calendar)
+    let page: Page
+    let from = 0
+    do {
+      page = yield day
+      const old = [...page.points].sort(byInstant)
+      const last = page.isLast ? undefined : old.at(-1)
+      // New points after this page wait: stored ones of the next page may precede them.
+      let to = last === undefined && !page.isLast ? from : fresh.length
+      while (last !== undefined && to > from && byInstant(fresh[to - 1]!, last) > 0) to--
+      before = totalPoints(before.end, old, calendar, before.totals)
+      const both = [...old, ...fresh.slice(from, to)].sort(byInstant)
+      after = totalPoints(after.end, both, calendar, after.totals)
+      from = to
+    } while (!page.isLast)
     const delta = emptyDetailedTotals()
     addDetailedTotals(delta, after.totals)
     addDetailedTotals(delta, before.totals, -1)

@@ -21,7 +21,7 @@ import {
   type FoldState,
 } from '#shared/core/distance/points-to-distance.ts'
 import { type ShownWalk, walkInOrder } from './points-in-order.ts'
-import { readDays, readPointsOfDays, fixOf } from './stored-days.ts'
+import { readDays, readDayInPages, fixOf } from './stored-days.ts'
 
 export interface Statistics extends Totals {
   /**
@@ -234,8 +234,7 @@ export async function refoldPending(
   const plan = refold(days.get(userId) ?? [], added, calendar)
   let step = plan.next()
   while (!step.done) {
-    const points = await readPointsOfDays(tx, [{ userId, day: step.value }], calendar)
-    step = plan.next(points.get(userId) ?? [])
+    for await (const page of readDayInPages(tx, userId, step.value, calendar)) step = plan.next(page)
   }
   return step.value
 }

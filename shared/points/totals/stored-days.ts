@@ -2,7 +2,7 @@
 import type { Query } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { ROUGH_M } from '#shared/core/rules/geo.ts'
-import type { Fix, FoldPoint, StoredDay } from '#shared/core/distance/points-to-distance.ts'
+import type { Fix, FoldPoint, Page, StoredDay } from '#shared/core/distance/points-to-distance.ts'
 
 /** The time that a phone sent may be this far ahead of the time at which its check-in counts. */
 const CLOCK_AHEAD_MS = 86_400_000
@@ -83,6 +83,23 @@ export const inSpan = (tx: Query, userId: string, [fromMs, toMs]: readonly [numb
     AND sent_at < to_timestamp(${toMs + CLOCK_AHEAD_MS}::float8 / 1000)
     AND recorded_at >= to_timestamp(${fromMs}::float8 / 1000)
     AND recorded_at < to_timestamp(${toMs}::float8 / 1000)`
+
+/** Stored points of one day that are read at once: what pilgrims sent on a day is not bounded. */
+export const POINTS_A_READ = 10_000
+
+/** Reads the stored points, inside the area, of one local day of a pilgrim: pages for `refold`, the last one empty. */
+export async function* readDayInPages(
+  tx: Query,
+  userId: string,
+  day: string,
+  calendar: Calendar,
+): AsyncGenerator<Page> {
+  const pages = tx<FoldPoint[]>`
+    SELECT ${tx.unsafe(FOLD_COLUMNS)} FROM gps_points g WHERE ${inSpan(tx, userId, calendar.span(day))} AND in_range
+    ORDER BY recorded_at, kind, sent_at`.cursor(POINTS_A_READ)
+  for await (const points of pages) yield { points, isLast: false }
+  yield { points: [], isLast: true }
+}
 
 /** Reads the stored points, inside the area, of one local day of each pilgrim. */
 export async function readPointsOfDays(

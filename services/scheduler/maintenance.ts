@@ -45,8 +45,21 @@ export async function deleteExpired(
   await eachApart(reporting, 'expired records', statements, async (remove) => remove())
 }
 
+/**
+ * The time by which records are deleted, epoch milliseconds: the earliest of the clocks of this process, the kv and
+ * Postgres, so that one clock that is ahead deletes nothing.
+ * @throws KvUnavailable
+ */
+async function deletionTime({ db, kv, now }: ServiceContext): Promise<number> {
+  const [[row], kvMs] = await Promise.all([
+    db.sql<[{ ms: number }]>`SELECT (extract(epoch FROM now()) * 1000)::float8 AS ms`,
+    kv.clock(),
+  ])
+  return Math.min(now(), row.ms, kvMs)
+}
+
 export function createMaintenance(context: ServiceContext) {
-  const { db, kv, objects, now, log, metrics } = context
+  const { db, kv, objects, log, metrics } = context
   metrics.figures('event_ledger_points', async () => statesOf(await readLedger(db, kv)))
   const checkLosses = createLossWatch(context)
   const mend = async () => {
@@ -59,8 +72,10 @@ export function createMaintenance(context: ServiceContext) {
     repeated(log, 'the maintenance failed', ms, work)
   const compare = [every(LOSSES_EVERY_MS, checkLosses), every(COMPARE_EVERY_MS, mend)]
   const expire = [
-    every(DELETE_EVERY_MS, () => deleteExpired(db, now(), context)),
-    every(DELETE_EVERY_MS, () => deleteUnnamedScreenshots(db, objects, now(), context)),
+    every(DELETE_EVERY_MS, async () => deleteExpired(db, await deletionTime(context), context)),
+    every(DELETE_EVERY_MS, async () =>
+      deleteUnnamedScreenshots(db, objects, await deletionTime(context), context),
+    ),
   ]
   return {
     start() {

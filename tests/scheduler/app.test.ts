@@ -195,6 +195,27 @@ function eventTests(open: () => Promise<Running>): void {
     expect(await stored(context, 'ben')).toBe(4)
   })
 
+  test('the end is recorded after five minutes, although a pilgrim’s points cannot be stored', async () => {
+    await context.db.sql.unsafe(`
+      CREATE FUNCTION refuse_gina() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF NEW.user_id = 'gina' THEN RAISE EXCEPTION 'no' USING ERRCODE = 'XX001'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER refuses BEFORE INSERT ON pilgrim_days FOR EACH ROW EXECUTE FUNCTION refuse_gina()`)
+    try {
+      await buffer(context, 'gina', 2)
+      await context.db.sql`TRUNCATE ending`
+      const event = await end(context)
+      await context.db.sql`UPDATE ending SET ended_at = now() - interval '5 minutes'`
+      await until(() => isHandled(context, event), 'the end')
+      expect(await readEndProgress(context.db.orm)).toMatchObject({ flush: 'done' })
+      expect(running.logged.join('')).toContain('the event ends without some points')
+      expect(await context.kv.bufferSize()).toBe(1)
+    } finally {
+      await context.db.sql.unsafe('DROP TRIGGER refuses ON pilgrim_days; DROP FUNCTION refuse_gina')
+    }
+    await askForFlush(context)
+    await until(async () => (await stored(context, 'gina')) === 2, 'the points to be stored')
+  })
+
   test('a stop waits until the slice that is being stored is acknowledged', async () => {
     await buffer(context, 'dora', 3)
     const reached = Promise.withResolvers<void>()

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { copyFileSync, readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Journal, JournalFull, openJournal } from '#shared/points/journal/journal.ts'
+import { BYTES_AN_ENTRY, type Journal, JournalFull, openJournal } from '#shared/points/journal/journal.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { mountSmallDisk } from '#tests/helpers/small-disk.ts'
@@ -79,7 +79,7 @@ test('another submission under an id that the journal holds is refused, and its 
 })
 
 test('a page is bounded by its bytes, and its first entry is returned whatever its size', async () => {
-  const journal = openJournal(dir, 100)
+  const journal = openJournal(dir, 10_000)
   const long = checkin({ entries: [{ field: 'c1', value: 'x'.repeat(1_000_000) }] })
   const short = Array.from({ length: 4 }, (_, i) =>
     checkin({ userId: `${i}`, entries: [{ field: 'c1', value: 'x'.repeat(100_000) }] }),
@@ -128,6 +128,19 @@ test('removed entries leave nothing in the journal’s files', async () => {
   for (const { id } of gone) journal.remove([id])
   expect(bytes().join('')).not.toContain('GONE')
   expect([...ids(journal)]).toEqual([stays.id])
+  journal.close()
+})
+
+test('the journal is full at its bytes, too, until an entry is removed', async () => {
+  const journal = openJournal(dir, 100)
+  const large = () =>
+    checkin({ entries: [{ field: 't1', value: 'x'.repeat((100 * BYTES_AN_ENTRY) / 2) }], position: null })
+  const first = large()
+  for (const entry of [first, large()]) await journal.append(entry)
+  expect(await rejection(journal.append(checkin()))).toBeInstanceOf(JournalFull)
+  journal.remove([first.id, first.id])
+  await journal.append(checkin())
+  expect(journal.size()).toBe(2)
   journal.close()
 })
 

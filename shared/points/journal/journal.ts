@@ -20,7 +20,13 @@ interface Journaled {
   readonly submission: Submission
 }
 
-/** Opens a new journal file in `dir`. It accepts check-ins up to `max` entries; adoption ignores this bound. */
+/** Bytes that an entry has room for on average. One of a tracker app may have a thousand times as many. */
+export const BYTES_AN_ENTRY = 1_000
+
+/**
+ * Opens a new journal file in `dir`. It accepts check-ins up to `max` entries, and up to `max` × `BYTES_AN_ENTRY` bytes;
+ * adoption ignores these bounds.
+ */
 export function openJournal(dir: string, max: number): Journal {
   mkdirSync(dir, { recursive: true })
   return new Journal(dir, max, openOwnFile(dir))
@@ -58,6 +64,7 @@ export class Journal {
   readonly #delete
   readonly #stored
   #size = 0
+  #bytes = 0
   /** Points of entries that have more than one, by id. */
   readonly #tracks = new Map<string, number>()
   /** Submissions of one turn of the event loop, which share a commit. */
@@ -73,7 +80,9 @@ export class Journal {
     this.path = path
     this.#db = db
     this.#insert = db.query('INSERT OR IGNORE INTO journal (id, submission) VALUES (?, ?)')
-    this.#delete = db.query('DELETE FROM journal WHERE id = ?')
+    this.#delete = db.query<{ bytes: number }, [string]>(
+      'DELETE FROM journal WHERE id = ? RETURNING length(submission) AS bytes',
+    )
     this.#stored = db.query<{ submission: string }, [string]>('SELECT submission FROM journal WHERE id = ?')
   }
 
@@ -82,7 +91,8 @@ export class Journal {
    * @throws JournalFull; SQLite's error for a full disk; an Error when another submission has its id
    */
   async append(submission: Submission): Promise<void> {
-    if (this.size() >= this.max) throw new JournalFull(`the journal is full: it holds ${this.max} check-ins`)
+    if (this.size() >= this.max || this.#bytes >= this.max * BYTES_AN_ENTRY)
+      throw new JournalFull(`the journal is full: it holds ${this.size()} check-ins, ${this.#bytes} bytes`)
     const row = rowOf(submission)
     this.#batch.push(row)
     await (this.#committing ??= this.#commit())
@@ -105,13 +115,19 @@ export class Journal {
   /** Removes entries that the kv has confirmed. */
   remove(ids: readonly string[]): void {
     let removed = 0
+    let removedBytes = 0
     this.#db
       .transaction(() => {
-        for (const id of ids) removed += this.#delete.run(id).changes
+        for (const id of ids)
+          for (const { bytes } of this.#delete.all(id)) {
+            removed++
+            removedBytes += bytes
+          }
       })
       .immediate()
     for (const id of ids) this.#tracks.delete(id)
     this.#size -= removed
+    this.#bytes -= removedBytes
   }
 
   /** The next entries after a place, oldest first, at most `count`; place 0 is before the first, [] is the end. */
@@ -191,13 +207,19 @@ export class Journal {
 
   #write(rows: readonly Row[]): void {
     let written = 0
+    let bytes = 0
     this.#db
       .transaction(() => {
-        for (const { id, submission } of rows) written += this.#insert.run(id, submission).changes
+        for (const { id, submission } of rows) {
+          const { changes } = this.#insert.run(id, submission)
+          written += changes
+          bytes += changes * submission.length
+        }
       })
       .immediate()
     for (const { id, points } of rows) if (points > 1) this.#tracks.set(id, points)
     this.#size += written
+    this.#bytes += bytes
   }
 
   /**

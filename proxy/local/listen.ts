@@ -50,7 +50,14 @@ export function listen({
   readonly error: (error: Error) => Response
 }): Server<undefined> {
   try {
-    return Bun.serve({ ...options, hostname: address.host, port: address.port, idleTimeout: IDLE_S })
+    return Bun.serve({
+      ...options,
+      hostname: address.host,
+      port: address.port,
+      idleTimeout: IDLE_S,
+      // The services count bodies themselves. Bun's own refusal has no body.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    })
   } catch (error) {
     throw listenError(address, error)
   }

@@ -132,6 +132,12 @@ describeBothStacks('every address', (stack) => {
       await dataOf(await stack.fetch('/api/event/checkin', post(body(text))), checkInEndpoint)
     })
 
+    test('of 150 MB is refused by its Content-Length, with our body', async () => {
+      const head = ['POST /api/event/checkin HTTP/1.1', 'Host: localhost', 'Content-Length: 150000000']
+      const { status, body } = await rawRequest(stack, head)
+      expect([status, JSON.parse(body)]).toEqual([413, expect.objectContaining({ code: 'too-large' })])
+    })
+
     test.each(ways)('of 102,401 bytes and of a megabyte is refused, %s', async (_, body) => {
       for (const size of [LIMIT + 1, 1_000_000])
         for (const path of ['/api/event/checkin', '/api/event/track/sync'])

@@ -183,21 +183,31 @@ function serveSupervision(
 
 function serveOwnData({ serve }: Router, context: ServiceContext, readings: BoundedQueue): void {
   serve(eventConfigEndpoint, () => showConfig(context))
-  const chargePending = async (request: Request, userId: string): Promise<void> => {
+  const chargePending = async (request: Request, userId: string, exported = 0): Promise<void> => {
     const [pending] = (await peekWithin(context.kv.pendingOf([userId]))) ?? []
-    context.reads.charge(context.addressOf(request), priceOf(pending))
+    context.reads.charge(context.addressOf(request), priceOf(pending) + priceOfExport(exported))
   }
   serve(ownWalkEndpoint, async ({ body, request }) => {
     await chargePending(request, body.user_id)
     return readings.run(() => readOwnWalk(context, body))
   })
   serve(ownExportEndpoint, async ({ body, request }) => {
-    await chargePending(request, body.user_id)
+    await chargePending(request, body.user_id, await storedPoints(context, body.user_id))
     return readings.run(() => exportUser(context, null, body.user_id, body.format))
   })
   serve(ownErasureEndpoint, async ({ body, requestId }) => {
     return erasureAnswer(await eraseUser(context, { ...PILGRIM, requestId }, body.user_id))
   })
+}
+
+/** In milliseconds of a processor: an export writes each stored point. */
+const priceOfExport = (points: number): number => Math.ceil(points / 15)
+
+async function storedPoints({ db }: ServiceContext, userId: string): Promise<number> {
+  const [row] = await db.read(
+    () => db.sql<{ points: number }[]>`SELECT points FROM pilgrim_totals WHERE user_id = ${userId}`,
+  )
+  return row?.points ?? 0
 }
 
 /** A pilgrim in the audit log, which never names them. */

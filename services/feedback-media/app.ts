@@ -28,7 +28,7 @@ import { createCardDrawing } from './cards/draw-cards-at-end.ts'
 import { listFeedback, readBoard, submitFeedback, updateFeedback } from './feedback/reports.ts'
 import { answerPng } from './png-answer.ts'
 import { drawCard, findCard } from './cards/serve-card.ts'
-import { createStoredLimit, serveScreenshot, uploadScreenshot } from './feedback/screenshots.ts'
+import { serveScreenshot, uploadScreenshot } from './feedback/screenshots.ts'
 
 /** A card may change with the next check-in. */
 const A_MINUTE = 'public, max-age=60'
@@ -48,10 +48,7 @@ export function createFeedbackMedia(context: ServiceContext): Service {
   serve(updateFeedbackEndpoint, ({ operator, params, body }) =>
     updateFeedback(context, operator, params.id, body),
   )
-  const stored = createStoredLimit()
-  serve(uploadScreenshotEndpoint, ({ bytes, request }) =>
-    uploadScreenshot(context, decoder, stored, bytes, request),
-  )
+  serve(uploadScreenshotEndpoint, ({ bytes, request }) => uploadScreenshot(context, decoder, bytes, request))
   serve(screenshotEndpoint, ({ request, params }) => serveScreenshot(context, request, params.file))
   serve(drawCardEndpoint, ({ body, operator, request }) =>
     drawCard(context, cards, body.user_id, operator === null ? context.addressOf(request) : null),

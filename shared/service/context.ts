@@ -12,6 +12,7 @@ import type { Metrics } from '#shared/runtime/metrics.ts'
 import type { Objects } from '#shared/stores/objects/objects.ts'
 import type { Outbox } from '#shared/stores/bus/outbox.ts'
 import type { FollowedEvent } from '#shared/pilgrims/event-settings.ts'
+import type { KeptLimit } from './security/request-prices.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 
 export interface ServiceContext {
@@ -30,6 +31,8 @@ export interface ServiceContext {
   readonly addresses: AddressLimit
   /** The limit of public reads that no cache answers. */
   readonly reads: AddressLimit
+  /** The limit of what the stores keep for a client address. */
+  readonly kept: KeptLimit
   readonly log: Log
   readonly metrics: Metrics
   /** Epoch milliseconds. */

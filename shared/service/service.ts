@@ -16,6 +16,7 @@ import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { expectSchema } from '#shared/stores/db/migrate.ts'
 import { createAddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
+import { createKeptLimit } from './security/request-prices.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { createIdentity } from '#shared/service/security/pilgrim-identity.ts'
 import { answerUnexpected } from '#shared/service/http/answer-errors.ts'
@@ -49,6 +50,7 @@ export type Ports = Pick<
   | 'event'
   | 'addresses'
   | 'reads'
+  | 'kept'
   | 'now'
   | 'stopwatch'
 > & {
@@ -121,6 +123,7 @@ export async function openPorts(
     checkIdentity: createIdentity(config),
     addresses: createAddressLimit(config.limits.address),
     reads: createAddressLimit(config.limits.address),
+    kept: createKeptLimit(config.limits.address),
     now,
     stopwatch,
     async close() {

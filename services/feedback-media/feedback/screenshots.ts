@@ -3,7 +3,6 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import type { Screenshot } from '#shared/contracts/feedback.ts'
 import { invalid, notFound } from '#shared/runtime/refusal.ts'
 import { screenshotKey, SCREENSHOTS } from '#shared/stores/objects/pictures.ts'
-import { type AddressLimit, createAddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
 import { answerPng } from '../png-answer.ts'
 import { type Decoder, NOT_AN_IMAGE } from './decode-picture.ts'
 import { formatOf } from './image-format.ts'
@@ -46,28 +45,20 @@ function pictureOfJson(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> 
   return new Uint8Array(Buffer.from(base64, 'base64'))
 }
 
-/** What an address may store in an hour: 20 MB, counted in parts of 100 kB. */
-const STORED = { max: 200, windowMs: 3_600_000 }
-const PART_BYTES = 100_000
-
-export const createStoredLimit = (): AddressLimit => createAddressLimit(STORED)
-
 /**
  * Stores a screenshot under a random name.
- * @param stored the limit of what an address stores
  * @throws Refusal as `asPng`, and 429 for an address that has stored too much
  */
 export async function uploadScreenshot(
-  { objects, config, addressOf }: ServiceContext,
+  { objects, config, addressOf, kept }: ServiceContext,
   decoder: Decoder,
-  stored: AddressLimit,
   bytes: Uint8Array<ArrayBuffer>,
   request: Request,
 ): Promise<Screenshot> {
   const address = addressOf(request)
   const picture = await pictureIn(bytes, request.headers.get('content-type') ?? '')
   const png = await decoder.asPng(picture, address)
-  stored.charge(address, Math.ceil(png.length / PART_BYTES))
+  kept.charge('feedback-media', address, png.length)
   const filename = `${Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')}.png`
   await objects.put(`${SCREENSHOTS}${filename}`, png, { contentType: 'image/png' })
   return { filename, url: `${config.publicUrl}/api/event/feedback-image/${filename}` }

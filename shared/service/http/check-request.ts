@@ -13,6 +13,7 @@ import { SUBMISSION_KINDS } from '#shared/stores/kv/kv.ts'
 import { forbidden, notActive, unauthorized, invalid } from '#shared/runtime/refusal.ts'
 import { checkClaim } from '#shared/service/security/claims.ts'
 import { type AddressLimit, charge } from '#shared/service/security/caller-and-address-limits.ts'
+import { keptBytes, priceInMs, priceOfCall } from '#shared/service/security/request-prices.ts'
 import { validationMessage } from '#shared/runtime/validation-message.ts'
 import { validationError } from './answer-errors.ts'
 import { parseJson, readBytes } from './body.ts'
@@ -110,7 +111,10 @@ function callerOf(endpoint: Endpoint, body: unknown, query: unknown, header: str
   return ((endpoint.caller === 'query' ? query : body) as { readonly user_id?: unknown }).user_id
 }
 
-/** All other checks. The address pays first, so that invalid requests are not free. @throws Refusal */
+/**
+ * All other checks. The address pays first, by the size of the body, so that invalid requests are not free.
+ * @throws Refusal
+ */
 export async function callOf(
   context: ServiceContext,
   endpoint: Endpoint,
@@ -119,7 +123,9 @@ export async function callOf(
   requestId: string,
   { bytes, operator }: Awaited<ReturnType<typeof admit>>,
 ) {
-  addressLimitOf(context, endpoint, operator)?.charge(context.addressOf(request))
+  const price = priceOfCall(endpoint)
+  const address = addressLimitOf(context, endpoint, operator)
+  address?.charge(context.addressOf(request), priceInMs(price, bytes.length))
   const json = endpoint.bodyKind === 'json' ? parseJson(bytes) : {}
   const header = endpoint.caller === 'none' ? null : request.headers.get('x-line-user-id')
   const given = endpoint.caller === 'body' ? foldUserId(json, header) : json
@@ -133,6 +139,8 @@ export async function callOf(
   }
   if (endpoint.closedAtEnd) await refuseAfterEnd(context)
   await chargePublic(context, endpoint, userId, request)
+  if (address !== null)
+    context.kept.charge(endpoint.service, context.addressOf(request), keptBytes(price, bytes.length, body))
   return {
     params: parse(endpoint.params, params ?? {}),
     query,

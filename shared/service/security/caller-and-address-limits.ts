@@ -28,14 +28,17 @@ export async function charge(kv: Kv, name: string, key: string, window: Window):
 // It limits clients that invent user ids. It must not slow a check-in, so it uses no store: it takes about a
 // microsecond and works while the kv is unavailable. Each replica counts separately.
 
-/** Times of calls, oldest first. The window begins at index `from`. */
-interface Calls {
+/** Charges, oldest first: until when each counts, and how much. The window begins at index `from`. */
+interface Charges {
   times: number[]
+  counts: number[]
   from: number
+  /** The sum in the window. */
+  sum: number
 }
 
 export interface AddressLimit {
-  /** Counts a call, or what costs as much as several. @throws Refusal 429 if the window of the address is full */
+  /** Counts a call, or what costs as much as several: the price of one is a millisecond of a processor. @throws Refusal 429 if the window of the address is full */
   charge(address: string, calls?: number): void
   held(): number
 }
@@ -44,39 +47,55 @@ export interface AddressLimit {
 export const priceOf = (pendingPoints: number | null | undefined): number =>
   Math.floor((pendingPoints ?? 0) / 100)
 
-/** @param clock monotonic milliseconds */
+/**
+ * @param clock monotonic milliseconds
+ * @param stepMs charges within this time are one, which counts until the last of them would; 0: each by itself
+ */
 export function createAddressLimit(
   window: Window,
   clock: () => number = () => performance.now(),
+  stepMs = 0,
 ): AddressLimit {
   const { max, windowMs } = window
-  const byAddress = new Map<string, Calls>()
+  const byAddress = new Map<string, Charges>()
   let sweepAt = clock() + windowMs
 
-  /** Drops times outside the window. The array is shortened only occasionally, which keeps a call cheap. */
-  const expire = (calls: Calls, now: number): number => {
-    const { times } = calls
-    while (calls.from < times.length && times[calls.from]! <= now - windowMs) calls.from++
-    if (calls.from > 64 && calls.from * 2 > times.length) {
-      times.splice(0, calls.from)
-      calls.from = 0
+  /** Drops charges outside the window. The arrays are shortened only occasionally, which keeps a call cheap. */
+  const expire = (charges: Charges, now: number): number => {
+    const { times, counts } = charges
+    while (charges.from < times.length && times[charges.from]! <= now - windowMs)
+      charges.sum -= counts[charges.from++]!
+    if (charges.from > 64 && charges.from * 2 > times.length) {
+      times.splice(0, charges.from)
+      counts.splice(0, charges.from)
+      charges.from = 0
     }
-    return times.length - calls.from
+    return charges.sum
   }
   const sweep = (now: number): void => {
     sweepAt = now + windowMs
-    for (const [address, calls] of byAddress) if (expire(calls, now) === 0) byAddress.delete(address)
+    for (const [address, charges] of byAddress) if (expire(charges, now) === 0) byAddress.delete(address)
   }
 
   return {
     charge(address, count = 1) {
       const now = clock()
       if (now >= sweepAt) sweep(now)
-      let calls = byAddress.get(address)
-      if (calls === undefined) byAddress.set(address, (calls = { times: [], from: 0 }))
-      if (expire(calls, now) >= max)
-        throw rateLimited('address', window, calls.times[calls.from]! + windowMs - now)
-      for (let i = 0; i < count; i++) calls.times.push(now)
+      let charges = byAddress.get(address)
+      if (charges === undefined)
+        byAddress.set(address, (charges = { times: [], counts: [], from: 0, sum: 0 }))
+      const { times, counts } = charges
+      if (expire(charges, now) >= max)
+        throw rateLimited('address', window, times[charges.from]! + windowMs - now)
+      if (count === 0) return
+      const time = stepMs === 0 ? now : Math.ceil(now / stepMs) * stepMs
+      charges.sum += count
+      if (stepMs > 0 && times.length > charges.from && times.at(-1) === time)
+        counts[counts.length - 1]! += count
+      else {
+        times.push(time)
+        counts.push(count)
+      }
     },
     held: () => byAddress.size,
   }

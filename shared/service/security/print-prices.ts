@@ -1,0 +1,38 @@
+/** `bun run prices`: prints what each public write costs at its largest body. */
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { MAX_POINTS } from '#shared/contracts/fields.ts'
+import { readCommandLine } from '#shared/runtime/command-line.ts'
+import { environment, readConfig } from '#shared/runtime/config/config.ts'
+import { keptBytes, PRICES, priceInMs } from './request-prices.ts'
+
+const USAGE = `Prints what each public write costs at its largest body: milliseconds of a processor, kilobytes that the
+stores keep, and how many of them an address may send in a minute.
+
+  bun run prices
+
+  --help   print this text
+`
+
+/** The shortest point has about so many bytes. */
+const SHORTEST_POINT = 47
+
+readCommandLine(USAGE, {})
+const config = readConfig(environment())
+const rows = ENDPOINTS.flatMap((endpoint) => {
+  const price = PRICES[endpoint.id]
+  if (price === undefined) return []
+  const bytes = endpoint.method === 'GET' ? 0 : (endpoint.bodyBytes ?? config.bodyBytes)
+  const points = Array.from({ length: Math.min(MAX_POINTS, Math.floor(bytes / SHORTEST_POINT)) })
+  const ms = priceInMs(price, bytes)
+  const kept = keptBytes(price, bytes, { points })
+  return [
+    {
+      endpoint: endpoint.id,
+      bytes,
+      ms,
+      'kept kB': Math.ceil(kept / 1_000),
+      'a minute': Math.ceil(config.limits.address.max / ms),
+    },
+  ]
+})
+process.stdout.write(`${Bun.inspect.table(rows)}\n`)

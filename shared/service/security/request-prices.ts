@@ -1,0 +1,120 @@
+/**
+ * What a public write costs us at most, by the id of its endpoint. An address pays it before the body is parsed, whatever
+ * the answer is. `bun run prices` prints the table; `tests/security/request-prices.long.test.ts` measures it.
+ */
+import type { Endpoint, ServiceName } from '#shared/contracts/endpoint.ts'
+import type { Window } from '#shared/runtime/config/config.ts'
+import { type AddressLimit, createAddressLimit } from './caller-and-address-limits.ts'
+
+export interface Price {
+  /** Milliseconds of a processor per call, and per 10 kB of its body: Caddy, service, Redis and Postgres. */
+  readonly ms: number
+  readonly msPer10kB: number
+  /** Bytes that all stores keep of a call, of each byte of its body, and of each of its points. */
+  readonly kept: number
+  readonly keptPerByte: number
+  readonly keptPerPoint: number
+}
+
+const price = (
+  ms: number,
+  msPer10kB: number,
+  { kept = 0, perByte = 0, perPoint = 0 }: { kept?: number; perByte?: number; perPoint?: number } = {},
+): Price => ({ ms, msPer10kB, kept, keptPerByte: perByte, keptPerPoint: perPoint })
+
+/** A pending point takes about 90 bytes of Redis, a stored one 200 of Postgres. */
+const POINT_BYTES = 300
+/** A new pilgrim: a row, and a place on the live map. */
+const PILGRIM_BYTES = 1_000
+
+const points = price(1, 7, { kept: PILGRIM_BYTES, perPoint: POINT_BYTES })
+/** An app's points are counted by the bytes of the body: the shortest has about 120. */
+const ingest = price(1, 5, { kept: 100, perByte: POINT_BYTES / 120 })
+const query = price(1, 0, { kept: 100 + POINT_BYTES })
+const words = price(2, 4, { kept: PILGRIM_BYTES, perByte: 1 })
+const read = price(1, 1)
+const survey = price(2, 15, { kept: PILGRIM_BYTES, perByte: 2.2, perPoint: POINT_BYTES })
+const row = price(2, 2, { kept: PILGRIM_BYTES })
+
+export const PRICES: Readonly<Record<string, Price>> = {
+  checkIn: points,
+  syncTrack: points,
+  ingestOwntracks: ingest,
+  ingestOverland: ingest,
+  ingestTraccar: ingest,
+  ingestOsmandPosted: ingest,
+  ingestGpslogger: ingest,
+  ingestOwntracksQuery: query,
+  ingestOverlandQuery: query,
+  ingestTraccarQuery: query,
+  ingestOsmand: query,
+  ingestGpsloggerQuery: query,
+  submitSurvey: survey,
+  submitSurveyAlias: survey,
+  syncProfile: words,
+  setPhone: words,
+  setPrivacy: row,
+  setParticipantStatus: row,
+  submitFeedback: price(2, 4, { kept: 500, perByte: 2 }),
+  uploadScreenshot: price(2, 4),
+  // Five QR codes.
+  createTracker: price(12, 1, { kept: PILGRIM_BYTES }),
+  createShare: row,
+  changeShare: row,
+  subscribeToPush: row,
+}
+
+/** Calls without a price of their own keep nothing: reads, and what removes. */
+export const priceOfCall = ({ id }: Pick<Endpoint, 'id'>): Price => PRICES[id] ?? read
+
+/** A drawing of a card, and what is stored of it. */
+export const DRAWING = { ms: 100, bytes: 120_000 } as const
+
+/** In units of the address limit, milliseconds of a processor. */
+export const priceInMs = ({ ms, msPer10kB }: Price, bodyBytes: number): number =>
+  Math.round(ms + (msPer10kB * bodyBytes) / 10_000)
+
+const POINT_LISTS = ['points', 'track_points', 'gps_points'] as const
+
+/** @param body after validation */
+export function keptBytes(
+  { kept, keptPerByte, keptPerPoint }: Price,
+  bodyBytes: number,
+  body: unknown,
+): number {
+  const lists = body as Partial<Record<(typeof POINT_LISTS)[number], unknown>>
+  const points = POINT_LISTS.reduce((sum, name) => {
+    const list = lists[name]
+    return sum + (Array.isArray(list) ? list.length : 0)
+  }, 0)
+  return Math.ceil(kept + keptPerByte * bodyBytes + keptPerPoint * points)
+}
+
+/** What an address may have each service keep in an hour (bytes), 50 MB in all; others keep nothing for it. */
+export const KEPT_AN_HOUR: Readonly<Partial<Record<ServiceName, number>>> = {
+  tracking: 25_000_000,
+  'survey-profile': 5_000_000,
+  'feedback-media': 20_000_000,
+}
+const HOUR_MS = 3_600_000
+/** The window is exact to this. */
+const STEP_MS = 1_000
+/** The default of `EVENT_LIMIT_ADDRESS`. A higher one, for a larger crowd behind one address, raises the bytes, too. */
+const USUAL_CALLS = 6_000
+
+export interface KeptLimit {
+  /** @throws Refusal 429 for an address that has had a service keep too much */
+  charge(service: ServiceName, address: string, bytes: number): void
+}
+
+export function createKeptLimit({ max }: Window, clock?: () => number): KeptLimit {
+  const scale = Math.max(1, max / USUAL_CALLS)
+  const limits = new Map<ServiceName, AddressLimit>()
+  for (const [service, bytes] of Object.entries(KEPT_AN_HOUR) as [ServiceName, number][])
+    limits.set(service, createAddressLimit({ max: bytes * scale, windowMs: HOUR_MS }, clock, STEP_MS))
+  return {
+    charge(service, address, bytes) {
+      if (bytes > 0) limits.get(service)?.charge(address, bytes)
+    },
+  }
+}

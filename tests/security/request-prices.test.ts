@@ -1,0 +1,48 @@
+/** Every public write has a price, and an address is bounded in what it has the stores keep. */
+import { expect, test } from 'bun:test'
+import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
+import { Refusal } from '#shared/runtime/refusal.ts'
+import { createKeptLimit, KEPT_AN_HOUR, keptBytes, PRICES } from '#shared/service/security/request-prices.ts'
+
+/** What removes or reads keeps nothing. */
+const KEEPS_NOTHING = /^(list|read|revoke|export|erase|unsubscribe|draw|load|count|receive|view)/
+
+test('every public write that keeps something has a price', () => {
+  const writes = ENDPOINTS.filter(({ limit, access }) => access === 'public' && limit !== null)
+  const named = writes.map(({ id }) => id).filter((id) => !KEEPS_NOTHING.test(id))
+  expect(Object.keys(PRICES).sort()).toEqual(named.sort())
+})
+
+const refuses = (charge: () => void): boolean => {
+  try {
+    charge()
+    return false
+  } catch (error) {
+    if (error instanceof Refusal && error.httpStatus === 429) return true
+    throw error
+  }
+}
+
+test('an address has all services together keep at most 50 MB an hour, in any hour', () => {
+  let nowMs = 0
+  const kept = createKeptLimit({ max: 6_000, windowMs: 60_000 }, () => nowMs)
+  const perCall = keptBytes(PRICES.syncTrack!, 100_000, { points: Array.from({ length: 2_000 }) })
+  const fill = (service: 'tracking' | 'survey-profile' | 'feedback-media'): number => {
+    let bytes = 0
+    while (!refuses(() => kept.charge(service, 'a', perCall))) {
+      bytes += perCall
+      nowMs += 100
+    }
+    return bytes
+  }
+  const all = (Object.keys(KEPT_AN_HOUR) as Parameters<typeof fill>[0][]).reduce(
+    (sum, service) => sum + fill(service),
+    0,
+  )
+  expect(all).toBeWithin(50_000_000, 50_000_000 + 3 * perCall)
+  expect(refuses(() => kept.charge('tracking', 'b', 1))).toBe(false)
+  nowMs += 3_590_000
+  expect(refuses(() => kept.charge('tracking', 'a', 1))).toBe(true)
+  nowMs += 3_600_000
+  expect(refuses(() => kept.charge('tracking', 'a', 1))).toBe(false)
+})

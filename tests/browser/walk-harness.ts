@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { connect } from 'node:tls'
+import type { Entry } from '#shared/client/index.ts'
 import { type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
@@ -123,20 +124,23 @@ export async function roomOnItsSide(page: Page): Promise<number> {
 export const waitingOf = (page: Page): Promise<number> =>
   page.evaluate(() => Number(document.querySelector<HTMLElement>('[data-waiting]')?.dataset.waiting ?? 0))
 
-/** What the phone has not sent, also where the page finds it too little to say. */
-export const storedOf = (page: Page): Promise<number> =>
+/** What the phone has not sent: check-ins, points and what the pilgrim told. */
+export const entriesOn = (page: Page): Promise<Entry[]> =>
   page.evaluate(
     () =>
-      new Promise<number>((resolve, reject) => {
+      new Promise<Entry[]>((resolve, reject) => {
         const opening = indexedDB.open('walk')
         opening.onerror = () => reject(opening.error!)
         opening.onsuccess = () => {
-          const counting = opening.result.transaction('points').objectStore('points').count()
-          counting.onerror = () => reject(counting.error!)
-          counting.onsuccess = () => {
+          const reading = opening.result.transaction('points').objectStore('points').getAll()
+          reading.onerror = () => reject(reading.error!)
+          reading.onsuccess = () => {
             opening.result.close()
-            resolve(counting.result)
+            resolve(reading.result as Entry[])
           }
         }
       }),
   )
+
+/** How much of it there is, also where the page finds it too little to say. */
+export const storedOf = async (page: Page): Promise<number> => (await entriesOn(page)).length

@@ -120,6 +120,16 @@ test('a failure holds up its kind or all; an urgent kind is held up by its own a
   expect(paths().slice(3)).toEqual(['alarm', '/api/event/checkin'])
 })
 
+test('an entry that fails the service holds up no other of its kind', async () => {
+  const { queue, answers, asked, clock } = appPhone()
+  answers.push({ code: 'internal', status: 500 })
+  for (const n of [1, 2]) await queue.keep('note', { n })
+  await queue.send()
+  clock.move(2_000)
+  await queue.send()
+  expect(asked).toMatchObject([{ n: 1 }, { n: 2 }, { n: 1 }])
+})
+
 test('what the app holds is kept, says why, and goes as soon as it may', async () => {
   const { queue, gate, paths } = appPhone()
   gate.code = 'paused'

@@ -1,4 +1,5 @@
 /** The pilgrims' app, and what goes on as long as it is open: sending, recording, keeping up with the event. */
+import { effect } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { startPage, worksOffline } from '../frame/start-page.tsx'
 import { DarkScreen } from './views/dark-screen.tsx'
@@ -20,19 +21,15 @@ import { Walk } from './views/walk.tsx'
 import { Way } from './views/my-walk.tsx'
 import { Welcome } from './views/welcome.tsx'
 import { type View, view } from './route.ts'
-import { person } from './session/person.ts'
-import { erasedElsewhere, refreshConfig, refreshProfile } from './session/service.ts'
+import { change, mode } from './session/current-state.ts'
+import { noteTouch, readOften, refreshConfig, refreshProfile } from './session/service.ts'
 import { resumeCheckIn } from './checkin/check-in.ts'
-import { sendWaitingSurvey } from './feedback/survey.ts'
-import { sendReports } from './feedback/waiting-reports.ts'
 import { keepHearing } from './notifications/web-push.ts'
 import { watchRecording } from './recording/recorder.ts'
-import { introduce } from './session/register-pilgrim.ts'
-import { openQueue } from './session/queue.ts'
+import { introduce, openQueue, tellLanguage } from './outbox.ts'
+import { cadenceOf } from './state.ts'
 import { watchUpdates } from './session/update.ts'
 
-/** Status, message and figures are at most so old while the app is in sight. */
-const EVERY_MS = 60_000
 /** Whoever touches the app sees a status that is at most so old. */
 const AT_TOUCH_MS = 10_000
 
@@ -45,22 +42,40 @@ async function askForStatus(): Promise<void> {
 }
 
 /**
- * Nobody acts on an app that only lies there, so it asks once a minute. At a touch it asks at once: that costs a
- * request of those who act, and not one of everybody every few seconds.
+ * Nobody acts on an app that only lies there, so it asks rarely. At a touch it asks at once: that costs a request of
+ * those who act, and not one of everybody every few seconds.
  */
 function touched(): void {
-  if (Math.abs(Date.now() - askedMs) >= AT_TOUCH_MS) void askForStatus()
+  const hasRested = !readOften()
+  noteTouch()
+  if (hasRested) void refresh()
+  else if (Math.abs(Date.now() - askedMs) >= AT_TOUCH_MS) void askForStatus()
 }
 
+const cadence = () => cadenceOf(mode.peek(), false, readOften())
+
 async function refresh(): Promise<void> {
+  scheduleRefresh()
   if (document.visibilityState === 'hidden') return
   await askForStatus()
-  const isKnown = person.value?.known
+  if (!cadence().readsProfile) return
   await introduce()
   await refreshProfile()
-  // The service did not know the pilgrim any more. What it has just refused is not sent again.
-  if (isKnown) await introduce()
-  await Promise.all([sendReports(), sendWaitingSurvey()])
+  // The service may not know the pilgrim any more.
+  await introduce()
+}
+
+let next: ReturnType<typeof setTimeout> | undefined
+/** The next reading, a quarter earlier or later, so that a crowd does not ask at the same moment. */
+function scheduleRefresh(): void {
+  clearTimeout(next)
+  next = setTimeout(() => void refresh(), cadence().readMs * (0.75 + Math.random() / 2))
+}
+
+/** Whoever looks at the app again sees what is true now. */
+function shown(): void {
+  if (document.visibilityState === 'visible') noteTouch()
+  void refresh()
 }
 
 function startSession(): void {
@@ -70,15 +85,16 @@ function startSession(): void {
   watchRecording()
   resumeCheckIn()
   void refresh().then(keepHearing)
-  setInterval(() => void refresh(), EVERY_MS)
+  tellLanguage()
+  effect(() => void change('restoring', view.value === 'restore'))
   addEventListener('online', () => void refresh())
-  document.addEventListener('visibilitychange', () => void refresh())
+  document.addEventListener('visibilitychange', shown)
   for (const touch of ['pointerdown', 'keydown']) addEventListener(touch, touched, { passive: true })
 }
 
 const App = () => {
-  if (view.value === 'restore') return <Restore />
-  if (person.value === null)
+  if (mode.value === 'restoring') return <Restore />
+  if (mode.value === 'no-walk')
     return (
       <>
         {/* Of a pause or the end a newcomer learns before anything else. */}
@@ -88,7 +104,7 @@ const App = () => {
         <Welcome />
       </>
     )
-  if (erasedElsewhere.value) return <Gone />
+  if (mode.value === 'erased') return <Gone />
   return (
     <>
       <Status />

@@ -2,7 +2,7 @@
 import { words } from './words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import type { QueueState } from '#shared/client/index.ts'
-import { consentWithdrawn } from './session/service.ts'
+import { consentWithdrawn } from './session/current-state.ts'
 import { pageWords } from '../frame/language.ts'
 
 export type Problem = {

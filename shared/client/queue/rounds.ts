@@ -49,8 +49,8 @@ const MOST_REFUSALS = 20
 /** After a failure of the store, or of `identity`. */
 const AGAIN_MS = 10_000
 
-/** Waiting entries of one kind that are looked through for those that go as one. */
-const MOST_MERGED = 100
+/** Waiting entries of an added kind that are looked at for the next request. */
+const MOST_AT_ONCE = 100
 
 /** Epoch milliseconds of the next attempt; null: not before something happens. */
 type Pending = number | null
@@ -98,6 +98,8 @@ export class Rounds {
   #refusals = 0
   /** Failures of the service since a check-in was sent: after each the next check-in is tried. */
   #turn = 0
+  /** The same of each added kind. */
+  readonly #turns = new Map<string, number>()
   /** What the service refuses for good, by lane. */
   readonly #stopped = new Map<string, ClientError>()
   #fault: Fault | null = null
@@ -160,10 +162,11 @@ export class Rounds {
       const options = { signal: choices.signal, timeoutMs }
       const added = this.#parts.added?.[due.kind]
       if (added !== undefined) {
-        const { mergesBy } = added
-        const oldest = await store.oldest(due.userId, due.kind, mergesBy === undefined ? 1 : MOST_MERGED)
-        const isOne = ({ fields }: Entry) => mergesBy?.(fields) === mergesBy?.(oldest[0]!.fields)
-        const entries = oldest.filter(isOne)
+        const keyOf = ({ fields, t }: Entry) => added.mergesBy?.(fields) ?? String(t)
+        const oldest = await store.oldest(due.userId, due.kind, MOST_AT_ONCE)
+        const keys = [...new Set(oldest.map(keyOf))]
+        const key = keys[(this.#turns.get(due.kind) ?? 0) % keys.length]
+        const entries = oldest.filter((entry) => keyOf(entry) === key)
         this.#lastTriedAt = clock.now()
         if (entries.length > 0) await this.#sendAdded(due.userId, added, entries, options)
         continue
@@ -203,6 +206,8 @@ export class Rounds {
     if (!answer.ok && judgeFailure(answer.error, true) !== 'refuse') {
       show({ sending: false })
       const lane = laneOf(kind, answer.error, added.urgent)
+      // The service may fail at this entry alone: the next one is tried.
+      if (answer.error.status === 500) this.#turns.set(kind, (this.#turns.get(kind) ?? 0) + 1)
       if (judgeFailure(answer.error, true) === 'stop') this.#stopped.set(lane, answer.error)
       else await store.setWaits(userId, afterFailure(waits, lane, answer.error, clock))
       return
@@ -212,6 +217,7 @@ export class Rounds {
       const { code: reason, message } = answer.error
       await store.settle(entries, [{ ...last, fields, reason, message }])
     }
+    this.#turns.delete(kind)
     await store.setWaits(userId, afterSuccess(waits, kind))
     if (answer.ok) show({ lastSentAt: clock.now() })
     const result = answer.ok ? { data: answer.data } : { error: answer.error }

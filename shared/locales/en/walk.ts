@@ -243,6 +243,8 @@ export const words = {
       'Only a rough place: no kilometres are counted. In the phone’s settings, find this browser and turn on “Precise location”.',
     'no-signal': 'No position. Please try again under the open sky.',
     slow: 'No position yet. Please wait under the open sky, then try again.',
+    'no-answer':
+      'The phone does not answer. Close its open questions about the location, then try again. If nothing helps, close this page and open it again.',
   },
   emergency: {
     call: 'In an emergency, call',
@@ -376,6 +378,9 @@ export const words = {
     both: 'Record with one phone only: two far apart look like a ride.',
     lost: 'Whoever unlocks it can see your walk and add to it; it cannot be shut out from here. To stop its recording, withdraw your consent under “My data” and agree again after five minutes. To be safe, save your data there, delete everything and start again.',
     replaces: 'This replaces the walk on this phone. Write down its recovery code first.',
+    waitsBefore: (name: string) =>
+      `This belongs to the walk of ${name} and is not sent yet. Send it first, or it is deleted.`,
+    startClean: 'Delete it and go on',
     lostTitle: 'My phone is lost',
   },
 }

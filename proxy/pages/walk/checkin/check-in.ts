@@ -2,12 +2,11 @@
 import { effect, signal } from '@preact/signals'
 import { isRough } from '#shared/core/rules/geo.ts'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
-import { lastFix, noteCheckIn, recording, recordsHere } from '../recording/recorder.ts'
-import { keepPoint, lastCheckIn } from '../session/queue.ts'
+import { lastFix, noteCheckIn, recordsHere } from '../recording/recorder.ts'
+import { keepPoint, lastCheckIn } from '../outbox.ts'
 import { now } from '../session/clock.ts'
 import { keep, kept } from '../session/stored-signals.ts'
-import { person } from '../session/person.ts'
-import { consentWithdrawn } from '../session/service.ts'
+import { consentWithdrawn, person, recording } from '../session/current-state.ts'
 import { withoutReload } from '../session/update.ts'
 
 export const checkingIn = signal(false)
@@ -68,8 +67,18 @@ export function resumeCheckIn(): void {
   void (navigator.locks?.request(LOCK, resume) ?? resume())
 }
 
+/** Ends what goes on of the pilgrim before: another walk is taken over. */
+export function forgetCheckIn(): void {
+  keep(begunAt, null)
+  checkInFault.value = null
+  lastCheckIn.value = null
+}
+
 async function findAndKeep(): Promise<void> {
+  const userId = person.value?.userId
   const found = await position()
+  // Another walk was taken over meanwhile: the check-in is of nobody here.
+  if (person.value?.userId !== userId) return
   if (typeof found === 'string') {
     checkInFault.value = found
     return

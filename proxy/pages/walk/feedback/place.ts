@@ -1,6 +1,8 @@
 /** The place that a report carries, if the pilgrim likes: where it was written, also when it is sent later. */
 import { signal } from '@preact/signals'
 import { onePosition, OPTIONS, type PositionFault } from '../recording/positions.ts'
+import { positionPermission } from '../session/answering.ts'
+import type { ReportedPlace } from '../session/senders.ts'
 import { keep, kept } from '../session/stored-signals.ts'
 import { profile } from '../session/service.ts'
 
@@ -31,7 +33,7 @@ export async function beginPlace(isBegun: boolean): Promise<void> {
   wantsPlace.value = isBegun && place.value !== null
   if (wantsPlace.value) return
   keep(place, null)
-  const status = await navigator.permissions?.query({ name: 'geolocation' }).catch(() => null)
+  const status = await positionPermission()
   if (status?.state === 'granted' && (profile.value?.privacy_agreed ?? true)) await wantPlace(true)
 }
 
@@ -56,11 +58,6 @@ export async function wantPlace(wants: boolean): Promise<void> {
     if (!isFound) placeFault.value = found
     return here
   }
-}
-
-/** What a report says of the place, for operators alone. */
-export interface ReportedPlace {
-  readonly device_info?: { readonly place: Omit<Place, 't'> & { readonly at: string } }
 }
 
 /** Takes the place for a report, if it is wanted. `later`: that of a search that goes on, null when it takes too long. */

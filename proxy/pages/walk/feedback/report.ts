@@ -1,18 +1,42 @@
-/** A report of a problem or an idea: it is written, and then it waits on the device until it has arrived. */
+/** A report of a problem or an idea: it is written, and then it waits in the outbox until it has arrived. */
+import { computed, signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
+import { entriesOf, keepEntry, queue, sendKept, takeRefused, waitingOf, whenSettled } from '../outbox.ts'
+import { now } from '../session/clock.ts'
+import { person } from '../session/current-state.ts'
+import { dataUrlOf, placesLookedFor, type ReportFields } from '../session/senders.ts'
 import { keep, kept } from '../session/stored-signals.ts'
-import { person } from '../session/person.ts'
 import { withoutReload } from '../session/update.ts'
 import { beginPlace, takePlace, wantsPlace } from './place.ts'
-import {
-  addReport,
-  arrivedReport,
-  dataUrlOf,
-  refusedReport,
-  sendReports,
-  waitingReports,
-} from './waiting-reports.ts'
-import { computed, signal } from '@preact/signals'
+
+/** Whether a report is not at the service yet. */
+export const reportWaits = computed(() => waitingOf('report') > 0)
+/** The report that arrived last. `atMs`: epoch milliseconds. */
+export const arrivedReport = kept<{
+  readonly key: string
+  readonly number: number
+  readonly atMs: number
+  readonly withPlace: boolean
+} | null>('walk-report-arrived', null)
+/** A report that the service will never take as it is. The form shows it again. */
+export const refusedReport = signal<{ readonly report: ReportFields; readonly code: string } | null>(null)
+
+async function readRefused(): Promise<void> {
+  const refused = await takeRefused('report')
+  if (refused !== null) refusedReport.value = { report: refused.fields as ReportFields, code: refused.code }
+}
+// What an earlier run has left; and after each refusal.
+queue.subscribe((open) => {
+  if (open !== null && typeof open !== 'string') void readRefused()
+})
+whenSettled('report', (entries, { data, error }) => {
+  if (error !== undefined) return void readRefused()
+  const { id } = data as { readonly id?: number }
+  const { key, device_info: info } = Object.assign({}, ...entries.map(({ fields }) => fields)) as ReportFields
+  if (id === undefined) return
+  const withPlace = info !== undefined || placed.has(key)
+  keep(arrivedReport, { key, number: id, atMs: now(), withPlace })
+})
 
 export const written = kept('walk-feedback', { category: '', text: '' })
 /** A data URL, made small. */
@@ -25,6 +49,8 @@ const sentKey = signal<string | null>(null)
 
 /** Whether its place was to go with it. */
 const placeWanted = signal(false)
+/** Reports whose place was found in this page. */
+const placed = new Set<string>()
 
 /**
  * What became of the report that was sent in this view; null: none was, or it is back in the form. `withPlace` is null
@@ -32,9 +58,8 @@ const placeWanted = signal(false)
  */
 export const outcome = computed(() => {
   const arrived = arrivedReport.value?.key === sentKey.value ? arrivedReport.value : null
-  const waiting = waitingReports.value.find(({ key }) => key === sentKey.value)
-  if (arrived === null && waiting === undefined) return null
-  const withPlace = arrived?.withPlace ?? waiting?.device_info !== undefined
+  if (sentKey.value === null || (arrived === null && !reportWaits.value)) return null
+  const withPlace = arrived?.withPlace ?? placed.has(sentKey.value)
   return { number: arrived?.number ?? null, withPlace: placeWanted.value ? withPlace : null }
 })
 
@@ -85,12 +110,33 @@ export async function sendReport(): Promise<void> {
   // The picture can not be read, and the pilgrim learns it only now.
   if (fault.peek() !== null) return void (sending.value = false)
   placeWanted.value = wantsPlace.value
-  const [key, { userId }, { now, later }] = [crypto.randomUUID(), person.value, takePlace()]
-  addReport({ key, userId, category, text, picture: picture.value, pictureUrl: null, ...now }, later)
+  const [key, { now: here, later }] = [crypto.randomUUID(), takePlace()]
+  if (here.device_info !== undefined) placed.add(key)
+  if (later !== null) {
+    // Kept as soon as it is found, so that a page that is ended loses it not.
+    const found = later.then(async (place) => {
+      if (place.device_info === undefined) return place
+      placed.add(key)
+      if ((await entriesOf('report')).length > 0) await keepEntry('report', { key, ...place })
+      return place
+    })
+    placesLookedFor.set(
+      key,
+      found.finally(() => placesLookedFor.delete(key)),
+    )
+  }
+  const report: ReportFields = { key, category, text, picture: picture.value, pictureUrl: null, ...here }
+  const isKept = await keepEntry('report', report)
+  if (!isKept.ok) {
+    sending.value = false
+    fault.value = isKept.error
+    return
+  }
   keep(written, { category: '', text: '' })
   keep(picture, null)
   sentKey.value = key
-  await withoutReload(sendReports())
+  await withoutReload(sendKept())
+  await readRefused()
   takeBackRefused()
   if (sentKey.value === key) sending.value = false
 }
@@ -98,11 +144,23 @@ export async function sendReport(): Promise<void> {
 /** What the service refuses goes back into the form, where it can be changed, once nothing else is written there. */
 function takeBackRefused(): void {
   const refused = refusedReport.value
-  if (refused === null || refused.report.userId !== person.value?.userId || written.value.text !== '') return
-  const { error, report } = refused
+  if (refused === null || written.value.text !== '') return
+  const { code, report } = refused
   keep(written, { category: report.category, text: report.text })
-  fault.value = error.code === 'ended' || report.picture === null ? error : 'picture'
-  keep(refusedReport, null)
+  fault.value =
+    code === 'ended' || report.picture === null
+      ? ({ code, status: 0, message: '' } as ClientError)
+      : 'picture'
+  refusedReport.value = null
+}
+
+/** Forgets what is written: another walk is taken over. */
+export function forgetReport(): void {
+  keep(written, { category: '', text: '' })
+  keep(picture, null)
+  keep(arrivedReport, null)
+  refusedReport.value = null
+  sentKey.value = null
 }
 
 const MAX_BYTES = 100_000

@@ -1,10 +1,11 @@
 /** The survey: answers are kept on the device, sent when the pilgrim says so, and shown again to be changed. */
 import { computed, signal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
+import { keepEntry, sendKept, takeRefused, waitingOf, whenSettled, withdrawEntries } from '../outbox.ts'
+import { person } from '../session/current-state.ts'
+import type { SurveyAnswers } from '../session/senders.ts'
+import { profile, profileChanged, refreshProfile } from '../session/service.ts'
 import { keep, kept } from '../session/stored-signals.ts'
-import { person } from '../session/person.ts'
-import { client, noteError, profile, profileChanged, refreshProfile } from '../session/service.ts'
-import { isFinal } from './waiting-reports.ts'
 
 export const QUESTIONS = ['q1', 'q2', 'q3', 'q4', 'q5', 'q6', 'q7', 'q8', 'q9', 'q10'] as const
 export type Question = (typeof QUESTIONS)[number]
@@ -45,12 +46,10 @@ interface OfSomebody {
 const NOBODY: OfSomebody = { userId: '', answers: {} }
 /** What this phone has sent: the service replaces all answers by those of the next form. */
 const sentAnswers = kept<OfSomebody>('walk-survey-sent', NOBODY)
-/** Who has pressed "send" without a network. */
-const waitsOf = kept<string>('walk-survey-waits', '')
 
 const ownId = (): string => person.value?.userId ?? ''
 /** The answers are complete, and go by themselves when there is a network. */
-export const surveyWaits = computed(() => waitsOf.value !== '' && waitsOf.value === ownId())
+export const surveyWaits = computed(() => waitingOf('survey') > 0)
 
 const sentByMe = (): Draft => (sentAnswers.value.userId === ownId() ? sentAnswers.value.answers : {})
 const isBegun = (): boolean => Object.keys(draft.value).length > 0
@@ -65,14 +64,14 @@ export const answeredElsewhere = computed(
 
 /** A value was chosen or taken back. What waited is being changed, so it no longer goes by itself. */
 export function answer(question: Question, value: string): void {
-  keep(waitsOf, '')
+  if (surveyWaits.value) void withdrawEntries('survey')
   if (typeof surveyState.value === 'object') surveyState.value = 'open'
   keep(draft, answered(answers.value, question, value))
 }
 
 /** The answers wait no longer: the pilgrim goes on with them. */
 export function changeAnswers(): void {
-  keep(waitsOf, '')
+  void withdrawEntries('survey')
   surveyState.value = 'open'
 }
 
@@ -84,34 +83,32 @@ export async function sendSurvey(): Promise<void> {
   }
   surveyState.value = 'sending'
   keep(draft, answers.value)
-  await send()
+  const isKept = await keepEntry('survey', { answers: draft.value })
+  if (!isKept.ok) return void (surveyState.value = isKept.error)
+  await sendKept()
+  // It waits, and goes by itself.
+  if (surveyState.peek() === 'sending') surveyState.value = 'open'
 }
 
-export async function sendWaitingSurvey(): Promise<void> {
-  if (surveyWaits.value) await send()
-}
-
-let underWay = false
-
-async function send(): Promise<void> {
-  if (underWay) return
-  underWay = true
-  const [userId, given] = [ownId(), draft.value]
-  const result = await client.submitSurvey({ survey: given as Record<string, string | string[]> })
-  underWay = false
-  if (!result.ok) {
-    surveyState.value = result.error
-    keep(waitsOf, isFinal(result.error) ? '' : userId)
-    return noteError(result.error)
+whenSettled('survey', (entries, { error }) => {
+  if (error !== undefined) {
+    void takeRefused('survey')
+    surveyState.value = error
+    return
   }
-  keep(sentAnswers, { userId, answers: given })
-  keep(waitsOf, '')
+  const { userId, fields } = entries.at(-1)!
+  const { answers: given } = fields as { readonly answers: SurveyAnswers }
+  keep(sentAnswers, { userId, answers: given as Draft })
   // Another answer may have been given meanwhile.
-  surveyState.value = draft.value === given ? 'sent' : 'open'
-  if (draft.value === given) {
-    keep(draft, {})
-    keep(place, 0)
-  }
+  const isSame = JSON.stringify(draft.peek()) === JSON.stringify(given)
+  surveyState.value = isSame ? 'sent' : 'open'
+  if (isSame) forgetSurvey()
   profileChanged()
-  await refreshProfile()
+  void refreshProfile()
+})
+
+/** Forgets the draft: it was sent, or another walk is taken over. */
+export function forgetSurvey(): void {
+  keep(draft, {})
+  keep(place, 0)
 }

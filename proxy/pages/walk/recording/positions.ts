@@ -1,10 +1,11 @@
 /** The phone's positions, as the filter takes them. */
 import { clockAheadMs, clockIsWrong, now } from '../session/clock.ts'
 import { ageOfPosition, CLOCK_TOLERANCE_MS, type Stamp } from '../session/clock-rules.ts'
+import { askPosition, NO_ANSWER, type NoAnswer } from '../session/answering.ts'
 import type { Fix } from './position-filter.ts'
 
 /** Why there is no position; or it is too rough, or the device has no room for it. */
-export type PositionFault = 'permission' | 'no-signal' | 'slow' | 'rough' | 'storage'
+export type PositionFault = 'permission' | 'no-signal' | 'slow' | 'rough' | 'storage' | NoAnswer
 
 /** The last position that seemed old. */
 let doubted: Stamp | null = null
@@ -32,13 +33,13 @@ export function fixOf({ coords, timestamp }: GeolocationPosition): Fix | null {
 export const faultOf = ({ code }: GeolocationPositionError): PositionFault =>
   code === 1 ? 'permission' : code === 3 ? 'slow' : 'no-signal'
 
-export const OPTIONS: PositionOptions = { enableHighAccuracy: true, maximumAge: 0, timeout: 20_000 }
+export const OPTIONS = { enableHighAccuracy: true, maximumAge: 0, timeout: 20_000 }
 
-const ask = (options: PositionOptions): Promise<GeolocationPosition | PositionFault> =>
-  new Promise((resolve) => {
-    if (!('geolocation' in navigator)) return resolve('no-signal')
-    navigator.geolocation.getCurrentPosition(resolve, (error) => resolve(faultOf(error)), options)
-  })
+async function ask(options: typeof OPTIONS): Promise<GeolocationPosition | PositionFault> {
+  if (!('geolocation' in navigator)) return 'no-signal'
+  const answer = await askPosition(options)
+  return answer === NO_ANSWER || 'coords' in answer ? answer : faultOf(answer)
+}
 
 /** One position, for a check-in or at rest. @returns a fault instead when there is none */
 export async function onePosition(options = OPTIONS): Promise<Fix | PositionFault> {

@@ -4,9 +4,9 @@
  */
 import { effect, signal } from '@preact/signals'
 import { keep, kept } from '../session/stored-signals.ts'
-import { keepPoint } from '../session/queue.ts'
+import { keepPoint } from '../outbox.ts'
 import { now } from '../session/clock.ts'
-import { config, consentWithdrawn, erasedElsewhere } from '../session/service.ts'
+import { positionPermission } from '../session/answering.ts'
 import {
   hindered,
   listenForSilence,
@@ -19,7 +19,8 @@ import {
 } from './pause-log.ts'
 import { afterCheckIn, EMPTY, filterFix, type Fix, isResting } from './position-filter.ts'
 import { faultOf, fixOf, onePosition, OPTIONS, type PositionFault } from './positions.ts'
-import { person } from '../session/person.ts'
+import { change, person, recording, resting, state } from '../session/current-state.ts'
+import { records } from '../state.ts'
 import { type Trail, trailAfter, type TimedPlace } from '../way/stations.ts'
 
 /** Asks for it now and whenever the page is shown again, until the signal aborts. @returns what gives it back */
@@ -44,15 +45,12 @@ function keepAwake(signal: AbortSignal): () => void {
   }
 }
 
-/** The pilgrim wants to record; it goes on after a reload. */
-export const recording = kept('walk-recording', false)
 const filter = kept('walk-filter', EMPTY)
 export const pauses = kept('walk-pauses', NO_PAUSES)
 
 export const lastFix = signal<Fix | null>(null)
 export const positionFault = signal<PositionFault | null>(null)
 export const recordsHere = signal(false)
-export const resting = signal(false)
 
 const trail = kept<Trail>('walk-trail', { userId: '', places: [] })
 
@@ -77,8 +75,9 @@ const MINUTE_MS = 60_000
 async function take(fix: Fix): Promise<void> {
   // A position that was asked for before the pilgrim stopped, or took the consent back.
   if (!recording.value) return
+  const userId = person.value?.userId
   positionFault.value = null
-  const { state, record, skipped } = filterFix(filter.value, fix)
+  const { state: filtered, record, skipped } = filterFix(filter.value, fix)
   const before = pauses.value
   if (skipped === 'rough') noteRough(fix)
   else {
@@ -91,13 +90,15 @@ async function take(fix: Fix): Promise<void> {
       keep(pauses, before)
       return fail('storage')
     }
+  // Another walk was taken over meanwhile.
+  if (person.value?.userId !== userId) return
   // After it is kept: a point that is lost is not the last one.
-  keep(filter, state)
+  keep(filter, filtered)
   const kept = record.at(-1)
   // A rough place tells neither where the way goes nor whether the pilgrim rests.
   if (skipped === 'rough') return
   if (kept !== undefined) noteTrail(kept)
-  resting.value = isResting(state, fix.t)
+  change('rests', isResting(filtered, fix.t))
 }
 
 /** Satellites take a moment, so it is no fault at once. */
@@ -108,7 +109,8 @@ function noteRough({ t }: Fix): void {
 
 function fail(fault: PositionFault): void {
   positionFault.value = fault
-  keep(pauses, hindered(pauses.value, fault === 'slow' ? 'no-signal' : fault))
+  const cause = fault === 'slow' || fault === 'no-answer' ? 'no-signal' : fault
+  keep(pauses, hindered(pauses.value, cause))
 }
 
 /** One after the other, so that the filter sees them in order. */
@@ -138,6 +140,8 @@ async function watch(signal: AbortSignal): Promise<void> {
       if (signal.aborted) return
       if (typeof found === 'string') fail(found)
       else takeInOrder(found)
+      // Perhaps the pilgrim has gone on: a watch tells as soon as there is a position.
+      if (found === 'slow' || found === 'no-answer') change('rests', false)
       await taking
       if (found === 'permission') await permissionMayHaveChanged(signal)
       continue
@@ -192,7 +196,7 @@ const watchUntilRest = (signal: AbortSignal): Promise<WatchEnd> =>
 
 /** Resolves when the permission has changed, or when the pilgrim comes back to the app, perhaps from the settings. */
 async function permissionMayHaveChanged(signal: AbortSignal): Promise<void> {
-  const status = await navigator.permissions?.query({ name: 'geolocation' }).catch(() => null)
+  const status = await positionPermission()
   if (signal.aborted) return
   await new Promise<void>((resolve) => {
     const over = new AbortController()
@@ -231,6 +235,15 @@ const pauseFor = (ms: number, signal: AbortSignal): Promise<void> =>
 
 let running: AbortController | null = null
 
+/** Ends the recording of the pilgrim before: another walk is taken over. */
+export function forgetRecording(): void {
+  keep(filter, EMPTY)
+  keep(pauses, NO_PAUSES)
+  keep(trail, { userId: '', places: [] })
+  lastFix.value = null
+  positionFault.value = null
+}
+
 async function run(signal: AbortSignal): Promise<void> {
   if (!('geolocation' in navigator)) return fail('no-signal')
   recordsHere.value = true
@@ -255,12 +268,11 @@ function begin(): void {
 
 export function startRecording(): void {
   keep(pauses, started(pauses.value, now()))
-  keep(recording, true)
+  change('recordingStarted', null)
 }
 
 export function stopRecording(): void {
-  keep(recording, false)
-  keep(pauses, stopped(pauses.value, now()))
+  change('recordingStopped', null)
 }
 
 /** Follows the switch, in this tab and in others. */
@@ -271,16 +283,16 @@ export function watchRecording(): void {
     if (!isSeen.value && recording.value) keep(pauses, hindered(pauses.value, 'hidden'))
   })
   effect(() => {
-    // Also where it was taken back on another phone.
-    if (consentWithdrawn.value && recording.peek()) stopRecording()
+    // Also where the consent was taken back on another phone, or another walk was taken over.
+    if (!recording.value && pauses.peek().lastMs !== null) keep(pauses, stopped(pauses.peek(), now()))
   })
   effect(() => {
     // After the event nothing is counted, and the screen may go dark.
-    if (recording.value && isSeen.value && config.value?.status !== 'ended' && !erasedElsewhere.value) begin()
+    if (isSeen.value && records(state.value)) begin()
     else {
       running?.abort()
       running = null
-      resting.value = false
+      change('rests', false)
     }
   })
 }

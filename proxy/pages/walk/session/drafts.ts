@@ -1,6 +1,6 @@
 /** Words that were typed and not used yet. A phone ends a page whenever it needs the memory, so they outlive it. */
 import { keep, kept } from './stored-signals.ts'
-import { person } from './person.ts'
+import { person } from './current-state.ts'
 
 interface Drafts {
   /** Whose they are: another walk may be brought to this phone meanwhile. Null: nobody walks yet. */
@@ -22,4 +22,4 @@ export const draftOf = <Field extends Exclude<keyof Drafts, 'userId'>>(field: Fi
   own()[field] ?? null
 
 export const keepDraft = (change: Partial<Omit<Drafts, 'userId'>>): void =>
-  keep(drafts, { ...own(), ...change })
+  void keep(drafts, { ...own(), ...change })

@@ -12,7 +12,8 @@ import { figureRead, tallyOf } from '../checkin/tally.ts'
 import { lineToken, lineTokenNow, lineUserId, logInAgain } from './line-login.ts'
 import { noteClock } from './clock.ts'
 import { keep, kept } from './stored-signals.ts'
-import { type Person, person } from './person.ts'
+import { change, consentWithdrawn, erasedElsewhere, person } from './current-state.ts'
+import { LOOKS_MS, type Person } from '../state.ts'
 
 /** What an older release has kept on the device has no names. */
 type EventConfig = Omit<Data<'readEventConfig'>, 'names'> & Partial<Pick<Data<'readEventConfig'>, 'names'>>
@@ -23,16 +24,23 @@ export const config = kept<EventConfig | null>('walk-config', null)
 export const profile = kept<Profile | null>('walk-profile', null)
 /** The check-ins that the service has counted. */
 export const tally = kept('walk-tally', tallyOf(profile.value?.checkins ?? 0))
-/** The service asks for a new ID token. */
-export const signInNeeded = signal(false)
 /** Why the last refresh failed; null: it did not. */
 const refreshError = signal<ClientError | null>(null)
 
-/** The service says that the pilgrim was erased: on another phone, or by the organisers. */
-export const erasedElsewhere = kept('walk-erased-elsewhere', false)
+/** Changes with each good answer to a reading: the way to the service is open. */
+export const answered = signal(0)
 
-/** The pilgrim has taken the consent back, with this phone or another one. */
-export const consentWithdrawn = kept('walk-consent-withdrawn', false)
+let touchedMs = Date.now()
+/** The pilgrim has touched the app, or looks at it again. */
+export const noteTouch = (): void => void (touchedMs = Date.now())
+/** Whether the pilgrim looks at the app. */
+export const readOften = (): boolean => Math.abs(Date.now() - touchedMs) < LOOKS_MS
+
+// What an earlier run has kept, and each configuration after it, also those of another window.
+config.subscribe((event) => {
+  // Unknown for a moment: it is as it was.
+  if (event !== null && event.status !== null) change('event', event.status)
+})
 
 export const usesLine = computed(() => config.value?.identity === 'line')
 
@@ -89,7 +97,10 @@ export const client = new Proxy(createClient({ baseUrl: '', identity, timeoutMs:
 
 /** Notes an error that concerns the whole app. */
 export function noteError(error: ClientError): void {
-  if (error.code === 'unauthorized') signInNeeded.value = true
+  if (error.code === 'unauthorized') {
+    signedOutWith = lineTokenNow() ?? ''
+    change('signedOut', null)
+  }
   const isNotActive = error.code === 'paused' || error.code === 'ended'
   if (isNotActive && config.value?.status !== error.code) void refreshConfig()
   if (error.code === 'erased') void noteErased()
@@ -117,6 +128,16 @@ export async function refreshConfig(): Promise<void> {
   // The answer was written somewhere between both times. A phone that slept meanwhile would measure its sleep.
   if (tookMs >= 0 && tookMs <= TIMEOUT_MS) noteClock(sentAt + tookMs / 2 - Date.parse(answer.data.as_of))
   keep(config, answer.data)
+  // Another window, or LINE's own browser, may have a new token.
+  if (signedOutWith !== null && signedOutWith !== lineTokenNow()) noteSignIn()
+  answered.value++
+}
+
+/** The token that the service has refused. */
+let signedOutWith: string | null = null
+function noteSignIn(): void {
+  signedOutWith = null
+  change('signedIn', null)
 }
 
 /**
@@ -149,6 +170,8 @@ export async function refreshProfile(): Promise<Answer<Profile> | null> {
     keep(tally, figureRead(tally.value, before, answer.data.checkins))
     noteConsent(answer.data)
     keep(profile, answer.data)
+    noteName(answer.data)
+    answered.value++
     // That the profile is refused is no reason to read it.
   } else if (answer.error.code !== 'forbidden') noteError(answer.error)
   noteFound(asked, answer)
@@ -161,7 +184,14 @@ export async function refreshProfile(): Promise<Answer<Profile> | null> {
  */
 function noteConsent({ userId, privacy_agreed: agrees, display_name: name }: Profile): void {
   const had = profile.value?.userId === userId && profile.value.privacy_agreed
-  if (agrees || (had && name !== null)) keep(consentWithdrawn, !agrees)
+  if (agrees) change('consentFound', null)
+  else if (had && name !== null) change('consentTakenBack', null)
+}
+
+/** The name may have been changed with another phone. One that waits to be sent stays. */
+function noteName({ userId, display_name: name }: Profile): void {
+  const own = person.peek()
+  if (own?.userId === userId && own.known && name !== null && name !== own.name) change('renamed', name)
 }
 
 /**
@@ -170,15 +200,15 @@ function noteConsent({ userId, privacy_agreed: agrees, display_name: name }: Pro
  * consent.
  */
 function noteFound(asked: Person, answer: Answer<Profile>): void {
-  if (answer.ok) keep(erasedElsewhere, false)
+  if (answer.ok) change('notErased', null)
   const isUnknown = answer.ok
     ? asked.name !== '' && answer.data.display_name === null && !answer.data.privacy_agreed
     : answer.error.code === 'not-found'
-  if (isUnknown && asked.known && person.value === asked) keep(person, { ...asked, known: false })
+  if (isUnknown && asked.known && person.value?.userId === asked.userId) change('unknown', asked.userId)
 }
 
 /** The service has refused something because this pilgrim was erased. With LINE somebody else may have logged in. */
 async function noteErased(): Promise<void> {
   const refused = person.value
-  if (refused !== null && (await owner())?.userId === refused.userId) keep(erasedElsewhere, true)
+  if (refused !== null && (await owner())?.userId === refused.userId) change('erased', null)
 }

@@ -40,9 +40,10 @@ export function kept<T>(name: string, initial: T): Signal<T> {
 
 const names = new Map<object, string>()
 
-export function keep<T>(value: Signal<T>, next: T): void {
+/** @returns whether the browser has kept it */
+export function keep<T>(value: Signal<T>, next: T): boolean {
   value.value = next
-  remember(names.get(value)!, JSON.stringify(next))
+  return remember(names.get(value)!, JSON.stringify(next))
 }
 
 /** Forgets all values, as after an erasure. Nothing is stored from then on, until the page is loaded again. */

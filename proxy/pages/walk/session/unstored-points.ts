@@ -5,7 +5,7 @@
  */
 import { signal } from '@preact/signals'
 import type { Kept, Kind, QueuedPoint, RecordedPoint, TrackQueue } from '#shared/client/index.ts'
-import { person } from './person.ts'
+import { person } from './current-state.ts'
 
 /** A point with its own time, which identifies it. */
 export type TimedPoint = RecordedPoint & { readonly timestamp: number }

@@ -20,8 +20,8 @@ export const reloadWhenHidden = (): void =>
 export function watchUpdates(): void {
   const worker = navigator.serviceWorker
   if (worker === undefined) return
-  // The first worker of a page brings no new version.
-  let had = worker.controller !== null
+  // The app's first worker brings no new version. Before it, the public map's worker may serve the page.
+  let had = worker.controller?.scriptURL.startsWith(new URL('.', location.href).href) ?? false
   worker.addEventListener('controllerchange', () => {
     if (had && !updateReady.value) reloadWhenHidden()
     updateReady.value = had

@@ -5,9 +5,8 @@ import { whenText } from '../format.ts'
 import { show, type View as Name } from '../route.ts'
 import { now } from '../session/clock.ts'
 import { config, profile } from '../session/service.ts'
-import { isBegun } from '../feedback/report.ts'
+import { arrivedReport, isBegun, refusedReport, reportWaits } from '../feedback/report.ts'
 import { draft, surveyWaits } from '../feedback/survey.ts'
-import { arrivedReport, refusedReport, reportWaits } from '../feedback/waiting-reports.ts'
 import { Notice, View } from './view.tsx'
 
 /** A row that leads to another view. */

@@ -4,7 +4,6 @@ import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { roughText, timeText } from '../format.ts'
-import { sentenceOf } from '../problem.ts'
 import {
   beginReport,
   fault,
@@ -17,7 +16,7 @@ import {
   written,
 } from '../feedback/report.ts'
 import { place, placeFault, wantPlace, wantsPlace } from '../feedback/place.ts'
-import { whyWaiting } from '../feedback/waiting-reports.ts'
+import { whyWaits } from './waiting.tsx'
 import { withoutReload } from '../session/update.ts'
 import { EmergencyNumbers } from './emergency.tsx'
 import { Closed } from './feedback-tab.tsx'
@@ -70,7 +69,7 @@ function Outcome() {
   const waits = number === null
   const told = [
     withPlace === null ? null : withPlace ? feedback.withPlace : feedback.withoutPlace,
-    waits ? whyWaiting.value && sentenceOf(whyWaiting.value) : feedback.next,
+    waits ? whyWaits() : feedback.next,
   ]
   return (
     <Notice {...(waits ? { kind: 'warning' } : {})}>

@@ -10,10 +10,8 @@ import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
 import { Button } from '../../design/button.tsx'
 import { saveFile } from '../own-data/save-file.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
-import { keep } from '../session/stored-signals.ts'
-import { introduce } from '../session/register-pilgrim.ts'
-import { person } from '../session/person.ts'
-import { totalCheckIns } from '../session/queue.ts'
+import { change as changeState, person } from '../session/current-state.ts'
+import { tellService, totalCheckIns } from '../outbox.ts'
 import { client, config, noteError, profile } from '../session/service.ts'
 import { Install } from './install.tsx'
 import { Way } from './feedback-tab.tsx'
@@ -95,11 +93,12 @@ function Profile() {
     removed.value = false
     // A name that the service does not have yet goes with the introduction.
     const isNew = !person.value.known
-    if (isNew || (await change.run(() => client.syncProfile({ display_name: given }))) !== null) {
-      keep(person, { ...person.value, name: given })
-      if (draftOf('name') === name) keepDraft({ name: null })
-    }
-    if (isNew) await introduce()
+    const isSaved = isNew
+      ? (await tellService({ display_name: given })).ok
+      : (await change.run(() => client.syncProfile({ display_name: given }))) !== null
+    if (!isSaved) return
+    changeState('renamed', given)
+    if (draftOf('name') === name) keepDraft({ name: null })
   }
   const savePhone = async (given: string | null) => {
     const digits = (given ?? '000000').replaceAll(/\D/g, '').length

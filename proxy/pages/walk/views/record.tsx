@@ -9,15 +9,13 @@ import {
   lastFix,
   pauses,
   positionFault,
-  recording,
   recordsHere,
-  resting,
   startRecording,
   stopRecording,
 } from '../recording/recorder.ts'
 import { darkScreen, useTime } from './dark-screen.tsx'
 import { keep } from '../session/stored-signals.ts'
-import { consentWithdrawn } from '../session/service.ts'
+import { consentWithdrawn, recording, resting } from '../session/current-state.ts'
 import { Way } from './feedback-tab.tsx'
 import { View } from './view.tsx'
 
@@ -72,7 +70,7 @@ function State() {
         <span aria-hidden="true" class={`dot ${fault === null && pause === null ? '' : 'bad'}`} />{' '}
         {stateText(words.value.record)}
       </p>
-      {fault === 'permission' || fault === 'rough' || fault === 'storage' ? (
+      {fault === 'permission' || fault === 'rough' || fault === 'storage' || fault === 'no-answer' ? (
         <p class="wrong">{words.value.problems[fault]}</p>
       ) : null}
       {pause === null ? null : (

@@ -7,7 +7,7 @@ import { QrCode } from '../../design/qr-code.tsx'
 import { language } from '../../frame/language.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/stored-signals.ts'
-import { codeIsSafe, person } from '../session/person.ts'
+import { codeIsSafe, person } from '../session/current-state.ts'
 import { usesLine } from '../session/service.ts'
 import { NotLoaded, View } from './view.tsx'
 

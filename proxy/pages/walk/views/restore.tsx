@@ -4,22 +4,22 @@ import { useEffect } from 'preact/hooks'
 import { Button } from '../../design/button.tsx'
 import { notDoneSentence } from '../problem.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
-import { codeIsSafe, person } from '../session/person.ts'
+import { change, codeIsSafe, person } from '../session/current-state.ts'
 import { Lost } from './recovery-code.tsx'
 import { Notice, NotLoaded, View } from './view.tsx'
-import { signal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/stored-signals.ts'
-import {
-  client,
-  consentWithdrawn,
-  erasedElsewhere,
-  type Profile,
-  profile,
-  tally,
-} from '../session/service.ts'
+import { client, type Profile, profile, tally } from '../session/service.ts'
+import { forgetCheckIn } from '../checkin/check-in.ts'
 import { tallyOf } from '../checkin/tally.ts'
+import { forgetReport } from '../feedback/report.ts'
+import { forgetSurvey } from '../feedback/survey.ts'
+import { anythingWaits, clearEntries, liveUntilMs, queue, sendNow, waiting } from '../outbox.ts'
+import { forgetDays } from '../way/kept-days.ts'
+import { forgetRecording } from '../recording/recorder.ts'
+import { SaveWaiting, toldAndWaiting, whyWaits } from './waiting.tsx'
 import { bytesOfAppId, splitCode } from '../recovery/app-id.ts'
 import type { CodeFault } from '../recovery/recovery-code.ts'
 
@@ -81,7 +81,10 @@ async function readAgain(before: Profile): Promise<Profile | null> {
   return answer.error.code === 'not-found' ? null : before
 }
 
-/** Goes on with this walk on this device. */
+/** The walk that is taken over as soon as the pilgrim has said what becomes of what waits of the walk before. */
+const asked = signal<Profile | null>(null)
+
+/** Goes on with this walk on this device. Entries belong to one pilgrim: those of the walk before are not left over. */
 async function takeWalk(chosen: Profile): Promise<void> {
   const taken = await readAgain(chosen)
   if (taken === null) {
@@ -91,16 +94,36 @@ async function takeWalk(chosen: Profile): Promise<void> {
     if (person.value === null) location.hash = 'gone'
     return
   }
-  keepDraft({ code: null })
+  const isOther = person.value !== null && person.value.userId !== taken.userId
+  if (isOther && anythingWaits.value) asked.value = taken
+  else await takeOver(taken)
+}
+
+async function takeOver(taken: Profile): Promise<void> {
+  const before = person.value?.userId
+  if (before !== undefined && before !== taken.userId) {
+    await clearEntries(before)
+    forgetCheckIn()
+    forgetRecording()
+    forgetReport()
+    forgetSurvey()
+    forgetDays()
+    keep(liveUntilMs, 0)
+  }
+  asked.value = found.value = null
   // What was taken back with another phone is asked for again on the first page.
-  keep(consentWithdrawn, !taken.privacy_agreed)
   keep(profile, taken)
   keep(tally, tallyOf(taken.checkins))
-  keep(erasedElsewhere, false)
   keep(codeIsSafe, true)
   // The consent is the pilgrim's, not the phone's: it is asked for where the service does not have it, or an older one.
   const privacyVersion = taken.privacy_agreed ? (taken.privacy_version ?? '') : ''
-  keep(person, { userId: taken.userId, name: taken.display_name ?? '', privacyVersion, known: true })
+  const { userId, display_name: name } = taken
+  change('taken', {
+    person: { userId, name: name ?? '', privacyVersion, known: true },
+    agreed: taken.privacy_agreed,
+  })
+  // The typed code, and what was typed for the walk before.
+  keepDraft({ code: null })
   show('walk')
 }
 
@@ -118,6 +141,7 @@ export function Restore() {
   const { recovery } = words.value
   useEffect(findByAddress, [])
   const whose = found.value
+  if (asked.value !== null) return <WaitsBefore taken={asked.value} />
   return (
     <View title={recovery.restoreTitle} back step={whose}>
       {person.value === null ? null : <Notice kind="warning">{recovery.replaces}</Notice>}
@@ -135,6 +159,40 @@ export function Restore() {
           <Lost />
         </>
       )}
+    </View>
+  )
+}
+
+/** What waits of the walk before is sent, saved or deleted before another walk is taken over. */
+function WaitsBefore({ taken }: { readonly taken: Profile }) {
+  const { recovery, queue: sentences } = words.value
+  const open = queue.value
+  const { checkIns, points } = waiting.value?.waiting ?? { checkIns: 0, points: 0 }
+  const sending = useSignal(false)
+  const send = async () => {
+    if (open === null || typeof open === 'string') return
+    sending.value = true
+    await sendNow(open)
+    sending.value = false
+    if (!anythingWaits.value) await takeOver(taken)
+  }
+  return (
+    <View title={recovery.restoreTitle} step="waits">
+      <Notice kind="warning">
+        <strong class="block">{checkIns + points > 0 ? sentences.waits(checkIns, points) : null}</strong>
+        {toldAndWaiting().join(' ')} {recovery.waitsBefore(person.value?.name ?? '')}
+      </Notice>
+      <p aria-live="polite">{sending.value ? sentences.sending : whyWaits()}</p>
+      <Button kind="primary" busy={sending.value} onClick={() => void send()}>
+        {sentences.send}
+      </Button>
+      {open === null || typeof open === 'string' || checkIns + points === 0 ? null : (
+        <SaveWaiting queue={open} />
+      )}
+      <Button kind="danger" onClick={() => void takeOver(taken)}>
+        {recovery.startClean}
+      </Button>
+      <Button onClick={() => (asked.value = null)}>{recovery.no}</Button>
     </View>
   )
 }

@@ -10,6 +10,8 @@ import { Notice, View } from './view.tsx'
 import { publicMapSentence } from './welcome.tsx'
 import type { ClientError, Data } from '#shared/client/index.ts'
 import { client, noteError } from '../session/service.ts'
+import { liveUntilMs } from '../outbox.ts'
+import { keep } from '../session/stored-signals.ts'
 
 type Share = Data<'createShare'>
 
@@ -18,6 +20,10 @@ const LIVE_HOURS = 12
 
 /** Null until they were read. */
 const shares = signal<readonly Share[] | null>(null)
+/** Followers see each place sooner while a live link is open. */
+shares.subscribe((all) => {
+  if (all !== null) keep(liveUntilMs, Math.max(0, ...all.map((one) => Date.parse(one.live_until ?? '') || 0)))
+})
 const shareError = signal<ClientError | null>(null)
 /** What failed was a press of the pilgrim, which nobody repeats. */
 const pressFailed = signal(false)

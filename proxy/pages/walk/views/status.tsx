@@ -3,16 +3,17 @@ import { words } from '../words.ts'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
-import { keep } from '../session/stored-signals.ts'
 import { leaveLine } from '../session/line-login.ts'
 import { sentenceOf } from '../problem.ts'
-import { person } from '../session/person.ts'
+import { change, person, signInNeeded, walkNotKept } from '../session/current-state.ts'
 import { clockAheadMs, clockIsWrong } from '../session/clock.ts'
-import { config, consentWithdrawn, profile, signInAgain, signInNeeded } from '../session/service.ts'
+import { config, profile, signInAgain } from '../session/service.ts'
 import { updateReady } from '../session/update.ts'
 import { Consent } from './welcome.tsx'
 import { Notice } from './view.tsx'
-import { introduce, setConsent } from '../session/register-pilgrim.ts'
+import { setConsent } from '../session/consent.ts'
+import { tellService } from '../outbox.ts'
+import { show } from '../route.ts'
 import { pageWords } from '../../frame/language.ts'
 import { useChange } from './use-service.tsx'
 
@@ -23,6 +24,14 @@ export function Status() {
     <div class="stack-2 status">
       <EventStatus />
       <SignIn words={problems} />
+      {walkNotKept.value ? (
+        <Notice
+          kind="danger"
+          action={<Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>}
+        >
+          {problems.storage}
+        </Notice>
+      ) : null}
       {clockIsWrong.value ? (
         <Notice kind="warning">
           {status.clock(Math.round(Math.abs(clockAheadMs.value) / 60_000), clockAheadMs.value > 0)}
@@ -83,7 +92,7 @@ function SignIn({ words }: { readonly words: WalkWords['problems'] }) {
  * consent, and is not asked again.
  */
 export function NewConsent() {
-  const change = useChange()
+  const decline = useChange()
   const version = config.value?.privacy_version
   const given = person.value
   if (version === undefined || given === null || given.privacyVersion === version) return null
@@ -96,17 +105,17 @@ export function NewConsent() {
       <Button
         kind="primary"
         onClick={() => {
-          keep(person, { ...given, privacyVersion: version, known: false })
-          keep(consentWithdrawn, false)
-          void introduce()
+          change('agreed', { version, known: false })
+          // The consent alone: the name may have been changed with another phone.
+          void tellService({ version })
         }}
       >
         {words.value.welcome.agree}
       </Button>
       {isFirst ? null : (
         <>
-          {change.said(null)}
-          <Button busy={change.busy.value} onClick={() => void change.run(() => setConsent(false))}>
+          {decline.said(null)}
+          <Button busy={decline.busy.value} onClick={() => void decline.run(() => setConsent(false))}>
             {words.value.welcome.disagree}
           </Button>
         </>

@@ -6,7 +6,7 @@ import type { Language } from '#shared/contracts/bot.ts'
 import type { SurveyWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { language } from '../../frame/language.ts'
-import { sentenceOf } from '../problem.ts'
+import { whyWaits } from './waiting.tsx'
 import {
   answer,
   answeredElsewhere,
@@ -70,14 +70,14 @@ export function Survey() {
 
 /** What became of the answers: they have arrived, or they wait and are sent by themselves. */
 function Outcome({ own }: { readonly own: SurveyWords }) {
-  const state = surveyState.value
-  return state === 'sent' ? (
+  const why = whyWaits()
+  return surveyState.value === 'sent' ? (
     <Notice>{own.sent}</Notice>
   ) : (
     <Notice kind="warning" action={<Button onClick={changeAnswers}>{own.change}</Button>}>
       <strong>{own.waits}</strong>
       <br />
-      {typeof state === 'object' ? sentenceOf(state) : null}
+      {why}
     </Notice>
   )
 }

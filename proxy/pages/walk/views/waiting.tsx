@@ -4,11 +4,11 @@ import type { TrackQueue } from '#shared/client/index.ts'
 import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { surveyWaits } from '../feedback/survey.ts'
-import { reportWaits } from '../feedback/waiting-reports.ts'
+import { reportWaits } from '../feedback/report.ts'
 import { timeText } from '../format.ts'
 import { gpxOf, saveFile } from '../own-data/save-file.ts'
 import { sentenceOf } from '../problem.ts'
-import { queue, sendNow, storeBlocked, waiting, waitingPoints } from '../session/queue.ts'
+import { queue, sendNow, storeBlocked, waiting, waitingPoints } from '../outbox.ts'
 import { now } from '../session/clock.ts'
 import { Notice } from './view.tsx'
 
@@ -83,7 +83,7 @@ function CheckInsAndPoints(props: { readonly queue: TrackQueue; readonly state: 
 }
 
 /** What was told to the organisers and is not with them yet. */
-const toldAndWaiting = (): readonly string[] => [
+export const toldAndWaiting = (): readonly string[] => [
   ...(reportWaits.value ? [words.value.feedback.waits] : []),
   ...(surveyWaits.value ? [words.value.say.surveyWaits] : []),
 ]
@@ -121,6 +121,12 @@ function Rejected(props: { readonly queue: TrackQueue; readonly number: number }
       {words.value.queue.rejected(number)}
     </Notice>
   )
+}
+
+/** Why what waits was not sent; null: it is on its way, or nothing waits. */
+export function whyWaits(): string | null {
+  const state = waiting.value
+  return state === null || state.why === null ? null : sentenceOf(waitOf(state))
 }
 
 const waitOf = ({ why, nextAttemptAt }: State) => ({

@@ -9,10 +9,9 @@ import { LanguageSwitch, LettersSwitch } from '../../frame/switches.tsx'
 import { newAppId } from '../recovery/app-id.ts'
 import { show } from '../route.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
-import { keep } from '../session/stored-signals.ts'
 import { lineBridge, lineName, lineUserId } from '../session/line-login.ts'
-import { introduce } from '../session/register-pilgrim.ts'
-import { person } from '../session/person.ts'
+import { change } from '../session/current-state.ts'
+import { introduce } from '../outbox.ts'
 import { config, refreshConfig, signInAgain, usesLine } from '../session/service.ts'
 import { Again, Notice, View } from './view.tsx'
 import { standalone } from './install.tsx'
@@ -73,7 +72,7 @@ function Form(props: { readonly version: string; readonly liffId: string | null 
     if (missing.value) return document.getElementById('name')?.focus()
     const userId = token === null ? newAppId() : lineUserId(token)!
     keepDraft({ name: null })
-    keep(person, { userId, name: given, privacyVersion: version, known: false })
+    change('begun', { userId, name: given, privacyVersion: version, known: false })
     // The form was read to its end; the app begins at its top.
     scrollTo(0, 0)
     void introduce()

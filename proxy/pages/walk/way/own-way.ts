@@ -5,7 +5,7 @@
 import { computed, signal } from '@preact/signals'
 import type { ClientError, Data } from '#shared/client/index.ts'
 import { keep, kept } from '../session/stored-signals.ts'
-import { person } from '../session/person.ts'
+import { person } from '../session/current-state.ts'
 import { client, noteError, refreshProfile } from '../session/service.ts'
 import { dayOf, type DayOfWay, keepDay, openDays } from './kept-days.ts'
 

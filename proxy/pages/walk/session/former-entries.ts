@@ -1,0 +1,40 @@
+/** What releases before 1.3.0 have kept in `localStorage` until it was sent. It goes into the outbox, and is removed. */
+import type { QueueStore } from '#shared/client/index.ts'
+import { remember, remembered } from '../../frame/storage.ts'
+
+function parsed(name: string): unknown {
+  try {
+    return JSON.parse(remembered(name) ?? 'null')
+  } catch {
+    return null
+  }
+}
+
+interface FormerRefusal {
+  readonly report: { readonly userId: string }
+  readonly error: { readonly code: string; readonly message: string }
+}
+
+/**
+ * Moves waiting reports, and a survey that waits. Each stays whose it was. Done again after it was broken off, it moves
+ * nothing twice: the entries of a report have its key.
+ * @throws what the store throws; then they are where they were
+ */
+export async function moveFormerEntries(store: QueueStore): Promise<void> {
+  const reports = parsed('walk-reports') as { readonly userId: string }[] | null
+  if (Array.isArray(reports) && reports.length > 0)
+    await store.add(reports.map(({ userId, ...fields }, t) => ({ userId, kind: 'report', t, fields })))
+  if (reports !== null) remember('walk-reports', null)
+  const refused = parsed('walk-report-refused') as FormerRefusal | null
+  if (refused !== null) {
+    const { userId, ...fields } = refused.report
+    const entry = { userId, kind: 'report', t: reports?.length ?? 0, fields }
+    await store.add([entry])
+    await store.settle([], [{ ...entry, reason: refused.error.code, message: refused.error.message }])
+    remember('walk-report-refused', null)
+  }
+  const userId = parsed('walk-survey-waits')
+  if (typeof userId === 'string' && userId !== '')
+    await store.add([{ userId, kind: 'survey', t: 0, fields: { answers: parsed('walk-survey') ?? {} } }])
+  if (userId !== null) remember('walk-survey-waits', null)
+}

@@ -1,0 +1,114 @@
+/** How each kind of entry is sent. An entry may be sent twice: the service stores it once. */
+import type { Answer, CallOptions, Data, Entry, Failure } from '#shared/client/index.ts'
+import { client } from './service.ts'
+
+/** What the service learns of the pilgrim. Fields that are absent stay as they are there. */
+export interface PersonFields {
+  readonly display_name?: string
+  /** BCP 47. */
+  readonly language?: string
+  /** Version of the privacy notice that was agreed to. */
+  readonly version?: string
+}
+
+export async function sendPerson({ userId, fields }: Entry, options: CallOptions): Promise<Answer<unknown>> {
+  const { version, ...named } = fields as PersonFields
+  // The name first: the service rejects it for an erased pilgrim, whereas a consent would register the pilgrim again.
+  if (Object.keys(named).length > 0) {
+    const answer = await client.syncProfile({ user_id: userId, ...named }, options)
+    if (!answer.ok || version === undefined) return answer
+  }
+  return client.setPrivacy({ user_id: userId, agreed: true, version: version ?? '' }, options)
+}
+
+/** Where a report was written; of operators alone. */
+export interface ReportedPlace {
+  readonly device_info?: {
+    readonly place: {
+      readonly lat: number
+      readonly lng: number
+      /** Metres. */
+      readonly accuracy: number
+      /** ISO 8601. */
+      readonly at: string
+    }
+  }
+}
+
+export interface ReportFields extends ReportedPlace {
+  readonly key: string
+  readonly category: string
+  readonly text: string
+  /** A data URL, made small; null: without a picture, or the service has it already. */
+  readonly picture: string | null
+  /** Where the service has the picture. */
+  readonly pictureUrl: string | null
+}
+
+/** Places that reports wait for. A page that is ended leaves its reports to the next one, which sends them without. */
+export const placesLookedFor = new Map<string, Promise<ReportedPlace>>()
+
+/** @param note keeps further fields of the report */
+export async function sendReport(
+  { userId, fields }: Entry,
+  options: CallOptions,
+  note: (more: Partial<ReportFields>) => Promise<unknown>,
+): Promise<Answer<Partial<Data<'submitFeedback'>>>> {
+  const { key, category, text, picture, ...rest } = fields as ReportFields
+  // What was noted after the report had gone.
+  if (text === undefined) return { ok: true, status: 200, data: {}, headers: new Headers() }
+  const found = await placesLookedFor.get(key)
+  let { pictureUrl } = rest
+  if (picture !== null) {
+    const sent = await upload(picture, options)
+    if (!sent.ok) return sent
+    pictureUrl = sent.url
+    // The picture goes once, also when the report needs several attempts.
+    await note({ picture: null, pictureUrl })
+  }
+  const place = found?.device_info ?? rest.device_info
+  return client.submitFeedback(
+    {
+      user_id: userId,
+      // A report whose answer was lost on the way is stored once all the same.
+      report_id: key,
+      category,
+      description: text,
+      user_agent: navigator.userAgent.slice(0, 400),
+      ...(place === undefined ? {} : { device_info: place }),
+      ...(pictureUrl === null ? {} : { screenshot_url: pictureUrl }),
+    },
+    options,
+  )
+}
+
+async function upload(
+  picture: string,
+  options: CallOptions,
+): Promise<{ readonly ok: true; readonly url: string } | Failure> {
+  const answer = await client.uploadScreenshot({ body: blobOf(picture) }, options)
+  return answer.ok ? { ok: true, url: answer.data.url } : answer
+}
+
+const TYPE = 'image/jpeg'
+const PREFIX = `data:${TYPE};base64,`
+
+/** A picture as text, which the device's storage can keep. */
+export async function dataUrlOf(picture: Blob): Promise<string> {
+  const bytes = new Uint8Array(await picture.arrayBuffer())
+  return PREFIX + btoa(Array.from(bytes, (byte) => String.fromCodePoint(byte)).join(''))
+}
+
+function blobOf(dataUrl: string): Blob {
+  const bytes = Uint8Array.from(atob(dataUrl.slice(PREFIX.length)), (one) => one.codePointAt(0)!)
+  return new Blob([bytes], { type: TYPE })
+}
+
+/** A chosen value, several, or a text, by question. */
+export type SurveyAnswers = Readonly<Record<string, string | readonly string[]>>
+
+export const sendSurvey = ({ userId, fields }: Entry, options: CallOptions): Promise<Answer<unknown>> =>
+  client.submitSurvey(
+    { user_id: userId, survey: (fields as { answers: Record<string, string | string[]> }).answers },
+    options,
+  )

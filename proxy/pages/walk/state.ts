@@ -1,0 +1,210 @@
+/**
+ * The app's state, what changes it, and what follows from it. Everything here is data and pure functions;
+ * `session/current-state.ts` holds the one current state.
+ */
+
+/** The pilgrim who walks with this device. */
+export interface Person {
+  readonly userId: string
+  readonly name: string
+  /** Version of the privacy notice that the pilgrim agreed to. */
+  readonly privacyVersion: string
+  /** The service has name and consent. Until then an entry `person` waits in the outbox. */
+  readonly known: boolean
+  /** Language that the service was told; absent: none since the pilgrim chose one. */
+  readonly language?: string
+}
+
+export interface State {
+  /** Null before the first minute is over. */
+  readonly person: Person | null
+  /** The pilgrim has taken the consent back, with this phone or another one. */
+  readonly withdrawn: boolean
+  /** The service reports that the pilgrim was erased, from another phone or by the organisers. */
+  readonly erased: boolean
+  /** The service asks for a new ID token. */
+  readonly signedOut: boolean
+  /** Status of the event; null before the first configuration. */
+  readonly event: 'active' | 'paused' | 'ended' | null
+  /** The pilgrim wants to record. It goes on after a reload. */
+  readonly recording: boolean
+  /** The phone lies still while it records. */
+  readonly resting: boolean
+  /** The pilgrim looks for a walk of another phone. */
+  readonly restoring: boolean
+}
+
+export const INITIAL: State = {
+  person: null,
+  withdrawn: false,
+  erased: false,
+  signedOut: false,
+  event: null,
+  recording: false,
+  resting: false,
+  restoring: false,
+}
+
+/** What may happen, with what it brings. */
+export interface Events {
+  /** Name and consent were given on this phone. */
+  begun: Person
+  /** Another walk was taken over. Nothing of the one before goes on. */
+  taken: { readonly person: Person; readonly agreed: boolean }
+  renamed: string
+  /** The service has name and consent of this pilgrim. */
+  known: string
+  /** The service does not know the pilgrim, as after a restore. */
+  unknown: string
+  agreed: { readonly version: string; readonly known: boolean }
+  consentTakenBack: null
+  consentFound: null
+  erased: null
+  notErased: null
+  languageTold: string
+  signedOut: null
+  signedIn: null
+  event: 'active' | 'paused' | 'ended'
+  recordingStarted: null
+  recordingStopped: null
+  rests: boolean
+  restoring: boolean
+}
+
+const ofPerson = ({ person }: State, change: Partial<Person>): Partial<State> =>
+  person === null ? {} : { person: { ...person, ...change } }
+
+/** What each event changes. An event that does not concern the state changes nothing. */
+export const TRANSITIONS: {
+  readonly [E in keyof Events]: (state: State, given: Events[E]) => Partial<State>
+} = {
+  begun: (_, person) => ({ person, withdrawn: false, erased: false }),
+  taken: (_, { person, agreed }) => ({
+    person,
+    withdrawn: !agreed,
+    erased: false,
+    recording: false,
+    resting: false,
+    restoring: false,
+  }),
+  renamed: (state, name) => ofPerson(state, { name }),
+  known: (state, userId) => (state.person?.userId === userId ? ofPerson(state, { known: true }) : {}),
+  unknown: (state, userId) => (state.person?.userId === userId ? ofPerson(state, { known: false }) : {}),
+  agreed: (state, { version, known }) => ({
+    ...ofPerson(state, { privacyVersion: version, ...(known ? {} : { known }) }),
+    withdrawn: false,
+  }),
+  consentTakenBack: () => ({ withdrawn: true, recording: false, resting: false }),
+  consentFound: () => ({ withdrawn: false }),
+  erased: ({ person }) => (person === null ? {} : { erased: true, resting: false }),
+  notErased: () => ({ erased: false }),
+  languageTold: (state, language) => ofPerson(state, { language }),
+  signedOut: () => ({ signedOut: true }),
+  signedIn: () => ({ signedOut: false }),
+  event: (_, event) => ({ event }),
+  recordingStarted: ({ person, withdrawn }) => (person === null || withdrawn ? {} : { recording: true }),
+  recordingStopped: () => ({ recording: false, resting: false }),
+  rests: ({ recording }, resting) => ({ resting: recording && resting }),
+  restoring: (_, restoring) => ({ restoring }),
+}
+
+export const after = <E extends keyof Events>(state: State, event: E, given: Events[E]): State => ({
+  ...state,
+  ...TRANSITIONS[event](state, given),
+})
+
+/** What the app is doing, the gravest first. */
+export const MODES = [
+  'restoring',
+  'no-walk',
+  'erased',
+  'signed-out',
+  'asking-consent',
+  'refused',
+  'ended',
+  'paused',
+  'resting',
+  'recording',
+  'walking',
+] as const
+export type Mode = (typeof MODES)[number]
+
+const IS: Readonly<Record<Mode, (state: State) => boolean>> = {
+  restoring: ({ restoring }) => restoring,
+  'no-walk': ({ person }) => person === null,
+  erased: ({ erased }) => erased,
+  'signed-out': ({ signedOut }) => signedOut,
+  // A walk that was taken over, whose consent this phone does not have.
+  'asking-consent': ({ person }) => person?.privacyVersion === '',
+  refused: ({ withdrawn }) => withdrawn,
+  ended: ({ event }) => event === 'ended',
+  paused: ({ event }) => event === 'paused',
+  resting: ({ recording, resting }) => recording && resting,
+  recording: ({ recording }) => recording,
+  walking: () => true,
+}
+
+export const modeOf = (state: State): Mode => MODES.find((mode) => IS[mode](state))!
+
+/** What leads out of each mode. */
+export const EXITS: { readonly [M in Mode]: readonly (keyof Events)[] } = {
+  restoring: ['restoring', 'taken'],
+  'no-walk': ['begun', 'taken', 'restoring'],
+  erased: ['notErased', 'taken', 'begun'],
+  'signed-out': ['signedIn'],
+  'asking-consent': ['agreed', 'taken'],
+  refused: ['agreed', 'consentFound', 'taken'],
+  ended: ['event', 'taken'],
+  paused: ['event', 'taken'],
+  resting: ['rests', 'recordingStopped', 'consentTakenBack'],
+  recording: ['rests', 'recordingStopped', 'consentTakenBack'],
+  walking: ['recordingStarted', 'consentTakenBack'],
+}
+
+/** Whether positions are recorded, in the window that is in sight. */
+export const records = ({ person, recording, erased, event }: State): boolean =>
+  person !== null && recording && !erased && event !== 'ended'
+
+export type Held = 'erased' | 'unauthorized' | 'forbidden' | 'paused' | 'ended'
+
+/** Why nothing is sent at the moment; null: it may. @param isPoint check-ins and points, and not what is told */
+export function whyHeld(state: State, isPoint: boolean): Held | null {
+  if (state.erased) return 'erased'
+  if (state.signedOut) return 'unauthorized'
+  if (!isPoint) return null
+  if (state.withdrawn) return 'forbidden'
+  return state.event === 'paused' || state.event === 'ended' ? state.event : null
+}
+
+/** How often an app in sight asks and sends by itself, in milliseconds. Out of sight it asks nothing. */
+export interface Cadence {
+  /** Track points are collected for this long. */
+  readonly collectMs: number
+  /** Between two readings of the event's configuration. */
+  readonly readMs: number
+  /** Whether the profile is read with it. */
+  readonly readsProfile: boolean
+}
+
+const MINUTE_MS = 60_000
+/** A pilgrim who has touched the app looks at it for this long. */
+export const LOOKS_MS = 2 * MINUTE_MS
+
+/**
+ * The costs of each mode: `tests/proxy/walk/costs.test.ts` measures them.
+ * @param isLive followers look at a live link
+ * @param isTouched the pilgrim has touched the app within {@link LOOKS_MS}
+ */
+export function cadenceOf(mode: Mode, isLive: boolean, isTouched: boolean): Cadence {
+  const collectMs = isLive ? 40_000 : mode === 'resting' ? 15 * MINUTE_MS : 6 * MINUTE_MS
+  if (mode === 'paused' || mode === 'signed-out')
+    return { collectMs, readMs: 2 * MINUTE_MS, readsProfile: false }
+  if (isTouched) return { collectMs, readMs: MINUTE_MS, readsProfile: true }
+  const readMs =
+    mode === 'recording'
+      ? 12 * MINUTE_MS
+      : mode === 'resting' || mode === 'ended'
+        ? 15 * MINUTE_MS
+        : 2 * MINUTE_MS
+  return { collectMs, readMs, readsProfile: true }
+}

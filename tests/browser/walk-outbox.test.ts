@@ -9,12 +9,13 @@ import { photograph } from './browser.ts'
 import { checkInButton, entriesOn, known, userIdOf, walkApp } from './walk-harness.ts'
 
 /** `localStorage` refuses whatever is new, as on a full phone. */
-const fullStorage = (page: Page): Promise<void> =>
-  page.addInitScript(() => {
+async function fullStorage(page: Page): Promise<void> {
+  await page.addInitScript(() => {
     Storage.prototype.setItem = () => {
       throw new DOMException('full', 'QuotaExceededError')
     }
   })
+}
 
 describeOnServers('the outbox', () => {
   const app = walkApp({ EVENT_LIMIT_CHECKIN: '1000' })
@@ -25,14 +26,15 @@ describeOnServers('the outbox', () => {
     await using other = await app.newPilgrim('Old Lin')
     await using phone = await app.newPilgrim('Grandmother Wang')
     const { page, context, userId } = phone
+    await page.route('**/api/event/checkin', (route) => route.abort())
+    await page.route('**/api/event/track/sync', (route) => route.abort())
+    // Before a recording, whose watch may keep the browser from answering.
+    await checkInButton(page).click()
+    await page.locator('[data-state=kept]').waitFor()
     await page.getByRole('button', { name: 'Start recording' }).click()
     await page.goto(app.address('#survey'))
     await page.getByLabel('First time', { exact: false }).first().check()
     await page.goto(app.address('#walk'))
-    await page.route('**/api/event/checkin', (route) => route.abort())
-    await page.route('**/api/event/track/sync', (route) => route.abort())
-    await checkInButton(page).click()
-    await page.locator('[data-state=kept]').waitFor()
     const takeOver = async () => {
       await page.evaluate((id) => (location.hash = `restore=${id}`), other.userId)
       await page.getByRole('button', { name: 'Yes, that is me' }).click()

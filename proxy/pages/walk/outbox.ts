@@ -426,9 +426,11 @@ whenSettled('person', (entries, { error }) => {
 
 /** A language that was chosen on this phone reaches the organisers. */
 export function tellLanguage(): void {
+  const first = language.peek()
   effect(() => {
     const [chosen, given] = [language.value, person.value]
-    const before = given?.language ?? (remembered('language') === null ? chosen : null)
+    // What the browser speaks is no choice.
+    const before = given?.language ?? (remembered('language') === null ? first : null)
     if (given === null || chosen === before) return
     void tellService({ language: chosen }).then(({ ok }) => ok && change('languageTold', chosen))
   })

@@ -86,7 +86,7 @@ function startSession(): void {
   resumeCheckIn()
   void refresh().then(keepHearing)
   tellLanguage()
-  effect(() => void change('restoring', view.value === 'restore'))
+  effect(() => change('restoring', view.value === 'restore'))
   addEventListener('online', () => void refresh())
   document.addEventListener('visibilitychange', shown)
   for (const touch of ['pointerdown', 'keydown']) addEventListener(touch, touched, { passive: true })

@@ -100,7 +100,7 @@ async function measured(row: Row) {
       return code === null ? null : { code, status: 0, message: code }
     },
   })
-  const record = (t: number) => queue.record({ ...POINT, timestamp: t } as RecordedPoint)
+  const record = (t: number) => queue.record({ ...POINT, timestamp: t })
   for (let i = 0; i < waiting; i++) await record(startMs - (i + 1) * 30_000)
   let readAt = startMs
   for (let ms = 0; ms < HOUR_MS; ms += STEP_MS) {

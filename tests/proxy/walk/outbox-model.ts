@@ -236,7 +236,7 @@ const aWindow = fc.nat(1)
 const COMMANDS = [
   fc
     .tuple(fc.constantFrom('checkin', 'track', 'track', 'person', 'report', 'survey'), aWindow)
-    .map(([kind, n]) => command(`${kind} in ${n}`, (walk) => walk.press(kind as 'track', n))),
+    .map(([kind, n]) => command(`${kind} in ${n}`, (walk) => walk.press(kind, n))),
   fc
     .array(fc.constantFrom(...ANSWERS), { minLength: 1, maxLength: 4 })
     .map((answers) => command(`answers ${answers.join()}`, (walk) => walk.answers.push(...answers))),
@@ -245,7 +245,7 @@ const COMMANDS = [
   fc.constantFrom(1_000, 60_000, 900_000).map((ms) => command(`${ms} ms`, (walk) => walk.clock.move(ms))),
   fc
     .constantFrom('active', 'paused', 'ended')
-    .map((status) => command(`event ${status}`, (walk) => walk.change('event', status as 'active'))),
+    .map((status) => command(`event ${status}`, (walk) => walk.change('event', status))),
   fc
     .constantFrom('consentTakenBack', 'consentFound', 'erased', 'notErased', 'signedOut', 'signedIn')
     .map((event) => command(event, (walk) => walk.change(event as 'erased', null))),

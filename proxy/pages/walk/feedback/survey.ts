@@ -98,7 +98,7 @@ whenSettled('survey', (entries, { error }) => {
   }
   const { userId, fields } = entries.at(-1)!
   const { answers: given } = fields as { readonly answers: SurveyAnswers }
-  keep(sentAnswers, { userId, answers: given as Draft })
+  keep(sentAnswers, { userId, answers: given })
   // Another answer may have been given meanwhile.
   const isSame = JSON.stringify(draft.peek()) === JSON.stringify(given)
   surveyState.value = isSame ? 'sent' : 'open'

@@ -27,10 +27,11 @@ export const walkNotKept = signal(false)
 export function change<E extends keyof Events>(event: E, given: Events[E]): void {
   const before = state.peek()
   const next = after(before, event, given)
-  const set = <F extends keyof State>(name: F): void => {
+  const set = (name: keyof State): void => {
+    const field = fields[name] as Signal<State[keyof State]>
     if (next[name] === before[name]) return
-    if (!STORED.has(name)) fields[name].value = next[name]
-    else walkNotKept.value = !keep(fields[name], next[name])
+    if (!STORED.has(name)) field.value = next[name]
+    else walkNotKept.value = !keep(field, next[name])
   }
   batch(() => {
     for (const name of NAMES) set(name)

@@ -3,7 +3,7 @@
  * request.
  */
 import { matchesEtag } from '#shared/service/http/headers.ts'
-import { buildPages, type PageSettings, type Site } from '../pages/build/build-pages.ts'
+import { buildPages, type PageEvent, type PageSettings, type Site } from '../pages/build/build-pages.ts'
 import { compress, type Encoding, ENCODINGS } from '../pages/build/compress.ts'
 import { type MapTiles, mapTilesOf } from '../pages/build/map-tiles.ts'
 import { cacheControlOf, PAGES, policyOf } from '../pages/pages.ts'
@@ -41,22 +41,24 @@ export const mayBePage = (path: string): boolean =>
   AT_ROOT.includes(path) || PREFIXES.some((prefix) => path.startsWith(prefix) || `${path}/` === prefix)
 
 /**
- * The title of each page is the event's name, so another name needs another build.
+ * Each page holds the event's name and languages, so other ones need another build.
  * @returns the answer for a path that {@link mayBePage}; null when no page has it
  */
 export function pageServer(
   settings: PageSettings,
-  event: { readonly current: { readonly name: string } },
+  event: { readonly current: PageEvent },
 ): (request: Request, path: string) => Promise<Response | null> {
   let site: Promise<Site> | undefined
-  let name: string | undefined
+  let key: string | undefined
   let tiles: Promise<MapTiles | null> | undefined
   const stored = new Map<string, Stored>()
 
   const find = async (path: string): Promise<Stored | null> => {
-    if (name !== event.current.name) {
-      ;({ name } = event.current)
-      site = buildPages(settings, name)
+    const { name, language, languages } = event.current
+    const now = [name, language, ...languages].join()
+    if (key !== now) {
+      key = now
+      site = buildPages(settings, event.current)
       stored.clear()
     }
     const file = path.endsWith('/') ? `${path}index.html` : path

@@ -18,7 +18,7 @@ if (import.meta.main) {
   const { values } = readCommandLine(USAGE, { to: { type: 'string', default: './data/pages' } })
   try {
     const config = readConfig(environment())
-    const site = await buildPages(config, firstEvent(config).name)
+    const site = await buildPages(config, firstEvent(config))
     writeSite(site, resolve(values.to), await mapTilesOf(config))
     console.log(`${site.size} files are in ${values.to}.`)
   } catch (error) {

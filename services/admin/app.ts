@@ -9,6 +9,7 @@ import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
 import {
   eventSettingsEndpoint,
   setEventContactEndpoint,
+  setEventLanguagesEndpoint,
   setEventNameEndpoint,
 } from '#shared/contracts/event-settings.ts'
 import {
@@ -105,6 +106,7 @@ function serveEvent({ serve }: Router, context: ServiceContext): void {
   serve(eventSettingsEndpoint, () => readSettings(context))
   serve(setEventNameEndpoint, ({ operator, body }) => setPart(context, operator, 'name', body))
   serve(setEventContactEndpoint, ({ operator, body }) => setPart(context, operator, 'contact', body))
+  serve(setEventLanguagesEndpoint, ({ operator, body }) => setPart(context, operator, 'languages', body))
   serve(surveysEndpoint, ({ operator, query, request }) =>
     request.headers.get('accept')?.includes('text/csv')
       ? surveysCsv(context, operator)

@@ -1,5 +1,6 @@
 /** What an app must know about the event before anybody has a name in it. */
 import { z } from 'zod'
+import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
 import { EventNames } from './event-settings.ts'
 import { ActivityStatus, Time, exampleText } from './fields.ts'
@@ -9,6 +10,8 @@ const endpoint = endpointsOf('admin')
 export const EventConfig = z.object({
   name: exampleText('白沙屯媽祖進香').describe('In the event’s own language'),
   names: EventNames.describe('The name in each language that has one'),
+  language: Language.describe('The event’s own language'),
+  languages: z.array(Language).describe('Offered languages; readers of any other get English'),
   settings_version: z.int().describe('Version of the owner’s settings; 0: nothing was set'),
   time_zone: exampleText('Asia/Taipei').describe('IANA name; days of the API are days of this zone'),
   identity: z

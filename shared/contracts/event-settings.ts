@@ -47,8 +47,17 @@ export const ContactPart = z.object({
     .describe('Where the organisers answer the phone'),
 })
 
+export const LanguagesPart = z.object({
+  language: Language.describe('The event’s own, for readers whose language is not known'),
+  languages: z
+    .array(Language)
+    .min(1)
+    .meta({ examples: [['zh-Hant', 'en']] })
+    .describe('Offered languages, with the own one. Readers of any other get English'),
+})
+
 /** Each part is stored, versioned and changed as a whole. */
-export const EVENT_PARTS = { name: NamePart, contact: ContactPart } as const
+export const EVENT_PARTS = { name: NamePart, contact: ContactPart, languages: LanguagesPart } as const
 export type EventPart = keyof typeof EVENT_PARTS
 export type EventParts = { readonly [P in EventPart]: z.infer<(typeof EVENT_PARTS)[P]> }
 
@@ -64,6 +73,7 @@ export const EventSettings = z.object({
   version: z.int().describe('Rises with each change of any part; 0: nothing was set'),
   name: stored(NamePart),
   contact: stored(ContactPart),
+  languages: stored(LanguagesPart),
 })
 export type EventSettings = z.infer<typeof EventSettings>
 
@@ -80,6 +90,7 @@ const Sent = Instant.transform((ms) => time(ms))
 
 export const SetNameRequest = NamePart.extend({ starts_at: Sent, ends_at: Sent, version })
 export const SetContactRequest = ContactPart.extend({ version })
+export const SetLanguagesRequest = LanguagesPart.extend({ version })
 
 export const eventSettingsEndpoint = endpoint('GET /api/event/admin/settings', {
   id: 'readEventSettings',
@@ -102,6 +113,15 @@ export const setEventContactEndpoint = endpoint('PUT /api/event/admin/settings/c
   summary: 'Sets the numbers that the app and the bot show to whoever needs help',
   access: 'owner',
   body: SetContactRequest,
+  data: EventSettings,
+  errors: ['conflict'],
+})
+
+export const setEventLanguagesEndpoint = endpoint('PUT /api/event/admin/settings/languages', {
+  id: 'setEventLanguages',
+  summary: 'Sets the event’s own language, and those that its pages and messages are offered in',
+  access: 'owner',
+  body: SetLanguagesRequest,
   data: EventSettings,
   errors: ['conflict'],
 })

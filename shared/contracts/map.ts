@@ -1,5 +1,6 @@
 /** The map for everybody who follows the event: one public answer that any cache may keep, and the route. */
 import { z } from 'zod'
+import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
 import { EventNames } from './event-settings.ts'
 import { ActivityStatus, Time, exampleText, Place } from './fields.ts'
@@ -64,6 +65,8 @@ const State = z.object({
   event: z.object({
     name: exampleText('白沙屯媽祖進香'),
     names: EventNames,
+    language: Language,
+    languages: z.array(Language),
     settings_version: z.int().describe('As in GET /api/event/config'),
     starts_at: Time.nullable(),
     ends_at: Time.nullable(),

@@ -11,7 +11,7 @@ import {
   type EventPart,
   type EventParts,
 } from '#shared/contracts/event-settings.ts'
-import { nameIn } from '#shared/core/rules/languages.ts'
+import { languageFor, nameIn } from '#shared/core/rules/languages.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import type { Log } from '#shared/runtime/log.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
@@ -35,6 +35,9 @@ export interface Event {
   readonly name: string
   readonly nameFor: (language: Language) => string
   readonly language: Language
+  readonly languages: readonly Language[]
+  /** The language for a reader of these, as BCP 47 tags (`languageFor`). */
+  readonly languageOf: (tags: readonly (string | null)[]) => Language
   /** Epoch milliseconds; null: not known. */
   readonly startsMs: number | null
   readonly endsMs: number | null
@@ -42,14 +45,17 @@ export interface Event {
   readonly organiserPhone: string | null
 }
 
-export function eventOf({ name, contact }: EventParts, version: number, language: Language): Event {
+export function eventOf({ name, contact, languages: of }: EventParts, version: number): Event {
   const { names, starts_at, ends_at } = name
+  const { language, languages } = of
   return {
     version,
     names,
     name: nameIn(names, language, language),
     nameFor: (reader) => nameIn(names, reader, language),
     language,
+    languages,
+    languageOf: (tags) => languageFor(tags, language, languages),
     startsMs: starts_at === null ? null : Date.parse(starts_at),
     endsMs: ends_at === null ? null : Date.parse(ends_at),
     emergencyNumber: contact.emergency_number,
@@ -58,8 +64,7 @@ export function eventOf({ name, contact }: EventParts, version: number, language
 }
 
 /** The event of the environment, before the owner has set anything. */
-export const firstEvent = ({ event, language }: Pick<Config, 'event' | 'language'>): Event =>
-  eventOf(event.parts, 0, language)
+export const firstEvent = ({ event }: Pick<Config, 'event'>): Event => eventOf(event.parts, 0)
 
 /** Every version of every part, oldest first. @param after only versions above it */
 export const readVersions = (tx: Writer, after = 0): Promise<StoredPart[]> =>
@@ -82,7 +87,7 @@ export function partsAfter(parts: EventParts, rows: readonly StoredPart[]): Even
 export async function readEvent(db: Database, config: Config): Promise<Event> {
   const [table] = await db.sql`SELECT to_regclass('event_settings') IS NOT NULL AS known`
   const rows = table!.known === true ? await db.read(() => readVersions(db.orm)) : []
-  return eventOf(partsAfter(config.event.parts, rows), rows.at(-1)?.version ?? 0, config.language)
+  return eventOf(partsAfter(config.event.parts, rows), rows.at(-1)?.version ?? 0)
 }
 
 export interface FollowedEvent {
@@ -103,7 +108,7 @@ export async function followEvent(db: Database, config: Config, log: Log): Promi
     const version = rows.at(-1)?.version ?? 0
     if (version <= current.version) return
     parts = partsAfter(parts, rows)
-    current = eventOf(parts, version, config.language)
+    current = eventOf(parts, version)
   }
   const following = repeated(log, 'the settings of the event could not be read', POLL_MS, refresh)
   following.start(false)

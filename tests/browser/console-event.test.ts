@@ -32,7 +32,7 @@ test('an installation without an event is not started, until an owner names it; 
   const form = other.page.locator('.event-name form')
   await form.getByLabel('English').fill('Four Days')
 
-  await page.getByLabel('English').fill('Nijmegen Four Days')
+  await page.locator('.event-name').getByLabel('English').fill('Nijmegen Four Days')
   await page.getByLabel('Begins').fill('2026-07-21T04:00')
   await page.getByLabel('Ends').fill('2026-07-24T18:00')
   await page.locator('.event-name').getByRole('button', { name: 'Save' }).click()
@@ -48,4 +48,11 @@ test('an installation without an event is not started, until an owner names it; 
   await form.getByRole('button', { name: 'Save' }).click()
   await page.locator('.top-bar', { hasText: /^Four Days/ }).waitFor()
   await map.page.getByRole('heading', { name: 'Four Days' }).first().waitFor()
+
+  // The reader of a language that is not offered any more gets English, without loading the page again.
+  await using reader = await browser.open(stack, { path: '/', locale: 'ja-JP' })
+  await reader.page.locator('html[lang=ja]').waitFor()
+  await page.locator('.event-languages input[name=ja]').uncheck()
+  await page.locator('.event-languages').getByRole('button', { name: 'Save' }).click()
+  await reader.page.locator('html[lang=en]').waitFor()
 })

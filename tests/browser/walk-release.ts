@@ -16,7 +16,7 @@ const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().deco
 /** Writes the next release over the one that is served. Each call makes another release. */
 export async function releaseAgain({ settings, pagesDirectory }: RealTestStack): Promise<void> {
   const config = readConfig(settings)
-  const site = new Map(await buildPages(config, firstEvent(config).name))
+  const site = new Map(await buildPages(config, firstEvent(config)))
   const release = crypto.randomUUID().slice(0, 8)
   // Scripts import each other by their names, so all of them get new ones.
   const scripts = [...site.keys()].filter((path) => /^\/assets\/walk-.*\.js$/.test(path))

@@ -239,7 +239,7 @@ async function builtPages(env: Environment): Promise<string> {
     for (const path of JSON.parse(readFileSync(join(parent, list), 'utf8')) as string[])
       if (path.startsWith('/assets/') && !existsSync(join(directory, path)))
         linkAsset(join(parent, dirname(list), path), join(directory, path))
-  writeSite(await buildPages(settings, firstEvent(settings).name), directory, await mapTilesOf(settings))
+  writeSite(await buildPages(settings, firstEvent(settings)), directory, await mapTilesOf(settings))
   return directory
 }
 

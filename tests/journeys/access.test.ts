@@ -44,6 +44,7 @@ const OWNER = [
   'GET /api/event/admin/settings',
   'PUT /api/event/admin/settings/name',
   'PUT /api/event/admin/settings/contact',
+  'PUT /api/event/admin/settings/languages',
   'GET /api/event/admin/users/:userId/export',
   'DELETE /api/event/admin/users/:userId',
   'DELETE /api/event/admin/dead-letters/:id',

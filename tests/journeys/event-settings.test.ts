@@ -87,12 +87,29 @@ describeBothStacks(
       expect((await put('name', { names: NAMES, starts_at: null, ends_at: null, version })).status).toBe(200)
     })
 
+    test('offers the languages that the owner has chosen, and English to all other readers', async () => {
+      const { version } = await settings()
+      const languages = { language: 'zh-Hant', languages: ['zh-Hant', 'ja'] }
+      expect((await put('languages', { ...languages, version })).status).toBe(200)
+      expect(await config()).toMatchObject(languages)
+      const languageOfPage = async (accepted: string) => {
+        const page = await stack.fetch('/s/nobody', { headers: { 'Accept-Language': accepted } })
+        return /<html lang="([\w-]+)"/.exec(await page.text())?.[1]
+      }
+      // Each service follows by itself.
+      await until(async () => (await languageOfPage('zh-CN')) === 'zh-Hant', 'the page of links to follow')
+      expect(await languageOfPage('ja')).toBe('ja')
+      expect(await languageOfPage('ko, fr;q=0.5')).toBe('en')
+    })
+
     test.each([
       ['name', { names: {}, starts_at: null, ends_at: null }, 'names'],
       ['name', { names: NAMES, starts_at: DATES.ends_at, ends_at: DATES.starts_at }, 'ends_at'],
       ['name', { names: NAMES, starts_at: 'tomorrow', ends_at: null }, 'starts_at'],
       ['contact', { emergency_number: 'help', organiser_phone: null }, 'emergency_number'],
       ['contact', { emergency_number: null, organiser_phone: '12' }, 'organiser_phone'],
+      ['languages', { language: 'ja', languages: ['en'] }, 'languages'],
+      ['languages', { language: 'nl', languages: ['en'] }, 'language'],
     ])('refuses a wrong %s: %p', async (part, body, field) => {
       const { version } = await settings()
       const refused = await put(part, { ...body, version })

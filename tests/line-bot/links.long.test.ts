@@ -32,7 +32,9 @@ describeBothStacks(
 
     test('each link of the bot, its share text and its menu leads to a page or a picture', async () => {
       const links = new Set<string>(
-        Language.options.flatMap((language) => linksIn(designMenu(language, 'zh-Hant').request)),
+        Language.options.flatMap((language) =>
+          linksIn(designMenu(language, { language: 'zh-Hant', languages: Language.options }).request),
+        ),
       )
       let person = 0xb000
       for (const language of Language.options) {

@@ -5,7 +5,7 @@ import { Language } from '#shared/contracts/bot.ts'
 
 describe('rich menu', () => {
   test.each(Language.options)('every place of the picture in %s belongs to one area', (language) => {
-    const { size, areas } = designMenu(language, 'zh-Hant').request
+    const { size, areas } = designMenu(language, { language: 'zh-Hant', languages: Language.options }).request
     const [width, height] = [size!.width!, size!.height!]
     const bounds = areas!.map((area) => area.bounds as Required<NonNullable<typeof area.bounds>>)
     const areasAt = (x: number, y: number): number[] =>

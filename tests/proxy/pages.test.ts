@@ -5,14 +5,19 @@ import { join } from 'node:path'
 import { PAGES, policyOf } from '#proxy/pages/pages.ts'
 import { buildPages, type Site } from '#proxy/pages/build/build-pages.ts'
 import { writeSite } from '#proxy/pages/build/write-site.ts'
+import { firstEvent } from '#shared/pilgrims/event-settings.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import { newDirectory } from '#tests/helpers/process.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 
-const NAME = '白沙屯媽祖進香'
-const SETTINGS = { EVENT_NAME: NAME, EVENT_PUBLIC_URL: 'https://walk.test' }
-const site = await buildPages(readConfig(SETTINGS), NAME)
-const renamed = await buildPages(readConfig({}), '</script><script>alert("1")</script>&amp;')
+const SETTINGS = { EVENT_NAME: '白沙屯媽祖進香', EVENT_PUBLIC_URL: 'https://walk.test' }
+const config = readConfig(SETTINGS)
+const event = firstEvent(config)
+const site = await buildPages(config, event)
+const renamed = await buildPages(config, {
+  ...event,
+  name: '</script><script>alert("1")</script>&amp;',
+})
 const hashed = [...site.keys()].filter((path) => path.startsWith('/assets/'))
 const named = [...site.keys()].filter((path) => !path.startsWith('/assets/'))
 

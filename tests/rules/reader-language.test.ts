@@ -51,3 +51,13 @@ test('an Accept-Language header is read by quality; what it refuses is no langua
   expect(languageFor(acceptedTags('*'), 'zh-Hant')).toBe('zh-Hant')
   expect(languageFor(acceptedTags('ja;q=0'), 'zh-Hant')).toBe('zh-Hant')
 })
+
+test('a language that the event does not offer is English, and Chinese the form that it offers', () => {
+  const offered = ['zh-Hant', 'ja'] as const
+  expect(languageFor(['zh-CN'], 'zh-Hant', offered)).toBe('zh-Hant')
+  expect(languageFor(['ko', 'ja'], 'zh-Hant', offered)).toBe('ja')
+  expect(languageFor(['en'], 'zh-Hant', offered)).toBe('en')
+  expect(languageFor(['ja', 'zh-TW'], 'zh-Hans', ['zh-Hans'])).toBe('zh-Hans')
+  expect(languageFor(['zh-TW', 'ja'], 'en', ['en'])).toBe('en')
+  expect(languageFor([null], 'ja', ['ja'])).toBe('ja')
+})

@@ -1,6 +1,7 @@
 /** Builds all pages into files: deterministic, so that the same sources and settings give the same bytes. */
 import type { Config } from '#shared/runtime/config/config.ts'
 import { type Atlas as Shapes, type Box, TAIWAN, counties, towns } from '#shared/runtime/taiwan.ts'
+import type { Event } from '#shared/pilgrims/event-settings.ts'
 import type { Position } from 'geojson'
 import { readFileSync } from 'node:fs'
 import { type Bundle, bundlePage, bundleWorker } from './bundle.ts'
@@ -15,10 +16,11 @@ export type Site = ReadonlyMap<string, Uint8Array>
 
 export type PageSettings = Pick<
   Config,
-  'identity' | 'publicUrl' | 'checkinUrl' | 'surveyUrl' | 'timeZone' | 'language' | 'route' | 'mapTiles'
+  'identity' | 'publicUrl' | 'checkinUrl' | 'surveyUrl' | 'timeZone' | 'route' | 'mapTiles'
 >
 
-type NamedSettings = PageSettings & { readonly name: string }
+export type PageEvent = Pick<Event, 'name' | 'language' | 'languages'>
+type NamedSettings = PageSettings & PageEvent
 
 interface Shared {
   readonly icon: string
@@ -43,8 +45,9 @@ function addHashed(site: Map<string, Uint8Array>, name: string, ending: string, 
   return path
 }
 
-/** @param name of the event, in its own language */
-export async function buildPages(settings: PageSettings, name: string): Promise<Site> {
+/** @param event what of it is written into the pages */
+export async function buildPages(settings: PageSettings, event: PageEvent): Promise<Site> {
+  const { name, language, languages } = event
   const site = new Map<string, Uint8Array>()
   const shared: Shared = {
     icon: addHashed(site, 'icon', 'svg', iconSvg()),
@@ -54,7 +57,7 @@ export async function buildPages(settings: PageSettings, name: string): Promise<
   }
   site.set('/robots.txt', utf8(ROBOTS))
   site.set('/favicon.ico', iconIco())
-  for (const page of PAGES) await addPage(site, page, { ...settings, name }, shared)
+  for (const page of PAGES) await addPage(site, page, { ...settings, name, language, languages }, shared)
   return site
 }
 
@@ -135,6 +138,7 @@ function pageDataOf(settings: NamedSettings, files: Readonly<Record<string, stri
     name: settings.name,
     timeZone: settings.timeZone,
     language: settings.language,
+    languages: settings.languages,
     checkinUrl: elsewhere(settings.checkinUrl),
     surveyUrl: elsewhere(settings.surveyUrl),
     files,

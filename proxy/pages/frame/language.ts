@@ -14,15 +14,31 @@ export const LANGUAGES: readonly { readonly value: Language; readonly text: stri
 
 const isLanguage = (text: string | null): text is Language => LANGUAGES.some(({ value }) => value === text)
 
-function firstLanguage(): Language {
-  const asked = new URLSearchParams(location.search).get('lang')
-  if (isLanguage(asked)) return asked
-  const chosen = remembered('language')
-  if (isLanguage(chosen)) return chosen
-  return languageFor(navigator.languages, pageData().language)
+/** What the address or the reader has asked for. */
+const asked = (): Language | undefined =>
+  [new URLSearchParams(location.search).get('lang'), remembered('language')].find(isLanguage)
+
+interface Offer {
+  readonly language: Language
+  readonly languages: readonly Language[]
 }
 
-const current = signal<Language>(firstLanguage())
+/** The best of the offered languages for this browser. */
+function suitable({ language: own, languages }: Offer): Language {
+  return languageFor(navigator.languages, own, languages)
+}
+
+/** The languages that a reader can choose: English is always among them. */
+export const offered = signal(pageData().languages)
+
+/** Applies the event's languages as they are now, unless the reader has asked for one or chosen one. */
+export function offerLanguages(offer: Offer): void {
+  if (offer.languages.join() !== offered.peek().join()) offered.value = offer.languages
+  const next = asked() ?? suitable(offer)
+  if (next !== current.peek()) void loadWords(next)
+}
+
+const current = signal<Language>(asked() ?? suitable(pageData()))
 /** The language of the page. It changes when its words have arrived. */
 export const language: ReadonlySignal<Language> = current
 

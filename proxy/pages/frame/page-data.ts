@@ -6,6 +6,7 @@ export interface PageData {
   readonly timeZone: string
   /** The event's own language, for readers of unknown language. */
   readonly language: Language
+  readonly languages: readonly Language[]
   /** Addresses of the organisers' pages; null when the event has none. */
   readonly checkinUrl: string | null
   readonly surveyUrl: string | null

@@ -1,8 +1,11 @@
 /** Switches of language, letters and theme, the same on every page. */
 import type { Language } from '#shared/contracts/bot.ts'
 import { Segments } from '../design/button.tsx'
-import { chooseLanguage, language, LANGUAGES, pageWords } from './language.ts'
+import { chooseLanguage, language, LANGUAGES, offered, pageWords } from './language.ts'
 import { chooseLetters, chooseTheme, LETTERS, letters, type Theme, theme, THEMES } from './theme.ts'
+
+const isChoice = ({ value }: { readonly value: Language }): boolean =>
+  value === 'en' || value === language.value || offered.value.includes(value)
 
 export const LanguageSwitch = () => (
   <select
@@ -10,7 +13,7 @@ export const LanguageSwitch = () => (
     value={language.value}
     onChange={({ currentTarget }) => void chooseLanguage(currentTarget.value as Language)}
   >
-    {LANGUAGES.map(({ value, text }) => (
+    {LANGUAGES.filter(isChoice).map(({ value, text }) => (
       <option key={value} value={value} lang={value}>
         {text}
       </option>

@@ -11,6 +11,7 @@ import {
 } from '#shared/client/index.ts'
 import { waits } from './my-station.ts'
 import { connected, merged, news, nowMs, route, setClock, tick } from './state.ts'
+import { offerLanguages } from '../frame/language.ts'
 import { remember, remembered } from '../frame/storage.ts'
 
 const NAME = 'map-4'
@@ -119,6 +120,7 @@ async function askOnce(client: Client): Promise<boolean> {
   const sent = Date.parse(headers.get('date') ?? '')
   if (!Number.isNaN(sent)) setClock(sent + Number(headers.get('age') ?? 0) * 1_000)
   news.value = next(known, answer.data)
+  if (news.value !== null) offerLanguages(news.value.event)
   await readRoute(client)
   return true
 }

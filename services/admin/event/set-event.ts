@@ -51,6 +51,8 @@ export async function setPart<P extends EventPart>(
   if ('starts_at' in value && value.starts_at !== null && value.ends_at !== null)
     if (Date.parse(value.ends_at) <= Date.parse(value.starts_at))
       throw invalid('ends_at: must be after starts_at')
+  if ('languages' in value && !value.languages.includes(value.language))
+    throw invalid('languages: must have the event’s own language')
   await db.orm.transaction(async (tx) => {
     await lockSettings(tx)
     const rows = await readVersions(tx)

@@ -22,6 +22,8 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
   return {
     name: event.current.name,
     names: event.current.names,
+    language: event.current.language,
+    languages: [...event.current.languages],
     settings_version: event.current.version,
     time_zone: config.timeZone,
     identity: config.identity,

@@ -3,7 +3,6 @@ import type { Event } from '#shared/pilgrims/event-settings.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Pilgrim, readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
 import { type Exposure, publicFigures, readExposure } from '#shared/pilgrims/profile.ts'
-import { languageFor } from '#shared/core/rules/languages.ts'
 import { type CardFacts, pilgrimWord } from './card-facts.ts'
 import { countPastPoints } from './passed-stretch.ts'
 
@@ -66,7 +65,7 @@ function factsOf(
   exposure: Exposure,
 ): CardFacts {
   const { savedKg: carbonSavedKg, unlocked, ...figures } = publicFigures({ row, statistics }, exposure)
-  const language = languageFor([languageTag], event.language)
+  const language = event.languageOf([languageTag])
   return {
     eventName: event.nameFor(language),
     eventDays: daysOf(event, config.timeZone),

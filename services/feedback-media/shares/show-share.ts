@@ -7,7 +7,7 @@ import { Language } from '#shared/contracts/bot.ts'
 import { isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { gone, Refusal } from '#shared/runtime/refusal.ts'
 import { shareUrl } from '#shared/pilgrims/shares.ts'
-import { acceptedTags, languageFor } from '#shared/core/rules/languages.ts'
+import { acceptedTags } from '#shared/core/rules/languages.ts'
 import type { Elapsed } from '#shared/runtime/clock.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import type { Cards } from '../cards/draw-card.ts'
@@ -72,7 +72,7 @@ async function showPage(
   const accepted = acceptedTags(request.headers.get('accept-language'))
   /** @param others languages to use where the reader's request names none */
   const languageOf = (...others: (string | null)[]): Language =>
-    chosen ?? languageFor(accepted.length > 0 ? accepted : others, config.language)
+    chosen ?? event.current.languageOf(accepted.length > 0 ? accepted : others)
   const textsFor = (language: Language, name: string | null) =>
     shareTexts(language, {
       event: event.current.nameFor(language),

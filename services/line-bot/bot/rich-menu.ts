@@ -4,6 +4,7 @@ import type { messagingApi } from '@line/bot-sdk'
 import { eq } from 'drizzle-orm'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { Renderer } from '#shared/runtime/picture-renderer/renderer.ts'
+import type { Event } from '#shared/pilgrims/event-settings.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type BotAction, Language, type MenuDeployment, type MenuStatus } from '#shared/contracts/bot.ts'
 import { time } from '#shared/contracts/fields.ts'
@@ -12,7 +13,6 @@ import { isLineUserId, type Line } from '#shared/service/line/line-client.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { pilgrims, richMenus } from '#shared/stores/schema/tables.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'
-import { languageFor } from '#shared/core/rules/languages.ts'
 import { box, type Element, words as text } from '#shared/runtime/picture-renderer/element.ts'
 import { cut, postback } from './flex.ts'
 
@@ -48,8 +48,11 @@ interface MenuDesign {
 /** Menus with other names belong to other software. */
 const NAME_PREFIX = 'event:'
 
-/** @param eventLanguage decides who sees the menu: everybody whose language is not known, if it is `language` */
-export function designMenu(language: Language, eventLanguage: Language): MenuDesign {
+const offersAll = ({ languages }: Pick<Event, 'languages'>): boolean =>
+  Language.options.every((one) => languages.includes(one))
+
+/** @param event its languages decide who sees the menu: everybody whose language is not known, if it is `language` */
+export function designMenu(language: Language, event: Pick<Event, 'language' | 'languages'>): MenuDesign {
   const words = BOT_WORDS[language]
   const picture = box(
     { width: SIZE.width, height: SIZE.height, flexWrap: 'wrap', backgroundColor: GROUND, padding: GAP / 2 },
@@ -62,7 +65,7 @@ export function designMenu(language: Language, eventLanguage: Language): MenuDes
     areas: TILES.map(([action], i) => ({ bounds: boundsOf(i), action: postback(action, words) })),
   }
   const digest = createHash('sha256')
-    .update(JSON.stringify([menu, picture, eventLanguage]))
+    .update(JSON.stringify([menu, picture, event.language, ...(offersAll(event) ? [] : [event.languages])]))
     .digest('hex')
   return { request: { ...menu, name: `${NAME_PREFIX}${language}:${digest.slice(0, 12)}` }, picture, digest }
 }
@@ -115,7 +118,7 @@ function tile(action: BotAction, icon: string, label: string): Element {
 const LOCK = 'rich-menus'
 const LOCK_MS = 120_000
 
-export async function readMenus({ config, db }: ServiceContext, line: Line | null): Promise<MenuStatus> {
+export async function readMenus({ db, event }: ServiceContext, line: Line | null): Promise<MenuStatus> {
   const rows = await db.read(() => db.orm.select().from(richMenus))
   const menus = Language.options.map((language) => {
     const row = rows.find((one) => one.language === language)
@@ -124,7 +127,7 @@ export async function readMenus({ config, db }: ServiceContext, line: Line | nul
       menu_id: row?.menuId ?? null,
       digest: row?.digest ?? null,
       deployed_at: row === undefined ? null : time(row.deployedAt),
-      current: row?.digest === designMenu(language, config.language).digest,
+      current: row?.digest === designMenu(language, event.current).digest,
     }
   })
   return { configured: line !== null, menus }
@@ -181,13 +184,13 @@ async function deployOne(
   language: Language,
   listed: ReadonlySet<string>,
 ): Promise<MenuDeployment['menus'][number]> {
-  const { config, db, now } = context
-  const { request, picture, digest } = designMenu(language, config.language)
+  const { db, event, now } = context
+  const { request, picture, digest } = designMenu(language, event.current)
   const [row] = await db.orm.select().from(richMenus).where(eq(richMenus.language, language))
   if (row?.digest === digest && listed.has(row.menuId))
     return { language, menu_id: row.menuId, changed: false }
   const menuId = await line.menus.create(request, await renderer.renderPng(picture, SIZE))
-  if (language === config.language) await line.menus.setDefault(menuId)
+  if (language === event.current.language) await line.menus.setDefault(menuId)
   else await line.menus.link(menuId, await readersOf(context, language))
   const fields = { menuId, digest, deployedAt: new Date(now()) }
   await db.orm
@@ -197,24 +200,24 @@ async function deployOne(
   return { language, menu_id: menuId, changed: true }
 }
 
-async function readersOf({ config, db }: ServiceContext, language: Language): Promise<string[]> {
+async function readersOf({ db, event }: ServiceContext, language: Language): Promise<string[]> {
   const rows = await db.orm.select({ userId: pilgrims.userId, language: pilgrims.language }).from(pilgrims)
   return rows
-    .filter((row) => isLineUserId(row.userId) && languageFor([row.language], config.language) === language)
+    .filter((row) => isLineUserId(row.userId) && event.current.languageOf([row.language]) === language)
     .map(({ userId }) => userId)
 }
 
 /** Links the menu of a person's language after that language changed. Failures are only logged. */
 export async function linkMenu(
-  { config, db, log }: ServiceContext,
+  { db, event, log }: ServiceContext,
   line: Line,
   userId: string,
   before: string | null,
   after: string | null,
 ): Promise<void> {
-  const language = languageFor([after], config.language)
+  const language = event.current.languageOf([after])
   // A person without a linked menu sees the default, which is the menu of the event's language.
-  if (languageFor([before], config.language) === language) return
+  if (event.current.languageOf([before]) === language) return
   try {
     const [row] = await db.orm.select().from(richMenus).where(eq(richMenus.language, language))
     if (row !== undefined) await line.menus.link(row.menuId, [userId])

@@ -6,7 +6,7 @@ import { type Point, readablePoints } from '#shared/points/point.ts'
 import { isLineUserId } from '#shared/service/line/line-client.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { withoutErased } from '#shared/pilgrims/person-lock.ts'
-import { languageFor } from '#shared/core/rules/languages.ts'
+import type { Event } from '#shared/pilgrims/event-settings.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { peekWithTimeout, pendingUsersWithTimeout } from '#shared/points/pending-points.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
@@ -94,12 +94,12 @@ const everybody = (waiting: readonly string[]): SQL => sql`(
  */
 export async function selectRecipients(
   tx: Writer,
-  { config, now }: Pick<ServiceContext, 'config' | 'now'>,
+  { event, now }: Pick<ServiceContext, 'event' | 'now'>,
   wanted: Recipients,
   buffer: RecipientBuffer,
 ): Promise<Selected> {
   const { rows, lacksBuffer } = await selectAudience(tx, wanted, now(), buffer)
-  return { ...sorted(rows, config.language), lacksBuffer }
+  return { ...sorted(rows, event.current), lacksBuffer }
 }
 
 /**
@@ -108,7 +108,7 @@ export async function selectRecipients(
  */
 export async function selectStaff(
   tx: Writer,
-  { config, now }: Pick<ServiceContext, 'config' | 'now'>,
+  { config, event, now }: Pick<ServiceContext, 'config' | 'event' | 'now'>,
 ): Promise<Selected> {
   const { userId, role } = roleAssignments
   const assigned = await tx
@@ -119,7 +119,7 @@ export async function selectStaff(
   if (config.alertUserId !== '') ids.add(config.alertUserId)
   const { rows } = await selectAudience(tx, { user_ids: [...ids] }, now(), NO_BUFFER)
   const working = rows.map((row) => ({ ...row, withdrawn: false }))
-  return { ...sorted(working, config.language), lacksBuffer: false }
+  return { ...sorted(working, event.current), lacksBuffer: false }
 }
 
 /**
@@ -203,14 +203,14 @@ function reasonToLeaveOut({ user_id: userId, withdrawn, reachable }: Row): LeftO
   return withdrawn ? 'withdrawn' : reachable ? null : 'unreachable'
 }
 
-function sorted(rows: readonly Row[], eventLanguage: Language): Omit<Selected, 'lacksBuffer'> {
+function sorted(rows: readonly Row[], event: Event): Omit<Selected, 'lacksBuffer'> {
   const byLanguage = new Map<Language, string[]>()
   const everyone = new Map<Language, string[]>()
   const leftOut = { unreachable: 0, withdrawn: 0, no_line_id: 0 }
   let count = 0
   for (const row of rows) {
     const { user_id: userId, language, withdrawn } = row
-    const theirs = languageFor([language], eventLanguage)
+    const theirs = event.languageOf([language])
     if (!withdrawn) everyone.getOrInsertComputed(theirs, () => []).push(userId)
     const reason = reasonToLeaveOut(row)
     if (reason === null) {

@@ -26,7 +26,6 @@ import {
   replyTo,
   welcome,
 } from '../bot/replies.ts'
-import { languageFor } from '#shared/core/rules/languages.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'
 import { type Pilgrim, readFigures, readPilgrim, linkOfPilgrim } from '../bot/load-pilgrim-context.ts'
 
@@ -107,7 +106,7 @@ async function compose(context: ServiceContext, line: Line, event: LineEvent): P
   const sent = event.type === 'message' ? event.message?.type : undefined
   const userId = senderOf(event)
   const pilgrim = userId === null ? null : await readPilgrim(context, line, userId, event.type === 'follow')
-  const language = languageFor([pilgrim?.language ?? null], config.language)
+  const language = settings.current.languageOf([pilgrim?.language ?? null])
   const words = BOT_WORDS[language]
   if (event.type === 'follow') return welcome(words, settings.current.nameFor(language))
   if (sent === 'image')

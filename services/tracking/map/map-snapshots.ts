@@ -185,11 +185,13 @@ const axisOf = (places: Places, samples: readonly Sample[]) =>
   })
 
 function eventOf({ config, event }: Context): EventMap['event'] {
-  const { name, names, version, startsMs, endsMs } = event.current
+  const { name, names, language, languages, version, startsMs, endsMs } = event.current
   const { timeZone, mapCrowd } = config
   return {
     name,
     names,
+    language,
+    languages: [...languages],
     settings_version: version,
     starts_at: timeOrNull(startsMs),
     ends_at: timeOrNull(endsMs),

@@ -1,11 +1,13 @@
 /** Chooses a reader's language among the service's, and names in it. */
 import type { Language } from '#shared/contracts/bot.ts'
 
+const CHINESE_FORMS: readonly Language[] = ['zh-Hant', 'zh-Hans']
+
 /** Chinese, and the languages that are written as it. */
 const CHINESE = /^(zh|cmn|hak|nan|yue)$/
 
 /** The language of a BCP 47 tag; null if the service has no texts in it. */
-function offeredLanguage(tag: string, eventLanguage: Language): Language | null {
+function knownLanguage(tag: string, eventLanguage: Language): Language | null {
   const [primary, ...rest] = tag.toLowerCase().split(/[-_]/)
   if (primary === 'en' || primary === 'ja') return primary
   if (!CHINESE.test(primary!)) return null
@@ -19,14 +21,23 @@ function offeredLanguage(tag: string, eventLanguage: Language): Language | null 
 /**
  * The language in which a reader gets every page and message: the first of their languages that is offered, English if
  * none is. Without any known language it is the event's own. Chinese that names neither script nor region is the event's.
+ * A Chinese that is not offered is read in the other one, if that is.
  * @param tags the reader's languages as BCP 47 tags, most preferred first; null where one is not known
+ * @param offered what the event offers; all by default. English is always there
  */
-export function languageFor(tags: readonly (string | null)[], eventLanguage: Language): Language {
+export function languageFor(
+  tags: readonly (string | null)[],
+  eventLanguage: Language,
+  offered?: readonly Language[],
+): Language {
+  const isOffered = (language: Language): boolean => offered === undefined || offered.includes(language)
   // The wildcard of a header and "und" (undetermined) name no language.
   const known = tags.map((tag) => (tag ?? '').trim()).filter((tag) => !/^(und|\*)?$/.test(tag))
   for (const tag of known) {
-    const offered = offeredLanguage(tag, eventLanguage)
-    if (offered !== null) return offered
+    const language = knownLanguage(tag, eventLanguage)
+    const choices = CHINESE_FORMS.includes(language!) ? [language!, ...CHINESE_FORMS] : [language]
+    const found = choices.find((one) => one !== null && (one === 'en' || isOffered(one)))
+    if (found != null) return found
   }
   return known.length === 0 ? eventLanguage : 'en'
 }

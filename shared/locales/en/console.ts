@@ -644,6 +644,8 @@ export const words = {
     contact: 'Help numbers',
     emergencyNumber: 'Emergency number',
     organiserPhone: 'Organisers’ phone',
+    languages: 'Languages',
+    ownLanguage: 'The event’s own language',
     meanwhile: 'Changed meanwhile to',
   },
   lifecycle: {

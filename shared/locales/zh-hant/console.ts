@@ -625,6 +625,8 @@ export const words: ConsoleWords = {
     contact: '求助電話',
     emergencyNumber: '緊急電話',
     organiserPhone: '主辦單位電話',
+    languages: '語言',
+    ownLanguage: '活動主要語言',
     meanwhile: '已被改為',
   },
   lifecycle: {

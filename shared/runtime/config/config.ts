@@ -14,7 +14,6 @@ import {
   timeZone,
   emergencyNumber,
   eventFromEnvironment,
-  languageOfZone,
   readPush,
   readArea,
 } from './setting-values.ts'
@@ -224,7 +223,6 @@ export function readConfig(env: Environment, isBot = false) {
   const publicUrl = s.EVENT_PUBLIC_URL ?? `https://localhost:${s.EVENT_PORT}`
   const push = readPush(s, publicUrl, isBot, faults)
   if (faults.length > 0) throw new ConfigError(faults)
-  const language = s.EVENT_LANGUAGE ?? languageOfZone(s.EVENT_TIMEZONE)
 
   return {
     env: s.EVENT_ENV,
@@ -233,8 +231,7 @@ export function readConfig(env: Environment, isBot = false) {
     servicePort: s.PORT,
     dataDir: s.EVENT_DATA_DIR,
     timeZone: s.EVENT_TIMEZONE,
-    language,
-    event: eventFromEnvironment(s, language),
+    event: eventFromEnvironment(s),
     publicUrl: publicUrl.replace(/\/$/, ''),
     aliasHost: s.ALIAS_HOST,
     checkinUrl: s.EVENT_CHECKIN_URL ?? `${publicUrl.replace(/\/$/, '')}/walk/`,

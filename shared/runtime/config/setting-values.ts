@@ -1,7 +1,7 @@
 /** What single settings are parsed to: origins, time zone, values in files, map tiles, tokens, Web Push, the area. */
 import { z } from 'zod'
 import { readFileSync, closeSync, openSync, readSync } from 'node:fs'
-import type { Language } from '#shared/contracts/bot.ts'
+import { Language } from '#shared/contracts/bot.ts'
 import {
   EmergencyNumber,
   type EventPart,
@@ -64,7 +64,7 @@ const ZONE_LANGUAGES: ReadonlyMap<string, Language> = new Map([
 ])
 
 /** The event's own language where `EVENT_LANGUAGE` is unset. @param zone IANA name */
-export const languageOfZone = (zone: string): Language => ZONE_LANGUAGES.get(zone) ?? 'en'
+const languageOfZone = (zone: string): Language => ZONE_LANGUAGES.get(zone) ?? 'en'
 
 // What describes the event. The owner sets it in the console; the environment gives the first values.
 
@@ -93,6 +93,7 @@ function emergencyNumberOf(setting: string | undefined, zone: string): string | 
 const VARIABLES = {
   name: ['EVENT_NAME', 'EVENT_STARTS_AT', 'EVENT_ENDS_AT'],
   contact: ['EVENT_EMERGENCY_NUMBER', 'EVENT_ORGANISER_PHONE'],
+  languages: ['EVENT_LANGUAGE'],
 } as const satisfies Record<EventPart, readonly string[]>
 
 type EventVariables = Readonly<Partial<Record<(typeof VARIABLES)[EventPart][number], string | undefined>>>
@@ -101,12 +102,11 @@ const instantOrNull = (given: string | undefined) => (given === undefined ? null
 
 /**
  * The event of the environment: the value of each part until the owner sets it, and the variables that were given.
- * @param language the event's own
  */
 export function eventFromEnvironment(
-  s: EventVariables & { readonly EVENT_TIMEZONE: string },
-  language: Language,
+  s: EventVariables & { readonly EVENT_TIMEZONE: string; readonly EVENT_LANGUAGE?: Language | undefined },
 ) {
+  const language = s.EVENT_LANGUAGE ?? languageOfZone(s.EVENT_TIMEZONE)
   const parts: EventParts = {
     name: {
       names: { [language]: cutText(s.EVENT_NAME?.trim() || 'Pilgrimage', MAX_EVENT_NAME) },
@@ -117,6 +117,7 @@ export function eventFromEnvironment(
       emergency_number: emergencyNumberOf(s.EVENT_EMERGENCY_NUMBER, s.EVENT_TIMEZONE),
       organiser_phone: s.EVENT_ORGANISER_PHONE ?? null,
     },
+    languages: { language, languages: [...Language.options] },
   }
   const given = Object.entries(VARIABLES).map(([part, names]) => ({
     part: part as EventPart,

@@ -9,6 +9,7 @@ import {
   type Failure,
 } from '#shared/client/index.ts'
 import { figureRead, tallyOf } from '../checkin/tally.ts'
+import { offerLanguages } from '../../frame/language.ts'
 import { lineToken, lineTokenNow, lineUserId, logInAgain } from './line-login.ts'
 import { noteClock } from './clock.ts'
 import { keep, kept } from './stored-signals.ts'
@@ -128,6 +129,7 @@ export async function refreshConfig(): Promise<void> {
   // The answer was written somewhere between both times. A phone that slept meanwhile would measure its sleep.
   if (tookMs >= 0 && tookMs <= TIMEOUT_MS) noteClock(sentAt + tookMs / 2 - Date.parse(answer.data.as_of))
   keep(config, answer.data)
+  offerLanguages(answer.data)
   // Another window, or LINE's own browser, may have a new token.
   if (signedOutWith !== null && signedOutWith !== lineTokenNow()) noteSignIn()
   answered.value++

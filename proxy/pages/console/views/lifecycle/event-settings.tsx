@@ -5,7 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { date, instantOf, localTime } from '../../clock.ts'
 import { type EventSettings as Settings, readEvent, useEventSettings } from '../../event.ts'
 import { act } from '../../parts/actions.tsx'
-import { Field } from '../../parts/fields.tsx'
+import { Choice, Field } from '../../parts/fields.tsx'
 import { PanelFrom } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { client } from '../../session.ts'
@@ -17,11 +17,13 @@ import { LANGUAGES, pageWords } from '../../../frame/language.ts'
 type Texts = Readonly<Record<string, string>>
 
 interface PartForm {
-  readonly part: 'name' | 'contact'
+  readonly part: 'name' | 'contact' | 'languages'
   readonly title: string
   readonly texts: (settings: Settings) => Texts
   readonly label: (field: string) => string
   readonly type?: (field: string) => 'text' | 'datetime-local'
+  /** Of each field; a text field by default. */
+  readonly control?: (field: string) => 'choice' | 'check' | 'none'
   readonly save: (texts: Texts, version: number) => Promise<Answer<Settings>>
 }
 
@@ -70,12 +72,37 @@ const contactForm = (): PartForm => ({
     }),
 })
 
+const OWN = 'own'
+const isOffered = (text: string | undefined): boolean => text !== ''
+
+/** The own language, and of each language whether it is offered; English always is. */
+const languagesForm = (): PartForm => ({
+  part: 'languages',
+  title: words.value.event.languages,
+  texts: ({ languages: { value } }) => ({
+    [OWN]: value.language,
+    ...Object.fromEntries(
+      LANGUAGES.map(({ value: of }) => [of, of === 'en' || value.languages.includes(of) ? of : '']),
+    ),
+  }),
+  label: (field) => (field === OWN ? words.value.event.ownLanguage : ownName(field)),
+  control: (field) => (field === OWN ? 'choice' : field === 'en' ? 'none' : 'check'),
+  save: ({ [OWN]: own, ...texts }, version) => {
+    const language = LANGUAGES.find(({ value }) => value === own)!.value
+    const languages = LANGUAGES.map(({ value }) => value).filter(
+      (value) => value === language || isOffered(texts[value]),
+    )
+    return client.setEventLanguages({ language, languages, version })
+  },
+})
+
 export function EventSettings() {
   const settings = useEventSettings()
   return (
     <>
       <Part from={settings} form={nameForm()} />
       <Part from={settings} form={contactForm()} />
+      <Part from={settings} form={languagesForm()} />
     </>
   )
 }
@@ -143,18 +170,17 @@ function Form({ form, from, settings }: PartProps & { readonly settings: Setting
       }}
     >
       {Object.keys(stored).map((field) => (
-        <Field
+        <Control
           key={field}
-          name={field}
-          type={form.type?.(field) ?? 'text'}
-          label={form.label(field)}
-          value={texts[field]!}
+          form={form}
+          field={field}
+          text={texts[field]!}
           onType={(text) => type(field, text)}
         >
           {isRefused.value && draft.value !== null && stored[field] !== draft.value.seen[field] ? (
             <Meanwhile text={stored[field]!} />
           ) : null}
-        </Field>
+        </Control>
       ))}
       <Changed settings={settings[form.part]}>
         {draft.value === null ? null : (
@@ -168,6 +194,54 @@ function Form({ form, from, settings }: PartProps & { readonly settings: Setting
       </Changed>
     </form>
   )
+}
+
+interface ControlProps {
+  readonly form: PartForm
+  readonly field: string
+  readonly text: string
+  readonly onType: (text: string) => void
+  readonly children: ComponentChildren
+}
+
+function Control({ form, field, text, onType, children }: ControlProps) {
+  const label = form.label(field)
+  switch (form.control?.(field)) {
+    case 'none':
+      return null
+    case 'choice':
+      return (
+        <div>
+          <Choice
+            name={field}
+            label={label}
+            value={text}
+            options={LANGUAGES.map(({ value }) => [value, ownName(value)])}
+            onChoose={onType}
+          />
+          {children}
+        </div>
+      )
+    case 'check':
+      return (
+        <label class="row">
+          <input
+            type="checkbox"
+            name={field}
+            checked={isOffered(text)}
+            onChange={({ currentTarget }) => onType(currentTarget.checked ? field : '')}
+          />
+          {label}
+          {children}
+        </label>
+      )
+    case undefined:
+      return (
+        <Field name={field} type={form.type?.(field) ?? 'text'} label={label} value={text} onType={onType}>
+          {children}
+        </Field>
+      )
+  }
 }
 
 const Meanwhile = ({ text }: { readonly text: string }) => (

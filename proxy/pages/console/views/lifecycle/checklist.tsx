@@ -56,14 +56,19 @@ function putOff(row: Row): void {
 }
 
 interface ChecklistProps {
+  readonly settings: Resource<Settings>
   readonly condition: Resource<Condition>
   /** Whether rows that may wait are listed, too. */
   readonly whole?: boolean
 }
 
+/** What is still open, for the view Now. */
+export const ChecklistOnNow = ({ condition }: Pick<ChecklistProps, 'condition'>) => (
+  <Checklist settings={useEventSettings()} condition={condition} />
+)
+
 /** Nothing once every row is done. */
-export function Checklist({ condition, whole = false }: ChecklistProps) {
-  const settings = useEventSettings()
+export function Checklist({ settings, condition, whole = false }: ChecklistProps) {
   useEffect(() => void loadGround(), [])
   const known = settings.value.value
   const state = condition.value.value

@@ -3,14 +3,16 @@ import type { Answer } from '#shared/client/index.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { date, instantOf, localTime } from '../../clock.ts'
+import { Checklist } from './checklist.tsx'
 import { type EventSettings as Settings, readEvent, useEventSettings } from '../../event.ts'
-import { act } from '../../parts/actions.tsx'
+import { warn } from '../../parts/actions.tsx'
 import { Choice, Field } from '../../parts/fields.tsx'
-import { PanelFrom } from '../../parts/panel.tsx'
-import type { Resource } from '../../resource.ts'
+import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
+import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
 import { ownName, pair, words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
+import { showToast } from '../../../design/toast.tsx'
 import { LANGUAGES, pageWords } from '../../../frame/language.ts'
 
 /** What a form holds: a text for each field. */
@@ -96,10 +98,14 @@ const languagesForm = (): PartForm => ({
   },
 })
 
-export function EventSettings() {
+const CONDITION_MS = 60_000
+
+export function EventSettings({ hasEnded }: { readonly hasEnded: boolean }) {
   const settings = useEventSettings()
+  const condition = useResource(client.readCondition, CONDITION_MS, 'condition')
   return (
     <>
+      {hasEnded ? null : <Checklist whole settings={settings} condition={condition} />}
       <Part from={settings} form={nameForm()} />
       <Part from={settings} form={contactForm()} />
       <Part from={settings} form={languagesForm()} />
@@ -117,6 +123,8 @@ const Part = ({ from, form }: PartProps) => (
     {(settings) => <Form key={form.part} form={form} from={from} settings={settings} />}
   </PanelFrom>
 )
+
+const TOAST_MS = 8_000
 
 interface Draft {
   /** What the owner saw when they began to type, or after a refusal. */
@@ -146,15 +154,18 @@ function Form({ form, from, settings }: PartProps & { readonly settings: Setting
   const submit = async () => {
     const { version } = draft.value ?? settings
     busy.value = true
-    const done = await act(form.save(texts, version), () => words.value.common.saved)
+    const answer = await form.save(texts, version)
+    // Only the settings are read again: whoever fills in one form after the other has a limit of calls.
+    await from.reload()
     busy.value = false
-    if (done !== null) {
+    if (answer.ok) {
       close()
+      showToast(words.value.common.saved, { forMs: TOAST_MS })
       await readEvent()
       return
     }
+    warn(answer.error, refusalOf)
     // The owner sees what is stored beside what they typed; saving again replaces it.
-    await from.reload()
     const fresh = from.value.value
     if (draft.value === null || fresh === null) return
     isRefused.value = true
@@ -183,12 +194,13 @@ function Form({ form, from, settings }: PartProps & { readonly settings: Setting
         </Control>
       ))}
       <Changed settings={settings[form.part]}>
-        {draft.value === null ? null : (
+        {/* Values that nobody has chosen can be saved as they are. */}
+        {draft.value === null && settings[form.part].version > 0 ? null : (
           <>
             <Button kind="primary" type="submit" busy={busy.value}>
               {words.value.common.save}
             </Button>
-            <Button onClick={close}>{pageWords.value.cancel}</Button>
+            {draft.value === null ? null : <Button onClick={close}>{pageWords.value.cancel}</Button>}
           </>
         )}
       </Changed>

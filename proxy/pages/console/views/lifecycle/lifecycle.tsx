@@ -12,7 +12,6 @@ import { Await, Panel, PanelFrom, absenceOf } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { client, level, OWNER } from '../../session.ts'
-import { Checklist } from './checklist.tsx'
 import { EventSettings } from './event-settings.tsx'
 import { PauseAndResume } from './pause-and-resume.tsx'
 import { leftOutText, useLineConfigured, useRecipients } from '../messages/left-out-people.tsx'
@@ -21,7 +20,6 @@ import { pair, words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
 
 const STATUS_MS = 15_000
-const CONDITION_MS = 60_000
 
 export function Lifecycle() {
   // Beside the stream, so that the view stands on an answer of its own where no stream gets through.
@@ -29,18 +27,12 @@ export function Lifecycle() {
   const state = status.value?.status ?? activity.value.value?.status
   return (
     <div class="view lifecycle">
-      {level.value < OWNER || state === 'ended' ? null : <ToSetUp />}
       {state === 'ended' ? <EndProgress activity={activity} /> : <PauseAndResume activity={activity} />}
       {state === 'ended' ? null : <EndEvent />}
-      {level.value < OWNER ? null : <EventSettings />}
+      {level.value < OWNER ? null : <EventSettings hasEnded={state === 'ended'} />}
       <History />
     </div>
   )
-}
-
-function ToSetUp() {
-  const condition = useResource(client.readCondition, CONDITION_MS, 'condition')
-  return <Checklist whole condition={condition} />
 }
 
 type Entry = Data<'readTimeline'>['entries'][number]

@@ -12,7 +12,7 @@ import { Figure, Figures, Panel, PanelFrom, isLoading, isStale } from '../../par
 import { type Resource, useResource } from '../../resource.ts'
 import { MANAGER, OWNER, client, level } from '../../session.ts'
 import { consoleLanguage, pair, words, units } from '../../words.ts'
-import { Checklist } from '../lifecycle/checklist.tsx'
+import { ChecklistOnNow } from '../lifecycle/checklist.tsx'
 import { countsOf } from '../feedback/items.ts'
 import { MapPanel, type Overview, useEventMap } from './map-panel.tsx'
 import { Rates } from './rates.tsx'
@@ -48,7 +48,9 @@ function Operating(shared: Shared) {
   return (
     <>
       <Alerts condition={condition} />
-      {level.value < OWNER || status.value?.status === 'ended' ? null : <Checklist condition={condition} />}
+      {level.value < OWNER || status.value?.status === 'ended' ? null : (
+        <ChecklistOnNow condition={condition} />
+      )}
       <Crowd map={shared.map} />
       <FigureTiles condition={condition} {...shared} />
       <Rates />

@@ -87,6 +87,11 @@ export const FeedbackItem = BoardItem.extend({
   user_agent: z.string().nullable(),
   contact: z.string().nullable(),
   admin_note: z.string().nullable(),
+  hidden_at: Time.nullable().describe('When it was taken off the public board; null: it is on it'),
+  hidden_reason: z.string().nullable(),
+  marks: z
+    .array(z.enum(['phone', 'id']))
+    .describe('What its words look like that the public board should not show'),
 })
 export type FeedbackItem = z.infer<typeof FeedbackItem>
 
@@ -107,14 +112,26 @@ export const FeedbackUpdate = z
   .object({
     status: FeedbackStatus.nullish().meta({ examples: ['fixed'] }),
     admin_note: text(2_000).nullish().describe('An empty note clears it'),
+    hidden: z
+      .boolean()
+      .nullish()
+      .describe('Takes the item off the public board, for a reason, or puts it back'),
+    reason: text(500)
+      .trim()
+      .nullish()
+      .transform((reason) => reason || null),
     seen: z
       .object({ status: FeedbackStatus, admin_note: text(2_000).nullable() })
       .partial()
       .optional()
       .describe('What the operator saw before. If somebody has changed it since, the answer is 409'),
   })
-  .refine(({ status, admin_note }) => status != null || admin_note != null, {
-    error: 'needs a status or an admin_note',
+  .refine(({ status, admin_note, hidden }) => status != null || admin_note != null || hidden != null, {
+    error: 'needs a status, an admin_note or hidden',
+  })
+  .refine(({ hidden, reason }) => hidden !== true || reason !== null, {
+    path: ['reason'],
+    error: 'is missing: say why the item is taken off the board',
   })
 export type FeedbackUpdate = z.infer<typeof FeedbackUpdate>
 

@@ -1,5 +1,5 @@
 /** Reports of feedback: submitted by anyone, listed for operators and as the public board, changed by operators. */
-import { and, count, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, isNull, lt, sql } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import {
   type BoardItem,
@@ -15,6 +15,7 @@ import { readPage, RowId } from '#shared/service/http/pagination.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { maySeeId } from '#shared/service/security/pilgrim-identity.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
+import type { Database } from '#shared/stores/db/db.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { ensurePilgrim } from '#shared/pilgrims/person-lock.ts'
 import { holdScreenshot } from '#shared/pilgrims/hold-screenshot.ts'
@@ -41,12 +42,30 @@ const feedbackItem = (row: FeedbackRow): FeedbackItem => ({
   user_agent: row.userAgent,
   contact: row.contact,
   admin_note: row.adminNote,
+  hidden_at: timeOrNull(row.hiddenAt),
+  hidden_reason: row.hiddenReason,
+  marks: marksOf(`${row.category} ${row.description}`),
 })
+
+/** Eight digits or more, as people write telephone numbers. */
+const PHONE = /\+?\d(?:[ ().-]?\d){7,}/
+/** An id of LINE, or of the app. */
+const ID = /\bU[0-9a-f]{32}\b|\bw-[0-7][0-9a-hjkmnp-tv-z]{25}\b/g
+
+/** What the words of a report look like, for the operator who looks over the board. */
+export function marksOf(words: string): FeedbackItem['marks'] {
+  const others = words.replaceAll(ID, '')
+  return [...(PHONE.test(others) ? ['phone' as const] : []), ...(others === words ? [] : ['id' as const])]
+}
 
 const FEEDBACK_ROW = { ...getTableColumns(feedback), displayName: pilgrims.displayName }
 
-/** The filters of a query but the status, as SQL conditions. */
-const conditionsOf = ({ category, search }: FeedbackQuery) => [
+/**
+ * The filters of a query but the status, as SQL conditions.
+ * @param isPublic without what was taken off the board
+ */
+const conditionsOf = ({ category, search }: FeedbackQuery, isPublic: boolean) => [
+  isPublic ? isNull(feedback.hiddenAt) : undefined,
   category === undefined ? undefined : eq(feedback.category, category),
   search === undefined
     ? undefined
@@ -58,6 +77,7 @@ const readReports = <Item>(
   list: string,
   query: FeedbackQuery,
   item: (row: FeedbackRow) => Item,
+  isPublic = list === 'board',
 ) =>
   readPage(
     list,
@@ -73,7 +93,7 @@ const readReports = <Item>(
             and(
               before === null ? undefined : lt(feedback.id, before[0]),
               query.status === undefined ? undefined : eq(feedback.status, query.status),
-              ...conditionsOf(query),
+              ...conditionsOf(query, isPublic),
             ),
           )
           .orderBy(desc(feedback.id))
@@ -83,15 +103,42 @@ const readReports = <Item>(
     ({ id }) => [id],
   )
 
+type Counts = Readonly<Record<FeedbackStatus, number>>
+
+/** So many reports take long to count. Their counts are kept for a moment, because everybody may ask for them. */
+const MANY = 5_000
+const KEPT_MS = 5_000
+const keptOf = new WeakMap<Database, Map<string, { readonly untilMs: number; readonly counts: Counts }>>()
+
 async function countByStatus(
-  { db }: ServiceContext,
+  context: ServiceContext,
   query: FeedbackQuery,
-): Promise<Record<FeedbackStatus, number>> {
+  isPublic: boolean,
+): Promise<Counts> {
+  if (query.search !== undefined) return countNow(context, query, isPublic)
+  const kept = keptOf.get(context.db) ?? new Map()
+  keptOf.set(context.db, kept)
+  const nowMs = performance.now()
+  // In order of expiry.
+  for (const [oldest, { untilMs }] of kept) {
+    if (untilMs > nowMs) break
+    kept.delete(oldest)
+  }
+  const key = JSON.stringify([query.category, isPublic])
+  const held = kept.get(key)
+  if (held !== undefined) return held.counts
+  const counts = await countNow(context, query, isPublic)
+  const all = Object.values(counts).reduce((sum, n) => sum + n, 0)
+  if (all > MANY) kept.set(key, { untilMs: performance.now() + KEPT_MS, counts })
+  return counts
+}
+
+async function countNow({ db }: ServiceContext, query: FeedbackQuery, isPublic: boolean): Promise<Counts> {
   const counted = await db.read(() =>
     db.orm
       .select({ status: feedback.status, n: count() })
       .from(feedback)
-      .where(and(...conditionsOf(query)))
+      .where(and(...conditionsOf(query, isPublic)))
       .groupBy(feedback.status),
   )
   const counts = Object.fromEntries(FeedbackStatus.options.map((status) => [status, 0]))
@@ -111,13 +158,14 @@ export async function listFeedback(context: ServiceContext, query: FeedbackQuery
       const isShown = row.userId === null || maySeeId(context.config, operator, row.userId)
       return feedbackItem(isShown ? row : { ...row, userId: null })
     }),
+    false,
   )
 }
 
 /** @throws Refusal 400 for a search */
 export async function readBoard(context: ServiceContext, query: FeedbackQuery) {
   refuseSearch(query)
-  return withCounts(context, query, readReports(context, 'board', query, boardItem))
+  return withCounts(context, query, readReports(context, 'board', query, boardItem), true)
 }
 
 /**
@@ -128,8 +176,13 @@ function refuseSearch({ search }: FeedbackQuery): void {
   if (search !== undefined) throw invalid('search: needs an operator’s token.')
 }
 
-async function withCounts<Page>(context: ServiceContext, query: FeedbackQuery, page: Promise<Page>) {
-  const [items, counts] = await Promise.all([page, countByStatus(context, query)])
+async function withCounts<Page>(
+  context: ServiceContext,
+  query: FeedbackQuery,
+  page: Promise<Page>,
+  isPublic: boolean,
+) {
+  const [items, counts] = await Promise.all([page, countByStatus(context, query, isPublic)])
   return { ...items, counts }
 }
 
@@ -192,14 +245,14 @@ async function findReport(
 }
 
 /**
- * Sets status or note, with an audit entry. The time of the first `fixed` stays; any other status clears it.
+ * Sets status or note, or takes the item off the public board and puts it back, with an audit entry. The time of the first `fixed` stays; any other status clears it.
  * @throws Refusal 404 for an unknown item, 409 when another operator has changed what the client saw
  */
 export async function updateFeedback(
   { db, now }: ServiceContext,
   operator: Acting,
   id: number,
-  { status, admin_note: note, seen = {} }: FeedbackUpdate,
+  { status, admin_note: note, hidden, reason, seen = {} }: FeedbackUpdate,
 ): Promise<FeedbackItem> {
   return db.orm.transaction(async (tx) => {
     const [previous] = await tx.select().from(feedback).where(eq(feedback.id, id)).for('update')
@@ -221,10 +274,20 @@ export async function updateFeedback(
         status: next,
         adminNote: newNote,
         resolvedAt: next === 'fixed' ? (previous.resolvedAt ?? new Date(now())) : null,
+        ...(hidden != null && {
+          hiddenAt: hidden ? (previous.hiddenAt ?? new Date(now())) : null,
+          hiddenReason: hidden ? reason : null,
+        }),
         updatedAt: new Date(now()),
       })
       .where(eq(feedback.id, id))
-    const change = { id, from: previous.status, status: next, note_changed: note != null }
+    const change = {
+      id,
+      from: previous.status,
+      status: next,
+      note_changed: note != null,
+      ...(hidden != null && { hidden, reason }),
+    }
     await audit(tx, operator, 'update-feedback', change, now())
     const [row] = await tx
       .select(FEEDBACK_ROW)

@@ -450,8 +450,16 @@ export const feedback = pgTable(
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     resolvedAt: instant(),
+    /** When an operator took it off the public board, and why; null: it is on the board. */
+    hiddenAt: instant(),
+    hiddenReason: text(),
   },
-  (table) => [uniqueIndex().on(table.reportId), index().on(table.userId), index().on(table.status, table.id)],
+  (table) => [
+    uniqueIndex().on(table.reportId),
+    index().on(table.userId),
+    index().on(table.status, table.id),
+    index().on(table.category, table.id),
+  ],
 )
 
 // Emergencies: presses of an SOS button.

@@ -23,6 +23,7 @@ import { Welcome } from './views/welcome.tsx'
 import { type View, view } from './route.ts'
 import { change, mode } from './session/current-state.ts'
 import { noteTouch, readOften, refreshConfig, refreshProfile } from './session/service.ts'
+import { watchSos } from './emergency/sos.ts'
 import { resumeCheckIn } from './checkin/check-in.ts'
 import { keepHearing } from './notifications/web-push.ts'
 import { watchRecording } from './recording/recorder.ts'
@@ -84,6 +85,7 @@ function startSession(): void {
   // What is recorded before the queue is open is set aside.
   watchRecording()
   resumeCheckIn()
+  watchSos()
   void refresh().then(keepHearing)
   tellLanguage()
   effect(() => change('restoring', view.value === 'restore'))

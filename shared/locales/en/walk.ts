@@ -249,6 +249,15 @@ export const words = {
   emergency: {
     call: 'In an emergency, call',
     organisers: 'Call the organisers:',
+    sos: 'SOS',
+    hold: 'Hold for two seconds',
+    holding: 'Keep holding: the organisers get an alert.',
+    short: 'Hold the button for two seconds, or:',
+    now: 'Alert the organisers now',
+    waits: (time: string) => `The SOS of ${time} is kept on this phone. It is waiting for a connection.`,
+    sent: (time: string) => `SOS sent at ${time}. Nobody has confirmed it yet.`,
+    seen: (time: string) => `Seen by the organisers at ${time}.`,
+    faster: 'A call is faster.',
   },
   trackers: {
     title: 'Record with an app',

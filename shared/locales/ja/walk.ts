@@ -234,6 +234,15 @@ export const words: WalkWords = {
   emergency: {
     call: '緊急のときは、こちらに電話：',
     organisers: '主催者に電話：',
+    sos: 'SOS',
+    hold: '2秒間長押し',
+    holding: 'そのまま押し続けてください。主催者に知らせます。',
+    short: 'ボタンを2秒間押し続けるか、こちら：',
+    now: '主催者に今すぐ知らせる',
+    waits: (time) => `${time} の SOS はこのスマホに保存され、接続を待っています。`,
+    sent: (time) => `SOS を ${time} に送信しました。まだ確認されていません。`,
+    seen: (time) => `主催者が ${time} に確認しました。`,
+    faster: '電話のほうが早く届きます。',
   },
   trackers: {
     title: 'アプリで記録',

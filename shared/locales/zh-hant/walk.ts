@@ -231,6 +231,15 @@ export const words: WalkWords = {
   emergency: {
     call: '緊急狀況請撥',
     organisers: '致電主辦單位：',
+    sos: 'SOS 求救',
+    hold: '長按兩秒',
+    holding: '請繼續按住，主辦單位會收到警報。',
+    short: '請按住按鈕兩秒，或：',
+    now: '立即通知主辦單位',
+    waits: (time) => `${time} 的求救已存在這支手機，等待連線。`,
+    sent: (time) => `求救已於 ${time} 送出，還沒有人確認。`,
+    seen: (time) => `主辦單位已於 ${time} 看到。`,
+    faster: '直接打電話更快。',
   },
   trackers: {
     title: '用 App 記錄',

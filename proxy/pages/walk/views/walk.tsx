@@ -14,6 +14,7 @@ import { Notice, View } from './view.tsx'
 import { Record } from './record.tsx'
 import { Waiting } from './waiting.tsx'
 import { Level } from './level.tsx'
+import { Sos } from './sos.tsx'
 import { NextOfAll } from './stations.tsx'
 import { NotTakingPart } from './data.tsx'
 import { pageWords } from '../../frame/language.ts'
@@ -27,6 +28,7 @@ export const Walk = () => {
       {config.value?.status === 'ended' ? null : <Record />}
       {config.value?.status === 'ended' ? null : <NextOfAll />}
       <Waiting />
+      <Sos />
       <a class="button" href="/">
         {pageWords.value.procession}
       </a>

@@ -140,7 +140,8 @@ export function nowTests(open: (options: ConsoleOptions) => Promise<OpenPage>): 
     expect(inside!.y).toBeGreaterThanOrEqual(around!.y)
     expect(inside!.x + inside!.width).toBeLessThanOrEqual(around!.x + around!.width)
     await card.getByRole('button', { name: 'Close' }).click()
-    // Another pilgrim may stand under the pointer now.
+    // A pilgrim under the pointer would show a card again.
+    await page.mouse.move(0, 0)
     await page.locator(`.dot-card[data-of="${id}"]`).waitFor({ state: 'detached' })
 
     // By the keyboard: Enter opens it, Escape gives the focus back, and its button leads to the pilgrim.

@@ -114,7 +114,7 @@ export function createFirstSettings(context: ServiceContext): Repeated {
     isDone = true
     await event.refresh()
     log.warn(
-      'these settings were read once and now have no effect: the owner changes them in the console, in the view Event; remove them from the environment',
+      'these settings were read once and now have no effect: the owner changes them in the console, in the view Event. Remove them from the environment, but in containers keep EVENT_NAME and EVENT_LANGUAGE, with which the pages are built',
       { names: config.event.given.flatMap(({ variables }) => variables) },
     )
   })

@@ -4,6 +4,7 @@ import { openEmbeddedBus } from '#shared/stores/bus/bus.embedded.ts'
 import { createOutbox } from '#shared/stores/bus/outbox.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
+import { firstEvent } from '#shared/pilgrims/event-settings.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
 import { openInstallation, OPERATOR } from '#tests/admin/backup-harness.ts'
@@ -34,6 +35,7 @@ export async function openLate(): Promise<Late> {
   const bus = await openEmbeddedBus({ onError: () => undefined })
   const context = {
     ...installation,
+    event: { current: firstEvent(installation.config) },
     now,
     log,
     calendar: harness.calendar,

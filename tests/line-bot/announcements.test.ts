@@ -17,7 +17,16 @@ import { follow, messageTo, newLineUser } from '#tests/helpers/line-people.ts'
 import { lineSettings, startLineServer } from '#tests/helpers/line-server.ts'
 import { deliver, textEvent } from '#tests/helpers/line-webhook.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { callAs, checkIn, endActivity, flushed, readAs, setStatus } from '#tests/helpers/test-stack.ts'
+import { MINUTE, walk } from '#tests/helpers/pilgrim.ts'
+import {
+  callAs,
+  checkIn,
+  endActivity,
+  flushed,
+  readAs,
+  setStatus,
+  syncTrack,
+} from '#tests/helpers/test-stack.ts'
 import { describeBothStacksAtOnce } from '#tests/helpers/open-test-stack.ts'
 
 const lines = { embedded: startLineServer(), real: startLineServer() }
@@ -127,8 +136,9 @@ describeBothStacksAtOnce(
       await flushed(stack)
       const path = `admin/users/${erased}`
       await dataOf(await callAs(stack, 'owner', 'DELETE', path), eraseUserEndpoint)
-      // Reported ways count, as on the public map.
-      const reported = { user_id: walker, transport: { train: 40 } }
+      // Reported ways count as far as their pilgrim walked, as on the public map.
+      expect((await syncTrack(stack, walker, walk(80, Date.now() - 10 * MINUTE))).status).toBe(200)
+      const reported = { user_id: walker, transport: { train: 3 } }
       await dataOf(await callAs(stack, 'owner', 'POST', 'user/sync', reported), userSyncEndpoint)
       await dataOf(
         await callAs(stack, 'owner', 'POST', 'admin/roles', {

@@ -12,6 +12,9 @@ beforeAll(async () => {
 }, STACK_TIMEOUT_MS)
 afterAll(() => stack?.close())
 
+/** A process reads the settings every 2 s, makes a map every 10 s, and a page asks for it every 10 to 15 s. */
+const FOLLOWS_MS = 60_000
+
 test('an installation without an event is not started, until an owner names it; a stale form is refused', async () => {
   await using map = await browser.open(stack, { path: '/?lang=en' })
   await map.page.locator('.badge', { hasText: 'Not started' }).waitFor()
@@ -50,12 +53,12 @@ test('an installation without an event is not started, until an owner names it; 
   expect(await form.getByLabel('English').inputValue()).toBe('Four Days')
   await form.getByRole('button', { name: 'Save' }).click()
   await page.locator('.top-bar', { hasText: /^Four Days/ }).waitFor()
-  await map.page.getByRole('heading', { name: 'Four Days' }).first().waitFor()
+  await map.page.getByRole('heading', { name: 'Four Days' }).first().waitFor({ timeout: FOLLOWS_MS })
 
   // The reader of a language that is not offered any more gets English, without loading the page again.
   await using reader = await browser.open(stack, { path: '/', locale: 'ja-JP' })
   await reader.page.locator('html[lang=ja]').waitFor()
   await page.locator('.event-languages input[name=ja]').uncheck()
   await page.locator('.event-languages').getByRole('button', { name: 'Save' }).click()
-  await reader.page.locator('html[lang=en]').waitFor()
+  await reader.page.locator('html[lang=en]').waitFor({ timeout: FOLLOWS_MS })
 })

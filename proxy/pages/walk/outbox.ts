@@ -41,6 +41,7 @@ import {
   answered,
   client,
   noteError,
+  noteSignIn,
   owner,
   profileChanged,
   readOften,
@@ -380,11 +381,13 @@ async function leaveStore(): Promise<void> {
 }
 
 /**
- * Sends what waits because the pilgrim says so. A wait that the service asked for is forgotten.
+ * Sends what waits because the pilgrim says so. A wait that the service asked for is forgotten, and so is a log-in that
+ * it refused.
  * @returns what waits after that, and why; null where the store fails
  */
 export async function sendNow(open: TrackQueue): Promise<QueueState | null> {
   try {
+    noteSignIn()
     await open.resume()
     return await open.send()
   } catch {

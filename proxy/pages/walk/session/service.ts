@@ -130,14 +130,16 @@ export async function refreshConfig(): Promise<void> {
   if (tookMs >= 0 && tookMs <= TIMEOUT_MS) noteClock(sentAt + tookMs / 2 - Date.parse(answer.data.as_of))
   keep(config, answer.data)
   offerLanguages(answer.data)
-  // Another window, or LINE's own browser, may have a new token.
-  if (signedOutWith !== null && signedOutWith !== lineTokenNow()) noteSignIn()
+  // Another window, or LINE's own browser, may have a new token. With open identity there is none to wait for.
+  if (answer.data.identity !== 'line' || signedOutWith !== lineTokenNow()) noteSignIn()
   answered.value++
 }
 
 /** The token that the service has refused. */
 let signedOutWith: string | null = null
-function noteSignIn(): void {
+/** Lets the next request try: with another token, or because the pilgrim says so. A refusal ends it again. */
+export function noteSignIn(): void {
+  if (signedOutWith === null) return
   signedOutWith = null
   change('signedIn', null)
 }

@@ -5,8 +5,11 @@ import { createOutbox } from '#shared/stores/bus/outbox.ts'
 import type { Erasure } from '#shared/contracts/erasure.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { firstEvent } from '#shared/pilgrims/event-settings.ts'
+import { stopwatch } from '#shared/runtime/clock.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
+import { createAddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
+import { createKeptLimit } from '#shared/service/security/request-prices.ts'
 import { openInstallation, OPERATOR } from '#tests/admin/backup-harness.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
 import { findInStores } from '#tests/helpers/stores.ts'
@@ -37,6 +40,9 @@ export async function openLate(): Promise<Late> {
     ...installation,
     event: { current: firstEvent(installation.config) },
     now,
+    stopwatch,
+    addresses: createAddressLimit(installation.config.limits.address),
+    kept: createKeptLimit(installation.config.limits.address),
     log,
     calendar: harness.calendar,
     metrics,

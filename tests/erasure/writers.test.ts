@@ -278,7 +278,7 @@ describeOnServers('writers that are late', () => {
       return cards.draw(look)
     }
     const reads = createAddressLimit({ max: 100, windowMs: 60_000 })
-    const given = { ...context, reads, addresses: reads, addressOf: () => 'somewhere' } as ServiceContext
+    const given = { ...context, reads, addressOf: () => 'somewhere' } as ServiceContext
     // A pilgrim with a point has a picture of their own.
     const look: Cards['look'] = async (of, named) => {
       const seen = await cards.look(of, named)

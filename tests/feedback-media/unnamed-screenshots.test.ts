@@ -78,8 +78,16 @@ describeOnServers('screenshots that nothing names', () => {
         ${JSON.stringify([{ type: 'image', originalContentUrl: urlOf(sent) }])}::text::jsonb, gen_random_uuid(), now())`
     expect(await sweep(late.context.objects, Date.now() + UNNAMED_MS - 60_000)).toBe(0)
     expect(await isThere(forgotten)).toBe(true)
-    // The scheduler does so at its start and each hour.
-    const maintenance = createMaintenance({ ...late.context, now: inAWeek })
+    // The scheduler does so at its start and each hour, by the clocks of the stores.
+    const { objects } = late.context
+    const aged: Objects = {
+      ...objects,
+      async head(key) {
+        const found = await objects.head(key)
+        return found && { ...found, modifiedAt: new Date(found.modifiedAt.getTime() - UNNAMED_MS) }
+      },
+    }
+    const maintenance = createMaintenance({ ...late.context, objects: aged })
     maintenance.start()
     await maintenance.stop()
     expect([await isThere(named), await isThere(sent), await isThere(forgotten)]).toEqual([true, true, false])

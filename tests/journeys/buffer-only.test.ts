@@ -59,6 +59,13 @@ const CASES: Readonly<Record<string, Case>> = {
     await calls.eraseOwnData({ confirm: true })
     await isGone(stack, userId)
   },
+  async raiseEmergency(calls, userId) {
+    expect(await calls.raiseEmergency({ pressed_at: new Date().toISOString() })).toMatchObject({
+      seen_at: null,
+    })
+    const raised = async () => (await calls.listEmergencies()).items.some((item) => item.userId === userId)
+    await until(raised, 'the emergency')
+  },
   async createShare(calls, _, stack) {
     const { url } = await calls.createShare()
     expect((await stack.fetch(new URL(url).pathname)).status).toBe(200)

@@ -90,6 +90,7 @@ const RIGHT: Record<string, (userId: string) => object> = {
   'user/sync': (user_id) => ({ user_id, display_name: 'x' }),
   'user/phone': (user_id) => ({ user_id, phone: '0912345678' }),
   privacy: (user_id) => ({ user_id }),
+  emergency: (user_id) => ({ user_id, pressed_at: Date.now() }),
   'participant-status': (user_id) => ({ user_id, status: 'active' }),
   trackers: (user_id) => ({ user_id }),
   shares: (user_id) => ({ user_id }),

@@ -12,6 +12,7 @@ import { SOS_PRESSES } from '#shared/stores/objects/spool.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
 import { openServiceParts, type ServiceParts } from '#tests/helpers/service-parts.ts'
+import { until } from '#tests/helpers/wait.ts'
 
 const START = Date.parse('2026-04-12T02:00:00Z')
 const MINUTE = 60_000
@@ -148,7 +149,8 @@ describe('presses', () => {
     await confirmEmergency(context, OPERATOR, String(held!.id))
     // The phone asks again what became of it.
     nowMs += MINUTE
-    expect(await raiseEmergency(spool, request, nowMs)).toMatchObject({ seen_at: expect.any(String) })
+    const isSeen = async () => (await raiseEmergency(spool, request, nowMs)).seen_at !== null
+    await until(isSeen, 'the phone to hear that it was seen')
     expect(await rowsOf(userId)).toHaveLength(1)
   })
 })

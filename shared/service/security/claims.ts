@@ -56,9 +56,11 @@ export const CLAIM_RULES: Readonly<Record<string, RuleOf>> = {
 export const isClaim = ({ identity }: Pick<Config, 'identity'>, userId: string): boolean =>
   identity === 'open' && !isAppId(userId)
 
+const ruleOf = ({ id }: Endpoint) => (Object.hasOwn(CLAIM_RULES, id) ? CLAIM_RULES[id] : undefined)
+
 /** @throws Error for an endpoint that acts in a pilgrim's name without a rule */
 export function expectClaimRule(endpoint: Endpoint): void {
-  if (actsForPilgrim(endpoint) && CLAIM_RULES[endpoint.id] === undefined)
+  if (actsForPilgrim(endpoint) && ruleOf(endpoint) === undefined)
     throw new Error(`${endpoint.id} acts in a pilgrim’s name: CLAIM_RULES needs its rule for claims`)
 }
 
@@ -70,7 +72,7 @@ export function checkClaim(
   body: unknown,
 ): void {
   if (!isClaim(config, userId)) return
-  const rule = CLAIM_RULES[endpoint.id]
+  const rule = ruleOf(endpoint)
   if ((typeof rule === 'function' ? rule(body as object) : rule) !== 'refused') return
   throw forbidden(
     'This id may be known to others, so it does not open personal data. Ask the organisers, or use the event’s app.',

@@ -62,10 +62,12 @@ export const PRICES: Readonly<Record<string, Price>> = {
   createShare: row,
   changeShare: row,
   subscribeToPush: row,
+  raiseEmergency: row,
 }
 
 /** Calls without a price of their own keep nothing: reads, and what removes. */
-export const priceOfCall = ({ id }: Pick<Endpoint, 'id'>): Price => PRICES[id] ?? read
+export const priceOfCall = ({ id }: Pick<Endpoint, 'id'>): Price =>
+  Object.hasOwn(PRICES, id) ? PRICES[id]! : read
 
 /** A drawing of a card, and what is stored of it. */
 export const DRAWING = { ms: 100, bytes: 120_000 } as const

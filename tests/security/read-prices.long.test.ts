@@ -1,4 +1,7 @@
-/** Reads that are made from pending points have their price: an address can not have them again and again. */
+/**
+ * Reads that are made from pending points have their price: an address cannot have them again and again. A card costs
+ * more than that, as a drawing.
+ */
 import { expect, test } from 'bun:test'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { openEmbeddedTestStack } from '#tests/helpers/open-test-stack.ts'
@@ -13,8 +16,6 @@ const PENDING = 4_000
 type Read = (stack: TestStack, userId: string) => Promise<Response>
 const READING: Readonly<Record<string, Read>> = {
   profile: (stack, userId) => stack.fetch(`/api/event/user/${userId}`),
-  card: (stack, userId) => stack.fetch(`/api/event/og/${userId}.png`),
-  'card by POST': (stack, userId) => post(stack, 'og-image', { user_id: userId }),
   'own walk': (stack, user_id) => post(stack, 'me/walk', { user_id }),
   'own export': (stack, user_id) => post(stack, 'me/export', { user_id }),
 }

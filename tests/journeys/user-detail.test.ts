@@ -29,7 +29,7 @@ const AUDITED = ENDPOINTS.filter(
 
 /**
  * The live map and short profiles, which pilgrims read too, and lists that the console reads again every few seconds, a
- * page at a time. They are not in the log.
+ * page at a time; among them emergencies, whose confirmation is in the log. They are not.
  */
 const SHOWN_IN_PAGES = [
   'readMap',
@@ -44,6 +44,7 @@ const SHOWN_IN_PAGES = [
   'listLeftOut',
   'readPush',
   'listAudit',
+  'listEmergencies',
 ]
 
 test('whatever else tells operators the ids of pilgrims is known', () => {

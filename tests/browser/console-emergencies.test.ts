@@ -7,6 +7,9 @@ import { BROWSER_TIMEOUT_MS, photograph, seriousFaults } from './browser.ts'
 import { consoleBrowser } from './console-harness.ts'
 import { openView } from './console-tour.ts'
 
+/** The console reads them every 30 s. */
+const READ_MS = 60_000
+
 const browser = consoleBrowser()
 let stack: TestStack
 beforeAll(async () => {
@@ -27,7 +30,7 @@ test('an emergency is shown on every view until somebody confirms it, and to no 
   for (let i = 0; i < 2; i++)
     await post(stack, 'emergency', { ...press, pressed_at: new Date(Date.now() + i).toISOString() })
   const bar = page.getByRole('alert').locator('.emergency')
-  await bar.waitFor()
+  await bar.waitFor({ timeout: READ_MS })
   expect(await bar.innerText()).toMatch(/SOS[^]*Lin Mei[^]*2 presses[^]*24\.1477, 120\.6736[^]*±12 m/)
   expect(await bar.getByRole('link', { name: '0912 345 678' }).getAttribute('href')).toBe('tel:0912345678')
   const top = async (selector: string) => (await page.locator(selector).boundingBox())!.y
@@ -54,5 +57,5 @@ test('an emergency is shown on every view until somebody confirms it, and to no 
   await second.page.getByRole('button', { name: 'I take care of it' }).click()
   await second.page.locator('.toast', { hasText: 'Confirmed' }).waitFor()
   await second.page.locator('.emergency').waitFor({ state: 'detached' })
-  await bar.waitFor({ state: 'detached' })
+  await bar.waitFor({ state: 'detached', timeout: READ_MS })
 })

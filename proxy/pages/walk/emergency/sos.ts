@@ -3,6 +3,7 @@ import type { ClientError } from '#shared/client/index.ts'
 import { signal } from '@preact/signals'
 import { onePosition } from '../recording/positions.ts'
 import { lastFix } from '../recording/recorder.ts'
+import { within } from '../session/answering.ts'
 import { now } from '../session/clock.ts'
 import { person } from '../session/current-state.ts'
 import { client, noteError } from '../session/service.ts'
@@ -59,10 +60,9 @@ export function pressSos(): void {
 const placeOf = ({ lat, lng, accuracy, t }: Place): Place => ({ lat, lng, accuracy, t })
 
 async function findPlace({ pressedMs }: Sos): Promise<void> {
-  const tooLong = new Promise<null>((resolve) => setTimeout(resolve, SEARCH_MS, null))
-  const found = await Promise.race([onePosition(), tooLong])
+  const found = await within(SEARCH_MS, onePosition())
   const held = sos.value
-  if (found === null || typeof found === 'string' || held?.pressedMs !== pressedMs) return
+  if (typeof found === 'string' || held?.pressedMs !== pressedMs) return
   keep(sos, { ...held, place: placeOf(found) })
 }
 

@@ -31,7 +31,7 @@ every difference. Flushes wait until it ends; check-ins do not.
   --check                 report differences, and change nothing
   --drop-erased-reports   take the kilometres and counts that erased people reported out of the event's carbon
   --drop-reports-without-points
-                          delete what people reported of whom no point is stored; invented people are such
+                          delete the reports of pilgrims without a stored point, such as invented ones
   --help                  print this text
 
 Exit codes: 0 no difference is left, 1 --check found a difference, 2 failed or wrong command line.`

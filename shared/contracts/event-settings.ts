@@ -13,7 +13,7 @@ const Name = text(MAX_EVENT_NAME)
   .overwrite((name) => withoutDirections(name).trim())
   .min(1)
 
-/** At least one name; readers of a language without one get that of the event's own language. */
+/** At least one name. Readers of another language get the name in the event's own language. */
 export const EventNames = z
   .partialRecord(Language, Name)
   .refine((names) => Object.keys(names).length > 0, { error: 'must have a name in one language' })

@@ -97,7 +97,7 @@ export interface FollowedEvent {
   stop(): Promise<void>
 }
 
-/** Follows the settings. Until the database was read, the event is that of the environment. */
+/** Follows the settings. Until the database has been read, they come from the environment. */
 export async function followEvent(db: Database, config: Config, log: Log): Promise<FollowedEvent> {
   let parts = config.event.parts
   let current = firstEvent(config)

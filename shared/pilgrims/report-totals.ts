@@ -41,7 +41,7 @@ async function addDifference(tx: Writer, shard: number, before: Reported, after:
 }
 
 /**
- * Deletes what people reported of whom no point is stored. Before the totals are recounted, and not under their lock: a
+ * Deletes the reports of pilgrims without a stored point. Before the totals are recounted, and not under their lock: a
  * report locks its pilgrim first.
  */
 export async function dropReportsWithoutPoints(sql: Query): Promise<void> {

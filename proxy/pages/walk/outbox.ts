@@ -113,7 +113,7 @@ const aside = computed(() => {
   return { checkIns, points: asideOfPilgrim().length - checkIns }
 })
 
-/** What waits on this device, also where the store can not take it at the moment. */
+/** What waits on this device, also while the store cannot take it. */
 export const waiting = computed((): QueueState | null => {
   if (stored.value === null) return null
   const { checkIns, points } = stored.value.waiting
@@ -159,7 +159,7 @@ export async function clearQueue(userId: string | null): Promise<void> {
   if (userId !== null) await clearEntries(userId)
 }
 
-/** Forgets what waits of a pilgrim. Where the store can not be written, it is done when it opens. */
+/** Forgets what waits of a pilgrim. If the store cannot be written, this is done when it opens. */
 export async function clearEntries(userId: string): Promise<void> {
   remember(TO_CLEAR, userId)
   if (queue.value === 'outdated' || store === null) return

@@ -278,7 +278,7 @@ export class FollowersMap {
 
   async #refresh(): Promise<void> {
     try {
-      // The kv's clock: by that of a replica whose clock is ahead, the others would show its older snapshot as new.
+      // By the kv's clock: a replica whose clock is ahead would make the others show its older snapshot as new.
       const version = this.#versionAt(await this.context.kv.clock())
       if (version === this.#last?.map.version) return
       this.#last ??= parsed(await this.context.kv.cached(KEY))

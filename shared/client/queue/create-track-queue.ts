@@ -29,7 +29,7 @@ export interface TrackQueue {
   /** Keeps a check-in. It is sent as soon as it can be, once: its time identifies it. */
   checkIn(point: RecordedPoint): Promise<Kept>
   /**
-   * Keeps an entry of a kind that the app adds (`added`), for the pilgrim whom `identity` names. Its time identifies it:
+   * Keeps an entry of a kind that the app adds (`added`), for the pilgrim that `identity` names. Its time identifies it:
    * where another entry of the kind has it, the next free millisecond is taken.
    */
   keep(kind: string, fields: object): Promise<Kept>

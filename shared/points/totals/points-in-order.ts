@@ -1,5 +1,5 @@
 /**
- * What others are shown of the walk of somebody whom everybody may send points for (`service/security/claims.ts`). A
+ * The part of a walk that others see, if anybody may send points for that pilgrim (`service/security/claims.ts`). A
  * point that is put between earlier ones lengthens the walk by the way to them, and so measures where they are. Such
  * late points enter the figures of others at the next midnight, points in order at once.
  */

@@ -16,7 +16,7 @@ const LOCK = 'alert-watch'
 /** Longer than a check takes when every dependency is down. */
 const LOCK_MS = 30_000
 
-/** @param systemNow the clock of this machine, which is compared with that of the kv */
+/** @param systemNow the clock of this machine, which is compared with the kv's clock */
 export function createAlertWatch(given: ServiceContext, systemNow: () => number = machineNow) {
   let aheadMs = 0
   // All watchers share the time of the kv, as far as it is known.

@@ -842,7 +842,7 @@ export const pushDeliveries = pgTable(
 )
 
 /**
- * What describes the event: each change of a part adds a row. The value of a part is that of its latest row; older rows
+ * What describes the event: each change of a part adds a row. A part has the value of its latest row; older rows
  * tell what has changed since a version.
  */
 export const eventSettings = pgTable(

@@ -95,7 +95,7 @@ function useHold() {
     onContextMenu: (event: Event) => event.preventDefault(),
     onKeyDown: (event: KeyboardEvent) => {
       if (!isPress(event)) return
-      // No click of the keyboard: that of a screen reader is one without a press before it.
+      // Suppress the keyboard's own click: only a screen reader clicks without a press.
       event.preventDefault()
       if (!event.repeat) begin()
     },

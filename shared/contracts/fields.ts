@@ -80,9 +80,10 @@ const APP_ID = /^w-[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
 export const isAppId = (userId: string): boolean => APP_ID.test(userId)
 
-/** Describes an id in what volunteers read. */
+/** Describes an id in what operators read. */
 export const HIDDEN_ID =
-  'With open identity a volunteer is not told an id that an app made, because it opens the pilgrim’s own data'
+  'With open identity an operator below owner reads a pseudonym in place of an id that an app made, because that opens ' +
+  'the pilgrim’s own data. Every endpoint for operators accepts it in place of the id'
 
 /** Field names under which existing phone clients send the user id. */
 export const USER_ID_ALIASES = ['user_id', 'userId', 'line_user_id'] as const

@@ -13,6 +13,11 @@ export class Refusal extends Error {
   ) {
     super(message)
   }
+
+  /** The same refusal in other words. */
+  with(message: string): Refusal {
+    return message === this.message ? this : new Refusal(this.httpStatus, this.reason, message, this.headers)
+  }
 }
 
 export const invalid = (message: string) => new Refusal(400, 'invalid-request', message)

@@ -6,6 +6,7 @@ import type { Config } from '#shared/runtime/config/config.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { AddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
 import type { CheckIdentity } from '#shared/service/security/pilgrim-identity.ts'
+import type { Pseudonyms } from '#shared/service/security/pseudonyms.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
 import type { Log } from '#shared/runtime/log.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
@@ -27,6 +28,7 @@ export interface ServiceContext {
   readonly auth: Auth
   readonly calendar: Calendar
   readonly checkIdentity: CheckIdentity
+  readonly pseudonyms: Pseudonyms
   /** The rate limit of all writes per client address. */
   readonly addresses: AddressLimit
   /** The limit of public reads that no cache answers. */

@@ -19,6 +19,7 @@ import { createAddressLimit } from '#shared/service/security/caller-and-address-
 import { createKeptLimit } from './security/request-prices.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { createIdentity } from '#shared/service/security/pilgrim-identity.ts'
+import { createPseudonyms } from '#shared/service/security/pseudonyms.ts'
 import { answerUnexpected } from '#shared/service/http/answer-errors.ts'
 import { clientNetwork } from '#shared/service/http/client-address.ts'
 import { openKv } from '#shared/stores/kv/open-kv.ts'
@@ -47,6 +48,7 @@ export type Ports = Pick<
   | 'auth'
   | 'calendar'
   | 'checkIdentity'
+  | 'pseudonyms'
   | 'event'
   | 'addresses'
   | 'reads'
@@ -121,6 +123,7 @@ export async function openPorts(
     ),
     calendar: createCalendar(config.timeZone),
     checkIdentity: createIdentity(config),
+    pseudonyms: createPseudonyms(config),
     addresses: createAddressLimit(config.limits.address),
     reads: createAddressLimit(config.limits.address),
     kept: createKeptLimit(config.limits.address),

@@ -4,6 +4,7 @@ import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
 import { ENDPOINTS } from '#shared/contracts/endpoints.ts'
 import type { Role } from '#shared/contracts/fields.ts'
 import { ownErasureEndpoint, ownWalkEndpoint } from '#shared/contracts/own-data.ts'
+import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { checkInEndpoint, trackSyncEndpoint } from '#shared/contracts/tracking.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
@@ -11,6 +12,7 @@ import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { post, profileOf, walk } from '#tests/helpers/pilgrim.ts'
 import {
   admin,
+  callAs,
   checkIn,
   flushed,
   newPilgrimId,
@@ -109,36 +111,70 @@ describeBothStacks('own data', (stack) => {
     expect(file).not.toContain(userId)
   })
 
-  test('no answer tells a volunteer an id that opens a pilgrim’s own data', async () => {
+  test('an operator below owner reads a pseudonym in place of an id that opens a pilgrim’s own data', async () => {
     const [own, known] = [appId(), newPilgrimId()]
     for (const userId of [own, known]) {
       await dataOf(await checkIn(stack, userId), checkInEndpoint)
       await post(stack, 'user/sync', { user_id: userId, display_name: `Name of ${userId}` })
       await post(stack, 'feedback', { user_id: userId, category: 'bug', description: `About ${userId}` })
+      await post(stack, 'submit', { user_id: userId, q1: 'yes' })
+      await post(stack, 'emergency', { user_id: userId, pressed_at: new Date().toISOString() })
     }
-    const read = async (path: string, role: Role): Promise<string> =>
-      (await stack.fetch(path, { headers: admin(role) })).text()
-    const readable = ENDPOINTS.filter(
-      ({ method, access, path }) =>
-        method === 'GET' && (access === 'volunteer' || access === 'optional') && !path.includes(':'),
-    )
-    const idsIn = (text: string) => new Set([...text.matchAll(/"userId":"([^"]*)"/g)].map(([, id]) => id!))
-    const told = async (role: Role) => {
-      const texts = await Promise.all(readable.map(({ path }) => read(path, role)))
-      return idsIn(texts.join('\n'))
-    }
-    const telling = readable.map(({ path }) => path)
-    expect(telling).toContain('/api/event/data')
-    expect(telling).toContain('/api/event/feedback')
-    // Their names stay. Each replica has a map of its own.
+    await flushed(stack)
+    const textOf = async (answer: Promise<Response>): Promise<string> => (await answer).text()
+    const read = (role: Role, path: string) => textOf(stack.fetch(path, { headers: admin(role) }))
+    // Each replica has a map of its own.
     for (const path of ['/api/event/data', '/api/event/feedback'])
-      await until(
-        async () => (await read(path, 'volunteer')).includes(`Name of ${own}`),
-        `the name in ${path}`,
+      await until(async () => (await read('owner', path)).includes(own), `the pilgrim in ${path}`)
+
+    const [pseudonym] =
+      /p-[0-9a-f]{42}/.exec(await read('manager', `/api/event/admin/users?search=${own}`)) ?? []
+    expect(pseudonym).toBeDefined()
+    const readable = (role: Role) =>
+      ENDPOINTS.filter(
+        ({ method, access }) =>
+          method === 'GET' &&
+          access !== 'public' &&
+          (access === 'optional' || ROLE_LEVEL[access] <= ROLE_LEVEL[role]),
+      ).flatMap(({ path }) => {
+        const filled = path.replace(':userId', pseudonym!)
+        // A page of one has a cursor, which names the last of it.
+        return filled.includes(':') || filled.endsWith('/stream') ? [] : [filled, `${filled}?limit=1`]
+      })
+    for (const role of ['manager', 'volunteer'] as const) {
+      const texts = await Promise.all(
+        readable(role).map(async (path) => [path, await read(role, path)] as const),
       )
-    const [volunteer, manager] = [await told('volunteer'), await told('manager')]
-    expect([volunteer.has(own), volunteer.has(known)]).toEqual([false, true])
-    expect([manager.has(own), manager.has(known)]).toEqual([true, true])
+      const csv = await read('manager', '/api/event/admin/surveys?format=csv')
+      for (const [path, text] of [...texts, ['CSV', csv] as const])
+        for (const part of [
+          text,
+          ...(text.match(/[\w-]{40,}/g) ?? []).map((word) => Buffer.from(word, 'base64url').toString()),
+        ])
+          expect({ path, told: part.includes(own) }).toEqual({ path, told: false })
+      const telling = texts.filter(([, text]) => text.includes(pseudonym!)).map(([path]) => path)
+      expect(telling).toContain('/api/event/data')
+      expect(telling).toContain('/api/event/feedback')
+      if (role === 'manager') expect(telling.length).toBeGreaterThan(8)
+      // All other ids stay as they are.
+      expect(texts.some(([, text]) => text.includes(known))).toBe(true)
+    }
+    expect(await read('manager', `/api/event/admin/users?limit=1&search=${own}`)).toContain(pseudonym!)
+    expect(await read('owner', `/api/event/admin/users/${pseudonym}`)).toContain(own)
+    expect(
+      (await callAs(stack, 'manager', 'POST', 'admin/roles', { user_id: pseudonym, role: 'volunteer' }))
+        .status,
+    ).toBe(200)
+    expect(await read('owner', `/api/event/admin/users/${own}`)).toContain('"role":"volunteer"')
+    expect(
+      await textOf(callAs(stack, 'manager', 'PUT', `admin/users/${appId()}/status`, { status: 'active' })),
+    ).not.toContain('w-')
+    // It opens nothing for who is no operator.
+    await sentenceOf(await post(stack, 'me/export', { user_id: pseudonym }), 404, 'not-found')
+    // A pilgrim cannot have an id that is read as another's.
+    const posing = `p-${'0'.repeat(42)}`
+    await dataOf(await checkIn(stack, posing), checkInEndpoint)
+    expect(await read('manager', `/api/event/admin/users/${posing}`)).toContain(posing)
   })
 
   test('an erasure needs a confirmation, erases, and is in the audit log without the person', async () => {

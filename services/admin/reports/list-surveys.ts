@@ -125,7 +125,7 @@ function othersOf(answers: Answers, columns: ReadonlySet<string>): string | null
  * @throws an error of the database
  */
 export async function surveysCsv(context: ServiceContext, operator: Acting): Promise<Response> {
-  const { db, now } = context
+  const { db, now, pseudonyms } = context
   await audit(db.orm, operator, 'export-surveys', { format: 'csv' }, now())
   const lines = async function* () {
     const { columns, others } = await readColumns(context)
@@ -144,7 +144,8 @@ export async function surveysCsv(context: ServiceContext, operator: Acting): Pro
       const answers = answersOf(row)
       const cells = [row.user_id, row.display_name, time(row.submitted_ms), row.revision]
       const given = columns.map((question) => answers[question])
-      yield `${[...cells, ...given, ...(others ? [othersOf(answers, shown)] : [])].map(csvCell).join(',')}\r\n`
+      const line = [...cells, ...given, ...(others ? [othersOf(answers, shown)] : [])].map(csvCell).join(',')
+      yield pseudonyms.hide(`${line}\r\n`, operator)
     }
   }
   return new Response(await streamingBody(context, lines()), {

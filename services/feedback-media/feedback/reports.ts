@@ -13,7 +13,6 @@ import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { conflict, invalid, notFound } from '#shared/runtime/refusal.ts'
 import { readPage, RowId } from '#shared/service/http/pagination.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
-import { maySeeId } from '#shared/service/security/pilgrim-identity.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
@@ -151,15 +150,7 @@ export async function listFeedback(context: ServiceContext, query: FeedbackQuery
     refuseSearch(query)
     return readReports(context, 'board', query, boardItem)
   }
-  return withCounts(
-    context,
-    query,
-    readReports(context, 'feedback', query, (row) => {
-      const isShown = row.userId === null || maySeeId(context.config, operator, row.userId)
-      return feedbackItem(isShown ? row : { ...row, userId: null })
-    }),
-    false,
-  )
+  return withCounts(context, query, readReports(context, 'feedback', query, feedbackItem), false)
 }
 
 /** @throws Refusal 400 for a search */

@@ -9,6 +9,7 @@ import { readEmergencies } from '#shared/pilgrims/emergencies.ts'
 import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Message } from '#shared/service/line/line-client.ts'
+import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
 import { emergencies, type Notice } from '#shared/stores/schema/tables.ts'
 import { button, card, cut, figure, link, paragraph } from '../bot/flex.ts'
 import { selectStaff } from './audience.ts'
@@ -66,8 +67,11 @@ export async function alertEmergency(
 
 const consoleOf = ({ config }: ServiceContext): string => `${config.publicUrl}/admin/`
 
-const titleOf = (language: Language, { display_name: name, userId }: Emergency): string =>
-  BOT_WORDS[language].sos.title(cut(name ?? userId, MAX_NAME))
+/** The least of those who read an alert. */
+const MANAGER = { level: ROLE_LEVEL.manager }
+
+const titleOf = (context: ServiceContext, language: Language, { display_name: name, userId }: Emergency) =>
+  BOT_WORDS[language].sos.title(cut(name ?? context.pseudonyms.hide(userId, MANAGER), MAX_NAME))
 
 /** Day and time in the event's time zone. */
 const timeOf = ({ config }: ServiceContext, language: Language, time: string): string =>
@@ -101,7 +105,7 @@ function alertCard(context: ServiceContext, language: Language, emergency: Emerg
     link(words.console, consoleOf(context)),
   ].filter((action) => action !== null)
   return card({
-    title: titleOf(language, emergency),
+    title: titleOf(context, language, emergency),
     contents: [
       figure(words.pressed, timeOf(context, language, pressedAt)),
       figure(...placeOf(context, language, emergency)),
@@ -130,7 +134,7 @@ function noticeOf(context: ServiceContext, language: Language, emergency: Emerge
     [words.phone, phone ?? words.unknown],
   ]
   return {
-    title: titleOf(language, emergency),
+    title: titleOf(context, language, emergency),
     body: lines.map((line) => line.join(' ')).join('\n'),
   }
 }

@@ -3,7 +3,6 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import type { DataQuery, LiveMap } from '#shared/contracts/tracking.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
-import { maySeeId } from '#shared/service/security/pilgrim-identity.ts'
 import { inArray } from 'drizzle-orm'
 import { within } from '#shared/runtime/deadline.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
@@ -12,16 +11,16 @@ import type { LivePositions } from './latest-positions.ts'
 import type { PublicMap } from './public-map.ts'
 
 export function createMap(
-  { config, db, now }: Pick<ServiceContext, 'config' | 'db' | 'now'>,
+  { db, now }: Pick<ServiceContext, 'db' | 'now'>,
   live: LivePositions,
   publicMap: PublicMap,
 ): (query: DataQuery, operator: Operator | null) => Promise<LiveMap> {
   return async (query, operator) => ({
-    points: operator === null ? await publicMap.read(query) : await namedPositions(query, operator),
+    points: operator === null ? await publicMap.read(query) : await namedPositions(query),
     generated_at: time(now()),
   })
 
-  async function namedPositions(query: DataQuery, operator: Operator): Promise<LiveMap['points']> {
+  async function namedPositions(query: DataQuery): Promise<LiveMap['points']> {
     const positions = await live.read(query)
     const names = await displayNames(
       db,
@@ -32,7 +31,7 @@ export function createMap(
       lat,
       lng,
       recorded_at: time(t),
-      ...(maySeeId(config, operator, userId) ? { userId } : {}),
+      userId,
       display_name: names.get(userId) ?? null,
     }))
   }

@@ -126,11 +126,14 @@ export async function callOf(
   const price = priceOfCall(endpoint)
   const address = addressLimitOf(context, endpoint, operator)
   address?.charge(context.addressOf(request), priceInMs(price, bytes.length))
-  const json = endpoint.bodyKind === 'json' ? parseJson(bytes) : {}
+  // An operator may name a pilgrim by the pseudonym that they read.
+  const named = <T>(value: T): T => (operator === null ? value : context.pseudonyms.reveal(value))
+  const json = endpoint.bodyKind === 'json' ? named(parseJson(bytes)) : {}
   const header = endpoint.caller === 'none' ? null : request.headers.get('x-line-user-id')
   const given = endpoint.caller === 'body' ? foldUserId(json, header) : json
   const body = endpoint.fastBody?.(given) ?? parse(endpoint.body, given)
-  const queried = endpoint.query === Nothing ? {} : Object.fromEntries(new URL(request.url).searchParams)
+  const queried =
+    endpoint.query === Nothing ? {} : named(Object.fromEntries(new URL(request.url).searchParams))
   const query = parse(endpoint.query, endpoint.caller === 'query' ? foldUserId(queried, header) : queried)
   const userId = callerOf(endpoint, body, query, header)
   if (actsForPilgrim(endpoint) && typeof userId === 'string') {
@@ -142,7 +145,7 @@ export async function callOf(
   if (address !== null)
     context.kept.charge(endpoint.service, context.addressOf(request), keptBytes(price, bytes.length, body))
   return {
-    params: parse(endpoint.params, params ?? {}),
+    params: parse(endpoint.params, named(params ?? {})),
     query,
     body,
     bytes,

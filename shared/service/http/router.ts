@@ -9,7 +9,7 @@ import { expectClaimRule } from '#shared/service/security/claims.ts'
 import { admit, type Call, callOf } from './check-request.ts'
 import { answerError, withRequestTimeout } from './answer-errors.ts'
 import { span } from '#shared/runtime/traces.ts'
-import { temporaryAs503 } from '#shared/runtime/refusal.ts'
+import { Refusal, temporaryAs503 } from '#shared/runtime/refusal.ts'
 import { crossOrigin, preflight, requestIdOf, stamp, takeHeaders } from './headers.ts'
 import { ResponseCache } from './response-cache.ts'
 
@@ -68,9 +68,9 @@ const envelope = (endpoint: Endpoint, data: unknown): string =>
     ? `{"ok":true,"data":${data.json}}`
     : JSON.stringify({ ok: true, data: endpoint.fastData?.(data) ?? endpoint.data.parse(data) })
 
-function enveloped(endpoint: Endpoint, data: unknown, headers: Record<string, string>): Response {
+function enveloped(endpoint: Endpoint, json: string, headers: Record<string, string>): Response {
   headers['content-type'] = JSON_TYPE
-  return new Response(envelope(endpoint, data), { status: endpoint.success, headers })
+  return new Response(json, { status: endpoint.success, headers })
 }
 
 /** Counts a success in the metrics; refusals are counted separately. */
@@ -87,30 +87,48 @@ function counted(
   return response
 }
 
+/** Hides from an operator what opens a pilgrim's own data (`security/pseudonyms.ts`). */
+type Hide = (text: string) => string
+
 const termsOf = ({ temporaryIs503 }: Endpoint, error: unknown): unknown =>
   temporaryIs503 ? temporaryAs503(error) : error
 
 function routeOf<E extends Endpoint>(context: ServiceContext, endpoint: E, handler: Handler<E>) {
   const cache = endpoint.cacheMs > 0 ? new ResponseCache(endpoint.cacheMs, context.stopwatch) : null
   const publicCache = ACCESS_LEVEL[endpoint.access] === 0 ? cache : null
-  const answer = async ({ request, params, set }: Routed, requestId: string): Promise<Response> => {
-    const admitted = await admit(context, endpoint, request)
+  const answerAdmitted = async (
+    { request, params, set }: Routed,
+    requestId: string,
+    admitted: Awaited<ReturnType<typeof admit>>,
+    hide: Hide,
+  ): Promise<Response> => {
     const { operator } = admitted
     const headersOf = () => takeHeaders(set, requestId)
     const found = cache?.find(request, operator, headersOf)
     if (found) return found
     const call = (await callOf(context, endpoint, request, params, requestId, admitted)) as CallOf<E>
     if (cache !== null) {
-      const make = async () => envelope(endpoint, await handler(call))
+      const make = async () => hide(envelope(endpoint, await handler(call)))
       return cache.answer(request, operator, [call.params, call.query], make, headersOf)
     }
     const data = await handler(call)
     const answer =
-      data instanceof Response ? stamp(data, set, requestId) : enveloped(endpoint, data, headersOf())
+      data instanceof Response
+        ? stamp(data, set, requestId)
+        : enveloped(endpoint, hide(envelope(endpoint, data)), headersOf())
     // What an operator or a proven pilgrim gets is not left in a browser's files.
     const isPersonal = operator !== null || request.headers.has('authorization')
     if (isPersonal && !answer.headers.has('cache-control')) answer.headers.set('cache-control', 'no-store')
     return answer
+  }
+  const answer = async (routed: Routed, requestId: string): Promise<Response> => {
+    const admitted = await admit(context, endpoint, routed.request)
+    const hide: Hide = (text) => context.pseudonyms.hide(text, admitted.operator)
+    try {
+      return await answerAdmitted(routed, requestId, admitted, hide)
+    } catch (error) {
+      throw error instanceof Refusal ? error.with(hide(error.message)) : error
+    }
   }
   const answerOrRefuse = async (routed: Routed, requestId: string): Promise<Response> => {
     const { request, set } = routed

@@ -2,8 +2,7 @@
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { forbidden, Refusal, unauthorized, unavailable } from '#shared/runtime/refusal.ts'
-import { isAppId, time } from '#shared/contracts/fields.ts'
-import { type Operator, ROLE_LEVEL } from './admin-auth.ts'
+import { time } from '#shared/contracts/fields.ts'
 
 /** Base URL of LINE's API; `LINE_API_BASE_URL` overrides it. */
 const LINE_API = 'https://api.line.me'
@@ -76,16 +75,6 @@ async function subjectOf(
     throw unauthorized('The ID token is not valid: open the page in LINE again.')
   }
 }
-
-/**
- * Whether an operator is told a pilgrim's id. With open identity the id that an app made opens their phone number and
- * their erasure, which no volunteer may see or do.
- */
-export const maySeeId = (
-  { identity }: Pick<Config, 'identity'>,
-  { level }: Pick<Operator, 'level'>,
-  userId: string,
-): boolean => level >= ROLE_LEVEL.manager || identity === 'line' || !isAppId(userId)
 
 const HOUR_MS = 3_600_000
 

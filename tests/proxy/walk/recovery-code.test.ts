@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Language } from '#shared/contracts/bot.ts'
 import { isAppId, UserId } from '#shared/contracts/fields.ts'
-import { appIdOf, bytesOfAppId, newAppId } from '#proxy/pages/walk/recovery/app-id.ts'
+import { appIdOf, bytesOfAppId } from '#shared/core/rules/app-id.ts'
+import { newAppId } from '#proxy/pages/walk/recovery/app-id.ts'
 import { allWordlists, idOfCode, wordlistOf, wordsOf } from '#proxy/pages/walk/recovery/recovery-code.ts'
 
 const lists = await allWordlists()

@@ -3,7 +3,8 @@
  * A code may be typed in any of the languages, whatever the app speaks.
  */
 import { entropyToMnemonic, mnemonicToEntropy } from '@scure/bip39'
-import { appIdOf, bytesOfAppId, splitCode } from './app-id.ts'
+import { appIdOf, bytesOfAppId } from '#shared/core/rules/app-id.ts'
+import { splitCode } from './app-id.ts'
 import type { Language } from '#shared/contracts/bot.ts'
 
 const WORDS = 12

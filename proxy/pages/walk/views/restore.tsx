@@ -20,7 +20,8 @@ import { anythingWaits, clearEntries, liveUntilMs, queue, sendNow, waiting } fro
 import { forgetDays } from '../way/kept-days.ts'
 import { forgetRecording } from '../recording/recorder.ts'
 import { SaveWaiting, toldAndWaiting, whyWaits } from './waiting.tsx'
-import { bytesOfAppId, splitCode } from '../recovery/app-id.ts'
+import { bytesOfAppId } from '#shared/core/rules/app-id.ts'
+import { splitCode } from '../recovery/app-id.ts'
 import type { CodeFault } from '../recovery/recovery-code.ts'
 
 type Searched = { readonly id: string } | CodeFault

@@ -1,0 +1,54 @@
+/**
+ * Pseudonyms: what operators below owner read in place of an id that an app made. While identity is open such an id is
+ * the key to its pilgrim's own data, so whoever operates the event must not learn it. Nothing is stored: a pseudonym is
+ * the id's 128 bits, encrypted with a key that all replicas derive from the owners' tokens. When these change, so do
+ * the pseudonyms.
+ */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
+import { appIdOf, bytesOfAppId } from '#shared/core/rules/app-id.ts'
+import type { Config } from '#shared/runtime/config/config.ts'
+import { ROLE_LEVEL, type Operator } from './admin-auth.ts'
+
+const APP_IDS = /w-[0-7][0-9a-hjkmnp-tv-z]{25}/g
+/** `p-`, the encrypted id of 16 bytes, and a tag of 5, so that no pilgrim can have an id that is a pseudonym. */
+const PSEUDONYMS = /p-([0-9a-f]{32})([0-9a-f]{10})/g
+const TAG_DIGITS = 10
+
+export interface Pseudonyms {
+  /** A text in which an operator finds no id that opens a pilgrim's own data. */
+  hide(text: string, operator: Pick<Operator, 'level'> | null): string
+  /** A value of JSON with the ids in place of their pseudonyms. What is no pseudonym of ours stays. */
+  reveal<T>(value: T): T
+}
+
+export function createPseudonyms({ identity, tokens }: Pick<Config, 'identity' | 'tokens'>): Pseudonyms {
+  const owners = tokens.filter(({ role }) => role === 'owner')
+  const secret = JSON.stringify((owners.length > 0 ? owners : tokens).map(({ value }) => value).toSorted())
+  const keyOf = (use: string) => new Uint8Array(hkdfSync('sha256', secret, '', `pseudonyms: ${use}`, 16))
+  const [key, tagKey] = [keyOf('cipher'), keyOf('tag')]
+  const tagOf = (id: string) => createHmac('sha256', tagKey).update(id).digest('hex').slice(0, TAG_DIGITS)
+
+  const pseudonymOf = (id: string): string => {
+    // One block with a key for nothing else: no mode hides more.
+    const cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false)
+    return `p-${cipher.update(bytesOfAppId(id)!).toString('hex')}${tagOf(id)}`
+  }
+  const idOf = (pseudonym: string, encrypted: string, tag: string): string => {
+    const decipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false)
+    const id = appIdOf(decipher.update(Buffer.from(encrypted, 'hex')))
+    return tagOf(id) === tag ? id : pseudonym
+  }
+  const reveal = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.replaceAll(PSEUDONYMS, idOf)
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(reveal)
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, reveal(part)]))
+  }
+  return {
+    hide: (text, operator) =>
+      identity === 'line' || operator === null || operator.level >= ROLE_LEVEL.owner
+        ? text
+        : text.replaceAll(APP_IDS, pseudonymOf),
+    reveal: <T>(value: T): T => reveal(value) as T,
+  }
+}

@@ -1,0 +1,42 @@
+/** Pseudonyms of ids that an app made. */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { appIdOf } from '#shared/core/rules/app-id.ts'
+import { createPseudonyms } from '#shared/service/security/pseudonyms.ts'
+
+const token = (role: 'owner' | 'manager', value: string) => ({ name: role, role, value })
+const TOKENS = [token('owner', 'a long token of an owner'), token('manager', 'a long token of a manager')]
+const open = createPseudonyms({ identity: 'open', tokens: TOKENS })
+const ids = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => appIdOf(bytes))
+const [MANAGER, OWNER] = [{ level: 2 }, { level: 3 }] as const
+
+test('a pseudonym is its id for who has the key, and nothing of it for who has not', () => {
+  const sameKey = createPseudonyms({
+    identity: 'open',
+    tokens: [TOKENS[0]!, token('manager', 'another token of one')],
+  })
+  const otherKey = createPseudonyms({
+    identity: 'open',
+    tokens: [token('owner', 'a new token of the owner')],
+  })
+  fc.assert(
+    fc.property(ids, (id) => {
+      const hidden = open.hide(JSON.stringify({ id, words: `about ${id}.` }), MANAGER)
+      expect(hidden).not.toContain(id)
+      expect(open.reveal(JSON.parse(hidden))).toEqual({ id, words: `about ${id}.` })
+      expect(sameKey.reveal([hidden])).toEqual([open.reveal(hidden)])
+      expect(otherKey.reveal(hidden)).toBe(hidden)
+    }),
+  )
+})
+
+test('owners read ids, and with LINE everybody does, because an id opens nothing', () => {
+  const id = appIdOf(new Uint8Array(16))
+  const line = createPseudonyms({ identity: 'line', tokens: TOKENS })
+  expect([open.hide(id, OWNER), open.hide(id, null), line.hide(id, MANAGER)]).toEqual([id, id, id])
+})
+
+test.each(['p-', `p-${'0'.repeat(42)}`, `p-${'g'.repeat(42)}`, 'U0123456789abcdef0123456789abcdef', ''])(
+  '%s is no pseudonym of ours, and stays',
+  (text) => expect(open.reveal({ text })).toEqual({ text }),
+)

@@ -53,6 +53,10 @@ export const PushRequest = z
     ),
     dry_run: z.boolean().nullish().describe('Sends nothing; returns the number of recipients and the cost'),
     force: z.boolean().nullish().describe('Sends even if it exceeds the monthly quota'),
+    push_id: z
+      .uuid()
+      .nullish()
+      .describe('Made by the client. Repeated with the same one, a message is sent once and answered again'),
   })
   .superRefine((given, context) => {
     const refuse = (field: string, message: string) =>
@@ -188,6 +192,11 @@ export const SetNotificationsRequest = z.object({
     .refine((slots) => new Set(slots.map(({ id }) => id)).size === slots.length, {
       error: 'two slots have the same id',
     }),
+  seen: Time.nullable()
+    .optional()
+    .describe(
+      '`changed_at` of what the operator saw before. If somebody has changed it since, the answer is 409',
+    ),
 })
 export type SetNotificationsRequest = z.infer<typeof SetNotificationsRequest>
 
@@ -245,6 +254,7 @@ export const setNotificationsEndpoint = endpoint('PUT /api/event/admin/notificat
   access: 'owner',
   body: SetNotificationsRequest,
   data: Notifications,
+  errors: ['conflict'],
 })
 
 /** Why LINE does not reach somebody: the fields of {@link ExcludedRecipients}. */

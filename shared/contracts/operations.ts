@@ -39,6 +39,11 @@ export const SetStatusRequest = z.object({
     .describe(
       'What pilgrims get as the error. If absent: removed when the status changes, else unchanged. Empty: removed',
     ),
+  seen: z
+    .object({ status: ActivityStatus, message: text(500).nullable() })
+    .partial()
+    .optional()
+    .describe('What the operator saw before. If somebody has changed it since, the answer is 409'),
 })
 export type SetStatusRequest = z.infer<typeof SetStatusRequest>
 

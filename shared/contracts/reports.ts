@@ -140,13 +140,22 @@ export const RoleAssignment = z.object({
   assigned_at: Time,
 })
 
-export const AssignRoleRequest = z.object({ user_id: UserId, role: Role.nullable() })
+const SEEN = 'What the operator saw before. If somebody has changed it since, the answer is 409'
+
+export const AssignRoleRequest = z.object({
+  user_id: UserId,
+  role: Role.nullable(),
+  seen: Role.nullable().optional().describe(SEEN),
+})
 export type AssignRoleRequest = z.infer<typeof AssignRoleRequest>
 
 export const AssignRoleAnswer = z.object({ userId: UserId, role: Role.nullable() })
 export type AssignRoleAnswer = z.infer<typeof AssignRoleAnswer>
 
-export const SetParticipantRequest = z.object({ status: ParticipantStatus })
+export const SetParticipantRequest = z.object({
+  status: ParticipantStatus,
+  seen: ParticipantStatus.optional().describe(SEEN),
+})
 export type SetParticipantRequest = z.infer<typeof SetParticipantRequest>
 
 export const usersEndpoint = endpoint('GET /api/event/admin/users', {
@@ -164,7 +173,7 @@ export const userStatusEndpoint = endpoint('PUT /api/event/admin/users/:userId/s
   params: OfUser,
   body: SetParticipantRequest,
   data: ParticipantStatusAnswer,
-  errors: ['not-found', 'erased'],
+  errors: ['not-found', 'conflict', 'erased'],
 })
 
 export const SetPalanquinRequest = z.object({ palanquin: z.boolean() })
@@ -235,6 +244,6 @@ export const assignRoleEndpoint = endpoint('POST /api/event/admin/roles', {
   caller: 'body',
   body: AssignRoleRequest,
   data: AssignRoleAnswer,
-  errors: ['not-found', 'erased'],
+  errors: ['not-found', 'conflict', 'erased'],
   example: { body: { user_id: 'U11111111111111111111111111111111', role: 'volunteer' } },
 })

@@ -27,6 +27,23 @@ export const notFound = (message: string) => new Refusal(404, 'not-found', messa
 export const gone = (message: string) => new Refusal(410, 'gone', message)
 export const conflict = (message: string) => new Refusal(409, 'conflict', message)
 
+/**
+ * Refuses a change that rests on what another operator has changed meanwhile. What is already as it should be
+ * contradicts nobody.
+ * @param seen what the client saw before; undefined: it does not tell
+ * @param now what has been changed and to what, as the beginning of a sentence
+ * @throws Refusal 409
+ */
+export function expectSeen<T extends string | null>(
+  seen: T | undefined,
+  stored: T,
+  next: T,
+  now: string,
+): void {
+  if (seen !== undefined && seen !== stored && next !== stored)
+    throw conflict(`${now} meanwhile. Nothing was changed.`)
+}
+
 /** 503: a dependency is unavailable. @param retryAfterS whole seconds */
 export const unavailable = (message: string, retryAfterS = 5) =>
   new Refusal(503, 'unavailable', message, { 'Retry-After': String(retryAfterS) })

@@ -170,7 +170,7 @@ describeBothStacks('own data', (stack) => {
       await textOf(callAs(stack, 'manager', 'PUT', `admin/users/${appId()}/status`, { status: 'active' })),
     ).not.toContain('w-')
     // It opens nothing for who is no operator.
-    await sentenceOf(await post(stack, 'me/export', { user_id: pseudonym }), 404, 'not-found')
+    await sentenceOf(await post(stack, 'me/export', { user_id: pseudonym }), 403, 'forbidden')
     // A pilgrim cannot have an id that is read as another's.
     const posing = `p-${'0'.repeat(42)}`
     await dataOf(await checkIn(stack, posing), checkInEndpoint)

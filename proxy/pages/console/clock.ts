@@ -3,9 +3,29 @@ import { computed, signal } from '@preact/signals'
 import { compactFormat, figure } from '#shared/locales/units.ts'
 import { consoleLanguage, words } from './words.ts'
 
-/** Epoch milliseconds, each second. Figures compare their own time with it. */
-export const now = signal(Date.now())
-setInterval(() => (now.value = Date.now()), 1_000)
+/** What the service's clock is ahead of this device's, in milliseconds. */
+export const aheadMs = signal(0)
+
+/** The time by the service's clock, epoch milliseconds. A wrong clock of the device makes nobody fresh or silent. */
+export const serviceNow = (): number => Date.now() + aheadMs.peek()
+
+/** The same, each second. Figures compare their own time with it. */
+export const now = signal(serviceNow())
+const tick = () => (now.value = serviceNow())
+setInterval(tick, 1_000)
+
+/** An answer that took longer tells the time less exactly than it is known. */
+const LONGEST_MS = 3_000
+/** The header `Date` has whole seconds, and the answer was on its way. */
+const UNSURE_MS = LONGEST_MS + 1_000
+
+/** Compares the clocks with the header `Date` of an answer. @param tookMs how long the answer took */
+export function hear(sent: string | null, tookMs: number): void {
+  const ahead = Date.parse(sent ?? '') - Date.now()
+  if (Number.isNaN(ahead) || tookMs > LONGEST_MS || Math.abs(ahead - aheadMs.peek()) <= UNSURE_MS) return
+  aheadMs.value = ahead
+  tick()
+}
 
 /** IANA zone of the event; until it is known, the zone of this device. */
 export const timeZone = signal<string | undefined>(undefined)

@@ -6,7 +6,7 @@
 import type { Answer, ClientError } from '#shared/client/index.ts'
 import { type ReadonlySignal, computed, signal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { now } from './clock.ts'
+import { now, serviceNow } from './clock.ts'
 
 export interface Resource<T> {
   readonly value: ReadonlySignal<T | null>
@@ -81,7 +81,7 @@ const SILENT_MS = 10_000
 let pending = 0
 /** Something came from the service. */
 export function heard(): void {
-  heardAt.value = Date.now()
+  heardAt.value = serviceNow()
   askedAt.value = null
 }
 /** The service hangs: it neither answers nor refuses. */
@@ -89,8 +89,8 @@ export const isSilent = computed(() => askedAt.value !== null && now.value - ask
 
 /** The wait before the next try, as long as the service says; what is read once is read again only then. */
 function waitMs({ status, retryAfter = 0 }: ClientError): number {
-  const wait = status === 429 ? waitAt(Date.now()) : null
-  return wait === null ? retryAfter * 1_000 : wait.untilMs - Date.now()
+  const wait = status === 429 ? waitAt(serviceNow()) : null
+  return wait === null ? retryAfter * 1_000 : wait.untilMs - serviceNow()
 }
 
 /** @param key names what is read; with another key another resource is made */
@@ -110,17 +110,17 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
   const reload = async (): Promise<void> => {
     clearTimeout(timer)
     controller?.abort()
-    const rest = waitAt(Date.now())
+    const rest = waitAt(serviceNow())
     if (rest !== null) {
       wait(false)
       error.value = rest.error
-      timer = window.setTimeout(tick, rest.untilMs - Date.now())
+      timer = window.setTimeout(tick, rest.untilMs - serviceNow())
       return
     }
     const mine = new AbortController()
     controller = mine
     wait(true)
-    askedAt.value ??= Date.now()
+    askedAt.value ??= serviceNow()
     const answer = await load(mine.signal)
     if (mine.signal.aborted) return
     wait(false)
@@ -128,7 +128,7 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
     if (answer.ok) {
       heard()
       value.value = answer.data
-      at.value = Date.now()
+      at.value = serviceNow()
       if (everyMs > 0) memory.set(nameOf(key), { key, value: answer.data, at: at.value })
     }
     error.value = answer.ok ? null : answer.error
@@ -141,7 +141,7 @@ function createResource<T>(key: string, load: (signal: AbortSignal) => Promise<A
     else void reload()
   }
   const start = (): void => {
-    const restMs = (last?.at ?? 0) + Math.min(FRESH_MS, everyMs) - Date.now()
+    const restMs = (last?.at ?? 0) + Math.min(FRESH_MS, everyMs) - serviceNow()
     if (restMs > 0) timer = window.setTimeout(tick, restMs)
     else void reload()
   }
@@ -205,7 +205,7 @@ const latest = signal<Wait | null>(null)
 const secondsOf = ({ retryAfter = 0 }: ClientError): number => (retryAfter > 0 ? retryAfter : UNKNOWN_S)
 
 export function startWait(error: ClientError): void {
-  const untilMs = Date.now() + secondsOf(error) * 1_000
+  const untilMs = serviceNow() + secondsOf(error) * 1_000
   if (untilMs > (latest.peek()?.untilMs ?? 0) + SAME_MS) latest.value = { error, untilMs }
 }
 
@@ -221,5 +221,5 @@ const waitAt = (nowMs: number): Wait | null => {
 
 /** Whole seconds until the page goes on; 0: there is no wait. */
 export const secondsLeft = computed(() =>
-  Math.max(0, Math.ceil(((latest.value?.untilMs ?? 0) - Math.max(now.value, Date.now())) / 1_000)),
+  Math.max(0, Math.ceil(((latest.value?.untilMs ?? 0) - Math.max(now.value, serviceNow())) / 1_000)),
 )

@@ -4,6 +4,7 @@
  */
 import { computed, signal } from '@preact/signals'
 import { type Answer, type Client, createClient, type Data } from '#shared/client/index.ts'
+import { hear } from './clock.ts'
 import { closeToasts } from '../design/toast.tsx'
 import { closeResources, endWait, startWait } from './resource.ts'
 import { words } from './words.ts'
@@ -27,7 +28,17 @@ export const OWNER = 3
 
 export const hasToken = (): boolean => token.value !== null
 
-const plain: Client = createClient({ baseUrl: '', token: () => token.value ?? undefined, timeoutMs: 25_000 })
+const plain: Client = createClient({
+  baseUrl: '',
+  token: () => token.value ?? undefined,
+  timeoutMs: 25_000,
+  async fetch(url, init) {
+    const askedMs = performance.now()
+    const answer = await fetch(url, init)
+    hear(answer.headers.get('date'), performance.now() - askedMs)
+    return answer
+  },
+})
 
 const purges = new Set<() => void>([closeResources, endWait, closeToasts])
 

@@ -7,7 +7,7 @@ import type { ServiceContext } from '#shared/service/context.ts'
 import { type Event, SUBSCRIBERS } from '#shared/contracts/events.ts'
 import { ActivityStatus, time } from '#shared/contracts/fields.ts'
 import type { Activity, Ending, SetStatusRequest, EndPreview } from '#shared/contracts/operations.ts'
-import { conflict, unavailable } from '#shared/runtime/refusal.ts'
+import { conflict, expectSeen, unavailable } from '#shared/runtime/refusal.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { activity, handled, outbox as events } from '#shared/stores/schema/tables.ts'
@@ -37,13 +37,22 @@ export async function readActivity({ db }: ServiceContext): Promise<Activity> {
 export async function setStatus(
   context: ServiceContext,
   operator: Acting,
-  { status, message }: SetStatusRequest,
+  { status, message, seen = {} }: SetStatusRequest,
 ): Promise<Activity> {
   const { db, outbox } = context
   const nowMs = context.now()
   const { row, event, inEffect } = await db.orm.transaction(async (tx) => {
     const held = await lockActivity(tx)
     if (held.status === 'ended') throw conflict('The event has ended. An ended event can not be reopened.')
+    const somebody = `${held.changedBy ?? 'Somebody'} has`
+    expectSeen(
+      seen.status,
+      ActivityStatus.parse(held.status),
+      status,
+      `${somebody} set the event to ${held.status}`,
+    )
+    if (message !== undefined)
+      expectSeen(seen.message, held.message, message?.trim() || null, 'Somebody has changed the message')
     if (held.status === status) {
       const row = await changeMessage(tx, held, message)
       const { ending: _, ...details } = shown(row, null)

@@ -23,8 +23,8 @@ import { updateLiveMapPresence } from '#shared/pilgrims/kv-copies.ts'
 import { pilgrims, roleAssignments, shares } from '#shared/stores/schema/tables.ts'
 import { unknownPilgrim } from '#shared/pilgrims/profile.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { type PageQuery, Role, time, UserId } from '#shared/contracts/fields.ts'
-import { conflict, forbidden, notFound } from '#shared/runtime/refusal.ts'
+import { type PageQuery, ParticipantStatus, Role, time, UserId } from '#shared/contracts/fields.ts'
+import { conflict, expectSeen, forbidden, notFound } from '#shared/runtime/refusal.ts'
 import { readPage } from '#shared/service/http/pagination.ts'
 import { endTrackers } from '#shared/pilgrims/tracker-keys.ts'
 import { lockOutErasure } from './audit-look.ts'
@@ -37,7 +37,7 @@ export async function setUserStatus(
   context: ServiceContext,
   operator: Acting,
   userId: string,
-  { status }: SetParticipantRequest,
+  { status, seen }: SetParticipantRequest,
 ): Promise<ParticipantStatusAnswer> {
   const { db, kv, now } = context
   const nowMs = now()
@@ -47,6 +47,8 @@ export async function setUserStatus(
     if (onlyPending) await ensurePilgrim(tx, userId, nowMs)
     const [held] = await tx.select().from(pilgrims).where(mine).for('update')
     if (held === undefined) throw unknownPilgrim(userId)
+    const stored = ParticipantStatus.parse(held.participantStatus)
+    expectSeen(seen, stored, status, `Somebody has set the status to ${stored}`)
     if (held.participantStatus !== status || held.completionClaimed) {
       await tx
         .update(pilgrims)
@@ -111,7 +113,7 @@ const PALANQUIN = 'the palanquin'
 export async function assignRole(
   context: ServiceContext,
   operator: Acting,
-  { user_id: userId, role }: AssignRoleRequest,
+  { user_id: userId, role, seen }: AssignRoleRequest,
 ): Promise<AssignRoleAnswer> {
   const { db, now } = context
   const at = new Date(now())
@@ -123,7 +125,14 @@ export async function assignRole(
     if (!onlyPending && !(await isKnown(tx, userId))) throw unknownPilgrim(userId)
     const mine = eq(roleAssignments.userId, userId)
     const [held] = await tx.select().from(roleAssignments).where(mine)
-    for (const affected of [role, held === undefined ? null : Role.parse(held.role)])
+    const stored = held === undefined ? null : Role.parse(held.role)
+    expectSeen(
+      seen,
+      stored,
+      role,
+      stored === null ? 'Somebody has taken the role' : `${held!.assignedBy} has given the role ${stored}`,
+    )
+    for (const affected of [role, stored])
       if (affected !== null && ROLE_LEVEL[affected] > operator.level)
         throw forbidden(`A ${operator.role} can not assign or remove the role ${affected}.`)
     if (role === null) await tx.delete(roleAssignments).where(mine)

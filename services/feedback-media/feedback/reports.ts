@@ -10,7 +10,7 @@ import {
   type FeedbackUpdate,
 } from '#shared/contracts/feedback.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
-import { conflict, invalid, notFound } from '#shared/runtime/refusal.ts'
+import { conflict, expectSeen, invalid, notFound } from '#shared/runtime/refusal.ts'
 import { readPage, RowId } from '#shared/service/http/pagination.ts'
 import type { Operator } from '#shared/service/security/admin-auth.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
@@ -250,15 +250,9 @@ export async function updateFeedback(
     if (previous === undefined) throw notFound(`There is no feedback with the id ${id}.`)
     const next = status ?? previous.status
     const newNote = note == null ? previous.adminNote : note.trim() || null
-    // What is already as it should be contradicts nobody.
-    if (seen.status !== undefined && seen.status !== previous.status && next !== previous.status)
-      throw conflict(`Somebody has set this item to ${previous.status} meanwhile. Nothing was changed.`)
-    if (
-      seen.admin_note !== undefined &&
-      (seen.admin_note || null) !== previous.adminNote &&
-      newNote !== previous.adminNote
-    )
-      throw conflict('Somebody has changed the note of this item meanwhile. Nothing was changed.')
+    const seenNote = seen.admin_note === '' ? null : seen.admin_note
+    expectSeen(seen.status, previous.status, next, `Somebody has set this item to ${previous.status}`)
+    expectSeen(seenNote, previous.adminNote, newNote, 'Somebody has changed the note of this item')
     await tx
       .update(feedback)
       .set({

@@ -1,13 +1,19 @@
 /** Plans a message of an operator. The whole request is checked before anything is stored. */
 import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import type { PushAnswer, PushRequest, Recipients } from '#shared/contracts/messages.ts'
+import {
+  ExcludedRecipients,
+  type PushAnswer,
+  type PushRequest,
+  type Recipients,
+} from '#shared/contracts/messages.ts'
 import { conflict, invalid, unavailable } from '#shared/runtime/refusal.ts'
 import type { Line, Message } from '#shared/service/line/line-client.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import { withoutErased, lockRecipients } from '#shared/pilgrims/person-lock.ts'
-import type { Notice } from '#shared/stores/schema/tables.ts'
+import { messages as sent, type Notice } from '#shared/stores/schema/tables.ts'
 import { countDevices } from '../web-push/plan-deliveries.ts'
 import { selectRecipients, readPendingOfRecipients } from './audience.ts'
 import { card, paragraph } from '../bot/flex.ts'
@@ -61,21 +67,25 @@ export async function push(
     const devices = notice === undefined ? 0 : await countDevices(tx, selected.everybody)
     const answer = (planned: Planned | null): PushAnswer => ({
       id: planned?.id ?? null,
-      recipients: selected.count,
-      cost: selected.count,
+      recipients: planned?.recipients ?? selected.count,
+      cost: planned?.recipients ?? selected.count,
       quota_remaining: remaining,
-      left_out: selected.leftOut,
+      left_out: planned?.leftOut ?? selected.leftOut,
       devices,
       ...(selected.lacksBuffer ? { pending: null } : {}),
     })
     if (request.dry_run === true) return answer(null)
+    const causeKey = `push:${request.push_id ?? randomUUID()}`
+    const [earlier] = await tx.select().from(sent).where(eq(sent.causeKey, causeKey))
+    if (earlier !== undefined)
+      return answer({ ...earlier, leftOut: ExcludedRecipients.parse(earlier.leftOut) })
     if (remaining !== null && selected.count > remaining && request.force !== true)
       throw conflict(
         `This costs ${selected.count} messages, but only ${remaining} are left of the month's quota. Choose fewer people, or set force.`,
       )
     const planned = await planMessage(tx, {
       cause: 'push',
-      causeKey: `push:${randomUUID()}`,
+      causeKey,
       audience,
       selected,
       content: () => contentOf(request),

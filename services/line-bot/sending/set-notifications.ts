@@ -6,16 +6,27 @@ import { PLAN_ID, readNotifications } from '#shared/service/line/scheduled-notif
 import { notificationPlan } from '#shared/stores/schema/tables.ts'
 import { isDeepStrictEqual } from 'node:util'
 import { Language } from '#shared/contracts/bot.ts'
+import { lockPerson } from '#shared/pilgrims/person-lock.ts'
+import { conflict } from '#shared/runtime/refusal.ts'
+
+/** This is nobody's id: its lock orders the changes. */
+const PLAN = 'the notifications'
 
 /** A slot that was sent today is not sent again today, even if its hour changes. */
 export async function setNotifications(
   { db, now }: ServiceContext,
   operator: Acting,
-  { slots }: SetNotificationsRequest,
+  { slots, seen }: SetNotificationsRequest,
 ): Promise<Notifications> {
   const fields = { slots, changedAt: new Date(now()), changedBy: operator.name }
   return db.orm.transaction(async (tx) => {
+    // Without a row there is nothing to lock: of two that add the first one, the other waits.
+    await lockPerson(tx, PLAN)
     const before = await readNotifications(tx)
+    if (seen !== undefined && seen !== before.changed_at)
+      throw conflict(
+        `${before.changed_by ?? 'Somebody'} has changed the notifications meanwhile. Nothing was changed.`,
+      )
     await tx
       .insert(notificationPlan)
       .values({ id: PLAN_ID, ...fields })

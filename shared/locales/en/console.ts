@@ -39,6 +39,8 @@ export const words = {
     polling: 'The live stream is interrupted: read every 10 s.',
     notForTier: (view: string, tier: string) => `“${view}” is not open to the tier ${tier}.`,
     pausedBar: 'Paused. In the app within a minute',
+    clockWrong: (by: string, isSlow: boolean) =>
+      `The clock of this device is ${by} ${isSlow ? 'slow' : 'fast'}. Times here are the service’s.`,
     back: 'Connected again.',
   },
   /** Above every view. */
@@ -591,6 +593,10 @@ export const words = {
   schedule: {
     title: 'Schedule',
     rests: 'Nothing is sent now: the event is paused or has ended.',
+    changed: (text: string | undefined) =>
+      text === undefined
+        ? 'Somebody has removed this reminder meanwhile.'
+        : `Somebody has changed this reminder meanwhile: “${text}”`,
     notSent: 'over',
     next: 'Next',
     running: 'This hour, since',

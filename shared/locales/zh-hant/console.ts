@@ -34,6 +34,7 @@ export const words: ConsoleWords = {
     polling: '即時連線中斷，每 10 秒更新。',
     notForTier: (view, tier) => `「${tier}」不能開啟「${view}」。`,
     pausedBar: '已暫停。App 一分鐘內顯示',
+    clockWrong: (by, isSlow) => `這部裝置的時鐘${isSlow ? '慢' : '快'}了 ${by}，這裡的時間以服務的時鐘為準。`,
     back: '已恢復連線。',
   },
   emergencies: {
@@ -578,6 +579,7 @@ export const words: ConsoleWords = {
   schedule: {
     title: '排程',
     rests: '活動暫停或已結束，現在不發送。',
+    changed: (text) => (text === undefined ? '有人剛刪除了這則提醒。' : `有人剛改了這則提醒：「${text}」`),
     notSent: '已過',
     next: '下次',
     running: '這個小時，自',

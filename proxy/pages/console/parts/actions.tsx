@@ -191,12 +191,16 @@ export const assignRole = (
   role: Role | null,
   before?: Role | null,
 ): Promise<Assigned | null> =>
-  act(client.assignRole({ user_id: userId, role }), saidOf, {
-    group: 'role',
-    ...(before === undefined
-      ? {}
-      : { action: { name: words.value.schedule.undo, run: () => void assignRole(userId, before) } }),
-  })
+  act(
+    client.assignRole({ user_id: userId, role, ...(before === undefined ? {} : { seen: before }) }),
+    saidOf,
+    {
+      group: 'role',
+      ...(before === undefined
+        ? {}
+        : { action: { name: words.value.schedule.undo, run: () => void assignRole(userId, before, role) } }),
+    },
+  )
 
 const saidOf = ({ role }: Assigned): string =>
   pair(words.value.people.columns.role, role === null ? words.value.people.noRole : words.value.roles[role])

@@ -67,9 +67,9 @@ export const sentenceOf = (error: ClientError): string =>
 export const absenceOf = <T,>({ error }: Resource<T>): string =>
   error.value === null ? words.value.common.loading : sentenceOf(error.value)
 
-/** Why an action is not known to be done. Without an answer it may be done all the same. */
+/** Why an action is not known to be done. Without an answer, or with a proxy's, it may be done all the same. */
 export const refusalOf = (error: ClientError): string =>
-  error.status === 0
+  error.status === 0 || error.status >= 500
     ? words.value.common.notConfirmed(error.message)
     : pair(words.value.common.notDone, error.status === 429 ? waitToAct() : whyOf(error))
 

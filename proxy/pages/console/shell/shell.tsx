@@ -5,7 +5,7 @@ import { figure } from '#shared/locales/units.ts'
 import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentProps, ComponentType } from 'preact'
 import { useContext, useEffect, useRef } from 'preact/hooks'
-import { clock, now, timeZone } from '../clock.ts'
+import { aheadMs, clock, duration, now, timeZone } from '../clock.ts'
 import { type Resource, forgetAnswers, heardAt, secondsLeft } from '../resource.ts'
 import { connection, incident, isCutOff, status } from '../live.ts'
 import { LastHour, silenceText, useLastHour, useNewReports } from '../navigation-counts.ts'
@@ -221,6 +221,9 @@ const ViewLink = ({ to, place, current = false, children, ...rest }: ViewLinkPro
 
 const BACK_MS = 6_000
 
+/** From here on the operator is told that the clock of their device is wrong. */
+const WRONG_MS = 120_000
+
 function ConnectionBar() {
   const said = words.value.bar
   const state = connection.value
@@ -240,6 +243,11 @@ function ConnectionBar() {
       ) : null}
       {state === 'polling' && !isCutOff.value && level.value >= MANAGER ? (
         <span class="bar-across">{said.polling}</span>
+      ) : null}
+      {Math.abs(aheadMs.value) > WRONG_MS ? (
+        <span class="bar-across">
+          {said.clockWrong(duration(Math.abs(aheadMs.value)), aheadMs.value > 0)}
+        </span>
       ) : null}
       {activity === 'paused' ? (
         <span class="bar-across paused">{pair(said.pausedBar, message ?? pageWords.value.paused)}</span>

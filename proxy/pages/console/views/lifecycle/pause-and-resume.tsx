@@ -2,7 +2,7 @@ import { figure } from '#shared/locales/units.ts'
 import { effect, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
-import type { Data } from '#shared/client/index.ts'
+import type { Data, Input } from '#shared/client/index.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { clock, date } from '../../clock.ts'
@@ -45,20 +45,31 @@ function Controls({ current }: { readonly current: Current }) {
   const said = words.value.lifecycle
   // Null: the message is not being changed.
   const typed = useSignal<string | null>(null)
+  /** The message as it was when its change was begun. */
+  const begun = useSignal<string | null>(null)
   const asked = useSignal<Next | null>(null)
   const paused = current.status === 'paused'
   const shown = current.message ?? ''
   const message = typed.value ?? (paused ? shown : '')
-  const send = (next: Next) =>
-    client.setStatus(next === 'paused' ? { status: next, message } : { status: next })
+  const send = (next: Next, seen: Input<'setStatus'>['seen'] = { status: current.status }) =>
+    client.setStatus(next === 'paused' ? { status: next, message, seen } : { status: next, seen })
   const done = () => {
     typed.value = null
     void readBack()
   }
+  const edit = () => {
+    begun.value = current.message
+    typed.value = shown
+  }
   const update = async () => {
-    const answer = await send('paused')
+    const answer = await send('paused', { status: 'paused', message: begun.value })
     if (answer.ok) done()
-    else warn(answer.error, refusalOf)
+    else {
+      warn(answer.error, refusalOf)
+      // After a conflict the operator is shown the other message, and may replace it.
+      if (answer.error.status === 409) await readBack()
+      begun.value = status.value?.message ?? null
+    }
   }
   // The change is seen although its answer was lost, or another operator made it: there is no question any more.
   useEffect(() => {
@@ -93,7 +104,7 @@ function Controls({ current }: { readonly current: Current }) {
             <Button kind="primary" onClick={() => (asked.value = paused ? 'active' : 'paused')}>
               {paused ? said.resumeAsk : said.pauseAsk}
             </Button>
-            {paused ? <Button onClick={() => (typed.value = shown)}>{said.update}</Button> : null}
+            {paused ? <Button onClick={edit}>{said.update}</Button> : null}
           </>
         )}
         {paused ? <WriteToAll label={said.writeToAll} message={shown} /> : null}

@@ -187,7 +187,13 @@ function Send() {
         }}
         button={said.sendButton}
         disabled={result === null || nobody || (over && !force.value)}
-        run={() => client.sendPush({ ...request.value, ...(force.value ? { force: true } : {}) })}
+        run={() =>
+          client.sendPush({
+            ...request.value,
+            push_id: pushId.value.id,
+            ...(force.value ? { force: true } : {}),
+          })
+        }
         onDone={({ recipients }) => {
           clearDraft()
           showToast(pair(said.sent, figure(recipients)), { forMs: 8_000 })
@@ -281,6 +287,9 @@ const EMPTY: Draft = { audience: 'volunteers', hours: 24, title: '', text: '', i
 
 /** It stays while the operator looks at another view. */
 export const draft = signal<Draft>(EMPTY)
+
+/** Whatever becomes of an answer, one message is sent once. What is changed is another message. */
+const pushId = computed(() => ({ of: draft.value, id: crypto.randomUUID() as string }))
 
 type Counted = Data<'sendPush'>
 const dryRun = signal<{ readonly counted: Counted; readonly request: string } | null>(null)

@@ -199,6 +199,7 @@ function SlotForm({ slot, bounds, onClose }: Props) {
   const form = useRef<HTMLFormElement>(null)
   const draft = useSignal<Slot>(slot ?? newSlot())
   const busy = useSignal(false)
+  const before = useRef(slot)
   // At once: an effect after the next frame would take the focus from where the operator has moved it meanwhile.
   useLayoutEffect(() => {
     form.current!.scrollIntoView({ block: 'start' })
@@ -210,12 +211,17 @@ function SlotForm({ slot, bounds, onClose }: Props) {
     const { id, text, ...rest } = draft.value
     const { en, ...others } = text
     const english = en?.trim() ?? ''
-    const saved = await saveSlot({
-      ...rest,
-      id: id === '' ? newSlotId(rest) : id,
-      dates: rest.dates === null ? null : [...new Set(rest.dates)].toSorted(),
-      text: { ...others, ...(english === '' ? {} : { en: english }) },
-    })
+    const saved = await saveSlot(
+      {
+        ...rest,
+        id: id === '' ? newSlotId(rest) : id,
+        dates: rest.dates === null ? null : [...new Set(rest.dates)].toSorted(),
+        text: { ...others, ...(english === '' ? {} : { en: english }) },
+      },
+      before.current,
+    )
+    // After a conflict the operator has been told the other version, and may replace it.
+    if (!saved) before.current = await readSlot(id)
     busy.value = false
     if (saved) onClose()
   }
@@ -487,30 +493,52 @@ function newSlotId({ hour, dates }: Pick<Slot, 'hour' | 'dates'>): string {
 
 type Change = (slots: readonly Slot[]) => readonly Slot[]
 
-/** Reads the list, so that what another operator has saved meanwhile stays. */
-async function change(made: Change): ReturnType<typeof client.setNotifications> {
+/**
+ * Reads the list, so that what another operator has saved meanwhile stays.
+ * @param before the reminder as the operator saw it; null: a new one
+ */
+async function change(before: Slot | null, made: Change): ReturnType<typeof client.setNotifications> {
   const plan = await client.readNotifications()
-  return plan.ok ? client.setNotifications({ slots: [...made(plan.data.slots)] }) : plan
+  if (!plan.ok) return plan
+  const { slots, changed_at: seen } = plan.data
+  const stored = slots.find(({ id }) => id === before?.id)
+  if (before !== null && JSON.stringify(stored) !== JSON.stringify(before))
+    return {
+      ok: false,
+      error: {
+        status: 409,
+        code: 'conflict',
+        message: words.value.schedule.changed(stored && textOf(stored)),
+      },
+    }
+  return client.setNotifications({ slots: [...made(slots)], seen })
 }
 
-/** @returns whether it was done */
-const save = async (made: Change): Promise<boolean> =>
-  (await act(change(made), () => words.value.common.saved)) !== null
+/** A reminder as it is now; null: there is none. */
+async function readSlot(id: string): Promise<Slot | null> {
+  const plan = await client.readNotifications()
+  return (plan.ok && plan.data.slots.find((slot) => slot.id === id)) || null
+}
 
-const saveSlot = (slot: Slot): Promise<boolean> =>
-  save((slots) =>
-    slots.some(({ id }) => id === slot.id)
-      ? slots.map((one) => (one.id === slot.id ? slot : one))
-      : [...slots, slot],
-  )
+/**
+ * @param before as in `change`
+ * @returns whether it was done
+ */
+const saveSlot = async (slot: Slot, before: Slot | null): Promise<boolean> =>
+  (await act(
+    change(before, (slots) =>
+      before === null ? [...slots, slot] : slots.map((one) => (one.id === slot.id ? slot : one)),
+    ),
+    () => words.value.common.saved,
+  )) !== null
 
 /** It can be taken back. @returns whether it was done */
 async function removeSlot(slot: Slot, text: string): Promise<boolean> {
   const said = words.value.schedule
   const done = await act(
-    change((slots) => slots.filter(({ id }) => id !== slot.id)),
+    change(slot, (slots) => slots.filter(({ id }) => id !== slot.id)),
     () => pair(said.removed, text),
-    { action: { name: said.undo, run: () => void saveSlot(slot) }, group: 'schedule' },
+    { action: { name: said.undo, run: () => void saveSlot(slot, null) }, group: 'schedule' },
   )
   return done !== null
 }

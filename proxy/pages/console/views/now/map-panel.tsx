@@ -4,7 +4,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Data, EventMap, MapCellEntry } from '#shared/client/index.ts'
 import { leads } from '#shared/core/rules/palanquin.ts'
-import { minute, ago, clock } from '../../clock.ts'
+import { minute, ago, clock, serviceNow } from '../../clock.ts'
 import { moved } from '../../live.ts'
 import { type Seen, bboxOf, cellZoom, entriesOf } from '../../map/cells.ts'
 import { CrowdLegend, type Dot } from '../../map/over-map.tsx'
@@ -35,7 +35,8 @@ interface Asked {
 }
 
 /** The hour a day ago: whole, so that the service's cache can answer. */
-const dayBefore = (): string => new Date(Math.floor((Date.now() - DAY_MS) / HOUR_MS) * HOUR_MS).toISOString()
+const dayBefore = (): string =>
+  new Date(Math.floor((serviceNow() - DAY_MS) / HOUR_MS) * HOUR_MS).toISOString()
 
 interface Shown extends Seen {
   readonly isMoved: boolean
@@ -145,7 +146,7 @@ function useFollowed({ at, reload }: Resource<unknown>): void {
     // A new resource reads by itself.
     if (seen.current === change) return undefined
     seen.current = change
-    const waitMs = Math.max(0, SOONEST_MS - (Date.now() - (at.peek() ?? 0)))
+    const waitMs = Math.max(0, SOONEST_MS - (serviceNow() - (at.peek() ?? 0)))
     const timer = setTimeout(() => void reload(), waitMs)
     return () => clearTimeout(timer)
   }, [change, at, reload])
@@ -174,7 +175,7 @@ function usePeople(bbox: string | null): People | null {
 }
 
 function peopleOf({ points }: Data<'readMap'>): People {
-  const oldFrom = Date.now() - OLD_MS
+  const oldFrom = serviceNow() - OLD_MS
   return {
     seenAt: new Map(points.map(({ id, userId, recorded_at }) => [userId ?? id, recorded_at])),
     dots: points.map(({ id, lat, lng, userId, display_name, recorded_at }) => ({

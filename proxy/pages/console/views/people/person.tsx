@@ -11,7 +11,7 @@ import { useEffect } from 'preact/hooks'
 import { ago, date, dayName, fullDate, now } from '../../clock.ts'
 import { loadGround, route } from '../../map/ground.ts'
 import { kmOnRoute, placeName, placeOf } from '../../map/place-words.tsx'
-import { Ask, ROLES, act, assignRole, warn } from '../../parts/actions.tsx'
+import { Ask, BusyButton, ROLES, act, assignRole, warn } from '../../parts/actions.tsx'
 import { distancesOf, ridden } from '../../parts/distances.ts'
 import { personFileName, saveBlob } from '../../parts/download.ts'
 import { Choice } from '../../parts/fields.tsx'
@@ -372,25 +372,43 @@ const RoleHelp = ({ person: { role: given, reachable } }: Pick<ActionsProps, 'pe
   )
 }
 
-/** What was refused does not stay chosen, or it would look done. */
-const backUnless =
-  (select: HTMLSelectElement, before: string) =>
-  (done: unknown): void => {
-    if (done === null) select.value = before
-  }
+interface SavedChoiceProps<T extends string> {
+  readonly label: string
+  readonly value: T
+  readonly options: readonly (readonly [T, string])[]
+  /** @returns null when it was refused, which is shown */
+  readonly save: (chosen: T) => Promise<unknown>
+}
 
-function SetStatus({ person: { userId, participant_status } }: Pick<ActionsProps, 'person'>) {
+/** A choice that is saved by a button: an arrow key alone changes nobody. What was refused does not stay chosen. */
+function SavedChoice<T extends string>({ label, value, options, save }: SavedChoiceProps<T>) {
+  const chosen = useSignal(value)
+  const run = async () => {
+    if ((await save(chosen.value)) === null) chosen.value = value
+  }
+  return (
+    <>
+      <Choice label={label} value={chosen.value} options={options} onChoose={(one) => (chosen.value = one)} />
+      {chosen.value === value ? null : <BusyButton run={run}>{words.value.common.save}</BusyButton>}
+    </>
+  )
+}
+
+function SetStatus({ person: { userId, participant_status: seen } }: Pick<ActionsProps, 'person'>) {
   const said = words.value.people
-  const set = (status: (typeof STATES)[number]) =>
-    act(client.setUserStatus({ userId, status }), (data) =>
-      pair(said.columns.state, said.status[data.participant_status]),
+  const set = (status: (typeof STATES)[number], before: (typeof STATES)[number]): Promise<unknown> =>
+    act(
+      client.setUserStatus({ userId, status, seen: before }),
+      (data) => pair(said.columns.state, said.status[data.participant_status]),
+      { group: 'status', action: { name: words.value.schedule.undo, run: () => void set(before, status) } },
     )
   return (
-    <Choice
+    <SavedChoice
+      key={seen}
       label={said.columns.state}
-      value={participant_status}
+      value={seen}
       options={STATES.map((state) => [state, said.status[state]])}
-      onChoose={(status, select) => void set(status).then(backUnless(select, participant_status))}
+      save={(status) => set(status, seen)}
     />
   )
 }
@@ -399,14 +417,14 @@ function SetRole({ person }: Pick<ActionsProps, 'person'>) {
   const said = words.value.people
   // Nobody gives a role above their own tier.
   const offered = ROLES.filter((_, i) => i < (role.value?.level ?? 0))
-  const set = (chosen: (typeof offered)[number] | '') =>
-    assignRole(person.userId, chosen === '' ? null : chosen, person.role)
+  const given = person.role ?? ''
   return (
-    <Choice
+    <SavedChoice
+      key={given}
       label={said.columns.role}
-      value={person.role ?? ''}
+      value={given}
       options={[['', said.noRole], ...offered.map((name) => [name, words.value.roles[name]] as const)]}
-      onChoose={(chosen, select) => void set(chosen).then(backUnless(select, person.role ?? ''))}
+      save={(chosen) => assignRole(person.userId, chosen === '' ? null : chosen, person.role)}
     />
   )
 }

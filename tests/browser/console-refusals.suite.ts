@@ -16,8 +16,6 @@ interface Action {
   readonly request: readonly [method: string, path: string]
   /** Leads to the action. @returns what does it, and for a dialog what has opened it */
   readonly open: (page: Page) => Promise<{ readonly control: Locator; readonly opener?: Locator }>
-  /** Does it; without it: Enter. */
-  readonly act?: (control: Locator) => Promise<unknown>
   /** What would change if it had been done. */
   readonly unchanged: string
 }
@@ -37,6 +35,13 @@ async function ask(page: Page, opener: Locator, button: string, typed?: string) 
     await page.keyboard.type(typed)
   }
   return { control: dialog.getByRole('button', { name: button, exact: true }), opener }
+}
+
+/** Chooses for a person; nothing is asked of the service before it is saved. */
+async function choose(page: Page, label: string, chosen: string) {
+  const actions = page.locator('.person-actions')
+  await actions.getByLabel(label).selectOption(chosen)
+  return { control: actions.getByRole('button', { name: 'Save' }) }
 }
 
 const LETTERS = [7, 8, 9].map((id) => ({
@@ -130,17 +135,18 @@ const ACTIONS: readonly Action[] = [
     unchanged: '.person-actions',
     async open(page) {
       await openPerson(page, 'About')
-      return { control: page.locator('.person-actions').getByLabel('Status') }
+      return choose(page, 'Status', 'withdrawn')
     },
-    act: (control) => control.selectOption('withdrawn'),
   },
   {
     name: 'role',
     view: 'people',
     request: ['POST', '**/admin/roles'],
     unchanged: '.person-actions',
-    open: async (page) => ({ control: page.locator('.person-actions').getByLabel('Role') }),
-    act: (control) => control.selectOption('manager'),
+    async open(page) {
+      await page.locator('.person-actions').getByLabel('Status').selectOption('active')
+      return choose(page, 'Role', 'manager')
+    },
   },
   {
     name: 'palanquin',
@@ -174,7 +180,7 @@ const REFUSALS = {
   403: 'Not done: The service says why. Your token may not do this.',
   404: 'Not done: The service says why. Read again: it may have been removed.',
   409: 'Not done: The service says why. Look at how it is now.',
-  503: 'Not done: The service says why. Try again in a moment; see Now.',
+  503: 'Perhaps done: The service says why. Look before you try again.',
   offline: /^Perhaps done: .+\. Look before you try again\.$/,
   429: /^Not done: (?:T|There were t)oo many requests\. Do it again (?:in 1 s|now)\.$/,
 } as const
@@ -228,7 +234,7 @@ async function expectRefused(page: Page, { name, request: [method, path], ...act
         : route.fallback()
     await page.route(path, handler)
     await control.focus()
-    await (action.act ?? ((pressed) => pressed.press('Enter')))(control)
+    await control.press('Enter')
     const said =
       opener === undefined
         ? page.locator('.toast.warning > span').last()

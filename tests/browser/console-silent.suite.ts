@@ -50,6 +50,7 @@ export function silentTests(
     await page.getByRole('button', { name: 'About' }).click()
     const role = page.locator('.person-actions').getByLabel('Role')
     await role.selectOption('volunteer')
+    await page.locator('.person-actions').getByRole('button', { name: 'Save' }).click()
     await page.getByText('Role: Volunteer').waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByText('Role: no role').waitFor()

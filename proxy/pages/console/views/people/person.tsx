@@ -376,20 +376,18 @@ interface SavedChoiceProps<T extends string> {
   readonly label: string
   readonly value: T
   readonly options: readonly (readonly [T, string])[]
-  /** @returns null when it was refused, which is shown */
   readonly save: (chosen: T) => Promise<unknown>
 }
 
-/** A choice that is saved by a button: an arrow key alone changes nobody. What was refused does not stay chosen. */
+/** A choice that is saved by a button: an arrow key alone changes nobody. */
 function SavedChoice<T extends string>({ label, value, options, save }: SavedChoiceProps<T>) {
   const chosen = useSignal(value)
-  const run = async () => {
-    if ((await save(chosen.value)) === null) chosen.value = value
-  }
   return (
     <>
       <Choice label={label} value={chosen.value} options={options} onChoose={(one) => (chosen.value = one)} />
-      {chosen.value === value ? null : <BusyButton run={run}>{words.value.common.save}</BusyButton>}
+      {chosen.value === value ? null : (
+        <BusyButton run={() => save(chosen.value)}>{words.value.common.save}</BusyButton>
+      )}
     </>
   )
 }

@@ -18,11 +18,14 @@ setInterval(tick, 1_000)
 const LONGEST_MS = 3_000
 /** The header `Date` has whole seconds, and the answer was on its way. */
 const UNSURE_MS = LONGEST_MS + 1_000
+let isCompared = false
 
 /** Compares the clocks with the header `Date` of an answer. @param tookMs how long the answer took */
 export function hear(sent: string | null, tookMs: number): void {
   const ahead = Date.parse(sent ?? '') - Date.now()
-  if (Number.isNaN(ahead) || tookMs > LONGEST_MS || Math.abs(ahead - aheadMs.peek()) <= UNSURE_MS) return
+  if (Number.isNaN(ahead) || (isCompared && tookMs > LONGEST_MS)) return
+  isCompared = true
+  if (Math.abs(ahead - aheadMs.peek()) <= UNSURE_MS) return
   aheadMs.value = ahead
   tick()
 }

@@ -384,6 +384,18 @@ export const words = {
     noteConflict: (note: string) => `Somebody else wrote: “${note}”. Saving replaces it.`,
     resolved: 'resolved',
     noPlace: 'no place sent',
+    offBoard: 'Off the public board',
+    takeOff: 'Take off the public board',
+    takeOffText: 'Nobody but operators reads it then. It can be put back.',
+    reason: 'Reason, for the other operators',
+    putBack: 'Put back on the public board',
+    putBackText: 'Everybody reads its words again.',
+    isOff: 'Off the board.',
+    isBack: 'On the board again.',
+    marks: {
+      phone: 'Everybody reads what looks like a telephone number.',
+      id: 'Everybody reads what looks like the id of a person.',
+    },
   },
   system: {
     roles: 'Roles',

@@ -375,6 +375,18 @@ export const words: ConsoleWords = {
     noteConflict: (note) => `在此期間其他人寫了：「${note}」。儲存會取代它。`,
     resolved: '解決於',
     noPlace: '沒有附位置',
+    offBoard: '已從公開看板撤下',
+    takeOff: '從公開看板撤下',
+    takeOffText: '之後只有工作人員看得到，可以再放回。',
+    reason: '原因（給其他工作人員看）',
+    putBack: '放回公開看板',
+    putBackText: '所有人又能讀到它的內容。',
+    isOff: '已撤下。',
+    isBack: '已放回。',
+    marks: {
+      phone: '內容像是電話號碼，所有人都讀得到。',
+      id: '內容像是某人的識別碼，所有人都讀得到。',
+    },
   },
   system: {
     roles: '角色',

@@ -224,6 +224,8 @@ const BACK_MS = 6_000
 /** From here on the operator is told that the clock of their device is wrong. */
 const WRONG_MS = 120_000
 
+const wholeMinutes = (ms: number): number => Math.round(Math.abs(ms) / 60_000) * 60_000
+
 function ConnectionBar() {
   const said = words.value.bar
   const state = connection.value
@@ -246,7 +248,7 @@ function ConnectionBar() {
       ) : null}
       {Math.abs(aheadMs.value) > WRONG_MS ? (
         <span class="bar-across">
-          {said.clockWrong(duration(Math.abs(aheadMs.value)), aheadMs.value > 0)}
+          {said.clockWrong(duration(wholeMinutes(aheadMs.value)), aheadMs.value > 0)}
         </span>
       ) : null}
       {activity === 'paused' ? (

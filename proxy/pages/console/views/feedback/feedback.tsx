@@ -8,8 +8,8 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'preact
 import { date } from '../../clock.ts'
 import { loadGround, route } from '../../map/ground.ts'
 import { kmOnRoute, placeName } from '../../map/place-words.tsx'
-import { useSettled } from '../../parts/actions.tsx'
-import { Choice, SearchField } from '../../parts/fields.tsx'
+import { Ask, useSettled } from '../../parts/actions.tsx'
+import { Choice, Field, SearchField } from '../../parts/fields.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
@@ -37,6 +37,7 @@ import {
 } from './items.ts'
 import { words } from '../../words.ts'
 import { Button, Segments } from '../../../design/button.tsx'
+import { showToast } from '../../../design/toast.tsx'
 import { pageWords } from '../../../frame/language.ts'
 
 const EVERY_MS = 15_000
@@ -400,10 +401,59 @@ const OneItem = ({ item, at }: { readonly item: Item; readonly at: number | null
           <p class="feedback-full">{item.description}</p>
           <ItemFacts item={item} />
           {level.value >= MANAGER ? <Note item={item} /> : <ReadNote note={item.admin_note} />}
+          <OnPublicBoard item={item} />
         </div>
         <Screenshot item={item} />
       </div>
     </Panel>
+  )
+}
+
+/** What the public reads of the item. A manager takes it off the board, for a reason, and puts it back. */
+function OnPublicBoard({ item: { id, hidden_at, hidden_reason, marks } }: { readonly item: Item }) {
+  const said = words.value.feedback
+  const reason = useSignal('')
+  const isHidden = hidden_at !== null
+  return (
+    <div class="stack">
+      {isHidden ? (
+        <p>
+          <span class="badge">{said.offBoard}</span> {date(hidden_at)} · {hidden_reason}
+        </p>
+      ) : marks.length === 0 ? null : (
+        <p class="warn-text">{marks.map((mark) => said.marks[mark]).join(' ')}</p>
+      )}
+      {level.value < MANAGER ? null : (
+        <p>
+          <Ask
+            ask={isHidden ? said.putBack : `${said.takeOff}…`}
+            title={isHidden ? said.putBack : said.takeOff}
+            button={isHidden ? said.putBack : said.takeOff}
+            disabled={!isHidden && reason.value.trim() === ''}
+            run={() =>
+              client.updateFeedback(
+                isHidden ? { id, hidden: false } : { id, hidden: true, reason: reason.value },
+              )
+            }
+            onDone={() => {
+              reason.value = ''
+              showToast(isHidden ? said.isBack : said.isOff)
+            }}
+          >
+            <p>{isHidden ? said.putBackText : said.takeOffText}</p>
+            {isHidden ? null : (
+              <Field
+                label={said.reason}
+                name="reason"
+                maxLength={500}
+                value={reason.value}
+                onType={(typed) => (reason.value = typed)}
+              />
+            )}
+          </Ask>
+        </p>
+      )}
+    </div>
   )
 }
 

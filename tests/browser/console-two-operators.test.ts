@@ -1,0 +1,187 @@
+/** What two operators, a proxy, a key and a wrong clock may not do to the console. */
+import { isDeepStrictEqual } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
+import {
+  checkIn,
+  newAppId,
+  readActivity,
+  readAs,
+  setStatus,
+  type TestStack,
+} from '#tests/helpers/test-stack.ts'
+import { until } from '#tests/helpers/wait.ts'
+import { BROWSER_TIMEOUT_MS, photograph, seriousFaults } from './browser.ts'
+import { consoleBrowser, type Page } from './console-harness.ts'
+
+const HOUR_MS = 3_600_000
+const TEST_MS = 90_000
+
+const browser = consoleBrowser()
+let stack: TestStack
+beforeAll(async () => {
+  stack = await openEmbeddedTestStack()
+}, STACK_TIMEOUT_MS + BROWSER_TIMEOUT_MS)
+afterAll(() => stack?.close())
+
+test(
+  'saving the text of a pause that another operator has ended pauses nobody',
+  async () => {
+    await setStatus(stack, { status: 'paused', message: 'Wait at the temple.' })
+    await using opened = await browser.console(stack, { view: 'lifecycle', expected: /409/ })
+    const { page } = opened
+    await page.getByRole('button', { name: 'Change message' }).click()
+    await page.locator('textarea[name="message"]').fill('Wait at the school.')
+    // The other operator's change is on its way when the button is pressed.
+    await page.route('**/api/event/admin/status', async (route) => {
+      if (route.request().method() === 'PUT') await setStatus(stack, { status: 'active' })
+      await route.continue()
+    })
+    await page.locator('.pause').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('has set the event to active meanwhile').waitFor()
+    expect((await readActivity(stack)).status).toBe('active')
+  },
+  TEST_MS,
+)
+
+test(
+  'a message whose answer a proxy has lost is perhaps done, and pressed again it is sent once',
+  async () => {
+    await using opened = await browser.console(stack, { view: 'messages', expected: /504/ })
+    const { page } = opened
+    const text = 'Water at the next temple'
+    await checkIn(stack, newAppId())
+    await page.locator('.compose textarea').fill(text)
+    await page.locator('.compose select').selectOption('all')
+    await page.getByRole('button', { name: 'Send…' }).click()
+    const send = page.getByRole('dialog').getByRole('button', { name: 'Send now' })
+    let lost = 0
+    await page.route('**/api/event/push', async (route) => {
+      const body = route.request().postDataJSON() as { dry_run?: boolean; force?: boolean }
+      if (body.dry_run === true) {
+        const answer = await route.fetch()
+        const counted = (await answer.json()) as { data: object }
+        return route.fulfill({ json: { ...counted, data: { ...counted.data, recipients: 1, cost: 1 } } })
+      }
+      if (lost++ > 0) return route.continue()
+      await route.fetch()
+      return route.fulfill({ status: 504, contentType: 'text/html', body: '<h1>Gateway Timeout</h1>' })
+    })
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Send…' }).click()
+    await send.click()
+    await page.getByRole('dialog').getByText('Perhaps done').waitFor()
+    await send.click()
+    await page.locator('.toast', { hasText: 'On its way' }).waitFor()
+    const { data } = (await (await readAs(stack, 'owner', 'push?cause=push')).json()) as {
+      data: { items: { text: string }[] }
+    }
+    expect(data.items).toHaveLength(1)
+  },
+  TEST_MS,
+)
+
+test(
+  'a key on a list changes nobody before it is saved, and what was saved is taken back',
+  async () => {
+    const pilgrim = newAppId()
+    await post(stack, 'user/sync', { user_id: pilgrim, display_name: 'Lin Mei' })
+    await checkIn(stack, pilgrim)
+    await using opened = await browser.console(stack, { view: 'people' })
+    const { page } = opened
+    const writes: string[] = []
+    page.on('request', (request) => {
+      if (/admin\/(?:roles|users\/.*\/status)$/.test(request.url()) && request.method() !== 'GET')
+        writes.push(request.method())
+    })
+    await page.getByRole('button', { name: 'Lin Mei' }).click()
+    await page.locator('.person').getByRole('button', { name: 'About' }).click()
+    const actions = page.locator('.person-actions')
+    await actions.getByLabel('Status').focus()
+    await page.keyboard.press('ArrowDown')
+    await actions.getByLabel('Role').focus()
+    await page.keyboard.press('ArrowDown')
+    expect(writes).toEqual([])
+    await photograph(page, 'console-person-unsaved')
+    await actions.getByRole('button', { name: 'Save' }).first().click()
+    await page.getByText('Status: Completed').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('Status: Active').waitFor()
+    expect(writes).toEqual(['PUT', 'PUT'])
+  },
+  TEST_MS,
+)
+
+test.each([
+  ['4 hr', 'slow', -4 * HOUR_MS],
+  ['3 hr', 'fast', 3 * HOUR_MS],
+] as const)(
+  'a clock that is %s %s is told, and makes nobody silent or fresh',
+  async (by, way, offMs) => {
+    const pilgrim = newAppId()
+    await checkIn(stack, pilgrim)
+    await using opened = await browser.console(stack, {
+      view: 'now',
+      async before(page) {
+        await page.addInitScript((ms) => {
+          const right = Date.now
+          Date.now = () => right() + ms
+        }, offMs)
+      },
+    })
+    const { page } = opened
+    await page.getByText(`The clock of this device is ${by} ${way}`).waitFor()
+    // As with a right clock.
+    await using right = await browser.console(stack, { view: 'now' })
+    const oldIn = (of: Page) =>
+      of.locator('.stale').evaluateAll((parts) => parts.map((part) => part.className))
+    await until(
+      async () => isDeepStrictEqual(await oldIn(page), await oldIn(right.page)),
+      'the same parts to be old',
+    )
+    const shown = await page.locator('.top-bar .clock').textContent()
+    const inTaipei = new Intl.DateTimeFormat('en-GB', {
+      timeZone: 'Asia/Taipei',
+      hour: '2-digit',
+      hourCycle: 'h23',
+    })
+    const hours = [Date.now() - 60_000, Date.now()].map((ms) => inTaipei.format(ms))
+    expect(hours).toContain(shown!.slice(0, 2))
+    await photograph(page, `console-clock-${way}`)
+  },
+  TEST_MS,
+)
+
+test(
+  'a report is taken off the public board for a reason, and put back',
+  async () => {
+    const words = 'Call Anna: 0912 345 678'
+    await post(stack, 'feedback', { category: 'app', description: words })
+    const board = async () => (await stack.fetch('/api/event/feedback')).text()
+    expect(await board()).toContain(words)
+    await using opened = await browser.console(stack, { view: 'feedback', role: 'manager' })
+    const { page } = opened
+    await page.locator('.feedback-card', { hasText: words }).click()
+    await page.getByText('looks like a telephone number').waitFor()
+    await page.getByRole('button', { name: 'Take off the public board…' }).click()
+    const dialog = page.getByRole('dialog')
+    const take = dialog.getByRole('button', { name: 'Take off the public board' })
+    expect(await take.isDisabled()).toBe(true)
+    await dialog.getByLabel('Reason').fill('A telephone number')
+    expect(await seriousFaults(page)).toEqual([])
+    await photograph(page, 'console-take-off-board')
+    await take.click()
+    await page
+      .locator('.one-item', { hasText: 'Off the public board' })
+      .getByText('A telephone number')
+      .waitFor()
+    expect(await board()).not.toContain(words)
+    await photograph(page, 'console-off-board')
+    await page.getByRole('button', { name: 'Put back on the public board' }).click()
+    await dialog.getByRole('button', { name: 'Put back on the public board' }).click()
+    await page.locator('.toast', { hasText: 'On the board again' }).waitFor()
+    expect(await board()).toContain(words)
+  },
+  TEST_MS,
+)

@@ -1,5 +1,5 @@
 /** What tracker apps send, read into points in the units of the contract. */
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, inflateSync } from 'node:zlib'
 import { MAX_POINTS } from '#shared/contracts/fields.ts'
 import { INGEST_BYTES, type IngestRejection } from '#shared/contracts/ingest.ts'
 import type { TrackerApp } from '#shared/contracts/trackers.ts'
@@ -116,11 +116,13 @@ function timestampIn(app: TrackerApp, fields: SentFields): unknown {
 /** A point of the contract, which is validated later. */
 function pointOf({ app, unit }: Entrance, fields: SentFields, lat: unknown, lng: unknown): Received {
   const speed = speedIn(fields, unit)
+  // OsmAnd names its accuracy in metres so (LiveMonitoringHelper.java); elsewhere it is a factor.
+  const hdop = app === 'osmand' ? fields.get('hdop') : undefined
   const point = {
     lat: degrees(lat),
     lng: degrees(lng),
     timestamp: timeOf(timestampIn(app, fields)),
-    accuracy: accuracyOf(valueOf(fields, 'accuracy', isNumber)),
+    accuracy: accuracyOf(valueOf(fields, 'accuracy', isNumber) ?? hdop),
     altitude: measured(valueOf(fields, 'altitude', isNumber)),
     // OwnTracks writes 0 for an unknown speed.
     speed: app === 'owntracks' && speed === 0 ? null : speed,
@@ -154,6 +156,7 @@ const readItem = (entrance: Entrance, item: unknown): Received => marked(readUnm
  */
 function readUnmarked(entrance: Entrance, item: unknown): Received {
   if (!isObject(item)) return UNREADABLE
+  if (isOtherMessage(item)) return NO_POINT
   const { location, position, coords, ...rest } = item
   if (Array.isArray(location)) return together(location.map((one) => readItem(entrance, one)))
   if (isObject(location)) return readUnmarked(entrance, { ...rest, coords, ...location })
@@ -176,7 +179,6 @@ const isOtherMessage = ({ _type: type }: Parameters): boolean =>
 
 function readJson(entrance: Entrance, value: unknown, query: Parameters): Received {
   if (isObject(value)) {
-    if (isOtherMessage(value)) return NO_POINT
     const features = value.locations ?? value.features
     if (features !== undefined) return readFeatures(entrance, features)
   }
@@ -223,12 +225,16 @@ const MOST_FORM_BYTES = 16_384
 const UTF8 = new TextDecoder()
 
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
+/** The head of a zlib stream (RFC 1950), which HTTP calls deflate. Two letters of a form can look the same. */
+const isZlib = (bytes: Uint8Array): boolean =>
+  bytes[0] === 0x78 && bytes.length > 2 && ((bytes[0] << 8) | bytes[1]!) % 31 === 0
 
 /** @throws Refusal 413 when it would be larger than a body may be, 400 when it is damaged */
 function unpacked(bytes: Uint8Array): Uint8Array {
-  if (!isGzip(bytes)) return bytes
+  const isPacked = isGzip(bytes)
+  if (!isPacked && !isZlib(bytes)) return bytes
   try {
-    return gunzipSync(bytes, { maxOutputLength: INGEST_BYTES })
+    return (isPacked ? gunzipSync : inflateSync)(bytes, { maxOutputLength: INGEST_BYTES })
   } catch (error) {
     if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE')
       throw new Refusal(
@@ -236,12 +242,46 @@ function unpacked(bytes: Uint8Array): Uint8Array {
         'too-large',
         `The body is larger than ${INGEST_BYTES} bytes: send fewer at a time.`,
       )
+    if (!isPacked) return bytes
     throw invalid('body: is damaged')
   }
 }
 
+/** A body in UTF-16 begins with a byte-order mark. @returns the same in UTF-8 */
+function inUtf8(bytes: Uint8Array): Uint8Array {
+  const label = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-16be'
+  if (label === 'utf-16be' && !(bytes[0] === 0xfe && bytes[1] === 0xff)) return bytes
+  return Buffer.from(new TextDecoder(label).decode(bytes))
+}
+
 /** Whether a body begins like JSON, after a byte-order mark and blanks. */
 const isJson = (bytes: Uint8Array): boolean => /^\ufeff?\s*[[{]/.test(UTF8.decode(bytes.subarray(0, 64)))
+
+/** Numbers of a program that are no JSON. They are looked for only where JSON does not parse. */
+const NO_NUMBERS = /([:[,]\s*)[-+]?(?:NaN|Infinity)\b/g
+
+/** JSON, in which a measurement may be NaN, as Python writes it. @throws Refusal 400 */
+function readableJson(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    const text = UTF8.decode(bytes)
+    const without = text.replaceAll(NO_NUMBERS, '$1null')
+    if (without === text) throw error
+    return parseJson(Buffer.from(without))
+  }
+}
+
+/** The fields of a form, also of one in parts (RFC 7578), as Shortcuts on an iPhone sends it. */
+function readForm(text: string): Parameters {
+  if (!text.startsWith('--')) return Object.fromEntries(new URLSearchParams(text))
+  const [boundary = ''] = text.split(/\r?\n/, 1)
+  const parts = text.split(boundary).map((part): [string, string] => {
+    const [head = '', ...value] = part.split(/\r?\n\r?\n/)
+    return [/name="([^"]*)"/.exec(head)?.[1] ?? '', value.join('\n')]
+  })
+  return Object.fromEntries(parts.filter(([name]) => name !== ''))
+}
 
 /** Depth of the search for an SOS beside the items: in the query, the message, and the objects of these. */
 const ENVELOPE = 3
@@ -251,14 +291,17 @@ const ENVELOPE = 3
  * @throws Refusal 400 for a body that begins like JSON and is none, 413 for more positions than an app sends
  */
 function readSent(entrance: Entrance, query: Parameters, packed: Uint8Array): Received {
-  const bytes = unpacked(packed)
+  const bytes = inUtf8(unpacked(packed))
   if (isJson(bytes)) {
-    const value = parseJson(bytes)
+    const value = readableJson(bytes)
     // The items of a list are marked already.
     return marked(readJson(entrance, value, query), [value, query], ENVELOPE)
   }
   if (bytes.length > MOST_FORM_BYTES) return UNREADABLE
-  const form = Object.fromEntries(new URLSearchParams(UTF8.decode(bytes).trim()))
+  const text = UTF8.decode(bytes).trim()
+  const form = readForm(text)
+  // Something was sent, and no name in it has a value: a form of another kind, or another packing.
+  if (text !== '' && fieldsOf(form).size === 0) return UNREADABLE
   const sent = { ...query, ...form }
   const received = marked(isOtherMessage(sent) ? NO_POINT : readPosition(entrance, sent), sent)
   return received.points.length > 0 ? { ...received, atReceipt: true } : received

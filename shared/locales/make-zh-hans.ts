@@ -12,6 +12,7 @@ const PHRASES: readonly (readonly [traditional: string, simplified: string])[] =
   ['」', '”'],
   ['一律允許」或「永遠', '始终允许'],
   ['按「確定」', '点“确认”'],
+  ['按「好的」', '点“确认”'],
   ['主辦單位', '主办方'],
   ['內政部', '台湾内政部'],
   ['支手機', '部手机'],

@@ -51,8 +51,12 @@ const traccarLink = (url: string, id: string): string =>
 /** mendhak/gpslogger, ProfileLinkReceiverActivity.java: what follows is the address of a profile. */
 const gpsLoggerLink = (url: string): string => `gpslogger://properties/${url}.properties`
 
-/** OsmAnd fills in the numbers: 0 latitude, 1 longitude, 2 time, 4 altitude, 5 speed in m/s. */
-const osmAndUrl = (url: string): string => `${url}?lat={0}&lon={1}&timestamp={2}&altitude={4}&speed_ms={5}`
+/**
+ * OsmAnd fills in the numbers (LiveMonitoringHelper.java): 0 latitude, 1 longitude, 2 time, 3 accuracy in metres, which it
+ * names hdop, 4 altitude, 5 speed in m/s.
+ */
+const osmAndUrl = (url: string): string =>
+  `${url}?lat={0}&lon={1}&timestamp={2}&accuracy={3}&altitude={4}&speed_ms={5}`
 
 const setUp = (url: string, link: string | null): AppSetUp => ({
   url,

@@ -270,11 +270,21 @@ export const words = {
     copied: 'Copied.',
     address: 'Type this address into the app:',
     secret: 'Show it to nobody: it can add to your walk.',
+    osmandAddress:
+      'In OsmAnd, in “Plugins”: turn on “Trip recording”. In its settings: turn on “Online tracking”, paste this address as “Web address”, choose 30 seconds as “Tracking interval”.',
     list: 'Connected apps',
     stop: 'Disconnect',
     made: (day: string) => `since ${day}`,
-    startRecommended: 'In the app: tap “OK”, turn on “Continuous tracking”, allow the position “always”.',
-    startOther: 'In the app: start recording, allow the position “always”.',
+    start: {
+      traccar: 'In the app: tap “OK”, turn on “Continuous tracking”, allow the position “always”.',
+      owntracks:
+        'In the app: confirm the new configuration, allow the position “always”. It records from then on.',
+      overland:
+        'In the app, in “Settings”: turn on “Tracking Enabled”, choose “Nav” as “Activity Type”, allow the position “Always”.',
+      gpslogger: 'In the app: tap “Start Logging”, allow the position “always”.',
+      osmand: 'In the app: start “Trip recording”, allow the position “always”.',
+    },
+    battery: 'Android: set the app’s battery use to “Unrestricted”, or the phone stops it after a while.',
     both: 'You can record here, too: nothing counts twice.',
     sos: 'An SOS button in this app alerts the organisers. Calling the emergency number is faster.',
     allowOwnTracks:

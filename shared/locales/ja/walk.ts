@@ -256,10 +256,20 @@ export const words: WalkWords = {
     address: 'このアドレスをアプリに入力してください：',
     secret: '人に見せないでください。記録を加えられます。',
     list: 'つながっているアプリ',
+    osmandAddress:
+      'OsmAnd のプラグインで経路の記録（Trip recording）をオンにします。その設定で「Online tracking」をオンにし、「Web address」にこのアドレスを貼り付け、「Tracking interval」は30秒を選びます。',
     stop: '切る',
     made: (day) => `${day} から`,
-    startRecommended: 'アプリで「OK」を押し、「継続追跡」を入れ、位置情報は「常に許可」を選びます。',
-    startOther: 'アプリで記録を始め、位置情報は「常に許可」を選びます。',
+    start: {
+      traccar: 'アプリで「OK」を押し、「継続追跡」を入れ、位置情報は「常に許可」を選びます。',
+      owntracks: 'アプリで新しい設定を確認し、位置情報は「常に許可」を選びます。あとは自動で記録されます。',
+      overland:
+        'アプリの「Settings」で「Tracking Enabled」をオンにし、「Activity Type」は「Nav」、位置情報は「常に」を選びます。',
+      gpslogger: 'アプリで「記録開始」を押し、位置情報は「常に許可」を選びます。',
+      osmand: 'アプリで経路の記録を始め、位置情報は「常に許可」を選びます。',
+    },
+    battery:
+      'Android：アプリの電池使用量を「制限なし」にしてください。そうしないと、しばらくすると止まります。',
     both: 'ここでも記録できます。二重には数えません。',
     sos: 'アプリの SOS ボタンは主催者に知らせます。緊急通報番号に電話するほうが早く届きます。',
     allowOwnTracks:

@@ -252,11 +252,19 @@ export const words: WalkWords = {
     copied: '已複製。',
     address: '請把這個網址輸入 App：',
     secret: '請不要給別人看，它能在您的紀錄裡加東西。',
+    osmandAddress:
+      '在 OsmAnd 的外掛程式裡打開行程記錄（Trip recording）。在它的設定裡打開線上追蹤（Online tracking），把這個網址貼到「Web address」，「Tracking interval」選 30 秒。',
     list: '已連接的 App',
     stop: '中斷連接',
     made: (day) => `${day} 起`,
-    startRecommended: '在 App 裡按「確定」，打開「持續追蹤」，位置選「一律允許」或「永遠」。',
-    startOther: '在 App 裡開始記錄，位置選「一律允許」或「永遠」。',
+    start: {
+      traccar: '在 App 裡按「好的」，打開「持續追蹤」，位置選「一律允許」或「永遠」。',
+      owntracks: '在 App 裡確認新設定，位置選「一律允許」或「永遠」，之後就會自動記錄。',
+      overland: '在 App 的「Settings」打開「Tracking Enabled」，「Activity Type」選「Nav」，位置選「永遠」。',
+      gpslogger: '在 App 裡按「開始記錄」，位置選「一律允許」。',
+      osmand: '在 App 裡開始記錄行程，位置選「一律允許」或「永遠」。',
+    },
+    battery: 'Android：請把這個 App 的電池用量設為「不受限制」，不然手機過一陣子會停掉它。',
     both: '這裡也可以一起記錄，不會重複計算。',
     sos: 'App 裡的 SOS 按鈕會通知主辦單位，但直接撥打緊急電話更快。',
     allowOwnTracks:

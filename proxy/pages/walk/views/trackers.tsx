@@ -132,7 +132,8 @@ function AppSteps({ app }: AppProps) {
         )}
       </li>
       <li class="stack-2">
-        <p>{app === RECOMMENDED ? trackers.startRecommended : trackers.startOther}</p>
+        <p>{trackers.start[app]}</p>
+        {shops.some(({ kind }) => kind === 'Android') ? <p>{trackers.battery}</p> : null}
         <p class="quiet">{trackers.both}</p>
       </li>
     </ol>
@@ -197,7 +198,9 @@ function LastUsed(props: {
 function SetUp({ app, tracker }: AppProps & { readonly tracker: MadeTracker }) {
   const { url, link } = tracker.apps[app]
   // Without a link, or where the browser does not copy, the address is read and typed.
+  const { byHand, address, osmandAddress } = words.value.trackers
   const isOwnTracks = app === 'owntracks'
+  const about = isOwnTracks ? byHand : app === 'osmand' ? osmandAddress : address
   const typed = useSignal(link === null || isOwnTracks)
   const copy = async () => {
     try {
@@ -217,7 +220,7 @@ function SetUp({ app, tracker }: AppProps & { readonly tracker: MadeTracker }) {
       )}
       {typed.value ? (
         <>
-          <p>{isOwnTracks ? words.value.trackers.byHand : words.value.trackers.address}</p>
+          <p>{about}</p>
           <code class="address">{url}</code>
         </>
       ) : null}

@@ -10,6 +10,7 @@ import { OLD_BACKUP_MS } from '#shared/core/rules/backup-age.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
 import { publicHosts, readCertificate } from '#shared/service/alerts/certificates.ts'
+import { reachesNobody, readEmergencyReach, REACHES_NOBODY } from '#shared/service/alerts/emergency-reach.ts'
 import { CLOCK_MS, FREE_BYTES, freeBytesOf } from '#shared/service/alerts/health-checks.ts'
 import { createLineClient, ownWebhookAddress } from '#shared/service/line/line-client.ts'
 import { natsServers } from '#shared/stores/bus/open-bus.ts'
@@ -195,6 +196,20 @@ async function line(config: Config): Promise<Found> {
   )
 }
 
+async function emergencies(config: Config): Promise<Found> {
+  const todo = `${REACHES_NOBODY[0]!.toUpperCase()}${REACHES_NOBODY.slice(1)}. Set LINE_CHANNEL_ACCESS_TOKEN or Web Push, and give the people on duty the role of owner or manager (console, People).`
+  if (config.line.accessToken === '' && config.push === null)
+    return { found: 'neither LINE nor Web Push is set', todo }
+  if (config.databaseUrl === '') return { found: 'the console’s view System shows whom an SOS alerts' }
+  const db = await openDatabase({ url: config.databaseUrl, dir: '' })
+  // The check of Postgres says what to do when it does not answer.
+  const reach = await readEmergencyReach({ config, db }).catch(() => null)
+  await db.close()
+  if (reach === null) return { found: 'not known without Postgres' }
+  const found = `alerts ${reach.line} people by LINE and ${reach.web_push} devices by Web Push`
+  return finding(!reachesNobody(reach), found, todo)
+}
+
 function backups(folder: string): Promise<Found> {
   const newest = readdirSync(folder)
     .filter((name) => name.endsWith('.jsonl.zst'))
@@ -262,6 +277,7 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
         'Check that the name leads to this machine, and that the port is open.',
       ),
     ),
+    check('SOS', () => emergencies(config), 'Start Postgres: it knows whom an SOS alerts.'),
     check('LINE', () => line(config), "Check LINE's access token."),
     check('backup', () => backups(options.backups), 'Take a backup: bun run backup.'),
   ])

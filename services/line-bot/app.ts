@@ -20,9 +20,9 @@ import {
 } from '#shared/contracts/push-subscriptions.ts'
 import { createRouter } from '#shared/service/http/router.ts'
 import { createLineClient, type Line, ownWebhookAddress } from '#shared/service/line/line-client.ts'
+import { reachesNobody, readEmergencyReach, REACHES_NOBODY } from '#shared/service/alerts/emergency-reach.ts'
 import { errorFields } from '#shared/runtime/log.ts'
 import { readNotifications } from '#shared/service/line/scheduled-notifications.ts'
-import { alertEmergency } from './sending/alert-emergency.ts'
 import { notifyVolunteers, sendNotification, sendSummary } from './sending/announcements.ts'
 import { handleWebhookEvent } from './webhook/handle-webhook-event.ts'
 import { readUsage } from './sending/line-usage.ts'
@@ -30,6 +30,7 @@ import { listLeftOut } from './sending/list-left-out.ts'
 import { listMessages, readProgress } from './sending/read-messages.ts'
 import { push } from './sending/push.ts'
 import { deployMenus, readMenus } from './bot/rich-menu.ts'
+import { createEmergencyAlerts, scheduleAlerts } from './sending/schedule-emergency-alerts.ts'
 import { createSender } from './sending/send-messages.ts'
 import { joinSenders } from './sending/sending-loop.ts'
 import { setNotifications } from './sending/set-notifications.ts'
@@ -43,6 +44,7 @@ export function createLineBot(context: ServiceContext): Service {
   const line = createLineClient(config.line)
   const sender = joinSenders(line && createSender(context, line), createPushSender(context))
   const watch = createAlertWatch(context)
+  const emergencies = createEmergencyAlerts(context, line !== null, sender.wake)
   const renderer = openRenderer({ timeoutMs: 20_000 })
   const router = createRouter(context)
   const { serve } = router
@@ -76,15 +78,23 @@ export function createLineBot(context: ServiceContext): Service {
     async start() {
       watch.start()
       sender.start()
+      emergencies.start()
       spool.draining.start()
-      await subscribeToEvents(context, line, sender.wake)
+      void warnOfNobody(context)
+      await subscribeToEvents(context, line, sender.wake, emergencies.run)
       if (line !== null) {
         warnOfTwoPersons(context)
         void compareWebhook(context, line)
       }
     },
     async stop() {
-      await Promise.all([watch.stop(), sender.stop(), spool.draining.stop(), renderer.close()])
+      await Promise.all([
+        watch.stop(),
+        emergencies.stop(),
+        sender.stop(),
+        spool.draining.stop(),
+        renderer.close(),
+      ])
     },
   }
 }
@@ -93,6 +103,7 @@ async function subscribeToEvents(
   context: ServiceContext,
   line: Line | null,
   wake: () => void,
+  alert: () => Promise<void>,
 ): Promise<void> {
   const { outbox } = context
   const configured = line !== null
@@ -104,8 +115,9 @@ async function subscribeToEvents(
     wake()
   })
   await outbox.on('line-bot.alert-emergency', async ({ payload }) => {
-    await alertEmergency(context, configured, payload as Payload<'event.tracking.emergency.raised'>)
-    wake()
+    const { emergency_id: id } = payload as Payload<'event.tracking.emergency.raised'>
+    await scheduleAlerts(context, id)
+    await alert()
   })
   await outbox.on('line-bot.send-notification', async ({ payload }) => {
     await sendNotification(context, configured, payload as Payload<'event.scheduler.notification.due'>)
@@ -115,6 +127,15 @@ async function subscribeToEvents(
     await sendSummary(context, configured)
     wake()
   })
+}
+
+/** Staff may be named, and devices added, at any time; the console shows whom an SOS reaches now. */
+async function warnOfNobody(context: ServiceContext): Promise<void> {
+  const reach = await readEmergencyReach(context).catch(() => null)
+  if (reach !== null && reachesNobody(reach))
+    context.log.warn(
+      `${REACHES_NOBODY}: connect LINE or Web Push, and give the people on duty the role of owner or manager`,
+    )
 }
 
 function warnOfTwoPersons({ config, log }: ServiceContext): void {

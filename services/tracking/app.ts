@@ -11,6 +11,7 @@ import { mapEndpoint, routeEndpoint } from '#shared/contracts/map.ts'
 import { admissionRules, syncTrack } from '#shared/points/admission.ts'
 import { type Count, openProcessCounters } from '#shared/points/ledger/counters.ts'
 import { createRouter, type Router } from '#shared/service/http/router.ts'
+import { openObjects } from '#shared/stores/objects/open-objects.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import {
@@ -64,7 +65,10 @@ export function createTracking(context: ServiceContext): Service {
   registerMetrics(context, buffer, live, counters.rejected)
 
   const router = createRouter(context)
-  const presses = createPressSpool(context)
+  const disk = openObjects(`file:${join(config.dataDir, 'alarms')}`, config.s3)
+  // A directory that cannot be opened is reported with each press that needs it.
+  disk.catch(() => undefined)
+  const presses = createPressSpool(context, disk)
   servePoints(router, context, buffer, counters.count, presses)
   serveTrackers(router, context)
   const followers = serveMaps(router, context, live)
@@ -117,6 +121,7 @@ function servePoints(
     rules: ingestRules,
     isClaim: (userId) => isClaim(config, userId),
     now,
+    chargeAlarm: (request) => context.alarms.charge(context.addressOf(request)),
   })
 }
 

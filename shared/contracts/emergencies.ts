@@ -36,7 +36,8 @@ export type EmergencyRequest = z.infer<typeof EmergencyRequest>
 
 /** A press as the service keeps it. Times are epoch milliseconds. */
 export const SosPress = z.object({
-  userId: UserId,
+  userId: UserId.nullable().describe('null: no store could tell whose the key is'),
+  keyHash: z.string().optional().describe('Of a tracker whose pilgrim is not known'),
   source: EmergencySource,
   sentMs: z.number().describe('By the clock of the device: identifies the press'),
   pressedMs: z.number(),
@@ -51,6 +52,12 @@ export const EmergencyState = z.object({
   userId: UserId,
   pressed_at: Time.describe('As the request has it'),
   seen_at: Time.nullable().describe('When an operator confirmed the emergency; null: nobody has yet'),
+  alerted: z
+    .boolean()
+    .nullable()
+    .describe(
+      'Whether an alert goes to anybody; false: only an open console shows the emergency; null: not known yet',
+    ),
 })
 export type EmergencyState = z.infer<typeof EmergencyState>
 
@@ -60,6 +67,7 @@ export const raiseEmergencyEndpoint = endpointsOf('tracking')('POST /api/event/e
     'A pilgrim presses SOS: alerts owners and managers. Taken in every state of the event; repeated presses are one emergency. Success means durable',
   caller: 'body',
   limit: 'user-write',
+  isAlarm: () => true,
   body: EmergencyRequest,
   data: EmergencyState,
   errors: ['erased', 'unavailable'],
@@ -78,6 +86,11 @@ export const Emergency = z.object({
   id: exampleText('6f1c2b9a-4d3e-4f5a-8b7c-9d0e1f2a3b4c'),
   userId: UserId,
   display_name: z.string().nullable(),
+  has_points: z
+    .boolean()
+    .describe(
+      'Whether points of the pilgrim are stored; an invented id has none. Those with points come first',
+    ),
   phone: z.string().nullable().describe('null also once it is confirmed'),
   source: EmergencySource.describe('app, or the tracker app of the latest press'),
   first_press_at: Time,
@@ -89,7 +102,11 @@ export const Emergency = z.object({
 })
 export type Emergency = z.infer<typeof Emergency>
 
-export const EmergencyList = z.object({ items: z.array(Emergency) })
+export const EmergencyList = z.object({
+  items: z.array(Emergency),
+  unconfirmed: z.int().describe('How many nobody has confirmed, also those that are not listed'),
+})
+export type EmergencyList = z.infer<typeof EmergencyList>
 
 const adminEndpoint = endpointsOf('admin')
 

@@ -69,6 +69,12 @@ export interface Endpoint<
    * delete a point when the answer is 4xx.
    */
   readonly temporaryIs503: boolean
+  /**
+   * Whether a request may be a press of an SOS button. It is taken beyond the limits of its address, within a bound of
+   * its own (`ALARM_LIMIT`).
+   * @param query of the URL, as it was sent
+   */
+  isAlarm(query: string, body: Uint8Array): boolean
   /** Whether a slash at the end of the path is ignored, because people type the address. */
   readonly slash: boolean
   /** Fast validation of the common form of a body, where speed matters; null: validate with the schema. */
@@ -167,6 +173,7 @@ export const endpointsOf = (service: ServiceName) =>
       body: Nothing as unknown as B,
       bodyKind: given.body === undefined ? 'none' : 'json',
       bodyBytes: null,
+      isAlarm: () => false,
       temporaryIs503: false,
       slash: false,
       media: null,

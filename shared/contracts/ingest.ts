@@ -104,12 +104,21 @@ export const OwnTracksAnswer = z
   .max(0)
   .meta({ examples: [[]] })
 
+/** A position with an SOS has about 300 bytes. */
+const ALARM_BYTES = 4_096
+const LATIN1 = new TextDecoder('latin1')
+
+/** Whether something short names an SOS. What is packed is not looked into: no sender with such a button packs. */
+export const mentionsSos = (query: string, body: Uint8Array): boolean =>
+  body.length <= ALARM_BYTES && /sos/i.test(query + LATIN1.decode(body))
+
 const common = {
   limit: 'ingest',
   params: Params,
   media: 'application/json',
   bodyBytes: INGEST_BYTES,
   temporaryIs503: true,
+  isAlarm: mentionsSos,
   slash: true,
   errors: ['not-found', 'paused', 'buffer-full'],
 } as const satisfies Partial<Endpoint>

@@ -39,11 +39,21 @@ export const IncidentCause = z.object({
   what_to_do: Sentence,
 })
 
+/** Whom the alert of an SOS would reach. */
+export const EmergencyReach = z.object({
+  line: z.int().describe('Owners and managers whom LINE reaches'),
+  web_push: z.int().describe('Their devices with notifications'),
+})
+export type EmergencyReach = z.infer<typeof EmergencyReach>
+
 /** Whom an alert reaches, and what causes one. It has no secret and no id. */
 export const Alerting = z.object({
   channel: z.enum(['line']).nullable().describe('null: nobody gets alerts; they are recorded only'),
   line: z.boolean().describe('Whether the service has credentials of LINE'),
   recipient: z.boolean().describe('Whether EVENT_ALERT_USER_ID names who gets alerts'),
+  sos: EmergencyReach.nullable().describe(
+    'Whom an SOS would reach; both 0: nobody but an open console; null: it cannot be read now',
+  ),
   within_s: z.int().describe('Seconds between two checks, each of which may alert'),
   repeats_min: z
     .array(z.int())

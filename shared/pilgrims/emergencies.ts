@@ -9,10 +9,13 @@ import type { Entry, Kv } from '#shared/stores/kv/kv.ts'
 import { emergencies, pilgrims, pilgrimTotals } from '#shared/stores/schema/tables.ts'
 import { desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 
+/** Whether points of the pilgrim are stored. An invented id has none. */
+export const HAS_POINTS = sql`pilgrim_totals.last_seen IS NOT NULL`
+
 /** At most so many are read. */
 const MOST = 100
 
-/** Emergencies, unconfirmed ones first, then the latest. Phone numbers are those of unconfirmed ones only. */
+/** Emergencies, unconfirmed ones first, then those of pilgrims with stored points, then the latest. Phone numbers are those of unconfirmed ones only. */
 export async function readEmergencies(
   { db, kv }: { readonly db: Database; readonly kv: Kv },
   which: SQL,
@@ -23,6 +26,7 @@ export async function readEmergencies(
         ...getTableColumns(emergencies),
         displayName: pilgrims.displayName,
         phone: pilgrims.phone,
+        hasPoints: sql<boolean>`${HAS_POINTS}`,
         last: {
           lat: pilgrimTotals.lastLat,
           lng: pilgrimTotals.lastLng,
@@ -33,7 +37,11 @@ export async function readEmergencies(
       .leftJoin(pilgrims, eq(pilgrims.userId, emergencies.userId))
       .leftJoin(pilgrimTotals, eq(pilgrimTotals.userId, emergencies.userId))
       .where(which)
-      .orderBy(sql`${emergencies.confirmedAt} IS NOT NULL`, desc(emergencies.lastPressAt))
+      .orderBy(
+        sql`${emergencies.confirmedAt} IS NOT NULL`,
+        sql`NOT ${HAS_POINTS}`,
+        desc(emergencies.lastPressAt),
+      )
       .limit(MOST),
   )
   const placeless = rows.filter(({ lat }) => lat === null).map(({ userId }) => userId)
@@ -42,6 +50,7 @@ export async function readEmergencies(
   return rows.map((row) => ({
     id: row.id,
     userId: row.userId,
+    has_points: row.hasPoints,
     display_name: row.displayName,
     phone: row.confirmedAt === null ? row.phone : null,
     source: EmergencySource.parse(row.source),

@@ -31,6 +31,8 @@ export interface ServiceContext {
   readonly pseudonyms: Pseudonyms
   /** The rate limit of all writes per client address. */
   readonly addresses: AddressLimit
+  /** What an address may have of SOS presses beyond its other limits. */
+  readonly alarms: AddressLimit
   /** The limit of public reads that no cache answers. */
   readonly reads: AddressLimit
   /** The limit of what the stores keep for a client address. */

@@ -15,7 +15,7 @@ import type { Service, ServiceContext } from './context.ts'
 import { type Database, isDatabaseUnavailable } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { expectSchema } from '#shared/stores/db/migrate.ts'
-import { createAddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
+import { ALARM_LIMIT, createAddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
 import { createKeptLimit } from './security/request-prices.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { createIdentity } from '#shared/service/security/pilgrim-identity.ts'
@@ -51,6 +51,7 @@ export type Ports = Pick<
   | 'pseudonyms'
   | 'event'
   | 'addresses'
+  | 'alarms'
   | 'reads'
   | 'kept'
   | 'now'
@@ -125,6 +126,7 @@ export async function openPorts(
     checkIdentity: createIdentity(config),
     pseudonyms: createPseudonyms(config),
     addresses: createAddressLimit(config.limits.address),
+    alarms: createAddressLimit(ALARM_LIMIT),
     reads: createAddressLimit(config.limits.address),
     kept: createKeptLimit(config.limits.address),
     now,

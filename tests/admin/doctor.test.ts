@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createSocket, type Socket } from 'node:dgram'
 import { rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import postgres from 'postgres'
 import { examine, type Options } from '#services/admin/doctor.ts'
 import { OLD_BACKUP_MS } from '#shared/core/rules/backup-age.ts'
 import { type Environment, readConfig } from '#shared/runtime/config/config.ts'
@@ -55,7 +56,14 @@ describeOnServers('doctor', () => {
       REDIS_URL: redis.url,
       NATS_URL: nats.url,
       EVENT_ALERT_USER_ID: 'U0123456789abcdef0123456789abcdef',
+      EVENT_PUSH_PUBLIC_KEY: 'key',
+      EVENT_PUSH_SUBJECT: 'mailto:event@walk.example',
     }
+    const sql = postgres(database.url, { max: 1 })
+    await sql`
+      INSERT INTO push_subscriptions (id, user_id, endpoint, p256dh, auth, created_at)
+      VALUES (gen_random_uuid(), ${well.EVENT_ALERT_USER_ID!}, 'https://push.example/1', 'p', 'a', now())`
+    await sql.end()
   })
   afterAll(async () => {
     for (const server of times) server.close()
@@ -142,6 +150,15 @@ describeOnServers('doctor', () => {
   test('names what an event needs that is not set', async () => {
     const env = { EVENT_ALERT_USER_ID: undefined }
     expect((await todos(env)).settings).toContain('EVENT_ALERT_USER_ID')
+  })
+
+  test('says when an SOS would reach nobody', async () => {
+    const nobody = expect.stringContaining('An SOS would reach nobody but an open console.')
+    for (const env of [
+      { EVENT_PUSH_PUBLIC_KEY: undefined },
+      { EVENT_ALERT_USER_ID: 'U1123456789abcdef0123456789abcdef' },
+    ])
+      expect(await todos(env)).toEqual({ SOS: nobody })
   })
 
   test('compares the webhook that LINE calls', async () => {

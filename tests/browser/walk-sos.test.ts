@@ -40,6 +40,9 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
   await photograph(page, 'walk-sos-waits', true)
   await context.setOffline(false)
   await page.getByText(/SOS sent at \d\d:\d\d/).waitFor()
+  // No LINE and no device of anybody on duty.
+  await page.getByText(/SOS arrived at \d\d:\d\d, but nobody could be alerted/).waitFor({ timeout: 45_000 })
+  await photograph(page, 'walk-sos-unalerted', true)
   expect(await seriousFaults(page)).toEqual([])
   const items = await emergencies()
   expect(items).toMatchObject([{ display_name: 'Ana', source: 'app', presses: 1, place: { lat: 24.15 } }])
@@ -51,6 +54,6 @@ test('an SOS is sent after two seconds, waits for a network, and is told when it
   await photograph(page, 'walk-sos-seen-dark-360', true)
   // A screen reader presses without holding, and confirms.
   await button.evaluate((one: HTMLElement) => one.click())
-  await page.getByRole('button', { name: 'Alert the organisers now' }).click()
+  await page.getByRole('button', { name: 'Send the SOS now' }).click()
   await until(async () => (await emergencies()).length === 2, 'the second emergency')
 })

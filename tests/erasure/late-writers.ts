@@ -8,7 +8,7 @@ import { firstEvent } from '#shared/pilgrims/event-settings.ts'
 import { stopwatch } from '#shared/runtime/clock.ts'
 import { createLog } from '#shared/runtime/log.ts'
 import { createMetrics } from '#shared/runtime/metrics.ts'
-import { createAddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
+import { ALARM_LIMIT, createAddressLimit } from '#shared/service/security/caller-and-address-limits.ts'
 import { createKeptLimit } from '#shared/service/security/request-prices.ts'
 import { openInstallation, OPERATOR } from '#tests/admin/backup-harness.ts'
 import { lineUser } from '#tests/helpers/line-server.ts'
@@ -42,6 +42,7 @@ export async function openLate(): Promise<Late> {
     now,
     stopwatch,
     addresses: createAddressLimit(installation.config.limits.address),
+    alarms: createAddressLimit(ALARM_LIMIT),
     kept: createKeptLimit(installation.config.limits.address),
     log,
     calendar: harness.calendar,

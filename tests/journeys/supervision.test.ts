@@ -47,6 +47,7 @@ describeBothStacks('supervision', (stack) => {
     expect(seen.alerting).toMatchObject({
       channel: null,
       recipient: false,
+      sos: { line: 0, web_push: 0 },
       repeats_min: [10, 30, 60, 120, 240],
     })
     expect(seen.alerting.conditions.find(({ key }) => key === 'flush')!.when.en).toContain('30 minutes')

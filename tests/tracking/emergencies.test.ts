@@ -2,12 +2,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eraseUser } from '#services/admin/erasure/erase-pilgrim.ts'
 import { confirmEmergency } from '#services/admin/supervision/emergencies.ts'
-import { alertEmergency } from '#services/line-bot/sending/alert-emergency.ts'
+import { alertEmergencies } from '#services/line-bot/sending/schedule-emergency-alerts.ts'
+import { join } from 'node:path'
 import { createPressSpool, raiseEmergency } from '#services/tracking/emergencies/record-press.ts'
 import type { SosPress } from '#shared/contracts/emergencies.ts'
 import { Refusal } from '#shared/runtime/refusal.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
-import { ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
+import { openDiskObjects } from '#shared/stores/objects/objects.disk.ts'
+import { type Objects, ObjectsUnavailable } from '#shared/stores/objects/objects.ts'
+import { trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import { SOS_PRESSES } from '#shared/stores/objects/spool.ts'
 import { rejection } from '#tests/helpers/rejection.ts'
 import { newAppId } from '#tests/helpers/test-stack.ts'
@@ -141,6 +144,7 @@ describe('presses', () => {
       userId,
       pressed_at: new Date(request.pressed_at).toISOString(),
       seen_at: null,
+      alerted: null,
     })
     const [held] = await context.db.sql`
       SELECT extract(epoch FROM first_press_at) * 1000 AS pressed, extract(epoch FROM place_at) * 1000 AS placed, id
@@ -157,6 +161,8 @@ describe('presses', () => {
 
 describe('an erasure', () => {
   const blankable = async (userId: string) => {
+    // Those of other tests are due, too.
+    await context.db.sql`DELETE FROM emergencies`
     await keep(pressAt(userId, 0))
     const id = await idOf(userId)
     await context.db
@@ -166,19 +172,19 @@ describe('an erasure', () => {
       ON CONFLICT DO NOTHING`
     return id
   }
-  const alerts = async (): Promise<string[]> => {
+  const alerts = async (id: string): Promise<string[]> => {
     const rows = await context.db.sql<{ text: string }[]>`
       SELECT body::text || coalesce(notices::text, '') AS text FROM messages m
-      JOIN message_chunks c ON c.message_id = m.id WHERE m.cause = 'emergency'`
+      JOIN message_chunks c ON c.message_id = m.id WHERE m.cause_key LIKE ${`emergency:${id}:%`}`
     return rows.map(({ text }) => text)
   }
 
   test('empties the alerts, and takes the presses that wait', async () => {
     const userId = newAppId()
     const id = await blankable(userId)
-    await alertEmergency(context, true, { emergency_id: id })
-    await alertEmergency(context, true, { emergency_id: id })
-    const before = await alerts()
+    await alertEmergencies(context, true)
+    await alertEmergencies(context, true)
+    const before = await alerts(id)
     expect(before).toHaveLength(1)
     for (const text of ['Secret', '0911222333', '24.00000']) expect(before[0]).toContain(text)
     await createPressSpool(context).put([pressAt(userId, 0)])
@@ -186,7 +192,7 @@ describe('an erasure', () => {
     await eraseUser(context, OPERATOR, userId)
     expect(await spooledOf(userId)).toEqual([])
     expect(await rowsOf(userId)).toEqual([])
-    expect(await alerts()).toEqual(['[]'])
+    expect(await alerts(id)).toEqual(['[]'])
     // A press of before that arrives late, and one of somebody who has not agreed anew.
     await createPressSpool(context).put([pressAt(userId, -1, { receivedMs: nowMs - 1 })])
     await createPressSpool(context).drain()
@@ -200,11 +206,8 @@ describe('an erasure', () => {
       const userId = newAppId()
       const id = await blankable(userId)
       nowMs += MINUTE
-      await Promise.all([
-        alertEmergency(context, true, { emergency_id: id }),
-        eraseUser(context, OPERATOR, userId),
-      ])
-      for (const text of await alerts()) expect(text).not.toContain('Secret')
+      await Promise.all([alertEmergencies(context, true), eraseUser(context, OPERATOR, userId)])
+      for (const text of await alerts(id)) expect(text).not.toContain('Secret')
     }
   })
 })
@@ -241,12 +244,43 @@ describe('without the database', () => {
     expect(await raisedEvents()).toBe(events + 1)
   })
 
-  test('and without the object store the answer is 503', async () => {
-    const put = async () => {
-      throw new ObjectsUnavailable('gone')
+  const put = async () => {
+    throw new ObjectsUnavailable('gone')
+  }
+  /** Presses while neither store accepts any. */
+  const withoutStores = (disk?: Promise<Objects>) =>
+    createPressSpool({ ...context, objects: { ...context.objects, put } }, disk)
+
+  test('and without the object store it waits on the disk, also that of a tracker whose key nobody knew', async () => {
+    const [userId, owner, key] = [newAppId(), newAppId(), crypto.randomUUID()]
+    const keyHash = trackerKeyHash(key)
+    await context.db.sql`
+      INSERT INTO trackers (id, user_id, key_hash, created_at)
+      VALUES (gen_random_uuid(), ${owner}, ${keyHash}, now())`
+    const directory = join(context.config.dataDir, 'alarms')
+    const disk = openDiskObjects(directory)
+    const spool = withoutStores(disk)
+    const presses = [
+      pressAt(userId, 0),
+      { ...pressAt(owner, 0), userId: null, keyHash },
+      { ...pressAt(owner, 0), userId: null, keyHash: trackerKeyHash('invented') },
+    ]
+    await whileFrozen(() => Promise.all(presses.map((press) => spool.keep([press]))))
+    // Another process takes over the directory.
+    const next = createPressSpool(context, openDiskObjects(directory))
+    await next.drain()
+    await next.drain()
+    for (const one of [userId, owner])
+      expect(await rowsOf(one)).toMatchObject([{ presses: 1, confirmed: false }])
+    expect(await Array.fromAsync((await disk).list(SOS_PRESSES.prefix))).toEqual([])
+  })
+
+  test('and without any disk the answer is 503', async () => {
+    const gone = openDiskObjects('/dev/null/alarms')
+    gone.catch(() => undefined)
+    for (const disk of [undefined, gone]) {
+      const refusal = await whileFrozen(() => rejection(withoutStores(disk).keep([pressAt(newAppId(), 0)])))
+      expect(refusal).toMatchObject({ httpStatus: 503, reason: 'unavailable' })
     }
-    const spool = createPressSpool({ ...context, objects: { ...context.objects, put } })
-    const refusal = await whileFrozen(() => rejection(spool.keep([pressAt(newAppId(), 0)])))
-    expect(refusal).toMatchObject({ httpStatus: 503, reason: 'unavailable' })
   })
 })

@@ -188,9 +188,16 @@ const taking =
         rules: { ...acceptRules, limit: unlimited },
         isClaim: () => false,
         now: Date.now,
+        chargeAlarm: () => undefined,
       }
       const sent = sentOf(...fixes)
-      const { status } = await ingest(context, sent.app, 'key', () => readSent(sent))
+      const { status } = await ingest(
+        context,
+        sent.app,
+        'key',
+        () => readSent(sent),
+        new Request('http://localhost/'),
+      )
       expect(status).toBe(200)
       return { name, userId, stored: fixes.map(({ ms }) => `t${ms}`), rejected: [] }
     })

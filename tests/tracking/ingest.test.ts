@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ingest } from '#services/tracking/ingest/serve-ingest.ts'
 import { NO_POINT, type Received } from '#services/tracking/ingest/tracker-formats.ts'
+import type { SosPress } from '#shared/contracts/emergencies.ts'
+import { trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
 import type { SyncRules } from '#shared/points/admission.ts'
-import { Refusal, temporaryAs503 } from '#shared/runtime/refusal.ts'
+import { Refusal, temporaryAs503, unavailable } from '#shared/runtime/refusal.ts'
 import type { Kv, VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { createCalendar } from '#shared/core/rules/calendar.ts'
 import { type Replica, startReplica } from '#tests/points/replica.ts'
@@ -11,6 +13,7 @@ import { rejection } from '#tests/helpers/rejection.ts'
 import { type KvDriver, quickKvDrivers, rules } from '#tests/kv/drivers.ts'
 
 const NOW = Date.now()
+const REQUEST = new Request('http://localhost/')
 const point = (secondsAgo: number) => ({
   lat: 24,
   lng: 121,
@@ -63,8 +66,9 @@ function suite(driver: KvDriver): void {
         rules: syncRules,
         isClaim: () => false,
         now: () => nowMs,
+        chargeAlarm: () => undefined,
       }
-      const call = ingest(taking, 'overland', 'key', () => received)
+      const call = ingest(taking, 'overland', 'key', () => received, REQUEST)
       const answer = await call.catch((error: unknown) => temporaryAs503(error))
       const pending = (await kv.peek(userId)).length
       return { answer: answer as Response | Refusal, counts, pending, userId }
@@ -181,5 +185,33 @@ test('a key that nobody has is refused before the body is read', async () => {
     throw new Error('was read')
   }
   const taking = { findKey: async () => null, now: () => NOW } as unknown as Parameters<typeof ingest>[0]
-  expect(await rejection(ingest(taking, 'owntracks', 'key', read))).toMatchObject({ httpStatus: 404 })
+  expect(await rejection(ingest(taking, 'owntracks', 'key', read, REQUEST))).toMatchObject({
+    httpStatus: 404,
+  })
+})
+
+test('an SOS with a key that no store can tell is kept for the hash of the key, and its points are sent again', async () => {
+  const kept: SosPress[] = []
+  let charged = 0
+  const taking = {
+    findKey: async () => {
+      throw unavailable('gone')
+    },
+    presses: { keep: async (presses: readonly SosPress[]) => void kept.push(...presses) },
+    rules: { calendar: createCalendar('Asia/Taipei'), maxAgeMs: 1e10 },
+    chargeAlarm: () => charged++,
+    now: () => NOW,
+  } as unknown as Parameters<typeof ingest>[0]
+  const call = (key: string, received: Received) =>
+    rejection(ingest(taking, 'traccar', key, () => received, REQUEST))
+  const key = 'k'.repeat(32)
+  const sos = { ...batch(1), sos: [point(1)] }
+  expect(await call(key, sos)).toMatchObject({ httpStatus: 503 })
+  expect(kept).toMatchObject([{ userId: null, keyHash: trackerKeyHash(key), place: { lat: 24 } }])
+  for (const [one, received] of [
+    [key, batch(1)],
+    ['no key', sos],
+  ] as const)
+    expect(await call(one, received)).toMatchObject({ httpStatus: 503 })
+  expect([kept.length, charged]).toEqual([1, 1])
 })

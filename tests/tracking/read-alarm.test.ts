@@ -30,7 +30,7 @@ const forwarded = (attributes: object) => ({
 })
 
 const press = (received: Received) =>
-  sosPresses('U1', 'traccar', received.sos ?? [], NOW, {
+  sosPresses({ userId: 'U1' }, 'traccar', received.sos ?? [], NOW, {
     calendar: createCalendar('Asia/Taipei'),
     maxAgeMs: 30 * 86_400_000,
   })

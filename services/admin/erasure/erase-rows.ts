@@ -106,7 +106,7 @@ async function ownScreenshots(tx: Writer, userId: string): Promise<string[]> {
 
 /** Empties the alerts of the person's emergencies, and stops those that wait: they have the name, place and number. */
 async function blankAlerts(tx: Writer, userId: string): Promise<void> {
-  const alerts = sql`SELECT m.id FROM messages m JOIN emergencies e ON m.cause_key = 'emergency:' || e.id
+  const alerts = sql`SELECT m.id FROM messages m JOIN emergencies e ON m.cause = 'emergency' AND split_part(m.cause_key, ':', 2) = e.id::text
     WHERE e.user_id = ${userId}`
   await tx.execute(sql`
     UPDATE message_chunks SET body = '[]', recipients = CASE WHEN state = 'waiting' THEN '[]' ELSE recipients END

@@ -1,6 +1,6 @@
 /** Emergencies, as the console shows and confirms them. */
 import { and, eq, gt, isNull, or } from 'drizzle-orm'
-import type { Emergency } from '#shared/contracts/emergencies.ts'
+import type { Emergency, EmergencyList } from '#shared/contracts/emergencies.ts'
 import { readEmergencies } from '#shared/pilgrims/emergencies.ts'
 import { notFound } from '#shared/runtime/refusal.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -11,10 +11,13 @@ import { lockOutErasure } from '../pilgrims/audit-look.ts'
 const DAY_MS = 86_400_000
 
 /** Those that nobody has confirmed, then those of the last day. */
-export async function listEmergencies(context: ServiceContext): Promise<{ items: Emergency[] }> {
-  const since = new Date(context.now() - DAY_MS)
+export async function listEmergencies(context: ServiceContext): Promise<EmergencyList> {
+  const { db, now } = context
+  const since = new Date(now() - DAY_MS)
   const { confirmedAt } = emergencies
-  return { items: await readEmergencies(context, or(isNull(confirmedAt), gt(confirmedAt, since))!) }
+  const items = await readEmergencies(context, or(isNull(confirmedAt), gt(confirmedAt, since))!)
+  const unconfirmed = await db.orm.$count(emergencies, isNull(confirmedAt))
+  return { items, unconfirmed }
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The condition of the installation. It never fails: a part that cannot be read is reported as such. */
 import { alertingOf, bilingual, WHAT_TO_DO } from '#shared/service/alerts/alert-texts.ts'
+import { readEmergencyReach } from '#shared/service/alerts/emergency-reach.ts'
 import { createIncidentStore } from '#shared/service/alerts/when-to-alert.ts'
 import { createChecks } from '#shared/service/alerts/health-checks.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
@@ -27,7 +28,7 @@ export function createCondition(
   const checks = createChecks(context)
   const incidents = createIncidentStore(context)
   return async () => {
-    const [report, causes, incident, beats, kvMs, oldest, ledger, memory, backupMs] = await Promise.all([
+    const [report, causes, incident, beats, kvMs, oldest, ledger, memory, backupMs, sos] = await Promise.all([
       health(),
       checks(),
       orNull(incidents.recall()),
@@ -37,6 +38,7 @@ export function createCondition(
       orNull(showLedger(context)),
       orNull(kv.memoryUse()),
       orNull(lastBackupMs(kv)),
+      orNull(readEmergencyReach(context)),
     ])
     const nowMs = now()
     const parts = [...storesOf(report, nowMs), ...servicesOf(beats, kvMs ?? nowMs)]
@@ -56,7 +58,7 @@ export function createCondition(
         })),
         ...parts.flatMap(causeOfPart),
       ],
-      alerting,
+      alerting: { ...alerting, sos },
       backup_at: timeOrNull(backupMs),
       as_of: time(nowMs),
     }

@@ -1,69 +1,16 @@
-/** Alerts owners, managers and `EVENT_ALERT_USER_ID` of an emergency, by LINE and Web Push. */
-import { and, eq, gt, isNull } from 'drizzle-orm'
+/** What an alert of an emergency says, in LINE and by Web Push. `unconfirmedMin`: for so long nobody has confirmed it. */
 import type { Language } from '#shared/contracts/bot.ts'
 import type { Emergency } from '#shared/contracts/emergencies.ts'
-import type { Payload } from '#shared/contracts/events.ts'
 import { telephoneUri } from '#shared/core/rules/telephone.ts'
 import { BOT_WORDS } from '#shared/locales/by-language.ts'
-import { readEmergencies } from '#shared/pilgrims/emergencies.ts'
-import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Message } from '#shared/service/line/line-client.ts'
 import { ROLE_LEVEL } from '#shared/service/security/admin-auth.ts'
-import { emergencies, type Notice } from '#shared/stores/schema/tables.ts'
+import type { Notice } from '#shared/stores/schema/tables.ts'
 import { button, card, cut, figure, link, paragraph } from '../bot/flex.ts'
-import { selectStaff } from './audience.ts'
-import { planMessage } from './plan-message.ts'
 
-/** Beyond so many emergencies in an hour one message names their number: invented ones must not use up the quota. */
-const ALERTS_PER_HOUR = 20
-const HOUR_MS = 3_600_000
 /** Characters of a name in the title. */
 const MAX_NAME = 60
-
-/** Plans the alert, unless the emergency is confirmed or erased by now. Repeated calls plan it once. */
-export async function alertEmergency(
-  context: ServiceContext,
-  configured: boolean,
-  { emergency_id: id }: Payload<'event.tracking.emergency.raised'>,
-): Promise<void> {
-  const { config, db, now } = context
-  const unconfirmed = and(eq(emergencies.id, id), isNull(emergencies.confirmedAt))!
-  const [emergency] = await readEmergencies(context, unconfirmed)
-  if (emergency === undefined) return
-  await db.orm.transaction(async (tx) => {
-    await lockRecipients(tx)
-    // With the lock no erasure runs that would not find the message.
-    if ((await tx.$count(emergencies, unconfirmed)) === 0) return
-    const count = await tx.$count(emergencies, gt(emergencies.raisedAt, new Date(now() - HOUR_MS)))
-    const isOne = count <= ALERTS_PER_HOUR
-    const selected = await selectStaff(tx, context)
-    await planMessage(tx, {
-      cause: 'emergency',
-      causeKey: isOne ? `emergency:${id}` : `emergencies:${Math.floor(now() / HOUR_MS)}`,
-      audience: { user_ids: [...selected.everybody.values()].flat() },
-      selected,
-      content: (language) => [
-        isOne ? alertCard(context, language, emergency) : manyCard(context, language, count),
-      ],
-      ...(config.push === null
-        ? {}
-        : {
-            notice: (language: Language) =>
-              isOne
-                ? noticeOf(context, language, emergency)
-                : {
-                    title: context.event.current.nameFor(language),
-                    body: BOT_WORDS[language].sos.many(count),
-                  },
-          }),
-      forced: true,
-      isUrgent: true,
-      configured,
-      nowMs: now(),
-    })
-  })
-}
 
 const consoleOf = ({ config }: ServiceContext): string => `${config.publicUrl}/admin/`
 
@@ -95,7 +42,12 @@ function placeOf(context: ServiceContext, language: Language, { place }: Emergen
     : [words.lastPlace, `${degrees} (${timeOf(context, language, place.at)})`]
 }
 
-function alertCard(context: ServiceContext, language: Language, emergency: Emergency): Message {
+export function alertCard(
+  context: ServiceContext,
+  language: Language,
+  emergency: Emergency,
+  unconfirmedMin: number | null,
+): Message {
   const words = BOT_WORDS[language].sos
   const { place, phone, last_press_at: pressedAt } = emergency
   const map = place && `https://www.google.com/maps/search/?api=1&query=${place.lat},${place.lng}`
@@ -107,6 +59,7 @@ function alertCard(context: ServiceContext, language: Language, emergency: Emerg
   return card({
     title: titleOf(context, language, emergency),
     contents: [
+      ...(unconfirmedMin === null ? [] : [paragraph(words.unconfirmed(unconfirmedMin))]),
       figure(words.pressed, timeOf(context, language, pressedAt)),
       figure(...placeOf(context, language, emergency)),
       figure(words.phone, phone ?? words.unknown),
@@ -116,19 +69,31 @@ function alertCard(context: ServiceContext, language: Language, emergency: Emerg
   })
 }
 
-function manyCard(context: ServiceContext, language: Language, count: number): Message {
+/** @param withPoints those of pilgrims with stored points */
+export function manyCard(
+  context: ServiceContext,
+  language: Language,
+  count: number,
+  withPoints: number,
+): Message {
   const words = BOT_WORDS[language].sos
   return card({
-    title: words.many(count),
+    title: words.many(count, withPoints),
     contents: [paragraph(words.confirm)],
     buttons: [button(link(words.console, consoleOf(context)))],
   })
 }
 
-function noticeOf(context: ServiceContext, language: Language, emergency: Emergency): Notice {
+export function noticeOf(
+  context: ServiceContext,
+  language: Language,
+  emergency: Emergency,
+  unconfirmedMin: number | null,
+): Notice {
   const words = BOT_WORDS[language].sos
   const { phone, last_press_at: pressedAt } = emergency
   const lines = [
+    ...(unconfirmedMin === null ? [] : [[words.unconfirmed(unconfirmedMin)]]),
     [words.pressed, timeOf(context, language, pressedAt)],
     placeOf(context, language, emergency),
     [words.phone, phone ?? words.unknown],

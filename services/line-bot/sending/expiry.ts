@@ -1,16 +1,17 @@
 /** Until when a message makes sense. What comes later is recorded as expired, and not sent. */
-import { eq } from 'drizzle-orm'
+import { and, eq, gt, isNull, like } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { ACTIVITY_ID } from '#shared/pilgrims/activity-status.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
-import { activity } from '#shared/stores/schema/tables.ts'
+import { activity, emergencies, messages } from '#shared/stores/schema/tables.ts'
 
 const HOUR_MS = 3_600_000
 
 export const EXPIRED = 'expired: it came too late'
 
 /**
- * Whether it is too late for a message: for a pause once the status has changed again, for a notification after its hour.
+ * Whether it is too late for a message: for a pause once the status has changed again, for a notification after its
+ * hour, for an alert of emergencies once they are confirmed, or a later alert is planned.
  * @param causeKey names cause and subject, as in `messages.cause_key`
  * @param sinceMs when the subject began or the message was planned, epoch milliseconds
  */
@@ -21,7 +22,20 @@ export async function isExpired(
   sinceMs: number,
 ): Promise<boolean> {
   if (causeKey.startsWith('notification:')) return now() >= calendar.hourStart(sinceMs) + HOUR_MS
-  if (!causeKey.startsWith('pause:')) return false
+  const [cause, id, alert] = causeKey.split(':')
+  if (cause === 'emergency') {
+    const [row] = await tx.select().from(emergencies).where(eq(emergencies.id, id!))
+    // A release without a schedule planned one alert, whose key has no number.
+    return row === undefined || row.confirmedAt !== null || row.alerts > Number(alert ?? 1)
+  }
+  if (cause === 'emergencies') {
+    const later = and(like(messages.causeKey, 'emergencies:%'), gt(messages.createdAt, new Date(sinceMs)))
+    return (
+      (await tx.$count(emergencies, isNull(emergencies.confirmedAt))) === 0 ||
+      (await tx.$count(messages, later)) > 0
+    )
+  }
+  if (cause !== 'pause') return false
   const [row] = await tx.select().from(activity).where(eq(activity.id, ACTIVITY_ID))
   return row?.status !== 'paused'
 }

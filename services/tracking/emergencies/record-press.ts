@@ -1,29 +1,33 @@
 /**
  * Records presses of SOS buttons. A press must not be lost, so it takes no part in the buffer and asks no status: it is
- * a row in Postgres, or in the spool while the database is away.
+ * a row in Postgres, or in the spool while the database is away, also one of a tracker whose key no store knows then.
  */
-import { desc, eq } from 'drizzle-orm'
+import { desc, eq, sql } from 'drizzle-orm'
 import type { EmergencyRequest, EmergencyState, SosPress } from '#shared/contracts/emergencies.ts'
 import type { Event } from '#shared/contracts/events.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import { ensurePilgrim, lockPilgrim } from '#shared/pilgrims/person-lock.ts'
 import { LoggableError } from '#shared/runtime/log.ts'
+import { notFound } from '#shared/runtime/refusal.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
+import type { Objects } from '#shared/stores/objects/objects.ts'
 import { createSpool, type Spool, SOS_PRESSES } from '#shared/stores/objects/spool.ts'
-import { emergencies } from '#shared/stores/schema/tables.ts'
+import { emergencies, trackers } from '#shared/stores/schema/tables.ts'
 
 type Row = typeof emergencies.$inferSelect
 
 /** Presses of SOS buttons on their way to the database. `keep` returns the emergency of the last press. */
 export type PressSpool = Spool<SosPress, Row | null>
 
-export const createPressSpool = (context: ServiceContext): PressSpool =>
+/** @param disk keeps presses while neither the database nor the object store does */
+export const createPressSpool = (context: ServiceContext, disk?: Promise<Objects>): PressSpool =>
   createSpool(context, SOS_PRESSES, {
+    ...(disk && { disk }),
     async store(presses) {
       let row: Row | null = null
-      for (const press of presses) row = await recordPress(context, press)
+      for (const press of presses) row = await recordPress(context, await withUser(context, press))
       return row
     },
     async setAside() {
@@ -32,9 +36,24 @@ export const createPressSpool = (context: ServiceContext): PressSpool =>
     },
   })
 
+type KnownPress = SosPress & { readonly userId: string }
+
+/** The press with the pilgrim of its key. @throws Refusal 404 for a key that is not valid */
+async function withUser({ db }: ServiceContext, press: SosPress): Promise<KnownPress> {
+  if (press.userId !== null) return { ...press, userId: press.userId }
+  const [tracker] = await db.read(() =>
+    db.orm
+      .select({ userId: trackers.userId })
+      .from(trackers)
+      .where(eq(trackers.keyHash, press.keyHash ?? '')),
+  )
+  if (tracker === undefined) throw notFound('The key of this SOS is not valid, or was revoked.')
+  return { ...press, userId: tracker.userId }
+}
+
 /** Safe to repeat. @throws Refusal 410 of an erased pilgrim, also of one who was erased since the press came */
-async function recordPress(context: ServiceContext, press: SosPress): Promise<Row> {
-  const { db, outbox, now } = context
+async function recordPress(context: ServiceContext, press: KnownPress): Promise<Row> {
+  const { db, outbox } = context
   const raised: Event[] = []
   const row = await db.orm.transaction(async (tx) => {
     await ensurePilgrim(tx, press.userId, press.receivedMs)
@@ -43,7 +62,7 @@ async function recordPress(context: ServiceContext, press: SosPress): Promise<Ro
     const last = await lockLatest(tx, press.userId)
     if (last !== undefined && (last.confirmedAt === null || isOf(last, press)))
       return isRepeated(last, press) ? last : addPress(tx, last, press)
-    const fresh = await insertEmergency(tx, press, now())
+    const fresh = await insertEmergency(tx, press)
     raised.push(await outbox.add(tx, 'event.tracking.emergency.raised', { emergency_id: fresh.id }))
     return fresh
   })
@@ -76,7 +95,7 @@ const placeFields = ({ place }: SosPress) =>
     ? null
     : { lat: place.lat, lng: place.lng, accuracy: place.accuracy, placeAt: new Date(place.atMs) }
 
-async function insertEmergency(tx: Writer, press: SosPress, nowMs: number): Promise<Row> {
+async function insertEmergency(tx: Writer, press: KnownPress): Promise<Row> {
   const pressedAt = new Date(press.pressedMs)
   const [row] = await tx
     .insert(emergencies)
@@ -89,7 +108,8 @@ async function insertEmergency(tx: Writer, press: SosPress, nowMs: number): Prom
       lastPressAt: pressedAt,
       presses: 1,
       ...placeFields(press),
-      raisedAt: new Date(nowMs),
+      raisedAt: sql`now()`,
+      nextAlertAt: sql`now()`,
     })
     .returning()
   return row!
@@ -136,5 +156,10 @@ export async function raiseEmergency(
           atMs: Math.min((request.position_at ?? sentMs) - aheadMs, receivedMs),
         }
   const row = await spool.keep([{ userId, source: 'app', sentMs, pressedMs, receivedMs, place }])
-  return { userId, pressed_at: time(sentMs), seen_at: timeOrNull(row?.confirmedAt) }
+  return {
+    userId,
+    pressed_at: time(sentMs),
+    seen_at: timeOrNull(row?.confirmedAt),
+    alerted: row?.reached == null ? null : row.reached > 0,
+  }
 }

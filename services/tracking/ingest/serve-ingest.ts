@@ -21,39 +21,33 @@ import {
   readRequest,
   IS_FORGETFUL,
   type Received,
+  type SpeedUnit,
   UNREADABLE,
 } from './tracker-formats.ts'
 import type { Buffer } from '#shared/points/buffer.ts'
 import { type SyncRules, syncTrack } from '#shared/points/admission.ts'
-import { type TrackerApp, type Trouble, TROUBLES } from '#shared/contracts/trackers.ts'
-import type { KeyUse } from '#shared/pilgrims/tracker-keys.ts'
+import { TRACKER_KEY, type TrackerApp, type Trouble, TROUBLES } from '#shared/contracts/trackers.ts'
+import { type KeyUse, trackerKeyHash } from '#shared/pilgrims/tracker-keys.ts'
+import type { SosPress } from '#shared/contracts/emergencies.ts'
 import type { PressSpool } from '../emergencies/record-press.ts'
-import { isObject } from './sent-fields.ts'
+import { isObject, type Parameters } from './sent-fields.ts'
 import { correctTimes, type NoteAhead } from './sent-times.ts'
 import { sosPresses } from './sos-presses.ts'
 import { notFound, Refusal, unavailable } from '#shared/runtime/refusal.ts'
 
 export function serveIngest({ serve }: Router, context: ServiceContext, taking: Ingest): void {
-  for (const endpoint of [owntracksEndpoint, owntracksQueryEndpoint])
-    serve(endpoint, ({ params, query, bytes }) =>
-      ingest(taking, 'owntracks', params.key, () => readOwnTracks(bytes, query)),
-    )
-  for (const endpoint of [overlandEndpoint, overlandQueryEndpoint])
-    serve(endpoint, ({ params, query, bytes }) =>
-      ingest(taking, 'overland', params.key, () => readOverland(bytes, query)),
-    )
-  for (const endpoint of [traccarEndpoint, traccarQueryEndpoint])
-    serve(endpoint, ({ params, query, bytes }) =>
-      ingest(taking, 'traccar', params.key, () => readRequest('traccar', 'knots', query, bytes)),
-    )
-  for (const endpoint of [osmandEndpoint, osmandPostEndpoint])
-    serve(endpoint, ({ params, query, bytes }) =>
-      ingest(taking, 'osmand', params.key, () => readRequest('osmand', 'metresASecond', query, bytes)),
-    )
-  for (const endpoint of [gpsloggerEndpoint, gpsloggerQueryEndpoint])
-    serve(endpoint, ({ params, query, bytes }) =>
-      ingest(taking, 'gpslogger', params.key, () => readRequest('gpslogger', 'metresASecond', query, bytes)),
-    )
+  const entrances = [
+    ['owntracks', [owntracksEndpoint, owntracksQueryEndpoint], readOwnTracks],
+    ['overland', [overlandEndpoint, overlandQueryEndpoint], readOverland],
+    ['traccar', [traccarEndpoint, traccarQueryEndpoint], readerOf('traccar', 'knots')],
+    ['osmand', [osmandEndpoint, osmandPostEndpoint], readerOf('osmand', 'metresASecond')],
+    ['gpslogger', [gpsloggerEndpoint, gpsloggerQueryEndpoint], readerOf('gpslogger', 'metresASecond')],
+  ] as const
+  for (const [app, endpoints, read] of entrances)
+    for (const endpoint of endpoints)
+      serve(endpoint, ({ params, query, bytes, request }) =>
+        ingest(taking, app, params.key, () => read(bytes, query), request),
+      )
   serve(gpsloggerProfileEndpoint, async ({ params: { key } }) => {
     await expectKey(taking, key)
     return new Response(gpsLoggerProfile(ingestUrl(context.config.publicUrl, key, 'gpslogger')), {
@@ -61,6 +55,11 @@ export function serveIngest({ serve }: Router, context: ServiceContext, taking: 
     })
   })
 }
+
+const readerOf =
+  (app: TrackerApp, unit: SpeedUnit) =>
+  (bytes: Uint8Array, query: Parameters): Received =>
+    readRequest(app, unit, query, bytes)
 
 // Takes what a tracker app sends. The answer tells the app in its own way whether to keep the points: success when they
 // are durable or will never be taken, 503 when they are to be sent again.
@@ -85,6 +84,8 @@ interface Ingest {
   /** Whether others may know this user id, so that its refusal of consent may be a stranger's. */
   readonly isClaim: (userId: string) => boolean
   readonly now: () => number
+  /** @throws Refusal 429 when the address has sent too many presses of keys that no store knew */
+  readonly chargeAlarm: (request: Request) => void
 }
 
 /** The user id of a key. @throws Refusal 404 for a key that is not valid, 503 when that is not known */
@@ -101,16 +102,22 @@ async function expectKey({ findKey }: Pick<Ingest, 'findKey'>, key: string): Pro
  * router answers with 503. 503 also when an SOS cannot be kept; it is kept in every state of the event
  */
 export async function ingest(
-  { buffer, presses, findKey, noteUse, noteAhead, rules, isClaim, now }: Ingest,
+  taking: Ingest,
   app: TrackerApp,
   key: string,
   read: () => Received,
+  request: Request,
 ): Promise<Response> {
+  const { buffer, presses, findKey, noteUse, noteAhead, rules, isClaim, now } = taking
   // Before the key is looked up: an erasure that refuses the key later drops the points of this request.
   const receivedMs = now()
-  const userId = await expectKey({ findKey }, key)
+  const userId = await expectKey({ findKey }, key).catch(async (error: unknown) => {
+    if (isRefusal(error, 'unavailable'))
+      await keepOfUnknown(taking, app, key, readOrCount(read), receivedMs, request)
+    throw error
+  })
   const received = readOrCount(read)
-  const unkept = await keepSos(presses, sosPresses(userId, app, received.sos ?? [], receivedMs, rules))
+  const unkept = await keepSos(presses, sosPresses({ userId }, app, received.sos ?? [], receivedMs, rules))
   const { refused } = received
   for (const reason of refused) rules.count(`rejected:${reason}`, 1)
   const reasons: string[] = [...refused]
@@ -157,11 +164,22 @@ export async function ingest(
   })
 }
 
+/** Keeps an SOS whose key no store can tell at the moment: apps send it once. Its points are sent again. */
+async function keepOfUnknown(
+  { presses, rules, chargeAlarm }: Ingest,
+  app: TrackerApp,
+  key: string,
+  { sos = [] }: Received,
+  receivedMs: number,
+  request: Request,
+): Promise<void> {
+  if (sos.length === 0 || !TRACKER_KEY.test(key)) return
+  chargeAlarm(request)
+  await presses.keep(sosPresses({ userId: null, keyHash: trackerKeyHash(key) }, app, sos, receivedMs, rules))
+}
+
 /** @returns why an SOS is to be sent again; the points of its request are taken first. Null: it is kept, or there is none */
-async function keepSos(
-  presses: Ingest['presses'],
-  sent: Parameters<PressSpool['keep']>[0],
-): Promise<Refusal | null> {
+async function keepSos(presses: Ingest['presses'], sent: readonly SosPress[]): Promise<Refusal | null> {
   if (sent.length === 0) return null
   try {
     await presses.keep(sent)

@@ -16,11 +16,12 @@ const LIVE_MS = 120_000
 const Position = z.object({ lat: Latitude, lng: Longitude, accuracy: z.number().nullish() })
 
 /**
+ * @param whose the user id, or the hash of a key whose user no store could tell
  * @param points the point of each SOS; null for one without a readable place
  * @returns the oldest and the latest press: in between a batch adds nothing
  */
 export function sosPresses(
-  userId: string,
+  whose: Pick<SosPress, 'userId' | 'keyHash'>,
   source: TrackerApp,
   points: readonly unknown[],
   receivedMs: number,
@@ -35,7 +36,7 @@ export function sosPresses(
       const hasWaited = sentMs < receivedMs - LIVE_MS && sentMs >= oldestMs
       const position = Position.safeParse(point).data
       return {
-        userId,
+        ...whose,
         source,
         sentMs,
         pressedMs: hasWaited ? sentMs : receivedMs,

@@ -35,7 +35,9 @@ export const bot = {
   /** An alert to the organisers. `call`, `map` and `console` are labels of buttons. */
   sos: {
     title: (name: string) => `🆘 SOS: ${name}`,
-    many: (emergencies: number) => `🆘 ${count(emergencies, 'emergency', 'emergencies')} within an hour`,
+    many: (unconfirmed: number, withPoints: number) =>
+      `🆘 ${count(unconfirmed, 'emergency', 'emergencies')} not confirmed, ${figure(withPoints)} of pilgrims who have recorded a walk`,
+    unconfirmed: (minutes: number) => `Nobody has confirmed it for ${figure(minutes)} min.`,
     pressed: 'Pressed at',
     place: 'Place',
     lastPlace: 'Last known place',

@@ -47,6 +47,7 @@ export const words = {
   emergencies: {
     title: 'SOS',
     presses: counting('press', 'presses'),
+    withoutPoints: counting('SOS of a pilgrim without any walk', 'SOS of pilgrims without any walk'),
     noPlace: 'No place is known',
     lastPlace: 'last known place, at',
     noPhone: 'No phone number',
@@ -515,6 +516,10 @@ export const words = {
     toLine: 'By LINE to EVENT_ALERT_USER_ID.',
     noLine: 'Nobody gets alerts: set LINE_CHANNEL_ACCESS_TOKEN and EVENT_ALERT_USER_ID, then restart.',
     noRecipient: 'Nobody gets alerts: set EVENT_ALERT_USER_ID, then restart.',
+    sos: (people: number, devices: number) =>
+      `An SOS alerts ${counting('person', 'people')(people)} by LINE and ${counting('device', 'devices')(devices)} by Web Push.`,
+    sosNobody: 'An SOS would reach nobody but an open console.',
+    sosTodo: 'Connect LINE or Web Push, and give the people on duty the role of owner or manager (People).',
     noneSent: 'None sent so far.',
     last: {
       sending: 'Being sent since',

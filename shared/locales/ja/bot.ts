@@ -30,7 +30,9 @@ export const bot: BotWords = {
   },
   sos: {
     title: (name) => `🆘 SOS：${name}`,
-    many: (emergencies) => `🆘 1時間以内に ${figure(emergencies)} 件の SOS`,
+    many: (unconfirmed, withPoints) =>
+      `🆘 未確認の SOS が ${figure(unconfirmed)} 件。うち ${figure(withPoints)} 件は歩いた記録のある人から`,
+    unconfirmed: (minutes) => `${figure(minutes)} 分間、誰も確認していません。`,
     pressed: '押した時刻',
     place: '場所',
     lastPlace: '最後にわかっている場所',

@@ -236,11 +236,13 @@ export const words: WalkWords = {
     organisers: '主催者に電話：',
     sos: 'SOS',
     hold: '2秒間長押し',
-    holding: 'そのまま押し続けてください。主催者に知らせます。',
+    holding: 'そのまま押し続けてください。SOS を主催者に送ります。',
     short: 'ボタンを2秒間押し続けるか、こちら：',
-    now: '主催者に今すぐ知らせる',
+    now: 'SOS を今すぐ送る',
     waits: (time) => `${time} の SOS はこのスマホに保存され、接続を待っています。`,
     sent: (time) => `SOS を ${time} に送信しました。まだ確認されていません。`,
+    unalerted: (time) =>
+      `SOS は ${time} に届きましたが、誰にも知らせられませんでした。電話で助けを求めてください。`,
     seen: (time) => `主催者が ${time} に確認しました。`,
     faster: '電話のほうが早く届きます。',
   },
@@ -254,10 +256,10 @@ export const words: WalkWords = {
     copy: 'アドレスをコピー',
     copied: 'コピーしました。',
     address: 'このアドレスをアプリに入力してください：',
-    secret: '人に見せないでください。記録を加えられます。',
-    list: 'つながっているアプリ',
     osmandAddress:
       'OsmAnd のプラグインで経路の記録（Trip recording）をオンにします。その設定で「Online tracking」をオンにし、「Web address」にこのアドレスを貼り付け、「Tracking interval」は30秒を選びます。',
+    secret: '人に見せないでください。記録を加えられます。',
+    list: 'つながっているアプリ',
     stop: '切る',
     made: (day) => `${day} から`,
     start: {
@@ -271,7 +273,7 @@ export const words: WalkWords = {
     battery:
       'Android：アプリの電池使用量を「制限なし」にしてください。そうしないと、しばらくすると止まります。',
     both: 'ここでも記録できます。二重には数えません。',
-    sos: 'アプリの SOS ボタンは主催者に知らせます。緊急通報番号に電話するほうが早く届きます。',
+    sos: 'アプリの SOS ボタンは SOS を主催者に送ります。緊急通報番号に電話するほうが早く届きます。',
     allowOwnTracks:
       '先に OwnTracks の設定で「Remote Control」の「Allow external configuration」をオンにしてください。オフのままだとリンクを受け付けません。設定のあとは戻してかまいません。',
     byHand: 'リンクを使わない場合は、モードで HTTP を選び、URL にこのアドレスを入力してください：',

@@ -28,7 +28,9 @@ export const bot: BotWords = {
   },
   sos: {
     title: (name) => `🆘 求救：${name}`,
-    many: (emergencies) => `🆘 一小時內有 ${figure(emergencies)} 起求救`,
+    many: (unconfirmed, withPoints) =>
+      `🆘 ${figure(unconfirmed)} 起求救還沒有人確認，其中 ${figure(withPoints)} 起來自有行走紀錄的香客`,
+    unconfirmed: (minutes) => `已 ${figure(minutes)} 分鐘沒有人確認。`,
     pressed: '按下時間',
     place: '位置',
     lastPlace: '最後已知位置',

@@ -40,6 +40,7 @@ export const words: ConsoleWords = {
   emergencies: {
     title: '求救 SOS',
     presses: (presses) => `按了 ${figure(presses)} 次`,
+    withoutPoints: (n) => `${n} 起求救來自沒有行走紀錄的人`,
     noPlace: '位置不明',
     lastPlace: '最後已知位置，時間',
     noPhone: '沒有電話號碼',
@@ -506,6 +507,9 @@ export const words: ConsoleWords = {
     toLine: '以 LINE 發給 EVENT_ALERT_USER_ID。',
     noLine: '沒有人會收到警報：請設定 LINE_CHANNEL_ACCESS_TOKEN 與 EVENT_ALERT_USER_ID，再重新啟動。',
     noRecipient: '沒有人會收到警報：請設定 EVENT_ALERT_USER_ID，再重新啟動。',
+    sos: (people, devices) => `求救會以 LINE 通知 ${people} 人，並以 Web Push 通知 ${devices} 部裝置。`,
+    sosNobody: '求救只會顯示在開著的控制台，不會通知任何人。',
+    sosTodo: '請設定 LINE 或 Web Push，並在「人員」把值班人員設為 owner 或 manager。',
     noneSent: '尚未發送過。',
     last: {
       sending: '發送中，自',

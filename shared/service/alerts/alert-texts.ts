@@ -102,7 +102,7 @@ export function bilingual(text: string): Bilingual {
  * What the console tells of alerts: whether they reach anybody, and what causes them.
  * @param userId the LINE user who is alerted; empty: none. It is not told
  */
-export const alertingOf = (hasLine: boolean, userId: string): Alerting => ({
+export const alertingOf = (hasLine: boolean, userId: string): Omit<Alerting, 'sos'> => ({
   channel: hasLine && userId !== '' ? 'line' : null,
   line: hasLine,
   recipient: userId !== '',

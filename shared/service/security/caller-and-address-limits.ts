@@ -28,6 +28,12 @@ export async function charge(kv: Kv, name: string, key: string, window: Window):
 // It limits clients that invent user ids. It must not slow a check-in, so it uses no store: it takes about a
 // microsecond and works while the kv is unavailable. Each replica counts separately.
 
+/**
+ * SOS presses of an address beyond its limits, which are a thousand phones' behind one address. A press is at most 4 kB,
+ * and an invented pilgrim's keeps 1 kB.
+ */
+export const ALARM_LIMIT: Window = { max: 120, windowMs: 60_000 }
+
 /** Charges, oldest first: until when each counts, and how much. The window begins at index `from`. */
 interface Charges {
   times: number[]

@@ -19,7 +19,7 @@ import { handled, outbox } from '#shared/stores/schema/tables.ts'
 import { and, desc, eq, gt, gte, inArray, lt, notExists } from 'drizzle-orm'
 
 /** The common interface of drizzle and its transactions. */
-export type Writer = Pick<Orm, 'insert' | 'select' | 'update' | 'delete' | 'execute'>
+export type Writer = Pick<Orm, 'insert' | 'select' | 'update' | 'delete' | 'execute' | '$count'>
 
 export interface Outbox {
   /** Writes an event in the caller's transaction; call `ring` after the commit. */

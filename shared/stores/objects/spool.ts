@@ -1,4 +1,7 @@
-/** The spool: what must not be lost while the database is unavailable is kept in the object store until it is back. */
+/**
+ * The spool: what must not be lost while the database is unavailable is kept in the object store until it is back, and
+ * on a disk of this process while that is away, too.
+ */
 import { LineEvent } from '#shared/contracts/bot.ts'
 import { SosPress } from '#shared/contracts/emergencies.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
@@ -34,8 +37,8 @@ export const SOS_PRESSES: SpoolKind<SosPress> = {
   name: 'spooled SOS presses',
   read: (value) => SosPress.safeParse(value).data ?? null,
   // User ids are valid in keys, but they may be as long as a segment may be.
-  keyOf: ({ userId, source, sentMs }) => `${userId}/${source}-${sentMs}`,
-  ownerOf: ({ userId, receivedMs }) => ({ userId, atMs: receivedMs }),
+  keyOf: ({ userId, keyHash, source, sentMs }) => `${userId ?? keyHash ?? ''}/${source}-${sentMs}`,
+  ownerOf: ({ userId, receivedMs }) => ({ userId: userId ?? undefined, atMs: receivedMs }),
 }
 
 /** Of each store. Together they take less than a second: LINE ignores an answer after 2 s. */
@@ -71,12 +74,14 @@ interface Storing<T, R> {
   store(items: readonly T[]): Promise<R>
   /** Keeps an object that is no item. */
   setAside(text: string): Promise<void>
+  /** Where items are kept that the object store does not accept; absent: they are refused. */
+  readonly disk?: Promise<Objects>
 }
 
 export function createSpool<T, R>(
   context: Reporting & { readonly objects: Objects },
   kind: SpoolKind<T>,
-  { store, setAside }: Storing<T, R>,
+  { store, setAside, disk }: Storing<T, R>,
 ): Spool<T, R> {
   const { log, objects } = context
   let storing = 0
@@ -85,24 +90,28 @@ export function createSpool<T, R>(
     storing++
     return inTime(store(items).finally(() => storing--))
   }
-  const put = async (items: readonly T[]): Promise<void> => {
+  const putInto = async (place: Objects, items: readonly T[]): Promise<void> => {
     await Promise.all(
       items.map((item) =>
-        objects.put(`${kind.prefix}${kind.keyOf(item)}`, Buffer.from(JSON.stringify(item)), {
+        place.put(`${kind.prefix}${kind.keyOf(item)}`, Buffer.from(JSON.stringify(item)), {
           contentType: 'application/json',
         }),
       ),
     )
   }
-  const drain = (): Promise<void> =>
-    eachApart(context, kind.name, objects.list(kind.prefix), async (key) => {
-      const object = await objects.get(key)
+  const drainFrom = (place: Objects): Promise<void> =>
+    eachApart(context, kind.name, place.list(kind.prefix), async (key) => {
+      const object = await place.get(key)
       if (object === null) return
       const text = Buffer.from(object.bytes).toString('utf8')
       const item = itemIn(kind, text)
       await (item === null ? setAside(text) : store([item]).catch(throwUnlessRefused))
-      await objects.delete(key)
+      await place.delete(key)
     })
+  const drain = async (): Promise<void> => {
+    if (disk !== undefined) await drainFrom(await disk)
+    await drainFrom(objects)
+  }
   return {
     async keep(items) {
       try {
@@ -116,13 +125,22 @@ export function createSpool<T, R>(
         })
       }
       try {
-        await inTime(put(items))
+        await inTime(putInto(objects, items))
         return null
-      } catch {
-        throw unavailable('This can not be stored at the moment. Please send it again.')
+      } catch (error) {
+        log.warn('the spool does not accept items', { queue: kind.name, ...errorFields(error) })
       }
+      try {
+        if (disk !== undefined) {
+          await inTime(disk.then((place) => putInto(place, items)))
+          return null
+        }
+      } catch (error) {
+        log.error('the disk does not accept items', { queue: kind.name, ...errorFields(error) })
+      }
+      throw unavailable('This can not be stored at the moment. Please send it again.')
     },
-    put,
+    put: (items) => putInto(objects, items),
     drain,
     draining: repeated(log, `the spool could not be drained: ${kind.name}`, DRAIN_EVERY_MS, drain),
   }

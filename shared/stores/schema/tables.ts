@@ -483,7 +483,14 @@ export const emergencies = pgTable(
     /** Metres. */
     accuracy: measure(),
     placeAt: instant(),
+    /** By the clock of the database, as `nextAlertAt`. */
     raisedAt: instant().notNull(),
+    /** Alerts that were planned. */
+    alerts: integer().notNull().default(0),
+    /** When the next one is due while nobody confirms; null: no more. */
+    nextAlertAt: instant(),
+    /** People and devices that the latest alert was planned for. */
+    reached: integer(),
     confirmedAt: instant(),
     /** Name of the operator's token. */
     confirmedBy: text(),

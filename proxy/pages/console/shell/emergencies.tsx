@@ -18,6 +18,9 @@ type Emergency = Data<'listEmergencies'>['items'][number]
 /** A token has 30 calls a minute for all its tabs. */
 const EVERY_MS = 30_000
 
+/** More emergencies of pilgrims without any point, who may be invented, are folded away below the others. */
+const MOST_INVENTED = 5
+
 /** A volunteer reads none. */
 export const EmergencyBar = () => (level.value < MANAGER ? null : <Bar />)
 
@@ -26,15 +29,28 @@ function Bar() {
   const stale = useStale(list)
   const open = list.value.value?.items.filter(({ confirmed_at: at }) => at === null) ?? []
   const isOpen = open.length > 0
+  const total = list.value.value?.unconfirmed ?? 0
+  // Those with points come first.
+  const withPoints = open.filter(({ has_points: has }) => has).length
+  const shown = open.slice(0, open.length - withPoints > MOST_INVENTED ? withPoints : open.length)
+  const folded = open.slice(shown.length)
   useEffect(() => {
     if (isOpen) void loadGround()
   }, [isOpen])
   // Read out once for each emergency: what stands there stays the same.
   return (
     <div class="emergencies" role="alert">
-      {open.map((one) => (
+      {shown.map((one) => (
         <Row key={one.id} emergency={one} />
       ))}
+      {folded.length === 0 ? null : (
+        <details>
+          <summary>{words.value.emergencies.withoutPoints(total - shown.length)}</summary>
+          {folded.map((one) => (
+            <Row key={one.id} emergency={one} />
+          ))}
+        </details>
+      )}
       {isOpen && stale ? <p class="small">{pair(words.value.common.stale, clock(list.at.value!))}</p> : null}
     </div>
   )

@@ -28,6 +28,8 @@ interface Sos {
   readonly sentMs: number | null
   /** When an operator confirmed it; null: nobody has yet. */
   readonly seenMs: number | null
+  /** Whether nobody could be alerted; absent: that is not known. */
+  readonly isUnalerted?: boolean
 }
 
 export const sos = kept<Sos | null>('walk-sos', null)
@@ -80,9 +82,9 @@ export async function sendSos(): Promise<void> {
     if (sos.value?.pressedMs !== press.pressedMs) return
     whySosWaits.value = answer.ok ? null : answer.error
     if (!answer.ok) return noteError(answer.error)
-    const { seen_at: seenAt } = answer.data
+    const { seen_at: seenAt, alerted } = answer.data
     const seenMs = seenAt === null ? null : Date.parse(seenAt)
-    keep(sos, { ...sos.value, sentMs: press.sentMs ?? now(), seenMs })
+    keep(sos, { ...sos.value, sentMs: press.sentMs ?? now(), seenMs, isUnalerted: alerted === false })
   } finally {
     sending = false
   }

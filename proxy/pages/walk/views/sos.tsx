@@ -46,8 +46,9 @@ export function Sos() {
 /** What became of the press. */
 function Became() {
   const said = words.value.emergency
-  const { pressedMs, sentMs, seenMs } = sos.value!
+  const { pressedMs, sentMs, seenMs, isUnalerted = false } = sos.value!
   if (seenMs !== null) return <p class="good strong">{said.seen(timeText(seenMs))}</p>
+  if (sentMs !== null && isUnalerted) return <p class="strong">{said.unalerted(timeText(sentMs))}</p>
   if (sentMs !== null) return <p class="strong">{said.sent(timeText(sentMs))}</p>
   const why = whySosWaits.value
   const isAway = why === null || why.status === 0

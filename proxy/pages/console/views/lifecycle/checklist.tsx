@@ -9,6 +9,7 @@ import { loadGround, route } from '../../map/ground.ts'
 import { Panel } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { show } from '../../router.ts'
+import { reachesNobody } from '../../sos-reach.ts'
 import { words } from '../../words.ts'
 
 const ROWS = ['name', 'dates', 'contact', 'route', 'line', 'alerts', 'backup', 'trial'] as const
@@ -38,7 +39,7 @@ function isDone(row: Row, { name, contact }: Settings, { alerting, backup_at, le
     case 'line':
       return alerting.line
     case 'alerts':
-      return alerting.channel !== null
+      return alerting.channel !== null && !reachesNobody(alerting)
     case 'backup':
       return backup_at !== null
     case 'trial':

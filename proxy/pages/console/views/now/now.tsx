@@ -11,6 +11,7 @@ import { LastHour } from '../../navigation-counts.ts'
 import { Figure, Figures, Panel, PanelFrom, isLoading, isStale } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { MANAGER, OWNER, client, level } from '../../session.ts'
+import { reachesNobody } from '../../sos-reach.ts'
 import { consoleLanguage, pair, words, units } from '../../words.ts'
 import { ChecklistOnNow } from '../lifecycle/checklist.tsx'
 import { countsOf } from '../feedback/items.ts'
@@ -98,15 +99,24 @@ function Alerts({ condition }: { readonly condition: Resource<Condition> }) {
 }
 
 const isNeglected = ({ backup_at, alerting }: Condition): boolean =>
-  isBackupOld(backup_at) || alerting.channel === null
+  isBackupOld(backup_at) || alerting.channel === null || reachesNobody(alerting)
 
 /** What is no fault, and yet is not well; it leads to what to do. */
 const Neglected = ({ condition: { backup_at, alerting } }: { readonly condition: Condition }) => (
-  <a class="warn-text" href="#/system">
-    {isBackupOld(backup_at) ? <BackupAge at={backup_at} /> : null}
-    {isBackupOld(backup_at) && alerting.channel === null ? ' · ' : null}
-    {alerting.channel === null ? words.value.now.nobodyAlerted : null}
-  </a>
+  <>
+    {reachesNobody(alerting) ? (
+      <a class="warn-text strong" href="#/system">
+        {words.value.alerting.sosNobody}
+      </a>
+    ) : null}
+    {isBackupOld(backup_at) || alerting.channel === null ? (
+      <a class="warn-text" href="#/system">
+        {isBackupOld(backup_at) ? <BackupAge at={backup_at} /> : null}
+        {isBackupOld(backup_at) && alerting.channel === null ? ' · ' : null}
+        {alerting.channel === null ? words.value.now.nobodyAlerted : null}
+      </a>
+    ) : null}
+  </>
 )
 
 const Cause = ({ cause }: { readonly cause: Condition['causes'][number] }) => (

@@ -11,6 +11,7 @@ import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { viewsOf } from '../../router.ts'
 import { OWNER, VOLUNTEER, client, level, role } from '../../session.ts'
+import { reachesNobody } from '../../sos-reach.ts'
 import { nameOf, ownName, pair, words } from '../../words.ts'
 import { BackupAge, PartList, isBackupOld } from '../now/now.tsx'
 import { AuditLog } from './audit-log.tsx'
@@ -59,6 +60,7 @@ function Alerting({ condition }: { readonly condition: Resource<Condition> }) {
       {({ alerting, backup_at }) => (
         <>
           <Recipient alerting={alerting} />
+          <SosReach alerting={alerting} />
           <LastSent />
           <Backup at={backup_at} />
         </>
@@ -71,6 +73,19 @@ function Recipient({ alerting: { channel, line } }: Pick<Condition, 'alerting'>)
   const said = words.value.alerting
   if (channel !== null) return <p>{said.toLine}</p>
   return <p class="notice warning">{line ? said.noRecipient : said.noLine}</p>
+}
+
+/** Whom an SOS alerts. Nothing while that is not known. */
+function SosReach({ alerting }: Pick<Condition, 'alerting'>) {
+  const said = words.value.alerting
+  const { sos } = alerting
+  if (sos === null) return null
+  if (!reachesNobody(alerting)) return <p>{said.sos(sos.line, sos.web_push)}</p>
+  return (
+    <p class="notice warning">
+      {said.sosNobody} {said.sosTodo}
+    </p>
+  )
 }
 
 function LastSent() {

@@ -1,0 +1,184 @@
+/**
+ * When owners, managers and `EVENT_ALERT_USER_ID` are alerted of emergencies: at once, and again while nobody confirms.
+ *
+ * The schedule is in the table and runs by the clock of the database. An alert is claimed and planned in one
+ * transaction, so it is planned once, whichever replica comes first. A clock that is set forward or back brings at most
+ * one alert of each emergency forward.
+ */
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Language } from '#shared/contracts/bot.ts'
+import type { Emergency } from '#shared/contracts/emergencies.ts'
+import { BOT_WORDS } from '#shared/locales/by-language.ts'
+import { HAS_POINTS, readEmergencies } from '#shared/pilgrims/emergencies.ts'
+import { lockRecipients } from '#shared/pilgrims/person-lock.ts'
+import type { ServiceContext } from '#shared/service/context.ts'
+import { type Repeated, repeated } from '#shared/stores/repeated-work.ts'
+import type { Writer } from '#shared/stores/bus/outbox.ts'
+import { emergencies, type Notice } from '#shared/stores/schema/tables.ts'
+import type { Message } from '#shared/service/line/line-client.ts'
+import { countDevices } from '../web-push/plan-deliveries.ts'
+import { alertCard, manyCard, noticeOf } from './alert-emergency.ts'
+import { NOBODY, selectStaff } from './audience.ts'
+import { planMessage } from './plan-message.ts'
+
+/** Minutes from each alert to the next, so they go out 0, 3, 10, 40, 70, … and 220 minutes after the press. */
+export const GAPS_MIN = [3, 7, 30, 30, 30, 30, 30, 30, 30] as const
+/** Nobody is alerted of an older emergency, such as one of a backup that was restored. */
+const OLDEST = sql`interval '1 day'`
+/**
+ * Alerts of one emergency each within an hour, to keep the quota; those that are due beyond it share one message. A
+ * pilgrim without any stored point may be invented, and leaves room for the others.
+ */
+const CARDS_AN_HOUR = { withPoints: 20, withoutPoints: 5 }
+/** Time between two messages that emergencies share. */
+const SHARED_EVERY = sql`interval '3 minutes'`
+const LOOK_EVERY_MS = 10_000
+
+const GAPS = sql.raw(`(ARRAY[${GAPS_MIN.join(', ')}])`)
+const { id, alerts, nextAlertAt, raisedAt } = emergencies
+const isUnconfirmed = isNull(emergencies.confirmedAt)
+/** What is due later than its gap, and a minute for rounding, was planned before the clock was set back. */
+const isDue = sql`${isUnconfirmed} AND ${nextAlertAt} IS NOT NULL AND (${alerts} = 0 OR ${nextAlertAt} <= now()
+  OR ${nextAlertAt} > now() + (${GAPS}[${alerts}] + 1) * interval '1 minute')`
+
+/** Puts an emergency on the schedule that was raised by a release without one. */
+export async function scheduleAlerts({ db }: Pick<ServiceContext, 'db'>, emergencyId: string): Promise<void> {
+  await db.orm
+    .update(emergencies)
+    .set({ nextAlertAt: sql`now()` })
+    .where(
+      and(
+        eq(id, emergencyId),
+        eq(alerts, 0),
+        isUnconfirmed,
+        isNull(nextAlertAt),
+        sql`${raisedAt} > now() - ${OLDEST}`,
+      ),
+    )
+}
+
+/** Plans the alerts that are due. Safe to repeat. @returns whether there were any */
+export async function alertEmergencies(context: ServiceContext, configured: boolean): Promise<boolean> {
+  const { db, config } = context
+  const due = await readEmergencies(context, isDue)
+  if (due.length === 0) return false
+  await db.orm.transaction(async (tx) => {
+    // With the lock no erasure runs that would not find the message.
+    await lockRecipients(tx)
+    await expire(tx)
+    const now = await readSoFar(tx)
+    const selected = await selectStaff(tx, context)
+    const devices = config.push === null ? 0 : await countDevices(tx, selected.everybody)
+    const reached = (configured ? selected.count : 0) + devices
+    const plan = (causeKey: string, content: Content): Promise<unknown> =>
+      planMessage(tx, {
+        cause: 'emergency',
+        causeKey,
+        audience: { user_ids: [...selected.everybody.values()].flat() },
+        selected,
+        content: (language) => [content.card(language)],
+        ...(config.push !== null && { notice: content.notice }),
+        forced: true,
+        isUrgent: true,
+        configured,
+        nowMs: now.ms,
+      })
+    let cards = now.cards
+    for (const emergency of due) {
+      if (cards >= CARDS_AN_HOUR[emergency.has_points ? 'withPoints' : 'withoutPoints']) continue
+      const [claimed] = await claim(tx, sql`${isDue} AND ${id} = ${emergency.id}::uuid`, reached)
+      if (claimed === undefined) continue
+      cards++
+      await plan(`emergency:${emergency.id}:${claimed.alerts}`, contentOf(context, emergency, claimed))
+    }
+    if (now.isShared) return
+    const others = await claim(tx, isDue, reached)
+    if (others.length > 0) await plan(`emergencies:${crypto.randomUUID()}`, await manyOf(context, tx))
+  })
+  return true
+}
+
+interface Content {
+  readonly card: (language: Language) => Message
+  readonly notice: (language: Language) => Notice
+}
+
+const contentOf = (context: ServiceContext, emergency: Emergency, { alerts, minutes }: Claimed): Content => {
+  const unconfirmedMin = alerts === 1 ? null : minutes
+  return {
+    card: (language) => alertCard(context, language, emergency, unconfirmedMin),
+    notice: (language) => noticeOf(context, language, emergency, unconfirmedMin),
+  }
+}
+
+async function manyOf(context: ServiceContext, tx: Writer): Promise<Content> {
+  const [row] = await tx.execute<{ n: number; with_points: number }>(sql`
+    SELECT count(*)::int AS n, (count(*) FILTER (WHERE ${HAS_POINTS}))::int AS with_points
+    FROM emergencies LEFT JOIN pilgrim_totals ON pilgrim_totals.user_id = emergencies.user_id
+    WHERE ${isUnconfirmed}`)
+  const { n, with_points: withPoints } = row!
+  return {
+    card: (language) => manyCard(context, language, n, withPoints),
+    notice: (language) => ({
+      title: context.event.current.nameFor(language),
+      body: BOT_WORDS[language].sos.many(n, withPoints),
+    }),
+  }
+}
+
+interface Claimed extends Record<string, unknown> {
+  readonly id: string
+  /** With this one. */
+  readonly alerts: number
+  /** Since the emergency was raised. */
+  readonly minutes: number
+}
+
+const claim = async (tx: Writer, which: SQL, reached: number): Promise<readonly Claimed[]> =>
+  await tx.execute<Claimed>(sql`
+    UPDATE emergencies SET alerts = alerts + 1, reached = ${reached},
+      next_alert_at = now() + ${GAPS}[alerts + 1] * interval '1 minute'
+    WHERE ${which}
+    RETURNING id, alerts, round(extract(epoch FROM now() - raised_at) / 60)::int AS minutes`)
+
+/** The time by the clock of the database, alerts of the last hour, and whether a shared one has just been planned. */
+async function readSoFar(tx: Writer): Promise<{ ms: number; cards: number; isShared: boolean }> {
+  const [row] = await tx.execute<{ ms: number; cards: number; shared: boolean }>(sql`
+    SELECT (extract(epoch FROM now()) * 1000)::float8 AS ms,
+      (count(*) FILTER (WHERE cause_key LIKE 'emergency:%'))::int AS cards,
+      coalesce(bool_or(cause_key LIKE 'emergencies:%'
+        AND created_at BETWEEN now() - ${SHARED_EVERY} AND now() + ${SHARED_EVERY}), false) AS shared
+    FROM messages
+    WHERE cause = 'emergency' AND created_at BETWEEN now() - interval '1 hour' AND now() + interval '1 hour'`)
+  const { ms, cards, shared } = row!
+  return { ms, cards, isShared: shared }
+}
+
+/** Takes those off the schedule that are too old, and records that. */
+async function expire(tx: Writer): Promise<void> {
+  const old = await tx.execute<{ id: string; alerts: number; ms: number }>(sql`
+    UPDATE emergencies SET next_alert_at = NULL
+    WHERE ${isUnconfirmed} AND next_alert_at IS NOT NULL AND raised_at < now() - ${OLDEST}
+    RETURNING id, alerts, (extract(epoch FROM now()) * 1000)::float8 AS ms`)
+  for (const { id, alerts, ms } of old)
+    await planMessage(tx, {
+      cause: 'emergency',
+      causeKey: `emergency:${id}:${alerts + 1}`,
+      audience: { user_ids: [] },
+      selected: NOBODY,
+      content: () => [],
+      expired: true,
+      configured: true,
+      nowMs: ms,
+    })
+}
+
+/** @param wake called when alerts were planned */
+export const createEmergencyAlerts = (
+  context: ServiceContext,
+  configured: boolean,
+  wake: () => void,
+): Repeated =>
+  repeated(context.log, 'emergencies could not be alerted', LOOK_EVERY_MS, async () => {
+    if (await alertEmergencies(context, configured)) wake()
+  })

@@ -94,6 +94,15 @@ describeBothStacks(
       await page.reload()
       await page.getByRole('heading', { name: '媽祖徒步進香' }).waitFor()
       await page.getByText('大甲附近').first().waitFor()
+      // A clock that was set back tells no age, so nothing is shown as if it were of now.
+      const setBack = await page.context().newPage()
+      await setBack.addInitScript(() => {
+        const { now } = Date
+        Date.now = () => now() - 5 * 3_600_000
+      })
+      await setBack.goto(page.url())
+      await setBack.locator('.map[data-freshness="gone"]').waitFor()
+      await setBack.close()
       await shiftClock(page, 10 * 60_000)
       await page.getByText('目前連不上').waitFor()
       await page.getByText(/ 的狀況（1\d 分鐘前）/).waitFor()

@@ -10,7 +10,7 @@ import {
   type EventRoute,
 } from '#shared/client/index.ts'
 import { waits } from './my-station.ts'
-import { connected, merged, news, nowMs, route, setClock, tick } from './state.ts'
+import { connected, GONE_MS, merged, news, nowMs, route, setClock, tick } from './state.ts'
 import { offerLanguages } from '../frame/language.ts'
 import { remember, remembered } from '../frame/storage.ts'
 
@@ -36,8 +36,10 @@ function restore(): void {
   if (text === null) return
   try {
     const kept = JSON.parse(text) as Kept
-    if (Date.now() + kept.aheadMs - Date.parse(kept.news.as_of) > LONGEST_KEPT_MS) return
-    setClock(Date.now() + kept.aheadMs)
+    const [asOfMs, startsMs] = [Date.parse(kept.news.as_of), Date.now() + kept.aheadMs]
+    if (startsMs - asOfMs > LONGEST_KEPT_MS) return
+    // After a clock was set back the age is not known: the news are not shown as if they were of now.
+    setClock(startsMs < asOfMs ? asOfMs + GONE_MS : startsMs)
     route.value = kept.route
     news.value = kept.news
   } catch {

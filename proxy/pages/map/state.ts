@@ -9,7 +9,7 @@ import { remember, remembered } from '../frame/storage.ts'
 
 /** From this age on, news is marked as old; from the second on, the crowd is not shown any more. */
 const OLD_MS = 3 * 60_000
-const GONE_MS = 30 * 60_000
+export const GONE_MS = 30 * 60_000
 
 export const data = pageData()
 const options = new URLSearchParams(location.search)

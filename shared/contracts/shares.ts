@@ -44,6 +44,9 @@ export type Share = z.infer<typeof Share>
 
 export const CreateShareRequest = z.object({
   user_id: UserId,
+  id: ShareId.nullish().describe(
+    'Made by the client from 18 random bytes, so that the same request makes one link; absent: the service makes it',
+  ),
   live_hours: LiveHours.nullish().describe('Shows where the pilgrim is, from now on for so many hours'),
   show_name: z
     .boolean()

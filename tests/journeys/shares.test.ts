@@ -146,7 +146,11 @@ describeBothStacks(
 
     test('a revoked link is gone at once, and only its pilgrim can list, change and revoke it', async () => {
       const [userId, stranger] = [newAppId(), newAppId()]
-      const shares = [await create(userId), await create(userId, { live_hours: 1 })]
+      const id = crypto.randomUUID().slice(0, 24)
+      const shares = [await create(userId, { id }), await create(userId, { live_hours: 1 })]
+      // Sent again, it is the same link, and nobody else's.
+      expect(await create(userId, { id })).toEqual(shares[0]!)
+      await sentenceOf(await post(stack, 'shares', { user_id: stranger, id }), 409, 'conflict')
       const list = async (of: string) =>
         dataOf(
           await stack.fetch('/api/event/shares', { headers: { 'X-Line-User-Id': of } }),

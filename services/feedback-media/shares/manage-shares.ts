@@ -76,10 +76,11 @@ async function lockSharing(tx: Writer, userId: string): Promise<void> {
 /**
  * A claim gets the link that there is, so that no stranger fills the pilgrim's quota; how often it was opened is not
  * for a claim to know.
- * @throws Refusal 409 after a withdrawal, and for a pilgrim with too many links
+ * @throws Refusal 409 after a withdrawal, for a pilgrim with too many links, and for the id of somebody else's link
  */
 export async function createShare(context: Context, request: CreateShareRequest): Promise<Share> {
   const { user_id: userId, live_hours: hours, show_name: showName } = request
+  const id = request.id ?? newShareId()
   const nowMs = context.now()
   const row = await context.db.orm.transaction(async (tx) => {
     await ensurePilgrim(tx, userId, nowMs)
@@ -91,13 +92,16 @@ export async function createShare(context: Context, request: CreateShareRequest)
       const [link] = await tx.select().from(shares).where(alike).orderBy(shares.createdAt, shares.id).limit(1)
       if (link !== undefined) return { ...link, views: 0, lastViewedAt: null }
     }
+    const [same] = await tx.select().from(shares).where(eq(shares.id, id))
+    if (same?.userId === userId) return same
+    if (same !== undefined) throw conflict('There is another link with this id.')
     const [held] = await tx.select({ n: count() }).from(shares).where(mine)
     if (held!.n >= MAX_SHARES)
       throw conflict(`There are ${MAX_SHARES} links already. Revoke one that is not needed any more.`)
     const [made] = await tx
       .insert(shares)
       .values({
-        id: newShareId(),
+        id,
         userId,
         madeBy: 'pilgrim',
         showName,

@@ -65,6 +65,12 @@ export const Profile = z.object({
   participant_status: ParticipantStatus,
   achievement_card: z.enum(['locked', 'unlocked']),
   photo_count: z.int(),
+  palanquin: z
+    .literal(true)
+    .optional()
+    .describe(
+      'The pilgrim’s device is the palanquin: its app reports within ten minutes also at rest. Absent for all others, and without proof or an operator’s token',
+    ),
   first_seen: z.union([FirstSeen, Day]).nullable().describe(`${FirstSeen.description!}; ${OF_OTHERS}`),
   last_seen: z.union([LastSeen, Day]).nullable().describe(`${LastSeen.description!}; ${OF_OTHERS}`),
   pending: z
@@ -209,6 +215,7 @@ export const profileEndpoint = endpoint('GET /api/event/user/:userId', {
     participant_status: profile.participant_status,
     achievement_card: profile.achievement_card,
     photo_count: profile.photo_count,
+    palanquin: profile.palanquin,
     first_seen: profile.first_seen,
     last_seen: profile.last_seen,
     pending: profile.pending,

@@ -73,6 +73,7 @@ export function profileOf(userId: string, pilgrim: Counted) {
     participant_status: ParticipantStatus.parse(row?.participantStatus ?? 'active'),
     achievement_card: figures.card,
     photo_count: row?.photoCount ?? 0,
+    ...(row?.palanquin ? { palanquin: true as const } : {}),
     first_seen: timeOrNull(statistics?.firstMs),
     last_seen: timeOrNull(statistics?.lastMs),
   }
@@ -153,13 +154,13 @@ const HIDDEN = {
  */
 export function toPublicProfile(
   calendar: Calendar,
-  profile: Profile,
+  { palanquin, ...profile }: Profile,
   found: Pilgrim | null | undefined,
   exposure: Exposure,
 ): Profile {
   const dayOf = (seen: Profile['first_seen']) => seen && calendar.day(Date.parse(seen))
   const days = { ...profile, first_seen: dayOf(profile.first_seen), last_seen: dayOf(profile.last_seen) }
-  if (isAppId(profile.userId)) return days
+  if (isAppId(profile.userId)) return palanquin === undefined ? days : { ...days, palanquin }
   if (profile.participant_status === 'withdrawn' || found?.row?.consentWithdrawn)
     return { ...days, ...HIDDEN }
   const anonymous = { ...days, phone: profile.phone && '••••••••' }

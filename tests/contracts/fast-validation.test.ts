@@ -158,6 +158,7 @@ describe('the fast selection of fields', () => {
       participant_status: 'active',
       achievement_card: 'unlocked',
       photo_count: 3,
+      palanquin: true,
       first_seen: time,
       last_seen: time,
       pending: null,

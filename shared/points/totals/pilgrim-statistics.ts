@@ -305,6 +305,7 @@ interface PilgrimRow {
   readonly consentWithdrawn: boolean
   readonly participantStatus: string
   readonly photoCount: number
+  readonly palanquin: boolean
   readonly consumption: Readonly<Record<string, number>>
   readonly transport: Readonly<Record<string, number>>
   readonly createdMs: number
@@ -363,7 +364,7 @@ export async function readStored(query: Query, asked: readonly Asked[]): Promise
            p.survey_completed_at IS NOT NULL AS "surveyCompleted", p.privacy_agreed AS "privacyAgreed",
            (extract(epoch FROM p.privacy_agreed_at) * 1000)::float8 AS "privacyAgreedMs",
            p.privacy_version AS "privacyVersion", p.consent_withdrawn AS "consentWithdrawn",
-           p.participant_status AS "participantStatus", p.photo_count AS "photoCount",
+           p.participant_status AS "participantStatus", p.photo_count AS "photoCount", p.palanquin,
            p.consumption::text AS consumption, p.transport::text AS transport,
            (extract(epoch FROM p.created_at) * 1000)::float8 AS "createdMs",
            (extract(epoch FROM p.updated_at) * 1000)::float8 AS "updatedMs",

@@ -8,12 +8,53 @@ interface Schema extends DBSchema {
   points: { key: Key; value: Entry }
   rejected: { key: Key; value: Rejected }
   waits: { key: string; value: Waits }
+  values: { key: string; value: unknown }
 }
 
 const keyOf = ({ userId, kind, t }: Pick<Entry, 'userId' | 'kind' | 't'>): Key => [userId, kind, t]
 
 /** All keys that begin so: an array sorts after every number and every string. */
 const beginning = (...start: string[]): IDBKeyRange => IDBKeyRange.bound(start, [...start, []])
+
+/** A queue's store that also keeps an app's own small values, by name, in the same database. */
+export interface IndexedDbStore extends QueueStore {
+  /** The values of these names, or of all but the excluded ones. Names without a value are absent. */
+  values(
+    choice: { readonly names: readonly string[] } | { readonly except: readonly string[] },
+  ): Promise<Values>
+  /**
+   * Writes values, all or none; `undefined` deletes one. It is sent to the browser in the turn of the call, so a page
+   * that is ended right after it loses nothing.
+   * @param durability `strict`: on the disk when it resolves
+   */
+  setValues(values: Values, durability?: IDBTransactionDurability): Promise<void>
+}
+
+export type Values = ReadonlyMap<string, unknown>
+
+/**
+ * The values that a newer release keeps, for a release that was taken back. Empty where there are none.
+ * @throws DOMException where the browser refuses
+ */
+export async function readNewerValues(name: string): Promise<Values> {
+  const db = await openDB<Schema>(name)
+  try {
+    return db.objectStoreNames.contains('values') ? await readValues(db, { except: [] }) : new Map()
+  } finally {
+    db.close()
+  }
+}
+
+async function readValues(
+  db: IDBPDatabase<Schema>,
+  choice: Parameters<IndexedDbStore['values']>[0],
+): Promise<Values> {
+  const { store } = db.transaction('values')
+  const names = 'names' in choice ? choice.names : await store.getAllKeys()
+  const wanted = 'names' in choice ? names : names.filter((name) => !choice.except.includes(name))
+  const read = await Promise.all(wanted.map(async (name) => [name, await store.get(name)] as const))
+  return new Map(read.filter(([, value]) => value !== undefined))
+}
 
 export interface IndexedDbOptions {
   /**
@@ -136,7 +177,7 @@ async function openDatabase(name: string, options: IndexedDbOptions) {
 export async function openIndexedDbStore(
   name = 'track-queue',
   options: IndexedDbOptions = {},
-): Promise<QueueStore> {
+): Promise<IndexedDbStore> {
   const { use, close } = await openDatabase(name, options)
   return {
     name: `indexed-db-${name}`,
@@ -174,6 +215,17 @@ export async function openIndexedDbStore(
           transaction.objectStore('waits').delete(userId),
           transaction.done,
         ])
+      }),
+    values: (choice) => use((db) => readValues(db, choice)),
+    setValues: (values, durability = 'default') =>
+      use(async (db) => {
+        const transaction = db.transaction('values', 'readwrite', { durability })
+        const { store, done } = transaction
+        const written = [...values].map(([name, value]) =>
+          value === undefined ? store.delete(name) : store.put(value, name),
+        )
+        transaction.commit()
+        await Promise.all([...written, done])
       }),
     close,
   }
@@ -222,5 +274,8 @@ export const SCHEMA_STEPS: readonly SchemaStep[] = [
     db.createObjectStore('points', { keyPath: ['userId', 'kind', 't'] })
     db.createObjectStore('rejected', { keyPath: ['userId', 'kind', 't'] })
     db.createObjectStore('waits')
+  },
+  function createValues(db) {
+    db.createObjectStore('values')
   },
 ]

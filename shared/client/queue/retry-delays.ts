@@ -4,7 +4,14 @@
  */
 import type { ClientError } from '../answer.ts'
 import { backoffMs } from '../request-backoff.ts'
-import { type AddedKinds, isPointKind, type QueuedPoint, type Wait, type Waits } from './store.ts'
+import {
+  type AddedKind,
+  type AddedKinds,
+  isPointKind,
+  type QueuedPoint,
+  type Wait,
+  type Waits,
+} from './store.ts'
 import type { Clock } from './clock-and-network.ts'
 
 /** Codes that concern check-ins and points alone, or a kind of the app alone. */
@@ -102,11 +109,12 @@ type Judgement = 'wait' | 'refuse' | 'stop'
 const REFUSES = new Set<string>(['invalid-request', 'too-large'])
 const STOPS = new Set<string>(['forbidden', 'ended', 'erased', 'conflict', 'not-found', 'method-not-allowed'])
 
-/** @param isAdded the entry is of a kind that the app adds: the end of the event is final for it */
-export function judgeFailure({ code, status }: ClientError, isAdded = false): Judgement {
+/** @param added kind of an entry that is no point: the end of the event is final for it */
+export function judgeFailure({ code, status }: ClientError, added?: Pick<AddedKind, 'final'>): Judgement {
   // A proxy may refuse a large body without the service's code.
   if (code === 'invalid-request' || status === 413) return 'refuse'
-  if (isAdded) return code === 'ended' ? 'refuse' : code === 'erased' ? 'stop' : 'wait'
+  if (added?.final?.includes(code)) return 'refuse'
+  if (added !== undefined) return code === 'ended' ? 'refuse' : code === 'erased' ? 'stop' : 'wait'
   // "paused" and "unauthorized" end when the operators or the pilgrim act, "unexpected" when the network's sign-in
   // does.
   return STOPS.has(code) ? 'stop' : 'wait'

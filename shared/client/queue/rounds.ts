@@ -203,12 +203,13 @@ export class Rounds {
     const answer = await added.send({ ...last, fields }, options)
     if (!answer.ok && options.signal.aborted) return
     const waits = await store.waits(userId)
-    if (!answer.ok && judgeFailure(answer.error, true) !== 'refuse') {
+    if (!answer.ok && judgeFailure(answer.error, added) !== 'refuse') {
       show({ sending: false })
       const lane = laneOf(kind, answer.error, added.urgent)
       // The service may fail at this entry alone: the next one is tried.
-      if (answer.error.status === 500) this.#turns.set(kind, (this.#turns.get(kind) ?? 0) + 1)
-      if (judgeFailure(answer.error, true) === 'stop') this.#stopped.set(lane, answer.error)
+      if (answer.error.status === 500 && added.ordered !== true)
+        this.#turns.set(kind, (this.#turns.get(kind) ?? 0) + 1)
+      if (judgeFailure(answer.error, added) === 'stop') this.#stopped.set(lane, answer.error)
       else await store.setWaits(userId, afterFailure(waits, lane, answer.error, clock))
       return
     }

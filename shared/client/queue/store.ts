@@ -40,6 +40,10 @@ export interface AddedKind {
   readonly mergesBy?: ((fields: object) => string) | undefined
   /** Sent after check-ins and points. */
   readonly last?: boolean | undefined
+  /** Refusals with these codes are for good, beside those of every entry. */
+  readonly final?: readonly ClientErrorCode[] | undefined
+  /** An entry that the service fails at is not overtaken by a later one. */
+  readonly ordered?: boolean | undefined
   /** Failures of other kinds do not hold it up, and its own do not hold up others. */
   readonly urgent?: boolean | undefined
   /** Called after the entries have left the queue: with the service's data, or with why it will never take them. */

@@ -1,12 +1,10 @@
 /** Replaces characters that cannot be rendered, so that no text has empty boxes or wrongly ordered scripts. */
+import { RIGHT_TO_LEFT } from '#shared/core/rules/card-name.ts'
 import type { Content, Element } from './element.ts'
 import { fontsFor, type Font, hasGlyphs, type Weight } from './fonts.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Right-to-left scripts, which need text shaping and reordering. */
-const RIGHT_TO_LEFT =
-  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}\p{Script=Mandaic}\p{Script=Samaritan}\p{Script=Hanifi_Rohingya}]/u
 /** Control characters, variation selectors and joiners, which have no glyphs. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u{FE00}-\u{FE0F}\u{E0100}-\u{E01EF}]/gu
 /** Replaces a character without a glyph. */

@@ -55,13 +55,6 @@ export const fillUp = (page: Page, isFull: boolean): Promise<void> =>
     const refuse = () => {
       throw new DOMException('full', 'QuotaExceededError')
     }
-    const original = local.held as (key: string, value: string) => void
     ;[stored.add, stored.put] = isFull ? [refuse, refuse] : stored.held
-    // What is set aside has no room; the app's few settings are overwritten in place.
-    local.setItem = isFull
-      ? function (this: Storage, key: string, value: string) {
-          if (value.includes('"lat"') && !key.includes('filter')) refuse()
-          original.call(this, key, value)
-        }
-      : original
+    local.setItem = isFull ? refuse : local.held
   }, isFull)

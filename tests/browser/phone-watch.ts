@@ -2,7 +2,7 @@
 import { expect } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { until } from '#tests/helpers/wait.ts'
-import { firstMinute, PLACE, type Phone, type walkApp } from './walk-harness.ts'
+import { firstMinute, PLACE, type Phone, type walkApp, keptOn } from './walk-harness.ts'
 
 /** What the page has asked the phone for. */
 export interface Asked {
@@ -72,10 +72,8 @@ export const findNoPlace = (page: Page): Promise<void> =>
   page.evaluate(() => (globalThis as unknown as { fail: () => void }).fail())
 
 /** Time of the last position that the app took. */
-const lastMs = (page: Page): Promise<number> =>
-  page.evaluate(
-    () => (JSON.parse(localStorage.getItem('event-walk-pauses') ?? '{}') as { lastMs?: number }).lastMs ?? 0,
-  )
+const lastMs = async (page: Page): Promise<number> =>
+  (await keptOn<{ lastMs?: number }>(page, 'pauses'))?.lastMs ?? 0
 
 /** The service's time is that of the end of a step: the app would take a longer one for a wrong clock. */
 const STEP_MS = 15_000

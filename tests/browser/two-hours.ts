@@ -18,7 +18,7 @@ import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { newPilgrimId, setStatus } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import recorded from './recorded-walk.json'
-import { checkInButton, storedOf, waitingOf, type WalkApp, worksOffline } from './walk-harness.ts'
+import { checkInButton, storedOf, waitingOf, type WalkApp, worksOffline, keptOn } from './walk-harness.ts'
 import { releaseAgain } from './walk-release.ts'
 
 /** The positions that the phone gives to the app, and what the app has done with them. */
@@ -76,17 +76,14 @@ interface Taken {
   readonly asks: boolean
 }
 
-const takenOn = (page: Page): Promise<Taken> =>
-  page.evaluate((empty) => {
-    const stored = (name: string): unknown => JSON.parse(localStorage.getItem(`event-walk-${name}`) ?? 'null')
-    const pauses = stored('pauses') as { lastMs?: number } | null
-    return {
-      lastMs: pauses?.lastMs ?? 0,
-      filter: (stored('filter') as FilterState | null) ?? empty,
-      rests: document.querySelector('[data-resting=true]') !== null,
-      asks: (globalThis as unknown as { asked: number }).asked > 0,
-    }
-  }, EMPTY)
+const takenOn = async (page: Page): Promise<Taken> => ({
+  lastMs: (await keptOn<{ lastMs?: number }>(page, 'pauses'))?.lastMs ?? 0,
+  filter: (await keptOn<FilterState>(page, 'filter')) ?? EMPTY,
+  ...(await page.evaluate(() => ({
+    rests: document.querySelector('[data-resting=true]') !== null,
+    asks: (globalThis as unknown as { asked: number }).asked > 0,
+  }))),
+})
 
 const whole = (fix: Fix) => ({ ...fix, altitude: null, speed: null })
 
@@ -350,9 +347,7 @@ async function walk(app: WalkApp, walker: Walker, day: Day): Promise<Walked> {
     return (await storedOf(page)) === 0
   }
   await until(isSent, 'the last points to be sent', { timeoutMs: 30_000, everyMs: 50 })
-  const { pauses: gaps } = await page.evaluate(
-    () => JSON.parse(localStorage.getItem('event-walk-pauses')!) as { pauses: Gap[] },
-  )
+  const { pauses: gaps } = (await keptOn<{ pauses: Gap[] }>(page, 'pauses'))!
   return { fixes: fixes.filter((fix) => !ofCheckIns.has(fix)), gaps, userId }
 }
 

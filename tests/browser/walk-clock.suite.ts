@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { QueuedPoint } from '#shared/client/index.ts'
 import { until } from '#tests/helpers/wait.ts'
-import { PLACE, checkInButton, firstMinute, type WalkApp, worksOffline } from './walk-harness.ts'
+import { PLACE, checkInButton, firstMinute, type WalkApp, worksOffline, hasKept } from './walk-harness.ts'
 import { look, newRecorder, north } from './phone-watch.ts'
 
 const MINUTE = 60_000
@@ -121,7 +121,7 @@ export function clockTests(app: WalkApp): void {
     await tell(page, north(40), 29 * MINUTE)
     await move(31_000)
     await tell(page, north(2_040), 500)
-    await page.waitForFunction(() => localStorage.getItem('event-walk-pauses')?.includes('hidden') === true)
+    await hasKept(page, 'pauses', 'hidden')
     const after = await pointsOn(page)
     expect(after).toHaveLength(before + 1)
     expect(after.at(-1)!.fields.lat).toBe(north(2_040).latitude)

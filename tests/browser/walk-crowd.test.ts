@@ -8,7 +8,7 @@ import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { checkIn, newPilgrimId, type TestStack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, testBrowser } from './browser.ts'
-import { firstMinute, userIdOf } from './walk-harness.ts'
+import { firstMinute, userIdOf, keptOn, keepOn } from './walk-harness.ts'
 
 const browser = testBrowser()
 const CROWDS = 'The public map shows crowds, never you alone.'
@@ -69,11 +69,7 @@ test('a pilgrim who agreed to crowds is asked again where the map shows single p
   const { page } = opened
   await firstMinute(page, 'Mei')
   const userId = await userIdOf(page)
-  await page.evaluate(() => {
-    const key = 'event-walk-person'
-    const person = JSON.parse(localStorage.getItem(key)!) as object
-    localStorage.setItem(key, JSON.stringify({ ...person, privacyVersion: '2026-1' }))
-  })
+  await keepOn(page, 'person', { ...(await keptOn<object>(page, 'person')), privacyVersion: '2026-1' })
   await page.reload()
   await page.getByText('The privacy notice has changed.').waitFor()
   await page.getByText(SINGLE).waitFor()
@@ -91,11 +87,8 @@ test('a configuration that an older release has kept promises no crowd', async (
   })
   const { page } = opened
   await page.getByText(CROWDS).waitFor()
-  await page.evaluate(() => {
-    const key = 'event-walk-config'
-    const { crowd: _, ...older } = JSON.parse(localStorage.getItem(key)!) as { crowd: number }
-    localStorage.setItem(key, JSON.stringify(older))
-  })
+  const { crowd: _, ...older } = (await keptOn<{ crowd: number }>(page, 'config'))!
+  await keepOn(page, 'config', older)
   await page.route('**/api/event/config', (route) => route.abort())
   await page.reload()
   await page.getByText(SINGLE).waitFor()

@@ -8,7 +8,7 @@ import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { readAs } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { holdPlace, look, searches, tellPlace } from './phone-watch.ts'
-import { checkInButton, type WalkApp, worksOffline } from './walk-harness.ts'
+import { checkInButton, type WalkApp, worksOffline, keepOn } from './walk-harness.ts'
 import { releaseAgain } from './walk-release.ts'
 
 const PNG = Buffer.from(
@@ -85,7 +85,7 @@ export function draftTests(app: WalkApp): void {
     await holdPlace(page)
     await checkInButton(page).click()
     await searches(page)
-    await page.evaluate(() => localStorage.setItem('event-walk-check-in', String(Date.now() - 3_600_000)))
+    await keepOn(page, 'check-in', Date.now() - 3_600_000)
     await other.close()
     await end(app, page)
     await page.getByText('Not checked in: the app was closed').waitFor()

@@ -8,7 +8,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { createRandom } from '#tests/helpers/random.ts'
 import { look } from './phone-watch.ts'
 import { type Day, EVENTS, GOOD_M, hoursAgo, WALK, walkAndCompare, type WalkingPhone } from './two-hours.ts'
-import { firstMinute, userIdOf, walkApp } from './walk-harness.ts'
+import { firstMinute, userIdOf, walkApp, keptOn } from './walk-harness.ts'
 import { breakable, closeConnections, fillUp, setFault } from './phone-storage.ts'
 
 const SEED = Number(process.env.EIGHT_HOURS_SEED ?? 1)
@@ -79,11 +79,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   consentTakenBack: {
     async begin({ app, page, userId }) {
-      const version = await page.evaluate(
-        () =>
-          (JSON.parse(localStorage.getItem('event-walk-person')!) as { privacyVersion: string })
-            .privacyVersion,
-      )
+      const version = (await keptOn<{ privacyVersion: string }>(page, 'person'))!.privacyVersion
       const { status } = await post(app.stack, 'privacy', { user_id: userId, agreed: false, version })
       expect(status).toBe(200)
     },

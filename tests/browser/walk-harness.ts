@@ -7,6 +7,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, type Pag
 import type { Environment } from '#shared/runtime/config/config.ts'
 import { STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import { openRealTestStack, type RealTestStack } from '#tests/helpers/test-stack-real.ts'
+import { until } from '#tests/helpers/wait.ts'
 import { BROWSER_TIMEOUT_MS, photograph } from './browser.ts'
 import { launchBrowser } from './launch-browser.ts'
 
@@ -95,11 +96,10 @@ export async function firstMinute(page: Page, name: string): Promise<void> {
 }
 
 /** The service knows name and consent. */
-export const known = (page: Page): Promise<unknown> =>
-  page.waitForFunction(() => localStorage.getItem('event-walk-person')?.includes('"known":true'))
+export const known = (page: Page): Promise<unknown> => hasKept(page, 'person', '"known":true')
 
-export const userIdOf = (page: Page): Promise<string> =>
-  page.evaluate(() => (JSON.parse(localStorage.getItem('event-walk-person')!) as { userId: string }).userId)
+export const userIdOf = async (page: Page): Promise<string> =>
+  (await keptOn<{ userId: string }>(page, 'person'))!.userId
 
 /** The service worker has all files and answers for the page. */
 export const worksOffline = (page: Page): Promise<unknown> =>
@@ -124,23 +124,56 @@ export async function roomOnItsSide(page: Page): Promise<number> {
 export const waitingOf = (page: Page): Promise<number> =>
   page.evaluate(() => Number(document.querySelector<HTMLElement>('[data-waiting]')?.dataset.waiting ?? 0))
 
-/** What the phone has not sent: check-ins, points and what the pilgrim told. */
-export const entriesOn = (page: Page): Promise<Entry[]> =>
+type Act = readonly [store: 'points' | 'values', name?: string, value?: unknown]
+
+/** Reads from the app's database, or writes a value into it. Nothing where there is no database. */
+const inDatabase = (page: Page, act: Act): Promise<unknown> =>
   page.evaluate(
-    () =>
-      new Promise<Entry[]>((resolve, reject) => {
+    ([store, name, value]) =>
+      new Promise((resolve, reject) => {
         const opening = indexedDB.open('walk')
         opening.onerror = () => reject(opening.error!)
         opening.onsuccess = () => {
-          const reading = opening.result.transaction('points').objectStore('points').getAll()
-          reading.onerror = () => reject(reading.error!)
-          reading.onsuccess = () => {
-            opening.result.close()
-            resolve(reading.result as Entry[])
+          const db = opening.result
+          const done = (result: unknown) => {
+            db.close()
+            resolve(result)
           }
+          if (!db.objectStoreNames.contains(store)) return done(undefined)
+          const open = db
+            .transaction(store, value === undefined ? 'readonly' : 'readwrite')
+            .objectStore(store)
+          const asked =
+            name === undefined ? open.getAll() : value === undefined ? open.get(name) : open.put(value, name)
+          asked.onerror = () => reject(asked.error!)
+          asked.onsuccess = () => done(asked.result)
         }
       }),
+    act,
   )
+
+/** What the phone has not sent: check-ins, points and what the pilgrim told. */
+export const entriesOn = async (page: Page): Promise<Entry[]> =>
+  (await inDatabase(page, ['points'])) as Entry[]
+
+/** What the app keeps under a name, such as `person`. */
+export const keptOn = async <T>(page: Page, name: string): Promise<T | undefined> =>
+  (await inDatabase(page, ['values', `walk-${name}`])) as T | undefined
+
+/** All that the app keeps, as text. */
+export const allKeptOn = async (page: Page): Promise<string> =>
+  JSON.stringify([
+    await inDatabase(page, ['values']),
+    await page.evaluate(() => Object.entries(localStorage)),
+  ])
+
+/** What another release, or another time, has kept. The app reads it at its next start. */
+export const keepOn = (page: Page, name: string, value: unknown): Promise<unknown> =>
+  inDatabase(page, ['values', `walk-${name}`, value])
+
+/** Resolves when the app keeps something that has this text as JSON. */
+export const hasKept = (page: Page, name: string, text: string): Promise<unknown> =>
+  until(async () => JSON.stringify(await keptOn(page, name))?.includes(text) ?? false, `${name} with ${text}`)
 
 /** How much of it there is, also where the page finds it too little to say. */
 export const storedOf = async (page: Page): Promise<number> => (await entriesOn(page)).length

@@ -9,7 +9,7 @@ import { startPushService, type PushTestDevice } from '#tests/helpers/push-servi
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
-import { checkInButton, walkApp, worksOffline } from './walk-harness.ts'
+import { checkInButton, walkApp, worksOffline, hasKept, known } from './walk-harness.ts'
 import { callAs } from '#tests/helpers/test-stack.ts'
 
 const service = await startPushService()
@@ -119,11 +119,7 @@ describeOnServers('hearing the organisers', () => {
     await using phone = await app.newPilgrim('Lin', { ignoreHTTPSErrors: true })
     const { page, userId } = phone
     const sum = page.locator('[data-figure=checkins]')
-    const profileSays = (checkIns: number) =>
-      page.waitForFunction(
-        (figure) => localStorage.getItem('event-walk-profile')?.includes(`"checkins":${figure},`),
-        checkIns,
-      )
+    const profileSays = (checkIns: number) => hasKept(page, 'profile', `"checkins":${checkIns},`)
     await profileSays(0)
     // The service has counted it, and the profile says so before the answer to the check-in arrives.
     const answer = Promise.withResolvers<void>()
@@ -199,6 +195,7 @@ describeOnServers('hearing the organisers', () => {
     await changed.waitFor({ state: 'detached' })
     await page.getByText('You have withdrawn your consent.').waitFor()
     await photograph(page, 'walk-consent-declined', true)
+    await known(page)
     expect(await agrees()).toBe(false)
     // Nothing is recorded any more, and nobody is asked again.
     await page.getByText('Nothing is recorded until you agree again.').waitFor()
@@ -210,15 +207,14 @@ describeOnServers('hearing the organisers', () => {
     await page.getByRole('button', { name: 'I agree again' }).click()
     await page.getByText('You have withdrawn your consent.').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Start recording' }).waitFor()
+    await known(page)
     expect(await agrees()).toBe(true)
     version = 'three'
     await lookAgain(page)
     await changed.waitFor()
     await page.getByRole('button', { name: 'I agree', exact: false }).click()
     await changed.waitFor({ state: 'detached' })
-    await page.waitForFunction(() =>
-      localStorage.getItem('event-walk-person')?.includes('"three","known":true'),
-    )
+    await hasKept(page, 'person', '"three","known":true')
     expect(await agrees()).toBe(true)
   })
 })

@@ -1,21 +1,21 @@
 /** What the phone keeps belongs to one pilgrim, arrives once, and says so where the browser keeps or answers nothing. */
 import { expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
 import { readAs } from '#tests/helpers/test-stack.ts'
 import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
-import { checkInButton, entriesOn, known, userIdOf, walkApp } from './walk-harness.ts'
-
-/** `localStorage` refuses whatever is new, as on a full phone. */
-async function fullStorage(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    Storage.prototype.setItem = () => {
-      throw new DOMException('full', 'QuotaExceededError')
-    }
-  })
-}
+import { fillUp } from './phone-storage.ts'
+import {
+  checkInButton,
+  entriesOn,
+  known,
+  userIdOf,
+  walkApp,
+  hasKept,
+  keptOn,
+  allKeptOn,
+} from './walk-harness.ts'
 
 describeOnServers('the outbox', () => {
   const app = walkApp({ EVENT_LIMIT_CHECKIN: '1000' })
@@ -58,9 +58,8 @@ describeOnServers('the outbox', () => {
     await hasCheckIns(userId, 1)
     expect(await entriesOn(page)).toEqual([])
     await page.getByRole('button', { name: 'Start recording' }).waitFor()
-    const stored = await page.evaluate(() => JSON.stringify(Object.entries(localStorage)))
-    expect(stored).not.toContain(userId)
-    expect(stored).toContain('["event-walk-survey","{}"]')
+    expect(await allKeptOn(page)).not.toContain(userId)
+    expect(await keptOn<object>(page, 'survey')).toEqual({})
     await page.reload()
     await page.getByRole('heading', { name: 'Old Lin' }).waitFor()
     await context.setOffline(false)
@@ -111,8 +110,8 @@ describeOnServers('the outbox', () => {
   test('a browser that keeps nothing says so, with the code that brings the walk back', async () => {
     await using phone = await app.newPhone()
     const { page } = phone
-    await fullStorage(page)
     await page.goto(app.address('?lang=en'))
+    await fillUp(page, true)
     await page.getByLabel('Your name').fill('Grandmother Wang')
     await page.getByRole('button', { name: 'I agree' }).click()
     await page.locator('.status').getByText('This browser saves nothing.').waitFor()
@@ -174,6 +173,33 @@ describeOnServers('the outbox', () => {
     expect(left.filter((name) => /reports|survey-waits/.test(name))).toEqual([])
   })
 
+  test('a consent that is taken back while the way to the service is cut ends sending at once, and arrives', async () => {
+    await using phone = await app.newPilgrim()
+    const { page, userId } = phone
+    await page.getByRole('button', { name: 'Start recording' }).click()
+    await page.route('**/api/event/privacy', (route) => route.abort())
+    await page.goto(app.address('#data'))
+    await page.getByRole('button', { name: 'Withdraw my consent' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
+    await page.getByText('Saved on this phone. It is sent by itself.').waitFor()
+    const sent: string[] = []
+    page.on('request', (one) => void (one.method() === 'POST' && sent.push(new URL(one.url()).pathname)))
+    // The service still has the consent, and says so.
+    const read = page.waitForResponse((one) => one.url().endsWith(`/api/event/user/${userId}`))
+    await page.goto('about:blank')
+    await page.goto(app.address('#walk'))
+    await read
+    await page.getByText('You have withdrawn your consent.').waitFor()
+    expect(await checkInButton(page).isDisabled()).toBe(true)
+    expect(await page.getByRole('button', { name: /^(Start|Stop) recording$/ }).count()).toBe(0)
+    expect(await profileOf(app.stack, userId)).toMatchObject({ privacy_agreed: true })
+    await page.unroute('**/api/event/privacy')
+    await page.evaluate(() => dispatchEvent(new Event('online')))
+    await known(page)
+    expect(await profileOf(app.stack, userId)).toMatchObject({ privacy_agreed: false })
+    expect(sent.filter((path) => /checkin|track/.test(path))).toEqual([])
+  })
+
   test('a language that is chosen later and a name of another phone are followed', async () => {
     await using phone = await app.newPilgrim('Ann')
     const { page, userId } = phone
@@ -186,7 +212,7 @@ describeOnServers('the outbox', () => {
       body: JSON.stringify({ user_id: userId, display_name: 'Anna' }),
     })
     await page.reload()
-    await page.waitForFunction(() => localStorage.getItem('event-walk-person')?.includes('"Anna"'))
+    await hasKept(page, 'person', '"Anna"')
     await known(page)
   })
 

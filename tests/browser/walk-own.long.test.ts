@@ -8,7 +8,7 @@ import { checkIn } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { photograph, seriousFaults } from './browser.ts'
-import { checkInButton, walkApp, type WalkApp } from './walk-harness.ts'
+import { checkInButton, walkApp, type WalkApp, known, keptOn, hasKept, allKeptOn } from './walk-harness.ts'
 import { reportTests } from './walk-report.suite.ts'
 import { surveyTests } from './walk-survey.suite.ts'
 
@@ -31,11 +31,10 @@ async function stopsWithTheConsent(app: WalkApp, page: Page, userId: string): Pr
   await second.context.setOffline(true)
   await withdraw.click()
   await other.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
-  await other.getByText('Not done: no network. Please try again').waitFor()
-  await second.context.setOffline(false)
-  await withdraw.click()
-  await other.getByRole('dialog').getByRole('button', { name: 'Withdraw my consent' }).click()
+  await other.getByText('Saved on this phone. It is sent by itself.').waitFor()
   await other.getByRole('button', { name: 'I agree again' }).waitFor()
+  await second.context.setOffline(false)
+  await known(other)
   expect((await profileOf(app.stack, userId)).privacy_agreed).toBe(false)
   await other.goto(app.address('?lang=en#walk'))
   for (const phone of [page, other]) {
@@ -119,12 +118,10 @@ describeOnServers('own matters', () => {
     await phone.context.setOffline(true)
     // Whoever leaves a field has it saved.
     await page.keyboard.press('Tab')
-    await page.getByText('Not done: no network.').waitFor()
-    // What was not saved is not shown as the pilgrim's name.
-    expect(await page.evaluate(() => localStorage.getItem('event-walk-person'))).not.toContain('Ahua')
+    await page.getByText('Saved on this phone. It is sent by itself.').waitFor()
+    // Also when the app is closed meanwhile; what the service still has replaces nothing.
     await phone.context.setOffline(false)
-    await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved.').waitFor()
+    await page.getByText('Saved.', { exact: true }).waitFor()
     expect((await profileOf(app.stack, userId)).display_name).toBe('Ahua')
     await page.getByLabel('Phone', { exact: true }).fill('12')
     await page.keyboard.press('Tab')
@@ -143,6 +140,7 @@ describeOnServers('own matters', () => {
     // The number stays, so that pressing again saves it.
     await phone.context.setOffline(false)
     await removesTheNumber(page, '0912-345-678')
+    await known(page)
     expect(await page.getByText('Not saved yet.').count()).toBe(0)
     expect((await profileOf(app.stack, userId)).display_name).toBe('Grandmother Lin')
     await page.getByRole('button', { name: 'My data' }).click()
@@ -158,6 +156,7 @@ describeOnServers('own matters', () => {
     await page.getByText('You have withdrawn your consent.').waitFor()
     await page.getByRole('button', { name: 'I agree again' }).click()
     await page.getByText('You agreed to privacy notice').waitFor()
+    await known(page)
     await page.getByText('To record again, start recording').waitFor()
     await page.getByRole('button', { name: 'Pause my participation' }).click()
     await page.getByText('You have paused').waitFor()
@@ -206,6 +205,7 @@ describeOnServers('own matters', () => {
     await page.getByText('You have withdrawn your consent.').waitFor()
     await page.getByRole('button', { name: 'I agree again' }).click()
     await page.getByText('You agreed to privacy notice').waitFor()
+    await known(page)
     await page.goto(app.address('#trackers'))
     await page.getByText('Connected apps').waitFor({ state: 'detached' })
     await stopsWithTheConsent(app, page, userId)
@@ -233,9 +233,9 @@ describeOnServers('own matters', () => {
     // The service knows the consent: it is not asked for again.
     await checkInButton(second.page).waitFor()
     expect(await second.page.getByRole('button', { name: 'I agree' }).count()).toBe(0)
-    expect(await second.page.evaluate(() => localStorage.getItem('event-walk-person'))).toContain(
-      (await profileOf(app.stack, userId)).privacy_version,
-    )
+    expect(await keptOn<object>(second.page, 'person')).toMatchObject({
+      privacyVersion: (await profileOf(app.stack, userId)).privacy_version,
+    })
     await page.goto(app.address('#data'))
     for (const [name, content] of [
       ['Save all my data', '"lat":24.15'],
@@ -258,14 +258,13 @@ describeOnServers('own matters', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete everything about me' }).click()
     await page.getByText(/Everything about you is deleted|being deleted/).waitFor()
     expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
-    const stored = (of: Page) => of.evaluate(() => JSON.stringify(Object.entries(localStorage)))
-    expect(await stored(page)).not.toContain(userId)
+    expect(await allKeptOn(page)).not.toContain(userId)
 
     // The other phones say so, and bring nobody back.
     await third.page.getByRole('button', { name: 'Yes, that is me' }).click()
     await third.page.getByText('These data were deleted.').waitFor()
     await third.page.getByLabel('Your name').waitFor()
-    expect(await stored(third.page)).not.toContain(userId)
+    expect(await allKeptOn(third.page)).not.toContain(userId)
     const other = second.page
     await other.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
     await other.getByRole('heading', { name: 'Your data were deleted' }).waitFor()
@@ -277,7 +276,7 @@ describeOnServers('own matters', () => {
     await other.getByRole('button', { name: 'Start again' }).click()
     await other.getByText(/Everything about you is deleted|being deleted/).waitFor()
     expect((await app.stack.fetch(`/api/event/user/${userId}`)).status).toBe(404)
-    expect(await stored(other)).not.toContain(userId)
+    expect(await allKeptOn(other)).not.toContain(userId)
   })
 
   test.each([false, true])(
@@ -327,10 +326,7 @@ describeOnServers('own matters', () => {
     await context.setOffline(true)
     await checkInButton(page).click()
     await page.locator('[data-state=kept]').waitFor()
-    const version = await page.evaluate(
-      () =>
-        (JSON.parse(localStorage.getItem('event-walk-person')!) as { privacyVersion: string }).privacyVersion,
-    )
+    const version = (await keptOn<{ privacyVersion: string }>(page, 'person'))!.privacyVersion
     const taken = await post(app.stack, 'privacy', { user_id: userId, agreed: false, version })
     expect(taken.status).toBe(200)
     await context.setOffline(false)
@@ -374,7 +370,7 @@ describeOnServers('own matters', () => {
     const { page, userId } = phone
     await checkInButton(page).click()
     // The service has known the pilgrim a moment ago.
-    await page.waitForFunction(() => localStorage.getItem('event-walk-profile')?.includes('"checkins":1'))
+    await hasKept(page, 'profile', '"checkins":1')
     expect((await post(app.stack, 'me/erase', { user_id: userId, confirm: true })).ok).toBe(true)
     const sent: string[] = []
     page.on('request', (one) => void (one.method() === 'POST' && sent.push(new URL(one.url()).pathname)))

@@ -12,7 +12,7 @@ import { photograph, seriousFaults } from './browser.ts'
 import { askedOf, look, holdConfig, newRecorder, north } from './phone-watch.ts'
 import { fillUp } from './phone-storage.ts'
 import { testRest } from './walk-rest.suite.ts'
-import { checkInButton, walkApp } from './walk-harness.ts'
+import { checkInButton, walkApp, hasKept, keptOn } from './walk-harness.ts'
 import { type NextRelease, openNextRelease } from './walk-release.ts'
 
 const MINUTE = 60_000
@@ -81,9 +81,7 @@ describeOnServers('the phone', () => {
     expect(await records.count()).toBe(0)
     await arrive(740)
     await records.waitFor()
-    await page.waitForFunction(
-      () => localStorage.getItem('event-walk-pauses')?.includes('"cause":"rough"}]') === true,
-    )
+    await hasKept(page, 'pauses', '"cause":"rough"}]')
   })
 
   test('a window out of sight leaves the recording to the one in front', async () => {
@@ -107,13 +105,11 @@ describeOnServers('the phone', () => {
       await context.setGeolocation(north(metres))
       await move(MINUTE)
     }
-    await page.getByText('This browser saves nothing.').waitFor()
+    await page.getByText('This browser saves nothing.').first().waitFor()
     await page.getByText('Not recording.').waitFor()
     await fillUp(page, false)
     await arrive(440)
-    await page.waitForFunction(
-      () => localStorage.getItem('event-walk-pauses')?.includes('"cause":"storage"}]') === true,
-    )
+    await hasKept(page, 'pauses', '"cause":"storage"}]')
   })
 
   test('no place is recorded that arrives after the stop', async () => {
@@ -133,7 +129,7 @@ describeOnServers('the phone', () => {
     await until(rested, 'a question at rest', { timeoutMs: 30_000, everyMs: 1 })
     await page.getByRole('button', { name: 'Stop recording' }).click()
     await page.getByText('Not recording.').waitFor()
-    const filter = () => page.evaluate(() => localStorage.getItem('event-walk-filter'))
+    const filter = () => keptOn(page, 'filter')
     const before = await filter()
     await page.evaluate((place) => {
       const { held } = window as unknown as { held: PositionCallback }
@@ -148,7 +144,7 @@ describeOnServers('the phone', () => {
       held({ coords, timestamp: Date.now() } as unknown as GeolocationPosition)
     }, north(900))
     await context.clock.runFor(1_000)
-    expect(await filter()).toBe(before)
+    expect(await filter()).toEqual(before)
   })
 
   test('the pause log says when nothing was recorded, for how long and why, and recording goes on by itself', async () => {
@@ -161,9 +157,7 @@ describeOnServers('the phone', () => {
     // Somebody looks again: the phone is asked at once.
     await context.setGeolocation(north(400))
     await look(page, 'visible')
-    await page.waitForFunction(
-      () => localStorage.getItem('event-walk-pauses')?.includes('"cause":"hidden"}]') === true,
-    )
+    await hasKept(page, 'pauses', '"cause":"hidden"}]')
     await move(31_000)
     await arrive(440)
     await context.setGeolocation(null)
@@ -263,7 +257,7 @@ describeOnServers('the phone', () => {
     await older.route('**/older', (route) => route.fulfill({ contentType: 'text/html', body: '' }))
     await older.goto(new URL('/older', app.address()).href)
     // It does not close the store when a newer release asks for it.
-    await older.evaluate(() => void indexedDB.open('walk', 1))
+    await older.evaluate(() => void indexedDB.open('walk'))
     // The release after this one: the same stores, with a higher number.
     await page.addInitScript(() => {
       const open = indexedDB.open.bind(indexedDB)
@@ -271,10 +265,9 @@ describeOnServers('the phone', () => {
     })
     await page.goto(app.address())
     await page.getByText('An older version is open in another window.').waitFor()
-    await checkInButton(page).click()
-    await page.locator('[data-state=kept]').waitFor()
     await photograph(page, 'walk-store-blocked', true)
     await older.close()
+    await checkInButton(page).click()
     await page.locator('[data-state=counted]').waitFor()
     expect((await profileOf(app.stack, userId)).checkins).toBe(1)
   })

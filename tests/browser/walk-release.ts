@@ -45,10 +45,12 @@ async function nextRelease(): Promise<string> {
       const addNotes = (db) => void db.createObjectStore('notes')
       globalThis.store = await openIndexedDbStore('walk', { steps: [...SCHEMA_STEPS, addNotes] })
       globalThis.toOldRelease = async (points) => {
+        const values = await store.values({ except: [] })
         await store.close()
         await deleteDB('walk')
         const older = await openIndexedDbStore('walk')
         await older.add(points)
+        await older.setValues(values)
         await older.close()
       }`,
     },

@@ -6,7 +6,7 @@ import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { readAs } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
-import { checkInButton, type WalkApp } from './walk-harness.ts'
+import { checkInButton, type WalkApp, hasKept } from './walk-harness.ts'
 
 export function surveyTests(app: WalkApp): void {
   test('before the phone keeps all files, a survey that can not be opened says so, and opens at another try', async () => {
@@ -80,10 +80,7 @@ async function seesCard(app: WalkApp, page: Page): Promise<void> {
   for (let i = 1; i <= 3; i++) {
     await page.goto(app.address('#walk'))
     await checkInButton(page).click()
-    await page.waitForFunction(
-      (n) => localStorage.getItem('event-walk-profile')?.includes(`"checkins":${n}`),
-      i,
-    )
+    await hasKept(page, 'profile', `"checkins":${i}`)
   }
   await page.goto(app.address('#me'))
   await page.getByRole('button', { name: 'See my card' }).click()

@@ -11,7 +11,7 @@ import { describeOnServers } from '#tests/helpers/suite.ts'
 import { syncTrack } from '#tests/helpers/test-stack.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph, seriousFaults } from './browser.ts'
-import { checkInButton, walkApp, worksOffline } from './walk-harness.ts'
+import { checkInButton, walkApp, worksOffline, keptOn } from './walk-harness.ts'
 
 const VIEWS = [
   'walk',
@@ -172,12 +172,8 @@ describeOnServers('the views of the app', () => {
       )
     await page.evaluate(() => (location.hash = 'way'))
     // Every day comes to the phone, not only the one that is looked at.
-    await page.waitForFunction(
-      () =>
-        Object.keys(
-          (JSON.parse(localStorage.getItem('event-walk-days') ?? '{}') as { days?: object }).days ?? {},
-        ).length >= 2,
-    )
+    const daysKept = async () => (await keptOn<{ days: object }>(page, 'days'))?.days ?? {}
+    await until(async () => Object.keys(await daysKept()).length >= 2, 'both days')
     await context.setOffline(true)
     await page.reload()
     await page.locator('a.way-map canvas.crowd[width]').waitFor()

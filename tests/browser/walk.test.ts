@@ -7,7 +7,15 @@ import { profileOf } from '#tests/helpers/pilgrim.ts'
 import { describeOnServers } from '#tests/helpers/suite.ts'
 import { until } from '#tests/helpers/wait.ts'
 import { photograph } from './browser.ts'
-import { checkInButton, firstMinute, userIdOf, waitingOf, walkApp, worksOffline } from './walk-harness.ts'
+import {
+  checkInButton,
+  firstMinute,
+  userIdOf,
+  waitingOf,
+  walkApp,
+  worksOffline,
+  keptOn,
+} from './walk-harness.ts'
 import type { Page } from 'playwright-core'
 
 const fieldOf = (page: Page, number: number) => page.getByLabel(`Word ${number}`, { exact: true })
@@ -293,12 +301,13 @@ describeOnServers('the app', () => {
       [404, 'not-found', true, ['GET', 'POST']],
     ] as const) {
       answer = { status, json: { error: `It is ${code}.`, code } }
-      await page.evaluate((isKnown) => {
-        const key = 'event-walk-person'
-        const newValue = JSON.stringify({ ...JSON.parse(localStorage.getItem(key)!), known: isKnown })
-        dispatchEvent(new StorageEvent('storage', { key, newValue }))
-        document.dispatchEvent(new Event('visibilitychange'))
-      }, known)
+      await page.evaluate(
+        ([person, isKnown]) => {
+          new BroadcastChannel('walk-values').postMessage([['walk-person', { ...person, known: isKnown }]])
+          document.dispatchEvent(new Event('visibilitychange'))
+        },
+        [await keptOn<object>(page, 'person'), known] as const,
+      )
       await until(async () => asked.length >= expected.length, 'the requests')
       await Bun.sleep(500)
       expect(asked.splice(0).sort()).toEqual([...expected])

@@ -23,23 +23,35 @@ import {
   type Network,
   type QueuedPoint,
   type QueueState,
-  type QueueStore,
   type Sent,
   type TrackQueue,
 } from '#shared/client/index.ts'
 import { systemClock, systemNetwork } from '#shared/client/queue/clock-and-network.ts'
-import { openIndexedDbStore, OutdatedError } from '#shared/client/queue/indexed-db-store.ts'
+import {
+  type IndexedDbStore,
+  openIndexedDbStore,
+  OutdatedError,
+  readNewerValues,
+} from '#shared/client/queue/indexed-db-store.ts'
 import { language } from '../frame/language.ts'
 import { remember, remembered } from '../frame/storage.ts'
 import { refused, sending, settled, type Tally } from './checkin/tally.ts'
 import { withLock } from './session/answering.ts'
 import { now } from './session/clock.ts'
 import { change, mode, person, state } from './session/current-state.ts'
-import { moveFormerEntries } from './session/former-entries.ts'
-import { type PersonFields, sendPerson, sendReport, sendSurvey } from './session/senders.ts'
+import { moveFormerEntries, moveFormerValues } from './session/former-storage.ts'
+import {
+  type PersonFields,
+  sendPerson,
+  sendReport,
+  sendShare,
+  sendSurvey,
+  sendUnshare,
+} from './session/senders.ts'
 import {
   answered,
   client,
+  isFollowed,
   noteError,
   noteSignIn,
   owner,
@@ -48,7 +60,7 @@ import {
   refreshProfile,
   tally,
 } from './session/service.ts'
-import { keep, kept, onKept } from './session/stored-signals.ts'
+import { keep, onKept, openValues, showStored } from './session/stored-signals.ts'
 import {
   asideOfPilgrim,
   forgetSetAside,
@@ -59,7 +71,7 @@ import {
   type TimedPoint,
 } from './session/unstored-points.ts'
 import { reloadWhenHidden } from './session/update.ts'
-import { cadenceOf, whyHeld } from './state.ts'
+import { cadenceOf, type Person, whyHeld } from './state.ts'
 
 type Settled = Parameters<NonNullable<AddedKind['onSettled']>>
 const listeners = new Map<string, (...settled: Settled) => void>()
@@ -70,10 +82,12 @@ const kindOf = (name: string, more: Omit<AddedKind, 'onSettled'>): AddedKind => 
   onSettled: (...given) => listeners.get(name)?.(...given),
 })
 
-export type EntryKind = 'person' | 'report' | 'survey'
+export type EntryKind = 'person' | 'unshare' | 'share' | 'report' | 'survey'
 
 const KINDS: Readonly<Record<EntryKind, AddedKind>> = {
-  person: kindOf('person', { send: sendPerson, mergesBy: keyOf }),
+  person: kindOf('person', { send: sendPerson, mergesBy: keyOf, ordered: true }),
+  unshare: kindOf('unshare', { send: sendUnshare, final: ['not-found', 'gone'] }),
+  share: kindOf('share', { send: sendShare, final: ['conflict', 'forbidden'] }),
   report: kindOf('report', {
     send: (entry, options) =>
       sendReport(entry, options, (more) => keepEntry('report', { key: keyOf(entry.fields), ...more })),
@@ -129,7 +143,8 @@ export const waitingOf = (kind: EntryKind): number => waiting.value?.added[kind]
 /** Whether anything of the pilgrim waits on this device. */
 export const anythingWaits = computed(() => {
   const { checkIns, points } = waiting.value?.waiting ?? aside.value
-  return checkIns + points + waitingOf('report') + waitingOf('survey') > 0
+  const told = Object.values(waiting.value?.added ?? {}).reduce((sum, number) => sum + number, 0)
+  return checkIns + points + told > 0
 })
 
 /** The pilgrim's check-ins: those that the service has counted, and those that wait. */
@@ -144,7 +159,7 @@ export const waitingPoints = async (open: TrackQueue): Promise<readonly QueuedPo
 /** Another tab with an older release keeps the store from being opened. */
 export const storeBlocked = signal(false)
 
-let store: QueueStore | null = null
+let store: IndexedDbStore | null = null
 /** Whose entries are to be forgotten when the store opens. */
 const TO_CLEAR = 'walk-to-clear'
 
@@ -275,29 +290,34 @@ async function open(): Promise<void> {
       onBlocked: () => (storeBlocked.value = true),
     })
     if (queue.value === 'outdated') return
-    store = opened
     await moveFormerEntries(opened)
+    await moveFormerValues(opened)
     await clearForgotten(opened)
+    await openValues(opened)
+    store = opened
     queue.value = startQueue(opened)
   } catch (error) {
     queue.value = error instanceof OutdatedError ? 'outdated' : 'failed'
-    if (queue.value === 'failed') setTimeout(() => void openQueue(), AGAIN_MS)
+    // This release was taken back, and goes on with what the newer one keeps.
+    if (queue.value === 'outdated') showStored(await readNewerValues('walk').catch(() => new Map()))
+    else setTimeout(() => void openQueue(), AGAIN_MS)
   } finally {
     storeBlocked.value = false
   }
 }
 
-async function clearForgotten(opened: QueueStore): Promise<void> {
+async function clearForgotten(opened: IndexedDbStore): Promise<void> {
   const userId = remembered(TO_CLEAR)
   if (userId === null) return
   await opened.clear(userId)
+  const values = await opened.values({ except: [] })
+  // Erased, and the browser refused to forget it at that time.
+  if (store === null && (values.get('walk-person') as Person | undefined)?.userId === userId)
+    await opened.setValues(new Map([...values.keys()].map((name) => [name, undefined])))
   remember(TO_CLEAR, null)
 }
 
-/** Until when followers may look at a live link of this pilgrim, in epoch milliseconds. */
-export const liveUntilMs = kept('walk-live-until', 0)
-
-const collectMs = (): number => cadenceOf(mode.peek(), liveUntilMs.peek() > now(), readOften()).collectMs
+const collectMs = (): number => cadenceOf(mode.peek(), isFollowed(), readOften()).collectMs
 
 /** The sender's lock is taken from a window that is out of sight and does not give it back. */
 const LOCK_MS = 15_000
@@ -310,7 +330,7 @@ const network: Network = {
   },
 }
 
-function startQueue(opened: QueueStore): TrackQueue {
+function startQueue(opened: IndexedDbStore): TrackQueue {
   const started = createTrackQueue({
     client: sender,
     store: opened,
@@ -412,15 +432,21 @@ export async function introduce(): Promise<void> {
   await tellService({
     ...(name === '' ? {} : { display_name: name }),
     language: language.peek(),
-    ...(version === '' ? {} : { version }),
+    ...(version === '' ? {} : { version, agreed: !state.peek().withdrawn }),
   })
+}
+
+/** The service has what was told of the pilgrim, unless more of it waits. */
+async function noteKnown(userId: string): Promise<void> {
+  if ((await entriesOf('person')).length > 0) return
+  change('known', userId)
+  profileChanged()
+  await refreshProfile()
 }
 
 whenSettled('person', (entries, { error }) => {
   if (error !== undefined) return noteError(error)
-  change('known', entries[0]!.userId)
-  profileChanged()
-  void refreshProfile()
+  void noteKnown(entries[0]!.userId)
   // What was refused of a pilgrim without consent.
   openedQueue()
     ?.resume()

@@ -17,10 +17,13 @@ import { EventStatus, NewConsent, Status } from './views/status.tsx'
 import { Survey } from './views/survey.tsx'
 import { Tabs } from './views/tabs.tsx'
 import { Trackers } from './views/trackers.tsx'
+import { Waiting } from './views/waiting.tsx'
 import { Walk } from './views/walk.tsx'
 import { Way } from './views/my-walk.tsx'
 import { Welcome } from './views/welcome.tsx'
 import { type View, view } from './route.ts'
+import { loadWords } from '../frame/language.ts'
+import { valuesRead } from './session/stored-signals.ts'
 import { change, mode } from './session/current-state.ts'
 import { noteTouch, readOften, refreshConfig, refreshProfile } from './session/service.ts'
 import { watchSos } from './emergency/sos.ts'
@@ -81,8 +84,6 @@ function shown(): void {
 
 function startSession(): void {
   watchUpdates()
-  void openQueue()
-  // What is recorded before the queue is open is set aside.
   watchRecording()
   resumeCheckIn()
   watchSos()
@@ -95,6 +96,12 @@ function startSession(): void {
 }
 
 const App = () => {
+  if (mode.value === 'opening')
+    return (
+      <main class="view stack">
+        <Waiting />
+      </main>
+    )
   if (mode.value === 'restoring') return <Restore />
   if (mode.value === 'no-walk')
     return (
@@ -137,5 +144,17 @@ const VIEW_OF: Readonly<Record<View, () => ComponentChild>> = {
 }
 
 worksOffline()
-startSession()
-void startPage(() => <App />)
+const opening = openQueue()
+async function open(): Promise<void> {
+  await valuesRead
+  change('opened', null)
+  startSession()
+}
+void open()
+/** After this time the page says why the device does not give what it keeps. */
+const PATIENCE_MS = 3_000
+// The words are loaded meanwhile.
+void loadWords()
+void Promise.race([valuesRead, opening, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]).then(
+  () => startPage(() => <App />),
+)

@@ -9,7 +9,7 @@ export interface Person {
   readonly name: string
   /** Version of the privacy notice that the pilgrim agreed to. */
   readonly privacyVersion: string
-  /** The service has name and consent. Until then an entry `person` waits in the outbox. */
+  /** The service has name and consent as they are here. Until then an entry `person` waits in the outbox. */
   readonly known: boolean
   /** Language that the service was told; absent: none since the pilgrim chose one. */
   readonly language?: string
@@ -32,6 +32,8 @@ export interface State {
   readonly resting: boolean
   /** The pilgrim looks for a walk of another phone. */
   readonly restoring: boolean
+  /** What the device keeps is not read yet: who walks is not known. */
+  readonly opening: boolean
 }
 
 export const INITIAL: State = {
@@ -43,20 +45,29 @@ export const INITIAL: State = {
   recording: false,
   resting: false,
   restoring: false,
+  opening: true,
 }
 
 /** What may happen, with what it brings. */
 export interface Events {
+  /** What the device keeps was read. */
+  opened: null
   /** Name and consent were given on this phone. */
   begun: Person
   /** Another walk was taken over. Nothing of the one before goes on. */
   taken: { readonly person: Person; readonly agreed: boolean }
   renamed: string
+  /** The service has another name, which another phone has given. */
+  nameFound: string
   /** The service has name and consent of this pilgrim. */
   known: string
   /** The service does not know the pilgrim, as after a restore. */
   unknown: string
-  agreed: { readonly version: string; readonly known: boolean }
+  /** With this phone, to this version of the notice. */
+  agreed: string
+  /** The consent is taken back with this phone. */
+  withdrew: null
+  /** It was taken back with another phone. */
   consentTakenBack: null
   consentFound: null
   erased: null
@@ -74,10 +85,13 @@ export interface Events {
 const ofPerson = ({ person }: State, change: Partial<Person>): Partial<State> =>
   person === null ? {} : { person: { ...person, ...change } }
 
+const WITHOUT_CONSENT = { withdrawn: true, recording: false, resting: false } as const
+
 /** What each event changes. An event that does not concern the state changes nothing. */
 export const TRANSITIONS: {
   readonly [E in keyof Events]: (state: State, given: Events[E]) => Partial<State>
 } = {
+  opened: () => ({ opening: false }),
   begun: (_, person) => ({ person, withdrawn: false, erased: false }),
   taken: (_, { person, agreed }) => ({
     person,
@@ -87,14 +101,17 @@ export const TRANSITIONS: {
     resting: false,
     restoring: false,
   }),
-  renamed: (state, name) => ofPerson(state, { name }),
+  renamed: (state, name) => ofPerson(state, { name, known: false }),
+  nameFound: (state, name) => ofPerson(state, { name }),
   known: (state, userId) => (state.person?.userId === userId ? ofPerson(state, { known: true }) : {}),
   unknown: (state, userId) => (state.person?.userId === userId ? ofPerson(state, { known: false }) : {}),
-  agreed: (state, { version, known }) => ({
-    ...ofPerson(state, { privacyVersion: version, ...(known ? {} : { known }) }),
+  agreed: (state, privacyVersion) => ({
+    ...ofPerson(state, { privacyVersion, known: false }),
     withdrawn: false,
   }),
-  consentTakenBack: () => ({ withdrawn: true, recording: false, resting: false }),
+  // At once, also where the service learns it later.
+  withdrew: (state) => ({ ...WITHOUT_CONSENT, ...ofPerson(state, { known: false }) }),
+  consentTakenBack: () => WITHOUT_CONSENT,
   consentFound: () => ({ withdrawn: false }),
   erased: ({ person }) => (person === null ? {} : { erased: true, resting: false }),
   notErased: () => ({ erased: false }),
@@ -115,6 +132,7 @@ export const after = <E extends keyof Events>(state: State, event: E, given: Eve
 
 /** What the app is doing, the gravest first. */
 export const MODES = [
+  'opening',
   'restoring',
   'no-walk',
   'erased',
@@ -130,6 +148,7 @@ export const MODES = [
 export type Mode = (typeof MODES)[number]
 
 const IS: Readonly<Record<Mode, (state: State) => boolean>> = {
+  opening: ({ opening }) => opening,
   restoring: ({ restoring }) => restoring,
   'no-walk': ({ person }) => person === null,
   erased: ({ erased }) => erased,
@@ -148,6 +167,7 @@ export const modeOf = (state: State): Mode => MODES.find((mode) => IS[mode](stat
 
 /** What leads out of each mode. */
 export const EXITS: { readonly [M in Mode]: readonly (keyof Events)[] } = {
+  opening: ['opened'],
   restoring: ['restoring', 'taken'],
   'no-walk': ['begun', 'taken', 'restoring'],
   erased: ['notErased', 'taken', 'begun'],
@@ -156,9 +176,9 @@ export const EXITS: { readonly [M in Mode]: readonly (keyof Events)[] } = {
   refused: ['agreed', 'consentFound', 'taken'],
   ended: ['event', 'taken'],
   paused: ['event', 'taken'],
-  resting: ['rests', 'recordingStopped', 'consentTakenBack'],
-  recording: ['rests', 'recordingStopped', 'consentTakenBack'],
-  walking: ['recordingStarted', 'consentTakenBack'],
+  resting: ['rests', 'recordingStopped', 'withdrew', 'consentTakenBack'],
+  recording: ['rests', 'recordingStopped', 'withdrew', 'consentTakenBack'],
+  walking: ['recordingStarted', 'withdrew', 'consentTakenBack'],
 }
 
 /** Whether positions are recorded, in the window that is in sight. */
@@ -192,11 +212,11 @@ export const LOOKS_MS = 2 * MINUTE_MS
 
 /**
  * The costs of each mode: `tests/proxy/walk/costs.test.ts` measures them.
- * @param isLive followers look at a live link
+ * @param isFollowed followers look at a live link, or the map's times go by this phone
  * @param isTouched the pilgrim has touched the app within {@link LOOKS_MS}
  */
-export function cadenceOf(mode: Mode, isLive: boolean, isTouched: boolean): Cadence {
-  const collectMs = isLive ? 40_000 : mode === 'resting' ? 15 * MINUTE_MS : 6 * MINUTE_MS
+export function cadenceOf(mode: Mode, isFollowed: boolean, isTouched: boolean): Cadence {
+  const collectMs = isFollowed ? 40_000 : mode === 'resting' ? 15 * MINUTE_MS : 6 * MINUTE_MS
   if (mode === 'paused' || mode === 'signed-out')
     return { collectMs, readMs: 2 * MINUTE_MS, readsProfile: false }
   if (isTouched) return { collectMs, readMs: MINUTE_MS, readsProfile: true }

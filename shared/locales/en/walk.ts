@@ -10,6 +10,8 @@ export const words = {
     title: (event: string) => `Welcome to ${event}`,
     name: 'Your name',
     nameHint: 'For your card. A nickname is fine.',
+    nameNotOnCard:
+      'The card cannot show this script, and says “Pilgrim”. It shows Latin letters, for example.',
     nameMissing: 'Please write a name.',
     consentTitle: 'What you agree to',
     consent: [
@@ -169,6 +171,7 @@ export const words = {
     stopped: 'Stopped. Within half a minute the link shows nothing.',
     opened: (times: number, when: string) => `Opened ${count(times, 'time', 'times')}, last at ${when}`,
     notOpened: 'Not opened yet',
+    waits: 'The link is made as soon as there is a network.',
     another: 'Another link',
   },
   say: {
@@ -308,6 +311,7 @@ export const words = {
     name: 'Name',
     save: 'Save',
     saved: 'Saved.',
+    waits: 'Saved on this phone. It is sent by itself.',
     unsaved: 'Not saved yet.',
     phone: 'Phone',
     phoneHint: 'Only the organisers see your number.',

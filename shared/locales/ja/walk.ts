@@ -9,6 +9,7 @@ export const words: WalkWords = {
     title: (event) => `${event}へ\u200bようこそ`,
     name: 'お名前',
     nameHint: 'カードに載ります。ニックネームでもかまいません。',
+    nameNotOnCard: 'この文字はカードに表示できません。ローマ字や漢字なら名前が載ります。',
     nameMissing: 'お名前を書いてください。',
     consentTitle: '同意していただくこと',
     consent: [
@@ -158,6 +159,7 @@ export const words: WalkWords = {
     stopped: '止めました。30秒以内に、リンクでは何も見えなくなります。',
     opened: (times, when) => `${times}\u00a0回開かれました。最後は ${when}`,
     notOpened: 'まだ誰も開いていません',
+    waits: '電波が入り次第、リンクを作ります。',
     another: '別のリンク',
   },
   say: {
@@ -293,6 +295,7 @@ export const words: WalkWords = {
     name: '名前',
     save: '保存',
     saved: '保存しました。',
+    waits: 'スマホに保存しました。自動で送ります。',
     unsaved: 'まだ保存していません。',
     phone: '電話',
     phoneHint: '電話番号は主催者だけが見ます。',

@@ -9,6 +9,7 @@ export const words: WalkWords = {
     title: (event) => `歡迎參加${event}`,
     name: '您的名字',
     nameHint: '印在卡片上，用暱稱也可以。',
+    nameNotOnCard: '卡片無法顯示這種文字；改用中文或英文字母，就會印上名字。',
     nameMissing: '請寫下名字。',
     consentTitle: '您同意這些事',
     consent: [
@@ -158,6 +159,7 @@ export const words: WalkWords = {
     stopped: '已停止，半分鐘內連結就看不到您了。',
     opened: (times, when) => `打開過 ${times}\u00a0次，上次 ${when}`,
     notOpened: '還沒有人打開',
+    waits: '有網路後就會建立連結。',
     another: '再建一個連結',
   },
   say: {
@@ -286,6 +288,7 @@ export const words: WalkWords = {
     name: '名字',
     save: '儲存',
     saved: '已儲存。',
+    waits: '已儲存在手機裡，會自動送出。',
     unsaved: '還沒儲存。',
     phone: '電話',
     phoneHint: '只有主辦單位看得到電話。',

@@ -19,6 +19,7 @@ const STEP_MS = 10_000
 const AWAKE_MS = 10_000
 const WALKING: State = {
   ...INITIAL,
+  opening: false,
   person: { userId: 'w-costs', name: 'Wang', privacyVersion: '1', known: true },
   event: 'active',
   recording: true,
@@ -37,7 +38,8 @@ const POINT: Omit<RecordedPoint, 'timestamp'> = {
 interface Row {
   readonly name: string
   readonly state?: Partial<State>
-  readonly isLive?: boolean
+  /** A live link is open, or this is the palanquin. */
+  readonly isFollowed?: boolean
   /** A point each so many milliseconds; 0: none. */
   readonly pointMs?: number
   readonly isHidden?: boolean
@@ -64,7 +66,7 @@ const taken = (points: readonly { timestamp: number }[]): Response =>
   })
 
 async function measured(row: Row) {
-  const { isLive = false, pointMs = 30_000, isHidden = false, waiting = 0 } = row
+  const { isFollowed = false, pointMs = 30_000, isHidden = false, waiting = 0 } = row
   const clock = simulatedClock()
   const startMs = clock.now()
   const sentAt: number[] = []
@@ -88,7 +90,7 @@ async function measured(row: Row) {
       return row.answer?.() ?? taken(sent)
     },
   })
-  const cadence = () => cadenceOf(modeOf(state), isLive, false)
+  const cadence = () => cadenceOf(modeOf(state), isFollowed, false)
   const queue = createTrackQueue({
     client,
     store: createMemoryStore(),
@@ -131,8 +133,9 @@ async function measured(row: Row) {
 /** Most in an hour: requests, kB up, wake-ups of the radio. */
 const TABLE: readonly (readonly [Row, readonly [requests: number, kB: number, wakes: number]])[] = [
   [{ name: 'walking' }, [20, 120, 15]],
-  [{ name: 'walking, with a live link', isLive: true }, [120, 120, 110]],
+  [{ name: 'walking, followed', isFollowed: true }, [120, 120, 110]],
   [{ name: 'resting', state: { resting: true }, pointMs: 600_000 }, [12, 20, 8]],
+  [{ name: 'resting, followed', state: { resting: true }, isFollowed: true, pointMs: 270_000 }, [24, 25, 18]],
   [{ name: 'not recording', state: { recording: false }, pointMs: 0 }, [60, 60, 30]],
   [{ name: 'hidden', isHidden: true, pointMs: 0 }, [0, 0, 0]],
   [{ name: 'paused, 600 wait', state: { event: 'paused' }, waiting: 600 }, [30, 25, 30]],

@@ -97,7 +97,7 @@ class Walk {
       store: this.store,
       clock: this.clock,
       network: { ...simulatedNetwork(), locks: this.locks },
-      added: { person: kind(), report: kind({ last: true }), survey: kind({ last: true }) },
+      added: { person: kind({ ordered: true }), report: kind({ last: true }), survey: kind({ last: true }) },
       limits: { collectMs: () => cadenceOf(modeOf(this.state), false, false).collectMs },
       holds: (name) => {
         const code = whyHeld(this.state, name === 'checkin' || name === 'track' || name === 'later')
@@ -197,7 +197,7 @@ class Walk {
     expect(EXITS[modeOf(this.state)].length).toBeGreaterThan(0)
     this.change('notErased', null)
     this.change('signedIn', null)
-    this.change('agreed', { version: '1', known: true })
+    this.change('agreed', '1')
     this.change('event', 'active')
     for (let round = 0; round < 10 && (await this.waiting()).length > 0; round++) {
       this.clock.move(600_000)
@@ -247,7 +247,15 @@ const COMMANDS = [
     .constantFrom('active', 'paused', 'ended')
     .map((status) => command(`event ${status}`, (walk) => walk.change('event', status))),
   fc
-    .constantFrom('consentTakenBack', 'consentFound', 'erased', 'notErased', 'signedOut', 'signedIn')
+    .constantFrom(
+      'withdrew',
+      'consentTakenBack',
+      'consentFound',
+      'erased',
+      'notErased',
+      'signedOut',
+      'signedIn',
+    )
     .map((event) => command(event, (walk) => walk.change(event as 'erased', null))),
   fc.constant(command('read', (walk) => walk.read())),
   fc
@@ -264,6 +272,7 @@ export const walks = (numRuns: number, seed?: number): Promise<void> =>
   fc.assert(
     fc.asyncProperty(fc.commands(COMMANDS, { maxCommands: 40 }), async (commands) => {
       const walk = new Walk(await openIndexedDbStore(`model-${++opened}`))
+      walk.change('opened', null)
       walk.change('begun', ANN)
       await fc.asyncModelRun(() => ({ model: {}, real: walk }), commands)
       await walk.end()

@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { figureRead, refused, sending, settled, tallyOf } from '#proxy/pages/walk/checkin/tally.ts'
+import { cadenceOf } from '#proxy/pages/walk/state.ts'
+import { leads } from '#shared/core/rules/palanquin.ts'
 import { fold, type FoldPoint, START } from '#shared/core/distance/points-to-distance.ts'
 import {
   hindered,
@@ -33,10 +35,10 @@ const fix = (t: number, lat = 24, fields: Partial<Fix> = {}): Fix => ({
   ...fields,
 })
 
-const record = (fixes: readonly Fix[], from: FilterState = EMPTY) => {
+const record = (fixes: readonly Fix[], from: FilterState = EMPTY, isFollowed = false) => {
   let state = from
   const recorded = fixes.flatMap((one) => {
-    const next = filterFix(state, one)
+    const next = filterFix(state, one, isFollowed)
     state = next.state
     return next.record
   })
@@ -104,6 +106,18 @@ describe('the filter', () => {
     const leaves = fix(8 * 60 * MINUTE + 30_000, north(60))
     expect(filterFix(night.state, leaves).record).toEqual([leaves])
   })
+
+  test.each([true, false])(
+    'at rest, a phone that is followed (%p) never counts as silent on the map',
+    (isFollowed) => {
+      const fixes = every30s(60, (i) => fix(i * 30_000, north((i % 5) * 4)))
+      const { recorded } = record(fixes, EMPTY, isFollowed)
+      const { collectMs } = cadenceOf('resting', isFollowed, false)
+      // Just before the service has the next place.
+      const ages = recorded.slice(1).map(({ t }, i) => t + 120_000 + collectMs - recorded[i]!.t)
+      expect(ages.every((ms) => leads(0, ms))).toBe(isFollowed)
+    },
+  )
 
   test('the way out of a place at rest is no ride, whenever the place was recorded', () => {
     for (const minutes of [5, 11.5, 12, 12.5, 22, 60])

@@ -22,12 +22,15 @@ const BEN: Person = { userId: 'ben', name: 'Ben', privacyVersion: '', known: tru
 
 /** What each event may bring. */
 const GIVEN: { readonly [E in keyof Events]: fc.Arbitrary<Events[E]> } = {
+  opened: fc.constant(null),
   begun: fc.constant(ANN),
   taken: fc.record({ person: fc.constantFrom(ANN, BEN), agreed: fc.boolean() }),
   renamed: fc.constant('Anna'),
+  nameFound: fc.constant('Anne'),
   known: fc.constantFrom('ann', 'ben'),
   unknown: fc.constantFrom('ann', 'ben'),
-  agreed: fc.record({ version: fc.constant('2'), known: fc.boolean() }),
+  agreed: fc.constant('2'),
+  withdrew: fc.constant(null),
   consentTakenBack: fc.constant(null),
   consentFound: fc.constant(null),
   erased: fc.constant(null),
@@ -47,6 +50,7 @@ type Step = readonly [keyof Events, Events[keyof Events]]
 
 /** How a walk begins, so that the states behind several events are reached often. */
 const BEGINNING: readonly Step[] = [
+  ['opened', null],
   ['begun', ANN],
   ['recordingStarted', null],
   ['rests', true],

@@ -53,7 +53,7 @@ export function pressSos(): void {
   const fix = lastFix.value
   const place = fix !== null && now() - fix.t < RECENT_MS ? placeOf(fix) : null
   const press: Sos = { userId, pressedMs: Date.now(), place, sentMs: null, seenMs: null }
-  keep(sos, press)
+  keep(sos, press, 'strict')
   whySosWaits.value = null
   searching = place === null ? findPlace(press) : Promise.resolve()
   void sendSos()

@@ -43,7 +43,10 @@ async function register(key: string): Promise<void> {
   const subscription = await manager.subscribe({ userVisibleOnly: true, applicationServerKey: key })
   const { endpoint = '', keys: { p256dh = '', auth = '' } = {} } = subscription.toJSON()
   const answer = await client.subscribeToPush({ endpoint, keys: { p256dh, auth } })
-  if (answer.ok) return void keep(device, answer.data.id)
+  if (answer.ok) {
+    keep(device, answer.data.id)
+    return
+  }
   hearError.value = answer.error
   noteError(answer.error)
 }
@@ -94,7 +97,10 @@ export async function leave(): Promise<void> {
 export async function keepHearing(): Promise<void> {
   const key = config.value?.push_key ?? null
   if (device.value === null || key === null || !canHear()) return
-  if (Notification.permission !== 'granted') return void keep(device, null)
+  if (Notification.permission !== 'granted') {
+    keep(device, null)
+    return
+  }
   // Without a network, the next start does it.
   await register(key).catch(() => undefined)
   hearError.value = null

@@ -3,7 +3,7 @@
  *
  * Every position has an error, and the service measures a distance between any two that are 10 m and 30 s apart. So a
  * position is recorded only where it is further from the last recorded place than the errors of both explain. Until
- * then the phone rests at that place: it is recorded again every ten minutes, which adds no distance.
+ * then the phone rests at that place: it is recorded again every ten minutes, or four, which adds no distance.
  */
 import { distanceMm, isRough } from '#shared/core/rules/geo.ts'
 import { CLOCK_TOLERANCE_MS } from '../session/clock-rules.ts'
@@ -52,6 +52,8 @@ const CIRCLE_ERRORS = 2.5
 const MIN_CIRCLE_M = 25
 /** Inside of the circle the place is recorded again after this time. */
 const AGAIN_MS = 600_000
+/** The same where followers, or the map's times, go by the place: ten minutes later it counts as silent. */
+const FOLLOWED_AGAIN_MS = 240_000
 /**
  * It is recorded with the time of this long ago: the next position may lie outside of the circle, and the way to it must
  * not look like a ride.
@@ -64,6 +66,7 @@ const WALK_KMH = 15
 export function filterFix(
   state: FilterState,
   fix: Fix,
+  isFollowed = false,
 ): { readonly state: FilterState; readonly record: readonly Fix[]; readonly skipped: Skipped | null } {
   // By a mobile mast or by Wi-Fi alone. The service measures no distance from it.
   if (!Number.isFinite(fix.accuracy) || isRough(fix)) {
@@ -84,7 +87,7 @@ export function filterFix(
   const metres = metresBetween(last, fix)
   const circleM = radiusOf(last.accuracy ?? 0, fix.accuracy)
   if (metres < circleM) {
-    const isDue = elapsedMs >= AGAIN_MS + AGAIN_LAG_MS
+    const isDue = elapsedMs >= (isFollowed ? FOLLOWED_AGAIN_MS : AGAIN_MS) + AGAIN_LAG_MS
     const again = isDue ? { ...last, t: fix.t - AGAIN_LAG_MS } : last
     const record = isDue ? [{ ...fix, ...again, altitude: null, speed: null }] : []
     return { state: { ...moved, last: again, doubted: null }, record, skipped: 'near' }

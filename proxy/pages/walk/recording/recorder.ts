@@ -6,6 +6,7 @@ import { effect, signal } from '@preact/signals'
 import { keep, kept } from '../session/stored-signals.ts'
 import { keepPoint } from '../outbox.ts'
 import { now } from '../session/clock.ts'
+import { isFollowed } from '../session/service.ts'
 import { positionPermission } from '../session/answering.ts'
 import {
   hindered,
@@ -77,7 +78,7 @@ async function take(fix: Fix): Promise<void> {
   if (!recording.value) return
   const userId = person.value?.userId
   positionFault.value = null
-  const { state: filtered, record, skipped } = filterFix(filter.value, fix)
+  const { state: filtered, record, skipped } = filterFix(filter.value, fix, isFollowed())
   const before = pauses.value
   if (skipped === 'rough') noteRough(fix)
   else {

@@ -1,7 +1,7 @@
 /** The service's time on this device, also while its clock is wrong, or is set in a dead zone. */
 import { computed } from '@preact/signals'
 import { CLOCK_TOLERANCE_MS, clockAfterJump } from './clock-rules.ts'
-import { keep, kept, onKept } from './stored-signals.ts'
+import { keep, kept, onKept, valuesRead } from './stored-signals.ts'
 
 /** By how much this device's clock is ahead of the service's, in milliseconds. */
 export const clockAheadMs = kept('walk-clock', 0)
@@ -16,8 +16,17 @@ const JUMP_MS = 1_000
 
 /** When the app was in sight last, by the device's clock: one that is earlier now was set back meanwhile. */
 const seenAt = kept('walk-clock-seen', 0)
-let seen = difference() + Math.max(0, seenAt.peek() - Date.now())
+let seen = difference()
 let spareMs = 0
+async function followClock(): Promise<void> {
+  await valuesRead
+  seen = difference() + Math.max(0, seenAt.peek() - Date.now())
+  document.addEventListener('visibilitychange', () => {
+    look()
+    keep(seenAt, Date.now())
+  })
+}
+void followClock()
 
 function look(): void {
   const jumpMs = difference() - seen
@@ -43,10 +52,6 @@ export function noteClock(aheadMs: number): void {
 
 // Another window has compared them.
 onKept(clockAheadMs, begin)
-document.addEventListener('visibilitychange', () => {
-  look()
-  keep(seenAt, Date.now())
-})
 
 /** The time by the service's clock, as far as it is known. A wrong clock of the device loses no point. */
 export function now(): number {

@@ -1,7 +1,7 @@
 /** The one current state of the app. `change` is the only way to change it; all windows share what is kept of it. */
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { after, type Events, INITIAL, type Mode, modeOf, type Person, type State } from '../state.ts'
-import { keep, kept } from './stored-signals.ts'
+import { keepAll, kept } from './stored-signals.ts'
 
 const fields: { readonly [F in keyof State]: Signal<State[F]> } = {
   person: kept<Person | null>('walk-person', null),
@@ -12,6 +12,7 @@ const fields: { readonly [F in keyof State]: Signal<State[F]> } = {
   event: signal<State['event']>(null),
   resting: signal(false),
   restoring: signal(false),
+  opening: signal(true),
 }
 const STORED = new Set<keyof State>(['person', 'withdrawn', 'erased', 'recording'])
 const NAMES = Object.keys(INITIAL) as (keyof State)[]
@@ -21,20 +22,18 @@ export const state: ReadonlySignal<State> = computed(
 )
 export const mode: ReadonlySignal<Mode> = computed(() => modeOf(state.value))
 
-/** The browser has refused to keep the walk: it lasts as long as the page. */
-export const walkNotKept = signal(false)
-
 export function change<E extends keyof Events>(event: E, given: Events[E]): void {
   const before = state.peek()
   const next = after(before, event, given)
-  const set = (name: keyof State): void => {
-    const field = fields[name] as Signal<State[keyof State]>
-    if (next[name] === before[name]) return
-    if (!STORED.has(name)) field.value = next[name]
-    else walkNotKept.value = !keep(field, next[name])
-  }
+  const changed = NAMES.filter((name) => next[name] !== before[name])
+  const stored = changed.filter((name) => STORED.has(name))
   batch(() => {
-    for (const name of NAMES) set(name)
+    for (const name of changed) (fields[name] as Signal).value = next[name]
+    if (stored.length > 0)
+      void keepAll(
+        stored.map((name) => [fields[name] as Signal, next[name]]),
+        'strict',
+      )
   })
 }
 

@@ -22,4 +22,4 @@ export const draftOf = <Field extends Exclude<keyof Drafts, 'userId'>>(field: Fi
   own()[field] ?? null
 
 export const keepDraft = (change: Partial<Omit<Drafts, 'userId'>>): void =>
-  void keep(drafts, { ...own(), ...change })
+  keep(drafts, { ...own(), ...change })

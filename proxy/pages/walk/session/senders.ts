@@ -4,21 +4,30 @@ import { client } from './service.ts'
 
 /** What the service learns of the pilgrim. Fields that are absent stay as they are there. */
 export interface PersonFields {
+  /** A consent is sent by itself, so that none is replaced by the next one. */
+  readonly key?: string
   readonly display_name?: string
   /** BCP 47. */
   readonly language?: string
-  /** Version of the privacy notice that was agreed to. */
+  /** Version of the privacy notice that was agreed to or declined. Without it, nothing is said of the consent. */
   readonly version?: string
+  /** False takes the consent back. */
+  readonly agreed?: boolean
 }
 
 export async function sendPerson({ userId, fields }: Entry, options: CallOptions): Promise<Answer<unknown>> {
-  const { version, ...named } = fields as PersonFields
+  const { key: _, version, agreed = true, ...named } = fields as PersonFields
+  const sendName = () => client.syncProfile({ user_id: userId, ...named }, options)
+  const sendConsent = () => client.setPrivacy({ user_id: userId, agreed, version: version ?? '' }, options)
+  const steps = [
+    ...(Object.keys(named).length > 0 ? [sendName] : []),
+    ...(version === undefined ? [] : [sendConsent]),
+  ]
   // The name first: the service rejects it for an erased pilgrim, whereas a consent would register the pilgrim again.
-  if (Object.keys(named).length > 0) {
-    const answer = await client.syncProfile({ user_id: userId, ...named }, options)
-    if (!answer.ok || version === undefined) return answer
-  }
-  return client.setPrivacy({ user_id: userId, agreed: true, version: version ?? '' }, options)
+  // What takes the consent back waits for nothing.
+  const [first, then] = agreed ? steps : steps.toReversed()
+  const answer: Answer<unknown> = await first!()
+  return !answer.ok || then === undefined ? answer : then()
 }
 
 /** Where a report was written; of operators alone. */
@@ -103,6 +112,23 @@ function blobOf(dataUrl: string): Blob {
   const bytes = Uint8Array.from(atob(dataUrl.slice(PREFIX.length)), (one) => one.codePointAt(0)!)
   return new Blob([bytes], { type: TYPE })
 }
+
+/** A link. Its id is made on the phone, so that sending it twice makes one. */
+export interface ShareFields {
+  readonly id: string
+  readonly show_name: boolean
+  readonly live_hours?: number
+}
+
+export const sendShare = (
+  { userId, fields }: Entry,
+  options: CallOptions,
+): Promise<Answer<Data<'createShare'>>> =>
+  client.createShare({ user_id: userId, ...(fields as ShareFields) }, options)
+
+/** Ends a link. One that has ended already is done, too. */
+export const sendUnshare = ({ userId, fields }: Entry, options: CallOptions): Promise<Answer<unknown>> =>
+  client.revokeShare({ user_id: userId, id: (fields as { readonly id: string }).id }, options)
 
 /** A chosen value, several, or a text, by question. */
 export type SurveyAnswers = Readonly<Record<string, string | readonly string[]>>

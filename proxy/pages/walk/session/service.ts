@@ -11,7 +11,7 @@ import {
 import { figureRead, tallyOf } from '../checkin/tally.ts'
 import { offerLanguages } from '../../frame/language.ts'
 import { lineToken, lineTokenNow, lineUserId, logInAgain } from './line-login.ts'
-import { noteClock } from './clock.ts'
+import { noteClock, now } from './clock.ts'
 import { keep, kept } from './stored-signals.ts'
 import { change, consentWithdrawn, erasedElsewhere, person } from './current-state.ts'
 import { LOOKS_MS, type Person } from '../state.ts'
@@ -24,7 +24,13 @@ export type Profile = Data<'readProfile'>
 export const config = kept<EventConfig | null>('walk-config', null)
 export const profile = kept<Profile | null>('walk-profile', null)
 /** The check-ins that the service has counted. */
-export const tally = kept('walk-tally', tallyOf(profile.value?.checkins ?? 0))
+export const tally = kept('walk-tally', tallyOf(0))
+/** Until when followers may look at a live link of this pilgrim, in epoch milliseconds. */
+export const liveUntilMs = kept('walk-live-until', 0)
+
+/** Whether somebody goes by where this phone is now: a live link is open, or it is the palanquin. */
+export const isFollowed = (): boolean => liveUntilMs.peek() > now() || profile.peek()?.palanquin === true
+
 /** Why the last refresh failed; null: it did not. */
 const refreshError = signal<ClientError | null>(null)
 
@@ -187,6 +193,8 @@ export async function refreshProfile(): Promise<Answer<Profile> | null> {
  * person without a name is one that a point has made after an erasure.
  */
 function noteConsent({ userId, privacy_agreed: agrees, display_name: name }: Profile): void {
+  // What this phone has said waits to be sent.
+  if (person.peek()?.known === false) return
   const had = profile.value?.userId === userId && profile.value.privacy_agreed
   if (agrees) change('consentFound', null)
   else if (had && name !== null) change('consentTakenBack', null)
@@ -195,7 +203,7 @@ function noteConsent({ userId, privacy_agreed: agrees, display_name: name }: Pro
 /** The name may have been changed with another phone. One that waits to be sent stays. */
 function noteName({ userId, display_name: name }: Profile): void {
   const own = person.peek()
-  if (own?.userId === userId && own.known && name !== null && name !== own.name) change('renamed', name)
+  if (own?.userId === userId && own.known && name !== null && name !== own.name) change('nameFound', name)
 }
 
 /**

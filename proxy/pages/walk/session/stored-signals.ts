@@ -1,53 +1,125 @@
-/** Small values that the device keeps, as signals: they outlive the page, and all tabs share them. */
-import { type Signal, signal } from '@preact/signals'
-import { closeStorage, remember, remembered } from '../../frame/storage.ts'
+/** Small values that the device keeps in IndexedDB, as signals: they outlive the page, and all windows share them. */
+import { batch, type Signal, signal } from '@preact/signals'
+import { type IndexedDbStore, OutdatedError, type Values } from '#shared/client/queue/indexed-db-store.ts'
 
-const listeners = new Map<string, (text: string | null) => void>()
-
-/** The names with which the storage keeps them begin so. */
-const STORED = 'event-'
-
-window.addEventListener('storage', ({ key, newValue }) => {
-  if (key !== null) listeners.get(key)?.(newValue)
-})
-
-/** Calls the listener when another window has changed the value. */
-export function onKept<T>(value: Signal<T>, listener: () => void): void {
-  const stored = STORED + names.get(value)!
-  window.addEventListener('storage', ({ key, newValue }) => {
-    if (key === stored && newValue !== null) listener()
-  })
+interface Kept {
+  readonly value: Signal
+  readonly initial: unknown
 }
+const all = new Map<string, Kept>()
+const names = new Map<object, string>()
 
-/** A stored value that is no JSON counts as absent. */
-function parsed<T>(text: string | null, initial: T): T {
-  try {
-    return text === null ? initial : (JSON.parse(text) as T)
-  } catch {
-    return initial
-  }
-}
-
-/** A value under a name. Assign it by {@link keep}, so that it is stored. */
+/** A value under a name. Assign it by {@link keep}, so that it is stored. It is `initial` until the values are read. */
 export function kept<T>(name: string, initial: T): Signal<T> {
-  const value = signal<T>(parsed(remembered(name), initial))
-  listeners.set(STORED + name, (text) => {
-    value.value = parsed(text, initial)
-  })
+  const value = signal(initial)
+  all.set(name, { value: value as Signal, initial })
   names.set(value, name)
   return value
 }
 
-const names = new Map<object, string>()
+/** Read when a view needs them, because they are large. */
+export const LARGE = ['walk-days']
 
-/** @returns whether the browser has kept it */
-export function keep<T>(value: Signal<T>, next: T): boolean {
-  value.value = next
-  return remember(names.get(value)!, JSON.stringify(next))
+let store: IndexedDbStore | null = null
+/** Shown and not kept yet: the store is not open, or has refused it. */
+const unkept = new Map<string, unknown>()
+/** Names of what another window has written before the values were read. */
+const heard = new Set<string>()
+
+/** The browser has refused to keep something: it lasts as long as the page, and is tried again. */
+export const notKept = signal(false)
+
+const reading = Promise.withResolvers<void>()
+/** Resolves when the signals have what the device keeps. */
+export const valuesRead: Promise<void> = reading.promise
+
+const show = (values: Values): void =>
+  batch(() => {
+    for (const [name, value] of values) {
+      const one = all.get(name)
+      if (one !== undefined) one.value.value = value === undefined ? one.initial : value
+    }
+  })
+
+/** Shows what was read, unless something newer was written meanwhile. */
+export function showStored(values: Values): void {
+  show(new Map([...values].filter(([name]) => !unkept.has(name) && !heard.has(name))))
+  reading.resolve()
 }
 
+/** Reads what the device keeps, and keeps changes from now on. @throws what the store throws */
+export async function openValues(opened: IndexedDbStore): Promise<void> {
+  const values = await opened.values({ except: LARGE })
+  store = opened
+  showStored(values)
+  if (unkept.size > 0) void write(new Map())
+}
+
+const channel = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('walk-values')
+const listeners = new Map<string, () => void>()
+channel?.addEventListener('message', ({ data }: MessageEvent<[name: string, value: unknown][]>) => {
+  for (const [name] of data) heard.add(name)
+  show(new Map(data))
+  for (const [name] of data) listeners.get(name)?.()
+})
+
+/** Calls the listener when another window has changed the value. */
+export const onKept = <T>(value: Signal<T>, listener: () => void): void =>
+  void listeners.set(names.get(value)!, listener)
+
+let isClosed = false
+const AGAIN_MS = 10_000
+let again: ReturnType<typeof setTimeout> | undefined
+
+/**
+ * Keeps values by their names, and what was refused before; `undefined` forgets one.
+ * @returns whether the browser has kept them
+ */
+export async function write(values: Values, durability?: IDBTransactionDurability): Promise<boolean> {
+  if (isClosed) return true
+  if (values.size > 0) channel?.postMessage([...values])
+  for (const [name, value] of values) unkept.set(name, value)
+  if (store === null) return false
+  const written = new Map(unkept)
+  unkept.clear()
+  try {
+    await store.setValues(written, durability)
+    notKept.value = unkept.size > 0
+    return true
+  } catch (error) {
+    for (const [name, value] of written) if (!unkept.has(name)) unkept.set(name, value)
+    // A newer release keeps the values now.
+    if (error instanceof OutdatedError) return false
+    notKept.value = true
+    clearTimeout(again)
+    again = setTimeout(() => void write(new Map()), AGAIN_MS)
+    return false
+  }
+}
+
+/** @returns null where the device has none, or does not give it */
+export const readLarge = async (name: string): Promise<unknown> =>
+  (await store?.values({ names: [name] }).catch(() => null))?.get(name) ?? null
+
+type Change = readonly [value: Signal, next: unknown]
+
+/** Shows and keeps values together: all are kept, or none. @returns whether the browser has kept them */
+export function keepAll(changes: readonly Change[], durability?: IDBTransactionDurability): Promise<boolean> {
+  const values: Values = new Map(changes.map(([value, next]) => [names.get(value)!, next]))
+  show(values)
+  return write(values, durability)
+}
+
+/**
+ * Shows a value at once, and keeps it. A page that is ended right after the call loses nothing.
+ * @param durability `strict`: also an empty battery right after it loses nothing
+ */
+export const keep = <T>(value: Signal<T>, next: T, durability?: IDBTransactionDurability): void =>
+  void keepAll([[value as Signal, next]], durability)
+
 /** Forgets all values, as after an erasure. Nothing is stored from then on, until the page is loaded again. */
-export function forgetAll(): void {
-  closeStorage()
-  for (const name of names.values()) remember(name, null)
+export async function forgetAll(): Promise<void> {
+  const forgotten = write(new Map([...all.keys(), ...LARGE].map((name) => [name, undefined])), 'strict')
+  isClosed = true
+  await forgotten
 }

@@ -14,11 +14,10 @@ import { Consent, Sentences } from './welcome.tsx'
 import { leave } from '../notifications/web-push.ts'
 import { forgetAll } from '../session/stored-signals.ts'
 import { clearQueue, queue, waiting } from '../outbox.ts'
-import { forgetDays } from '../way/kept-days.ts'
 import { SaveWaiting } from './waiting.tsx'
-import { setConsent } from '../session/consent.ts'
+import { agrees, setConsent } from '../session/consent.ts'
 import { pageWords } from '../../frame/language.ts'
-import { useChange } from './use-service.tsx'
+import { toldText, useChange } from './use-service.tsx'
 
 export function OwnData() {
   const { data } = words.value
@@ -71,8 +70,7 @@ async function forgetDevice(complete: boolean): Promise<void> {
   stopRecording()
   await clearQueue(person.value?.userId ?? null)
   await leave()
-  forgetAll()
-  forgetDays()
+  await forgetAll()
   location.hash = complete ? 'erased' : 'erasing'
   location.reload()
 }
@@ -154,7 +152,7 @@ function Privacy() {
   const asks = useSignal(false)
   const consent = useChange()
   const part = useChange()
-  const { privacy_agreed: agrees = true, participant_status: status = 'active' } = profile.value ?? {}
+  const { participant_status: status = 'active' } = profile.value ?? {}
   const version = config.value?.privacy_version ?? ''
   return (
     <>
@@ -181,14 +179,18 @@ function Privacy() {
         )}
       </section>
       <section class="card stack-2">
-        <p>{agrees ? me.agreed(person.value?.privacyVersion ?? version) : me.withdrawn}</p>
-        {agrees ? null : <NewerConsent />}
-        {consent.said(agrees && !recording.value ? me.agreedAgain : me.saved)}
+        <p>{agrees() ? me.agreed(person.value?.privacyVersion ?? version) : me.withdrawn}</p>
+        {agrees() ? null : <NewerConsent />}
+        {person.value?.known === false ? (
+          <p aria-live="polite">{toldText()}</p>
+        ) : (
+          consent.said(agrees() && !recording.value ? me.agreedAgain : me.saved)
+        )}
         <Button
           busy={consent.busy.value}
-          onClick={() => (agrees ? (asks.value = true) : void consent.run(() => setConsent(true)))}
+          onClick={() => (agrees() ? (asks.value = true) : void consent.keep(() => setConsent(true)))}
         >
-          {agrees ? me.withdraw : me.agreeAgain}
+          {agrees() ? me.withdraw : me.agreeAgain}
         </Button>
       </section>
       <Sure
@@ -198,7 +200,7 @@ function Privacy() {
         action={me.withdraw}
         onSure={() => {
           asks.value = false
-          void consent.run(() => setConsent(false))
+          void consent.keep(() => setConsent(false))
         }}
       >
         <Sentences of={me.withdrawWhy} />
@@ -217,13 +219,12 @@ function NewerConsent() {
 export function NotTakingPart() {
   const { me } = words.value
   const change = useChange()
-  const { privacy_agreed: agrees = true, participant_status: status = 'active' } = profile.value ?? {}
-  // Before the service knows the consent, it has none.
-  const consented = agrees || !person.value?.known || person.value.privacyVersion === ''
+  const { participant_status: status = 'active' } = profile.value ?? {}
+  const consented = agrees() || person.value?.privacyVersion === ''
   if (consented && status !== 'withdrawn') return null
   const undo = async () => {
     if (consented) await change.run(() => client.setParticipantStatus({ status: 'active' }))
-    else await change.run(() => setConsent(true))
+    else await change.keep(() => setConsent(true))
   }
   return (
     <Notice

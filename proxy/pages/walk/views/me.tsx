@@ -6,6 +6,7 @@ import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Failure } from '#shared/client/index.ts'
+import { isShownOnCard } from '#shared/core/rules/card-name.ts'
 import { CARD_CHECKINS } from '#shared/core/rules/levels.ts'
 import { Button } from '../../design/button.tsx'
 import { saveFile } from '../own-data/save-file.ts'
@@ -19,7 +20,7 @@ import { NotDone, Notice, View } from './view.tsx'
 import { canHear, device, hear, hearError, stopHearing, switching } from '../notifications/web-push.ts'
 import { LanguageSwitch, LettersSwitch, ThemeSwitch } from '../../frame/switches.tsx'
 import { pageWords } from '../../frame/language.ts'
-import { useChange } from './use-service.tsx'
+import { toldText, useChange } from './use-service.tsx'
 import { Emblem } from '../../design/emblem.tsx'
 
 /** The ways are first, in sight with the largest letters too. What can not be undone is in a view of its own. */
@@ -91,12 +92,7 @@ function Profile() {
     nameMissing.value = given === ''
     if (nameMissing.value || person.value === null || given === person.value.name) return
     removed.value = false
-    // A name that the service does not have yet goes with the introduction.
-    const isNew = !person.value.known
-    const isSaved = isNew
-      ? (await tellService({ display_name: given })).ok
-      : (await change.run(() => client.syncProfile({ display_name: given }))) !== null
-    if (!isSaved) return
+    if (!(await change.keep(() => tellService({ display_name: given })))) return
     changeState('renamed', given)
     if (draftOf('name') === name) keepDraft({ name: null })
   }
@@ -114,7 +110,13 @@ function Profile() {
   const waits =
     !change.busy.value &&
     ((nameChanged && typing.value !== 'own-name') || (phone !== '' && typing.value !== 'phone'))
-  const fault = nameMissing.value ? welcome.nameMissing : phoneWrong.value ? me.phoneInvalid : null
+  const fault = nameMissing.value
+    ? welcome.nameMissing
+    : phoneWrong.value
+      ? me.phoneInvalid
+      : isShownOnCard(name)
+        ? null
+        : welcome.nameNotOnCard
   return (
     <form
       class="card stack-2 profile"
@@ -165,7 +167,7 @@ function Profile() {
             : change.done.value && !isUnsaved
               ? removed.value
                 ? me.phoneRemoved
-                : me.saved
+                : toldText()
               : me.phoneHint)}
       </p>
       {change.said(null)}

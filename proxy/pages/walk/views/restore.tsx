@@ -11,12 +11,12 @@ import { signal, useSignal } from '@preact/signals'
 import type { ClientError } from '#shared/client/index.ts'
 import { show } from '../route.ts'
 import { keep } from '../session/stored-signals.ts'
-import { client, type Profile, profile, tally } from '../session/service.ts'
+import { client, liveUntilMs, type Profile, profile, tally } from '../session/service.ts'
 import { forgetCheckIn } from '../checkin/check-in.ts'
 import { tallyOf } from '../checkin/tally.ts'
 import { forgetReport } from '../feedback/report.ts'
 import { forgetSurvey } from '../feedback/survey.ts'
-import { anythingWaits, clearEntries, liveUntilMs, queue, sendNow, waiting } from '../outbox.ts'
+import { anythingWaits, clearEntries, queue, sendKept, sendNow, waiting } from '../outbox.ts'
 import { forgetDays } from '../way/kept-days.ts'
 import { forgetRecording } from '../recording/recorder.ts'
 import { SaveWaiting, toldAndWaiting, whyWaits } from './waiting.tsx'
@@ -96,6 +96,12 @@ async function takeWalk(chosen: Profile): Promise<void> {
     return
   }
   const isOther = person.value !== null && person.value.userId !== taken.userId
+  // Most often it goes now, and nobody has to choose.
+  if (isOther && anythingWaits.value) {
+    searching.value = true
+    await sendKept().catch(() => null)
+    searching.value = false
+  }
   if (isOther && anythingWaits.value) asked.value = taken
   else await takeOver(taken)
 }

@@ -9,8 +9,9 @@ import { useEachMinute, useReading } from './use-service.tsx'
 import { Notice, View } from './view.tsx'
 import { publicMapSentence } from './welcome.tsx'
 import type { ClientError, Data } from '#shared/client/index.ts'
-import { client, noteError } from '../session/service.ts'
-import { liveUntilMs } from '../outbox.ts'
+import { client, liveUntilMs, noteError } from '../session/service.ts'
+import { entriesOf, keepEntry, sendKept, takeRefused, waitingOf, whenSettled } from '../outbox.ts'
+import type { ShareFields } from '../session/senders.ts'
 import { keep } from '../session/stored-signals.ts'
 
 type Share = Data<'createShare'>
@@ -44,38 +45,63 @@ async function readSharesAgain(): Promise<void> {
   const asked = sharesChanged.peek()
   const answer = await client.listShares({})
   if (!answer.ok) noteError(answer.error)
-  else if (asked === sharesChanged.peek()) shares.value = answer.data.items
+  else if (asked === sharesChanged.peek()) await show(answer.data.items)
+}
+
+/** Shows links, without those whose end waits to be sent. */
+async function show(all: readonly Share[]): Promise<void> {
+  const ending = await entriesOf('unshare')
+  shares.value = all.filter(({ id }) => !ending.some(({ fields }) => (fields as Share).id === id))
 }
 
 async function readShares(): Promise<void> {
   shareError.value = null
   const answer = await client.listShares({})
-  if (answer.ok) shares.value = answer.data.items
+  if (answer.ok) await show(answer.data.items)
   else fail(answer.error, false)
 }
 
-/** @returns null when the service refuses */
+const ID_BYTES = 18
+const newShareId = (): string =>
+  btoa(String.fromCodePoint(...crypto.getRandomValues(new Uint8Array(ID_BYTES))))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+
+/** @returns null when the service refuses, or the link waits to be made */
 async function makeShare(live: boolean): Promise<Share | null> {
   shareError.value = null
-  const answer = await client.createShare({
+  const link: ShareFields = {
+    id: newShareId(),
     show_name: showsName.value,
     ...(live ? { live_hours: LIVE_HOURS } : {}),
-  })
-  if (!answer.ok) return fail(answer.error)
-  sharesChanged.value++
-  shares.value = [answer.data, ...(shares.value ?? [])]
-  return answer.data
+  }
+  const before = sharesChanged.peek()
+  const isKept = await keepEntry('share', link)
+  if (!isKept.ok) return fail(isKept.error)
+  await sendKept()
+  return sharesChanged.peek() === before ? null : (shares.peek()?.[0] ?? null)
 }
 
-/** @returns whether it is stopped */
+whenSettled('share', (_, { data, error }) => {
+  if (error !== undefined) {
+    void takeRefused('share')
+    return void fail(error)
+  }
+  sharesChanged.value++
+  shares.value = [data as Share, ...(shares.value ?? [])]
+})
+// What has ended already is no fault.
+whenSettled('unshare', (_, { error }) => void (error && takeRefused('unshare')))
+
+/** @returns whether it is stopped, or will be when it can be sent */
 async function stopShare(id: string): Promise<boolean> {
   shareError.value = null
-  const answer = await client.revokeShare({ id })
-  // Stopped by another window, or expired.
-  if (!answer.ok && answer.error.code !== 'not-found' && answer.error.code !== 'gone') {
-    fail(answer.error)
+  const isKept = await keepEntry('unshare', { id })
+  if (!isKept.ok) {
+    fail(isKept.error)
     return false
   }
+  await sendKept()
   sharesChanged.value++
   shares.value = (shares.value ?? []).filter((one) => one.id !== id)
   return true
@@ -107,8 +133,9 @@ export function ShareLinks() {
         <Notice kind="warning">{(pressFailed.value ? notDoneSentence : sentenceOf)(shareError.value)}</Notice>
       )}
       <p class="good" aria-live="polite" hidden={!hasStopped.value}>
-        {hasStopped.value ? share.stopped : null}
+        {hasStopped.value ? (waitingOf('unshare') > 0 ? words.value.me.waits : share.stopped) : null}
       </p>
+      <p aria-live="polite">{waitingOf('share') > 0 ? share.waits : null}</p>
       {links.map((link) => (
         <Link key={link.id} link={link} onStop={() => (hasStopped.value = true)} />
       ))}

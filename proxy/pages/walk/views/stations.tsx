@@ -64,7 +64,7 @@ const needsWay = computed(() => (profile.value?.km ?? 0) > 0 && paceOf(ownTrail(
 
 /** Reads the route, and the own way where this device alone does not know the pace. */
 async function readAhead(): Promise<void> {
-  openDays(person.value?.userId ?? '')
+  await openDays(person.value?.userId ?? '')
   await readRoute()
   if (needsWay.value) await readWay()
 }

@@ -5,14 +5,14 @@ import { Button } from '../../design/button.tsx'
 import { showToast } from '../../design/toast.tsx'
 import { leaveLine } from '../session/line-login.ts'
 import { sentenceOf } from '../problem.ts'
-import { change, person, signInNeeded, walkNotKept } from '../session/current-state.ts'
+import { person, signInNeeded } from '../session/current-state.ts'
 import { clockAheadMs, clockIsWrong } from '../session/clock.ts'
-import { config, profile, signInAgain } from '../session/service.ts'
+import { config, signInAgain } from '../session/service.ts'
+import { notKept } from '../session/stored-signals.ts'
 import { updateReady } from '../session/update.ts'
 import { Consent } from './welcome.tsx'
 import { Notice } from './view.tsx'
-import { setConsent } from '../session/consent.ts'
-import { tellService } from '../outbox.ts'
+import { agrees, setConsent } from '../session/consent.ts'
 import { show } from '../route.ts'
 import { pageWords } from '../../frame/language.ts'
 import { useChange } from './use-service.tsx'
@@ -24,7 +24,7 @@ export function Status() {
     <div class="stack-2 status">
       <EventStatus />
       <SignIn words={problems} />
-      {walkNotKept.value ? (
+      {notKept.value ? (
         <Notice
           kind="danger"
           action={<Button onClick={() => show('code')}>{words.value.recovery.remindButton}</Button>}
@@ -97,25 +97,18 @@ export function NewConsent() {
   const given = person.value
   if (version === undefined || given === null || given.privacyVersion === version) return null
   const isFirst = given.privacyVersion === ''
-  if (!isFirst && given.known && profile.value?.privacy_agreed === false) return null
+  if (!isFirst && !agrees()) return null
   return (
     <section class="stack view">
       <p class="strong">{isFirst ? words.value.welcome.consentHere : words.value.welcome.newConsent}</p>
       <Consent version={version} />
-      <Button
-        kind="primary"
-        onClick={() => {
-          change('agreed', { version, known: false })
-          // The consent alone: the name may have been changed with another phone.
-          void tellService({ version })
-        }}
-      >
+      <Button kind="primary" onClick={() => void setConsent(true)}>
         {words.value.welcome.agree}
       </Button>
       {isFirst ? null : (
         <>
           {decline.said(null)}
-          <Button busy={decline.busy.value} onClick={() => void decline.run(() => setConsent(false))}>
+          <Button busy={decline.busy.value} onClick={() => void decline.keep(() => setConsent(false))}>
             {words.value.welcome.disagree}
           </Button>
         </>

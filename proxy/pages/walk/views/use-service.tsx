@@ -2,7 +2,9 @@
 import { useEffect } from 'preact/hooks'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { Answer, ClientError } from '#shared/client/index.ts'
+import type { Answer, ClientError, Kept } from '#shared/client/index.ts'
+import { person } from '../session/current-state.ts'
+import { words } from '../words.ts'
 import { noteError, profileChanged, refreshProfile } from '../session/service.ts'
 import { NotDone } from './view.tsx'
 
@@ -48,6 +50,9 @@ export function useEachMinute(read: () => unknown): void {
   }, [read])
 }
 
+/** Whether the organisers have what the pilgrim has said of name and consent, or it waits. */
+export const toldText = (): string => words.value.me[person.value?.known === false ? 'waits' : 'saved']
+
 /** Runs a change and says how it went. */
 export function useChange() {
   const error = useSignal<ClientError | null>(null)
@@ -59,6 +64,13 @@ export function useChange() {
     said: (saved: ComponentChildren): ComponentChildren => {
       if (error.value !== null) return <NotDone error={error.value} />
       return done.value && saved !== null ? <p aria-live="polite">{saved}</p> : null
+    },
+    /** Keeps what waits in the outbox. @returns whether the device has kept it */
+    async keep(change: () => Promise<Kept>): Promise<boolean> {
+      const kept = await change()
+      done.value = kept.ok
+      error.value = kept.ok ? null : kept.error
+      return kept.ok
     },
     async run<T>(change: () => Promise<Answer<T>>): Promise<T | null> {
       busy.value = true

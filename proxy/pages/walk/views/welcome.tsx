@@ -6,6 +6,7 @@ import { useEffect } from 'preact/hooks'
 import type { WalkWords } from '#shared/locales/words.ts'
 import { Button } from '../../design/button.tsx'
 import { LanguageSwitch, LettersSwitch } from '../../frame/switches.tsx'
+import { isShownOnCard } from '#shared/core/rules/card-name.ts'
 import { newAppId } from '../recovery/app-id.ts'
 import { show } from '../route.ts'
 import { draftOf, keepDraft } from '../session/drafts.ts'
@@ -161,7 +162,7 @@ function NameField(props: {
         onInput={({ currentTarget }) => onName(currentTarget.value)}
       />
       <p id="name-hint" class={missing ? 'wrong' : 'quiet'} role={missing ? 'alert' : undefined}>
-        {missing ? words.nameMissing : words.nameHint}
+        {missing ? words.nameMissing : isShownOnCard(value) ? words.nameHint : words.nameNotOnCard}
       </p>
     </div>
   )

@@ -1,9 +1,9 @@
 /**
- * Days of the pilgrim's way on this device. They are large, so they are read from the storage when a view needs them.
+ * Days of the pilgrim's way on this device. They are large, so they are read from the database when a view needs them.
  */
 import { signal } from '@preact/signals'
 import type { Data } from '#shared/client/index.ts'
-import { remember, remembered } from '../../frame/storage.ts'
+import { LARGE, readLarge, write } from '../session/stored-signals.ts'
 
 export interface DayOfWay extends Pick<Data<'readOwnWalk'>, 'line' | 'stretches' | 'checkins'> {
   /** The sums that the day had when it was read: others mean that it has changed. */
@@ -16,36 +16,30 @@ interface Days {
   readonly days: Readonly<Record<string, DayOfWay>>
 }
 
-const NAME = 'walk-days'
+const NAME = LARGE[0]!
 /** About a day's walk each: all of a pilgrimage, and far below what a browser keeps for a page. */
 const MOST_DAYS = 20
 
 const held = signal<Days | null>(null)
 
 /** Reads what the device has of this pilgrim; once. */
-export function openDays(userId: string): void {
+export async function openDays(userId: string): Promise<void> {
   if (held.value?.userId === userId) return
-  held.value = { userId, days: {} }
-  try {
-    const stored = JSON.parse(remembered(NAME) ?? 'null') as Days | null
-    if (stored?.userId === userId) held.value = stored
-  } catch {
-    // Another release has kept something else: the days are read again.
-    remember(NAME, null)
-  }
+  const stored = (await readLarge(NAME)) as Days | null
+  if (held.value?.userId !== userId) held.value = stored?.userId === userId ? stored : { userId, days: {} }
 }
 
 export const dayOf = (day: string): DayOfWay | null => held.value?.days[day] ?? null
 
-export function keepDay(userId: string, day: string, way: DayOfWay): void {
-  openDays(userId)
+export async function keepDay(userId: string, day: string, way: DayOfWay): Promise<void> {
+  await openDays(userId)
   const days = Object.entries({ ...held.value!.days, [day]: way }).sort(([a], [b]) => (a < b ? -1 : 1))
   held.value = { userId, days: Object.fromEntries(days.slice(-MOST_DAYS)) }
-  remember(NAME, JSON.stringify(held.value))
+  await write(new Map([[NAME, held.value]]))
 }
 
 /** After an erasure. */
 export function forgetDays(): void {
   held.value = null
-  remember(NAME, null)
+  void write(new Map([[NAME, undefined]]))
 }

@@ -62,7 +62,7 @@ async function readDay(day?: string): Promise<boolean> {
   keep(sums, { userId, as_of, pending, days })
   const ofDay = days.find((one) => one.day === read)
   if (ofDay !== undefined)
-    keepDay(userId, ofDay.day, { km: ofDay.km, checkIns: ofDay.checkins, line, stretches, checkins })
+    await keepDay(userId, ofDay.day, { km: ofDay.km, checkIns: ofDay.checkins, line, stretches, checkins })
   return true
 }
 
@@ -99,7 +99,7 @@ export function readWay(): Promise<void> {
 }
 
 async function readAll(): Promise<void> {
-  openDays(person.value?.userId ?? '')
+  await openDays(person.value?.userId ?? '')
   if (!(await readDay(chosen.value ?? undefined))) return
   await readRoute()
   await refreshProfile()

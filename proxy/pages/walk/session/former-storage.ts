@@ -1,6 +1,35 @@
-/** What releases before 1.3.0 have kept in `localStorage` until it was sent. It goes into the outbox, and is removed. */
+/** What earlier releases have kept in `localStorage`. It goes into the database, and is removed. */
 import type { QueueStore } from '#shared/client/index.ts'
+import type { IndexedDbStore } from '#shared/client/queue/indexed-db-store.ts'
 import { remember, remembered } from '../../frame/storage.ts'
+
+const PREFIX = 'event-walk-'
+/** What this release keeps there while the database fails. */
+const STAYS = /^event-walk-(aside |to-clear$)/
+
+/** Names of what earlier releases have kept. */
+function formerKeys(): readonly string[] {
+  try {
+    return Object.keys(localStorage).filter((key) => key.startsWith(PREFIX) && !STAYS.test(key))
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Moves the values of releases before 1.4.0. What the database has already is newer. Call it after
+ * {@link moveFormerEntries}, which takes its own.
+ * @throws what the store throws; then they are where they were
+ */
+export async function moveFormerValues(store: IndexedDbStore): Promise<void> {
+  const keys = formerKeys()
+  if (keys.length === 0) return
+  const names = keys.map((key) => key.slice('event-'.length))
+  const held = await store.values({ names })
+  const moved = names.filter((name) => !held.has(name)).map((name) => [name, parsed(name)] as const)
+  await store.setValues(new Map(moved.filter(([, value]) => value !== null)), 'strict')
+  for (const name of names) remember(name, null)
+}
 
 function parsed(name: string): unknown {
   try {
@@ -16,7 +45,7 @@ interface FormerRefusal {
 }
 
 /**
- * Moves waiting reports, and a survey that waits. Each stays whose it was. Done again after it was broken off, it moves
+ * Moves what releases before 1.3.0 have kept until it was sent: waiting reports, and a survey that waits. Each stays whose it was. Done again after it was broken off, it moves
  * nothing twice: the entries of a report have its key.
  * @throws what the store throws; then they are where they were
  */

@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, STACK_TIMEOUT_MS)
 afterAll(() => stack?.close())
 
-const listed = async () => dataOf(await readAs(stack, 'manager', 'admin/emergencies'), emergenciesEndpoint)
+const listed = async () => dataOf(await readAs(stack, 'owner', 'admin/emergencies'), emergenciesEndpoint)
 
 test('an SOS is taken when the address has used up its limit, and a flood of them ends', async () => {
   const [walker, presser] = [newAppId(), newAppId()]

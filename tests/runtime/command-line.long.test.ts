@@ -10,7 +10,7 @@ import { ROOT, runCommand } from '#tests/helpers/process.ts'
 const { scripts } = manifest
 
 /** Scripts that run a tool of a dependency. */
-const TOOLS = ['check', 'format', 'lint', 'migrations', 'postinstall']
+const TOOLS = ['check', 'format', 'lint', 'migrations', 'postinstall', 'prepare']
 const MEASUREMENTS = [
   'tests/faults/load/soak.ts',
   'tests/faults/load/crowd.ts',

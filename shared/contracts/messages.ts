@@ -196,7 +196,8 @@ export const SetNotificationsRequest = z.object({
     .optional()
     .describe(
       '`changed_at` of what the operator saw before. If somebody has changed it since, the answer is 409',
-    ),
+    )
+    .meta({ examples: [null] }),
 })
 export type SetNotificationsRequest = z.infer<typeof SetNotificationsRequest>
 

@@ -122,12 +122,12 @@ describeBothStacks(
     })
 
     describe('the palanquin', () => {
-      const put = (userId: string, palanquin: boolean, role: 'manager' | 'volunteer' = 'manager') =>
+      const put = (userId: string, palanquin: boolean, role: 'owner' | 'volunteer' = 'owner') =>
         callAs(stack, role, 'PUT', `admin/users/${encodeURIComponent(userId)}/palanquin`, { palanquin })
       const onMap = async () =>
         ((await dataOf(await stack.fetch('/api/event/map'), mapEndpoint)) as EventMap).palanquin
       const isNamed = async (userId: string) =>
-        (await dataOf(await readAs(stack, 'manager', `admin/users/${userId}`), userEndpoint)).palanquin
+        (await dataOf(await readAs(stack, 'owner', `admin/users/${userId}`), userEndpoint)).palanquin
       const gone = (what: string) =>
         until(async () => (await onMap()) === null, what, { timeoutMs: 30_000, everyMs: 500 })
       const shown = (what: string) =>

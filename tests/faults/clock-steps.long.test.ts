@@ -50,7 +50,7 @@ describeOnServers('a clock that steps', () => {
   })
 
   const shown = async () => {
-    const { points } = await dataOf(await readAs(stack, 'manager', 'data?limit=5000'), dataEndpoint)
+    const { points } = await dataOf(await readAs(stack, 'owner', 'data?limit=5000'), dataEndpoint)
     return new Set(points.map(({ userId }) => userId))
   }
 

@@ -120,7 +120,7 @@ describeBothStacks(
       expect((await settled(stack, id!)).web_push).toEqual({ sent: 3, waiting: 0, failed: 0 })
       for (const device of devices) expect(shownOn(device)).toEqual([{ title: NAME, body: text, tag: id! }])
       expect(shownOn(withdrawn)).toEqual([])
-      const leftOut = await readAs(stack, 'manager', `push/left-out?message=${id}`)
+      const leftOut = await readAs(stack, 'owner', `push/left-out?message=${id}`)
       expect((await dataOf(leftOut, leftOutRecipientsEndpoint)).items).toEqual(
         [
           { userId: app, display_name: null, reason: 'no_line_id' as const, devices: 2 },

@@ -116,7 +116,7 @@ const ALERTING = 'LINE_CHANNEL_ACCESS_TOKEN'
 test.each([
   ['pages', []],
   ['migrate', ['DATABASE_URL']],
-  ['backup', STORE_SECRETS],
+  ['backup', [...STORE_SECRETS, ALERTING]],
   ['scheduler', [...STORE_SECRETS, ALERTING]],
   ['tracking', [...STORE_SECRETS, ...TOKENS]],
   ['survey-profile', [...STORE_SECRETS, ...TOKENS]],

@@ -41,7 +41,7 @@ export const mayBePage = (path: string): boolean =>
   AT_ROOT.includes(path) || PREFIXES.some((prefix) => path.startsWith(prefix) || `${path}/` === prefix)
 
 /**
- * Each page holds the event's name and languages, so other ones need another build.
+ * Each page holds the event's name, languages and the towns around its route, so other ones need another build.
  * @returns the answer for a path that {@link mayBePage}; null when no page has it
  */
 export function pageServer(
@@ -54,11 +54,14 @@ export function pageServer(
   const stored = new Map<string, Stored>()
 
   const find = async (path: string): Promise<Stored | null> => {
-    const { name, language, languages } = event.current
-    const now = [name, language, ...languages].join()
+    const { name, language, languages, route } = event.current
+    const now = [name, language, ...languages, route?.lengthM].join()
     if (key !== now) {
       key = now
-      site = buildPages(settings, event.current)
+      // Pages that are open go on loading the scripts that they were built with.
+      site = Promise.all([site, buildPages(settings, event.current)]).then(
+        ([before, built]) => new Map([...(before ?? []), ...built]),
+      )
       stored.clear()
     }
     const file = path.endsWith('/') ? `${path}index.html` : path

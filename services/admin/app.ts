@@ -11,6 +11,7 @@ import {
   setEventContactEndpoint,
   setEventLanguagesEndpoint,
   setEventNameEndpoint,
+  setEventRouteEndpoint,
 } from '#shared/contracts/event-settings.ts'
 import {
   endActivityEndpoint,
@@ -107,6 +108,7 @@ function serveEvent({ serve }: Router, context: ServiceContext): void {
   serve(setEventNameEndpoint, ({ operator, body }) => setPart(context, operator, 'name', body))
   serve(setEventContactEndpoint, ({ operator, body }) => setPart(context, operator, 'contact', body))
   serve(setEventLanguagesEndpoint, ({ operator, body }) => setPart(context, operator, 'languages', body))
+  serve(setEventRouteEndpoint, ({ operator, body }) => setPart(context, operator, 'route', body))
   serve(surveysEndpoint, ({ operator, query, request }) =>
     request.headers.get('accept')?.includes('text/csv')
       ? surveysCsv(context, operator)

@@ -4,12 +4,15 @@
  */
 import { join } from 'node:path'
 import { environment, readConfig } from '#shared/runtime/config/config.ts'
+import { readEvent } from '#shared/pilgrims/event-settings.ts'
+import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import { lockDataDirectory } from '#shared/runtime/data-directory-lock.ts'
 import type { Database, Query } from '#shared/stores/db/db.ts'
 import { openDatabase } from '#shared/stores/db/open-database.ts'
 import { expectSchema } from '#shared/stores/db/migrate.ts'
 import { lockTiles } from '#shared/points/totals/stored-tiles.ts'
 import { type Calendar, createCalendar } from '#shared/core/rules/calendar.ts'
+import { applyArea } from './rebuild/area.ts'
 import { Differences } from './rebuild/differences.ts'
 import type { Row } from '#shared/points/totals/event-totals.ts'
 import { rebuildMap } from './rebuild/map.ts'
@@ -24,7 +27,8 @@ import { recountSurveys } from '#shared/pilgrims/survey-counts.ts'
 const WAIT_MS = 1_000
 
 const USAGE = `Computes all totals (pilgrims, days, hours, modes, map cells, reports, surveys) again from their sources, and corrects
-every difference. Flushes wait until it ends; check-ins do not.
+every difference. An area that was set in the console then holds for stored points, too. Flushes wait until it ends;
+check-ins do not.
 
   bun run rebuild [--check] [--drop-erased-reports] [--drop-reports-without-points]
 
@@ -39,6 +43,7 @@ Exit codes: 0 no difference is left, 1 --check found a difference, 2 failed or w
 /**
  * Finds every difference between the projections and their sources, and corrects it unless `check` is set. Flushes
  * and erasures wait during the transaction.
+ * @param area the owner's, for stored points, too; null: they keep the one under which they were accepted
  * @param dropErased takes what erased people reported out of the totals
  * @param dropPointless deletes what people without a stored point reported
  * @param tell receives one line for each difference, in a stable order
@@ -49,11 +54,13 @@ export async function rebuild(
   calendar: Calendar,
   {
     check,
+    area = null,
     dropErased = false,
     dropPointless = false,
     tell,
   }: {
     readonly check: boolean
+    readonly area?: InArea | null
     readonly dropErased?: boolean
     readonly dropPointless?: boolean
     readonly tell: (line: string) => void
@@ -62,7 +69,7 @@ export async function rebuild(
   const differences = new Differences(tell)
   try {
     await db.sql.begin(async (tx) => {
-      await reconcileAll(tx, calendar, differences)
+      await reconcileAll(tx, calendar, area, differences)
       if (check) throw new CheckRolledBack()
     })
   } catch (error) {
@@ -73,11 +80,17 @@ export async function rebuild(
   return differences.count
 }
 
-async function reconcileAll(tx: Query, calendar: Calendar, differences: Differences): Promise<void> {
+async function reconcileAll(
+  tx: Query,
+  calendar: Calendar,
+  area: InArea | null,
+  differences: Differences,
+): Promise<void> {
   // Flushes and erasures lock their pilgrims in this table first. Readers are not blocked.
   await tx`LOCK TABLE pilgrim_totals IN EXCLUSIVE MODE`
   await lockTiles(tx)
   await rollUpAll(tx, calendar)
+  if (area !== null) await applyArea(tx, area, differences)
   const sums = await rebuildPilgrims(tx, calendar, differences)
   await reconcileEvent(tx, sums, differences)
   await rebuildMap(tx, calendar, differences)
@@ -159,7 +172,9 @@ async function main(): Promise<number> {
     await expectSchema(db.sql)
     const calendar = createCalendar(config.timeZone)
     const tell = (line: string) => console.log(line)
-    const count = await rebuild(db, calendar, { check, dropErased, dropPointless, tell })
+    const event = await readEvent(db, config)
+    const area = event.hasOwnArea ? event.area : null
+    const count = await rebuild(db, calendar, { check, area, dropErased, dropPointless, tell })
     console.log(
       count === 0 ? 'Nothing differs.' : `${count} rows differ${check ? '.' : ' and are corrected.'}`,
     )

@@ -25,7 +25,7 @@ import { setParticipantStatus, setPhone, syncUser } from './write-profile.ts'
 import { submitSurvey, type TrackAdmission } from './submit-survey.ts'
 
 export function createSurveyProfile(context: ServiceContext): Service {
-  const { config, db, kv, calendar, log, metrics } = context
+  const { config, db, event, kv, calendar, log, metrics } = context
   // This service writes no files, so it has no journal.
   const counters = openProcessCounters({ kv, db, log, journalPath: null, journaled: () => 0 })
   const trackAdmission: TrackAdmission = {
@@ -38,7 +38,7 @@ export function createSurveyProfile(context: ServiceContext): Service {
     }),
     rules: {
       calendar,
-      area: config.area,
+      area: (lat, lng) => event.current.area(lat, lng),
       maxAgeMs: config.maxAgeMs,
       limit: config.limits.sync,
       count: counters.count,

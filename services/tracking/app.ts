@@ -13,6 +13,7 @@ import { type Count, openProcessCounters } from '#shared/points/ledger/counters.
 import { createRouter, type Router } from '#shared/service/http/router.ts'
 import { openObjects } from '#shared/stores/objects/open-objects.ts'
 import { isKvUnavailable } from '#shared/stores/kv/kv.ts'
+import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import { within } from '#shared/runtime/deadline.ts'
 import {
   createTrackerEndpoint,
@@ -104,8 +105,9 @@ function servePoints(
   count: Count,
   presses: PressSpool,
 ): void {
-  const { config, calendar, now } = context
-  const accept = { calendar, area: config.area, maxAgeMs: config.maxAgeMs, count }
+  const { config, calendar, event, now } = context
+  const area: InArea = (lat, lng) => event.current.area(lat, lng)
+  const accept = { calendar, area, maxAgeMs: config.maxAgeMs, count }
   const checkInRules = { ...accept, limit: config.limits.checkin }
   const syncRules = { ...accept, limit: config.limits.sync }
   const ingestRules = { ...accept, limit: config.limits.ingest }
@@ -141,7 +143,7 @@ function serveMaps({ serve }: Router, context: ServiceContext, live: LivePositio
   serve(dataEndpoint, ({ query, operator }) => showMap(query, operator))
   const followers = new FollowersMap(context, publicMap)
   serve(mapEndpoint, ({ request, query }) => followers.answer(request, query.since))
-  const showRoute = createRouteAnswer(config)
+  const showRoute = createRouteAnswer(context.event)
   serve(routeEndpoint, ({ request, query }) => showRoute(request, query.v))
   return followers
 }

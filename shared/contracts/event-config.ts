@@ -13,6 +13,7 @@ export const EventConfig = z.object({
   language: Language.describe('The event’s own language'),
   languages: z.array(Language).describe('Offered languages; readers of any other get English'),
   settings_version: z.int().describe('Version of the owner’s settings; 0: nothing was set'),
+  route: z.string().nullable().describe('Version of GET /api/event/route; null: the event has no route'),
   time_zone: exampleText('Asia/Taipei').describe('IANA name; days of the API are days of this zone'),
   identity: z
     .enum(['open', 'line'])

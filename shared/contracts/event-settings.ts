@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Language } from './bot.ts'
 import { endpointsOf } from './endpoint.ts'
-import { Instant, text, Time, time, withoutDirections } from './fields.ts'
+import { Instant, Place, text, Time, time, withoutDirections } from './fields.ts'
 
 const endpoint = endpointsOf('admin')
 
@@ -56,8 +56,70 @@ export const LanguagesPart = z.object({
     .describe('Offered languages, with the own one. Readers of any other get English'),
 })
 
+/** Maximum of numbers in all lines together: a route of some hundred kilometres, to a few metres. */
+const MAX_LINE_NUMBERS = 24_000
+const MAX_LINES = 200
+const MAX_STATIONS = 200
+const LATITUDE_E5 = 9_000_000
+const LONGITUDE_E5 = 18_000_000
+
+/** Whether a list is a line in transfer form whose places are all on Earth. */
+function isLine(line: readonly number[]): boolean {
+  const at = [0, 0]
+  for (const [i, step] of line.entries()) {
+    at[i % 2]! += step
+    if (Math.abs(at[i % 2]!) > (i % 2 === 0 ? LATITUDE_E5 : LONGITUDE_E5)) return false
+  }
+  return line.length % 2 === 0
+}
+
+const Line = z.array(z.int()).min(4).refine(isLine, { error: 'must be pairs of numbers for places on Earth' })
+
+export const SettingsStation = z.object({
+  ...Place,
+  names: z
+    .partialRecord(Language, text(100).min(1))
+    .refine((names) => Object.keys(names).length > 0, { error: 'must have a name in one language' })
+    .meta({ examples: [{ 'zh-Hant': '大甲鎮瀾宮', en: 'Dajia Jenn Lann Temple' }] }),
+  km: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe('Distance along the route, where it passes more than once; null: of the nearest passage'),
+  planned_at: Time.nullable().describe('When the walk is to come here'),
+})
+
+export const RoutePart = z.object({
+  lines: z
+    .array(Line)
+    .max(MAX_LINES)
+    .refine((lines) => lines.reduce((sum, { length }) => sum + length, 0) <= MAX_LINE_NUMBERS, {
+      error: `must have at most ${MAX_LINE_NUMBERS} numbers`,
+    })
+    .meta({ examples: [[[2_436_100, 12_063_400, 1_200, -300]]] })
+    .describe(
+      'In walking order. Each is a flat list: latitude and longitude of its first place in 1e-5 degrees, then the differences to each next place. Empty: the event has no route',
+    ),
+  stations: z.array(SettingsStation).max(MAX_STATIONS),
+  margin_km: z
+    .number()
+    .min(0.1)
+    .max(500)
+    .nullable()
+    .meta({ examples: [5] })
+    .describe(
+      'The area: points farther from the route are stored and not counted. null: the area of the environment, or everywhere',
+    ),
+})
+export type RoutePart = z.infer<typeof RoutePart>
+
 /** Each part is stored, versioned and changed as a whole. */
-export const EVENT_PARTS = { name: NamePart, contact: ContactPart, languages: LanguagesPart } as const
+export const EVENT_PARTS = {
+  name: NamePart,
+  contact: ContactPart,
+  languages: LanguagesPart,
+  route: RoutePart,
+} as const
 export type EventPart = keyof typeof EVENT_PARTS
 export type EventParts = { readonly [P in EventPart]: z.infer<(typeof EVENT_PARTS)[P]> }
 
@@ -74,6 +136,7 @@ export const EventSettings = z.object({
   name: stored(NamePart),
   contact: stored(ContactPart),
   languages: stored(LanguagesPart),
+  route: stored(RoutePart).describe('Version 0: the route of the environment, simplified'),
 })
 export type EventSettings = z.infer<typeof EventSettings>
 
@@ -91,6 +154,10 @@ const Sent = Instant.transform((ms) => time(ms))
 export const SetNameRequest = NamePart.extend({ starts_at: Sent, ends_at: Sent, version })
 export const SetContactRequest = ContactPart.extend({ version })
 export const SetLanguagesRequest = LanguagesPart.extend({ version })
+export const SetRouteRequest = RoutePart.extend({
+  stations: z.array(SettingsStation.extend({ planned_at: Sent })).max(MAX_STATIONS),
+  version,
+})
 
 export const eventSettingsEndpoint = endpoint('GET /api/event/admin/settings', {
   id: 'readEventSettings',
@@ -122,6 +189,15 @@ export const setEventLanguagesEndpoint = endpoint('PUT /api/event/admin/settings
   summary: 'Sets the event’s own language, and those that its pages and messages are offered in',
   access: 'owner',
   body: SetLanguagesRequest,
+  data: EventSettings,
+  errors: ['conflict'],
+})
+
+export const setEventRouteEndpoint = endpoint('PUT /api/event/admin/settings/route', {
+  id: 'setEventRoute',
+  summary: 'Sets the route, its stations and the area. They apply at once to the map and to new points',
+  access: 'owner',
+  body: SetRouteRequest,
   data: EventSettings,
   errors: ['conflict'],
 })

@@ -12,12 +12,15 @@ import {
   type EventParts,
 } from '#shared/contracts/event-settings.ts'
 import { languageFor, nameIn } from '#shared/core/rules/languages.ts'
+import type { Route, Station } from '#shared/core/map/walking-route.ts'
 import type { Config } from '#shared/runtime/config/config.ts'
+import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import type { Log } from '#shared/runtime/log.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import type { Database } from '#shared/stores/db/db.ts'
 import { repeated } from '#shared/stores/repeated-work.ts'
 import { eventSettings } from '#shared/stores/schema/tables.ts'
+import { areaAround, routeOfPart, stationsOfPart } from './event-route.ts'
 
 /** Every process reads changes at this interval: one row by its key, so it costs nothing. */
 const POLL_MS = 2_000
@@ -43,9 +46,18 @@ export interface Event {
   readonly endsMs: number | null
   readonly emergencyNumber: string | null
   readonly organiserPhone: string | null
+  readonly route: Route | null
+  /** In walking order. */
+  readonly stations: readonly Station[]
+  readonly area: InArea
+  /** The owner has set the area: `rebuild` applies it to stored points. */
+  readonly hasOwnArea: boolean
 }
 
-export function eventOf({ name, contact, languages: of }: EventParts, version: number): Event {
+type FromEnvironment = Pick<Config, 'event' | 'route' | 'stations' | 'area'>
+
+export function eventOf(config: FromEnvironment, parts: EventParts, version: number): Event {
+  const { name, contact, languages: of } = parts
   const { names, starts_at, ends_at } = name
   const { language, languages } = of
   return {
@@ -60,11 +72,33 @@ export function eventOf({ name, contact, languages: of }: EventParts, version: n
     endsMs: ends_at === null ? null : Date.parse(ends_at),
     emergencyNumber: contact.emergency_number,
     organiserPhone: contact.organiser_phone,
+    ...wayOf(config, parts.route, language),
+  }
+}
+
+/** A part that nobody has set is the files of the environment, which are more exact. */
+function wayOf(
+  { event, ...environment }: FromEnvironment,
+  part: EventParts['route'],
+  language: Language,
+): Pick<Event, 'route' | 'stations' | 'area' | 'hasOwnArea'> {
+  const { area } = environment
+  if (part === event.parts.route) {
+    const { route, stations } = environment
+    return { route, stations, area, hasOwnArea: false }
+  }
+  const route = routeOfPart(part)
+  const hasOwnArea = route !== null && part.margin_km !== null
+  return {
+    route,
+    stations: stationsOfPart(part, language),
+    area: hasOwnArea ? areaAround(route, part.margin_km!) : area,
+    hasOwnArea,
   }
 }
 
 /** The event of the environment, before the owner has set anything. */
-export const firstEvent = ({ event }: Pick<Config, 'event'>): Event => eventOf(event.parts, 0)
+export const firstEvent = (config: FromEnvironment): Event => eventOf(config, config.event.parts, 0)
 
 /** Every version of every part, oldest first. @param after only versions above it */
 export const readVersions = (tx: Writer, after = 0): Promise<StoredPart[]> =>
@@ -87,7 +121,7 @@ export function partsAfter(parts: EventParts, rows: readonly StoredPart[]): Even
 export async function readEvent(db: Database, config: Config): Promise<Event> {
   const [table] = await db.sql`SELECT to_regclass('event_settings') IS NOT NULL AS known`
   const rows = table!.known === true ? await db.read(() => readVersions(db.orm)) : []
-  return eventOf(partsAfter(config.event.parts, rows), rows.at(-1)?.version ?? 0)
+  return eventOf(config, partsAfter(config.event.parts, rows), rows.at(-1)?.version ?? 0)
 }
 
 export interface FollowedEvent {
@@ -108,7 +142,7 @@ export async function followEvent(db: Database, config: Config, log: Log): Promi
     const version = rows.at(-1)?.version ?? 0
     if (version <= current.version) return
     parts = partsAfter(parts, rows)
-    current = eventOf(parts, version)
+    current = eventOf(config, parts, version)
   }
   const following = repeated(log, 'the settings of the event could not be read', POLL_MS, refresh)
   following.start(false)

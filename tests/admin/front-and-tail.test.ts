@@ -26,7 +26,11 @@ describeFlushHarness('front and tail', (harness) => {
       )
     })
   const readerOf = ({ db, calendar }: FlushHarness, mapCrowd = 1) => {
-    const read = createFrontAndTail({ calendar, config: { route: null, mapCrowd } })
+    const read = createFrontAndTail({
+      calendar,
+      config: { mapCrowd },
+      event: { current: { route: null, stations: [] } },
+    })
     return (asked = ASKED) => db.sql.begin((tx) => read(tx, asked))
   }
 

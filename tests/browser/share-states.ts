@@ -19,7 +19,7 @@ const way = readRoute(join(import.meta.dir, '../crowd/route.geojson'), faults)
 
 /** What the service answers who asks for the route. */
 export const routeAnswer = (): Promise<string> =>
-  createRouteAnswer(way)(new Request('https://walk.test/'), undefined).text()
+  createRouteAnswer({ current: way })(new Request('https://walk.test/'), undefined).text()
 
 /** A point a minute, up to 31 km along the route, as a phone without a clear sky measures it. */
 const walked = (minutes: number, silentMinutes: number): Fix[] =>

@@ -1,7 +1,7 @@
 /** What everybody sees of a way: the route between stations that were passed on days that are over. */
 import { expect, test } from 'bun:test'
 import { countPastPoints, readCardRoute } from '#services/feedback-media/cards/passed-stretch.ts'
-import type { Config } from '#shared/runtime/config/config.ts'
+import type { StationedRoute } from '#shared/pilgrims/event-route.ts'
 import { createRoute, type Station } from '#shared/core/map/walking-route.ts'
 import { distanceMm, type Place } from '#shared/core/rules/geo.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from '../scheduler/flush-harness.ts'
@@ -32,8 +32,8 @@ const walkOf = (fromM: number, toM: number, startMs: number) =>
 const HOME = { lat: 24.04, lng: 120.607 }
 
 describeFlushHarness('the public part of a way', (harness) => {
-  const given = (h: FlushHarness, config: Partial<Config> = { route, stations }) =>
-    ({ ...h.context(), config }) as Parameters<typeof readCardRoute>[0]
+  const given = (h: FlushHarness, current: StationedRoute = { route, stations }) =>
+    ({ ...h.context(), event: { current } }) as Parameters<typeof readCardRoute>[0]
   const store = async (userId: string, points: Parameters<FlushHarness['buffer']>[1]) => {
     await harness.buffer(userId, points)
     await harness.flush()

@@ -45,6 +45,7 @@ const OWNER = [
   'PUT /api/event/admin/settings/name',
   'PUT /api/event/admin/settings/contact',
   'PUT /api/event/admin/settings/languages',
+  'PUT /api/event/admin/settings/route',
   'GET /api/event/admin/users/:userId/export',
   'DELETE /api/event/admin/users/:userId',
   'DELETE /api/event/admin/dead-letters/:id',

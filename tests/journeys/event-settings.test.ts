@@ -3,9 +3,11 @@ import { describe, expect, test } from 'bun:test'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
 import { eventConfigEndpoint } from '#shared/contracts/event-config.ts'
 import { eventSettingsEndpoint, setEventNameEndpoint } from '#shared/contracts/event-settings.ts'
-import { type EventMap, mapEndpoint } from '#shared/contracts/map.ts'
+import { type EventMap, mapEndpoint, routeEndpoint } from '#shared/contracts/map.ts'
+import { checkInEndpoint } from '#shared/contracts/tracking.ts'
 import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
+import { post } from '#tests/helpers/pilgrim.ts'
 import { callAs, readAs } from '#tests/helpers/test-stack.ts'
 import { openRealTestStack } from '#tests/helpers/test-stack-real.ts'
 import { embeddedOnly } from '#tests/helpers/suite.ts'
@@ -18,6 +20,17 @@ const ENVIRONMENT = {
 }
 const NAMES = { 'zh-Hant': '奈梅亨四日行', en: 'Nijmegen Four Days' }
 const DATES = { starts_at: '2026-07-21T04:00:00+02:00', ends_at: '2026-07-24T18:00:00+02:00' }
+
+const PLANNED = '2099-07-21T06:00:00.000Z'
+/** Eleven kilometres to the north. */
+const ROUTE = {
+  lines: [[5_200_000, 580_000, 10_000, 0]],
+  stations: [
+    { lat: 52.09, lng: 5.8, names: { en: 'North' }, km: null, planned_at: PLANNED },
+    { lat: 52.02, lng: 5.8, names: { 'zh-Hant': '南宮', en: 'South' }, km: null, planned_at: null },
+  ],
+  margin_km: 2,
+}
 
 describeBothStacks(
   'what describes the event',
@@ -102,7 +115,47 @@ describeBothStacks(
       expect(await languageOfPage('ko, fr;q=0.5')).toBe('en')
     })
 
+    test('walks the route that the owner has saved: map, app, stations, arrival times and area follow', async () => {
+      const { version } = await settings()
+      expect((await put('route', { ...ROUTE, version })).status).toBe(200)
+      const route = await until(async () => {
+        const read = await config()
+        return read.route
+      }, 'the configuration to follow')
+      const { event } = await until(async () => {
+        const read = await map()
+        return read.event.route === route ? read : null
+      }, 'the map to follow')
+      const shown = await dataOf(await stack.fetch(`/api/event/route?v=${event.route}`), routeEndpoint)
+      expect(shown.km).toBeCloseTo(11.1, 1)
+      expect(shown.stations.map(({ name, names, route_km }) => [name, names, Math.round(route_km)])).toEqual([
+        ['南宮', { 'zh-Hant': '南宮', en: 'South' }, 2],
+        ['North', { en: 'North' }, 10],
+      ])
+      const checkIn = async (lng: number) =>
+        dataOf(
+          await post(stack, 'checkin', { user_id: crypto.randomUUID(), lat: 52.03, lng }),
+          checkInEndpoint,
+        )
+      await until(async () => !(await checkIn(5.9)).in_range, 'tracking to follow the area')
+      expect(await checkIn(5.81)).toMatchObject({ in_range: true })
+      const { front, estimates } = await until(async () => {
+        const read = await map()
+        return read.front?.route_km ? read : null
+      }, 'the crowd to be on the route')
+      expect(front!.route_km).toBeCloseTo(3.3, 0)
+      expect(estimates).toMatchObject([{ station: 1, middle_at: PLANNED, by: 'plan' }])
+      const stale = await put('route', { ...ROUTE, margin_km: 5, version })
+      expect(await sentenceOf(stale, 409, 'conflict')).toContain('lines, stations, margin_km')
+    })
+
     test.each([
+      ['route', { ...ROUTE, lines: [[1, 2]] }, 'lines'],
+      ['route', { ...ROUTE, lines: [[8_999_999, 0, 2, 0]] }, 'lines'],
+      ['route', { ...ROUTE, lines: [[5_200_000, 580_000, 0, 0]] }, 'lines'],
+      ['route', { ...ROUTE, lines: [] }, 'lines'],
+      ['route', { ...ROUTE, margin_km: 0 }, 'margin_km'],
+      ['route', { ...ROUTE, stations: [{ ...ROUTE.stations[0], names: {} }] }, 'names'],
       ['name', { names: {}, starts_at: null, ends_at: null }, 'names'],
       ['name', { names: NAMES, starts_at: DATES.ends_at, ends_at: DATES.starts_at }, 'ends_at'],
       ['name', { names: NAMES, starts_at: 'tomorrow', ends_at: null }, 'starts_at'],

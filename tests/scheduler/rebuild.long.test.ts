@@ -5,6 +5,7 @@ import { storeAnonymousTotals } from '#services/admin/erasure/erase-rows.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import { cellAt } from '#shared/core/map/cells.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'
+import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import { createRandom } from '#tests/helpers/random.ts'
 import { jumbled, point, walk, wander } from './walks.ts'
 
@@ -142,6 +143,27 @@ describeFlushHarness('rebuild', (harness) => {
       'event_hours 2020-01-01T00:00:00.000Z: not expected',
       `pilgrim_totals anna: points 7 → 3, first_seen null → ${new Date(NOON).toISOString()}`,
     ])
+  })
+
+  test('applies the owner’s area to stored points, in both directions', async () => {
+    await harness.buffer('anna', walk(60))
+    await harness.buffer('bert', walk(5, NOON, { inRange: false }))
+    await harness.flush()
+    const all = { anna: 4.72, bert: 0.32 }
+    const kilometres = async () => {
+      const rows = await harness.db.sql<{ user_id: string; km: number }[]>`
+        SELECT user_id, (distance_mm / 1e6)::float8 AS km FROM pilgrim_totals`
+      return Object.fromEntries(rows.map(({ user_id: user, km }) => [user, Math.round(km * 100) / 100]))
+    }
+    const apply = async (area: InArea) => {
+      await rebuild(harness.db, harness.calendar, { check: false, area, tell: () => undefined })
+      return kilometres()
+    }
+    expect(await apply(() => true)).toEqual(all)
+    const south: InArea = (lat) => lat < 24.15 + 1_500 / 111_195
+    expect(await apply(south)).toEqual({ ...all, anna: 1.44 })
+    expect(await apply(() => true)).toEqual(all)
+    expect(await run(harness, true)).toEqual([])
   })
 
   test('during flushes nothing is lost or duplicated, and no difference is found', async () => {

@@ -3,7 +3,8 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createRouteAnswer, routeVersion } from '#services/tracking/map/show-route.ts'
+import { createRouteAnswer } from '#services/tracking/map/show-route.ts'
+import { routeVersion } from '#shared/pilgrims/event-route.ts'
 import { readConfig } from '#shared/runtime/config/config.ts'
 import { EventRoute } from '#shared/contracts/map.ts'
 
@@ -36,7 +37,7 @@ function configOf(features: readonly object[]) {
   return readConfig({ EVENT_ROUTE: file })
 }
 async function answerOf(config: ReturnType<typeof configOf>, v?: string) {
-  const answer = createRouteAnswer(config)(new Request('http://event.test/api/event/route'), v)
+  const answer = createRouteAnswer({ current: config })(new Request('http://event.test/api/event/route'), v)
   const { data } = (await answer.json()) as { data: unknown }
   return { headers: answer.headers, route: EventRoute.parse(data) }
 }
@@ -59,11 +60,12 @@ test('the answer has the simplified line, and the stations in the order of the w
   expect(route.stations[0]!.route_km).toBeWithin(2.2, 2.24)
   expect(route.stations[2]!.route_km).toBe(20)
   expect(route.version).toBe(routeVersion(config))
-  expect(headers.get('cache-control')).toBe('public, max-age=300, stale-while-revalidate=86400')
+  expect(headers.get('cache-control')).toBe('public, max-age=10, stale-while-revalidate=60')
   const named = await answerOf(config, route.version!)
   expect(named.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  // A cache must not keep this route under the name of another one.
   const other = await answerOf(config, 'old')
-  expect(other.headers.get('cache-control')).not.toContain('immutable')
+  expect(other.headers.get('cache-control')).toBe('no-store')
   expect(routeVersion(configOf([line]))).not.toBe(route.version)
 })
 

@@ -16,10 +16,10 @@ export type Site = ReadonlyMap<string, Uint8Array>
 
 export type PageSettings = Pick<
   Config,
-  'identity' | 'publicUrl' | 'checkinUrl' | 'surveyUrl' | 'timeZone' | 'route' | 'mapTiles'
+  'identity' | 'publicUrl' | 'checkinUrl' | 'surveyUrl' | 'timeZone' | 'mapTiles'
 >
 
-export type PageEvent = Pick<Event, 'name' | 'language' | 'languages'>
+export type PageEvent = Pick<Event, 'name' | 'language' | 'languages' | 'route'>
 type NamedSettings = PageSettings & PageEvent
 
 interface Shared {
@@ -47,7 +47,7 @@ function addHashed(site: Map<string, Uint8Array>, name: string, ending: string, 
 
 /** @param event what of it is written into the pages */
 export async function buildPages(settings: PageSettings, event: PageEvent): Promise<Site> {
-  const { name, language, languages } = event
+  const { name, language, languages, route } = event
   const site = new Map<string, Uint8Array>()
   const shared: Shared = {
     icon: addHashed(site, 'icon', 'svg', iconSvg()),
@@ -57,7 +57,8 @@ export async function buildPages(settings: PageSettings, event: PageEvent): Prom
   }
   site.set('/robots.txt', utf8(ROBOTS))
   site.set('/favicon.ico', iconIco())
-  for (const page of PAGES) await addPage(site, page, { ...settings, name, language, languages }, shared)
+  for (const page of PAGES)
+    await addPage(site, page, { ...settings, name, language, languages, route }, shared)
   return site
 }
 
@@ -164,7 +165,7 @@ const manifest = (page: PageEntry, name: string, { icon, touchIcon, picture }: S
 
 // Data files that pages load, by name. Each function makes the file's text; null: this event has none.
 
-type DataFile = (settings: Pick<Config, 'route' | 'timeZone'>) => string | null
+type DataFile = (settings: Pick<NamedSettings, 'route' | 'timeZone'>) => string | null
 
 /** Degrees around the route whose towns are shown: about 12 km. */
 const AROUND = 0.11

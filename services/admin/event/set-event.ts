@@ -5,9 +5,11 @@ import {
   type EventPart,
   type EventParts,
   type EventSettings,
+  type RoutePart,
 } from '#shared/contracts/event-settings.ts'
 import { timeOrNull } from '#shared/contracts/fields.ts'
 import { lockSettings, partsAfter, readVersions, type StoredPart } from '#shared/pilgrims/event-settings.ts'
+import { routeOfPart } from '#shared/pilgrims/event-route.ts'
 import { conflict, invalid } from '#shared/runtime/refusal.ts'
 import { type Acting, audit } from '#shared/service/security/audit-log.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
@@ -53,6 +55,7 @@ export async function setPart<P extends EventPart>(
       throw invalid('ends_at: must be after starts_at')
   if ('languages' in value && !value.languages.includes(value.language))
     throw invalid('languages: must have the event’s own language')
+  if ('lines' in value) checkRoute(value)
   await db.orm.transaction(async (tx) => {
     await lockSettings(tx)
     const rows = await readVersions(tx)
@@ -67,12 +70,30 @@ export async function setPart<P extends EventPart>(
     const later = rows.findLast((row) => row.part === part && row.version > version)
     if (later !== undefined) throw stale(later, fieldsOf(valueAt(version), before))
     await addVersion(tx, rows, { part, value, changedAt: new Date(now()), changedBy: operator.name })
-    const changes = fieldsOf(before, value).map((field) => [field, { from: before[field], to: value[field] }])
+    const changes = fieldsOf(before, value).map((field) => [
+      field,
+      { from: brief(before[field]), to: brief(value[field]) },
+    ])
     await audit(tx, operator, 'set-event', { part, changes: Object.fromEntries(changes) }, now())
   })
   await event.refresh()
   return readSettings(context)
 }
+
+/** @throws Refusal 400 for stations without a line, and for lines without length */
+function checkRoute(value: RoutePart): void {
+  if (value.lines.length === 0 && value.stations.length > 0)
+    throw invalid('lines: stations need a route to be on')
+  try {
+    routeOfPart(value)
+  } catch (error) {
+    throw error instanceof RangeError ? invalid(`lines: ${error.message}`) : error
+  }
+}
+
+/** A value as the audit log has it. The lines of a route are in the settings alone. */
+const brief = (value: unknown): unknown =>
+  JSON.stringify(value).length > 4_000 ? `${(value as unknown[]).length} entries` : value
 
 /** The fields that differ. */
 const fieldsOf = <T extends object>(one: T, other: T): (keyof T)[] =>
@@ -113,9 +134,11 @@ export function createFirstSettings(context: ServiceContext): Repeated {
     })
     isDone = true
     await event.refresh()
+    const names = config.event.given.flatMap(({ variables }) => variables)
+    if (names.length === 0) return
     log.warn(
       'these settings were read once and now have no effect: the owner changes them in the console, in the view Event. Remove them from the environment, but in containers keep EVENT_NAME and EVENT_LANGUAGE, with which the pages are built',
-      { names: config.event.given.flatMap(({ variables }) => variables) },
+      { names },
     )
   })
 }

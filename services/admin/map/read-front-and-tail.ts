@@ -18,6 +18,7 @@ import {
 import { cellCentre } from '#shared/core/map/cells.ts'
 import { alongAxis, alongRoute, type End, type Places } from '#shared/core/map/front-and-tail.ts'
 import { roundKm } from '#shared/core/rules/rounding.ts'
+import { routeVersion, type StationedRoute } from '#shared/pilgrims/event-route.ts'
 import { inTurns } from '#shared/runtime/yield-to-event-loop.ts'
 import { EVERYWHERE, readMap, readMapVersion, type Selection } from './read-map-tiles.ts'
 
@@ -41,7 +42,8 @@ interface Asked extends Pick<Selection, 'zoom' | 'sinceMs'> {
 }
 
 interface Context extends Pick<ServiceContext, 'calendar'> {
-  readonly config: Pick<ServiceContext['config'], 'route' | 'mapCrowd'>
+  readonly config: Pick<ServiceContext['config'], 'mapCrowd'>
+  readonly event: { readonly current: StationedRoute }
 }
 
 export type ReadFrontAndTail = (tx: Query, asked: Asked) => Promise<FrontAndTail>
@@ -61,7 +63,7 @@ export function createFrontAndTail(context: Context): ReadFrontAndTail {
       return NOBODY
     const zoom = k > 0 ? Math.min(asked.zoom, FRONT_AND_TAIL_ZOOM) : FRONT_AND_TAIL_ZOOM
     const version = await readMapVersion(tx, calendar, { zoom: FRONT_AND_TAIL_ZOOM, sinceMs, untilMs })
-    const name = [version, sinceMs, untilMs, zoom, k].join(' ')
+    const name = [version, routeVersion(context.event.current), sinceMs, untilMs, zoom, k].join(' ')
     let frontAndTail = cache.get(name)
     if (frontAndTail === undefined) {
       frontAndTail = await compute(tx, context, { zoom, sinceMs, untilMs, k })
@@ -91,7 +93,7 @@ async function isCrowd(tx: Query, sinceMs: number, untilMs: number, crowd: numbe
 
 async function compute(
   tx: Query,
-  { calendar, config: { route } }: Context,
+  { calendar, event }: Context,
   { zoom, sinceMs, untilMs, k }: Asked,
 ): Promise<FrontAndTail> {
   const read = async (stored: number, peopleOnly: boolean, time: Time): Promise<Places> => {
@@ -101,6 +103,7 @@ async function compute(
       addPlaces(places, coarsen(tile, stored - shownZoom), shownZoom, k, peopleOnly)
     return places
   }
+  const { route } = event.current
   const crowd = await read(FRONT_AND_TAIL_ZOOM, untilMs === null, { sinceMs, untilMs })
   // A time that is over has moved away from what was before it.
   const past =

@@ -4,6 +4,7 @@ import type { EventConfig } from '#shared/contracts/event-config.ts'
 import { time, timeOrNull } from '#shared/contracts/fields.ts'
 import type { VersionedStatus } from '#shared/stores/kv/kv.ts'
 import { readStatus } from '#shared/pilgrims/activity-status.ts'
+import { routeVersion } from '#shared/pilgrims/event-route.ts'
 import { within } from '#shared/runtime/deadline.ts'
 
 /**
@@ -25,6 +26,7 @@ export async function showConfig(context: ServiceContext): Promise<EventConfig> 
     language: event.current.language,
     languages: [...event.current.languages],
     settings_version: event.current.version,
+    route: routeVersion(event.current),
     time_zone: config.timeZone,
     identity: config.identity,
     liff_id: config.line.liffId || null,

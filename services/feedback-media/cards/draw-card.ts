@@ -27,7 +27,7 @@ export interface Look {
 export type Cards = ReturnType<typeof createCards>
 
 export function createCards(context: ServiceContext, renderer: Renderer) {
-  const { config, db, objects, metrics } = context
+  const { db, event, objects, metrics } = context
   const drawings = new Map<string, Promise<Picture>>()
 
   /** @param named whether the picture shows the pilgrim's name @throws Refusal 404 for an unknown pilgrim */
@@ -50,7 +50,7 @@ export function createCards(context: ServiceContext, renderer: Renderer) {
   const drawNew = async (seen: Look): Promise<Picture> => {
     const { userId, portrait } = seen
     const route = portrait.isNewcomer
-      ? config.route && cardRouteOf(config.route, config.stations, [])
+      ? event.current.route && cardRouteOf(event.current.route, event.current.stations, [])
       : await readCardRoute(context, userId)
     const bytes = await renderer.renderPng(cardOf(portrait.facts, route), CARD_SIZE)
     const etag = await storeCard(context, seen, bytes)

@@ -2,6 +2,7 @@
  * The part of a pilgrim's way that everybody may see: the event's route between whole stations that they passed on days
  * that are over. It tells neither where they began and ended nor where they are.
  */
+import type { StationedRoute } from '#shared/pilgrims/event-route.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { measuredRoute, type Route, type Station } from '#shared/core/map/walking-route.ts'
 import type { Place } from '#shared/core/rules/geo.ts'
@@ -14,7 +15,9 @@ const SLOTS = 900
 /** Nine days of ten hours with a point a second are 324,000. Of more points only the first are looked at. */
 const MAX_POINTS = 500_000
 
-type Given = Pick<ServiceContext, 'db' | 'calendar' | 'config' | 'now'>
+type Given = Pick<ServiceContext, 'db' | 'calendar' | 'now'> & {
+  readonly event: { readonly current: StationedRoute }
+}
 
 const midnightOf = ({ calendar, now }: Given): number => calendar.span(calendar.day(now()))[0]
 
@@ -30,7 +33,7 @@ export async function countPastPoints({ db, calendar, now }: Given, userId: stri
 
 /** The route with the pilgrim's stretch; null for an event without a route. */
 export async function readCardRoute(given: Given, userId: string): Promise<CardRoute | null> {
-  const { route, stations } = given.config
+  const { route, stations } = given.event.current
   if (route === null) return null
   const walked = await readPast(given, userId)
   const stretch = stretchWalked(measuredRoute(route), walked)

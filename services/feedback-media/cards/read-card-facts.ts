@@ -1,5 +1,6 @@
 /** Reads what a pilgrim's card shows. */
 import type { Event } from '#shared/pilgrims/event-settings.ts'
+import { routeVersion } from '#shared/pilgrims/event-route.ts'
 import type { ServiceContext } from '#shared/service/context.ts'
 import { type Pilgrim, readPilgrims } from '#shared/points/totals/pilgrim-statistics.ts'
 import { type Exposure, publicFigures, readExposure } from '#shared/pilgrims/profile.ts'
@@ -31,12 +32,12 @@ export async function readPortrait(
   if (known === undefined) return null
   const { statistics, storedPoints, pending } = known
   const isNewcomer = (statistics?.points ?? 0) === 0
-  const { route } = context.config
+  const { current } = context.event
   const exposure = await readExposure(context)
   const whole = factsOf(context, isNewcomer ? NOBODY : known, known.row?.language ?? null, exposure)
   const facts = named ? whole : { ...whole, displayName: null }
-  const pastPoints = isNewcomer || route === null ? 0 : await countPastPoints(context, userId)
-  const all = JSON.stringify([DESIGN, facts, pastPoints])
+  const pastPoints = isNewcomer || current.route === null ? 0 : await countPastPoints(context, userId)
+  const all = JSON.stringify([DESIGN, facts, pastPoints, routeVersion(current)])
   const fingerprint = new Bun.CryptoHasher('sha256').update(all).digest('hex')
   return { facts, storedPoints, pending, fingerprint, isNewcomer }
 }

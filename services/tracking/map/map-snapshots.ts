@@ -30,7 +30,7 @@ import {
   withFront,
   withSample,
 } from './arrival-times.ts'
-import { routeVersion } from './show-route.ts'
+import { routeVersion } from '#shared/pilgrims/event-route.ts'
 import { PILGRIMS_OF_EVENT } from '#shared/stores/schema/tables.ts'
 import { readLastFlush } from '#shared/points/pending-points.ts'
 import { savedMg } from '#shared/core/rules/carbon.ts'
@@ -59,22 +59,24 @@ type Context = Pick<ServiceContext, 'config' | 'db' | 'event' | 'kv' | 'log' | '
 
 /**
  * Makes the snapshot with this version.
- * @param last the snapshot before; null: there is none
+ * @param before the last snapshot; null: there is none
  * @throws Refusal 503 when the positions are out of date; KvUnavailable
  */
 async function makeSnapshot(
   context: Context,
   publicMap: PublicMap,
   version: number,
-  last: Snapshot | null,
+  before: Snapshot | null,
 ): Promise<Snapshot> {
-  const { config, db, kv, now } = context
-  const { route, stations } = config
+  const { db, event, kv, now } = context
+  const { route, stations } = event.current
   const nowMs = now()
+  // On another route its places along the way mean nothing.
+  const last = before?.map.event.route === routeVersion(event.current) ? before : null
   const crowd = await crowdOnMap(publicMap)
   const onRoute = route === null ? null : await inTurns(alongRoute(crowd.places, route))
   const middle = route === null ? middleOf(crowd.places) : (onRoute?.middle ?? null)
-  const { palanquin, palanquinId } = await findPalanquin(context, publicMap, last)
+  const { palanquin, palanquinId } = await findPalanquin(context, publicMap, before)
   const along = palanquin === null ? null : endOf(palanquin, route, middle)
   const leading = palanquin !== null && leads(palanquin.t, nowMs) ? along : null
   const leader = leading ?? middle
@@ -85,13 +87,13 @@ async function makeSnapshot(
   const front = ends === null ? null : (fronts[0] ?? ends.front)
   const { status, message } = (await kv.status()) ?? (await readStatus(db))
   const speedKmh = status === 'ended' ? null : speedOf(samples, leader, nowMs)
-  const { totals, totalsMs, isStale } = await totalsNow(context, last, nowMs)
+  const { totals, totalsMs, isStale } = await totalsNow(context, before, nowMs)
   // Off the route, the palanquin comes to no station.
   const walk = {
     front,
     middle: leader?.alongM == null ? middle : leader,
     pace: status === 'ended' ? null : paceOf(samples, leader, nowMs),
-    startsMs: context.event.current.startsMs,
+    startsMs: event.current.startsMs,
   }
   const estimates = status === 'active' ? estimatesOf(stations, walk, nowMs, last?.map.estimates) : []
   const map: EventMap = {
@@ -197,7 +199,7 @@ function eventOf({ config, event }: Context): EventMap['event'] {
     ends_at: timeOrNull(endsMs),
     time_zone: timeZone,
     crowd: mapCrowd,
-    route: routeVersion(config),
+    route: routeVersion(event.current),
   }
 }
 

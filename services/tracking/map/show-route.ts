@@ -1,40 +1,27 @@
-/** `GET route`: the route and its stations, the same for as long as the process runs. */
-import type { Config } from '#shared/runtime/config/config.ts'
+/** `GET route`: the route and its stations. */
+import { shownRouteOf, type StationedRoute } from '#shared/pilgrims/event-route.ts'
 import type { EventRoute } from '#shared/contracts/map.ts'
-import { shownRoute } from '#shared/core/map/walking-route.ts'
-import { roundKm } from '#shared/core/rules/rounding.ts'
 import { Prepared } from '#shared/service/http/prepared-response.ts'
 
-type Given = Pick<Config, 'route' | 'stations'>
-
-const UNVERSIONED = 'public, max-age=300, stale-while-revalidate=86400'
+const UNVERSIONED = 'public, max-age=10, stale-while-revalidate=60'
 const VERSIONED = 'public, max-age=31536000, immutable'
+/** Another version was asked for: this replica, or the client, has not followed yet. */
+const OTHER_VERSION = 'no-store'
 
-const routes = new WeakMap<object, EventRoute>()
-
-function routeOf({ route, stations }: Given): EventRoute {
-  if (route === null) return { version: null, km: 0, lines: [], stations: [] }
-  return routes.getOrInsertComputed(route, () => {
-    const content = {
-      ...shownRoute(route),
-      stations: stations.map(({ name, names, lat, lng, alongM }) => ({
-        name,
-        names: { ...names },
-        lat,
-        lng,
-        route_km: roundKm(alongM * 1_000),
-      })),
-    }
-    return { version: Bun.hash(JSON.stringify(content)).toString(36), ...content }
-  })
-}
-
-/** Changes whenever the answer changes; null without a route. */
-export const routeVersion = (given: Given): string | null => routeOf(given).version
-
-export function createRouteAnswer(given: Given): (request: Request, v: string | undefined) => Response {
-  const route = routeOf(given)
-  const answer = new Prepared(JSON.stringify({ ok: true, data: route }))
-  return (request, v) =>
-    answer.respond(request, v !== undefined && v === route.version ? VERSIONED : UNVERSIONED)
+/** @param event `current` is read for each answer, because the owner may set another route */
+export function createRouteAnswer(event: {
+  readonly current: StationedRoute
+}): (request: Request, v: string | undefined) => Response {
+  const answers = new WeakMap<EventRoute, Prepared>()
+  return (request, v) => {
+    const route = shownRouteOf(event.current)
+    const answer = answers.getOrInsertComputed(
+      route,
+      () => new Prepared(JSON.stringify({ ok: true, data: route })),
+    )
+    return answer.respond(
+      request,
+      v === undefined ? UNVERSIONED : v === route.version ? VERSIONED : OTHER_VERSION,
+    )
+  }
 }

@@ -185,7 +185,7 @@ const measured = new WeakMap<Route, MeasuredRoute>()
 
 export const shownRoute = (route: Route): ShownRoute =>
   shown.getOrInsertComputed(route, () => ({
-    lines: route.lines.map(flatLine),
+    lines: route.lines.map((line) => flatLine(line, TOLERANCE_M)),
     km: roundKm(route.lengthM * 1_000),
   }))
 
@@ -196,8 +196,8 @@ export const measuredRoute = (route: Route): MeasuredRoute =>
     return measureRoute(unpackLines(lines), km)
   })
 
-/** The simplified line as differences of 1e-5 degrees. */
-function flatLine(line: readonly Place[]): number[] {
+/** The line without details below the tolerance in metres, as differences of 1e-5 degrees. */
+export function flatLine(line: readonly Place[], toleranceM: number): number[] {
   const shrink = Math.cos((line[0]!.lat * Math.PI) / 180)
   const placed = line.map(({ lat, lng }) => ({
     x: lng * shrink * METRES_PER_DEGREE,
@@ -206,7 +206,7 @@ function flatLine(line: readonly Place[]): number[] {
     lng: Math.round(lng * 1e5),
   }))
   let [lastLat, lastLng] = [0, 0]
-  return simplifyLine(placed, TOLERANCE_M).flatMap(({ lat, lng }) => {
+  return simplifyLine(placed, toleranceM).flatMap(({ lat, lng }) => {
     const step = [lat - lastLat, lng - lastLng]
     ;[lastLat, lastLng] = [lat, lng]
     return step

@@ -160,7 +160,7 @@ function collect(xml: string, into: Collected): TrackFormat {
 }
 
 /** Removes what some recorders and file systems leave around the document. */
-const textOf = (bytes: Uint8Array): string =>
+export const textOf = (bytes: Uint8Array): string =>
   new TextDecoder(encodingOf(bytes)).decode(bytes).replaceAll(/^[\s\0\uFEFF]+|[\s\0]+$/g, '')
 
 /** By the byte order mark, the first character of the document, or its declaration; otherwise UTF-8. */

@@ -20,17 +20,18 @@ const RECORDING = /\.(gpx|kml|tcx)(\.gz)?$/i
 
 /**
  * Returns the content of a packed file, and other bytes as they are.
+ * @param maxBytes of the content
  * @throws PackedFault
  */
-export async function unpack(bytes: Uint8Array): Promise<Uint8Array> {
+export async function unpack(bytes: Uint8Array, maxBytes = MAX_BYTES): Promise<Uint8Array> {
   let content = bytes
   for (let level = 0; level < MAX_LEVELS; level++) {
-    if (content[0] === 0x1f && content[1] === 0x8b) content = await inflate(content, 'gzip')
+    if (content[0] === 0x1f && content[1] === 0x8b) content = await inflate(content, 'gzip', maxBytes)
     else if (startsWith(content, 0x04034b50) || startsWith(content, 0x06054b50))
-      content = await unzip(content)
+      content = await unzip(content, maxBytes)
     else break
   }
-  if (content.length > MAX_BYTES) throw new PackedFault('too-large')
+  if (content.length > maxBytes) throw new PackedFault('too-large')
   return content
 }
 
@@ -40,7 +41,11 @@ const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
 const startsWith = (bytes: Uint8Array, signature: number): boolean =>
   bytes.length >= 4 && viewOf(bytes).getUint32(0, true) === signature
 
-async function inflate(packed: Uint8Array, format: 'gzip' | 'deflate-raw'): Promise<Uint8Array> {
+async function inflate(
+  packed: Uint8Array,
+  format: 'gzip' | 'deflate-raw',
+  maxBytes: number,
+): Promise<Uint8Array> {
   const stream = new Blob([packed as Uint8Array<ArrayBuffer>])
     .stream()
     .pipeThrough(new DecompressionStream(format))
@@ -51,7 +56,7 @@ async function inflate(packed: Uint8Array, format: 'gzip' | 'deflate-raw'): Prom
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       chunks.push(next.value)
       length += next.value.length
-      if (length > MAX_BYTES) throw new PackedFault('too-large')
+      if (length > maxBytes) throw new PackedFault('too-large')
     }
   } catch (error) {
     // The stream would go on unpacking.
@@ -80,7 +85,7 @@ interface ZipEntry {
   readonly headerAt: number
 }
 
-async function unzip(archive: Uint8Array): Promise<Uint8Array> {
+async function unzip(archive: Uint8Array, maxBytes: number): Promise<Uint8Array> {
   const recordings = entriesOf(archive).filter(({ name }) => RECORDING.test(name) && !isHidden(name))
   const [entry] = recordings
   if (entry === undefined) throw new PackedFault('nothing-inside')
@@ -94,7 +99,7 @@ async function unzip(archive: Uint8Array): Promise<Uint8Array> {
   const packed = archive.subarray(from, from + packedBytes)
   if (packed.length < packedBytes) throw new PackedFault('damaged-archive')
   if (method === STORED) return packed
-  if (method === DEFLATED) return inflate(packed, 'deflate-raw')
+  if (method === DEFLATED) return inflate(packed, 'deflate-raw', maxBytes)
   throw new PackedFault('damaged-archive')
 }
 

@@ -652,7 +652,7 @@ export const words = {
       contact: { name: 'Help numbers', missing: 'Whoever needs help must know whom to call.' },
       route: {
         name: 'Route',
-        missing: 'Name a GeoJSON file in EVENT_ROUTE. Without it there are no stations and no arrival times.',
+        missing: 'Without it there are no stations and no arrival times.',
       },
       line: { name: 'LINE', missing: 'Without LINE_CHANNEL_ACCESS_TOKEN no message is sent.' },
       alerts: { name: 'Alerts', missing: 'Nobody is told when something breaks.' },
@@ -670,6 +670,46 @@ export const words = {
     languages: 'Languages',
     ownLanguage: 'The event’s own language',
     meanwhile: 'Changed meanwhile to',
+  },
+  route: {
+    title: 'Route and stations',
+    drop: 'Drop the file of your route here, or choose it',
+    formats:
+      'GPX, KML, KMZ (Google My Maps) or GeoJSON, up to 20 MB. Nothing is saved before you press Save.',
+    none: 'The event has no route.',
+    lines: 'Lines of the file that are walked',
+    stations: counting('station', 'stations'),
+    reverse: 'Reverse the direction',
+    tap: 'Tap the map to add a station.',
+    map: 'Map of the route',
+    whole: 'Show the whole route',
+    km: 'km from the start',
+    planned: 'Planned time',
+    far: (km: string) => `${km} away from the route`,
+    remove: 'Remove',
+    margin: 'Counted up to this far from the route (km)',
+    marginNote: 'Points farther away are stored and not counted. Empty: everything counts.',
+    saved:
+      'Saved. Map and app follow within seconds; kilometres that are stored change with “bun run rebuild”.',
+    faults: {
+      empty: 'The file is empty. Please export it again.',
+      'too-large':
+        'The file, or what is packed in it, has more than 20 MB. Please export the route without photos, or as GPX with fewer points.',
+      'damaged-archive': 'The KMZ file is damaged or encrypted. Please export it again, as KML.',
+      'nothing-inside': 'The archive holds no KML, GPX or TCX file. Please export the route as KML or GPX.',
+      'several-inside':
+        'The archive holds several files. Please unpack it, and choose the one with the route.',
+      'not-xml': 'The file is damaged or cut short. Please export it again.',
+      'not-json': 'This is not valid GeoJSON: the file is damaged or cut short. Please export it again.',
+      'unknown-format':
+        'This file holds no route. Please export GPX from your route planner, or in Google My Maps choose “Export to KML/KMZ”.',
+      'only-link':
+        'The file only links to a map on the web. In Google My Maps choose “Export to KML/KMZ” again, without “Keep data up to date with network link”.',
+      'no-line':
+        'The file has places or areas, and no line. Please draw the route as a line, and export the whole map, not a single layer of places.',
+      'not-degrees':
+        'The coordinates are not degrees of longitude and latitude. Please export in WGS 84 (EPSG:4326).',
+    },
   },
   lifecycle: {
     since: 'since',

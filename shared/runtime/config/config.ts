@@ -231,7 +231,7 @@ export function readConfig(env: Environment, isBot = false) {
     servicePort: s.PORT,
     dataDir: s.EVENT_DATA_DIR,
     timeZone: s.EVENT_TIMEZONE,
-    event: eventFromEnvironment(s),
+    event: eventFromEnvironment(s, files),
     publicUrl: publicUrl.replace(/\/$/, ''),
     aliasHost: s.ALIAS_HOST,
     checkinUrl: s.EVENT_CHECKIN_URL ?? `${publicUrl.replace(/\/$/, '')}/walk/`,

@@ -6,7 +6,10 @@
  */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { createRoute, type Route, type Station } from '#shared/core/map/walking-route.ts'
+import type { Language } from '#shared/contracts/bot.ts'
+import { time } from '#shared/contracts/fields.ts'
+import type { RoutePart } from '#shared/contracts/event-settings.ts'
+import { createRoute, type Route, shownRoute, type Station } from '#shared/core/map/walking-route.ts'
 
 const Position = z.tuple([z.number().min(-180).max(180), z.number().min(-90).max(90)], z.number())
 const Line = z.array(Position).min(2)
@@ -43,7 +46,7 @@ const NAMES: Readonly<Record<string, string>> = {
 }
 
 /** A route and its stations, in the order in which they are walked. */
-interface RouteFile {
+export interface RouteFile {
   readonly route: Route | null
   readonly stations: readonly Station[]
 }
@@ -97,5 +100,24 @@ function stationOf({ geometry, properties }: z.infer<typeof StationFeature>, rou
     names: Object.fromEntries(names) as Station['names'],
     alongM,
     ...(plannedAt === undefined ? {} : { plannedMs: Date.parse(plannedAt) }),
+  }
+}
+
+/** A station this far from its nearest passage is at another one (m). */
+const SAME_PASSAGE_M = 50
+
+/** The file as the owner edits it in the console: the line simplified. */
+export function partOfRoute({ route, stations }: RouteFile, language: Language): RoutePart {
+  if (route === null) return { lines: [], stations: [], margin_km: null }
+  return {
+    lines: shownRoute(route).lines,
+    stations: stations.map(({ lat, lng, name, names, alongM, plannedMs }) => ({
+      lat,
+      lng,
+      names: { [language]: name, ...names },
+      km: Math.abs(route.project({ lat, lng }).alongM - alongM) < SAME_PASSAGE_M ? null : alongM / 1_000,
+      planned_at: plannedMs === undefined ? null : time(plannedMs),
+    })),
+    margin_km: null,
   }
 }

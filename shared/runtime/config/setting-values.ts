@@ -10,6 +10,7 @@ import {
 } from '#shared/contracts/event-settings.ts'
 import { cutText, type Role, time } from '#shared/contracts/fields.ts'
 import { createECDH } from 'node:crypto'
+import { partOfRoute, type RouteFile } from './read-route.ts'
 import { booleanPointInPolygon } from '@turf/boolean-point-in-polygon'
 
 // Origins of web pages that may read answers: `EVENT_CORS_ORIGINS`.
@@ -89,14 +90,19 @@ function emergencyNumberOf(setting: string | undefined, zone: string): string | 
   return EUROPEAN_ZONES.test(zone) ? '112' : null
 }
 
-/** The variables of each part of the event. */
+/**
+ * The variables of each part of the event that are read once. `EVENT_ROUTE` and `EVENT_AREA` are read at each start,
+ * until the owner sets the route.
+ */
 const VARIABLES = {
   name: ['EVENT_NAME', 'EVENT_STARTS_AT', 'EVENT_ENDS_AT'],
   contact: ['EVENT_EMERGENCY_NUMBER', 'EVENT_ORGANISER_PHONE'],
   languages: ['EVENT_LANGUAGE'],
-} as const satisfies Record<EventPart, readonly string[]>
+} as const satisfies Partial<Record<EventPart, readonly string[]>>
 
-type EventVariables = Readonly<Partial<Record<(typeof VARIABLES)[EventPart][number], string | undefined>>>
+type EventVariables = Readonly<
+  Partial<Record<(typeof VARIABLES)[keyof typeof VARIABLES][number], string | undefined>>
+>
 
 const instantOrNull = (given: string | undefined) => (given === undefined ? null : time(Date.parse(given)))
 
@@ -105,6 +111,7 @@ const instantOrNull = (given: string | undefined) => (given === undefined ? null
  */
 export function eventFromEnvironment(
   s: EventVariables & { readonly EVENT_TIMEZONE: string; readonly EVENT_LANGUAGE?: Language | undefined },
+  way: RouteFile,
 ) {
   const language = s.EVENT_LANGUAGE ?? languageOfZone(s.EVENT_TIMEZONE)
   const parts: EventParts = {
@@ -118,12 +125,16 @@ export function eventFromEnvironment(
       organiser_phone: s.EVENT_ORGANISER_PHONE ?? null,
     },
     languages: { language, languages: [...Language.options] },
+    route: partOfRoute(way, language),
   }
   const given = Object.entries(VARIABLES).map(([part, names]) => ({
     part: part as EventPart,
     variables: names.filter((name) => s[name] !== undefined),
   }))
-  return { parts, given: given.filter(({ variables }) => variables.length > 0) }
+  // Who has given a route has set up the event, with its default name.
+  const isGiven = ({ part, variables }: (typeof given)[number]): boolean =>
+    variables.length > 0 || (part === 'name' && way.route !== null)
+  return { parts, given: given.filter(isGiven) }
 }
 
 // Settings whose value is in a file.

@@ -170,7 +170,7 @@ test.each([
     },
   ],
 ])('the app and the page of a link say the same of the next station, on the route of %s', async (_, file) => {
-  const answer = createRouteAnswer(file)(new Request('https://localhost/'), undefined)
+  const answer = createRouteAnswer({ current: file })(new Request('https://localhost/'), undefined)
   const { data } = (await answer.json()) as { data: EventRoute }
   const metres = file.route!.lengthM
   const walkedTo = (endM: number) =>

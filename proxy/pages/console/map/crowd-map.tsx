@@ -244,14 +244,14 @@ const timers = new WeakMap<Element, Timer>()
 type Timer = ReturnType<typeof setTimeout>
 
 /** The keyboard has its own keys, which the map's name tells, so nothing is said to screen readers. */
-const MapHint = () => (
+export const MapHint = () => (
   <p class="map-hint" aria-hidden="true">
     <span class="wheel">{words.value.now.wheelHint}</span>
     <span class="touch">{words.value.now.touchHint}</span>
   </p>
 )
 
-function showHint(frame: HTMLElement | null, tried: 'wheel' | 'touch'): void {
+export function showHint(frame: HTMLElement | null, tried: 'wheel' | 'touch'): void {
   const hint = frame?.parentElement?.querySelector<HTMLElement>('.map-hint')
   if (hint === null || hint === undefined) return
   hint.dataset['tried'] = tried

@@ -1,10 +1,11 @@
 /** The ground of the console's maps: coasts and borders, the route and its stations. */
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import type { EventRoute } from '#shared/client/index.ts'
 import { pageData } from '../../frame/page-data.ts'
 import type { Ground } from '../../map/draw-ground.ts'
 import { loadAtlas, placedStations } from '../../map/ground.ts'
 import { type AtlasShapes, routeShapes } from '../../map/shapes.ts'
+import { event } from '../event.ts'
 import { client } from '../session.ts'
 import { consoleLanguage } from '../words.ts'
 import { pageWords } from '../../frame/language.ts'
@@ -13,13 +14,22 @@ const counties = signal<AtlasShapes | null>(null)
 export const route = signal<EventRoute | null>(null)
 let asked = false
 
+/** Reads the route, and later another one that an owner has set. */
+effect(() => {
+  const version = event.value?.route ?? null
+  if (asked && version !== (route.peek()?.version ?? null)) void readRoute(version)
+})
+
 /** Loads what a map stands on, once. Without it a map shows the crowd alone. */
 export async function loadGround(): Promise<void> {
   if (!asked) void loadAtlas(pageData().files['counties'], (shapes) => (counties.value = shapes))
   asked = true
-  if (route.value !== null) return
-  const found = await client.readRoute({})
-  if (found.ok && found.data.version !== null) route.value = found.data
+  if (route.value === null) await readRoute(event.value?.route ?? null)
+}
+
+async function readRoute(version: string | null): Promise<void> {
+  const found = await client.readRoute(version === null ? {} : { v: version })
+  if (found.ok) route.value = found.data.version === null ? null : found.data
 }
 
 const drawn = computed(() => (route.value === null ? null : routeShapes(route.value)))

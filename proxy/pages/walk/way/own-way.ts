@@ -2,11 +2,11 @@
  * The pilgrim's own way as the service counted it. The sums of all days, and each day that was read, stay on this
  * device, so that every day can be looked at in a dead zone.
  */
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import type { ClientError, Data } from '#shared/client/index.ts'
 import { keep, kept } from '../session/stored-signals.ts'
 import { person } from '../session/current-state.ts'
-import { client, noteError, refreshProfile } from '../session/service.ts'
+import { client, config, noteError, refreshProfile } from '../session/service.ts'
 import { dayOf, type DayOfWay, keepDay, openDays } from './kept-days.ts'
 
 type OwnWalk = Data<'readOwnWalk'>
@@ -81,17 +81,17 @@ const missingDays = (): readonly Sums[] =>
 
 let reading: Promise<void> | null = null
 
-/** The route was read since the page was opened. The organisers may have changed the one that the device has. */
-let routeIsNew = false
-
-/** Reads the route, once as long as the page is open. */
+/** Reads the route, where the organisers have another one than the device. */
 export async function readRoute(): Promise<void> {
-  if (routeIsNew) return
-  const read = await client.readRoute({})
-  if (!read.ok) return
-  routeIsNew = true
-  keep(route, read.data)
+  const version = config.value?.route ?? null
+  if (route.value !== null && route.value.version === version) return
+  const read = await client.readRoute(version === null ? {} : { v: version })
+  if (read.ok) keep(route, read.data)
 }
+effect(() => {
+  const version = config.value?.route
+  if (version !== undefined && route.peek() !== null && route.peek()!.version !== version) void readRoute()
+})
 
 /** Reads the last day, then the days that this device does not have, and the route. One call at a time. */
 export function readWay(): Promise<void> {

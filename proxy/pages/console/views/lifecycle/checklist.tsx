@@ -1,11 +1,9 @@
 /** What is still to be set up before the event: one row for each, with what is missing. A row may wait for later. */
 import type { Data } from '#shared/client/index.ts'
 import { signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { Button } from '../../../design/button.tsx'
 import { remember, remembered } from '../../../frame/storage.ts'
 import { type EventSettings as Settings, isNotStarted, useEventSettings } from '../../event.ts'
-import { loadGround, route } from '../../map/ground.ts'
 import { Panel } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { show } from '../../router.ts'
@@ -22,11 +20,16 @@ const PLACES: Partial<Readonly<Record<Row, () => void>>> = {
   name: () => show('lifecycle', { panel: 'event-name' }),
   dates: () => show('lifecycle', { panel: 'event-name' }),
   contact: () => show('lifecycle', { panel: 'event-contact' }),
+  route: () => show('lifecycle', { panel: 'event-route' }),
   alerts: () => show('system', { panel: 'alerting' }),
   backup: () => show('system', { panel: 'alerting' }),
 }
 
-function isDone(row: Row, { name, contact }: Settings, { alerting, backup_at, ledger }: Condition): boolean {
+function isDone(
+  row: Row,
+  { name, contact, route }: Settings,
+  { alerting, backup_at, ledger }: Condition,
+): boolean {
   switch (row) {
     case 'name':
       return name.version > 0
@@ -35,7 +38,7 @@ function isDone(row: Row, { name, contact }: Settings, { alerting, backup_at, le
     case 'contact':
       return contact.version > 0
     case 'route':
-      return route.value !== null
+      return route.value.lines.length > 0
     case 'line':
       return alerting.line
     case 'alerts':
@@ -70,7 +73,6 @@ export const ChecklistOnNow = ({ condition }: Pick<ChecklistProps, 'condition'>)
 
 /** Nothing once every row is done. */
 export function Checklist({ settings, condition, whole = false }: ChecklistProps) {
-  useEffect(() => void loadGround(), [])
   const known = settings.value.value
   const state = condition.value.value
   if (known === null || state === null) return null

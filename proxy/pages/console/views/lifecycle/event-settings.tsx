@@ -2,15 +2,16 @@
 import type { Answer } from '#shared/client/index.ts'
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { date, instantOf, localTime } from '../../clock.ts'
+import { Changed, instantOrNull, localOf, Meanwhile, TOAST_MS } from './changed.tsx'
 import { Checklist } from './checklist.tsx'
+import { RoutePanel } from './route-settings.tsx'
 import { type EventSettings as Settings, readEvent, useEventSettings } from '../../event.ts'
 import { warn } from '../../parts/actions.tsx'
 import { Choice, Field } from '../../parts/fields.tsx'
 import { PanelFrom, refusalOf } from '../../parts/panel.tsx'
 import { type Resource, useResource } from '../../resource.ts'
 import { client } from '../../session.ts'
-import { ownName, pair, words } from '../../words.ts'
+import { ownName, words } from '../../words.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { LANGUAGES, pageWords } from '../../../frame/language.ts'
@@ -30,8 +31,6 @@ interface PartForm {
 }
 
 const orNull = (text: string | undefined): string | null => text?.trim() || null
-const localOf = (at: string | null): string => (at === null ? '' : localTime(at).replace(' ', 'T'))
-const instantOrNull = (local: string | undefined): string | null => (local ? instantOf(local) : null)
 
 const nameForm = (): PartForm => ({
   part: 'name',
@@ -107,6 +106,7 @@ export function EventSettings({ hasEnded }: { readonly hasEnded: boolean }) {
     <>
       {hasEnded ? null : <Checklist whole settings={settings} condition={condition} />}
       <Part from={settings} form={nameForm()} />
+      <RoutePanel from={settings} />
       <Part from={settings} form={contactForm()} />
       <Part from={settings} form={languagesForm()} />
     </>
@@ -124,7 +124,6 @@ const Part = ({ from, form }: PartProps) => (
   </PanelFrom>
 )
 
-const TOAST_MS = 8_000
 
 interface Draft {
   /** What the owner saw when they began to type, or after a refusal. */
@@ -255,23 +254,3 @@ function Control({ form, field, text, onType, children }: ControlProps) {
       )
   }
 }
-
-const Meanwhile = ({ text }: { readonly text: string }) => (
-  <strong class="small warn-text">{pair(words.value.event.meanwhile, text.replace('T', ' ') || '–')}</strong>
-)
-
-interface ChangedProps {
-  readonly settings: Pick<Settings['name'], 'changed_at' | 'changed_by'>
-  readonly children: ComponentChildren
-}
-
-const Changed = ({ settings: { changed_at, changed_by }, children }: ChangedProps) => (
-  <div class="row">
-    {children}
-    {changed_at === null ? null : (
-      <span class="small quiet">
-        {[date(changed_at), changed_by].filter((text) => text !== null).join(' · ')}
-      </span>
-    )}
-  </div>
-)

@@ -59,7 +59,7 @@ export function pageServer(
     if (key !== now) {
       key = now
       // Pages that are open go on loading the scripts that they were built with.
-      site = Promise.all([site, buildPages(settings, event.current)]).then(
+      site = Promise.all([site?.catch(() => undefined), buildPages(settings, event.current)]).then(
         ([before, built]) => new Map([...(before ?? []), ...built]),
       )
       stored.clear()

@@ -32,7 +32,13 @@ import {
   palanquinEndpoint,
   userStatusEndpoint,
 } from '#shared/contracts/reports.ts'
-import { conditionEndpoint, tokensEndpoint, lastHourEndpoint } from '#shared/contracts/supervision.ts'
+import {
+  conditionEndpoint,
+  lastHourEndpoint,
+  makeTokenEndpoint,
+  revokeTokenEndpoint,
+  tokensEndpoint,
+} from '#shared/contracts/supervision.ts'
 import { ownErasureEndpoint, ownExportEndpoint, ownWalkEndpoint } from '#shared/contracts/own-data.ts'
 import { exportUserEndpoint, userEndpoint } from '#shared/contracts/user-detail.ts'
 import {
@@ -90,7 +96,7 @@ import { listPoints } from './pilgrims/points-of-day.ts'
 import { showUser } from './pilgrims/show-user.ts'
 import { createStream } from './stream/stream.ts'
 import { confirmEmergency, listEmergencies } from './supervision/emergencies.ts'
-import { listTokens } from './supervision/list-tokens.ts'
+import { listTokens, makeToken, revokeToken } from './supervision/manage-tokens.ts'
 import { createReceivedCount, createLastHour } from './supervision/last-hour.ts'
 import { createCondition } from './supervision/read-condition.ts'
 import { readTimeline } from './reports/timeline.ts'
@@ -177,6 +183,8 @@ function serveSupervision(
   const condition = createCondition(context, health)
   serve(conditionEndpoint, () => condition())
   serve(tokensEndpoint, () => listTokens(context))
+  serve(makeTokenEndpoint, ({ operator, body }) => makeToken(context, operator, body))
+  serve(revokeTokenEndpoint, ({ operator, params }) => revokeToken(context, operator, params.fingerprint))
   serve(emergenciesEndpoint, () => listEmergencies(context))
   serve(confirmEmergencyEndpoint, ({ operator, params }) => confirmEmergency(context, operator, params.id))
   const received = createReceivedCount(context)

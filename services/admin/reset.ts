@@ -75,6 +75,7 @@ export async function clearRehearsal(installation: Installation, contents: Conte
  */
 const UNCLEARED: readonly string[] = [
   'activity',
+  'admin_tokens',
   'audit_log',
   'event_settings',
   'role_assignments',

@@ -1,7 +1,7 @@
 /** How the installation is: its parts, the causes of an incident with what to do, the latest backup, the tokens. */
 import { z } from 'zod'
 import { endpointsOf, ServiceName } from './endpoint.ts'
-import { Role, Time, exampleText } from './fields.ts'
+import { exampleText, Role, text, Time, withoutDirections } from './fields.ts'
 import { Ledger } from './ledger.ts'
 import { StreamIncident } from './stream.ts'
 
@@ -91,6 +91,8 @@ export const TokenInUse = z.object({
     'Identifies the token in the audit log; the token cannot be derived from it',
   ),
   last_used: Time.nullable().describe('To the minute; null: not used, or not known'),
+  made_at: Time.nullable().describe('null: a token of the environment, which cannot be revoked here'),
+  made_by: exampleText('owner').nullable().describe('Name of the token that made it'),
 })
 export type TokenInUse = z.infer<typeof TokenInUse>
 
@@ -104,9 +106,55 @@ export const conditionEndpoint = endpoint('GET /api/event/admin/condition', {
 
 export const tokensEndpoint = endpoint('GET /api/event/admin/tokens', {
   id: 'listTokens',
-  summary: 'Names of the configured admin tokens and when each was last used; never the tokens',
+  summary: 'Names of the admin tokens and when each was last used; never the tokens',
   access: 'owner',
   data: z.object({ items: z.array(TokenInUse), as_of: Time }),
+})
+
+/** Maximum of tokens that were made in the console and not revoked. */
+export const MAX_MADE_TOKENS = 200
+
+export const MakeTokenRequest = z.object({
+  name: text(40)
+    .overwrite((name) => withoutDirections(name).trim())
+    .min(1)
+    .meta({ examples: ['lin'] })
+    .describe('Stands in the audit log; no other token has it'),
+  role: Role,
+})
+export type MakeTokenRequest = z.infer<typeof MakeTokenRequest>
+
+export const MadeToken = z.object({
+  name: exampleText('lin'),
+  role: Role,
+  fingerprint: exampleText('5e8848983a01'),
+  token: exampleText('q3V8s0YtW1n6Zr4bKc7Xe2Lm9Pd5Uh-a').describe(
+    'Shown this once: the service keeps its hash alone',
+  ),
+})
+export type MadeToken = z.infer<typeof MadeToken>
+
+export const makeTokenEndpoint = endpoint('POST /api/event/admin/tokens', {
+  id: 'makeToken',
+  summary: 'Makes an admin token, and shows it once',
+  access: 'owner',
+  body: MakeTokenRequest,
+  data: MadeToken,
+  errors: ['conflict'],
+})
+
+export const revokeTokenEndpoint = endpoint('DELETE /api/event/admin/tokens/:fingerprint', {
+  id: 'revokeToken',
+  summary: 'Revokes a token that was made in the console; every process refuses it within seconds',
+  access: 'owner',
+  params: z.object({
+    fingerprint: z
+      .string()
+      .regex(/^[0-9a-f]{12}$/)
+      .meta({ examples: ['5e8848983a01'] }),
+  }),
+  data: z.object({ revoked: z.literal(true) }),
+  errors: ['not-found'],
 })
 
 // The last 60 minutes, for operators: how many walk, and what was received.

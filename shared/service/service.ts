@@ -1,5 +1,6 @@
 /** Runs one service in one process: opens its ports, serves its routes, and stops cleanly. */
 import { createAuth, withTokenUse } from '#shared/service/security/admin-auth.ts'
+import { followTokens } from '#shared/service/security/made-tokens.ts'
 import { openBus } from '#shared/stores/bus/open-bus.ts'
 import { machineNow, stopwatch } from '#shared/runtime/clock.ts'
 import { within } from '#shared/runtime/deadline.ts'
@@ -109,15 +110,19 @@ export async function openPorts(
     openStores(config, log, prepare),
     openBus({ url: config.natsUrl, onError: reportChanges(log)('bus') }),
   ])
-  const event = await followEvent(stores.db, config, log)
+  const [event, made] = await Promise.all([followEvent(stores.db, config, log), followTokens(stores.db, log)])
   return {
     ...stores,
     config,
     event,
     bus,
     auth: withTokenUse(
-      createAuth(config.tokens, now, (address, guesses) =>
-        log.warn('repeated wrong admin tokens from one address', { address, guesses }),
+      createAuth(
+        config.tokens,
+        now,
+        (address, guesses) => log.warn('repeated wrong admin tokens from one address', { address, guesses }),
+        Bun.sleep,
+        made,
       ),
       stores.kv,
       now,
@@ -132,7 +137,7 @@ export async function openPorts(
     now,
     stopwatch,
     async close() {
-      await event.stop()
+      await Promise.all([event.stop(), made.stop()])
       await bus.close()
       await stores.close()
     },

@@ -119,6 +119,7 @@ test('a wrong file says what to export instead, and changes nothing', async () =
     ['route.pdf', '%PDF-1.7', 'Export to KML/KMZ'],
     ['cut.geojson', '{"type":"LineString","coordinates":[[1,2],', 'not valid GeoJSON'],
     ['table.json', '{"rows":[]}', 'Export to KML/KMZ'],
+    ['line.json', '{"type":"LineString"}', 'Export to KML/KMZ'],
     ['grid.geojson', '{"type":"LineString","coordinates":[[535000,4740000],[536000,4741000]]}', 'WGS 84'],
   ] as const) {
     await dropped(page, name, content as string | Buffer)

@@ -12,6 +12,7 @@ const PARAMETERS: Record<string, string> = {
   file: 'nothing.png',
   id: '999999999',
   key: 'nobodys',
+  fingerprint: '0123456789ab',
 }
 const pathOf = ({ path }: Endpoint): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => {
@@ -40,6 +41,8 @@ const VOLUNTEER = [
 const OWNER = [
   'GET /api/event/admin/audit',
   'GET /api/event/admin/tokens',
+  'POST /api/event/admin/tokens',
+  'DELETE /api/event/admin/tokens/:fingerprint',
   'PUT /api/event/admin/notifications',
   'GET /api/event/admin/settings',
   'PUT /api/event/admin/settings/name',

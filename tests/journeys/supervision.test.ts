@@ -6,9 +6,14 @@ import { clustersEndpoint } from '#shared/contracts/clusters.ts'
 import { ServiceName } from '#shared/contracts/endpoint.ts'
 import { submitFeedbackEndpoint, updateFeedbackEndpoint } from '#shared/contracts/feedback.ts'
 import { messagesEndpoint, pushEndpoint } from '#shared/contracts/messages.ts'
-import { endPreviewEndpoint, readStatusEndpoint } from '#shared/contracts/operations.ts'
+import { endPreviewEndpoint, readStatusEndpoint, roleEndpoint } from '#shared/contracts/operations.ts'
 import { auditEndpoint } from '#shared/contracts/audit.ts'
-import { conditionEndpoint, tokensEndpoint } from '#shared/contracts/supervision.ts'
+import {
+  conditionEndpoint,
+  makeTokenEndpoint,
+  revokeTokenEndpoint,
+  tokensEndpoint,
+} from '#shared/contracts/supervision.ts'
 import { userEndpoint } from '#shared/contracts/user-detail.ts'
 import {
   revokeSharesOfUserEndpoint,
@@ -72,6 +77,37 @@ describeBothStacks('supervision', (stack) => {
     expect(items).toHaveLength(180)
     expect(items[0]!.role).toBe('owner')
     await sentenceOf(await read('admin/tokens', admin('manager')), 403, 'forbidden')
+  })
+
+  test('an owner makes a token, which opens what its tier may, and revokes it', async () => {
+    const made = await dataOf(
+      await callAs(stack, 'owner', 'POST', 'admin/tokens', { name: 'lin', role: 'manager' }),
+      makeTokenEndpoint,
+    )
+    const roleWith = (token: string) =>
+      stack.fetch('/api/event/auth/role', { headers: { 'X-Admin-Token': token } })
+    const opens = async (token: string) => (await roleWith(token)).status === 200
+    await until(() => opens(made.token), 'every process to take the token')
+    expect(await dataOf(await roleWith(made.token), roleEndpoint)).toMatchObject({
+      role: 'manager',
+      name: 'lin',
+    })
+    expect((await read('admin/tokens', { 'X-Admin-Token': made.token })).status).toBe(403)
+    const listed = await read('admin/tokens')
+    expect(await listed.clone().text()).not.toContain(made.token)
+    const { items } = await dataOf(listed, tokensEndpoint)
+    expect(items.find(({ name }) => name === 'lin')).toMatchObject({ fingerprint: made.fingerprint })
+
+    const again = await callAs(stack, 'owner', 'POST', 'admin/tokens', { name: 'lin', role: 'owner' })
+    await sentenceOf(again, 409, 'conflict')
+    const configured = items.find(({ made_at: at }) => at === null)!
+    const kept = await callAs(stack, 'owner', 'DELETE', `admin/tokens/${configured.fingerprint}`)
+    await sentenceOf(kept, 404, 'not-found')
+
+    const path = `admin/tokens/${made.fingerprint}`
+    await dataOf(await callAs(stack, 'owner', 'DELETE', path), revokeTokenEndpoint)
+    await until(async () => !(await opens(made.token)), 'every process to refuse the token')
+    await sentenceOf(await callAs(stack, 'owner', 'DELETE', path), 404, 'not-found')
   })
 
   test('a dry run of the end tells what waits, and changes nothing', async () => {

@@ -131,6 +131,7 @@ afterAll(async () => stack?.close())
 /** These need others, or change what others need, so they come last. */
 const LAST = [
   'revokeTracker',
+  'revokeToken',
   'unsubscribeFromPush',
   'readScreenshot',
   'changeShare',
@@ -154,6 +155,7 @@ const TOLD: Readonly<Record<string, readonly [id: string, field: string]>> = {
   'showShare.file': ['createShare', 'id'],
   'readScreenshot.file': ['uploadScreenshot', 'filename'],
   'revokeTracker.id': ['createTracker', 'id'],
+  'revokeToken.fingerprint': ['makeToken', 'fingerprint'],
   'unsubscribeFromPush.id': ['subscribeToPush', 'id'],
   ...Object.fromEntries(INGESTS.map((id) => [`${id}.key`, ['createTracker', 'key'] as const])),
 }

@@ -6,6 +6,7 @@ import type { Token } from '#shared/runtime/config/setting-values.ts'
 import { isRecent } from '#shared/runtime/clock.ts'
 import { unauthorized } from '#shared/runtime/refusal.ts'
 import type { Kv } from '#shared/stores/kv/kv.ts'
+import { type MadeTokens, NO_TOKENS } from './made-tokens.ts'
 
 export const ROLE_LEVEL = { volunteer: 1, manager: 2, owner: 3 } as const satisfies Record<Role, number>
 
@@ -33,19 +34,25 @@ type OnGuess = (address: string, guesses: number) => void
 
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
 
-export const fingerprintOf = (value: string): string => digest(value).toString('hex').slice(0, 12)
+/** SHA-256 of a token, in hex. */
+export const hashOf = (value: string): string => digest(value).toString('hex')
+
+export const fingerprintOf = (value: string): string => hashOf(value).slice(0, 12)
 
 export interface Auth {
   /** Returns the operator of a token; null without a token. @throws Refusal 401 for a wrong one, after a delay */
   authenticate(token: string | null, address: string): Promise<Operator | null>
+  /** Tokens that owners have made. */
+  readonly made: MadeTokens
 }
 
-/** Compares in constant time with every configured token. Without configured tokens, every token is wrong. */
+/** Compares in constant time with every known token. Without any, every token is wrong. */
 export function createAuth(
   tokens: readonly Token[],
   now: () => number,
   onGuess: OnGuess = () => undefined,
   sleep: (ms: number) => Promise<void> = Bun.sleep,
+  made: MadeTokens = NO_TOKENS,
 ): Auth {
   const known = tokens.map(({ name, role, value }) => {
     const hash = digest(value)
@@ -66,11 +73,15 @@ export function createAuth(
   }
 
   return {
+    made,
     async authenticate(token, address) {
       if (token === null || token === '') return null
       const hash = digest(token)
       let operator: Operator | null = null
       for (const one of known) if (timingSafeEqual(one.hash, hash)) operator = one.operator
+      for (const { hash: other, name, role, fingerprint } of made.current)
+        if (timingSafeEqual(Buffer.from(other, 'hex'), hash))
+          operator = { role, level: ROLE_LEVEL[role], name, fingerprint }
       if (operator !== null) return operator
       await sleep(delay(address))
       throw unauthorized('The X-Admin-Token is not valid: check it, or ask the owner for a new one.')
@@ -89,6 +100,7 @@ const keyOf = (fingerprint: string): string => `token-used:${fingerprint}`
 export function withTokenUse(auth: Auth, kv: Kv, now: () => number): Auth {
   const recorded = new Map<string, number>()
   return {
+    made: auth.made,
     async authenticate(token, address) {
       const operator = await auth.authenticate(token, address)
       if (operator === null) return null

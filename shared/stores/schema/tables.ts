@@ -20,6 +20,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { isNumeric, MEASUREMENTS } from '#shared/contracts/gps-points.ts'
 import type { ErasurePart } from '#shared/contracts/erasure.ts'
+import type { Role } from '#shared/contracts/fields.ts'
 import type { Recipients } from '#shared/contracts/messages.ts'
 
 // Column types that several tables share.
@@ -865,6 +866,20 @@ export const eventSettings = pgTable(
   },
   (table) => [primaryKey({ columns: [table.version, table.part] })],
 )
+
+/** Admin tokens that owners have made in the console. */
+export const adminTokens = pgTable('admin_tokens', {
+  /** First 12 digits of the hash: what audit log and limits name. */
+  fingerprint: text().primaryKey(),
+  /** SHA-256 of the token, in hex. The token itself is not stored. */
+  hash: text().notNull(),
+  name: text().notNull(),
+  role: text().$type<Role>().notNull(),
+  createdAt: instant().notNull(),
+  /** Name of the token that made it. */
+  createdBy: text().notNull(),
+  revokedAt: instant(),
+})
 
 /**
  * Tables with personal data: every table with a column `user_id`. An export reads them and an erasure deletes the

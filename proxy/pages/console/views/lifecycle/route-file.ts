@@ -60,6 +60,8 @@ export async function readRouteFile(file: Blob, language: Language): Promise<Rou
     return routeIn(text.startsWith('<') ? featuresOfXml(text) : featuresOfJson(text), language)
   } catch (error) {
     if (error instanceof Fault || error instanceof PackedFault) return error.code
+    // JSON of another kind has no features where GeoJSON has them.
+    if (error instanceof TypeError) return 'unknown-format'
     throw error
   }
 }

@@ -113,6 +113,8 @@ const letter = ({ id }: Details): string => `#${String(id)}`
 
 type Say = (details: Details) => readonly string[]
 
+const tokenText: Say = ({ name, role }) => [String(name), roleName(role)]
+
 const SAY: Readonly<Record<string, Say>> = {
   'set-status': ({ message }) => [quoted(message)],
   'set-status-message': ({ message }) => [quoted(message)],
@@ -128,6 +130,9 @@ const SAY: Readonly<Record<string, Say>> = {
   'set-palanquin': ({ palanquin }) => [
     palanquin === true ? words.value.people.showPalanquin : words.value.people.hidePalanquin,
   ],
+  'set-event': ({ part }) => [String(part)],
+  'make-token': tokenText,
+  'revoke-token': tokenText,
   'assign-role': ({ role, before }) => [change(roleName(before), roleName(role))],
   'update-feedback': (details) => [
     letter(details),

@@ -4,7 +4,8 @@ import { figure } from '#shared/locales/units.ts'
 import { Button } from '../../../design/button.tsx'
 import { showToast } from '../../../design/toast.tsx'
 import { ago, date } from '../../clock.ts'
-import { Ask, BusyButton, act, assignRole } from '../../parts/actions.tsx'
+import { Ask, BusyButton, ROLES, act, assignRole } from '../../parts/actions.tsx'
+import { Choice, Field } from '../../parts/fields.tsx'
 import { PagedList } from '../../parts/paged-list.tsx'
 import { Await, PanelFrom } from '../../parts/panel.tsx'
 import { PilgrimLink } from '../../parts/pilgrim-link.tsx'
@@ -18,6 +19,9 @@ import { AuditLog } from './audit-log.tsx'
 import { useSignal } from '@preact/signals'
 
 const [TOKENS_MS, CONDITION_MS] = [60_000, 20_000]
+const SAID_MS = 8_000
+
+type Role = (typeof ROLES)[number]
 
 export const System = () => (level.value >= OWNER ? <OwnersSystem /> : <Parts tokens={null} />)
 
@@ -287,18 +291,82 @@ function Tokens({ list }: { readonly list: Resource<Data<'listTokens'>> }) {
                 .join(words.value.common.comma),
             )}
           </p>
+          <MakeToken />
           <ul class="rows">
-            {items.map(({ name, role: tier, fingerprint, last_used }) => (
+            {items.map(({ name, role: tier, fingerprint, last_used, made_at }) => (
               <li key={fingerprint} class={name === role.value?.name ? 'mine' : undefined}>
                 <span class="badge">{words.value.roles[tier]}</span>
                 <strong class="grow">{name}</strong>
                 <span class="small quiet">{last_used === null ? said.neverUsed : ago(last_used)}</span>
+                {made_at === null ? (
+                  <span class="small quiet">{said.fromEnvironment}</span>
+                ) : (
+                  <Ask
+                    ask={said.revokeToken}
+                    kind="plain"
+                    title={said.revokeTitle(name)}
+                    button={words.value.people.revoke}
+                    danger
+                    run={() => client.revokeToken({ fingerprint })}
+                    onDone={() => showToast(said.revoked, { forMs: SAID_MS })}
+                  >
+                    <p>{said.revokeText}</p>
+                  </Ask>
+                )}
               </li>
             ))}
           </ul>
         </>
       )}
     </PanelFrom>
+  )
+}
+
+/** Shows the token once, until another one is made or the view is left. */
+function MakeToken() {
+  const said = words.value.system
+  const name = useSignal('')
+  const tier = useSignal<Role>('volunteer')
+  const made = useSignal<Data<'makeToken'> | null>(null)
+  const make = async () => {
+    const answer = await act(client.makeToken({ name: name.value, role: tier.value }))
+    if (answer === null) return
+    made.value = answer
+    name.value = ''
+  }
+  return (
+    <>
+      <form
+        class="event-form"
+        onSubmit={(submitted) => {
+          submitted.preventDefault()
+          void make()
+        }}
+      >
+        <Field
+          label={said.tokenName}
+          required
+          maxLength={40}
+          autocomplete="off"
+          value={name.value}
+          onType={(text) => (name.value = text)}
+        />
+        <Choice
+          label={said.tokenRole}
+          value={tier.value}
+          options={ROLES.map((role) => [role, words.value.roles[role]])}
+          onChoose={(role) => (tier.value = role)}
+        />
+        <div class="row">
+          <Button type="submit">{said.makeToken}</Button>
+        </div>
+      </form>
+      {made.value === null ? null : (
+        <output class="notice">
+          {said.tokenMade(made.value.name)} <code class="token">{made.value.token}</code>
+        </output>
+      )}
+    </>
   )
 }
 

@@ -1,0 +1,42 @@
+/**
+ * Admin tokens that owners have made in the console, followed by every process. The table has their hashes alone, so no
+ * reading of it opens the console.
+ */
+import { isNull } from 'drizzle-orm'
+import type { Log } from '#shared/runtime/log.ts'
+import type { Database } from '#shared/stores/db/db.ts'
+import { repeated } from '#shared/stores/repeated-work.ts'
+import { adminTokens } from '#shared/stores/schema/tables.ts'
+
+/** A token is taken, or refused after its end, within this time. */
+const POLL_MS = 2_000
+/** At the start, the time to wait for the database; without it the tokens of the environment alone are taken. */
+const FIRST_READ_MS = 2_000
+
+export type MadeToken = typeof adminTokens.$inferSelect
+
+export interface MadeTokens {
+  /** Those that were not revoked. */
+  readonly current: readonly MadeToken[]
+  /** Reads them now. Rejects without the database. */
+  refresh(): Promise<void>
+}
+
+export const NO_TOKENS: MadeTokens = { current: [], refresh: async () => undefined }
+
+export async function followTokens(db: Database, log: Log): Promise<MadeTokens & { stop(): Promise<void> }> {
+  let current: readonly MadeToken[] = []
+  const refresh = async (): Promise<void> => {
+    current = await db.read(() => db.orm.select().from(adminTokens).where(isNull(adminTokens.revokedAt)))
+  }
+  const following = repeated(log, 'the tokens of operators could not be read', POLL_MS, refresh)
+  following.start(false)
+  await Promise.race([following.run(), Bun.sleep(FIRST_READ_MS)])
+  return {
+    get current() {
+      return current
+    },
+    refresh,
+    stop: () => following.stop(),
+  }
+}

@@ -1,5 +1,6 @@
 /** An owner sets up the event in the console, and the public map follows. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { decodeQR } from 'qr/decode.js'
 import { openTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
 import { photograph } from './browser.ts'
@@ -61,4 +62,53 @@ test('an installation without an event is not started, until an owner names it; 
   await page.locator('.event-languages input[name=ja]').uncheck()
   await page.locator('.event-languages').getByRole('button', { name: 'Save' }).click()
   await reader.page.locator('html[lang=en]').waitFor({ timeout: FOLLOWS_MS })
+})
+
+test('the poster has the event’s name, and its codes lead to the app and to the map', async () => {
+  await using opened = await browser.console(stack, { view: 'lifecycle' })
+  const { page } = opened
+  const panel = page.locator('.event-poster')
+  const poster = panel.locator('img.poster')
+  await poster.waitFor()
+  await photograph(page, 'console-poster')
+  const saved = async (button: string) => {
+    const download = page.waitForEvent('download')
+    await panel.getByRole('button', { name: button }).click()
+    const file = await download
+    return { name: file.suggestedFilename(), bytes: await Bun.file(await file.path()).bytes() }
+  }
+  const pdf = await saved('Save as PDF')
+  expect(pdf.name).toMatch(/^poster-en-.*\.pdf$/)
+  const text = new TextDecoder('latin1').decode(pdf.bytes)
+  expect(text.startsWith('%PDF-1.4')).toBe(true)
+  // Readers find the objects by the table of offsets.
+  const table = Number(/startxref\n(\d+)/.exec(text)![1])
+  const offsets = [...text.slice(table).matchAll(/^(\d{10}) 00000 n/gm)].map(([, offset]) => Number(offset))
+  expect(offsets.map((offset) => text.slice(offset, offset + 7))).toEqual(
+    [1, 2, 3, 4, 5].map((number) => `${number} 0 obj`),
+  )
+  const png = await saved('Save as PNG')
+  expect(new TextDecoder().decode(png.bytes.slice(1, 4))).toBe('PNG')
+
+  /** The code in a half of the poster. */
+  const codeIn = async (half: 0 | 1) => {
+    const size = { width: 700, height: 1_980 }
+    const dark = await poster.evaluate(
+      async (image: HTMLImageElement, { width, height, half }) => {
+        const context = new OffscreenCanvas(width, height).getContext('2d')!
+        const wide = image.naturalWidth / 2
+        context.drawImage(image, wide * half, 0, wide, image.naturalHeight, 0, 0, width, height)
+        const { data } = context.getImageData(0, 0, width, height)
+        return Array.from({ length: width * height }, (_, i) => (data[i * 4]! < 128 ? '1' : '0')).join('')
+      },
+      { ...size, half },
+    )
+    const data = Uint8Array.from({ length: dark.length * 4 }, (_, i) =>
+      i % 4 < 3 && dark[i >> 2] === '1' ? 0 : 255,
+    )
+    return decodeQR({ ...size, data })
+  }
+  const { origin } = new URL(page.url())
+  expect(await codeIn(0)).toBe(`${origin}/walk/`)
+  expect(await codeIn(1)).toBe(`${origin}/`)
 })

@@ -683,6 +683,14 @@ export const words = {
     ownLanguage: 'The event’s own language',
     meanwhile: 'Changed meanwhile to',
   },
+  poster: {
+    title: 'Poster',
+    text: 'Shows in three pictures what to do, with codes for the app and the map.',
+    language: 'Language of the poster',
+    preview: 'The poster',
+    picture: 'Save as PNG',
+    pdf: 'Save as PDF (A4)',
+  },
   route: {
     title: 'Route and stations',
     drop: 'Drop the file of your route here, or choose it',

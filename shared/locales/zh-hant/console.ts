@@ -658,6 +658,14 @@ export const words: ConsoleWords = {
     ownLanguage: '活動主要語言',
     meanwhile: '已被改為',
   },
+  poster: {
+    title: '海報',
+    text: '用三張圖說明怎麼做，附 App 與地圖的條碼。',
+    language: '海報語言',
+    preview: '海報',
+    picture: '存成 PNG',
+    pdf: '存成 PDF（A4）',
+  },
   route: {
     title: '路線與停駐點',
     drop: '把路線檔案拖到這裡，或選擇檔案',

@@ -77,6 +77,11 @@ function textLines(
 ): TextLine[] {
   const font = fontOf(size, weight)
   context.font = font
+  return wrapped(context, text, room).map((one) => ({ text: one, size, font, token }))
+}
+
+/** The text in lines that fit, broken between words, in the font that is set. */
+export function wrapped(context: CanvasRenderingContext2D, text: string, room: number): string[] {
   const found: string[] = []
   let line = ''
   for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)) {
@@ -85,7 +90,7 @@ function textLines(
       line = segment.trimStart()
     } else line += segment
   }
-  return [...found, line].map((one) => ({ text: shortened(context, one, room), size, font, token }))
+  return [...found, line].map((one) => shortened(context, one, room))
 }
 
 /** More fit into no line. */

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { Changed, instantOrNull, localOf, Meanwhile, TOAST_MS } from './changed.tsx'
 import { Checklist } from './checklist.tsx'
+import { PosterPanel } from './poster-panel.tsx'
 import { RoutePanel } from './route-settings.tsx'
 import { type EventSettings as Settings, readEvent, useEventSettings } from '../../event.ts'
 import { warn } from '../../parts/actions.tsx'
@@ -109,6 +110,7 @@ export function EventSettings({ hasEnded }: { readonly hasEnded: boolean }) {
       <RoutePanel from={settings} />
       <Part from={settings} form={contactForm()} />
       <Part from={settings} form={languagesForm()} />
+      <PosterPanel from={settings} />
     </>
   )
 }
@@ -123,7 +125,6 @@ const Part = ({ from, form }: PartProps) => (
     {(settings) => <Form key={form.part} form={form} from={from} settings={settings} />}
   </PanelFrom>
 )
-
 
 interface Draft {
   /** What the owner saw when they began to type, or after a refusal. */

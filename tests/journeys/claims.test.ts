@@ -109,7 +109,7 @@ describeBothStacks(
 
     test('cannot be named the palanquin, and the app’s id can', async () => {
       const name = (userId: string, palanquin = true) =>
-        callAs(stack, 'manager', 'PUT', `admin/users/${userId}/palanquin`, { palanquin })
+        callAs(stack, 'owner', 'PUT', `admin/users/${userId}/palanquin`, { palanquin })
       const [victim, device] = [newPilgrimId(), newAppId()]
       for (const userId of [victim, device]) expect((await checkIn(stack, userId)).status).toBe(202)
       expect(await sentenceOf(await name(victim), 409, 'conflict')).toContain('EVENT_IDENTITY=line')

@@ -67,7 +67,13 @@ export function Field({ label, long = false, wide = false, onType, children, ...
       <span>{label}</span>
       {long
         ? createElement('textarea', { ...rest, onInput })
-        : createElement('input', { type: 'text', ...rest, onInput })}
+        : // A number is no multiple of anything: a browser would refuse 3 beside a least of 0.1.
+          createElement('input', {
+            type: 'text',
+            step: rest.type === 'number' ? 'any' : undefined,
+            ...rest,
+            onInput,
+          })}
       {children}
     </label>
   )

@@ -81,7 +81,8 @@ function featuresOfXml(text: string): readonly Feature<Geometry | null>[] {
   }
   if (root !== 'kml') throw new Fault('unknown-format')
   const { features } = kml(parsed)
-  if (features.length === 0 && parsed.querySelector('NetworkLink') !== null) throw new Fault('only-link')
+  const isEmpty = features.every(({ geometry }) => geometry === null)
+  if (isEmpty && parsed.querySelector('NetworkLink') !== null) throw new Fault('only-link')
   return features
 }
 

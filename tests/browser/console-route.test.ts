@@ -127,7 +127,7 @@ test('a wrong file says what to export instead, and changes nothing', async () =
     ['line.json', '{"type":"LineString"}', 'Export to KML/KMZ'],
     ['grid.geojson', '{"type":"LineString","coordinates":[[535000,4740000],[536000,4741000]]}', 'WGS 84'],
   ] as const) {
-    await dropped(page, name, content as string | Buffer)
+    await dropped(page, name, content)
     await alert.getByText(sentence).waitFor()
     expect(await panel(page).getByRole('button', { name: 'Save', exact: true }).count(), name).toBe(0)
   }

@@ -32,6 +32,8 @@ test('a report and the set-up of a tracker app show the numbers of the event, to
     await photograph(page, `walk-emergency-${view}`, true)
   }
   await page
-    .getByText('An SOS button in this app alerts the organisers. Calling the emergency number is faster.')
+    .getByText(
+      'An SOS button in this app sends an SOS to the organisers. Calling the emergency number is faster.',
+    )
     .waitFor()
 })

@@ -45,7 +45,7 @@ async function nextRelease(): Promise<string> {
       const addNotes = (db) => void db.createObjectStore('notes')
       globalThis.store = await openIndexedDbStore('walk', { steps: [...SCHEMA_STEPS, addNotes] })
       globalThis.toOldRelease = async (points) => {
-        const values = await store.values({ except: [] })
+        const values = await store.values()
         await store.close()
         await deleteDB('walk')
         const older = await openIndexedDbStore('walk')

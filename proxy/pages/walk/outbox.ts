@@ -310,7 +310,7 @@ async function clearForgotten(opened: IndexedDbStore): Promise<void> {
   const userId = remembered(TO_CLEAR)
   if (userId === null) return
   await opened.clear(userId)
-  const values = await opened.values({ except: [] })
+  const values = await opened.values()
   // Erased, and the browser refused to forget it at that time.
   if (store === null && (values.get('walk-person') as Person | undefined)?.userId === userId)
     await opened.setValues(new Map([...values.keys()].map((name) => [name, undefined])))

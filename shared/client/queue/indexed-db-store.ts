@@ -18,10 +18,8 @@ const beginning = (...start: string[]): IDBKeyRange => IDBKeyRange.bound(start, 
 
 /** A queue's store that also keeps an app's own small values, by name, in the same database. */
 export interface IndexedDbStore extends QueueStore {
-  /** The values of these names, or of all but the excluded ones. Names without a value are absent. */
-  values(
-    choice: { readonly names: readonly string[] } | { readonly except: readonly string[] },
-  ): Promise<Values>
+  /** The values of the wanted names. Names without a value are absent. */
+  values(isWanted?: (name: string) => boolean): Promise<Values>
   /**
    * Writes values, all or none; `undefined` deletes one. It is sent to the browser in the turn of the call, so a page
    * that is ended right after it loses nothing.
@@ -39,21 +37,16 @@ export type Values = ReadonlyMap<string, unknown>
 export async function readNewerValues(name: string): Promise<Values> {
   const db = await openDB<Schema>(name)
   try {
-    return db.objectStoreNames.contains('values') ? await readValues(db, { except: [] }) : new Map()
+    return db.objectStoreNames.contains('values') ? await readValues(db) : new Map()
   } finally {
     db.close()
   }
 }
 
-async function readValues(
-  db: IDBPDatabase<Schema>,
-  choice: Parameters<IndexedDbStore['values']>[0],
-): Promise<Values> {
+async function readValues(db: IDBPDatabase<Schema>, isWanted = (_name: string) => true): Promise<Values> {
   const { store } = db.transaction('values')
-  const names = 'names' in choice ? choice.names : await store.getAllKeys()
-  const wanted = 'names' in choice ? names : names.filter((name) => !choice.except.includes(name))
-  const read = await Promise.all(wanted.map(async (name) => [name, await store.get(name)] as const))
-  return new Map(read.filter(([, value]) => value !== undefined))
+  const names = (await store.getAllKeys()).filter(isWanted)
+  return new Map(await Promise.all(names.map(async (name) => [name, await store.get(name)] as const)))
 }
 
 export interface IndexedDbOptions {
@@ -216,7 +209,7 @@ export async function openIndexedDbStore(
           transaction.done,
         ])
       }),
-    values: (choice) => use((db) => readValues(db, choice)),
+    values: (isWanted) => use((db) => readValues(db, isWanted)),
     setValues: (values, durability = 'default') =>
       use(async (db) => {
         const transaction = db.transaction('values', 'readwrite', { durability })

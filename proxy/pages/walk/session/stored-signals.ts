@@ -49,7 +49,7 @@ export function showStored(values: Values): void {
 
 /** Reads what the device keeps, and keeps changes from now on. @throws what the store throws */
 export async function openValues(opened: IndexedDbStore): Promise<void> {
-  const values = await opened.values({ except: LARGE })
+  const values = await opened.values((name) => !LARGE.includes(name))
   store = opened
   showStored(values)
   if (unkept.size > 0) void write(new Map())
@@ -99,7 +99,7 @@ export async function write(values: Values, durability?: IDBTransactionDurabilit
 
 /** @returns null where the device has none, or does not give it */
 export const readLarge = async (name: string): Promise<unknown> =>
-  (await store?.values({ names: [name] }).catch(() => null))?.get(name) ?? null
+  (await store?.values((one) => one === name).catch(() => null))?.get(name) ?? null
 
 type Change = readonly [value: Signal, next: unknown]
 

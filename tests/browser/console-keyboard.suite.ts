@@ -77,7 +77,7 @@ export function keyboardTests(open: (options: ConsoleOptions) => Promise<OpenPag
     await remove.focus()
     await page.keyboard.press('Enter')
     await page
-      .locator('.toast.warning', { hasText: 'Not done: The store is away. Try again in a moment' })
+      .locator('.toast.warning', { hasText: 'Perhaps done: The store is away. Look before you try again.' })
       .waitFor()
     await remove.and(page.locator(':focus')).waitFor()
     await page.unroute('**/admin/notifications')

@@ -18,14 +18,9 @@ import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import type { Log } from '#shared/runtime/log.ts'
 import type { Writer } from '#shared/stores/bus/outbox.ts'
 import type { Database } from '#shared/stores/db/db.ts'
-import { repeated } from '#shared/stores/repeated-work.ts'
+import { followed } from '#shared/stores/repeated-work.ts'
 import { eventSettings } from '#shared/stores/schema/tables.ts'
 import { areaAround, routeOfPart, stationsOfPart } from './event-route.ts'
-
-/** Every process reads changes at this interval: one row by its key, so it costs nothing. */
-const POLL_MS = 2_000
-/** At the start, the time to wait for the database; without it the values of the environment apply. */
-const FIRST_READ_MS = 2_000
 
 export type StoredPart = typeof eventSettings.$inferSelect
 
@@ -144,14 +139,12 @@ export async function followEvent(db: Database, config: Config, log: Log): Promi
     parts = partsAfter(parts, rows)
     current = eventOf(config, parts, version)
   }
-  const following = repeated(log, 'the settings of the event could not be read', POLL_MS, refresh)
-  following.start(false)
-  await Promise.race([following.run(), Bun.sleep(FIRST_READ_MS)])
+  const { stop } = await followed(log, 'the settings of the event could not be read', refresh)
   return {
     get current() {
       return current
     },
     refresh,
-    stop: () => following.stop(),
+    stop,
   }
 }

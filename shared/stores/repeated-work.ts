@@ -42,6 +42,27 @@ export function repeated(log: Log, failure: string, everyMs: number, work: () =>
   }
 }
 
+/** A change in the database is known to every process within this time. Reading one row by its key costs nothing. */
+const FOLLOW_EVERY_MS = 2_000
+/** At the start, the time to wait for the database; until it answers, what the environment says applies. */
+const FIRST_READ_MS = 2_000
+
+/**
+ * Reads something of the database again and again, for the life of a process. Resolves after the first reading, or
+ * without it where the database is late.
+ * @param failure as in `repeated`
+ */
+export async function followed(
+  log: Log,
+  failure: string,
+  refresh: () => Promise<void>,
+): Promise<Pick<Repeated, 'stop'>> {
+  const following = repeated(log, failure, FOLLOW_EVERY_MS, refresh)
+  following.start(false)
+  await Promise.race([following.run(), Bun.sleep(FIRST_READ_MS)])
+  return following
+}
+
 // Works through a queue in which one bad item never stops the others.
 
 /** Where failures are reported. */

@@ -5,13 +5,8 @@
 import { isNull } from 'drizzle-orm'
 import type { Log } from '#shared/runtime/log.ts'
 import type { Database } from '#shared/stores/db/db.ts'
-import { repeated } from '#shared/stores/repeated-work.ts'
+import { followed } from '#shared/stores/repeated-work.ts'
 import { adminTokens } from '#shared/stores/schema/tables.ts'
-
-/** A token is taken, or refused after its end, within this time. */
-const POLL_MS = 2_000
-/** At the start, the time to wait for the database; without it the tokens of the environment alone are taken. */
-const FIRST_READ_MS = 2_000
 
 export type MadeToken = typeof adminTokens.$inferSelect
 
@@ -29,14 +24,12 @@ export async function followTokens(db: Database, log: Log): Promise<MadeTokens &
   const refresh = async (): Promise<void> => {
     current = await db.read(() => db.orm.select().from(adminTokens).where(isNull(adminTokens.revokedAt)))
   }
-  const following = repeated(log, 'the tokens of operators could not be read', POLL_MS, refresh)
-  following.start(false)
-  await Promise.race([following.run(), Bun.sleep(FIRST_READ_MS)])
+  const { stop } = await followed(log, 'the tokens of operators could not be read', refresh)
   return {
     get current() {
       return current
     },
     refresh,
-    stop: () => following.stop(),
+    stop,
   }
 }

@@ -82,13 +82,14 @@ export async function makeToken(
     })
     await audit(tx, operator, 'make-token', { name, role, fingerprint }, now())
   })
-  await auth.made.refresh()
+  // It is stored, and shown nowhere else: where the reading fails, the next one takes it two seconds later.
+  await auth.made.refresh().catch(() => undefined)
   return { name, role, fingerprint, token }
 }
 
 /**
  * Revokes a token that was made in the console: every process refuses it within seconds.
- * @throws Refusal 404 for another fingerprint, also that of a token of the environment
+ * @throws Refusal 404 for another fingerprint, such as one of the environment's tokens
  */
 export async function revokeToken(
   { auth, db, now }: ServiceContext,

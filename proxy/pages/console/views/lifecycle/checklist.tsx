@@ -4,7 +4,7 @@ import { signal } from '@preact/signals'
 import { Button } from '../../../design/button.tsx'
 import { remember, remembered } from '../../../frame/storage.ts'
 import { type EventSettings as Settings, isNotStarted, useEventSettings } from '../../event.ts'
-import { Panel } from '../../parts/panel.tsx'
+import { Panel, useStale } from '../../parts/panel.tsx'
 import type { Resource } from '../../resource.ts'
 import { show } from '../../router.ts'
 import { reachesNobody } from '../../sos-reach.ts'
@@ -75,13 +75,20 @@ export const ChecklistOnNow = ({ condition }: Pick<ChecklistProps, 'condition'>)
 export function Checklist({ settings, condition, whole = false }: ChecklistProps) {
   const known = settings.value.value
   const state = condition.value.value
+  const isSettingsOld = useStale(settings)
+  const isConditionOld = useStale(condition)
   if (known === null || state === null) return null
   const open = ROWS.filter((row) => !isDone(row, known, state))
   const listed = whole ? ROWS : ROWS.filter((row) => open.includes(row) && !later.value.has(row))
   if (open.length === 0 || listed.length === 0) return null
   const said = words.value.checklist
   return (
-    <Panel title={isNotStarted.value ? said.titleNotStarted : said.title} kind="checklist">
+    <Panel
+      title={isNotStarted.value ? said.titleNotStarted : said.title}
+      kind="checklist"
+      stale={isSettingsOld || isConditionOld}
+      at={condition.at.value}
+    >
       <ul class="rows">
         {listed.map((row) => (
           <ChecklistRow key={row} row={row} done={!open.includes(row)} />

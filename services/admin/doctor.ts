@@ -200,7 +200,7 @@ async function emergencies(config: Config): Promise<Found> {
   const todo = `${REACHES_NOBODY[0]!.toUpperCase()}${REACHES_NOBODY.slice(1)}. Set LINE_CHANNEL_ACCESS_TOKEN or Web Push, and give the people on duty the role of owner or manager (console, People).`
   if (config.line.accessToken === '' && config.push === null)
     return { found: 'neither LINE nor Web Push is set', todo }
-  if (config.databaseUrl === '') return { found: 'the console’s view System shows whom an SOS alerts' }
+  if (config.databaseUrl === '') return { found: 'the console’s view System shows who is alerted of an SOS' }
   const db = await openDatabase({ url: config.databaseUrl, dir: '' })
   // The check of Postgres says what to do when it does not answer.
   const reach = await readEmergencyReach({ config, db }).catch(() => null)
@@ -277,7 +277,7 @@ export function examine(config: Config, options: Options): Promise<Finding[]> {
         'Check that the name leads to this machine, and that the port is open.',
       ),
     ),
-    check('SOS', () => emergencies(config), 'Start Postgres: it knows whom an SOS alerts.'),
+    check('SOS', () => emergencies(config), 'Start Postgres: it knows who is alerted of an SOS.'),
     check('LINE', () => line(config), "Check LINE's access token."),
     check('backup', () => backups(options.backups), 'Take a backup: bun run backup.'),
   ])

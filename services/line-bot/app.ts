@@ -129,7 +129,7 @@ async function subscribeToEvents(
   })
 }
 
-/** Staff may be named, and devices added, at any time; the console shows whom an SOS reaches now. */
+/** Staff may be named, and devices added, at any time; the console shows who is alerted now. */
 async function warnOfNobody(context: ServiceContext): Promise<void> {
   const reach = await readEmergencyReach(context).catch(() => null)
   if (reach !== null && reachesNobody(reach))

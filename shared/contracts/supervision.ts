@@ -41,7 +41,7 @@ export const IncidentCause = z.object({
 
 /** Whom the alert of an SOS would reach. */
 export const EmergencyReach = z.object({
-  line: z.int().describe('Owners and managers whom LINE reaches'),
+  line: z.int().describe('Owners and managers that LINE reaches'),
   web_push: z.int().describe('Their devices with notifications'),
 })
 export type EmergencyReach = z.infer<typeof EmergencyReach>

@@ -65,6 +65,11 @@ export interface Endpoint<
   /** Maximum size of the body; null: that of the configuration. The proxy has the same limits. */
   readonly bodyBytes: number | null
   /**
+   * Maximum size as sent, where it is more than `bodyBytes`: the long strings of such a body are cut while it arrives,
+   * because nothing in them is read. The proxy has the same limits.
+   */
+  readonly sentBytes: number | null
+  /**
    * Whether what a client may repeat later (`TEMPORARY_CODES`) is answered with 503 and `Retry-After`: tracker apps
    * delete a point when the answer is 4xx.
    */
@@ -173,6 +178,7 @@ export const endpointsOf = (service: ServiceName) =>
       body: Nothing as unknown as B,
       bodyKind: given.body === undefined ? 'none' : 'json',
       bodyBytes: null,
+      sentBytes: null,
       isAlarm: () => false,
       temporaryIs503: false,
       slash: false,

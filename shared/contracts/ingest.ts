@@ -11,6 +11,12 @@ const endpoint = endpointsOf('tracking')
 /** Maximum size of a body: a batch of Overland is 200 points of about 600 bytes, and the app allows 1,000 points. */
 export const INGEST_BYTES = 1_048_576
 
+/**
+ * Maximum size of a message of OwnTracks. A point of interest may have a photo of a camera, as JPEG of quality 0.9 and in
+ * base64 (owntracks/ios, ViewController.swift); it is not stored.
+ */
+export const OWNTRACKS_BYTES = 12_582_912
+
 /** Why a point of a tracker app is not taken, beyond the reasons of `PointRejection`. */
 export type IngestRejection =
   /** The body is not in the app’s format, or is encrypted. */
@@ -126,6 +132,7 @@ const common = {
 export const owntracksEndpoint = endpoint('POST /api/event/ingest/:key/owntracks', {
   id: 'ingestOwntracks',
   ...common,
+  sentBytes: OWNTRACKS_BYTES,
   summary: 'Takes a message of OwnTracks (HTTP mode); success means durable, or never to be sent again',
   query: TrackerParameters,
   bodyKind: 'raw',

@@ -109,6 +109,12 @@ describeBothStacks(
       expect((await healthOf(stack)).objects).toBe('ok')
     })
 
+    test('a picture of an iPhone (HEIC) is refused with what to do', async () => {
+      const heic = Buffer.from('00000018667479706865696300000000686569636d696631', 'hex')
+      const sentence = await sentenceOf(await upload({ body: heic }), 400, 'invalid-request')
+      expect(sentence).toContain('Export a picture of another format (HEIC, AVIF) as JPEG')
+    })
+
     test('the largest allowed picture is accepted', async () => {
       expect(await shape(await stored({ body: png(4_096, 4_096) }))).toMatchObject({
         width: 4_096,

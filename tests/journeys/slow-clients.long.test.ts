@@ -75,6 +75,8 @@ test.concurrent('slow heads and slow bodies are bounded, and other clients are s
       )
       const post = 'POST /api/event/checkin HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n{'
       const bodies = await many(() => dawdle(stack, post, ' '))
+      const photo = `POST /api/event/ingest/${'k'.repeat(32)}/owntracks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000000\r\n\r\n{`
+      const photos = await many(() => dawdle(stack, photo, ' '))
       const get = 'GET /api/event/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'
       const deaf = await many(() => dawdle(stack, get.repeat(40), '', false))
 
@@ -89,7 +91,8 @@ test.concurrent('slow heads and slow bodies are bounded, and other clients are s
       expect(await latest(bodies)).toBeLessThan(BODY_MS[stack.kind])
       // A success would make a phone delete its point.
       for (const { end } of bodies) expect((await end).said).toStartWith('HTTP/1.1 408 ')
-      for (const { socket } of [...heads, ...bodies, ...deaf]) socket.destroy()
+      for (const { end } of photos) expect((await end).said).toStartWith('HTTP/1.1 503 ')
+      for (const { socket } of [...heads, ...bodies, ...photos, ...deaf]) socket.destroy()
     }),
   )
 }, 180_000)

@@ -1,11 +1,19 @@
 /** What a tracker app is told when it sends too much, too often, or while the event is paused. */
 import { expect, test } from 'bun:test'
-import { sentenceOf } from '#tests/helpers/answers.ts'
+import { trackSyncEndpoint } from '#shared/contracts/tracking.ts'
+import { dataOf, sentenceOf } from '#tests/helpers/answers.ts'
 import { describeBothStacks } from '#tests/helpers/open-test-stack.ts'
 import { post } from '#tests/helpers/pilgrim.ts'
 import { newPilgrimId, setStatus, syncTrack, type TestStack } from '#tests/helpers/test-stack.ts'
 import { expectTaken, newTracker, send, walk } from '#tests/helpers/trackers.ts'
-import { type Fix, FORMS, overland, type Sent, traccar10 } from '#tests/tracking/tracker-bodies.ts'
+import {
+  type Fix,
+  FORMS,
+  overland,
+  ownTracksIos,
+  type Sent,
+  traccar10,
+} from '#tests/tracking/tracker-bodies.ts'
 
 const BYTES = 1_048_576
 const LIMIT = 20
@@ -24,6 +32,20 @@ function limits(stack: TestStack): void {
     expect(sentence).toContain('1048576')
     const body = `{"user_id":"x","points":[]}${' '.repeat(BYTES / 2)}`
     await sentenceOf(await stack.fetch('/api/event/track/sync', { method: 'POST', body }), 413, 'too-large')
+  })
+
+  test.each(['before', 'after'])('a photo of a camera %s the position costs no point', async (place) => {
+    const userId = newPilgrimId()
+    const { key } = await newTracker(stack, userId)
+    const [fix] = walk(1) as [Fix]
+    const message = JSON.parse(ownTracksIos(fix).body!) as object
+    const image = { image: Buffer.alloc(6_000_000, 7).toString('base64'), imagename: 'temple.jpg' }
+    const whole = place === 'before' ? { ...image, ...message } : { ...message, ...image }
+    const sent: Sent = { app: 'owntracks', method: 'POST', body: JSON.stringify(whole) }
+    await expectTaken(await send(stack, key, sent), sent)
+    const { lat, lng, ms } = fix
+    const again = await syncTrack(stack, userId, [{ lat, lng, timestamp: ms }])
+    expect(await dataOf(again, trackSyncEndpoint)).toMatchObject({ accepted: 0, duplicates: 1 })
   })
 
   test('beyond the rate limit an app is told to come back, never 429; a phone’s own limit is another', async () => {

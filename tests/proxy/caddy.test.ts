@@ -12,6 +12,7 @@ import { until } from '#tests/helpers/wait.ts'
 const CHECKIN = '/api/event/checkin'
 const LIMIT = 102_400
 const INGEST = '/api/event/ingest/a-key-of-a-tracker-in-the-path--/overland'
+const PHOTO = '/api/event/ingest/a-key-of-a-tracker-in-the-path--/owntracks'
 
 /** A request as it arrives behind the proxy. */
 interface Seen {
@@ -129,6 +130,8 @@ describeOnServers('Caddy', () => {
   test.each([
     [CHECKIN, LIMIT],
     [INGEST, 1_048_576],
+    [PHOTO, 12_582_912],
+    [`${PHOTO}/`, 12_582_912],
   ])('%s takes %d bytes and refuses one more, whether the length is declared or not', async (path, limit) => {
     const upload = (body: BodyInit) => send(path, { method: 'POST', body })
     for (const body of ['a'.repeat(limit), streamed('a'.repeat(limit))])

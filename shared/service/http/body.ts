@@ -1,6 +1,7 @@
 /** Reads request bodies, limited in size (independent of Content-Length) and in time. */
 import { invalid, Refusal } from '#shared/runtime/refusal.ts'
 import { rejectWith, within } from '#shared/runtime/deadline.ts'
+import { createStringShortener } from './shorten-strings.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -10,7 +11,8 @@ const tooLarge = (max: number) =>
 /** Phones on bad networks are slow, so a body may take long as long as it makes progress. */
 const BYTES_A_SECOND = 256
 const PACE_S = 10
-const LONGEST_S = 120
+/** Less than the proxy waits (Caddyfile, read_body): it answers an empty 200 for a request that it ends itself. */
+const LONGEST_S = 110
 const PACE_BYTES = PACE_S * BYTES_A_SECOND
 const SECOND_MS = 1_000
 
@@ -26,17 +28,29 @@ const arriving = new WeakSet<Request>()
 /** Whether the body of a request is still arriving, so that the client causes the delay. */
 export const isBodyArriving = (request: Request): boolean => arriving.has(request)
 
-/** @throws Refusal 413 beyond `max` bytes, 408 for a body that arrives too slowly */
-export async function readBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
+interface BodyLimits {
+  readonly bytes: number
+  /** As sent: a body of more than `bytes` is JSON whose long strings are cut. */
+  readonly sentBytes: number
+}
+
+export interface SentBody {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Bytes that were sent and left out. */
+  readonly cutBytes: number
+}
+
+/** @throws Refusal 413 beyond the limits, 408 for a body that arrives too slowly */
+export async function readBody(request: Request, limits: BodyLimits): Promise<SentBody> {
   const declared = Number(request.headers.get('content-length') ?? 0)
-  if (declared > max) throw tooLarge(max)
+  if (declared > limits.sentBytes) throw tooLarge(limits.sentBytes)
   // Accessing `request.body` creates a stream, which costs more than reading the body.
-  if (declared === 0 && request.body === null) return new Uint8Array()
+  if (declared === 0 && request.body === null) return { bytes: new Uint8Array(), cutBytes: 0 }
   arriving.add(request)
   try {
-    if (declared === 0 || declared > PACE_BYTES) return await readStream(request.body!, max)
+    if (declared === 0 || declared > PACE_BYTES) return await readStream(request.body!, limits)
     // A short body must be complete within one period, so its progress need not be measured.
-    return await within(request.bytes(), PACE_S * SECOND_MS, rejectWith(tooSlow))
+    return { bytes: await within(request.bytes(), PACE_S * SECOND_MS, rejectWith(tooSlow)), cutBytes: 0 }
   } catch (error) {
     // The client has disconnected; this answer only counts in the metrics.
     if (error instanceof Error && error.name === 'AbortError') throw invalid('body: broke off')
@@ -46,17 +60,46 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
   }
 }
 
-async function readStream(body: ReadableStream<Uint8Array>, max: number): Promise<Uint8Array<ArrayBuffer>> {
+/** The parts of a body. Once they have more bytes than fit, the long strings of all parts are cut. */
+function createParts({ bytes, sentBytes }: BodyLimits) {
+  let parts: Uint8Array<ArrayBuffer>[] = []
+  let sent = 0
+  let kept = 0
+  let shorten: ReturnType<typeof createStringShortener> | null = null
+  const keep = (part: Uint8Array<ArrayBuffer>): void => {
+    parts.push(part)
+    kept += part.byteLength
+  }
+  return {
+    sent: () => sent,
+    /** @throws Refusal 413 */
+    add(part: Uint8Array<ArrayBuffer>): void {
+      sent += part.byteLength
+      if (sent > sentBytes) throw tooLarge(sentBytes)
+      if (shorten === null && sent > bytes) {
+        shorten = createStringShortener()
+        const whole = parts
+        ;[parts, kept] = [[], 0]
+        for (const one of whole) keep(shorten(one))
+      }
+      keep(shorten === null ? part : shorten(part).slice())
+      if (kept > bytes) throw tooLarge(bytes)
+    },
+    whole: (): SentBody => ({ bytes: Buffer.concat(parts), cutBytes: sent - kept }),
+  }
+}
+
+async function readStream(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  limits: BodyLimits,
+): Promise<SentBody> {
   const reader = body.getReader()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  const readAll = async (): Promise<Uint8Array<ArrayBuffer>> => {
+  const parts = createParts(limits)
+  const readAll = async (): Promise<SentBody> => {
     for (;;) {
       const { done, value } = await reader.read()
-      if (done) return Buffer.concat(chunks)
-      size += value.byteLength
-      if (size > max) throw tooLarge(max)
-      chunks.push(value)
+      if (done) return parts.whole()
+      parts.add(value)
     }
   }
   const whole = readAll()
@@ -65,9 +108,9 @@ async function readStream(body: ReadableStream<Uint8Array>, max: number): Promis
   for (;;) {
     const read = await within(whole, SECOND_MS, () => null)
     if (read !== null) return read
-    sizes.push(size)
+    sizes.push(parts.sent())
     const before = sizes.at(-1 - PACE_S)
-    const isSlow = before !== undefined && size - before < PACE_BYTES
+    const isSlow = before !== undefined && parts.sent() - before < PACE_BYTES
     if (!isSlow && sizes.length <= LONGEST_S) continue
     // The result of the cancelled read is not needed.
     void reader.cancel().catch(() => undefined)

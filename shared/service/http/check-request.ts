@@ -16,7 +16,7 @@ import { type AddressLimit, charge } from '#shared/service/security/caller-and-a
 import { keptBytes, priceInMs, priceOfCall } from '#shared/service/security/request-prices.ts'
 import { validationMessage } from '#shared/runtime/validation-message.ts'
 import { validationError } from './answer-errors.ts'
-import { parseJson, readBytes } from './body.ts'
+import { parseJson, readBody, type SentBody } from './body.ts'
 
 export interface Call<P, Q, B, O = Acting | null> {
   readonly params: P
@@ -105,15 +105,18 @@ function payingOf(context: ServiceContext, endpoint: Endpoint, request: Request,
   }
 }
 
+const NO_BODY: SentBody = { bytes: new Uint8Array(), cutBytes: 0 }
+
 /** The first checks: size and authentication. @throws Refusal */
 export async function admit(context: ServiceContext, endpoint: Endpoint, request: Request) {
   // Every endpoint refuses a body that is too large, even an endpoint without a body.
-  const bytes =
+  const bytes = endpoint.bodyBytes ?? context.config.bodyBytes
+  const sent =
     endpoint.method === 'GET'
-      ? new Uint8Array()
-      : await readBytes(request, endpoint.bodyBytes ?? context.config.bodyBytes)
+      ? NO_BODY
+      : await readBody(request, { bytes, sentBytes: endpoint.sentBytes ?? bytes })
   const operator = endpoint.access === 'public' ? null : await authorize(context, endpoint, request)
-  return { bytes, operator }
+  return { ...sent, operator }
 }
 
 /** The user id of a call after validation. @throws Refusal 400 for an invalid id in the header */
@@ -133,12 +136,12 @@ export async function callOf(
   request: Request,
   params: unknown,
   requestId: string,
-  { bytes, operator }: Awaited<ReturnType<typeof admit>>,
+  { bytes, cutBytes, operator }: Awaited<ReturnType<typeof admit>>,
 ) {
   const price = priceOfCall(endpoint)
   const address = addressLimitOf(context, endpoint, operator)
   const paying = payingOf(context, endpoint, request, bytes)
-  paying(() => address?.charge(context.addressOf(request), priceInMs(price, bytes.length)))
+  paying(() => address?.charge(context.addressOf(request), priceInMs(price, bytes.length, cutBytes)))
   // An operator may name a pilgrim by the pseudonym that they read.
   const named = <T>(value: T): T => (operator === null ? value : context.pseudonyms.reveal(value))
   const json = endpoint.bodyKind === 'json' ? named(parseJson(bytes)) : {}

@@ -227,7 +227,11 @@ export function refusalsOf(endpoint: Endpoint, schemas: NamedSchemas, bodyBytes:
     const large =
       endpoint.bodyBytes === null
         ? `The body is larger than the configured limit (EVENT_BODY_BYTES, ${bodyBytes} bytes)`
-        : `The body is larger than ${endpoint.bodyBytes} bytes`
+        : `The body is larger than ${endpoint.bodyBytes} bytes${
+            endpoint.sentBytes === null
+              ? ''
+              : ` without its long strings, or than ${endpoint.sentBytes} with them`
+          }`
     return [
       status,
       {

@@ -23,12 +23,13 @@ const rows = ENDPOINTS.flatMap((endpoint) => {
   if (price === undefined) return []
   const bytes = endpoint.method === 'GET' ? 0 : (endpoint.bodyBytes ?? config.bodyBytes)
   const points = Array.from({ length: Math.min(MAX_POINTS, Math.floor(bytes / SHORTEST_POINT)) })
-  const ms = priceInMs(price, bytes)
+  const sentBytes = endpoint.sentBytes ?? bytes
+  const ms = priceInMs(price, bytes, sentBytes - bytes)
   const kept = keptBytes(price, bytes, { points })
   return [
     {
       endpoint: endpoint.id,
-      bytes,
+      bytes: sentBytes,
       ms,
       'kept kB': Math.ceil(kept / 1_000),
       'a minute': Math.ceil(config.limits.address.max / ms),

@@ -72,9 +72,12 @@ export const priceOfCall = ({ id }: Pick<Endpoint, 'id'>): Price =>
 /** A drawing of a card, and what is stored of it. */
 export const DRAWING = { ms: 100, bytes: 120_000 } as const
 
+/** Milliseconds for 10 kB that are received and left out (`SentBody`). */
+const CUT_MS_PER_10KB = 0.1
+
 /** In units of the address limit, milliseconds of a processor. */
-export const priceInMs = ({ ms, msPer10kB }: Price, bodyBytes: number): number =>
-  Math.round(ms + (msPer10kB * bodyBytes) / 10_000)
+export const priceInMs = ({ ms, msPer10kB }: Price, bodyBytes: number, cutBytes = 0): number =>
+  Math.round(ms + (msPer10kB * bodyBytes + CUT_MS_PER_10KB * cutBytes) / 10_000)
 
 const POINT_LISTS = ['points', 'track_points', 'gps_points'] as const
 

@@ -33,7 +33,7 @@ test('a report and the set-up of a tracker app show the numbers of the event, to
   }
   await page
     .getByText(
-      'An SOS button in this app sends an SOS to the organisers. Calling the emergency number is faster.',
+      'If this app has an SOS button, it reaches the organisers. Calling the emergency number is faster.',
     )
     .waitFor()
 })

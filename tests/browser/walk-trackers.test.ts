@@ -2,6 +2,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openEmbeddedTestStack, STACK_TIMEOUT_MS } from '#tests/helpers/open-test-stack.ts'
 import type { TestStack } from '#tests/helpers/test-stack.ts'
+import { walk } from '#tests/helpers/trackers.ts'
+import {
+  gpsLogger,
+  osmAnd,
+  overland,
+  ownTracksIos,
+  type Sent,
+  traccar10,
+} from '#tests/tracking/tracker-bodies.ts'
+import type { TrackerApp } from '#shared/contracts/trackers.ts'
 import { BROWSER_TIMEOUT_MS, photograph, testBrowser } from './browser.ts'
 import { firstMinute } from './walk-harness.ts'
 
@@ -51,3 +61,51 @@ test('OwnTracks: first the switch, then the link, the address to type, and its t
     await page.getByText(sentence).waitFor()
   }
 })
+
+/** What each app takes from the link, or from the address that is typed into it. */
+const ADDRESS_IN: Record<TrackerApp, (shown: string) => string> = {
+  owntracks: (link) => {
+    const inline = Buffer.from(new URL(link).searchParams.get('inline')!, 'base64')
+    return (JSON.parse(inline.toString()) as { url: string }).url
+  },
+  overland: (link) => new URL(link).searchParams.get('url')!,
+  traccar: (link) => new URL(link).searchParams.get('url')!,
+  osmand: (address) => address.split('?', 1)[0]!,
+  gpslogger: (link) => /^gpslogger:\/\/properties\/(.*)\.properties$/.exec(link)![1]!,
+}
+const SENT: Record<TrackerApp, (fix: ReturnType<typeof walk>[number]) => Sent> = {
+  owntracks: ownTracksIos,
+  overland,
+  traccar: traccar10,
+  osmand: osmAnd,
+  gpslogger: gpsLogger,
+}
+
+test.each(Object.keys(SENT) as TrackerApp[])(
+  '%s, set up by what its view shows, is heard, and the view fits a phone',
+  async (app) => {
+    await using opened = await browser.open(stack, { path: '/walk/?lang=en' })
+    const { page } = opened
+    await firstMinute(page, 'Ana')
+    await page.evaluate(() => (location.hash = 'trackers'))
+    await page.getByRole('combobox').selectOption(app)
+    await page.getByRole('button', { name: 'Set it up for me' }).click()
+    const link = page.getByRole('link', { name: 'Set up the app' })
+    const typed = page.locator('code.address')
+    await link.or(typed).first().waitFor()
+    const shown = app === 'osmand' ? await typed.innerText() : (await link.getAttribute('href'))!
+    const [fix] = walk(1)
+    const { method, query, type, body } = SENT[app](fix!)
+    const path = new URL(ADDRESS_IN[app](shown)).pathname + (query === undefined ? '' : `?${query}`)
+    const answer = await stack.fetch(path, {
+      method,
+      ...(type !== undefined && { headers: { 'Content-Type': type } }),
+      ...(body !== undefined && { body }),
+    })
+    expect(answer.status).toBe(200)
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    await page.locator('p.good').waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
+    await photograph(page, `walk-trackers-${app}-set-up`, true)
+  },
+)

@@ -290,7 +290,7 @@ export const words = {
     },
     battery: 'Android: set the app’s battery use to “Unrestricted”, or the phone stops it after a while.',
     both: 'You can record here, too: nothing counts twice.',
-    sos: 'An SOS button in this app sends an SOS to the organisers. Calling the emergency number is faster.',
+    sos: 'If this app has an SOS button, it reaches the organisers. Calling the emergency number is faster.',
     allowOwnTracks:
       'First allow it in OwnTracks, or it refuses the link: Settings, “Remote Control”, “Allow external configuration”. You can turn that off afterwards.',
     byHand: 'Without the link, choose the mode HTTP and type this address as the URL:',

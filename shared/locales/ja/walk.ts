@@ -275,7 +275,7 @@ export const words: WalkWords = {
     battery:
       'Android：アプリの電池使用量を「制限なし」にしてください。そうしないと、しばらくすると止まります。',
     both: 'ここでも記録できます。二重には数えません。',
-    sos: 'アプリの SOS ボタンは SOS を主催者に送ります。緊急通報番号に電話するほうが早く届きます。',
+    sos: 'アプリに SOS ボタンがあれば、主催者に届きます。緊急通報番号に電話するほうが早く届きます。',
     allowOwnTracks:
       '先に OwnTracks の設定で「Remote Control」の「Allow external configuration」をオンにしてください。オフのままだとリンクを受け付けません。設定のあとは戻してかまいません。',
     byHand: 'リンクを使わない場合は、モードで HTTP を選び、URL にこのアドレスを入力してください：',

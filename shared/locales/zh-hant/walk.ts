@@ -269,7 +269,7 @@ export const words: WalkWords = {
     },
     battery: 'Android：請把這個 App 的電池用量設為「不受限制」，不然手機過一陣子會停掉它。',
     both: '這裡也可以一起記錄，不會重複計算。',
-    sos: 'App 裡的 SOS 按鈕會把求救送給主辦單位，但直接撥打緊急電話更快。',
+    sos: 'App 若有 SOS 按鈕，求救會送到主辦單位，但直接撥打緊急電話更快。',
     allowOwnTracks:
       '請先在 OwnTracks 的設定裡，打開「Remote Control」的「Allow external configuration」，不然 App 會拒絕連結。設定好以後可以再關掉。',
     byHand: '不用連結的話，模式選 HTTP，把這個網址填進 URL：',

@@ -9,6 +9,7 @@ import {
   refold,
   type StoredDay,
   type Totals,
+  WholeFold,
   zeroTotals,
 } from '#shared/core/distance/points-to-distance.ts'
 import { recompute, type TotalsByPeriod } from './reference-fold.ts'
@@ -279,4 +280,16 @@ test('a check-in whose clock ran ahead stands where it was received, on the day 
   expect(pilgrim.periods().days).toMatchObject({
     '2026-04-10': { points: 3, checkins: 1, distanceMm: 1_000_000 },
   })
+})
+
+test('a whole walk gives the same days page by page as at once', () => {
+  fc.assert(
+    fc.property(histories(), fc.integer({ min: 1, max: 5 }), ({ calendar, points }, size) => {
+      const walk = new WholeFold(calendar)
+      const left = [...points].sort(byInstant)
+      while (left.length > 0) walk.add(left.splice(0, size))
+      expect(walk.days()).toEqual(refold([], points, calendar).next().value as DayChange[])
+    }),
+    { numRuns: RUNS },
+  )
 })

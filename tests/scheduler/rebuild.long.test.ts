@@ -5,6 +5,7 @@ import { storeAnonymousTotals } from '#services/admin/erasure/erase-rows.ts'
 import { rebuild } from '#services/scheduler/rebuild.ts'
 import { cellAt } from '#shared/core/map/cells.ts'
 import { describeFlushHarness, NOON, type FlushHarness } from './flush-harness.ts'
+import { POINTS_A_READ } from '#shared/points/totals/stored-days.ts'
 import type { InArea } from '#shared/runtime/config/setting-values.ts'
 import { createRandom } from '#tests/helpers/random.ts'
 import { jumbled, point, walk, wander } from './walks.ts'
@@ -116,6 +117,25 @@ describeFlushHarness('rebuild', (harness) => {
       SELECT sum(points)::float8 AS points FROM cell_tiles WHERE zoom = 18 AND span = 'all'`
     expect(tiles!.points).toBe(30 + 3 * 30)
     expect(await run(harness, true)).toEqual([])
+  })
+
+  test('a walk of many pages is erased page by page, and its sums stay', async () => {
+    await harness.db.sql`
+      INSERT INTO gps_points (user_id, kind, sent_at, recorded_at, received_at, lat, lng, in_range, clock_corrected)
+      SELECT 'long', 't', at, at, at, 24 + i / 5000.0, 120.67, true, false
+      FROM generate_series(1, ${2.5 * POINTS_A_READ}::int) i,
+        LATERAL (SELECT to_timestamp(${NOON / 1_000}::float8) + i * interval '7 seconds' AS at) t`
+    await run(harness, false)
+    const sums = () => harness.db.sql`
+      SELECT sum(points)::int AS points, sum(distance_mm)::float8 AS mm, sum(pilgrims)::int AS pilgrims FROM event_hours`
+    const before = await sums()
+    expect(before[0]).toMatchObject({ points: 2.5 * POINTS_A_READ })
+    await erase(harness, 'long', 1)
+    // A row of changes for each page, and one for the latest position.
+    expect(await harness.db.sql`SELECT FROM cell_changes`).toHaveLength(4)
+    await harness.flush()
+    expect(await run(harness, true)).toEqual([])
+    expect(await sums()).toEqual(before)
   })
 
   test('finds and corrects each fault, and a check changes nothing', async () => {

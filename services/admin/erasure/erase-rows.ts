@@ -23,9 +23,9 @@ import { countSurvey } from '#shared/pilgrims/survey-counts.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import { CellChanges } from '#shared/core/map/cell-counts.ts'
 import { cellAt, cellCentre, FINEST_PER_DEGREE, MAX_ZOOM } from '#shared/core/map/cells.ts'
-import { foldAll, type FoldPoint } from '#shared/core/distance/points-to-distance.ts'
+import { type FoldPoint, WholeFold } from '#shared/core/distance/points-to-distance.ts'
 import { EventTotals } from '#shared/points/totals/event-totals.ts'
-import { FOLD_COLUMNS } from '#shared/points/totals/stored-days.ts'
+import { FOLD_COLUMNS, POINTS_A_READ } from '#shared/points/totals/stored-days.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
 
 export type Erasing = typeof erasing.$inferSelect
@@ -194,46 +194,63 @@ export async function storeAnonymousTotals(
   calendar: Calendar,
   crowd: number,
 ): Promise<boolean> {
-  const points = (await tx.execute(sql`
-    SELECT ${sql.raw(FOLD_COLUMNS)} FROM gps_points WHERE user_id = ${userId} AND in_range`)) as unknown as FoldPoint[]
-  const changes = new CellChanges()
-  await coarsenCells(tx, userId, points, calendar, crowd, changes)
-  await leaveMap(tx, userId, calendar, changes)
+  const walk = new WholeFold(calendar)
+  const shared = new Map<string, Set<string> | null>()
+  let walked = false
+  for await (const points of pagesOfPoints(tx, userId)) {
+    walked = true
+    walk.add(points)
+    for (const day of new Set(points.map(({ t }) => calendar.day(t))))
+      if (!shared.has(day))
+        shared.set(day, crowd === 1 ? null : await sharedCells(tx, userId, day, calendar, crowd))
+    await coarsenCells(tx, points, calendar, shared)
+  }
+  await leaveMap(tx, userId, calendar)
   const totals = new EventTotals()
-  totals.addPilgrim(foldAll(points, calendar))
+  totals.addPilgrim(walk.days())
   for (const { rows, statement } of totals.additions('erased'))
     await tx.execute(sql`${sql.raw(statement[0])}${rows}${sql.raw(statement[1])}`)
-  return points.length > 0
+  return walked
+}
+
+/** All points of a pilgrim in the area, in the order of the fold. */
+async function* pagesOfPoints(tx: Writer, userId: string): AsyncGenerator<FoldPoint[]> {
+  await tx.execute(sql`
+    DECLARE walk NO SCROLL CURSOR FOR SELECT ${sql.raw(FOLD_COLUMNS)} FROM gps_points
+    WHERE user_id = ${userId} AND in_range ORDER BY recorded_at, kind, sent_at`)
+  for (;;) {
+    const page = await tx.execute(sql`FETCH ${sql.raw(`${POINTS_A_READ}`)} FROM walk`)
+    if (page.length === 0) break
+    yield page as unknown as FoldPoint[]
+  }
+  await tx.execute(sql`CLOSE walk`)
 }
 
 /**
- * Moves the pilgrim's points on the operators' map to the middle of their cell of zoom 14 and to the start of their
- * day. Points of a cell that fewer than the crowd share on that day are dropped, because they would be a person's
- * trail.
+ * Moves points on the operators' map to the middle of their cell of zoom 14 and to the start of their day. Points of a
+ * cell that fewer than the crowd share on that day are dropped, because they would be a person's trail.
+ * @param shared the cells of each day that enough others share; null: all
  */
 async function coarsenCells(
   tx: Writer,
-  userId: string,
   points: readonly FoldPoint[],
   calendar: Calendar,
-  crowd: number,
-  changes: CellChanges,
+  shared: ReadonlyMap<string, ReadonlySet<string> | null>,
 ): Promise<void> {
-  const shared = new Map<string, Set<string> | null>()
+  const changes = new CellChanges()
   const kept = new Map<string, { hour: number; x: number; y: number; points: number }>()
   for (const { t, lat, lng } of points.filter(isPlace)) {
     changes.removePoint(calendar.hourStart(t), { lat, lng })
     const day = calendar.day(t)
     const [hour] = calendar.span(day)
     const cell = cellAt(lat, lng, KEPT_ZOOM)
-    if (!shared.has(day))
-      shared.set(day, crowd === 1 ? null : await sharedCells(tx, userId, day, calendar, crowd))
     if (shared.get(day)?.has(`${cell.y} ${cell.x}`) === false) continue
     const middle = cellCentre(cell)
     changes.addPoint(hour, middle)
     const { x, y } = cellAt(middle.lat, middle.lng, MAX_ZOOM)
     kept.getOrInsertComputed(`${hour} ${y} ${x}`, () => ({ hour, x, y, points: 0 })).points++
   }
+  await storeChanges(tx, changes)
   await tx.execute(sql`
     INSERT INTO erased_cells AS c (hour, x, y, points)
     SELECT to_timestamp(hour / 1000), x, y, points
@@ -265,12 +282,19 @@ async function sharedCells(
   return new Set(rows.map(({ cell }) => cell))
 }
 
-/** Has the next flush make the changes, and remove the pilgrim from their latest cell. */
-async function leaveMap(tx: Writer, userId: string, calendar: Calendar, changes: CellChanges): Promise<void> {
+/** Has the next flush remove the pilgrim from their latest cell. */
+async function leaveMap(tx: Writer, userId: string, calendar: Calendar): Promise<void> {
   const [last] = await tx.execute<{ t: number | null; lat: number; lng: number }>(sql`
     SELECT (extract(epoch FROM last_seen) * 1000)::float8 AS t, last_lat AS lat, last_lng AS lng
     FROM pilgrim_totals WHERE user_id = ${userId}`)
-  if (last !== undefined && last.t !== null) changes.removePilgrim(calendar.hourStart(last.t), last)
+  if (last === undefined || last.t === null) return
+  const changes = new CellChanges()
+  changes.removePilgrim(calendar.hourStart(last.t), last)
+  await storeChanges(tx, changes)
+}
+
+/** Has the next flush make these changes. */
+async function storeChanges(tx: Writer, changes: CellChanges): Promise<void> {
   const packed = changes.pack()
   if (packed !== '')
     await tx.execute(sql`INSERT INTO cell_changes (changes) VALUES (decode(${packed}, 'base64'))`)

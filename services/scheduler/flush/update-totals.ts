@@ -84,7 +84,7 @@ export async function foldPoints(
 }
 
 /** @param places new ones, in the order of the fold */
-export function firstAndLast(places: readonly FoldPoint[]): Pick<PilgrimChange, 'earliest' | 'latest'> {
+function firstAndLast(places: readonly FoldPoint[]): Pick<PilgrimChange, 'earliest' | 'latest'> {
   const last = places.at(-1)
   return { earliest: places[0] ?? null, latest: places.find(({ t }) => t === last?.t) ?? null }
 }

@@ -3,11 +3,10 @@ import { type Query, cursorBatches } from '#shared/stores/db/db.ts'
 import type { Calendar } from '#shared/core/rules/calendar.ts'
 import {
   addTotals,
-  byInstant,
   type DayChange,
   type FoldPoint,
-  foldAll,
   type Totals,
+  WholeFold,
   zeroTotals,
 } from '#shared/core/distance/points-to-distance.ts'
 import {
@@ -21,7 +20,6 @@ import {
 } from '#shared/points/totals/event-totals.ts'
 import { FOLD_COLUMNS } from '#shared/points/totals/stored-days.ts'
 import { isPlace } from '#shared/core/rules/geo.ts'
-import { firstAndLast } from '../flush/update-totals.ts'
 import { type Differences, selectOf } from './differences.ts'
 
 /** Pilgrims whose rows are compared together. */
@@ -48,11 +46,11 @@ export async function rebuildPilgrims(
     batch.clear()
     rows = { totals: [], days: [] }
   }
-  for await (const { userId, points } of pilgrims(tx)) {
-    const days = foldAll(points, calendar)
+  for await (const { userId, walk, earliest, latest } of walks(tx, calendar)) {
+    const days = walk.days()
     sums.addPilgrim(days)
     batch.add(userId)
-    rows.totals.push(totalsOf(userId, points, days))
+    rows.totals.push(totalsOf(userId, days, earliest, latest))
     rows.days.push(...days.map((day) => dayOf(userId, day, calendar)))
     if (batch.size >= BATCH) await reconcile()
   }
@@ -67,27 +65,43 @@ const POINTLESS = `
   SELECT user_id FROM (SELECT user_id FROM pilgrim_totals UNION SELECT user_id FROM pilgrim_days) kept
   WHERE NOT EXISTS (SELECT FROM gps_points p WHERE p.user_id = kept.user_id AND p.in_range) ORDER BY 1`
 
-/** Yields all points in the area, a pilgrim at a time, in the fold's order. */
-async function* pilgrims(tx: Query): AsyncGenerator<{ userId: string; points: StoredPoint[] }> {
-  let points: StoredPoint[] = []
-  const select = `
-    SELECT user_id AS "userId", ${FOLD_COLUMNS} FROM gps_points WHERE in_range ORDER BY user_id`
-  for await (const page of cursorBatches<StoredPoint>(tx, 'points', select))
-    for (const point of page) {
-      const userId = points[0]?.userId
-      if (userId !== undefined && userId !== point.userId) {
-        yield { userId, points: points.sort(byInstant) }
-        points = []
-      }
-      points.push(point)
-    }
-  if (points.length > 0) yield { userId: points[0]!.userId, points: points.sort(byInstant) }
+interface Walk {
+  readonly userId: string
+  readonly walk: WholeFold
+  /** First and last place; of several at the last instant, the one that the fold counts. */
+  earliest: FoldPoint | null
+  latest: FoldPoint | null
 }
 
-function totalsOf(userId: string, points: readonly FoldPoint[], days: readonly DayChange[]): Row {
+/** Folds all points in the area, a pilgrim at a time. */
+async function* walks(tx: Query, calendar: Calendar): AsyncGenerator<Walk> {
+  let current = null as Walk | null
+  const select = `
+    SELECT user_id AS "userId", ${FOLD_COLUMNS} FROM gps_points WHERE in_range
+    ORDER BY user_id, recorded_at, kind, sent_at`
+  for await (const page of cursorBatches<StoredPoint>(tx, 'points', select))
+    for (const [userId, points] of Map.groupBy(page, (point) => point.userId)) {
+      if (current?.userId !== userId) {
+        if (current !== null) yield current
+        current = { userId, walk: new WholeFold(calendar), earliest: null, latest: null }
+      }
+      current.walk.add(points)
+      for (const place of points.filter(isPlace)) {
+        current.earliest ??= place
+        if (place.t !== current.latest?.t) current.latest = place
+      }
+    }
+  if (current !== null) yield current
+}
+
+function totalsOf(
+  userId: string,
+  days: readonly DayChange[],
+  earliest: FoldPoint | null,
+  latest: FoldPoint | null,
+): Row {
   const sums = zeroTotals()
   for (const { delta } of days) addTotals(sums, delta)
-  const { earliest, latest } = firstAndLast(points.filter(isPlace))
   return {
     user_id: userId,
     ...rowOf(sums),

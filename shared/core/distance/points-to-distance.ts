@@ -268,11 +268,28 @@ export function* refold(
   return changes
 }
 
-/** The days of a pilgrim of whom nothing is stored. @param points in the area */
-export function foldAll(points: readonly FoldPoint[], calendar: Calendar): DayChange[] {
-  const step = refold([], points, calendar).next()
-  if (!step.done) throw new Error('a fold from the beginning asked for stored points')
-  return step.value
+/** Folds all points of a pilgrim from the beginning, page by page, so that no walk is too long for the memory. */
+export class WholeFold {
+  readonly #calendar: Calendar
+  readonly #days = new Map<string, Omit<DayChange, 'day'>>()
+  #end = START
+
+  constructor(calendar: Calendar) {
+    this.#calendar = calendar
+  }
+
+  /** @param points in the area; they and the pages before are in the order of `byInstant` */
+  add(points: readonly FoldPoint[]): void {
+    for (const [day, ofDay] of Map.groupBy(points, ({ t }) => this.#calendar.day(t))) {
+      const { totals, end } = totalPoints(this.#end, ofDay, this.#calendar, this.#days.get(day)?.delta)
+      this.#days.set(day, { delta: totals, end })
+      this.#end = end
+    }
+  }
+
+  days(): DayChange[] {
+    return Array.from(this.#days, ([day, change]) => ({ day, ...change }))
+  }
 }
 
 // Explains the sum of a day: what the fold makes of each point.

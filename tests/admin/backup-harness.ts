@@ -111,8 +111,11 @@ export async function fill({ installation, harness }: Opened): Promise<void> {
   harness.nowMs += 3_600_000
   const later = walk(20, harness.nowMs, { receivedMs: harness.nowMs })
   for (const userId of ['back-again', 'walker-1']) await harness.buffer(userId, later)
-  for (const userId of ['walker-0', 'walker-3', 'walker-4'])
-    await harness.kv.restore(0, [{ ...journaled(userId, later), entries: [] }], rules())
+  for (const userId of ['walker-0', 'walker-3', 'walker-4']) {
+    const { position, ...submission } = journaled(userId, later)
+    const place = { ...position!, rough: userId === 'walker-4' }
+    await harness.kv.restore(0, [{ ...submission, position: place, entries: [] }], rules())
+  }
   const only = point({ kind: 'c', sentMs: harness.nowMs + 1, receivedMs: harness.nowMs })
   await leaveJournal(installation, [
     journaled('walker-2', [only]),
@@ -166,7 +169,7 @@ export async function contents({ installation, harness }: Opened) {
   const live = await Promise.all(Array.from({ length: kv.partitions }, (_, p) => kv.moved(p, 0, 1_000)))
   const places = live
     .flat()
-    .map(({ userId, t, lat, lng }) => ({ userId, t, lat, lng }))
+    .map(({ userId, t, lat, lng, rough = false }) => ({ userId, t, lat, lng, rough }))
     .sort((a, b) => (a.userId < b.userId ? -1 : 1))
   return { tables, stored, live: places, pending: await harness.pending() }
 }

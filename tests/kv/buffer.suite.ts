@@ -186,7 +186,7 @@ export function bufferSuite(driver: KvDriver): void {
         return (await kv.moved(partition('U'), 0, 10))[0]
       }
       const hour = 3_600_000
-      expect(await at(1_000, 1, true)).toMatchObject({ t: 1_000, lat: 1 })
+      expect(await at(1_000, 1, true)).toMatchObject({ t: 1_000, lat: 1, rough: true })
       expect(await at(2_000, 2, false)).toMatchObject({ t: 2_000, lat: 2 })
       expect(await at(1_999 + hour, 3, true)).toMatchObject({ t: 2_000, lat: 2 })
       expect(await at(2_001 + hour, 4, true)).toMatchObject({ t: 2_001 + hour, lat: 4 })

@@ -211,7 +211,7 @@ export async function verifyBackup(path: string): Promise<Verified> {
   return { path, header, counts, lives, erased }
 }
 
-const Place = z.object({ t: z.number(), lat: z.number(), lng: z.number() })
+const Place = z.object({ t: z.number(), lat: z.number(), lng: z.number(), rough: z.boolean().default(false) })
 /** The kv's scripts get points as lines, so no field may contain a line break. */
 const SingleLine = z.string().regex(/^[^\r\n]+$/)
 export const WaitingLine = z.object({

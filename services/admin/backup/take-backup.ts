@@ -142,7 +142,7 @@ async function writePositions(kv: Kv, write: Write): Promise<void> {
     let since = 0
     for (;;) {
       const page = await kv.moved(partition, since, POSITIONS_A_LINE)
-      const live = page.map(({ userId, t, lat, lng }) => ({ userId, t, lat, lng }))
+      const live = page.map(({ userId, t, lat, lng, rough }) => ({ userId, t, lat, lng, rough }))
       if (live.length > 0) await write(JSON.stringify({ live }))
       if (page.length < POSITIONS_A_LINE) break
       // Inclusive, as in `LivePositions`.

@@ -610,12 +610,12 @@ async function moved(client: Client, tag: string, sinceMs: number, count: number
       .zmscore(`${tag}:returning`, ...users),
   )
   return users.flatMap((userId, i) => {
-    const [t, lat, lng] = String(places?.[i] ?? '')
-      .split(',')
-      .map(Number)
+    const [numbers, rough] = String(places?.[i] ?? '').split(',rough')
+    const [t, lat, lng] = numbers!.split(',').map(Number)
     if (t === undefined || lat === undefined || lng === undefined) return []
     const hiddenUntilMs = hidden?.[i] === 1 ? Infinity : Number(returning?.[i] ?? 0)
-    return [{ userId, t, lat, lng, movedMs: Number(flat[2 * i + 1]), hiddenUntilMs }]
+    const position = { t, lat, lng, ...(rough !== undefined && { rough: true }) }
+    return [{ userId, ...position, movedMs: Number(flat[2 * i + 1]), hiddenUntilMs }]
   })
 }
 

@@ -1,5 +1,5 @@
 /** The scheduler: it flushes every few minutes and on demand. It has no public route. */
-import { publishStatus } from '#shared/pilgrims/kv-copies.ts'
+import { dropSparedQueries, publishStatus } from '#shared/pilgrims/kv-copies.ts'
 import { createCertificateReader } from '#shared/service/alerts/certificates.ts'
 import { isClaim } from '#shared/service/security/claims.ts'
 import { createAlertWatch } from '#shared/service/alerts/when-to-alert.ts'
@@ -7,6 +7,7 @@ import type { Service, ServiceContext } from '#shared/service/context.ts'
 import type { Subject } from '#shared/contracts/events.ts'
 import { recordFinalFlush } from '#shared/pilgrims/activity-status.ts'
 import { createRouter } from '#shared/service/http/router.ts'
+import { MEMORY_CEILING } from '#shared/points/journal/journal-recovery.ts'
 import { createLastFlush } from '#shared/points/pending-points.ts'
 import { errorFields, LoggableError } from '#shared/runtime/log.ts'
 import { span } from '#shared/runtime/traces.ts'
@@ -63,9 +64,13 @@ export function createScheduler(context: ServiceContext): Service {
       .catch((error: unknown) => log.error('the flush failed', errorFields(error)))
   }
 
-  /** Flushes when the kv fills, unless a flush is under way. */
-  const looking = repeated(log, 'reading memory use of the kv failed', LOOK_MS, async () => {
-    if (running.size === 0 && (await kv.memoryUse()) >= FLUSH_AT_USE && running.size === 0) tick()
+  /** Makes room when the kv fills, unless a flush is under way. */
+  const looking = repeated(log, 'making room in the kv failed', LOOK_MS, async () => {
+    if (running.size > 0) return
+    const use = await kv.memoryUse()
+    // No point is left to flush: something else fills it.
+    if (use >= MEMORY_CEILING && (await kv.bufferSize()) === 0) await dropSparedQueries(kv)
+    if (use >= FLUSH_AT_USE && running.size === 0) tick()
   })
 
   return {

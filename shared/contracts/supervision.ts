@@ -30,7 +30,7 @@ export const Part = z.object({
 })
 export type Part = z.infer<typeof Part>
 
-const ALERTED = ['database', 'flush', 'disk', 'dead-letters', 'lost', 'clock', 'slots'] as const
+const ALERTED = ['database', 'flush', 'disk', 'dead-letters', 'lost', 'clock', 'slots', 'memory'] as const
 
 export const IncidentCause = z.object({
   key: z.enum([...ALERTED, 'kv', 'objects', 'service']),

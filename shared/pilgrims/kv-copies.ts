@@ -16,6 +16,8 @@ import { erasures, pilgrims } from '#shared/stores/schema/tables.ts'
 import { eachApart, type Reporting } from '#shared/stores/repeated-work.ts'
 import { readStatus } from './activity-status.ts'
 import { lockPerson } from './person-lock.ts'
+import { PHOTO_COUNTS } from './photo-count-cache.ts'
+import { KNOWN_KEYS } from './tracker-keys.ts'
 
 /** The columns of a pilgrim's row that hide them. */
 interface Presence {
@@ -146,4 +148,9 @@ async function mendPresence({ db, kv, ...reporting }: Stores): Promise<number> {
     mended++
   })
   return differing.length
+}
+
+/** Deletes what the kv holds only to spare queries: known tracker keys and photo counts. @throws KvUnavailable */
+export async function dropSparedQueries(kv: Pick<Kv, 'forgetAll'>): Promise<void> {
+  for (const prefix of [KNOWN_KEYS, PHOTO_COUNTS]) await kv.forgetAll(prefix)
 }

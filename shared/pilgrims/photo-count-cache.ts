@@ -3,4 +3,7 @@
 /** Specification, "Limits": photo count cache. */
 export const PHOTO_COUNT_TTL_MS = 2_592_000_000
 
-export const photoCountKey = (userId: string): string => `photos:${userId}`
+/** What their keys begin with. */
+export const PHOTO_COUNTS = 'photos:'
+
+export const photoCountKey = (userId: string): string => `${PHOTO_COUNTS}${userId}`

@@ -31,7 +31,9 @@ export interface KnownKey {
 export const trackerKeyHash = (key: string): string =>
   new Bun.CryptoHasher('sha256').update(key).digest('hex')
 
-const known = (hash: string): string => `tracker:${hash}`
+/** What the entries of known keys begin with. */
+export const KNOWN_KEYS = 'tracker:'
+const known = (hash: string): string => `${KNOWN_KEYS}${hash}`
 const revoked = (hash: string): string => `tracker-revoked:${hash}`
 
 type Cache = Pick<Kv, 'cached' | 'cache' | 'forget'>

@@ -123,6 +123,14 @@ export function verbsSuite(driver: KvDriver): void {
       expect(await kv.cached('key')).toBeNull()
     })
 
+    test('all entries of a prefix are deleted, and no others', async () => {
+      const kept = ['other:a', 'a:all:b', 'all']
+      for (const key of ['all:a', 'all:b:c', 'all:', ...kept]) await kv.cache(key, 'value', 60_000)
+      await kv.forgetAll('all:')
+      for (const key of ['all:a', 'all:b:c', 'all:']) expect(await kv.cached(key)).toBeNull()
+      for (const key of kept) expect(await kv.cached(key)).toBe('value')
+    })
+
     test('cacheOnce returns the stored value', async () => {
       const values = ['a', 'b', 'c', 'd']
       const got = await Promise.all(values.map((value) => kv.cacheOnce('once', value, 60_000)))

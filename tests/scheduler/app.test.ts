@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { createScheduler } from '#services/scheduler/app.ts'
 import { pack } from '#shared/points/point.ts'
 import { type Environment, readConfig } from '#shared/runtime/config/config.ts'
+import { createChecks } from '#shared/service/alerts/health-checks.ts'
 import type { Service, ServiceContext } from '#shared/service/context.ts'
 import { time } from '#shared/contracts/fields.ts'
 import { migrateDatabase } from '#shared/stores/db/migrate.ts'
@@ -173,6 +174,26 @@ function eventTests(open: () => Promise<Running>): void {
     const event = await askForFlush(context)
     await until(async () => (await stored(context, 'anna')) === 7, 'the flush on demand')
     await until(() => isHandled(context, event), 'the event to be handled')
+  })
+
+  test('in a full kv without points it drops what Postgres holds too, and an alert says that it is full', async () => {
+    await until(async () => (await context.kv.bufferSize()) === 0, 'the buffer to be empty')
+    const DROPPED = ['tracker:1', 'photos:1']
+    for (const key of [...DROPPED, 'kept']) await context.kv.cache(key, 'value', 600_000)
+    const isHeld = (key: string) => context.kv.cached(key).then((value) => value !== null)
+    const full = { memoryUse: async () => 0.95 }
+    const other = running.create({}, full)
+    await other.start()
+    try {
+      await until(async () => !(await Promise.all(DROPPED.map(isHeld))).some(Boolean), 'the room')
+    } finally {
+      await other.stop()
+    }
+    expect(await isHeld('kept')).toBe(true)
+    const causes = async (kv: Partial<Kv>) =>
+      (await createChecks({ ...context, kv: { ...context.kv, ...kv } })()).map(({ key }) => key)
+    expect(await causes(full)).toContain('memory')
+    expect(await causes({})).not.toContain('memory')
   })
 
   test('a domain event whose flush fails is not handled; after the retry the final flush is recorded', async () => {

@@ -1,5 +1,6 @@
 /** The words of each condition that alerts the owner, with the limits of the checks themselves. */
 import type { Alerting } from '#shared/contracts/supervision.ts'
+import { MEMORY_CEILING } from '#shared/points/journal/journal-recovery.ts'
 import { NOTICE_DAYS } from './certificates.ts'
 import { type Bilingual, STALE_MS, CLOCK_MS, EARLY_SHARE, FREE_BYTES } from './health-checks.ts'
 import { GAPS_MS, LOOK_EVERY_MS } from './when-to-alert.ts'
@@ -27,6 +28,10 @@ const WHEN: Readonly<Record<Alerting['conditions'][number]['key'], Bilingual>> =
     en: `The clock of a service differs by more than ${CLOCK_MS / 1_000} s from that of Redis, or ${EARLY_SHARE * 100} % of all points lie in the future`,
   },
   slots: { 'zh-Hant': 'Redis Cluster 的 slot 正在搬移', en: 'Slots of the Redis Cluster are moving' },
+  memory: {
+    'zh-Hant': `Redis 的記憶體已用 ${MEMORY_CEILING * 100}%`,
+    en: `Redis uses ${MEMORY_CEILING * 100} % of its memory`,
+  },
   certificate: {
     'zh-Hant': `憑證在到期前 ${NOTICE_DAYS} 天仍未更新`,
     en: `A certificate is not renewed ${NOTICE_DAYS} days before it ends`,
@@ -81,6 +86,10 @@ export const WHAT_TO_DO: Readonly<Record<keyof typeof WHEN | 'kv' | 'objects' | 
     'zh-Hant':
       '立即暫停活動並停止搬移；在兩台伺服器上執行 CLUSTER SETSLOT <slot> STABLE，按「立即寫入」，停止所有服務之後再搬移。',
     en: 'Pause the event at once and stop the move; run CLUSTER SETSLOT <slot> STABLE on both servers, press “Flush now”, and move slots only after all services are stopped.',
+  },
+  memory: {
+    'zh-Hant': '按「立即寫入」；若仍然是滿的，調高 REDIS_MAXMEMORY。定位由手機保留。',
+    en: 'Press “Flush now”; if it stays full, raise REDIS_MAXMEMORY. Phones keep their points.',
   },
   certificate: {
     'zh-Hant': '查看 Caddy 的日誌為何沒有更新憑證，然後更新它。',

@@ -1,6 +1,7 @@
 /** Health checks. Each is independent of the dependencies of the others, and each has a timeout. */
 import { count, gt, max, sum } from 'drizzle-orm'
 import type { ServiceContext } from '#shared/service/context.ts'
+import { MEMORY_CEILING } from '#shared/points/journal/journal-recovery.ts'
 import { createLastFlush } from '#shared/points/pending-points.ts'
 import { deadLetters, ledgerLosses } from '#shared/stores/schema/tables.ts'
 import type { Metrics } from '#shared/runtime/metrics.ts'
@@ -18,7 +19,7 @@ export interface Bilingual {
 
 /** A cause of trouble. A failure stops the event's data; a warning precedes a possible failure. */
 export interface Cause {
-  readonly key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'clock' | 'slots'
+  readonly key: 'database' | 'flush' | 'disk' | 'dead-letters' | 'lost' | 'clock' | 'slots' | 'memory'
   readonly failure: boolean
   readonly text: string
 }
@@ -80,7 +81,7 @@ export function createChecks(context: ServiceContext): () => Promise<Cause[]> {
 
   return async () => {
     const down = await database()
-    const others = [flush(), disk(), checkClocks(context), checkSlots(context)]
+    const others = [flush(), disk(), checkClocks(context), checkSlots(context), checkMemory(context)]
     if (down === null) others.push(countDeadLetters(context), countLost(context))
     return [down, ...(await Promise.all(others))].filter((cause) => cause !== null)
   }
@@ -97,6 +98,14 @@ async function checkSlots({ kv }: ServiceContext): Promise<Cause | null> {
   if (slots === 0) return null
   const text = `Redis Cluster 的 slot 正在搬移，定位可能遺失 · Slots of the Redis Cluster are moving: points can be lost`
   return { key: 'slots', failure: true, text }
+}
+
+async function checkMemory({ kv }: ServiceContext): Promise<Cause | null> {
+  const use = await withCheckTimeout(kv.memoryUse()).catch(() => 0)
+  if (use < MEMORY_CEILING) return null
+  const percent = Math.floor(use * 100)
+  const text = `Redis 的記憶體已用 ${percent}%，定位暫時無法接收 · Redis uses ${percent} % of its memory: points are refused`
+  return { key: 'memory', failure: true, text }
 }
 
 async function countDeadLetters({ db, now }: ServiceContext): Promise<Cause | null> {

@@ -309,6 +309,10 @@ function cacheVerbs({ state, now, change, committed }: Store) {
       change(['forget', key])
       await committed()
     },
+    async forgetAll(prefix) {
+      for (const key of state.cache.keys()) if (key.startsWith(prefix)) change(['forget', key])
+      await committed()
+    },
   } satisfies Partial<Kv>
 }
 

@@ -291,15 +291,20 @@ const KEYS_A_CALL = 1_000
 
 /** Deletes this driver's keys from every node; keys of other programs stay. */
 async function clear(client: Client, partitions: number): Promise<void> {
+  await unlinkAll(client, (key) => OWN_KEYS.test(key))
+  await asked(client.set('partitions', partitions))
+}
+
+/** Looks at the keys of every node, and deletes those that are chosen. */
+async function unlinkAll(client: Client, isChosen: (key: string) => boolean): Promise<void> {
   for (const node of masters(client)) {
     let cursor = '0'
     do {
       const [next, keys] = await asked<[string, string[]]>(node.scan(cursor, 'COUNT', KEYS_A_CALL))
       cursor = next
-      await asked(Promise.all(keys.filter((key) => OWN_KEYS.test(key)).map((key) => node.unlink(key))))
+      await asked(Promise.all(keys.filter(isChosen).map((key) => node.unlink(key))))
     } while (cursor !== '0')
   }
-  await asked(client.set('partitions', partitions))
 }
 
 const REQUEST_TIMEOUT_MS = 800
@@ -458,6 +463,7 @@ function cacheVerbs(client: Client) {
     async forget(key) {
       await asked(client.del(`cache:${key}`))
     },
+    forgetAll: (prefix) => unlinkAll(client, (key) => key.startsWith(`cache:${prefix}`)),
   } satisfies Partial<Kv>
 }
 

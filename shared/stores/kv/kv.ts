@@ -295,6 +295,8 @@ export interface Kv {
   /** Stores the value unless the key has one; returns the stored value. */
   cacheOnce(key: string, value: string, ttlMs: number): Promise<string>
   forget(key: string): Promise<void>
+  /** Deletes every cache entry whose key begins with the prefix. */
+  forgetAll(prefix: string): Promise<void>
 
   /**
    * Acquires a lock for `ttlMs`.

@@ -51,7 +51,7 @@ const PORTS: Readonly<Record<string, readonly string[]>> = {
 /** The networks of those that are not in both of the services. */
 const NETWORKS: Readonly<Record<string, readonly string[]>> = {
   caddy: ['proxied'],
-  pages: ['proxied'],
+  pages: ['stores'],
   migrate: ['stores'],
   prometheus: ['proxied', 'observed'],
   grafana: ['observed'],
@@ -114,7 +114,7 @@ const TOKENS = ['EVENT_ADMIN_TOKEN', 'EVENT_MANAGER_TOKEN', 'EVENT_VOLUNTEER_TOK
 const ALERTING = 'LINE_CHANNEL_ACCESS_TOKEN'
 
 test.each([
-  ['pages', []],
+  ['pages', ['DATABASE_URL']],
   ['migrate', ['DATABASE_URL']],
   ['backup', [...STORE_SECRETS, ALERTING]],
   ['scheduler', [...STORE_SECRETS, ALERTING]],
